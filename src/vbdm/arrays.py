@@ -1,0 +1,137 @@
+"""The door: every array, number and name that comes in from a user is checked here, once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .errors import bad_input
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int32]
+BoolArray = NDArray[np.bool_]
+
+
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a read-only view: results are handed out, never changed."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def check_points(points: ArrayLike) -> FloatArray:
+    """Return the points as a finite, C-ordered float64 array of shape (N, n), N >= 2."""
+    try:
+        X = np.asarray(points)
+        if X.dtype.kind == "c":
+            raise TypeError("complex values")
+        X = np.ascontiguousarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise bad_input(
+            "The points must be an array of real numbers.",
+            received=f"{type(points).__name__} ({error})",
+            because="Text, missing values or rows of unequal length cannot be converted.",
+            hint="Pass an array of shape (n_points, n_coordinates).",
+        ) from None
+    if X.ndim != 2 or X.shape[1] == 0:
+        raise bad_input(
+            "The points must be a table with one row per point.",
+            received=f"an array of shape {X.shape}",
+            because="A one-dimensional array could be one point or many.",
+            hint="Use X.reshape(-1, 1) for many points on a line.",
+        )
+    if len(X) < 2:
+        raise bad_input(
+            "At least two points are needed.",
+            received=f"{len(X)} point(s)",
+            because="An operator compares points with their neighbours.",
+            hint="Check that rows are points and columns are coordinates; X.T may be meant.",
+        )
+    check_finite(X, "points")
+    return X
+
+
+def check_finite(array: FloatArray, name: str) -> None:
+    """Raise if any entry is NaN or infinite, saying how many rows and which comes first."""
+    bad_rows = ~np.isfinite(array).reshape(len(array), -1).all(axis=1)
+    if bad_rows.any():
+        raise bad_input(
+            f"The {name} must be finite.",
+            received=f"{bad_rows.sum()} row(s) with NaN or infinity, the first at row "
+            f"{np.argmax(bad_rows)}",
+            because="Missing values are often stored as NaN.",
+            hint="Drop or fill these rows first.",
+        )
+
+
+def check_positive(value: Any, name: str) -> float:
+    """Return a finite number > 0 as a float."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not (np.isfinite(number) and number > 0):
+        raise bad_input(
+            f"`{name}` must be a finite number greater than 0.",
+            received=repr(value),
+            because="It is a scale, so zero, negative and missing values have no meaning.",
+            hint=f"Leave `{name}` at its default to have it estimated.",
+        )
+    return number
+
+
+def check_real(value: Any, name: str) -> float:
+    """Return a finite real number as a float."""
+    if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
+        number = float(value)
+        if np.isfinite(number):
+            return number
+    raise bad_input(
+        f"`{name}` must be a finite real number.",
+        received=repr(value),
+        because="It enters the operator as an exponent or a factor.",
+        hint=f"Pass a plain number for `{name}`.",
+    )
+
+
+def check_count(value: Any, name: str, *, low: int, high: int) -> int:
+    """Return an integer between `low` and `high`, both included."""
+    is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not is_integer or not low <= value <= high:
+        raise bad_input(
+            f"`{name}` must be an integer from {low} to {high}.",
+            received=repr(value),
+            because=f"{high} is what the number of points allows.",
+            hint=f"Lower `{name}` or give more points.",
+        )
+    return int(value)
+
+
+def check_choice(value: Any, name: str, choices: Iterable[str]) -> str:
+    """Return `value` if it is one of `choices`."""
+    names = list(choices)
+    if not isinstance(value, str) or value not in names:
+        raise bad_input(
+            f"`{name}` is not one of the known names.",
+            received=repr(value),
+            because="Names are case-sensitive.",
+            hint="Choose one of: " + ", ".join(repr(choice) for choice in names) + ".",
+        )
+    return value
+
+
+def check_per_point(values: ArrayLike, name: str, n_points: int) -> FloatArray:
+    """Return one finite number per point, shape (N,)."""
+    array = np.array(values, dtype=np.float64)
+    if array.shape != (n_points,):
+        raise bad_input(
+            f"`{name}` must hold one number per point, shape ({n_points},).",
+            received=f"shape {array.shape}",
+            because="The points and these values may come from different selections.",
+            hint="Compute it from the very array of points that is passed.",
+        )
+    check_finite(array, name)
+    return array

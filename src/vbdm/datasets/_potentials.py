@@ -1,0 +1,97 @@
+"""Densities on the line beyond the Gaussian: two wells, and heavier tails."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import gammaln
+
+from ..arrays import FloatArray
+from ..errors import bad_input
+from ._checks import check_at_least, check_scale
+from ._distribution import tabulated
+from ._sample import RandomState, Sample, Truth, TruthBuilder
+from ._spectra import positive_c1_only
+from ._sturm_liouville import sturm_liouville
+
+WELL_CUT = 2.6
+# Minus the logarithm of the weight where the line is cut off. Slow tails need more room.
+DOUBLE_WELL_CUT = 66.0
+STRETCHED_CUT = 150.0
+LEAST_POWER = 1.2
+
+
+def double_well(n_samples: int, *, random_state: RandomState = None) -> Sample:
+    """Sample ``q ∝ exp(-2(x²-1)²)`` on the line: two wells at ±1 with a low barrier.
+
+    The second eigenvalue of the generator is the rate of crossing. The truth is a finite-volume
+    solution on [-2.6, 2.6], beyond which the density is below 1e-28 of its maximum.
+    """
+    check_at_least(n_samples, "n_samples")
+    distribution = tabulated(lambda x: np.exp(-2 * (x**2 - 1) ** 2), -WELL_CUT, WELL_CUT)
+    x = distribution.quantile(np.random.default_rng(random_state).random(n_samples))
+
+    def build(n: int, c1: float) -> Truth:
+        # A small c1 flattens the weight, so the interval has to grow.
+        cut = max(WELL_CUT, np.sqrt(1 + np.sqrt(DOUBLE_WELL_CUT / (2 * c1))))
+        return sturm_liouville(lambda x: -2 * (x**2 - 1) ** 2, -cut, cut, n, c1)
+
+    return _on_the_line("double_well", x, distribution.pdf(x), build)
+
+
+def stretched(n_samples: int, *, power: float = 1.5, random_state: RandomState = None) -> Sample:
+    """Sample ``q ∝ exp(-|x|**power)`` on the line, tails between exponential and Gaussian.
+
+    The truth is a finite-volume solution and needs ``power >= 1.2``: at 1 and below the spectrum
+    is not discrete.
+    """
+    check_at_least(n_samples, "n_samples")
+    check_scale(power, "power")
+    rng = np.random.default_rng(random_state)
+    # |x|**power has a gamma density, so no table is needed.
+    size = rng.gamma(1 / power, size=n_samples) ** (1 / power)
+    x = np.where(rng.random(n_samples) < 0.5, -size, size)
+    density = power / 2 * np.exp(-(size**power) - gammaln(1 / power))
+
+    def build(n: int, c1: float) -> Truth:
+        if power < LEAST_POWER:
+            raise bad_input(
+                f"The truth of 'stretched' needs power >= {LEAST_POWER}.",
+                received=f"power={power:g}",
+                because="The spectrum is discrete for power > 1 only, and hard to compute near 1.",
+                hint="Use a power with lighter tails, such as 1.5.",
+            )
+        cut = (STRETCHED_CUT / c1) ** (1 / power)
+        return sturm_liouville(lambda x: -(np.abs(x) ** power), -cut, cut, n, c1)
+
+    return _on_the_line("stretched", x, density, build)
+
+
+def student(n_samples: int, *, degrees: float = 5, random_state: RandomState = None) -> Sample:
+    """Sample Student's t on the line, with power-law tails; no truth.
+
+    The drift ``q'/q`` dies out in the tails, so the generator has no spectral gap: nothing
+    separates 0 from the rest of the spectrum, and there are no eigenvalues to compare with.
+    """
+    check_at_least(n_samples, "n_samples")
+    check_scale(degrees, "degrees")
+    x = np.random.default_rng(random_state).standard_t(degrees, n_samples)
+    log_height = gammaln((degrees + 1) / 2) - gammaln(degrees / 2)
+    tails = (1 + x**2 / degrees) ** (-(degrees + 1) / 2)
+    density = np.exp(log_height) / np.sqrt(degrees * np.pi) * tails
+
+    def build(n: int, c1: float) -> Truth:
+        raise bad_input(
+            "The data set 'student' has no truth, for any c1.",
+            received=f"c1={c1:g}",
+            because="With power-law tails the operator has no spectral gap.",
+            hint="Use 'stretched' or 'ou', which have a truth.",
+        )
+
+    points = x[:, np.newaxis]
+    return Sample("student", points, points, 1, "generator", density, build)
+
+
+def _on_the_line(name: str, x: FloatArray, density: FloatArray, builder: TruthBuilder) -> Sample:
+    points = x[:, np.newaxis]
+    guarded = positive_c1_only(name, builder)
+    return Sample(name, points, points, 1, "generator", density, guarded)

@@ -1,0 +1,138 @@
+"""What a data set is: points, how they were drawn, and the spectrum they should reveal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..arrays import FloatArray, check_choice, check_real
+from ._checks import check_at_least
+
+Indices = NDArray[np.intp]
+# Takes points or parameters, one in each row (or a plain array), to values there.
+Function = Callable[[FloatArray], FloatArray]
+RandomState = int | np.random.Generator | None
+
+OPERATORS = {"laplacian": 0.0, "generator": 1.0}
+SAME_EIGENVALUE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """The first eigenpairs of ``L f = Δf + c1 ∇f·∇q/q``, known without learning.
+
+    Attributes
+    ----------
+    c1 : float
+        Which operator: 0 is the Laplacian, 1 the generator.
+    eigenvalues : (n,) array
+        0 first, then downwards; a multiple eigenvalue is repeated.
+    eigenfunctions : callable
+        Takes the ``parameters`` of a sample, shape (N, p), and gives the (N, n) values of the
+        eigenfunctions there. They are orthonormal in the probability measure proportional to
+        ``q**c1 dV``, so that the constant one is 1.
+    """
+
+    c1: float
+    eigenvalues: FloatArray
+    eigenfunctions: Function = field(repr=False)
+
+    def __post_init__(self) -> None:
+        """Freeze the eigenvalues."""
+        object.__setattr__(self, "eigenvalues", read_only(self.eigenvalues))
+
+    @property
+    def groups(self) -> tuple[Indices, ...]:
+        """Indices of equal eigenvalues, one array for each distinct eigenvalue.
+
+        Inside a group only the span of the eigenfunctions has a meaning, so a comparison must
+        be between subspaces. The last group may be cut short by the number asked for.
+        """
+        starts = [0]
+        for i, value in enumerate(self.eigenvalues):
+            first = self.eigenvalues[starts[-1]]
+            if abs(value - first) > SAME_EIGENVALUE * max(abs(value), abs(first)):
+                starts.append(i)
+        return tuple(np.split(np.arange(self.eigenvalues.size), starts[1:]))
+
+
+TruthBuilder = Callable[[int, float], Truth]
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Points on a manifold together with everything known about them.
+
+    Attributes
+    ----------
+    name : str
+        The name of the data set.
+    points : (N, n_ambient) array
+        The data, as a method would see them.
+    parameters : (N, p) array
+        The same points in intrinsic coordinates (an angle, the point on the sphere, ...).
+    dim : int
+        Dimension of the manifold.
+    operator : {"generator", "laplacian"}
+        The operator this data set is usually used with.
+    density : (N,) array
+        The sampling density ``q`` at the points, with respect to the Riemannian volume.
+    truth_for : callable
+        Builds the truth from (n, c1); call `truth` instead.
+
+    Examples
+    --------
+    >>> from vbdm.datasets import ou
+    >>> sample = ou(100, random_state=0)
+    >>> sample.points.shape
+    (100, 1)
+    >>> sample.truth(4).eigenvalues
+    array([ 0., -1., -2., -3.])
+    """
+
+    name: str
+    points: FloatArray = field(repr=False)
+    parameters: FloatArray = field(repr=False)
+    dim: int
+    operator: str
+    density: FloatArray = field(repr=False)
+    truth_for: TruthBuilder = field(repr=False)
+
+    def __post_init__(self) -> None:
+        """Freeze the arrays."""
+        for name in ("points", "parameters", "density"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    def truth(self, n: int = 10, operator: str | float | None = None) -> Truth:
+        """Give the first ``n`` eigenpairs of an operator on the manifold of this sample.
+
+        Parameters
+        ----------
+        n : int
+            How many, counting the constant eigenfunction.
+        operator : {"laplacian", "generator"}, float or None
+            A name, the value of ``c1``, or None for the usual operator of this data set.
+
+        Raises
+        ------
+        ValueError
+            When no truth is known for this operator.
+        """
+        check_at_least(n, "n")
+        return self.truth_for(n, _c1_of(self.operator if operator is None else operator))
+
+
+def _c1_of(operator: str | float) -> float:
+    if isinstance(operator, str):
+        return OPERATORS[check_choice(operator, "operator", OPERATORS)]
+    return check_real(operator, "operator")
+
+
+def read_only(values: ArrayLike) -> FloatArray:
+    """Copy into an array nobody can change by accident."""
+    frozen = np.array(values, dtype=np.float64)
+    frozen.flags.writeable = False
+    return frozen

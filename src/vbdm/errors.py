@@ -1,0 +1,39 @@
+"""What can go wrong, by name: one error for bad input, one warning class per kind of doubt.
+
+Every message has four parts: what is wrong, what was received, the likely cause, what to try.
+"""
+
+from __future__ import annotations
+
+
+class InputError(ValueError):
+    """The input cannot be used as it is; the message says why and what to try."""
+
+
+class SolverError(RuntimeError):
+    """The eigenvalue solver did not reach its tolerance and no other one could take over."""
+
+
+class VbdmWarning(UserWarning):
+    """Base of all warnings of this package; filter on it to treat them alike."""
+
+
+class UnboundedErrorWarning(VbdmWarning):
+    """The sampling error of L f may grow without bound where the density is small."""
+
+
+class SaturatedNeighborsWarning(VbdmWarning):
+    """The neighbour lists end before the kernel has decayed: eigenvalues shrink."""
+
+
+class DisconnectedWarning(VbdmWarning):
+    """The kernel splits the points into pieces that do not communicate."""
+
+
+class TuningWarning(VbdmWarning):
+    """The automatic choice of ε or of the dimension is doubtful."""
+
+
+def bad_input(what: str, *, received: object, because: str, hint: str) -> InputError:
+    """Build an `InputError` whose message has the four parts."""
+    return InputError(f"{what} Received {received}. {because} {hint}")

@@ -1,0 +1,226 @@
+"""First room: the points and their k nearest neighbours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial import cKDTree
+
+from .arrays import BoolArray, FloatArray, IntArray, check_count, check_finite, check_points, frozen
+from .errors import bad_input
+from .search import Auto, NeighborSearch
+from .search.exact import chunks
+
+
+@dataclass(frozen=True, eq=False)
+class NeighborGraph:
+    """The k nearest neighbours of every point, the point itself first.
+
+    Inside, points stand in the order of a k-d tree, so that neighbours lie close in memory and
+    matrix products run several times faster; the attributes below speak the caller's order.
+
+    Attributes
+    ----------
+    indices : (N, k) int array
+        Neighbours of each point, nearest first; column 0 is the point itself.
+    sqdist : (N, k) array
+        Their squared distances.
+    points : (N, n) array or None
+        The points, if the graph was built from points.
+    metric : str
+        How distances were measured.
+    """
+
+    tree_indices: IntArray
+    tree_sqdist: FloatArray
+    order: NDArray[np.intp]
+    tree_points: FloatArray | None = None
+    metric: str = "euclidean"
+
+    @classmethod
+    def from_arrays(
+        cls, indices: ArrayLike, sqdist: ArrayLike, points: ArrayLike | None = None
+    ) -> NeighborGraph:
+        """Build a graph from neighbours found elsewhere (each row sorted, itself first).
+
+        Examples
+        --------
+        >>> graph = NeighborGraph.from_arrays([[0, 1], [1, 0], [2, 1]], [[0, 1], [0, 1], [0, 4]])
+        >>> graph.n_points, graph.n_neighbors
+        (3, 2)
+        """
+        J = np.asarray(indices)
+        t = np.array(sqdist, dtype=np.float64, ndmin=1)
+        check_precomputed(J, t)
+        X = None if points is None else check_points(points)
+        if X is not None and len(X) != len(J):
+            raise bad_input(
+                "`points` and `indices` must have the same number of rows.",
+                received=f"{len(X)} points and {len(J)} rows of neighbours",
+                because="Each row lists the neighbours of one point.",
+                hint="Pass the points that were searched, in the same order.",
+            )
+        name = "precomputed" if X is None else "euclidean"
+        return cls(frozen(J.astype(np.int32)), frozen(t), np.arange(len(J)), X, name)
+
+    @property
+    def n_points(self) -> int:
+        """Number of points N."""
+        return len(self.tree_indices)
+
+    @property
+    def n_neighbors(self) -> int:
+        """Number of neighbours k per point, the point itself included."""
+        return int(self.tree_indices.shape[1])
+
+    @cached_property
+    def indices(self) -> IntArray:
+        """Neighbours in the caller's numbering."""
+        return frozen(self.to_caller(self.order[self.tree_indices].astype(np.int32)))
+
+    @cached_property
+    def sqdist(self) -> FloatArray:
+        """Squared distances, rows in the caller's order."""
+        return frozen(self.to_caller(self.tree_sqdist))
+
+    @cached_property
+    def points(self) -> FloatArray | None:
+        """The points in the caller's order, or None for a graph without points."""
+        return None if self.tree_points is None else frozen(self.to_caller(self.tree_points))
+
+    def to_caller(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Bring rows from the tree's order into the caller's."""
+        result = np.empty_like(values)
+        result[self.order] = values
+        return result
+
+    def to_tree(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Bring rows from the caller's order into the tree's."""
+        return values[self.order]
+
+    @cached_property
+    def mutual(self) -> BoolArray:
+        """Which listed pairs are listed from both ends: an (N, k) mask in the tree's order.
+
+        A point strictly inside the neighbour's radius is in that list, one strictly outside is
+        not; only the rim needs looking up, so this costs one pass.
+        """
+        J, t = self.tree_indices, self.tree_sqdist
+        radius = t[:, -1]
+        mutual = np.empty(J.shape, dtype=np.bool_)
+        for rows in chunks(len(J), size=4096):
+            rim = radius[J[rows]]
+            mutual[rows] = t[rows] < rim
+            # Distances measured from either end may differ in the last digits.
+            near = np.abs(t[rows] - rim) <= 1e-10 * rim
+            row, column = np.nonzero(near)
+            owner = (row + rows.start).astype(np.int32)
+            listed = (J[J[rows][row, column]] == owner[:, None]).any(axis=1)
+            mutual[rows][row, column] = listed
+        return frozen(mutual)
+
+    @cached_property
+    def one_way(self) -> tuple[NDArray[np.intp], IntArray, NDArray[np.intp]]:
+        """The pairs that only one end lists, sorted by the other end (tree order).
+
+        Returns the flat position of each pair in the (N, k) arrays, the listing point, and the
+        row pointer: the three arrays of the CSR matrix that completes the graph to a symmetric one.
+        """
+        source = np.flatnonzero(~self.mutual)
+        target = self.tree_indices.ravel()[source]
+        source = source[np.argsort(target, kind="stable")]
+        counts = np.bincount(target, minlength=self.n_points)
+        pointer = np.concatenate([[0], np.cumsum(counts)])
+        return source, (source // self.n_neighbors).astype(np.int32), pointer
+
+
+def neighbors(
+    X: ArrayLike, n_neighbors: int = 64, search: NeighborSearch | None = None
+) -> NeighborGraph:
+    """Find the k nearest neighbours of every point, exactly.
+
+    Parameters
+    ----------
+    X : (N, n) array
+        The points.
+    n_neighbors : int
+        k, the point itself included; ``n_neighbors=N`` gives the dense method.
+    search : NeighborSearch, optional
+        The engine; by default chosen by `vbdm.search.Auto`.
+
+    Returns
+    -------
+    NeighborGraph
+
+    Notes
+    -----
+    Cost O(N k log N) for low-dimensional data. Copies of a point are neighbours at distance 0;
+    each point still comes first in its own list.
+
+    Examples
+    --------
+    >>> graph = neighbors([[0.0], [1.0], [3.0]], n_neighbors=2)
+    >>> graph.indices.tolist(), graph.sqdist.tolist()
+    ([[0, 1], [1, 0], [2, 1]], [[0.0, 1.0], [0.0, 1.0], [0.0, 4.0]])
+    """
+    points = check_points(X)
+    k = check_count(n_neighbors, "n_neighbors", low=2, high=len(points))
+    order = tree_order(points)
+    cloud = np.ascontiguousarray(points[order])
+    indices, sqdist = (search or Auto()).query(cloud, k)
+    put_self_first(indices, sqdist)
+    return NeighborGraph(frozen(indices), frozen(sqdist), frozen(order), frozen(cloud))
+
+
+def tree_order(points: FloatArray) -> NDArray[np.intp]:
+    """Return the permutation that a k-d tree gives the points: near in space, near in memory."""
+    # Beyond a few columns a tree has no locality to give, and building it costs.
+    columns = points if points.shape[1] <= 32 else points[:, :32]
+    order: NDArray[np.intp] = cKDTree(columns, leafsize=8, compact_nodes=False).indices
+    return order
+
+
+def put_self_first(indices: IntArray, sqdist: FloatArray) -> None:
+    """Move each point to column 0 of its own row, in place.
+
+    Only copies of a point can stand before it, all at distance 0, so a swap keeps the row sorted.
+    With more than k copies the point may be missing from its row: it then takes a copy's place.
+    """
+    own = np.arange(len(indices), dtype=np.int32)
+    strayed = np.flatnonzero(indices[:, 0] != own)
+    if strayed.size == 0:
+        return
+    found = indices[strayed] == own[strayed, None]
+    position = np.where(found.any(axis=1), found.argmax(axis=1), 0)
+    indices[strayed, position] = indices[strayed, 0]
+    sqdist[strayed, position] = sqdist[strayed, 0]
+    indices[strayed, 0] = own[strayed]
+    sqdist[strayed, 0] = 0.0
+
+
+def check_precomputed(indices: NDArray[Any], sqdist: FloatArray) -> None:
+    """Refuse arrays that are not a table of neighbours."""
+    hint = "Each row lists a point's neighbours by increasing squared distance, itself first."
+    why = "A neighbour graph is two (N, k) arrays: integer indices and squared distances."
+    what = "The neighbour arrays do not fit together."
+    if indices.ndim != 2 or indices.shape != sqdist.shape or min(indices.shape) < 2:
+        received = f"shapes {indices.shape} and {sqdist.shape}"
+        raise bad_input(what, received=received, because=why, hint=hint)
+    if indices.dtype.kind not in "iu":
+        raise bad_input(what, received=f"indices of type {indices.dtype}", because=why, hint=hint)
+    check_finite(sqdist, "squared distances")
+    own = np.arange(len(indices))
+    wrong = (
+        (indices[:, 0] != own)
+        | (indices.astype(np.int64) < 0).any(axis=1)
+        | (indices >= len(indices)).any(axis=1)
+        | (np.diff(sqdist, axis=1) < 0).any(axis=1)
+        | (sqdist[:, 0] != 0)
+    )
+    if wrong.any():
+        received = f"{wrong.sum()} row(s) out of order, the first is row {np.argmax(wrong)}"
+        raise bad_input(what, received=received, because=why, hint=hint)

@@ -1,0 +1,197 @@
+"""The operator room: normalise the kernel into L, ready to be applied."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import diags_array
+
+from . import theory
+from .arrays import FloatArray, check_finite, frozen
+from .errors import bad_input
+from .kernel import Kernel
+from .pairs import PairMatrix
+from .tuning import Tuning
+
+if TYPE_CHECKING:
+    from .solvers import EigenSolver
+    from .spectrum import Spectrum
+
+
+@dataclass(frozen=True, eq=False)
+class Operator:
+    """The estimate of L f = Δf + c1 ∇f·∇q/q on the points.
+
+    `op @ f` applies it to values on the points, `op.spectrum(10)` gives its eigenpairs. All arrays
+    are in the order of the points that were passed.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        The kernel it was made from.
+    dim, alpha : float
+        Dimension and α used.
+    beta, c1 : float or None
+        Exponent of ρ = q^β, and coefficient of ∇f·∇q/q; None where ρ is not a power of q.
+    tuning : Tuning or None
+        The curve that ε came from; None if ε was given.
+    """
+
+    kernel: Kernel
+    weights: PairMatrix
+    degrees: FloatArray
+    steps: FloatArray
+    dim: float
+    alpha: float
+    beta: float | None
+    c1: float | None
+    tuning: Tuning | None
+
+    @property
+    def n_points(self) -> int:
+        """Number of points N."""
+        return len(self.degrees)
+
+    @property
+    def n_neighbors(self) -> int:
+        """Number of neighbours k per point, itself included."""
+        return self.weights.graph.n_neighbors
+
+    @property
+    def epsilon(self) -> float:
+        """The bandwidth parameter ε."""
+        return self.kernel.epsilon
+
+    @property
+    def form(self) -> str:
+        """Which of the four kernels: symmetric, left, right or two-sided."""
+        return self.kernel.bandwidth.form
+
+    @property
+    def c2(self) -> float | None:
+        """The printed exponent of the sampling error (see `vbdm.theory.c2`)."""
+        return None if self.beta is None else theory.c2(self.alpha, self.beta, self.dim)
+
+    @property
+    def bandwidth(self) -> FloatArray | tuple[FloatArray, FloatArray]:
+        """ρ at the points; the pair (ρ1, ρ2) for the two-sided form."""
+        row = self._to_caller(self.kernel.bandwidth.row)
+        column = self._to_caller(self.kernel.bandwidth.column)
+        if self.form == "two-sided":
+            return row, column
+        return column if self.form == "right" else row
+
+    @property
+    def widths(self) -> FloatArray:
+        """The kernel's width √(4ε)·ρ(x) in the data's own unit of length."""
+        return self._to_caller(np.sqrt(4 * self.epsilon * self.kernel.bandwidth.squared))
+
+    @property
+    def density(self) -> FloatArray:
+        """The estimated sampling density at the points, per unit of d-dimensional volume."""
+        return self._to_caller(self.kernel.density(self.dim))
+
+    def apply(self, f: ArrayLike) -> FloatArray:
+        r"""Return L f at the points.
+
+        Parameters
+        ----------
+        f : (N,) or (N, m) array
+            Values of one or several functions on the points.
+
+        Notes
+        -----
+        Implements :math:`(L f)_i = \frac{1}{ε m ρ_i^2} (Σ_j P_{ij} f_j - f_i)`,
+        :math:`P = D^{-1} K_α` (Theorem "mainresult"). One sparse product: O(N k) per column.
+        """
+        values = self._check_function(f)
+        inside = self.weights.graph.to_tree(values)
+        column = (slice(None),) + (None,) * (values.ndim - 1)
+        change = (self.weights @ inside) / self.degrees[column] - inside
+        return self._to_caller(change / self.steps[column])
+
+    def __matmul__(self, f: ArrayLike) -> FloatArray:
+        """Return `apply(f)`."""
+        return self.apply(f)
+
+    @property
+    def matrix(self) -> Any:
+        """L as a SciPy CSR matrix, built when asked for."""
+        rate = 1 / self.steps
+        P = self.weights.scaled(rate / self.degrees, np.ones(self.n_points))
+        return self.weights.in_caller_order(P.merged() - diags_array(rate))
+
+    @property
+    def symmetric(self) -> Any:
+        r"""The symmetric conjugate :math:`\hat L = S L S^{-1}`, S = P D^{1/2}, as CSR (Section 3).
+
+        Raises
+        ------
+        InputError
+            For the left, right and two-sided forms, which have none.
+        """
+        if not self.kernel.bandwidth.is_symmetric:
+            raise bad_input(
+                "This operator has no symmetric conjugate.",
+                received=f"form={self.form!r}",
+                because="Only the symmetric kernel gives K = Kᵀ.",
+                hint="Use `op.matrix`, or form='symmetric'.",
+            )
+        inverse = 1 / np.sqrt(self.degrees * self.steps)
+        conjugate = self.weights.scaled(inverse, inverse).merged()
+        return self.weights.in_caller_order(conjugate - diags_array(1 / self.steps))
+
+    def spectrum(
+        self, n: int = 10, solver: EigenSolver | None = None, tol: float = 1e-8
+    ) -> Spectrum:
+        """Return the n eigenvalues nearest 0, from 0 downwards, with their eigenfunctions.
+
+        See `vbdm.spectrum.compute_spectrum`.
+        """
+        from .spectrum import compute_spectrum
+
+        return compute_spectrum(self, n, solver=solver, tol=tol)
+
+    def _to_caller(self, values: FloatArray) -> FloatArray:
+        return frozen(self.weights.graph.to_caller(values))
+
+    def _check_function(self, f: ArrayLike) -> FloatArray:
+        values = np.asarray(f, dtype=np.float64)
+        if values.ndim not in (1, 2) or len(values) != self.n_points:
+            raise bad_input(
+                f"A function on the points has shape ({self.n_points},) or ({self.n_points}, m).",
+                received=f"shape {values.shape}",
+                because="There must be one value for each point.",
+                hint="Evaluate f on the very points that were passed, in the same order.",
+            )
+        check_finite(values, "function values")
+        return values
+
+
+def normalise(
+    kernel: Kernel,
+    *,
+    dim: float,
+    alpha: float,
+    beta: float | None,
+    c1: float | None,
+    tuning: Tuning | None = None,
+) -> Operator:
+    r"""Turn the kernel into the operator.
+
+    Notes
+    -----
+    Implements the six displays of Section 3: :math:`q_S = Σ_j K_{ij} / ρ_i^d` — the power is d —,
+    :math:`K_α = K_{ij} q_S(x_i)^{-α} q_S(x_j)^{-α}`, :math:`D = Σ_j K_α`, and the time step
+    :math:`ε m ρ_i^2` by which :math:`D^{-1} K_α - I` is divided. For the other forms ρ² is a b.
+    """
+    squared = kernel.bandwidth.squared
+    # Divided by its typical size: the factor cancels in D⁻¹K, and powers of it cannot overflow.
+    log_density = np.log(kernel.row_sums) - dim / 2 * np.log(squared)
+    factor = np.exp(-alpha * (log_density - np.median(log_density)))
+    weights = kernel.weights.scaled(factor, factor)
+    steps = kernel.epsilon * kernel.shape.moments(dim).m * squared
+    return Operator(kernel, weights, weights.row_sums(), steps, dim, alpha, beta, c1, tuning)

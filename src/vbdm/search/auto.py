@@ -1,0 +1,78 @@
+"""Choose the engine by measuring it on a sample of the points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+
+from ..arrays import FloatArray, IntArray
+from .exact import BruteForce, KDTree, NeighborSearch, chunks, squared_distances
+
+#: Up to this many effective columns the tree wins always; beyond, it is timed.
+TREE_COLUMNS = 8
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An engine, the columns it will search in, and the reason in words."""
+
+    engine: NeighborSearch
+    rotation: FloatArray | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class Auto:
+    """Rotate away empty directions, then take the tree or brute force, whichever is faster."""
+
+    #: Queries used to time the engines.
+    n_timed: int = 400
+
+    def choose(self, cloud: FloatArray, k: int) -> Choice:
+        """Return the engine for this cloud and say why."""
+        if cloud.shape[1] <= TREE_COLUMNS:
+            return Choice(KDTree(), None, f"{cloud.shape[1]} columns: the k-d tree wins")
+        rotation = principal_axes(cloud)
+        rank = rotation.shape[1]
+        if rank <= TREE_COLUMNS:
+            return Choice(KDTree(), rotation, f"{rank} directions hold all the variance: k-d tree")
+        rotated = cloud @ rotation
+        sample = rotated[:: max(1, len(cloud) // self.n_timed)]
+        seconds = {}
+        for engine in (KDTree(), BruteForce()):
+            started = perf_counter()
+            engine.query(rotated, k, sample)
+            seconds[engine] = perf_counter() - started
+        best = min(seconds, key=lambda engine: seconds[engine])
+        times = ", ".join(f"{type(e).__name__} {t:.3g} s" for e, t in seconds.items())
+        return Choice(best, rotation, f"{rank} directions; {len(sample)} queries took {times}")
+
+    def query(
+        self, cloud: FloatArray, k: int, queries: FloatArray | None = None
+    ) -> tuple[IntArray, FloatArray]:
+        """Return indices and squared distances of the k nearest."""
+        choice = self.choose(cloud, k)
+        if choice.rotation is None:
+            return choice.engine.query(cloud, k, queries)
+        turned = None if queries is None else queries @ choice.rotation
+        indices, sqdist = choice.engine.query(cloud @ choice.rotation, k, turned)
+        # Distances are measured again in the original columns: the rotation rounds.
+        points = cloud if queries is None else queries
+        for rows in chunks(len(points), size=4096):
+            sqdist[rows] = squared_distances(points[rows], cloud, indices[rows])
+        nearest = np.argsort(sqdist, axis=1, kind="stable")
+        return np.take_along_axis(indices, nearest, 1), np.take_along_axis(sqdist, nearest, 1)
+
+
+def principal_axes(cloud: FloatArray) -> FloatArray:
+    """Return an orthonormal basis (n, r) of the directions in which the cloud extends.
+
+    Dropping the others is an isometry, so neighbours do not change; trees get faster.
+    """
+    centred = cloud - cloud.mean(axis=0)
+    variances, axes = np.linalg.eigh(centred.T @ centred)
+    # The covariance squares singular values: 1e-12 of the variance is what rounding leaves.
+    wanted = variances > 1e-12 * max(variances[-1], np.finfo(float).tiny)
+    return np.ascontiguousarray(axes[:, wanted][:, ::-1])

@@ -1,0 +1,10 @@
+"""Eigen engines: who solves (D - K) u = θ M u for the smallest θ, behind one small protocol.
+
+`Auto` is the default; ask it what it would choose and why with ``Auto().choose(pencil, n)``.
+"""
+
+from .auto import Auto
+from .direct import Dense, ShiftInvert
+from .pencil import EigenPairs, EigenSolver, Pencil
+
+__all__ = ["Auto", "Dense", "EigenPairs", "EigenSolver", "Pencil", "ShiftInvert"]

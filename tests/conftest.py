@@ -1,0 +1,23 @@
+"""What all tests share."""
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+import vbdm
+
+# Examples are numerical and may be slow on a loaded machine: no deadline, fixed examples.
+settings.register_profile("vbdm", deadline=None, derandomize=True, max_examples=25)
+settings.load_profile("vbdm")
+
+
+@pytest.fixture(autouse=True)
+def _names_for_doctests(doctest_namespace):
+    doctest_namespace["vbdm"] = vbdm
+    doctest_namespace["np"] = np
+
+
+@pytest.fixture
+def cloud():
+    """A small cloud in the plane with an uneven density."""
+    return np.random.default_rng(5).standard_normal((120, 2)) * [1.0, 0.6]

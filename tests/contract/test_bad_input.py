@@ -1,0 +1,151 @@
+"""Every mistake gets one clear message."""
+
+import numpy as np
+import pytest
+
+import vbdm
+
+X = np.random.default_rng(0).standard_normal((50, 2))
+
+
+def nan_row():
+    bad = X.copy()
+    bad[7, 1] = np.nan
+    return bad
+
+
+BAD_CALLS = {
+    "nan": (lambda: vbdm.neighbors(nan_row()), "finite.*first at row 7"),
+    "inf": (lambda: vbdm.estimate_operator(np.where(X > 2, np.inf, X * 10)), "finite"),
+    "one-dimensional": (lambda: vbdm.neighbors(X[:, 0]), r"reshape\(-1, 1\)"),
+    "three-dimensional": (lambda: vbdm.neighbors(X[None]), "shape"),
+    "no columns": (lambda: vbdm.neighbors(np.empty((5, 0))), "table"),
+    "one point": (lambda: vbdm.neighbors(X[:1]), "two points"),
+    "empty": (lambda: vbdm.neighbors(np.empty((0, 2))), "two points"),
+    "text": (lambda: vbdm.neighbors([["a", "b"], ["c", "d"]]), "real numbers"),
+    "ragged": (lambda: vbdm.neighbors([[1, 2], [3]]), "real numbers"),
+    "complex": (lambda: vbdm.neighbors(X * 1j), "real numbers"),
+    "too many neighbours": (lambda: vbdm.neighbors(X, 51), "from 2 to 50"),
+    "one neighbour": (lambda: vbdm.neighbors(X, 1), "n_neighbors"),
+    "fractional neighbours": (lambda: vbdm.neighbors(X, 10.5), "integer"),
+    "boolean neighbours": (lambda: vbdm.neighbors(X, True), "integer"),
+    "k0 above k": (
+        lambda: vbdm.estimate_operator(X, n_neighbors=10, n_density_neighbors=11, method="paper"),
+        "n_density_neighbors",
+    ),
+    "unknown operator": (lambda: vbdm.estimate_operator(X, "laplace"), "'laplacian', 'generator'"),
+    "nan operator": (lambda: vbdm.estimate_operator(X, np.nan), "operator"),
+    "unknown method": (lambda: vbdm.estimate_operator(X, method="papers"), "method"),
+    "unknown form": (lambda: vbdm.estimate_operator(X, form="middle"), "form"),
+    "unknown shape": (lambda: vbdm.estimate_operator(X, shape="box"), "shape"),
+    "zero epsilon": (lambda: vbdm.estimate_operator(X, epsilon=0), "epsilon.*greater than 0"),
+    "text epsilon": (lambda: vbdm.estimate_operator(X, epsilon="small"), "epsilon"),
+    "negative dim": (lambda: vbdm.estimate_operator(X, dim=-1), "dim"),
+    "text beta": (lambda: vbdm.estimate_operator(X, beta="minus"), "beta"),
+    "operator and alpha": (
+        lambda: vbdm.estimate_operator(X, "laplacian", alpha=0.5),
+        "operator.*alpha.*contradict",
+    ),
+    "operator and potential": (
+        lambda: vbdm.estimate_operator(X, 1.0, potential=X[:, 0]),
+        "operator.*potential.*contradict",
+    ),
+    "beta and bandwidth": (
+        lambda: vbdm.estimate_operator(X, beta=-0.5, bandwidth=np.ones(50)),
+        "beta.*bandwidth.*contradict",
+    ),
+    "bandwidth and potential": (
+        lambda: vbdm.estimate_operator(X, bandwidth=np.ones(50), potential=np.ones(50)),
+        "contradict",
+    ),
+    "negative bandwidth": (
+        lambda: vbdm.estimate_operator(X, bandwidth=X[:, 0], method="paper"),
+        "positive everywhere",
+    ),
+    "short bandwidth": (
+        lambda: vbdm.estimate_operator(X, bandwidth=np.ones(49), method="paper"),
+        r"shape \(49,\)",
+    ),
+    "one bandwidth for two": (
+        lambda: vbdm.estimate_operator(X, bandwidth=np.ones(50), form="two-sided", method="paper"),
+        "pair of bandwidths",
+    ),
+    "two bandwidths for one": (
+        lambda: vbdm.estimate_operator(X, bandwidth=(np.ones(50), np.ones(50))),
+        "pair of bandwidths",
+    ),
+    "absurd potential": (
+        lambda: vbdm.estimate_operator(X, potential=1e6 * X[:, 0], method="paper"),
+        "too wide a range",
+    ),
+    "tune on points": (lambda: vbdm.tune(X), "NeighborGraph"),
+    "function of wrong length": (
+        lambda: vbdm.estimate_operator(X, dim=2) @ np.ones(49),
+        "shape",
+    ),
+    "function with nan": (
+        lambda: vbdm.estimate_operator(X, dim=2) @ np.full(50, np.nan),
+        "finite",
+    ),
+    "zero eigenvalues": (lambda: vbdm.estimate_operator(X, dim=2).spectrum(0), "from 1 to 50"),
+    "too many eigenvalues": (lambda: vbdm.estimate_operator(X, dim=2).spectrum(51), "from 1 to 50"),
+    "many copies": (
+        lambda: vbdm.estimate_operator(np.repeat(X[:5], 10, axis=0), method="paper"),
+        "coincide",
+    ),
+    "graph and neighbours": (
+        lambda: vbdm.estimate_operator(vbdm.neighbors(X, 20), n_neighbors=30, method="paper"),
+        "already built",
+    ),
+    "bad graph": (lambda: vbdm.NeighborGraph.from_arrays([[0, 1]], [[0.0, 1.0]]), "fit together"),
+    "graph not sorted": (
+        lambda: vbdm.NeighborGraph.from_arrays([[0, 1], [1, 0]], [[0.0, -1.0], [0.0, 1.0]]),
+        "out of order",
+    ),
+    "graph of floats": (
+        lambda: vbdm.NeighborGraph.from_arrays([[0.0, 1.0], [1.0, 0.0]], [[0, 1], [0, 1]]),
+        "float64",
+    ),
+    "points do not match the graph": (
+        lambda: vbdm.NeighborGraph.from_arrays([[0, 1], [1, 0]], [[0, 1], [0, 1]], X),
+        "same number of rows",
+    ),
+    "function without points": (
+        lambda: vbdm.estimate_operator(
+            vbdm.NeighborGraph.from_arrays([[0, 1], [1, 0]], [[0.0, 1], [0, 1]]),
+            bandwidth=lambda X: np.ones(2), method="paper", n_density_neighbors=2, dim=1,
+        ),
+        "this graph has none",
+    ),
+    "align lengths": (lambda: vbdm.align(np.ones(3), np.ones(4)), "same points"),
+    "align kind": (lambda: vbdm.align(np.ones(3), np.ones(3), "affine"), "kind"),
+    "align orthogonal counts": (
+        lambda: vbdm.align(np.ones((3, 2)), np.ones((3, 1)), "orthogonal"),
+        "as many",
+    ),
+    "unsymmetric spectrum of a large cloud": (
+        lambda: vbdm.estimate_operator(
+            np.random.default_rng(0).standard_normal((3001, 1)), form="left", dim=1, epsilon=1e-4,
+            method="paper",
+        ).spectrum(3),
+        "small data only",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+@pytest.mark.parametrize("case", BAD_CALLS)
+def test_message(case):
+    call, message = BAD_CALLS[case]
+    with pytest.raises(vbdm.InputError, match=message):
+        call()
+
+
+def test_messages_have_four_parts():
+    with pytest.raises(vbdm.InputError) as caught:
+        vbdm.neighbors(X, 51)
+    text = str(caught.value)
+    assert "must be an integer" in text
+    assert "Received 51." in text
+    assert "allows" in text
+    assert "Lower `n_neighbors`" in text

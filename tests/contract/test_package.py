@@ -1,0 +1,67 @@
+"""What an import loads, which layers exist, and how much memory a walk may take."""
+
+import ast
+import doctest
+import importlib
+import pkgutil
+import subprocess
+import sys
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import vbdm
+
+SOURCE = Path(vbdm.__file__).parent
+MODULES = sorted(m.name for m in pkgutil.walk_packages(vbdm.__path__, "vbdm."))
+
+
+def test_import_is_light():
+    code = "import sys, vbdm; print([m for m in ('sklearn', 'matplotlib') if m in sys.modules])"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "[]"
+
+
+#: A room may import from the rooms before it and from what has no room; never from later ones.
+WALK = ["graph", "pairs", "bandwidth", "kernel", "tuning", "operator", "spectrum", "estimate"]
+
+
+def test_the_walk_goes_one_way():
+    for position, room in enumerate(WALK):
+        tree = ast.parse((SOURCE / f"{room}.py").read_text())
+        names = {
+            node.module.split(".")[0]
+            for node in tree.body
+            if isinstance(node, ast.ImportFrom) and node.level == 1 and node.module
+        }
+        assert not names & set(WALK[position:]), f"{room} imports {names & set(WALK[position:])}"
+
+
+@pytest.mark.parametrize("name", ["vbdm", *MODULES])
+def test_examples_in_docstrings(name):
+    module = importlib.import_module(name)
+    result = doctest.testmod(module, extraglobs={"vbdm": vbdm, "np": np})
+    assert result.failed == 0
+
+
+def test_no_prints_or_asserts_in_the_library():
+    for path in SOURCE.rglob("*.py"):
+        if path.name in ("demo.py", "__main__.py"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            assert not isinstance(node, ast.Assert), path
+            called = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+            assert not (called and node.func.id == "print"), path
+
+
+@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+def test_no_square_arrays():
+    """N = 20,000 and k = 32: an N×N array of bytes would take 400 MB."""
+    X = np.random.default_rng(0).standard_normal((20_000, 1))
+    tracemalloc.start()
+    vbdm.estimate_operator(X, "generator", method="paper", n_neighbors=32).spectrum(4)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 200e6

@@ -1,0 +1,78 @@
+"""Neighbours: exact, self first, harmless under ties and duplicates."""
+
+import numpy as np
+import pytest
+from tests.support.reference import squared_distances
+
+import vbdm
+from vbdm.search import Auto, BruteForce, KDTree
+
+
+def test_matches_all_distances(cloud):
+    graph = vbdm.neighbors(cloud, 20)
+    exact = np.sort(squared_distances(cloud), axis=1)[:, :20]
+    np.testing.assert_allclose(graph.sqdist, exact, rtol=1e-12, atol=1e-15)
+    np.testing.assert_array_equal(graph.indices[:, 0], np.arange(len(cloud)))
+    gap = cloud[graph.indices] - cloud[:, None, :]
+    np.testing.assert_allclose((gap**2).sum(axis=2), graph.sqdist, rtol=1e-12, atol=1e-15)
+    np.testing.assert_array_equal(graph.points, cloud)
+
+
+@pytest.mark.parametrize("engine", [KDTree(), BruteForce(), Auto()])
+@pytest.mark.parametrize("columns", [2, 12, 40])
+def test_engines_agree(engine, columns):
+    X = np.random.default_rng(0).standard_normal((300, columns)) + 1e3
+    graph = vbdm.neighbors(X, 15, search=engine)
+    exact = np.sort(squared_distances(X), axis=1)[:, :15]
+    np.testing.assert_allclose(graph.sqdist, exact, rtol=1e-9, atol=1e-12)
+
+
+def test_empty_directions_are_rotated_away():
+    flat = np.random.default_rng(0).standard_normal((200, 3))
+    frame = np.linalg.qr(np.random.default_rng(1).standard_normal((50, 3)))[0]
+    choice = Auto().choose(flat @ frame.T, 10)
+    assert choice.rotation.shape == (50, 3)
+    assert isinstance(choice.engine, KDTree)
+    assert "3 directions" in choice.reason
+
+
+def test_high_dimension_times_both_engines():
+    choice = Auto().choose(np.random.default_rng(0).standard_normal((500, 30)), 10)
+    assert "KDTree" in choice.reason
+    assert "BruteForce" in choice.reason
+
+
+def test_duplicates_keep_self_first():
+    X = np.repeat(np.arange(10.0), 5)[:, None]
+    for k in (3, 5, 8):
+        graph = vbdm.neighbors(X, k)
+        np.testing.assert_array_equal(graph.indices[:, 0], np.arange(50))
+        assert (graph.sqdist[:, 0] == 0).all()
+        assert all(len(set(row)) == k for row in graph.indices.tolist())
+
+
+@pytest.mark.parametrize("points", ["cloud", "lattice", "duplicates"])
+def test_mutual_pairs(points, cloud):
+    lattice = np.stack(np.meshgrid(np.arange(9.0), np.arange(9.0)), -1).reshape(-1, 2)
+    X = {"cloud": cloud, "lattice": lattice, "duplicates": np.repeat(cloud[:30], 4, axis=0)}[points]
+    graph = vbdm.neighbors(X, 10)
+    lists = [set(row) for row in graph.tree_indices.tolist()]
+    expected = [[i in lists[j] for j in row] for i, row in enumerate(graph.tree_indices.tolist())]
+    np.testing.assert_array_equal(graph.mutual, expected)
+
+
+def test_from_arrays_round_trip(cloud):
+    graph = vbdm.neighbors(cloud, 12)
+    again = vbdm.NeighborGraph.from_arrays(graph.indices, graph.sqdist, cloud)
+    settings = {"dim": 2, "epsilon": 0.0002}
+    first = vbdm.estimate_operator(graph, **settings).matrix
+    second = vbdm.estimate_operator(again, **settings).matrix
+    assert abs(first - second).max() < 1e-12 * abs(first).max()
+
+
+def test_results_are_read_only(cloud):
+    graph = vbdm.neighbors(cloud, 12)
+    with pytest.raises(ValueError, match="read-only"):
+        graph.sqdist[0, 0] = 1
+    with pytest.raises(AttributeError):
+        graph.metric = "other"

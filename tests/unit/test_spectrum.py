@@ -1,0 +1,85 @@
+"""Pieces, signs, residuals, timescales, warnings, alignment."""
+
+import time
+
+import numpy as np
+import pytest
+
+import vbdm
+from vbdm.solvers import Auto, Dense, ShiftInvert
+
+
+def test_timescales_and_residuals(cloud):
+    spectrum = vbdm.estimate_operator(
+        cloud, method="paper", dim=2, epsilon=0.01, n_neighbors=120
+    ).spectrum(5)
+    assert spectrum.timescales[0] == np.inf
+    np.testing.assert_allclose(spectrum.timescales[1:], -1 / spectrum.eigenvalues[1:])
+    assert (spectrum.residuals < 1e-8).all()
+    assert spectrum.n_components == 1
+
+
+def test_sparse_solver_matches_the_dense_one():
+    X = np.random.default_rng(0).standard_normal((600, 2))
+    op = vbdm.estimate_operator(X, method="paper", dim=2, epsilon=2.0**-8)
+    dense, sparse = op.spectrum(12, solver=Dense()), op.spectrum(12, solver=ShiftInvert())
+    np.testing.assert_allclose(sparse.eigenvalues, dense.eigenvalues, rtol=1e-8, atol=1e-10)
+    overlap = np.abs((dense.eigenfunctions * sparse.eigenfunctions).mean(axis=0))
+    np.testing.assert_allclose(overlap, 1, atol=1e-6)
+    solver, reason = Auto().choose(type("P", (), {"n_points": 100})(), 5)
+    assert isinstance(solver, Dense)
+    assert "100 points" in reason
+
+
+def test_separate_clusters_are_named_and_solved_apart():
+    sample = vbdm.datasets.clusters(600, separation=50.0, random_state=0)
+    op = vbdm.estimate_operator(
+        sample.points, "generator", "paper", dim=2, epsilon=0.001, n_neighbors=40
+    )
+    with pytest.warns(vbdm.DisconnectedWarning, match="2 pieces.*sizes 300, 300"):
+        spectrum = op.spectrum(5)
+    assert spectrum.n_components == 2
+    np.testing.assert_array_equal(spectrum.eigenvalues[:2], 0)
+    assert (spectrum.eigenvalues[2:] < -0.1).all()
+    first = spectrum.eigenfunctions[:, 0]
+    np.testing.assert_allclose(np.unique(first.round(12)), [0, np.sqrt(2)])
+    assert (spectrum.residuals < 1e-8).all()
+
+
+def test_a_shattered_cloud_costs_no_time():
+    """ε so small that every point is alone: hundreds of zeros, no minutes lost."""
+    X = np.random.default_rng(0).standard_normal((3000, 2))
+    op = vbdm.estimate_operator(X, method="paper", dim=2, epsilon=1e-12)
+    started = time.perf_counter()
+    with pytest.warns(vbdm.DisconnectedWarning):
+        spectrum = op.spectrum(10)
+    assert time.perf_counter() - started < 20
+    np.testing.assert_array_equal(spectrum.eigenvalues, 0)
+
+
+def test_saturated_neighbours_are_reported(cloud):
+    with pytest.warns(vbdm.SaturatedNeighborsWarning, match="100% of the points the 10 nearest"):
+        vbdm.estimate_operator(cloud, method="paper", dim=2, epsilon=1.0, n_neighbors=10)
+
+
+def test_fixed_bandwidth_on_a_tail_is_reported():
+    X = vbdm.datasets.ou(20_000, sampling="grid").points
+    with pytest.warns(vbdm.UnboundedErrorWarning, match="negative beta"):
+        vbdm.estimate_operator(
+            X, "generator", "paper", beta=0, dim=1, epsilon=1e-7
+        )
+
+
+def test_grid_end_is_reported():
+    X = 1e9 * np.random.default_rng(0).standard_normal((200, 1))
+    with pytest.warns(vbdm.TuningWarning, match="end of the grid"):
+        vbdm.tune(vbdm.neighbors(X, 200))
+
+
+def test_alignment():
+    angle = np.linspace(0, 6.28, 200)
+    truth = np.c_[np.cos(angle), np.sin(angle)]
+    mixed = truth @ np.array([[1.0, 0.4], [-0.3, 2.0]])
+    np.testing.assert_allclose(vbdm.align(mixed, truth), truth, atol=1e-12)
+    np.testing.assert_allclose(vbdm.align(-angle, angle, "orthogonal"), angle, atol=1e-12)
+    assert np.abs(vbdm.align(mixed, truth, "orthogonal") - truth).max() > 0.1

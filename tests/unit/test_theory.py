@@ -1,0 +1,55 @@
+"""Exponents: printed values, their inverses, and the two versions of c2."""
+
+import pytest
+
+import vbdm
+from vbdm import theory
+
+
+@pytest.mark.parametrize(
+    ("c1", "beta", "dim", "alpha"),
+    [
+        (1, -0.5, 1, -0.25),  # OU on the line, Section 4
+        (1, -0.5, 2, -0.5),  # OU on the plane
+        (1, 0, 2, 0.5),  # the fixed kernel
+        (0, -0.5, 1, 0.25),  # the circle
+        (0, -0.5, 2, 0),  # the sphere
+        (0, 0, 5, 1),
+    ],
+)
+def test_alpha_of_the_papers_examples(c1, beta, dim, alpha):
+    assert theory.alpha_for(c1, beta, dim) == pytest.approx(alpha)
+    assert theory.c1(alpha, beta, dim) == pytest.approx(c1)
+
+
+def test_the_left_kernel_has_no_drift():
+    assert theory.alpha_for(0.6, -0.5, 3, form="left") == pytest.approx(0.7)
+    assert theory.c1(0.7, -0.5, 3, form="left") == pytest.approx(0.6)
+    assert theory.c1(0.7, -0.5, 3, form="right") == theory.c1(0.7, -0.5, 3)
+
+
+def test_both_versions_of_c2():
+    assert theory.c2(-0.25, -0.5, 1) == theory.c2(-0.25, -0.5, 1, derived=True) == -0.25
+    assert theory.c2(0.3, -0.5, 4, derived=True) == -1.0
+    # At β = -1/d the printed one turns positive for the Laplacian at d = 2.618, the other never.
+    for dim in (2.5, 2.7, 4.0):
+        alpha = theory.alpha_for(0, -1 / dim, dim)
+        assert theory.c2(alpha, -1 / dim, dim) == pytest.approx(dim - 3 + 1 / dim)
+        assert theory.c2(alpha, -1 / dim, dim, derived=True) == pytest.approx(-1 / dim)
+    assert theory.c2(0.5, 0, 2) == pytest.approx(1.5)
+
+
+def test_bounded_names_the_terms():
+    fixed = theory.bounded(0.5, 0, 1)
+    assert fixed.normaliser
+    assert not fixed.gradient
+    assert not fixed
+    assert theory.bounded(-0.25, -0.5, 1)
+    assert not theory.bounded(0, 0.8, 2).normaliser
+
+
+def test_bad_names():
+    with pytest.raises(vbdm.InputError, match="form"):
+        theory.c1(0, 0, 1, form="middle")
+    with pytest.raises(vbdm.InputError, match="dim"):
+        theory.c2(0, 0, -1)
