@@ -7,7 +7,7 @@ STAMP = $(VENV)/.installed
 .PHONY: demo test test-slow lint bench clean
 
 demo: $(STAMP)-plot
-	$(BIN)/python examples/demo.py
+	$(BIN)/python -m vbdm.demo results
 
 # Test processes share the cores already: one BLAS thread each.
 test test-slow: export OPENBLAS_NUM_THREADS = 1

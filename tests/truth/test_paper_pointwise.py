@@ -123,10 +123,10 @@ def test_torus(form):
     angle = sample.parameters[:, 0]
     graph = vbdm.neighbors(sample.points, 500)
     errors = []
-    for epsilon in (0.002, 0.001):
+    for epsilon in (0.001, 0.0005):  # at larger ε 500 neighbours cut the kernel
         op = vbdm.estimate_operator(
             graph, alpha=0, bandwidth=np.exp(np.cos(angle)), form=form, dim=2, epsilon=epsilon
         )
         errors.append(np.abs(op @ np.sin(angle) - limit(angle, form, dim=2)).max())
-    assert errors[1] < {"left": 0.01, "right": 0.06, "symmetric": 0.15}[form]
+    assert errors[1] < {"left": 0.0004, "right": 0.021, "symmetric": 0.17}[form]
     assert errors[1] < 0.65 * errors[0]

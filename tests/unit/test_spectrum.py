@@ -65,9 +65,7 @@ def test_saturated_neighbours_are_reported(cloud):
 def test_fixed_bandwidth_on_a_tail_is_reported():
     X = vbdm.datasets.ou(20_000, sampling="grid").points
     with pytest.warns(vbdm.UnboundedErrorWarning, match="negative beta"):
-        vbdm.estimate_operator(
-            X, "generator", "paper", beta=0, dim=1, epsilon=1e-7
-        )
+        vbdm.estimate_operator(X, "generator", "paper", beta=0, dim=1, epsilon=1e-7)
 
 
 def test_grid_end_is_reported():
