@@ -37,7 +37,8 @@ def forms_on(sample, n_neighbors, epsilons, alphas):
             errors = [
                 np.abs(
                     vbdm.estimate_operator(
-                        graph, alpha=alpha, bandwidth=np.exp(np.cos(angle)), form=form,
+                        graph, method="paper", alpha=alpha, form=form,
+                        bandwidth=np.exp(np.cos(angle)),
                         dim=sample.dim, epsilon=epsilon,
                     ) @ np.sin(angle) - (drift - np.sin(angle))
                 ).max()
@@ -76,7 +77,9 @@ def estimated_density():
     exact = -np.sin(angle) - 2 * np.cos(2 * angle) * np.cos(angle)
     errors = [
         np.abs(
-            vbdm.estimate_operator(graph, potential=np.sin(2 * angle), dim=1, epsilon=e)
+            vbdm.estimate_operator(
+                graph, method="paper", potential=np.sin(2 * angle), dim=1, epsilon=e
+            )
             @ np.sin(angle)
             - exact
         ).max()

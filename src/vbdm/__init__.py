@@ -3,48 +3,61 @@
 One walk: points → graph → bandwidth → kernel → operator → spectrum.
 
 >>> import vbdm
->>> sample = vbdm.datasets.ou(400, sampling="grid")
->>> op = vbdm.estimate_operator(sample.points, "generator", dim=1, epsilon=3e-4, n_neighbors=400)
->>> op.spectrum(3).eigenvalues.round(1).tolist()
-[0.0, -1.0, -2.0]
+>>> sample = vbdm.datasets.sphere(2000, random_state=0)
+>>> op = vbdm.estimate_operator(sample.points, "laplacian")
+>>> op.spectrum(4).eigenvalues.round(1).tolist()     # truth: 0, -2, -2, -2
+[0.0, -2.0, -2.0, -2.0]
 """
 
 from . import datasets, search, shapes, solvers, theory
 from .alignment import align
 from .errors import (
+    DensityTailWarning,
     DisconnectedWarning,
     InputError,
+    NoiseWarning,
     SaturatedNeighborsWarning,
     SolverError,
     TuningWarning,
     UnboundedErrorWarning,
+    UnresolvedWarning,
     VbdmWarning,
+    WeakLinkWarning,
 )
 from .estimate import estimate_operator
 from .graph import NeighborGraph, neighbors
+from .limiter import Limiter
 from .operator import Operator
+from .opinions import Opinions, second_opinion
 from .spectrum import Spectrum
 from .tuning import Tuning, tune
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "DensityTailWarning",
     "DisconnectedWarning",
     "InputError",
+    "Limiter",
     "NeighborGraph",
+    "NoiseWarning",
     "Operator",
+    "Opinions",
     "SaturatedNeighborsWarning",
     "SolverError",
     "Spectrum",
     "Tuning",
     "TuningWarning",
     "UnboundedErrorWarning",
+    "UnresolvedWarning",
     "VbdmWarning",
+    "WeakLinkWarning",
     "align",
     "datasets",
     "estimate_operator",
     "neighbors",
     "search",
+    "second_opinion",
     "shapes",
     "solvers",
     "theory",

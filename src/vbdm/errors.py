@@ -30,6 +30,22 @@ class DisconnectedWarning(VbdmWarning):
     """The kernel splits the points into pieces that do not communicate."""
 
 
+class DensityTailWarning(VbdmWarning):
+    """The Laplacian was asked for on data whose density falls towards 0."""
+
+
+class NoiseWarning(VbdmWarning):
+    """The dimension depends on the scale, as it does when there is noise around a manifold."""
+
+
+class UnresolvedWarning(VbdmWarning):
+    """Some eigenvalues rest on points that are too sparse to resolve them."""
+
+
+class WeakLinkWarning(VbdmWarning):
+    """Some eigenvalues are decided by a few points: a thin tail, or a bridge between clusters."""
+
+
 class TuningWarning(VbdmWarning):
     """The automatic choice of ε or of the dimension is doubtful."""
 

@@ -16,7 +16,7 @@ from .search import Auto, NeighborSearch
 from .search.exact import chunks
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NeighborGraph:
     """The k nearest neighbours of every point, the point itself first.
 
@@ -67,6 +67,10 @@ class NeighborGraph:
         name = "precomputed" if X is None else "euclidean"
         return cls(frozen(J.astype(np.int32)), frozen(t), np.arange(len(J)), X, name)
 
+    def __repr__(self) -> str:
+        """Say the size and the metric."""
+        return f"NeighborGraph({self.n_points} points, {self.n_neighbors} neighbors, {self.metric})"
+
     @property
     def n_points(self) -> int:
         """Number of points N."""
@@ -101,6 +105,21 @@ class NeighborGraph:
     def to_tree(self, values: NDArray[Any]) -> NDArray[Any]:
         """Bring rows from the caller's order into the tree's."""
         return values[self.order]
+
+    def with_neighbors(self, n_neighbors: int) -> NeighborGraph:
+        """Return the graph of the same points with another number of neighbours."""
+        k = min(n_neighbors, self.n_points)
+        if k <= self.n_neighbors:
+            J, t = self.tree_indices[:, :k], self.tree_sqdist[:, :k]
+            indices, sqdist = np.ascontiguousarray(J), np.ascontiguousarray(t)
+        elif self.tree_points is None:
+            return self
+        else:
+            indices, sqdist = Auto().query(self.tree_points, k)
+            put_self_first(indices, sqdist)
+        return NeighborGraph(
+            frozen(indices), frozen(sqdist), self.order, self.tree_points, self.metric
+        )
 
     @cached_property
     def mutual(self) -> BoolArray:

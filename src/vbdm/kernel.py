@@ -13,7 +13,7 @@ from .bandwidth import Bandwidth
 from .graph import NeighborGraph
 from .pairs import PairMatrix
 from .search.exact import chunks
-from .shapes import Shape
+from .shapes import Gaussian, Moments, Shape
 
 #: What counts as decayed: a kernel value of a thousandth of its peak.
 NEGLIGIBLE = 1e-3
@@ -31,6 +31,12 @@ class Kernel:
         The ingredients: K = h(|x-y|² / (ε a(x) b(y))).
     saturated : float
         Share of points whose neighbour list ends before the kernel has decayed to 1e-3.
+    leave_one_out : bool
+        Whether K_ii was set to 0: a point does not vouch for itself.
+    cutoff : float
+        The scaled squared distance s beyond which h was set to 0.
+    one_way_share : float
+        What a pair counts that only one end lists.
     """
 
     weights: PairMatrix
@@ -38,23 +44,32 @@ class Kernel:
     epsilon: float
     shape: Shape
     saturated: float
+    leave_one_out: bool = False
+    cutoff: float = np.inf
+    one_way_share: float = 0.5
 
     @cached_property
     def row_sums(self) -> FloatArray:
         """Σ_j K(x_i, x_j)."""
         return self.weights.row_sums()
 
-    def density(self, dim: float) -> FloatArray:
-        r"""Return the kernel density estimate, in the tree's order.
+    def density(self, dim: float, at_least: float = 0.0) -> FloatArray:
+        r"""Return the kernel density estimate, in the tree's order; row sums are `at_least` this.
 
         Notes
         -----
         Implements :math:`q(x_i) = \frac{1}{N ε^{d/2} m_0 (ab)^{d/2}} Σ_j K(x_i, x_j)`, the leading
         term of Eq. "GSeq1". With the symmetric form :math:`(ab)^{d/2} = ρ^d`; the paper's
-        pilot, Eq. "preestimate", is this with ρ0 and ε = 1/2.
+        pilot, Eq. "preestimate", is this with ρ0 and ε = 1/2. Leaving a point out of its own sum
+        leaves N - 1 of them; cutting the kernel takes m0 over what is left.
         """
-        volume = self.shape.moments(dim).m0 * (self.epsilon * self.bandwidth.squared) ** (dim / 2)
-        return self.row_sums / (len(volume) * volume)
+        volume = self.moments(dim).m0 * (self.epsilon * self.bandwidth.squared) ** (dim / 2)
+        sums = np.maximum(self.row_sums, at_least)
+        return np.asarray(sums / ((len(volume) - self.leave_one_out) * volume))
+
+    def moments(self, dim: float) -> Moments:
+        """Return the moments of the shape as it was cut."""
+        return self.shape.moments(dim, self.cutoff)
 
 
 def evaluate_kernel(
@@ -62,22 +77,72 @@ def evaluate_kernel(
     bandwidth: Bandwidth,
     epsilon: float,
     shape: Shape,
+    *,
+    leave_one_out: bool = False,
+    cutoff: float = np.inf,
+    one_way_share: float = 0.5,
 ) -> Kernel:
-    """Evaluate K on every listed pair and, if the form is symmetric, replace it by (K + Kᵀ)/2.
+    """Evaluate K on every listed pair and, if the form is symmetric, symmetrise it.
 
+    Parameters
+    ----------
+    graph, bandwidth, epsilon, shape
+        K = h(|x-y|² / (ε a(x) b(y))).
+    leave_one_out : bool
+        Set K_ii = 0. The point itself is not a sample of its surroundings: with n neighbours inside
+        the kernel, keeping it shrinks every eigenvalue by about 1/(n+1).
+    cutoff : float
+        Set K = 0 beyond this s; symmetric by itself, unlike a cut at the k-th neighbour.
+    one_way_share : float
+        What a pair counts that only one end lists: 1/2 is the paper's (K + Kᵀ)/2; 1 keeps it whole.
+
+    Notes
+    -----
     Cost: one evaluation of h per pair, N k in all; 8 bytes per pair.
     """
     values = np.empty_like(graph.tree_sqdist)
     for rows, scaled in scaled_distances(graph, bandwidth):
-        values[rows] = shape(scaled / epsilon)
+        scaled /= epsilon
+        values[rows] = shape(scaled)
+        if np.isfinite(cutoff):
+            values[rows][scaled >= cutoff] = 0.0
     saturated = 0.0
     if graph.n_neighbors < graph.n_points:
-        saturated = float(np.mean(values[:, -1] > NEGLIGIBLE * shape(np.zeros(1))[0]))
+        saturated = float(np.mean(rim(values) > NEGLIGIBLE * shape(np.zeros(1))[0]))
+    if leave_one_out:
+        values[:, 0] = 0.0
     if bandwidth.is_symmetric:
-        weights = PairMatrix.symmetrised(graph, values, share=0.5)
+        weights = PairMatrix.symmetrised(graph, values, share=one_way_share)
     else:
         weights = PairMatrix(graph, values)
-    return Kernel(weights, bandwidth, epsilon, shape, saturated)
+    return Kernel(
+        weights, bandwidth, epsilon, shape, saturated, leave_one_out, cutoff, one_way_share
+    )
+
+
+def pilot_density(
+    graph: NeighborGraph, rho0: FloatArray, dim: float, *, leave_one_out: bool = False
+) -> FloatArray:
+    r"""Return q0, the first estimate of the density, in the tree's order.
+
+    Notes
+    -----
+    Implements Eq. "preestimate": the density of the Gaussian kernel with bandwidth ρ0 and ε = 1/2.
+    Left out of its own sum, a far outlier may see nobody; it then counts as one point, which is
+    what the printed sum gives it.
+    """
+    bandwidth = Bandwidth.of_form("symmetric", rho0)
+    kernel = evaluate_kernel(graph, bandwidth, 0.5, Gaussian(), leave_one_out=leave_one_out)
+    return kernel.density(dim, at_least=1.0)
+
+
+def rim(table: FloatArray) -> FloatArray:
+    """Return what is typical of the end of each row: the median over its last sixteenth.
+
+    The last entry alone may belong to a point much wider than the others.
+    """
+    n_last = max(1, table.shape[1] // 16)
+    return np.asarray(np.median(table[:, -n_last:], axis=1))
 
 
 def scaled_distances(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,8 +11,10 @@ from scipy.sparse import diags_array
 
 from . import theory
 from .arrays import FloatArray, check_finite, frozen
+from .dimension import Dimension
 from .errors import bad_input
 from .kernel import Kernel
+from .limiter import Limiter
 from .pairs import PairMatrix
 from .tuning import Tuning
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from .spectrum import Spectrum
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Operator:
     """The estimate of L f = Δf + c1 ∇f·∇q/q on the points.
 
@@ -32,28 +34,44 @@ class Operator:
     ----------
     kernel : Kernel
         The kernel it was made from.
-    dim, alpha : float
-        Dimension and α used.
+    dimension : Dimension
+        The dimension, with its error if it was estimated.
+    alpha : float
+        α used.
     beta, c1 : float or None
         Exponent of ρ = q^β, and coefficient of ∇f·∇q/q; None where ρ is not a power of q.
-    tuning : Tuning or None
-        The curve that ε came from; None if ε was given.
+    tuning : Tuning
+        ε and the curve that it came from.
+    limiter : Limiter or None
+        How `spectrum` treats points whose surroundings are too sparse; None: not at all.
+    finite_sample : bool
+        Whether eigenvalues are corrected for the randomness of the sample.
+    smallest_piece : int
+        Connected pieces with fewer points are strays: reported, but given no modes of their own.
     """
 
     kernel: Kernel
     weights: PairMatrix
     degrees: FloatArray
     steps: FloatArray
-    dim: float
+    dimension: Dimension
     alpha: float
     beta: float | None
     c1: float | None
-    tuning: Tuning | None
+    tuning: Tuning
+    limiter: Limiter | None = None
+    finite_sample: bool = False
+    smallest_piece: int = 1
 
     @property
     def n_points(self) -> int:
         """Number of points N."""
         return len(self.degrees)
+
+    @property
+    def dim(self) -> float:
+        """The dimension used, a real number."""
+        return self.dimension.value
 
     @property
     def n_neighbors(self) -> int:
@@ -94,24 +112,48 @@ class Operator:
         """The estimated sampling density at the points, per unit of d-dimensional volume."""
         return self._to_caller(self.kernel.density(self.dim))
 
-    def apply(self, f: ArrayLike) -> FloatArray:
+    @overload
+    def apply(self, f: ArrayLike, return_std: Literal[False] = ...) -> FloatArray: ...
+    @overload
+    def apply(self, f: ArrayLike, return_std: Literal[True]) -> tuple[FloatArray, FloatArray]: ...
+    def apply(
+        self, f: ArrayLike, return_std: bool = False
+    ) -> FloatArray | tuple[FloatArray, FloatArray]:
         r"""Return L f at the points.
 
         Parameters
         ----------
         f : (N,) or (N, m) array
             Values of one or several functions on the points.
+        return_std : bool
+            Also return the sampling standard deviation of each value.
+
+        Returns
+        -------
+        array, or pair of arrays, of the shape of f
+            NaN at points that have no neighbour within the kernel's reach.
 
         Notes
         -----
         Implements :math:`(L f)_i = \frac{1}{ε m ρ_i^2} (Σ_j P_{ij} f_j - f_i)`,
-        :math:`P = D^{-1} K_α` (Theorem "mainresult"). One sparse product: O(N k) per column.
+        :math:`P = D^{-1} K_α` (Theorem "mainresult"), and for the standard deviation the weighted
+        mean's :math:`\sqrt{Σ_j P_{ij}^2 (f_j - (Pf)_i)^2} / (ε m ρ_i^2)`.
+        One sparse product, O(N k) per column; three with the deviation.
         """
         values = self._check_function(f)
-        inside = self.weights.graph.to_tree(values)
-        column = (slice(None),) + (None,) * (values.ndim - 1)
-        change = (self.weights @ inside) / self.degrees[column] - inside
-        return self._to_caller(change / self.steps[column])
+        inside = self.weights.graph.to_tree(values.reshape(len(values), -1))
+        inside = inside - inside.mean(axis=0)
+        inverse = self._inverse_degrees()[:, None]
+        steps = self.steps[:, None]
+        mean = (self.weights @ inside) * inverse
+        result = self._to_caller((mean - inside) / steps).reshape(values.shape)
+        if not return_std:
+            return result
+        squared = self.weights.squared()
+        second = squared @ inside**2 - 2 * mean * (squared @ inside)
+        second += mean**2 * squared.row_sums()[:, None]
+        deviation = np.sqrt(np.maximum(second, 0)) * inverse / steps
+        return result, self._to_caller(deviation).reshape(values.shape)
 
     def __matmul__(self, f: ArrayLike) -> FloatArray:
         """Return `apply(f)`."""
@@ -119,9 +161,10 @@ class Operator:
 
     @property
     def matrix(self) -> Any:
-        """L as a SciPy CSR matrix, built when asked for."""
-        rate = 1 / self.steps
-        P = self.weights.scaled(rate / self.degrees, np.ones(self.n_points))
+        """L as a SciPy CSR matrix, built when asked for; rows of isolated points are 0."""
+        inverse = np.nan_to_num(self._inverse_degrees())
+        rate = np.where(inverse > 0, 1 / self.steps, 0.0)
+        P = self.weights.scaled(rate * inverse, np.ones(self.n_points))
         return self.weights.in_caller_order(P.merged() - diags_array(rate))
 
     @property
@@ -140,12 +183,18 @@ class Operator:
                 because="Only the symmetric kernel gives K = Kᵀ.",
                 hint="Use `op.matrix`, or form='symmetric'.",
             )
-        inverse = 1 / np.sqrt(self.degrees * self.steps)
+        inverse = np.nan_to_num(np.sqrt(self._inverse_degrees() / self.steps))
         conjugate = self.weights.scaled(inverse, inverse).merged()
-        return self.weights.in_caller_order(conjugate - diags_array(1 / self.steps))
+        rate = np.where(inverse > 0, 1 / self.steps, 0.0)
+        return self.weights.in_caller_order(conjugate - diags_array(rate))
 
     def spectrum(
-        self, n: int = 10, solver: EigenSolver | None = None, tol: float = 1e-8
+        self,
+        n: int = 10,
+        *,
+        components: str = "each",
+        solver: EigenSolver | None = None,
+        tol: float | None = None,
     ) -> Spectrum:
         """Return the n eigenvalues nearest 0, from 0 downwards, with their eigenfunctions.
 
@@ -153,7 +202,22 @@ class Operator:
         """
         from .spectrum import compute_spectrum
 
-        return compute_spectrum(self, n, solver=solver, tol=tol)
+        return compute_spectrum(self, n, components=components, solver=solver, tol=tol)
+
+    def __repr__(self) -> str:
+        """Say what was estimated, and with which settings."""
+        c1 = "bandwidth given" if self.c1 is None else f"c1={self.c1:g}"
+        return (
+            f"Operator({self.n_points} points, {c1}, dim={self.dim:.3g}, "
+            f"epsilon={self.epsilon:.4g}, n_neighbors={self.n_neighbors}, alpha={self.alpha:.4g})"
+        )
+
+    def _inverse_degrees(self) -> FloatArray:
+        """1/D, NaN where no neighbour is within reach."""
+        result: FloatArray = np.divide(
+            1.0, self.degrees, out=np.full(self.n_points, np.nan), where=self.degrees > 0
+        )
+        return result
 
     def _to_caller(self, values: FloatArray) -> FloatArray:
         return frozen(self.weights.graph.to_caller(values))
@@ -174,11 +238,14 @@ class Operator:
 def normalise(
     kernel: Kernel,
     *,
-    dim: float,
+    dimension: Dimension,
     alpha: float,
     beta: float | None,
     c1: float | None,
-    tuning: Tuning | None = None,
+    tuning: Tuning,
+    limiter: Limiter | None = None,
+    finite_sample: bool = False,
+    smallest_piece: int = 1,
 ) -> Operator:
     r"""Turn the kernel into the operator.
 
@@ -188,10 +255,16 @@ def normalise(
     :math:`K_α = K_{ij} q_S(x_i)^{-α} q_S(x_j)^{-α}`, :math:`D = Σ_j K_α`, and the time step
     :math:`ε m ρ_i^2` by which :math:`D^{-1} K_α - I` is divided. For the other forms ρ² is a b.
     """
+    dim = dimension.value
     squared = kernel.bandwidth.squared
     # Divided by its typical size: the factor cancels in D⁻¹K, and powers of it cannot overflow.
-    log_density = np.log(kernel.row_sums) - dim / 2 * np.log(squared)
+    # A point without neighbours has no density to speak of; its row is empty whatever it is given.
+    sums = np.where(kernel.row_sums > 0, kernel.row_sums, np.median(kernel.row_sums))
+    log_density = np.log(sums) - dim / 2 * np.log(squared)
     factor = np.exp(-alpha * (log_density - np.median(log_density)))
     weights = kernel.weights.scaled(factor, factor)
-    steps = kernel.epsilon * kernel.shape.moments(dim).m * squared
-    return Operator(kernel, weights, weights.row_sums(), steps, dim, alpha, beta, c1, tuning)
+    steps = kernel.epsilon * kernel.moments(dim).m * squared
+    return Operator(
+        kernel, weights, weights.row_sums(), steps, dimension, alpha, beta, c1, tuning, limiter,
+        finite_sample, smallest_piece,
+    )  # fmt: skip

@@ -88,6 +88,11 @@ class PairMatrix:
             returned = csr_array((data, returned.indices, returned.indptr), shape=returned.shape)
         return PairMatrix(self.graph, values, returned)
 
+    def squared(self) -> PairMatrix:
+        """Return the matrix of squared entries."""
+        returned = None if self.returned is None else self.returned.power(2)
+        return PairMatrix(self.graph, np.square(self.values), returned)
+
     def diagonal(self) -> FloatArray:
         """Return the self-loops: column 0 of the table."""
         return self.values[:, 0].copy()

@@ -14,7 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import quad
-from scipy.special import gammaln
+from scipy.optimize import brentq
+from scipy.special import gammainc, gammaln
 
 from .arrays import FloatArray
 from .errors import bad_input
@@ -39,8 +40,8 @@ class Shape(Protocol):
     def __call__(self, s: FloatArray) -> FloatArray:
         """Evaluate h at scaled squared distances s >= 0."""
 
-    def moments(self, dim: float) -> Moments:
-        """Return m0 and m2 in dimension `dim`."""
+    def moments(self, dim: float, cutoff: float = np.inf) -> Moments:
+        """Return m0 and m2 in dimension `dim` of h cut off beyond s = `cutoff`."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +53,10 @@ class Gaussian:
         exponent = s * -0.25
         return np.exp(exponent, out=exponent)
 
-    def moments(self, dim: float) -> Moments:
-        """Return the closed form."""
+    def moments(self, dim: float, cutoff: float = np.inf) -> Moments:
+        """Return the closed form: incomplete Gamma functions of the cutoff."""
         m0 = float((4 * np.pi) ** (dim / 2))
-        return Moments(m0, m0)
+        return Moments(m0 * below(dim / 2, cutoff), m0 * below(dim / 2 + 1, cutoff))
 
 
 @dataclass(frozen=True)
@@ -67,10 +68,11 @@ class Broad:
         quarter = s * 0.25
         return (1.0 + quarter) * np.exp(-quarter)
 
-    def moments(self, dim: float) -> Moments:
+    def moments(self, dim: float, cutoff: float = np.inf) -> Moments:
         """Return the closed form: each power of s/4 adds a Gamma factor."""
         m0 = float((4 * np.pi) ** (dim / 2))
-        return Moments(m0 * (1 + dim / 2), m0 * (2 + dim / 2))
+        zeroth, second, fourth = (below(dim / 2 + i, cutoff) for i in range(3))
+        return Moments(m0 * (zeroth + dim / 2 * second), m0 * (second + (1 + dim / 2) * fourth))
 
 
 @dataclass(frozen=True)
@@ -81,9 +83,9 @@ class Compact:
         """Evaluate the truncated fourth power."""
         return np.clip(1.0 - s / 16.0, 0.0, None) ** 4
 
-    def moments(self, dim: float) -> Moments:
+    def moments(self, dim: float, cutoff: float = np.inf) -> Moments:
         """Integrate the radial moments numerically over the support."""
-        return radial_moments(self, dim, reach=16.0)
+        return radial_moments(self, dim, reach=min(cutoff, 16.0))
 
 
 @dataclass(frozen=True)
@@ -100,9 +102,9 @@ class Custom:
         """Evaluate the user's function."""
         return np.asarray(self.function(s), dtype=np.float64)
 
-    def moments(self, dim: float) -> Moments:
+    def moments(self, dim: float, cutoff: float = np.inf) -> Moments:
         """Integrate the radial moments numerically as far as h is not negligible."""
-        return radial_moments(self, dim, reach=16.0 * falls_to(self.function, 1e-3))
+        return radial_moments(self, dim, reach=min(cutoff, 16.0 * falls_to(self.function, 1e-3)))
 
 
 SHAPES: dict[str, Shape] = {"gaussian": Gaussian(), "broad": Broad(), "compact": Compact()}
@@ -122,6 +124,19 @@ def as_shape(shape: object) -> Shape:
         because="The kernel is h of the scaled squared distance.",
         hint="Choose one of: " + ", ".join(map(repr, SHAPES)) + ", or pass lambda s: np.exp(-s/4).",
     )
+
+
+def below(a: float, cutoff: float) -> float:
+    """Return P(a, cutoff/4), the share of a Gaussian moment that lies inside the cutoff."""
+    return float(gammainc(a, cutoff / 4))
+
+
+def radius_of(h: Callable[[Any], Any], share: float) -> float:
+    """Return the s at which h has fallen to `share` of h(0): where a kernel may be cut."""
+    top = np.array([0.0])
+    peak = float(np.asarray(h(top))[0])
+    far = falls_to(h, share)
+    return float(brentq(lambda s: float(np.asarray(h(top + s))[0]) / peak - share, 0.0, 2 * far))
 
 
 def radial_moments(h: Callable[[Any], Any], dim: float, reach: float) -> Moments:

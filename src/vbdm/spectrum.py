@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eig
 
-from .arrays import FloatArray, check_count, check_positive, frozen
-from .components import connected_pieces, describe_pieces
-from .errors import DisconnectedWarning, bad_input
+from .arrays import BoolArray, FloatArray, check_choice, check_count, check_positive, frozen
+from .components import Pieces, describe_pieces, find_pieces
+from .errors import DisconnectedWarning, UnresolvedWarning, WeakLinkWarning, bad_input
+from .finite_sample import local_energy
+from .limiter import Limit
+from .modes import Modes, solve_modes
 from .operator import Operator
-from .solvers import Auto, EigenPairs, EigenSolver, Pencil
+from .solvers import Auto, EigenSolver, Pencil
+from .uncertainty import Groups, epsilon_bias, group_by_size, sampling_errors, tree_vectors
 
 #: The unsymmetric forms are solved densely: O(N³), so for small clouds only.
 UNSYMMETRIC_POINTS = 3000
+#: Default accuracy of the eigenvalues: far below the sampling error of any data set.
+TOLERANCE = 1e-4
+#: A mode whose energy spreads over fewer kernels than this hangs on a thin link.
+THIN = 6.0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Spectrum:
     """Eigenvalues (0 first, then downwards) and eigenfunctions on the points.
 
@@ -34,11 +42,26 @@ class Spectrum:
         By columns, mean square 1 over the points, with a fixed sign: the point where the
         absolute value is largest (the first one, if several are within 1e-6) is positive.
     residuals : (n,) array
-        |L̂u - λu| for a unit vector u, in units of the eigenvalue.
+        |M^{-1/2}((D - K) u - θ M u)| for a unit vector M^{1/2} u: the error of the solver alone.
     components : (N,) array
         To which connected piece each point belongs, the largest piece being 0.
-    solver : str
-        Which solver did it.
+    unresolved : (N,) bool array
+        Points whose surroundings are too sparse to resolve the modes asked for (the limiter holds
+        them to their neighbours), and strays outside the pieces that were solved.
+    local_rates : (N,) array
+        r = 1/(ε m ρ²): the fastest decay that each point can represent.
+    pencil_eigenvalues : (n,) array
+        θ >= 0, the eigenvalues of the pencil before the limiter's last step; -λ without limiter.
+    limit : Limit or None
+        λ_ref and cut of the limiter.
+    passes : int
+        How many solves the limiter took.
+    solver, iterations, products, error_estimate
+        Which solver, how much work, and its own estimate of its relative error.
+    finite_sample : (n,) array
+        By what the eigenvalues were divided to correct for the randomness of the sample.
+    extent : (n,) array
+        Over how many kernels' worth of points the energy of each mode spreads; few is fragile.
     """
 
     operator: Operator
@@ -46,7 +69,17 @@ class Spectrum:
     eigenfunctions: FloatArray
     residuals: FloatArray
     components: NDArray[np.intp]
+    unresolved: BoolArray
+    local_rates: FloatArray
+    pencil_eigenvalues: FloatArray
+    limit: Limit | None
+    passes: int
     solver: str
+    iterations: int = 0
+    products: int = 0
+    error_estimate: float = 0.0
+    finite_sample: FloatArray | float = 1.0
+    extent: FloatArray = field(default_factory=lambda: np.ones(0))
 
     @property
     def timescales(self) -> FloatArray:
@@ -59,9 +92,61 @@ class Spectrum:
         """Number of connected pieces; 1 is healthy."""
         return int(self.components.max()) + 1
 
+    @cached_property
+    def groups(self) -> Groups:
+        """Indices of eigenvalues too close to be told apart: errors are those of the group."""
+        return group_by_size(self)
+
+    @cached_property
+    def standard_errors(self) -> FloatArray:
+        """Sampling error of each eigenvalue (of its group's mean, where several coincide).
+
+        What another sample of the same size would change; see `vbdm.uncertainty`.
+        """
+        return frozen(sampling_errors(self))
+
+    @cached_property
+    def bias(self) -> FloatArray:
+        """Estimated systematic error of each eigenvalue: λ(ε) - λ(0), from a smaller ε.
+
+        Its sign says which way: λ - bias is the extrapolated value. It is itself noisy.
+        """
+        return frozen(epsilon_bias(self))
+
+    @cached_property
+    def weak_links(self) -> BoolArray:
+        """Points that hold half of the energy of a mode that hangs on a thin link.
+
+        A mode is such if its energy spreads over fewer than six kernels (see `extent`): in a thin
+        tail, or in a bridge between clusters, a few points then decide the eigenvalue.
+        """
+        marked = np.zeros(len(self.components), dtype=np.bool_)
+        thin = self.extent < THIN
+        if thin.any():
+            energy = local_energy(self.operator, tree_vectors(self)[:, thin])
+            for column in energy.T:
+                order = np.argsort(-column, kind="stable")
+                count = np.searchsorted(np.cumsum(column[order]), 0.5 * column.sum()) + 1
+                marked[self.operator.weights.graph.order[order[:count]]] = True
+        return frozen(marked)
+
+    def __repr__(self) -> str:
+        """Say the eigenvalues and how they were found."""
+        values = ", ".join(f"{value:.4g}" for value in self.eigenvalues[:6])
+        more = ", …" if len(self.eigenvalues) > 6 else ""
+        return (
+            f"Spectrum(eigenvalues=[{values}{more}], {self.n_components} component(s), "
+            f"{int(self.unresolved.sum())} unresolved point(s), solver={self.solver!r})"
+        )
+
 
 def compute_spectrum(
-    operator: Operator, n: int, *, solver: EigenSolver | None = None, tol: float = 1e-8
+    operator: Operator,
+    n: int,
+    *,
+    components: str = "each",
+    solver: EigenSolver | None = None,
+    tol: float | None = None,
 ) -> Spectrum:
     """Solve for the n eigenvalues of L nearest 0.
 
@@ -71,77 +156,66 @@ def compute_spectrum(
         From `vbdm.estimate_operator`.
     n : int
         How many pairs, the constant included.
+    components : {"each", "largest", "error"}
+        What to do if the data is not connected: solve every piece, only the largest, or refuse.
     solver : EigenSolver, optional
         By default chosen by `vbdm.solvers.Auto`.
-    tol : float
-        Wanted relative accuracy of the eigenvalues.
+    tol : float, optional
+        Wanted relative accuracy of the eigenvalues; 1e-4.
 
     Notes
     -----
     The constant is an eigenfunction of L with eigenvalue 0 exactly, and is not left to the solver.
     A disconnected cloud has one zero for each piece: the pieces are solved apart, the
     eigenfunctions of the zeros are the indicators of the pieces, largest first, and a
-    `DisconnectedWarning` names them.
+    `DisconnectedWarning` names them. With the limiter (`vbdm.limiter`) the eigenvalues change by
+    a few per mille with n, because points are limited by the fastest mode asked for.
     """
     n = check_count(n, "n", low=1, high=operator.n_points)
-    check_positive(tol, "tol")
+    check_choice(components, "components", ("each", "largest", "error"))
+    tolerance = TOLERANCE if tol is None else check_positive(tol, "tol")
     if not operator.kernel.bandwidth.is_symmetric:
         return solve_unsymmetric(operator, n)
+    pencil = pencil_of(operator)
+    pieces = find_pieces(pencil, components, operator.smallest_piece)
+    modes = solve_modes(operator, pencil, pieces, n, solver or Auto(), tolerance)
+    spectrum = in_caller_order(operator, pencil, pieces, modes)
+    warn_of_pieces(operator, pieces)
+    warn_of_unresolved(spectrum)
+    warn_of_weak_links(spectrum)
+    return spectrum
+
+
+def pencil_of(operator: Operator) -> Pencil:
+    """Return the pencil of L without limiter: M = D ε m ρ²."""
+    mass = operator.degrees * operator.steps
+    return Pencil(operator.weights, operator.degrees, mass, operator.weights.graph.tree_points)
+
+
+def in_caller_order(operator: Operator, pencil: Pencil, pieces: Pieces, modes: Modes) -> Spectrum:
+    """Put everything into the caller's order and units."""
     graph = operator.weights.graph
-    pencil = Pencil(
-        operator.weights, operator.degrees, operator.degrees * operator.steps, graph.tree_points
-    )
-    labels = connected_pieces(pencil)
-    if labels.max() > 0:
-        message = describe_pieces(np.asarray(graph.to_caller(labels)))
-        warnings.warn(message, DisconnectedWarning, stacklevel=3)
-    pairs = solve_pieces(pencil, labels, n, solver or Auto(), tol)
-    residuals = pencil.residuals(pairs.values, pairs.vectors)
+    local = 1 / operator.steps
+    held = np.zeros(len(local), dtype=np.bool_) if modes.limit is None else local < modes.limit.cut
+    residuals = pencil.residuals(modes.theta, modes.vectors, modes.mass)
     return Spectrum(
         operator,
-        frozen(0.0 - pairs.values),
-        frozen(normalised(np.asarray(graph.to_caller(pairs.vectors)))),
+        frozen(0.0 - modes.rates),
+        frozen(normalised(graph.to_caller(modes.vectors))),
         frozen(residuals),
-        frozen(np.asarray(graph.to_caller(labels))),
-        pairs.solver,
+        frozen(graph.to_caller(pieces.labels)),
+        frozen(graph.to_caller(held | pieces.strays)),
+        frozen(graph.to_caller(local)),
+        frozen(modes.theta),
+        modes.limit,
+        modes.passes,
+        modes.pairs.solver,
+        modes.pairs.iterations,
+        modes.pairs.products,
+        modes.pairs.error_estimate,
+        frozen(modes.share),
+        frozen(modes.extent),
     )
-
-
-def solve_pieces(
-    pencil: Pencil, labels: NDArray[np.intp], n: int, solver: EigenSolver, tol: float
-) -> EigenPairs:
-    """Solve each connected piece apart and merge; the zeros are known, with their indicators."""
-    n_pieces = int(labels.max()) + 1
-    values = [np.zeros(n_pieces)]
-    indicators = np.zeros((pencil.n_points, min(n, n_pieces)))
-    for piece in range(indicators.shape[1]):
-        indicators[labels == piece, piece] = 1.0
-    columns, names = [indicators], []
-    # Only if the zeros do not fill the list already is there anything to solve.
-    for piece in range(n_pieces if n > n_pieces else 0):
-        members = np.flatnonzero(labels == piece)
-        wanted = min(n - n_pieces + 1, len(members))
-        if wanted < 2:
-            continue
-        part = pencil if n_pieces == 1 else restricted(pencil, members)
-        pairs = solver.solve(part, wanted, tol)
-        block = np.zeros((pencil.n_points, wanted - 1))
-        block[members] = pairs.vectors[:, 1:]
-        values.append(np.maximum(pairs.values[1:], 0.0))
-        columns.append(block)
-        names.append(pairs.solver)
-    merged = np.concatenate([values[0][: indicators.shape[1]], *values[1:]])
-    order = np.argsort(merged, kind="stable")[:n]
-    vectors = np.concatenate(columns, axis=1)[:, order]
-    return EigenPairs(merged[order], vectors, ", ".join(dict.fromkeys(names)) or "known zeros")
-
-
-def restricted(pencil: Pencil, members: NDArray[np.intp]) -> Pencil:
-    """Return the pencil of some of the points."""
-    merged = pencil.weights.merged() if hasattr(pencil.weights, "merged") else pencil.weights
-    weights = merged[members][:, members]
-    points = None if pencil.points is None else pencil.points[members]
-    return Pencil(weights, np.asarray(weights.sum(axis=1)), pencil.mass[members], points)
 
 
 def normalised(vectors: FloatArray) -> FloatArray:
@@ -151,6 +225,49 @@ def normalised(vectors: FloatArray) -> FloatArray:
     first = np.argmax(size >= (1 - 1e-6) * size.max(axis=0), axis=0)
     peak = scaled[first, np.arange(scaled.shape[1])]
     return np.asarray(scaled * (np.conj(peak) / np.abs(peak)))
+
+
+def warn_of_pieces(operator: Operator, pieces: Pieces) -> None:
+    """Name the pieces, if there is more than one."""
+    if pieces.n_pieces > 1:
+        labels = operator.weights.graph.to_caller(pieces.labels)
+        message = describe_pieces(Pieces(labels, pieces.n_solved))
+        warnings.warn(message, DisconnectedWarning, stacklevel=4)
+
+
+def warn_of_unresolved(spectrum: Spectrum) -> None:
+    """Say which modes are faster than the sparsest points can follow."""
+    limit, limiter = spectrum.limit, spectrum.operator.limiter
+    if limit is None or limiter is None:
+        return
+    fastest = float(np.nan_to_num(spectrum.pencil_eigenvalues).max())
+    lost = int(np.isnan(spectrum.eigenvalues).sum())
+    if limit.cut >= limiter.kappa * fastest * (1 - 1e-9) and not lost:
+        return
+    beyond = int((spectrum.pencil_eigenvalues > limit.cut / limiter.kappa).sum())
+    warnings.warn(
+        f"{int(spectrum.unresolved.sum())} points lie in regions too sparse for the fastest "
+        f"modes asked for: the {beyond} eigenvalue(s) beyond -{limit.cut / limiter.kappa:.3g} "
+        "are not resolved there, and may be wrong. The tail of the data is unresolved. Ask for "
+        "fewer eigenvalues, or give more data (see `spectrum.unresolved`).",
+        UnresolvedWarning,
+        stacklevel=4,
+    )
+
+
+def warn_of_weak_links(spectrum: Spectrum) -> None:
+    """Name the modes that hang on a thin link, and a point of it."""
+    thin = np.flatnonzero(spectrum.extent < THIN)
+    if thin.size == 0:
+        return
+    points = np.flatnonzero(spectrum.weak_links)
+    warnings.warn(
+        f"Eigenvalue(s) {', '.join(map(str, thin[:8]))} (counted from 0) hang on a thin link of "
+        f"{points.size} points, such as point {points[0]}: a sparse tail, or a bridge between "
+        "clusters. Their error bars are large for a reason (see `spectrum.weak_links`).",
+        WeakLinkWarning,
+        stacklevel=4,
+    )
 
 
 def solve_unsymmetric(operator: Operator, n: int) -> Spectrum:
@@ -169,7 +286,9 @@ def solve_unsymmetric(operator: Operator, n: int) -> Spectrum:
     # The limit operator has real eigenvalues; imaginary parts are errors, shown if they matter.
     if np.abs(values.imag).max() <= 1e-8 * np.abs(values).max():
         values, vectors = values.real, vectors.real
-    whole: NDArray[Any] = np.zeros(operator.n_points, dtype=np.intp)
+    whole = np.zeros(operator.n_points, dtype=np.intp)
+    local = operator.weights.graph.to_caller(1 / operator.steps)
     return Spectrum(
-        operator, frozen(values), frozen(normalised(vectors)), residuals, whole, "dense unsymmetric"
-    )
+        operator, frozen(values), frozen(normalised(vectors)), frozen(residuals), frozen(whole),
+        frozen(whole > 0), frozen(local), frozen(-values), None, 1, "dense unsymmetric",
+    )  # fmt: skip

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from .arrays import FloatArray, frozen
 from .bandwidth import Bandwidth, given_bandwidth
+from .degrees import DegreeCurve
 from .errors import TuningWarning, bad_input
 from .graph import NeighborGraph
 from .kernel import scaled_distances
@@ -36,6 +37,15 @@ class Tuning:
         S(ε): the mean of the kernel over all N² pairs, those outside the graph counted as 0.
     slopes : (40,) array
         Slope of log S against log ε from each grid point to the next.
+    rule : {"slope", "degree", "given"}
+        What ε was chosen by.
+    curve : DegreeCurve or None
+        Degrees against ε, for the rule by degree; the grid and S are then centred on the choice,
+        leave each point out, see all pairs, and the slopes are exact derivatives (41 of them).
+    target : float or None
+        What the 1 % quantile of the degrees was set to.
+    n_neighbors : int
+        How many neighbours hold the kernel at this ε; 0 if that was not looked at.
     """
 
     epsilon: float
@@ -43,6 +53,16 @@ class Tuning:
     epsilons: FloatArray
     sums: FloatArray
     slopes: FloatArray
+    rule: str = "slope"
+    curve: DegreeCurve | None = None
+    target: float | None = None
+    n_neighbors: int = 0
+
+    @classmethod
+    def given(cls, epsilon: float) -> Tuning:
+        """Return the tuning of an ε that was given: there is no curve."""
+        nothing = np.empty(0)
+        return cls(epsilon, np.nan, nothing, nothing, nothing, rule="given")
 
 
 def tune(

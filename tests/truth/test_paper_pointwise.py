@@ -29,7 +29,13 @@ def test_given_bandwidth_on_a_circle(uniform_circle, form):
     graph, angle = uniform_circle
     for epsilon, printed in zip((0.01, 0.001), PRINTED[form], strict=True):
         op = vbdm.estimate_operator(
-            graph, alpha=0, bandwidth=np.exp(np.cos(angle)), form=form, dim=1, epsilon=epsilon
+            graph,
+            method="paper",
+            alpha=0,
+            bandwidth=np.exp(np.cos(angle)),
+            form=form,
+            dim=1,
+            epsilon=epsilon,
         )
         error = np.abs(op @ np.sin(angle) - limit(angle, form)).max()
         # Two printed digits.
@@ -43,7 +49,13 @@ def test_first_order_in_epsilon(uniform_circle, form, alpha):
     errors = []
     for epsilon in (0.001, 0.0005):
         op = vbdm.estimate_operator(
-            graph, alpha=alpha, bandwidth=np.exp(np.cos(angle)), form=form, dim=1, epsilon=epsilon
+            graph,
+            method="paper",
+            alpha=alpha,
+            bandwidth=np.exp(np.cos(angle)),
+            form=form,
+            dim=1,
+            epsilon=epsilon,
         )
         errors.append(np.abs(op @ np.sin(angle) - limit(angle, form)).max())
     # First order: halving ε halves the error, up to the next order (a few per cent here).
@@ -57,7 +69,13 @@ def test_two_sided_limit_sees_only_the_second_bandwidth(uniform_circle):
     errors = []
     for epsilon in (0.001, 0.0005):
         op = vbdm.estimate_operator(
-            graph, alpha=1, bandwidth=(rho1, rho2), form="two-sided", dim=1, epsilon=epsilon
+            graph,
+            method="paper",
+            alpha=1,
+            bandwidth=(rho1, rho2),
+            form="two-sided",
+            dim=1,
+            epsilon=epsilon,
         )
         errors.append(np.abs(op @ np.sin(angle) - expected).max())
     assert errors[1] < 0.05
@@ -95,7 +113,9 @@ def test_known_potential(uneven_circle, as_function):
         potential = lambda X: 2 * X[:, 0] * X[:, 1]  # noqa: E731
     errors = []
     for epsilon in (0.001, 0.0005):
-        op = vbdm.estimate_operator(graph, potential=potential, dim=1, epsilon=epsilon)
+        op = vbdm.estimate_operator(
+            graph, method="paper", potential=potential, dim=1, epsilon=epsilon
+        )
         errors.append(np.abs(op @ np.sin(angle) - expected).max())
     assert op.alpha == 1
     assert op.c1 is None
@@ -125,7 +145,13 @@ def test_torus(form):
     errors = []
     for epsilon in (0.001, 0.0005):  # at larger ε 500 neighbours cut the kernel
         op = vbdm.estimate_operator(
-            graph, alpha=0, bandwidth=np.exp(np.cos(angle)), form=form, dim=2, epsilon=epsilon
+            graph,
+            method="paper",
+            alpha=0,
+            bandwidth=np.exp(np.cos(angle)),
+            form=form,
+            dim=2,
+            epsilon=epsilon,
         )
         errors.append(np.abs(op @ np.sin(angle) - limit(angle, form, dim=2)).max())
     assert errors[1] < {"left": 0.0004, "right": 0.021, "symmetric": 0.17}[form]

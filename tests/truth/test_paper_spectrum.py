@@ -18,7 +18,7 @@ def test_ou_grid():
     op = vbdm.estimate_operator(
         sample.points, "generator", "paper", dim=1, epsilon=1e-4, n_neighbors=2000
     )
-    spectrum = op.spectrum(4)
+    spectrum = op.spectrum(4, tol=1e-10)
     truth = sample.truth(4)
     assert relative_errors(spectrum.eigenvalues, truth.eigenvalues).max() < 0.02
     exact = truth.eigenfunctions(sample.parameters)

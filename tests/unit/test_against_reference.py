@@ -99,7 +99,8 @@ def test_unsymmetric_forms(cloud, form):
     Ka = K / np.outer(q, q) ** alpha
     L = (Ka / Ka.sum(axis=1)[:, None] - np.eye(len(cloud))) / (epsilon * a * b)[:, None]
     op = vbdm.estimate_operator(
-        cloud, alpha=alpha, form=form, dim=d, epsilon=epsilon, n_neighbors=len(cloud),
+        cloud, method="paper", alpha=alpha, form=form, dim=d, epsilon=epsilon,
+        n_neighbors=len(cloud),
         bandwidth=(rho1, rho2) if form == "two-sided" else rho1,
     )  # fmt: skip
     np.testing.assert_allclose(op.matrix.toarray(), L, atol=1e-10 * abs(L).max())

@@ -64,7 +64,7 @@ def test_mutual_pairs(points, cloud):
 def test_from_arrays_round_trip(cloud):
     graph = vbdm.neighbors(cloud, 12)
     again = vbdm.NeighborGraph.from_arrays(graph.indices, graph.sqdist, cloud)
-    settings = {"dim": 2, "epsilon": 0.0002}
+    settings = {"method": "paper", "dim": 2, "epsilon": 0.0002}
     first = vbdm.estimate_operator(graph, **settings).matrix
     second = vbdm.estimate_operator(again, **settings).matrix
     assert abs(first - second).max() < 1e-12 * abs(first).max()

@@ -5,6 +5,16 @@
 
 from .auto import Auto
 from .direct import Dense, ShiftInvert
-from .pencil import EigenPairs, EigenSolver, Pencil
+from .multilevel import Multilevel
+from .pencil import EigenPairs, EigenSolver, Pencil, PreparedSolver
 
-__all__ = ["Auto", "Dense", "EigenPairs", "EigenSolver", "Pencil", "ShiftInvert"]
+__all__ = [
+    "Auto",
+    "Dense",
+    "EigenPairs",
+    "EigenSolver",
+    "Multilevel",
+    "Pencil",
+    "PreparedSolver",
+    "ShiftInvert",
+]

@@ -11,7 +11,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
 
 from ..arrays import FloatArray
 from ..errors import SolverError
-from .pencil import EigenPairs, Pencil
+from .pencil import EigenPairs, Pencil, Unprepared
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,10 @@ class Dense:
         matrix = pencil.symmetric.toarray()
         values, vectors = eigh(matrix, subset_by_index=[0, n - 1], overwrite_a=True)
         return EigenPairs(values, unscaled(vectors, pencil), "Dense")
+
+    def prepare(self, pencil: Pencil, n: int) -> Unprepared:
+        """Return a solver for several masses."""
+        return Unprepared(self, pencil)
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,10 @@ class ShiftInvert:
         return EigenPairs(
             1 / values[order] - shift, unscaled(vectors[:, order], pencil), "ShiftInvert"
         )
+
+    def prepare(self, pencil: Pencil, n: int) -> Unprepared:
+        """Return a solver for several masses."""
+        return Unprepared(self, pencil)
 
 
 def unscaled(vectors: FloatArray, pencil: Pencil) -> FloatArray:

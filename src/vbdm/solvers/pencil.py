@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -52,11 +52,17 @@ class Pencil:
         scaled = diags_array(inverse) @ merged @ diags_array(inverse)
         return csr_array(diags_array(self.degrees / self.mass) - scaled)
 
-    def residuals(self, values: FloatArray, vectors: FloatArray) -> FloatArray:
-        """Return |M^{-1/2}((D - K) u - θ M u)| / |M^{1/2} u| for each pair."""
-        gap = self.stiffness(vectors) - self.mass[:, None] * vectors * values
-        size = np.sqrt(self.mass @ vectors**2)
-        result: FloatArray = np.sqrt((1 / self.mass) @ gap**2) / size
+    def residuals(
+        self, values: FloatArray, vectors: FloatArray, mass: FloatArray | None = None
+    ) -> FloatArray:
+        """Return |M^{-1/2}((D - K) u - θ M u)| / |M^{1/2} u| for each pair.
+
+        `mass` replaces M; points without mass, which nothing ties to the others, do not count.
+        """
+        M = self.mass if mass is None else mass
+        gap = self.stiffness(vectors) - M[:, None] * vectors * values
+        inverse = np.divide(1.0, M, out=np.zeros_like(M), where=M > 0)
+        result: FloatArray = np.sqrt((inverse @ gap**2) / (M @ vectors**2))
         return result
 
 
@@ -70,6 +76,16 @@ class EigenPairs:
     iterations: int = 0
     products: int = 0
     converged: bool = True
+    error_estimate: float = 0.0
+
+
+class PreparedSolver(Protocol):
+    """A solver that has seen K and D, and solves for any mass."""
+
+    def solve(
+        self, mass: FloatArray, n: int, tol: float, start: FloatArray | None = None
+    ) -> EigenPairs:
+        """Return n pairs of (D - K) u = θ M u; `start` may hold vectors near the wanted ones."""
 
 
 class EigenSolver(Protocol):
@@ -77,3 +93,20 @@ class EigenSolver(Protocol):
 
     def solve(self, pencil: Pencil, n: int, tol: float) -> EigenPairs:
         """Return n pairs; the relative error of each θ is at most about `tol`."""
+
+    def prepare(self, pencil: Pencil, n: int) -> PreparedSolver:
+        """Do what depends on K and D only, to solve for several masses with at most n pairs."""
+
+
+@dataclass(frozen=True, eq=False)
+class Unprepared:
+    """A solver that gains nothing from preparation: it starts afresh for every mass."""
+
+    solver: EigenSolver
+    pencil: Pencil
+
+    def solve(
+        self, mass: FloatArray, n: int, tol: float, start: FloatArray | None = None
+    ) -> EigenPairs:
+        """Solve the pencil with this mass; `start` is not used."""
+        return self.solver.solve(replace(self.pencil, mass=mass), n, tol)

@@ -1,0 +1,71 @@
+r"""The finite-sample correction: eigenvalues of a random cloud are off by a known share.
+
+A kernel that averages n random points sees a density that fluctuates by
+:math:`s_i^2 = Σ_j K_{ij}^2 / (Σ_j K_{ij})^2`, about :math:`2^{-d/2}/n`. The eigenvectors adapt to
+these fluctuations, so the eigenvalues feel them to second order, whatever the sample: the energy
+and the mass are weighted by :math:`\hat q^{c_1}`, and a medium with fluctuating weights conducts less than
+its mean (homogenisation), a loss proportional to :math:`c_1^2 s^2`. A pair of near points also
+raises its own density estimate, and the bandwidth leans on the same neighbours: terms in
+:math:`c_1 s^2` and :math:`s^2`. All of them are of order 1/n, and their sum is nearly the same in
+every case that we measured:
+
+.. math:: \frac{\hat λ}{λ} - 1 ≈ s^2 (0.3 - c_1 - 0.75 c_1^2).
+
+The three numbers were fitted once, to uniform samples of the circle, S², the flat torus and S³ with
+1000 and 4000 points, c1 from -1 to 2; all other data sets were kept for testing. Measured over s²,
+the four manifolds gave 0.2 to 0.9 at c1 = 0, -1.0 to -1.6 at c1 = 1, -4.1 to -5.3 at c1 = 2 (4000
+points). The correction vanishes as n grows, and is switched off with ``finite_sample=False``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .arrays import FloatArray
+from .operator import Operator
+
+#: Coefficients of 1, c1 and c1² in (bias of λ)/(s² λ).
+COEFFICIENTS = (0.3, -1.0, -0.75)
+
+
+def expected_share(operator: Operator, energy: FloatArray) -> FloatArray:
+    """Return λ̂/λ expected for each mode, (n,): the local s² weighted by the mode's energy."""
+    if operator.c1 is None or not operator.finite_sample:
+        return np.ones(energy.shape[1])
+    sums = operator.kernel.row_sums
+    squares = operator.kernel.weights.squared().row_sums()
+    spread = np.divide(squares, sums**2, out=np.zeros_like(sums), where=sums > 0)
+    average = energy_mean(spread, energy)
+    constant, linear, quadratic = COEFFICIENTS
+    share = 1 + average * (constant + linear * operator.c1 + quadratic * operator.c1**2)
+    # Beyond a third the expansion in 1/n says nothing any more.
+    return np.asarray(np.clip(share, 2 / 3, 4 / 3))
+
+
+def energy_mean(values: FloatArray, energy: FloatArray) -> FloatArray:
+    """Return the mean of a quantity over the points, weighted by each mode's energy."""
+    total = energy.sum(axis=0)
+    mean = np.divide(values @ energy, total, out=np.zeros_like(total), where=total > 0)
+    return np.asarray(mean)
+
+
+def energy_extent(operator: Operator, energy: FloatArray) -> FloatArray:
+    """Return over how many kernels each mode's energy spreads; infinite for the constant.
+
+    The effective number of points, (Σ e_i)²/Σ e_i², over the number of points in a kernel there.
+    """
+    squares = (energy**2).sum(axis=0)
+    points = np.divide(
+        energy.sum(axis=0) ** 2, squares, out=np.full(len(squares), np.inf), where=squares > 0
+    )
+    degree = energy_mean(operator.kernel.row_sums, energy)
+    kernels = np.divide(points, degree, out=np.full(len(squares), np.inf), where=degree > 0)
+    return np.asarray(kernels)
+
+
+def local_energy(operator: Operator, vectors: FloatArray) -> FloatArray:
+    """Return e_i = ½ Σ_j K_ij (u_i - u_j)² for each point and mode, in the tree's order."""
+    weights, degrees = operator.weights, operator.degrees[:, None]
+    square = vectors**2
+    energy = 0.5 * (degrees * square + weights @ square) - vectors * (weights @ vectors)
+    return np.maximum(energy, 0.0)

@@ -1,0 +1,169 @@
+"""Solve for the modes: piece by piece, pass by pass of the limiter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .arrays import FloatArray
+from .components import Pieces
+from .finite_sample import energy_extent, expected_share, local_energy
+from .limiter import Limit, Limiter, exponential_rates, first_limit, next_limit
+from .operator import Operator
+from .solvers.pencil import EigenPairs, EigenSolver, Pencil, PreparedSolver
+
+#: The first pass of the limiter only needs the size of the last eigenvalue.
+ROUGH = 1e-2
+
+
+@dataclass(frozen=True, eq=False)
+class Modes:
+    """The modes in the tree's order, slowest first.
+
+    Attributes
+    ----------
+    rates : (n,) array
+        Decay rates λ >= 0; NaN where a mode is faster than one step of the kernel.
+    theta : (n,) array
+        Eigenvalues of the pencil that was solved; equal to `rates` without limiter.
+    vectors : (N, n) array
+        Its eigenvectors.
+    mass : (N,) array
+        Its mass.
+    limit : Limit or None
+        The limiter in force.
+    pairs : EigenPairs
+        How the last solve went.
+    passes : int
+        How many solves the limiter took.
+    share : (n,) array
+        By what the rates were divided: the finite-sample correction.
+    extent : (n,) array
+        Over how many kernels the energy of each mode spreads.
+    """
+
+    rates: FloatArray
+    theta: FloatArray
+    vectors: FloatArray
+    mass: FloatArray
+    limit: Limit | None
+    pairs: EigenPairs
+    passes: int
+    share: FloatArray = field(default_factory=lambda: np.ones(0))
+    extent: FloatArray = field(default_factory=lambda: np.ones(0))
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """One connected piece with its prepared solver."""
+
+    members: NDArray[np.intp]
+    prepared: PreparedSolver
+    wanted: int
+
+
+def solve_modes(
+    operator: Operator, pencil: Pencil, pieces: Pieces, n: int, solver: EigenSolver, tol: float
+) -> Modes:
+    """Solve (D - K) u = θ M u for n modes, the zeros of the pieces included."""
+    parts = prepare_pieces(pencil, pieces, n, solver)
+    if operator.limiter is None:
+        pairs = solve_pieces(parts, pieces, pencil.mass, n, tol, None)
+        modes = Modes(pairs.values, pairs.values, pairs.vectors, pencil.mass, None, pairs, 1)
+    else:
+        modes = solve_limited(operator, pencil, parts, pieces, n, tol)
+    return corrected(operator, modes)
+
+
+def solve_limited(
+    operator: Operator, pencil: Pencil, parts: list[Piece], pieces: Pieces, n: int, tol: float
+) -> Modes:
+    """Solve with the limiter: a rough pass for the size of λ_n, then the final one."""
+    limiter = operator.limiter or Limiter()
+    local = 1 / operator.steps
+    limit, highest = first_limit(local[~pieces.strays], limiter)
+    start = None
+    for turn in range(1, limiter.passes + 1):
+        mass = pencil.degrees * limit.time(local)
+        accuracy = tol if turn == limiter.passes else max(tol, ROUGH)
+        pairs = solve_pieces(parts, pieces, mass, n, accuracy, start)
+        start, used = pairs.vectors, limit
+        if pairs.values[-1] > 0:
+            limit = next_limit(float(pairs.values[-1]), highest, limiter)
+    weights = pencil.degrees[:, None] * pairs.vectors**2
+    energies = pairs.values * (mass @ pairs.vectors**2)
+    rates = exponential_rates(energies, weights, pairs.values, local, highest, limiter)
+    return Modes(rates, pairs.values, pairs.vectors, mass, used, pairs, limiter.passes)
+
+
+def corrected(operator: Operator, modes: Modes) -> Modes:
+    """Divide by the share that a random sample is expected to show, and sort again."""
+    energy = np.where(modes.theta > 0, local_energy(operator, modes.vectors), 0.0)
+    share = expected_share(operator, energy)
+    rates = modes.rates / share
+    order = np.argsort(rates, kind="stable")
+    return replace(
+        modes, rates=rates[order], theta=modes.theta[order], vectors=modes.vectors[:, order],
+        share=share[order], extent=energy_extent(operator, energy)[order],
+    )  # fmt: skip
+
+
+def prepare_pieces(pencil: Pencil, pieces: Pieces, n: int, solver: EigenSolver) -> list[Piece]:
+    """Prepare a solver for each piece that can contribute; none if the zeros fill the list."""
+    parts: list[Piece] = []
+    spare = n - pieces.n_solved
+    for number in range(pieces.n_solved if spare > 0 else 0):
+        members = np.flatnonzero(pieces.labels == number)
+        wanted = min(spare + 1, len(members))
+        if wanted > 1:
+            part = pencil if len(members) == pencil.n_points else restricted(pencil, members)
+            parts.append(Piece(members, solver.prepare(part, wanted), wanted))
+    return parts
+
+
+def solve_pieces(
+    parts: list[Piece],
+    pieces: Pieces,
+    mass: FloatArray,
+    n: int,
+    tol: float,
+    start: FloatArray | None,
+) -> EigenPairs:
+    """Solve each piece apart and merge; the zeros are known, with the indicators of the pieces."""
+    n_zeros = min(n, pieces.n_solved)
+    indicators = np.zeros((len(mass), n_zeros))
+    for piece in range(n_zeros):
+        indicators[pieces.labels == piece, piece] = 1.0
+    values, columns, solved = [np.zeros(n_zeros)], [indicators], []
+    for part in parts:
+        # The zeros are known, and a mode of another piece vanishes here: neither is a start.
+        begin = None if start is None else start[part.members][:, n_zeros:]
+        begin = None if begin is None else begin[:, np.abs(begin).max(axis=0) > 0]
+        pairs = part.prepared.solve(mass[part.members], part.wanted, tol, begin)
+        block = np.zeros((len(mass), part.wanted - 1))
+        block[part.members] = pairs.vectors[:, 1:]
+        values.append(np.maximum(pairs.values[1:], 0.0))
+        columns.append(block)
+        solved.append(pairs)
+    merged = np.concatenate(values)
+    order = np.argsort(merged, kind="stable")[:n]
+    names = ", ".join(dict.fromkeys(pairs.solver for pairs in solved)) or "known zeros"
+    return EigenPairs(
+        merged[order],
+        np.concatenate(columns, axis=1)[:, order],
+        names,
+        sum(pairs.iterations for pairs in solved),
+        sum(pairs.products for pairs in solved),
+        all(pairs.converged for pairs in solved),
+        max((pairs.error_estimate for pairs in solved), default=0.0),
+    )
+
+
+def restricted(pencil: Pencil, members: NDArray[np.intp]) -> Pencil:
+    """Return the pencil of some of the points."""
+    merged = pencil.weights.merged() if hasattr(pencil.weights, "merged") else pencil.weights
+    weights = merged[members][:, members]
+    points = None if pencil.points is None else pencil.points[members]
+    return Pencil(weights, np.asarray(weights.sum(axis=1)), pencil.mass[members], points)

@@ -1,0 +1,142 @@
+r"""How sure each eigenvalue is: its sampling error and its bias in ε.
+
+**Sampling error.** In weak form the pencil's eigenvalue is a sum over pairs,
+:math:`0 = T = ½ Σ_{ij} K_{ij} [(u_i-u_j)^2 - θ (g_i u_i^2 + g_j u_j^2)]` with the eigenvector held
+fixed (its change matters to second order only). One more sample at :math:`x_i` adds its own pairs,
+:math:`p_i = Σ_j K_{ij}[…]`, and also raises the estimated density around it, which lowers the
+weights there: through :math:`q_S^{-α}` and through :math:`ρ = q^β`. To leading order
+
+.. math:: I_i = p_i - a (S p)_i, \qquad a = α - β(d/2 + 1) = 1 - c_1/2,
+
+where S spreads a value over the neighbours as the density estimate does. Where p is smooth on the
+scale of the kernel this is :math:`(c_1/2) p_i`: at c1 = 0 the density drops out, as it must, and
+what remains is the noise of the kernel itself. The variance of θ is :math:`Σ I_i^2 / B^2`,
+:math:`B = Σ D g u^2`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg import eigh
+
+from .arrays import FloatArray
+from .finite_sample import expected_share, local_energy
+from .graph import NeighborGraph
+from .kernel import evaluate_kernel
+from .operator import Operator, normalise
+
+if TYPE_CHECKING:
+    from .spectrum import Spectrum
+
+Groups = tuple[np.ndarray, ...]
+
+
+def tree_vectors(spectrum: Spectrum) -> FloatArray:
+    """Return the eigenfunctions in the tree's order."""
+    return np.asarray(spectrum.operator.weights.graph.to_tree(spectrum.eigenfunctions))
+
+
+def local_times(spectrum: Spectrum) -> FloatArray:
+    """Return g, the local time of the pencil: ε m ρ², or what the limiter makes of it."""
+    steps = spectrum.operator.steps
+    return steps if spectrum.limit is None else spectrum.limit.time(1 / steps)
+
+
+def influences(spectrum: Spectrum) -> FloatArray:
+    """Return what each sample adds to each λ, (N, n) in the tree's order; columns sum to 0."""
+    op, u, theta = spectrum.operator, tree_vectors(spectrum), spectrum.pencil_eigenvalues
+    time, degree = local_times(spectrum)[:, None], op.degrees[:, None]
+    square = u**2
+    own = (degree * square) * (1 - theta * time) - 2 * u * (op.weights @ u)
+    own += op.weights @ (square * (1 - theta * time))
+    alpha = op.alpha - (op.beta or 0.0) * (op.dim / 2 + 1)
+    sums = op.kernel.row_sums
+    share = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0)[:, None]
+    total = own - alpha * (op.kernel.weights @ (own * share))
+    return np.asarray(total / response(spectrum, square) / spectrum.finite_sample)
+
+
+def response(spectrum: Spectrum, square: FloatArray) -> FloatArray:
+    """Return dT/dλ for each mode: B, or its counterpart in the limiter's last step."""
+    op, limit, limiter = spectrum.operator, spectrum.limit, spectrum.operator.limiter
+    local = 1 / op.steps
+    if limit is None or limiter is None:
+        return np.asarray((op.degrees * op.steps) @ square)
+    highest = float(np.quantile(local, limiter.cap))
+    result = np.empty(square.shape[1])
+    for j, (rate, theta) in enumerate(
+        zip(-spectrum.eigenvalues, spectrum.pencil_eigenvalues, strict=True)
+    ):
+        slowest = np.maximum(local, min(limiter.kappa * theta, highest))
+        result[j] = (op.degrees * np.exp(-rate / slowest) / slowest) @ square[:, j]
+    return result
+
+
+def sampling_errors(spectrum: Spectrum) -> FloatArray:
+    """Return the standard error of each eigenvalue, groups taken together."""
+    influence = influences(spectrum)
+    errors = np.zeros(influence.shape[1])
+    for group in spectrum.groups:
+        errors[group] = np.sqrt(np.sum(influence[:, group].mean(axis=1) ** 2))
+    errors[spectrum.eigenvalues == 0] = 0.0
+    return errors
+
+
+def group_by_size(spectrum: Spectrum) -> Groups:
+    """Put eigenvalues into groups: neighbours closer than their sampling errors belong together.
+
+    Sorted members of a degenerate group repel each other, so only their mean has an error that
+    makes sense.
+    """
+    single = np.sqrt(np.sum(influences(spectrum) ** 2, axis=0))
+    values = spectrum.eigenvalues
+    gap = -np.diff(values)
+    together = gap < 2 * np.maximum(single[1:], single[:-1])
+    together &= values[:-1] != 0
+    return tuple(np.split(np.arange(len(values)), np.flatnonzero(~together) + 1))
+
+
+def epsilon_bias(spectrum: Spectrum) -> FloatArray:
+    r"""Estimate λ(ε) - λ(0) from Ritz values of the same eigenfunctions at ε/2.
+
+    Notes
+    -----
+    The bias is first order in ε, so λ(ε) - λ(0) ≈ 2 (λ(ε) - λ(ε/2)), both corrected for the
+    finite sample. No new search and no new solve: the kernel is evaluated again on the same pairs,
+    and the modes are held fixed.
+    """
+    half = ritz_values(spectrum, at_epsilon(spectrum.operator, 0.5 * spectrum.operator.epsilon))
+    full = ritz_values(spectrum, spectrum.operator)
+    change = 2 * (half - full)
+    for group in spectrum.groups:
+        change[group] = change[group].mean()
+    return np.where(spectrum.eigenvalues == 0, 0.0, change)
+
+
+def at_epsilon(operator: Operator, epsilon: float, graph: NeighborGraph | None = None) -> Operator:
+    """Return the same operator at another ε, on the same bandwidth and the same (or that) graph."""
+    old = operator.kernel
+    kernel = evaluate_kernel(
+        graph or operator.weights.graph, old.bandwidth, epsilon, old.shape,
+        leave_one_out=old.leave_one_out, cutoff=old.cutoff, one_way_share=old.one_way_share,
+    )  # fmt: skip
+    return normalise(
+        kernel, dimension=operator.dimension, alpha=operator.alpha, beta=operator.beta,
+        c1=operator.c1, tuning=operator.tuning, limiter=operator.limiter,
+        finite_sample=operator.finite_sample,
+        smallest_piece=operator.smallest_piece,
+    )  # fmt: skip
+
+
+def ritz_values(spectrum: Spectrum, operator: Operator) -> FloatArray:
+    """Return the rates of an operator in the space of the spectrum's eigenfunctions."""
+    u = tree_vectors(spectrum)
+    limit, local = spectrum.limit, 1 / operator.steps
+    time = operator.steps if limit is None else limit.time(local)
+    stiffness = u.T @ (operator.degrees[:, None] * u - operator.weights @ u)
+    mass = u.T @ ((operator.degrees * time)[:, None] * u)
+    rates, mix = eigh(stiffness, mass)
+    rates = rates / expected_share(operator, local_energy(operator, u @ mix))
+    return np.asarray(np.maximum(rates, 0.0))
