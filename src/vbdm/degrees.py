@@ -8,7 +8,7 @@ biased. The sparse points decide, so the rule sets the 1 % quantile of the degre
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,10 @@ SAMPLE_ROWS = 4000
 FAR_PAIRS = 64
 #: Share of rows whose neighbour list may end inside the kernel's reach.
 CUT_ROWS = 0.01
+#: What the rule for ε looks at: this quantile of the degrees, and the so-many-th sparsest point.
+SPARSE, SPARSEST = 0.01, 10
+#: Points of the widest kernels among which the sparsest are looked for.
+TAIL_ROWS = 100
 #: No neighbour list is made longer than this by itself.
 MOST_NEIGHBORS = 1024
 
@@ -36,11 +40,13 @@ class Rows:
     """A sample of rows with their scaled squared distances t to the nearest others.
 
     The sample is stratified by the bandwidth, so that it does not depend on the order of the
-    points. Attributes are in the tree's order.
+    points; `tail` holds the rows with the widest kernels. Attributes are in the tree's order.
     """
 
     index: NDArray[np.intp]
     scaled: FloatArray
+    n_points: int
+    tail: Rows | None = None
 
     @property
     def n_neighbors(self) -> int:
@@ -64,8 +70,13 @@ def sample_rows(graph: NeighborGraph, bandwidth: Bandwidth) -> Rows:
     """Take up to 4,000 rows of the graph, evenly over the order of the bandwidth."""
     ranked = np.argsort(bandwidth.squared, kind="stable")
     count = min(SAMPLE_ROWS, graph.n_points)
-    index = ranked[np.linspace(0, graph.n_points - 1, count).round().astype(np.intp)]
-    return scale_rows(index, graph.tree_indices[index], graph.tree_sqdist[index], bandwidth)
+    even = ranked[np.linspace(0, graph.n_points - 1, count).round().astype(np.intp)]
+
+    def take(index: NDArray[np.intp]) -> Rows:
+        listed = graph.tree_indices[index], graph.tree_sqdist[index]
+        return scale_rows(index, *listed, bandwidth)
+
+    return replace(take(even), tail=take(ranked[-TAIL_ROWS:]))
 
 
 def longer_rows(graph: NeighborGraph, bandwidth: Bandwidth, rows: Rows, k: int) -> Rows:
@@ -74,7 +85,8 @@ def longer_rows(graph: NeighborGraph, bandwidth: Bandwidth, rows: Rows, k: int) 
     if cloud is None:
         return rows
     indices, sqdist = Auto().query(cloud, k, cloud[rows.index])
-    return scale_rows(rows.index, indices, sqdist, bandwidth)
+    tail = None if rows.tail is None else longer_rows(graph, bandwidth, rows.tail, k)
+    return replace(scale_rows(rows.index, indices, sqdist, bandwidth), tail=tail)
 
 
 def scale_rows(
@@ -85,7 +97,7 @@ def scale_rows(
 ) -> Rows:
     """Divide squared distances by ρρ; the point itself (or one copy of it) is left out."""
     scale = bandwidth.row[index, None] * bandwidth.column[neighbors[:, 1:]]
-    return Rows(index, sqdist[:, 1:] / scale)
+    return Rows(index, sqdist[:, 1:] / scale, len(bandwidth.row))
 
 
 def degree_target(n_points: int) -> float:
@@ -93,18 +105,40 @@ def degree_target(n_points: int) -> float:
     return float(1.7 * n_points**0.25)
 
 
-def solve_degree(rows: Rows, shape: Shape, target: float) -> float:
-    """Return the ε at which the 1 % quantile of the degrees is the target, by bisection."""
+def choose_epsilon(rows: Rows, shape: Shape, target: float) -> float:
+    """Return the ε of the rule: sparse points have n* neighbours, the sparsest a third of that.
+
+    The 1 % quantile alone does not see the last few points of a thin tail; if those have hardly
+    any neighbours, a mode hangs on them. Where the tail is not thin, the second condition holds
+    by itself; it may raise ε by a factor of four at the most.
+    """
+    epsilon = solve_degree(rows, shape, target, lambda degrees: np.quantile(degrees, SPARSE))
+    if rows.tail is None or SPARSE * rows.n_points <= SPARSEST:
+        return epsilon
+
+    def sparsest(degrees: FloatArray) -> float:
+        return float(np.partition(degrees, SPARSEST - 1)[SPARSEST - 1])
+
+    tail = solve_degree(rows.tail, shape, target / 3, sparsest)
+    return float(np.clip(tail, epsilon, 4 * epsilon))
+
+
+def solve_degree(
+    rows: Rows, shape: Shape, target: float, summary: Callable[[FloatArray], float]
+) -> float:
+    """Return the ε at which a summary of the degrees is the target, by bisection."""
+    target = min(target, 0.5 * rows.scaled.shape[1])
 
     def excess(log_epsilon: float) -> float:
-        return float(np.quantile(rows.degrees(2.0**log_epsilon, shape), 0.01)) - target
+        return float(summary(rows.degrees(2.0**log_epsilon, shape))) - target
 
-    # At the median nearest distance nobody has many neighbours; the bracket scales with the data.
-    start = float(np.log2(np.median(rows.scaled[:, 0].clip(1e-300)) + 1e-300))
-    low, high = start - 8, start + 4
+    # The bracket scales with the data: the typical distance to the eighth neighbour (the nearest
+    # ones may be copies).
+    eighth = rows.scaled[:, : min(8, rows.scaled.shape[1])].max(axis=1)
+    start = float(np.log2(np.median(eighth[eighth > 0]))) if eighth.any() else 0.0
+    low, high = start - 12, start + 2
     while excess(low) > 0:
         low -= 8
-    target = min(target, 0.5 * rows.scaled.shape[1])
     while excess(high) < 0:
         high += 4
     while high - low > 1e-12 * max(1.0, abs(high)):

@@ -31,13 +31,17 @@ class Limiter:
     cap : float
         At most this share of the points is ever limited: beyond it, modes are reported as
         unresolved instead.
+    n_reference : int
+        λ_ref is the rate of this mode (not counting the zeros), whatever number is asked for: the
+        first eigenvalues do not depend on how many others one wants.
     passes : int
-        How often the reference rate is updated from the eigenvalues found.
+        How often λ_ref is updated before the final solve.
     """
 
     kappa: float = 2.0
     cap: float = 0.02
-    passes: int = 2
+    n_reference: int = 9
+    passes: int = 1
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,8 @@ def first_limit(rates: FloatArray, limiter: Limiter) -> tuple[Limit, float]:
 
 def next_limit(largest: float, highest: float, limiter: Limiter) -> Limit:
     """Return the limit for modes up to the rate `largest`."""
+    if largest <= 0:
+        largest = highest / limiter.kappa
     return Limit(largest, min(limiter.kappa * largest, highest))
 
 

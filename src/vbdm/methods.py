@@ -11,11 +11,11 @@ from .arrays import FloatArray
 from .bandwidth import Bandwidth
 from .degrees import (
     Rows,
+    choose_epsilon,
     degree_curve,
     degree_target,
     grow_rows,
     neighbors_needed,
-    solve_degree,
 )
 from .dimension import Dimension, ratio_dimension
 from .graph import NeighborGraph
@@ -93,7 +93,7 @@ def tune_by_degree(
     target = degree_target(graph.n_points)
 
     def choose(rows: Rows) -> float:
-        return solve_degree(rows, shape, target) if given is None else given
+        return choose_epsilon(rows, shape, target) if given is None else given
 
     reach = cutoff if np.isfinite(cutoff) else radius_of(shape, 1e-3)
     epsilon, rows = grow_rows(graph, bandwidth, reach, choose)

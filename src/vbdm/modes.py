@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from .arrays import FloatArray
+from .arrays import BoolArray, FloatArray
 from .components import Pieces
 from .finite_sample import energy_extent, expected_share, local_energy
 from .limiter import Limit, Limiter, exponential_rates, first_limit, next_limit
@@ -16,6 +16,10 @@ from .solvers.pencil import EigenPairs, EigenSolver, Pencil, PreparedSolver
 
 #: The first pass of the limiter only needs the size of the last eigenvalue.
 ROUGH = 1e-2
+#: A mode whose energy spreads over fewer kernels than this hangs on a thin link.
+THIN = 6.0
+#: How many more modes are sought, at most, in place of those that are left out.
+SPARE = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +46,8 @@ class Modes:
         By what the rates were divided: the finite-sample correction.
     extent : (n,) array
         Over how many kernels the energy of each mode spreads.
+    left_out : (m,) array
+        Rates of modes that sat on unresolved points and were left out.
     """
 
     rates: FloatArray
@@ -53,6 +59,7 @@ class Modes:
     passes: int
     share: FloatArray = field(default_factory=lambda: np.ones(0))
     extent: FloatArray = field(default_factory=lambda: np.ones(0))
+    left_out: FloatArray = field(default_factory=lambda: np.ones(0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,41 +68,100 @@ class Piece:
 
     members: NDArray[np.intp]
     prepared: PreparedSolver
-    wanted: int
 
 
 def solve_modes(
     operator: Operator, pencil: Pencil, pieces: Pieces, n: int, solver: EigenSolver, tol: float
 ) -> Modes:
     """Solve (D - K) u = θ M u for n modes, the zeros of the pieces included."""
-    parts = prepare_pieces(pencil, pieces, n, solver)
-    if operator.limiter is None:
+    limiter = operator.limiter
+    if n <= pieces.n_solved or limiter is None:
+        parts = prepare_pieces(pencil, pieces, n, solver)
         pairs = solve_pieces(parts, pieces, pencil.mass, n, tol, None)
         modes = Modes(pairs.values, pairs.values, pairs.vectors, pencil.mass, None, pairs, 1)
-    else:
-        modes = solve_limited(operator, pencil, parts, pieces, n, tol)
-    return corrected(operator, modes)
+        return corrected(operator, modes)
+    most = min(max(n, limiter.n_reference + pieces.n_solved) + SPARE, pencil.n_points)
+    parts = prepare_pieces(pencil, pieces, most, solver)
+    limit, highest, start = find_limit(operator, limiter, pencil, parts, pieces, tol)
+    wanted = n
+    while True:
+        modes = solve_limited(
+            operator, limiter, limit, highest, pencil, parts, pieces, wanted, tol, start
+        )
+        modes = corrected(operator, modes)
+        lost = on_unresolved_points(operator, modes, limit)
+        if wanted - lost.sum() >= n or wanted == most:
+            return without(modes, lost, n)
+        wanted = min(n + int(lost.sum()), most)
+
+
+def find_limit(
+    operator: Operator,
+    limiter: Limiter,
+    pencil: Pencil,
+    parts: list[Piece],
+    pieces: Pieces,
+    tol: float,
+) -> tuple[Limit, float, FloatArray]:
+    """Solve roughly for the rate of the reference mode, which sets the limit.
+
+    Returns the limit, the highest cut that the cap allows, and vectors to start from.
+    """
+    local = 1 / operator.steps
+    limit, highest = first_limit(local[~pieces.strays], limiter)
+    n_reference = min(limiter.n_reference + pieces.n_solved, pencil.n_points)
+    start = None
+    for _ in range(limiter.passes):
+        mass = pencil.degrees * limit.time(local)
+        rough = solve_pieces(parts, pieces, mass, n_reference, max(tol, ROUGH), start)
+        start = rough.vectors
+        limit = next_limit(float(rough.values[-1]), highest, limiter)
+    return limit, highest, np.zeros((pencil.n_points, 0)) if start is None else start
 
 
 def solve_limited(
-    operator: Operator, pencil: Pencil, parts: list[Piece], pieces: Pieces, n: int, tol: float
+    operator: Operator,
+    limiter: Limiter,
+    limit: Limit,
+    highest: float,
+    pencil: Pencil,
+    parts: list[Piece],
+    pieces: Pieces,
+    n: int,
+    tol: float,
+    start: FloatArray,
 ) -> Modes:
-    """Solve with the limiter: a rough pass for the size of λ_n, then the final one."""
-    limiter = operator.limiter or Limiter()
+    """Solve for n modes with the limit in force, and turn θ into rates."""
     local = 1 / operator.steps
-    limit, highest = first_limit(local[~pieces.strays], limiter)
-    start = None
-    for turn in range(1, limiter.passes + 1):
-        mass = pencil.degrees * limit.time(local)
-        accuracy = tol if turn == limiter.passes else max(tol, ROUGH)
-        pairs = solve_pieces(parts, pieces, mass, n, accuracy, start)
-        start, used = pairs.vectors, limit
-        if pairs.values[-1] > 0:
-            limit = next_limit(float(pairs.values[-1]), highest, limiter)
+    mass = pencil.degrees * limit.time(local)
+    pairs = solve_pieces(parts, pieces, mass, n, tol, start)
     weights = pencil.degrees[:, None] * pairs.vectors**2
     energies = pairs.values * (mass @ pairs.vectors**2)
     rates = exponential_rates(energies, weights, pairs.values, local, highest, limiter)
-    return Modes(rates, pairs.values, pairs.vectors, mass, used, pairs, limiter.passes)
+    return Modes(rates, pairs.values, pairs.vectors, mass, limit, pairs, limiter.passes + 1)
+
+
+def on_unresolved_points(operator: Operator, modes: Modes, limit: Limit) -> BoolArray:
+    """Tell which modes sit on unresolved points: more than half of them, in a few kernels' space.
+
+    Even a limited point can be tied to the others so loosely that a few of them carry a slow mode
+    of their own. True modes may be largest at such points, too, but their energy spreads.
+    """
+    held = 1 / operator.steps < limit.cut
+    square = modes.vectors**2
+    share = square[held].sum(axis=0) / square.sum(axis=0)
+    return np.asarray((share > 0.5) & (modes.extent < THIN) & (modes.theta > 0))
+
+
+def without(modes: Modes, lost: BoolArray, n: int) -> Modes:
+    """Return the first n modes that are not lost; the rates of the lost ones are kept aside."""
+    kept = np.flatnonzero(~lost)[:n]
+    last = kept[-1]
+    return replace(
+        modes, rates=modes.rates[kept], theta=modes.theta[kept], vectors=modes.vectors[:, kept],
+        share=modes.share[kept], extent=modes.extent[kept],
+        left_out=modes.rates[: last + 1][lost[: last + 1]],
+    )  # fmt: skip
 
 
 def corrected(operator: Operator, modes: Modes) -> Modes:
@@ -111,15 +177,14 @@ def corrected(operator: Operator, modes: Modes) -> Modes:
 
 
 def prepare_pieces(pencil: Pencil, pieces: Pieces, n: int, solver: EigenSolver) -> list[Piece]:
-    """Prepare a solver for each piece that can contribute; none if the zeros fill the list."""
+    """Prepare a solver for each piece that can contribute to n modes."""
     parts: list[Piece] = []
-    spare = n - pieces.n_solved
-    for number in range(pieces.n_solved if spare > 0 else 0):
+    for number in range(pieces.n_solved if n > pieces.n_solved else 0):
         members = np.flatnonzero(pieces.labels == number)
-        wanted = min(spare + 1, len(members))
+        wanted = min(n - pieces.n_solved + 1, len(members))
         if wanted > 1:
             part = pencil if len(members) == pencil.n_points else restricted(pencil, members)
-            parts.append(Piece(members, solver.prepare(part, wanted), wanted))
+            parts.append(Piece(members, solver.prepare(part, wanted)))
     return parts
 
 
@@ -141,8 +206,9 @@ def solve_pieces(
         # The zeros are known, and a mode of another piece vanishes here: neither is a start.
         begin = None if start is None else start[part.members][:, n_zeros:]
         begin = None if begin is None else begin[:, np.abs(begin).max(axis=0) > 0]
-        pairs = part.prepared.solve(mass[part.members], part.wanted, tol, begin)
-        block = np.zeros((len(mass), part.wanted - 1))
+        wanted = min(n - pieces.n_solved + 1, len(part.members))
+        pairs = part.prepared.solve(mass[part.members], wanted, tol, begin)
+        block = np.zeros((len(mass), wanted - 1))
         block[part.members] = pairs.vectors[:, 1:]
         values.append(np.maximum(pairs.values[1:], 0.0))
         columns.append(block)

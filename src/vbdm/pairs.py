@@ -56,7 +56,8 @@ class PairMatrix:
     def listed(self) -> Any:
         """The table as a CSR matrix; a view, nothing is copied."""
         n, k = self.values.shape
-        pointer = np.arange(0, n * k + 1, k)
+        # Pointers as short as the indices: SciPy would copy all indices to make them alike.
+        pointer = np.arange(0, n * k + 1, k, dtype=np.int32 if n * k < 2**31 else np.int64)
         return csr_array(
             (self.values.reshape(-1), self.graph.tree_indices.reshape(-1), pointer), shape=(n, n)
         )

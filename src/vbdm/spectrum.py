@@ -15,7 +15,7 @@ from .components import Pieces, describe_pieces, find_pieces
 from .errors import DisconnectedWarning, UnresolvedWarning, WeakLinkWarning, bad_input
 from .finite_sample import local_energy
 from .limiter import Limit
-from .modes import Modes, solve_modes
+from .modes import THIN, Modes, solve_modes
 from .operator import Operator
 from .solvers import Auto, EigenSolver, Pencil
 from .uncertainty import Groups, epsilon_bias, group_by_size, sampling_errors, tree_vectors
@@ -24,8 +24,6 @@ from .uncertainty import Groups, epsilon_bias, group_by_size, sampling_errors, t
 UNSYMMETRIC_POINTS = 3000
 #: Default accuracy of the eigenvalues: far below the sampling error of any data set.
 TOLERANCE = 1e-4
-#: A mode whose energy spreads over fewer kernels than this hangs on a thin link.
-THIN = 6.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,6 +60,8 @@ class Spectrum:
         By what the eigenvalues were divided to correct for the randomness of the sample.
     extent : (n,) array
         Over how many kernels' worth of points the energy of each mode spreads; few is fragile.
+    left_out : (m,) array
+        Eigenvalues of modes that sat on a handful of unresolved points; not in the list above.
     """
 
     operator: Operator
@@ -80,6 +80,7 @@ class Spectrum:
     error_estimate: float = 0.0
     finite_sample: FloatArray | float = 1.0
     extent: FloatArray = field(default_factory=lambda: np.ones(0))
+    left_out: FloatArray = field(default_factory=lambda: np.ones(0))
 
     @property
     def timescales(self) -> FloatArray:
@@ -215,6 +216,7 @@ def in_caller_order(operator: Operator, pencil: Pencil, pieces: Pieces, modes: M
         modes.pairs.error_estimate,
         frozen(modes.share),
         frozen(modes.extent),
+        frozen(-modes.left_out),
     )
 
 
@@ -240,6 +242,15 @@ def warn_of_unresolved(spectrum: Spectrum) -> None:
     limit, limiter = spectrum.limit, spectrum.operator.limiter
     if limit is None or limiter is None:
         return
+    if spectrum.left_out.size:
+        values = ", ".join(f"{value:.3g}" for value in spectrum.left_out)
+        warnings.warn(
+            f"{spectrum.left_out.size} mode(s), at {values}, sat on a handful of outlying points "
+            "that are too sparse to resolve them, and were left out (see `spectrum.left_out` and "
+            "`spectrum.unresolved`). Look at these points: are they part of the data?",
+            UnresolvedWarning,
+            stacklevel=4,
+        )
     fastest = float(np.nan_to_num(spectrum.pencil_eigenvalues).max())
     lost = int(np.isnan(spectrum.eigenvalues).sum())
     if limit.cut >= limiter.kappa * fastest * (1 - 1e-9) and not lost:

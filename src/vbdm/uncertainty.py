@@ -19,6 +19,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg import eigh
 
 from .arrays import FloatArray
@@ -82,6 +83,12 @@ def sampling_errors(spectrum: Spectrum) -> FloatArray:
         errors[group] = np.sqrt(np.sum(influence[:, group].mean(axis=1) ** 2))
     errors[spectrum.eigenvalues == 0] = 0.0
     return errors
+
+
+def group_error(spectrum: Spectrum, group: ArrayLike) -> float:
+    """Return the standard error of the mean of some eigenvalues, a known degenerate group."""
+    mean = influences(spectrum)[:, np.asarray(group)].mean(axis=1)
+    return float(np.sqrt(np.sum(mean**2)))
 
 
 def group_by_size(spectrum: Spectrum) -> Groups:
