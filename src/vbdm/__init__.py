@@ -9,7 +9,7 @@ One walk: points → graph → bandwidth → kernel → operator → spectrum.
 [0.0, -2.0, -2.0, -2.0]
 """
 
-from . import datasets, search, shapes, solvers, theory, uncertainty
+from . import datasets, opinions, search, shapes, solvers, theory, uncertainty
 from .alignment import align
 from .errors import (
     DensityTailWarning,

@@ -165,8 +165,8 @@ def grow_rows(
 
 
 def neighbors_needed(rows: Rows, epsilon: float, cutoff: float) -> int:
-    """Return the k (itself included) that holds the kernel at 99 % of the rows."""
-    return int(np.quantile(rows.reach(epsilon, cutoff), 1 - CUT_ROWS)) + 2
+    """Return the k (itself included) that holds the kernel at 99 % of the rows, and a rim."""
+    return int(np.quantile(rows.reach(epsilon, cutoff), 1 - CUT_ROWS) * 17 / 16) + 2
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from .arrays import FloatArray
 from .spectrum import Spectrum
 
 #: Eigenvalues of the Laplacian on the unit sphere: -l(l+1), each 2l+1 times.
-TRUTH = -np.repeat([0.0, 2.0, 6.0, 12.0], [1, 3, 5, 7])
+TRUTH = 0.0 - np.repeat([0.0, 2.0, 6.0, 12.0], [1, 3, 5, 7])
 
 
 def load_sphere() -> FloatArray:
@@ -31,15 +31,14 @@ def run(folder: Path) -> Spectrum:
     points = load_sphere()
     operator = estimate_operator(points, "laplacian")
     spectrum = operator.spectrum(len(TRUTH))
-    print(f"{len(points)} points, dimension {operator.dim:.2f}, ε = {operator.epsilon:.3g}, "
-          f"{operator.n_neighbors} neighbours")  # fmt: skip
-    table = np.c_[spectrum.eigenvalues, TRUTH]
-    print("eigenvalue     truth")
-    for value, truth in table:
-        print(f"{value:10.3f} {truth:9.0f}")
+    print(operator)
+    table = np.c_[spectrum.eigenvalues, spectrum.standard_errors, TRUTH]
+    print("eigenvalue  +- error     truth")
+    for value, error, truth in table:
+        print(f"{value:10.3f} {error:9.3f} {truth:9.0f}")
     folder.mkdir(parents=True, exist_ok=True)
-    np.savetxt(folder / "eigenvalues.csv", table, delimiter=",", header="eigenvalue,truth",
-               comments="")  # fmt: skip
+    header = "eigenvalue,standard_error,truth"
+    np.savetxt(folder / "eigenvalues.csv", table, delimiter=",", header=header, comments="")
     draw(points, spectrum, folder / "eigenvalues.png")
     print(f"Results: {folder / 'eigenvalues.csv'} and {folder / 'eigenvalues.png'}")
     return spectrum
@@ -55,13 +54,15 @@ def draw(points: FloatArray, spectrum: Spectrum, path: Path) -> None:
     mpl.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure = plt.figure(figsize=(12, 3.4), layout="constrained")
+    figure = plt.figure(figsize=(12, 3.2), layout="constrained")
     axes = figure.add_subplot(1, 4, 1)
     index = np.arange(len(TRUTH))
     axes.plot(index, TRUTH, "_", color="0.4", ms=11, mew=2, label="truth, $-\\ell(\\ell+1)$")
-    axes.plot(index, spectrum.eigenvalues, "o", color="C0", ms=4, label="estimate")
+    errors = 2 * spectrum.standard_errors
+    axes.errorbar(index, spectrum.eigenvalues, errors, fmt="o", color="C0", ms=4, capsize=2,
+                  label="estimate ± 2 standard errors")  # fmt: skip
     axes.set(xlabel="index", ylabel="eigenvalue", title="Laplacian of the sphere")
-    axes.legend(frameon=False)
+    axes.legend(frameon=False, fontsize="small")
     for position, column in enumerate((1, 4, 9)):
         cloud = figure.add_subplot(1, 4, position + 2, projection="3d")
         draw_function(cloud, points, spectrum.eigenfunctions[:, column])
@@ -72,10 +73,15 @@ def draw(points: FloatArray, spectrum: Spectrum, path: Path) -> None:
 
 def draw_function(axes: Any, points: FloatArray, values: FloatArray) -> None:
     """Colour the near side of the cloud by a function."""
+    elevation, azimuth = np.radians(25), np.radians(-60)
     axes.view_init(elev=25, azim=-60)
+    towards = np.array([
+        np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)
+    ])  # fmt: skip
+    near = points @ towards > 0
     limit = float(np.quantile(np.abs(values), 0.99))
-    axes.scatter(*points.T, c=values, cmap="RdBu_r", s=4, vmin=-limit, vmax=limit)
-    axes.set_box_aspect((1, 1, 1))
+    axes.scatter(*points[near].T, c=values[near], cmap="RdBu_r", s=9, lw=0, vmin=-limit, vmax=limit)
+    axes.set_box_aspect((1, 1, 1), zoom=1.5)
     axes.set_axis_off()
 
 

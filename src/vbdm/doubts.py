@@ -37,7 +37,7 @@ def say(message: str, category: type[VbdmWarning]) -> None:
 
 def saturated_lists(operator: Operator) -> str:
     """Look for neighbour lists that end inside the kernel."""
-    if operator.kernel.saturated <= 0.02:
+    if operator.kernel.saturated <= 0.05:
         return ""
     return (
         f"At {operator.kernel.saturated:.0%} of the points the {operator.n_neighbors} nearest "

@@ -2,12 +2,12 @@ r"""The finite-sample correction: eigenvalues of a random cloud are off by a kno
 
 A kernel that averages n random points sees a density that fluctuates by
 :math:`s_i^2 = Σ_j K_{ij}^2 / (Σ_j K_{ij})^2`, about :math:`2^{-d/2}/n`. The eigenvectors adapt to
-these fluctuations, so the eigenvalues feel them to second order, whatever the sample: the energy
-and the mass are weighted by :math:`\hat q^{c_1}`, and a medium with fluctuating weights conducts
-less than its mean (homogenisation), a loss proportional to :math:`c_1^2 s^2`. A pair of near points also
+these fluctuations, so the eigenvalues feel them to second order, whatever the sample: energy and
+mass are weighted by :math:`\hat q^{c_1}`, and a medium with fluctuating weights conducts less than
+its mean (homogenisation), a loss proportional to :math:`c_1^2 s^2`. A pair of near points also
 raises its own density estimate, and the bandwidth leans on the same neighbours: terms in
-:math:`c_1 s^2` and :math:`s^2`. All of them are of order 1/n, and their sum is nearly the same in
-every case that we measured:
+:math:`c_1 s^2` and :math:`s^2`. All are of order 1/n, and their sum is nearly the same in every
+case that we measured:
 
 .. math:: \frac{\hat λ}{λ} - 1 ≈ s^2 (0.3 - c_1 - 0.75 c_1^2).
 

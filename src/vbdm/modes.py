@@ -90,7 +90,9 @@ def solve_modes(
         )
         modes = corrected(operator, modes)
         lost = on_unresolved_points(operator, modes, limit)
-        if wanted - lost.sum() >= n or wanted == most:
+        if wanted - lost.sum() < n and wanted == most:
+            lost[:] = False  # too many to replace: they stay, and are warned of
+        if wanted - lost.sum() >= n:
             return without(modes, lost, n)
         wanted = min(n + int(lost.sum()), most)
 

@@ -259,7 +259,7 @@ def normalise(
     squared = kernel.bandwidth.squared
     # Divided by its typical size: the factor cancels in D⁻¹K, and powers of it cannot overflow.
     # A point without neighbours has no density to speak of; its row is empty whatever it is given.
-    sums = np.where(kernel.row_sums > 0, kernel.row_sums, np.median(kernel.row_sums))
+    sums = np.where(kernel.row_sums > 0, kernel.row_sums, 1.0)
     log_density = np.log(sums) - dim / 2 * np.log(squared)
     factor = np.exp(-alpha * (log_density - np.median(log_density)))
     weights = kernel.weights.scaled(factor, factor)

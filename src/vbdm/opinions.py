@@ -82,12 +82,17 @@ def second_opinion(operator: Operator, n: int = 6) -> Opinions:
             if other is None:
                 break
             spectrum = compute_spectrum(other, n, components="largest")
-            rows.append((-spectrum.eigenvalues[1:], spectrum.standard_errors[1:]))
+            rows.append((padded(-spectrum.eigenvalues, n), padded(spectrum.standard_errors, n)))
     rates, errors = (np.array(part) for part in zip(*rows, strict=True))
     opinions = judge(operator.epsilon, epsilons[: len(rows)], rates, errors)
     if opinions.disagree:
         warnings.warn(describe(opinions), TuningWarning, stacklevel=2)
     return opinions
+
+
+def padded(values: FloatArray, n: int) -> FloatArray:
+    """Return the nonzero modes, NaN where a shattered cloud has fewer than n - 1."""
+    return np.concatenate([values[1:], np.full(n - len(values), np.nan)])
 
 
 def wide_enough(operator: Operator, epsilon: float) -> Operator | None:

@@ -24,6 +24,8 @@ from .uncertainty import Groups, epsilon_bias, group_by_size, sampling_errors, t
 UNSYMMETRIC_POINTS = 3000
 #: Default accuracy of the eigenvalues: far below the sampling error of any data set.
 TOLERANCE = 1e-4
+#: Share of a mode's weight on unresolved points that is worth a warning.
+HEAVY = 0.3
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -113,6 +115,12 @@ class Spectrum:
         Its sign says which way: λ - bias is the extrapolated value. It is itself noisy.
         """
         return frozen(epsilon_bias(self))
+
+    @property
+    def unresolved_share(self) -> FloatArray:
+        """Share of each eigenfunction's mean square that lies on unresolved points."""
+        held = np.abs(self.eigenfunctions[self.unresolved]) ** 2
+        return np.asarray(held.sum(axis=0) / len(self.eigenfunctions))
 
     @cached_property
     def weak_links(self) -> BoolArray:
@@ -238,10 +246,7 @@ def warn_of_pieces(operator: Operator, pieces: Pieces) -> None:
 
 
 def warn_of_unresolved(spectrum: Spectrum) -> None:
-    """Say which modes are faster than the sparsest points can follow."""
-    limit, limiter = spectrum.limit, spectrum.operator.limiter
-    if limit is None or limiter is None:
-        return
+    """Say what the limiter left out, and which modes rest on points that cannot resolve them."""
     if spectrum.left_out.size:
         values = ", ".join(f"{value:.3g}" for value in spectrum.left_out)
         warnings.warn(
@@ -251,19 +256,17 @@ def warn_of_unresolved(spectrum: Spectrum) -> None:
             UnresolvedWarning,
             stacklevel=4,
         )
-    fastest = float(np.nan_to_num(spectrum.pencil_eigenvalues).max())
-    lost = int(np.isnan(spectrum.eigenvalues).sum())
-    if limit.cut >= limiter.kappa * fastest * (1 - 1e-9) and not lost:
-        return
-    beyond = int((spectrum.pencil_eigenvalues > limit.cut / limiter.kappa).sum())
-    warnings.warn(
-        f"{int(spectrum.unresolved.sum())} points lie in regions too sparse for the fastest "
-        f"modes asked for: the {beyond} eigenvalue(s) beyond -{limit.cut / limiter.kappa:.3g} "
-        "are not resolved there, and may be wrong. The tail of the data is unresolved. Ask for "
-        "fewer eigenvalues, or give more data (see `spectrum.unresolved`).",
-        UnresolvedWarning,
-        stacklevel=4,
-    )
+    resting = np.flatnonzero((spectrum.unresolved_share > HEAVY) | np.isnan(spectrum.eigenvalues))
+    if resting.size:
+        warnings.warn(
+            f"The tail of the data is unresolved: eigenvalue(s) {', '.join(map(str, resting[:8]))} "
+            f"(counted from 0) have more than {HEAVY:.0%} of their weight on "
+            f"{int(spectrum.unresolved.sum())} points whose surroundings are too sparse for them, "
+            "and may be wrong. Ask for fewer eigenvalues, or give more data (see "
+            "`spectrum.unresolved`).",
+            UnresolvedWarning,
+            stacklevel=4,
+        )
 
 
 def warn_of_weak_links(spectrum: Spectrum) -> None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import vbdm
@@ -118,3 +118,56 @@ def test_order_of_memory_and_type_do_not_matter(seed):
     plain = estimate(X).density
     np.testing.assert_array_equal(estimate(np.asfortranarray(X)).density, plain)
     np.testing.assert_array_equal(estimate(X.tolist()).density, plain)
+
+
+# The same for the default method, with everything automatic. The dense solver is exact, so that
+# only rounding is left; ε is bisected to 1e-12.
+
+
+def automatic(X, c1=1.0, n=5):
+    return vbdm.estimate_operator(X, c1).spectrum(n, solver=vbdm.solvers.Dense())
+
+
+few = settings(max_examples=8)
+
+
+@few
+@given(seeds)
+def test_resolved_permutation(seed):
+    X = make_cloud(seed, n=200)
+    order = np.random.default_rng(seed + 1).permutation(len(X))
+    one, two = automatic(X), automatic(X[order])
+    np.testing.assert_allclose(two.eigenvalues, one.eigenvalues, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(two.operator.density, one.operator.density[order], rtol=1e-8)
+    np.testing.assert_allclose(two.standard_errors, one.standard_errors, rtol=1e-5, atol=1e-9)
+
+
+@few
+@given(seeds, st.floats(0, 6.28), st.floats(-20, 20))
+def test_resolved_motion_and_constant_columns(seed, turn, shift):
+    X = make_cloud(seed, n=200)
+    c, s = np.cos(turn), np.sin(turn)
+    moved = np.c_[X @ np.array([[c, s], [-s, c]]) + shift, np.full(200, 3.0)]
+    np.testing.assert_allclose(
+        automatic(moved).eigenvalues, automatic(X).eigenvalues, rtol=1e-6, atol=1e-9
+    )
+
+
+@few
+@given(seeds, st.floats(0.001, 1000))
+def test_resolved_scaling(seed, factor):
+    X = make_cloud(seed, n=200)
+    one, two = automatic(X), automatic(factor * X)
+    np.testing.assert_allclose(two.eigenvalues * factor**2, one.eigenvalues, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(two.eigenfunctions[:, 1], one.eigenfunctions[:, 1], atol=1e-5)
+    assert two.operator.dim == pytest.approx(one.operator.dim)
+
+
+@few
+@given(seeds, drifts)
+def test_resolved_conserves_constants_and_is_symmetric(seed, c1):
+    op = vbdm.estimate_operator(make_cloud(seed, n=200), c1)
+    scale = abs(op.matrix).max()
+    assert np.nanmax(np.abs(op @ np.ones(200))) < 1e-12 * scale
+    assert abs(op.symmetric - op.symmetric.T).max() < 1e-13 * abs(op.symmetric).max()
+    np.testing.assert_allclose(op.matrix @ op.bandwidth, op @ op.bandwidth, atol=1e-9 * scale)
