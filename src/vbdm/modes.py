@@ -147,12 +147,15 @@ def on_unresolved_points(operator: Operator, modes: Modes, limit: Limit) -> Bool
     """Tell which modes sit on unresolved points: more than half of them, in a few kernels' space.
 
     Even a limited point can be tied to the others so loosely that a few of them carry a slow mode
-    of their own. True modes may be largest at such points, too, but their energy spreads.
+    of their own. True modes may be largest at such points, too, but their energy spreads. Only
+    modes slower than the reference are judged: the limit was not made for the others.
     """
     held = 1 / operator.steps < limit.cut
     square = modes.vectors**2
     share = square[held].sum(axis=0) / square.sum(axis=0)
-    return np.asarray((share > 0.5) & (modes.extent < THIN) & (modes.theta > 0))
+    return np.asarray(
+        (share > 0.5) & (modes.extent < THIN) & (modes.theta > 0) & (modes.theta <= limit.reference)
+    )
 
 
 def without(modes: Modes, lost: BoolArray, n: int) -> Modes:

@@ -67,7 +67,8 @@ def test_outlying_modes_are_left_out_and_named():
 def test_a_thin_bridge_is_named():
     """Two squares joined by a row of points: the slow mode hangs on the row."""
     rng = np.random.default_rng(0)
-    squares = np.concatenate([rng.uniform(0, 1, (700, 2)), rng.uniform(0, 1, (700, 2)) + [2, 0]])
+    squares = rng.uniform(0, 1, (1400, 2))
+    squares[700:, 0] += 2
     bridge = np.c_[np.linspace(1.02, 1.98, 30), np.full(30, 0.5)]
     op = vbdm.estimate_operator(np.concatenate([squares, bridge]), dim=2)
     with pytest.warns(vbdm.WeakLinkWarning, match="thin link"):
