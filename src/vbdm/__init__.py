@@ -56,6 +56,7 @@ __all__ = [
     "datasets",
     "estimate_operator",
     "neighbors",
+    "opinions",
     "search",
     "second_opinion",
     "shapes",
