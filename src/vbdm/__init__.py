@@ -9,7 +9,7 @@ One walk: points → graph → bandwidth → kernel → operator → spectrum.
 [0.0, -2.0, -2.0, -2.0]
 """
 
-from . import datasets, opinions, search, shapes, solvers, theory, uncertainty
+from . import datasets, memory, opinions, search, shapes, solvers, theory, uncertainty, verification
 from .alignment import align
 from .errors import (
     DensityTailWarning,
@@ -27,6 +27,7 @@ from .errors import (
 from .estimate import estimate_operator
 from .graph import NeighborGraph, neighbors
 from .limiter import Limiter
+from .memory import estimate_memory
 from .operator import Operator
 from .opinions import Opinions, second_opinion
 from .spectrum import Spectrum
@@ -54,7 +55,9 @@ __all__ = [
     "WeakLinkWarning",
     "align",
     "datasets",
+    "estimate_memory",
     "estimate_operator",
+    "memory",
     "neighbors",
     "opinions",
     "search",
@@ -64,4 +67,5 @@ __all__ = [
     "theory",
     "tune",
     "uncertainty",
+    "verification",
 ]

@@ -51,6 +51,15 @@ def check_points(points: ArrayLike) -> FloatArray:
             hint="Check that rows are points and columns are coordinates; X.T may be meant.",
         )
     check_finite(X, "points")
+    with np.errstate(over="ignore"):
+        extent = np.square(np.ptp(X, axis=0)).sum()
+    if not np.isfinite(extent):
+        raise bad_input(
+            "The points lie too far apart for their squared distances to be numbers.",
+            received=f"a largest coordinate of {np.abs(X).max():.3g}",
+            because="Missing values are sometimes stored as huge numbers.",
+            hint="Check the units and the codes for missing values.",
+        )
     return X
 
 
@@ -104,10 +113,15 @@ def check_count(value: Any, name: str, *, low: int, high: int) -> int:
         raise bad_input(
             f"`{name}` must be an integer from {low} to {high}.",
             received=repr(value),
-            because=f"{high} is what the number of points allows.",
-            hint=f"Lower `{name}` or give more points.",
+            because=f"{high} is what the number of points and the other settings allow.",
+            hint=f"Pass a whole number within these bounds for `{name}`.",
         )
     return int(value)
+
+
+def is_auto(value: Any) -> bool:
+    """Tell whether a value was left to the method (arrays cannot be compared with words)."""
+    return isinstance(value, str) and value == "auto"
 
 
 def check_choice(value: Any, name: str, choices: Iterable[str]) -> str:

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from .arrays import BoolArray
+from .arrays import BoolArray, FloatArray, IntArray
 from .errors import bad_input
-from .pairs import PairMatrix
+from .pairs import PIECE, some_rows
+from .search.exact import chunks
+from .solvers.finest import parts_of
 from .solvers.pencil import Pencil
+from .threads import in_order
 
 #: A link weaker than this, against the degrees of its ends, changes no digit of the solution.
 ROUNDING = 1e-15
+#: So many links per point join nearly all that can be joined.
+FEW_LINKS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,27 +78,55 @@ def find_pieces(pencil: Pencil, components: str, smallest: int) -> Pieces:
 
 
 def connected_pieces(pencil: Pencil) -> NDArray[np.intp]:
-    """Return the piece of each point, numbered from the largest."""
-    matrices = [pencil.weights]
-    if isinstance(pencil.weights, PairMatrix):
-        matrices = [pencil.weights.listed]
-        if pencil.weights.returned is not None:
-            matrices.append(pencil.weights.returned)
-    root = np.sqrt(pencil.degrees)
-    rows, columns = [], []
-    for matrix in matrices:
-        row = np.repeat(np.arange(pencil.n_points, dtype=np.int32), np.diff(matrix.indptr))
-        linked = matrix.data > ROUNDING * root[row] * root[matrix.indices]
-        rows.append(row[linked])
-        columns.append(matrix.indices[linked])
-    row, column = np.concatenate(rows), np.concatenate(columns)
-    n = pencil.n_points
-    links = csr_array((np.ones(len(row), dtype=np.int8), (row, column)), shape=(n, n))
-    _, labels = connected_components(links, directed=False)
+    """Return the piece of each point, numbered from the largest.
+
+    A few links per point join most of them; then only links between different pieces are looked
+    for, and if one piece is left, none. No copy of the matrix is made.
+    """
+    matrices, factor = parts_of(pencil.weights)
+    scale = np.sqrt(pencil.degrees) / factor
+    labels = np.arange(pencil.n_points, dtype=np.int32)
+    for few in (FEW_LINKS, None):
+        for matrix in matrices:
+            links = np.hstack(
+                list(in_order(partial(links_between, matrix, labels, scale, few), pieces(matrix)))
+            )
+            labels = joined(labels, links)
+        if labels.max() == 0:
+            break
     size = np.bincount(labels)
     rank = np.empty(len(size), dtype=np.intp)
     rank[np.argsort(-size, kind="stable")] = np.arange(len(size))
     return np.asarray(rank[labels])
+
+
+def pieces(matrix: Any) -> Iterator[slice]:
+    """Cut the rows of a matrix into pieces that fit the cache."""
+    n = matrix.shape[0]
+    return chunks(n, size=max(1, PIECE * n // max(matrix.nnz, n)))
+
+
+def links_between(
+    matrix: Any, labels: IntArray, scale: FloatArray, few: int | None, rows: slice
+) -> IntArray:
+    """Return the pairs of labels, (2, m), that some rows join by more than rounding."""
+    part = some_rows(matrix, rows)
+    count = np.diff(part.indptr)
+    row = np.repeat(np.arange(rows.start, rows.stop), count)
+    wanted = labels[row] != labels[part.indices]
+    if few is not None:
+        wanted &= np.arange(len(row)) - np.repeat(part.indptr[:-1], count) < few
+    row, column, value = row[wanted], part.indices[wanted], part.data[wanted]
+    linked = value > ROUNDING * scale[row] * scale[column]
+    return np.stack([labels[row[linked]], labels[column[linked]]])
+
+
+def joined(labels: IntArray, links: IntArray) -> IntArray:
+    """Return labels after joining pairs of them, numbered by their first points."""
+    n = int(labels.max()) + 1
+    graph = coo_array((np.ones(links.shape[1], dtype=np.int8), tuple(links)), shape=(n, n))
+    parts = connected_components(graph, directed=False)[1]
+    return np.asarray(parts[labels], dtype=np.int32)
 
 
 def describe_pieces(pieces: Pieces) -> str:

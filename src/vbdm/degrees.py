@@ -12,14 +12,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 
 from .arrays import FloatArray, frozen
 from .bandwidth import Bandwidth
+from .errors import bad_input
 from .graph import NeighborGraph
 from .kernel import rim
 from .search import Auto
-from .search.exact import squared_distances
+from .search.exact import chunks, squared_distances
 from .shapes import Shape
+from .threads import in_order
 
 #: Rows looked at; all of them up to this number.
 SAMPLE_ROWS = 4000
@@ -56,7 +59,11 @@ class Rows:
     def degrees(self, epsilon: float, shape: Shape) -> FloatArray:
         """Return S_i(ε) for the sampled rows, on the scale of h(0) = 1."""
         peak = float(shape(np.zeros(1))[0])
-        return np.asarray(shape(self.scaled / epsilon).sum(axis=1) / peak)
+
+        def work(part: slice) -> FloatArray:
+            return np.asarray(shape(self.scaled[part] / epsilon).sum(axis=1) / peak)
+
+        return np.concatenate(list(in_order(work, chunks(len(self.index), size=256))))
 
     def reach(self, epsilon: float, cutoff: float) -> NDArray[np.intp]:
         """Return how many neighbours of each row lie within the cut kernel.
@@ -84,9 +91,14 @@ def longer_rows(graph: NeighborGraph, bandwidth: Bandwidth, rows: Rows, k: int) 
     cloud = graph.tree_points
     if cloud is None:
         return rows
-    indices, sqdist = Auto().query(cloud, k, cloud[rows.index])
-    tail = None if rows.tail is None else longer_rows(graph, bandwidth, rows.tail, k)
-    return replace(scale_rows(rows.index, indices, sqdist, bandwidth), tail=tail)
+    n = len(rows.index)
+    tail = rows.index[:0] if rows.tail is None else rows.tail.index
+    index = np.concatenate([rows.index, tail])
+    indices, sqdist = Auto().query(cloud, k, cloud[index])
+    longer = scale_rows(index[:n], indices[:n], sqdist[:n], bandwidth)
+    if rows.tail is None:
+        return longer
+    return replace(longer, tail=scale_rows(tail, indices[n:], sqdist[n:], bandwidth))
 
 
 def scale_rows(
@@ -126,8 +138,16 @@ def choose_epsilon(rows: Rows, shape: Shape, target: float) -> float:
 def solve_degree(
     rows: Rows, shape: Shape, target: float, summary: Callable[[FloatArray], float]
 ) -> float:
-    """Return the ε at which a summary of the degrees is the target, by bisection."""
+    """Return the ε at which a summary of the degrees is the target, by Brent's bisection."""
     target = min(target, 0.5 * rows.scaled.shape[1])
+    copies = (rows.scaled == 0).sum(axis=1)
+    if summary(copies) >= target:
+        raise bad_input(
+            "Almost every point has so many copies that they fill its kernel.",
+            received=f"{int(np.median(copies))} copies of a typical point",
+            because="No ε, however small, averages over fewer points than these.",
+            hint="Drop repeated rows, for example by np.unique(X, axis=0).",
+        )
 
     def excess(log_epsilon: float) -> float:
         return float(summary(rows.degrees(2.0**log_epsilon, shape))) - target
@@ -141,10 +161,8 @@ def solve_degree(
         low -= 8
     while excess(high) < 0:
         high += 4
-    while high - low > 1e-12 * max(1.0, abs(high)):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if excess(middle) < 0 else (low, middle)
-    return float(2.0 ** (0.5 * (low + high)))
+    root = brentq(excess, low, high, xtol=1e-12 * max(1.0, abs(high)), rtol=1e-14)
+    return float(2.0**root)
 
 
 def grow_rows(
@@ -211,18 +229,26 @@ def degree_curve(
     epsilons = epsilon * 2.0 ** (np.arange(-20, 21) / 2)
     levels = np.array([0.01, 0.1, 0.5, 0.9])
     far, weight = far_pairs(graph, bandwidth, rows)
-    quantiles, sums, slopes = [], [], []
-    for eps in epsilons:
-        z, z_far = rows.scaled / (4 * eps), far / (4 * eps)
-        near, distant = np.exp(-z), weight * np.exp(-z_far)
-        degrees = near.sum(axis=1) + distant.sum(axis=1)
-        total = degrees.sum()
-        quantiles.append(np.quantile(degrees, levels))
-        sums.append(total / (len(degrees) * (graph.n_points - 1)))
-        slopes.append(((z * near).sum() + (z_far * distant).sum()) / max(total, 1e-300))
+
+    def work(part: slice) -> tuple[FloatArray, FloatArray]:
+        near, distant = rows.scaled[part] / 4, far[part] / 4
+        degrees = np.empty((len(epsilons), len(near)))
+        moments = np.empty((len(epsilons), len(near)))
+        for i, eps in enumerate(epsilons):
+            z, z_far = near / eps, distant / eps
+            h, h_far = np.exp(-z), weight[part] * np.exp(-z_far)
+            degrees[i] = h.sum(axis=1) + h_far.sum(axis=1)
+            moments[i] = np.einsum("ij,ij->i", z, h) + np.einsum("ij,ij->i", z_far, h_far)
+        return degrees, moments
+
+    results = in_order(work, chunks(len(rows.index), size=64))
+    degrees, moments = (np.hstack(part) for part in zip(*results, strict=True))
+    quantiles = np.quantile(degrees, levels, axis=1)
+    totals = degrees.sum(axis=1)
+    sums = totals / (len(rows.index) * (graph.n_points - 1))
+    slopes = moments.sum(axis=1) / np.maximum(totals, 1e-300)
     return DegreeCurve(
-        frozen(epsilons), frozen(levels), frozen(np.array(quantiles).T),
-        frozen(np.array(sums)), frozen(np.array(slopes)),
+        frozen(epsilons), frozen(levels), frozen(quantiles), frozen(sums), frozen(slopes),
     )  # fmt: skip
 
 

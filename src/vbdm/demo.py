@@ -39,18 +39,19 @@ def run(folder: Path) -> Spectrum:
     folder.mkdir(parents=True, exist_ok=True)
     header = "eigenvalue,standard_error,truth"
     np.savetxt(folder / "eigenvalues.csv", table, delimiter=",", header=header, comments="")
-    draw(points, spectrum, folder / "eigenvalues.png")
-    print(f"Results: {folder / 'eigenvalues.csv'} and {folder / 'eigenvalues.png'}")
+    drawn = draw(points, spectrum, folder / "eigenvalues.png")
+    picture = f" and {folder / 'eigenvalues.png'}" if drawn else ""
+    print(f"Results: {folder / 'eigenvalues.csv'}{picture}")
     return spectrum
 
 
-def draw(points: FloatArray, spectrum: Spectrum, path: Path) -> None:
-    """Draw the eigenvalues beside the truth, and three eigenfunctions on the points."""
+def draw(points: FloatArray, spectrum: Spectrum, path: Path) -> bool:
+    """Draw the eigenvalues beside the truth, and three eigenfunctions; tell if it was possible."""
     try:
         import matplotlib as mpl
     except ImportError:
         print("No picture: matplotlib is missing (pip install 'vbdm[plot]').")
-        return
+        return False
     mpl.use("Agg")
     import matplotlib.pyplot as plt
 
@@ -69,6 +70,7 @@ def draw(points: FloatArray, spectrum: Spectrum, path: Path) -> None:
         cloud.set_title(f"eigenfunction {column}, λ = {spectrum.eigenvalues[column]:.2f}")
     figure.savefig(path, dpi=130)
     plt.close(figure)
+    return True
 
 
 def draw_function(axes: Any, points: FloatArray, values: FloatArray) -> None:

@@ -6,12 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .arrays import FloatArray, frozen
+from .arrays import FloatArray, check_positive, frozen
+from .errors import InputError, bad_input
 from .graph import NeighborGraph
 from .search.exact import chunks
 
 #: Blocks of neighbouring points for the standard error: points in one block share neighbours.
 N_BLOCKS = 64
+#: Beyond this no number of points would suffice, and the constants of the kernel overflow.
+LARGEST = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,10 +41,23 @@ class Dimension:
 
     @property
     def drift(self) -> float:
-        """Largest over smallest reading, minus one: above about 0.3 the scale matters."""
+        """Largest over smallest reading, minus one: above 0.25 the scale matters."""
         if self.by_scale is None or len(self.by_scale) < 2:
             return 0.0
         return float(self.by_scale.max() / self.by_scale.min() - 1)
+
+
+def given_dimension(dim: object) -> Dimension:
+    """Return a dimension given by the user."""
+    value = check_positive(dim, "dim")
+    if value > LARGEST:
+        raise bad_input(
+            f"`dim` must be at most {LARGEST}.",
+            received=repr(dim),
+            because="It is the dimension of the manifold, not the number of columns.",
+            hint="Leave it out to have it estimated.",
+        )
+    return Dimension(value)
 
 
 def ratio_dimension(graph: NeighborGraph, n_neighbors: int = 32) -> Dimension:
@@ -61,12 +77,16 @@ def ratio_dimension(graph: NeighborGraph, n_neighbors: int = 32) -> Dimension:
     3.0
     """
     top = min(n_neighbors, graph.n_neighbors - 1)
+    if top < 2:
+        raise no_dimension(f"{graph.n_neighbors - 1} neighbour(s) per point")
     scales = sorted({k for k in (top // 4, top // 2, top) if k >= 2} | {max(top, 2)})
-    log_distance = half_log_distances(graph, scales[-1])
+    log_distance = log_distances(graph, scales[-1])
     readings = [mean_log_ratio(log_distance, k) for k in scales]
     inverse = readings[-1]
     blocks = np.array_split(inverse, min(N_BLOCKS, len(inverse)))
     spread = np.std([block.mean() for block in blocks], ddof=1) / np.sqrt(len(blocks))
+    if not inverse.mean() > 1 / LARGEST:
+        raise no_dimension("neighbour distances that are all nearly equal")
     value = 1 / inverse.mean()
     return Dimension(
         float(value),
@@ -76,7 +96,17 @@ def ratio_dimension(graph: NeighborGraph, n_neighbors: int = 32) -> Dimension:
     )
 
 
-def half_log_distances(graph: NeighborGraph, n_neighbors: int) -> FloatArray:
+def no_dimension(received: str) -> InputError:
+    """Say that the dimension cannot be read from the neighbours."""
+    return bad_input(
+        "The dimension cannot be estimated.",
+        received=received,
+        because=f"It is read from ratios of neighbour distances, and trusted up to {LARGEST}.",
+        hint="Give `dim`, more points, or fewer columns (for example by PCA).",
+    )
+
+
+def log_distances(graph: NeighborGraph, n_neighbors: int) -> FloatArray:
     """Return log r_{i,j}, j = 1..n; copies of a point count as the smallest positive distance."""
     result = np.empty((graph.n_points, n_neighbors))
     for rows in chunks(graph.n_points):

@@ -32,7 +32,7 @@ def warn_of_doubts(operator: Operator, pilot: FloatArray) -> None:
 
 def say(message: str, category: type[VbdmWarning]) -> None:
     """Warn at the line that called `estimate_operator`."""
-    warnings.warn(message, category, stacklevel=5)
+    warnings.warn(message, category, stacklevel=4)
 
 
 def saturated_lists(operator: Operator) -> str:

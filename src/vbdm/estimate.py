@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arrays import check_count, check_points, check_positive
+from .arrays import check_count, check_points, check_positive, is_auto
 from .bandwidth import pilot_bandwidth
-from .dimension import Dimension
+from .dimension import given_dimension
 from .doubts import warn_of_doubts
 from .errors import bad_input
 from .graph import NeighborGraph, neighbors
@@ -111,21 +111,21 @@ def estimate_operator(
     request = Request.checked(operator, alpha, beta, bandwidth, potential, form, settings)
     h = as_shape(shape)
     cutoff = np.inf if settings.truncation is None else radius_of(h, settings.truncation)
-    given = None if epsilon == "auto" else check_positive(epsilon, "epsilon")
+    given = None if is_auto(epsilon) else check_positive(epsilon, "epsilon")
 
     graph = as_graph(X, n_neighbors, settings.n_neighbors)
     k0 = density_neighbors(n_density_neighbors, graph, settings)
     rho0 = pilot_bandwidth(graph, k0)
     dimension = (
         settings.dimension(graph, rho0)
-        if dim == "auto"
-        else Dimension(check_positive(dim, "dim"))
+        if is_auto(dim)
+        else given_dimension(dim)
     )  # fmt: skip
     d = dimension.value
     pilot = pilot_density(graph, rho0, d, leave_one_out=settings.leave_one_out)
     rho = request.bandwidth_on(graph, pilot, d)
     tuning = settings.tuner(graph, rho, h, cutoff, given)
-    if settings.widen and n_neighbors == "auto" and not isinstance(X, NeighborGraph):
+    if settings.widen and is_auto(n_neighbors) and not isinstance(X, NeighborGraph):
         graph = graph.with_neighbors(tuning.n_neighbors)
     kernel = evaluate_kernel(
         graph, rho, tuning.epsilon, h, leave_one_out=settings.leave_one_out, cutoff=cutoff,
@@ -144,7 +144,7 @@ def estimate_operator(
 def as_graph(X: ArrayLike | NeighborGraph, n_neighbors: int | str, default: int) -> NeighborGraph:
     """Return the neighbour graph: given, or searched."""
     if isinstance(X, NeighborGraph):
-        if n_neighbors not in ("auto", X.n_neighbors):
+        if not is_auto(n_neighbors) and n_neighbors != X.n_neighbors:
             raise bad_input(
                 "`n_neighbors` cannot change a graph that is already built.",
                 received=f"n_neighbors={n_neighbors!r} and a graph with {X.n_neighbors}",
@@ -153,5 +153,5 @@ def as_graph(X: ArrayLike | NeighborGraph, n_neighbors: int | str, default: int)
             )
         return X
     points = check_points(X)
-    k = min(default, len(points)) if n_neighbors == "auto" else n_neighbors
+    k = min(default, len(points)) if is_auto(n_neighbors) else n_neighbors
     return neighbors(points, check_count(k, "n_neighbors", low=2, high=len(points)))

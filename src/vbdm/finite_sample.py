@@ -30,12 +30,13 @@ COEFFICIENTS = (0.3, -1.0, -0.75)
 
 def expected_share(operator: Operator, energy: FloatArray) -> FloatArray:
     """Return λ̂/λ expected for each mode, (n,): the local s² weighted by the mode's energy."""
+    return share_at(operator, energy_mean(operator.kernel.spread, energy))
+
+
+def share_at(operator: Operator, average: FloatArray) -> FloatArray:
+    """Return λ̂/λ expected where s² is this on average."""
     if operator.c1 is None or not operator.finite_sample:
-        return np.ones(energy.shape[1])
-    sums = operator.kernel.row_sums
-    squares = operator.kernel.weights.squared().row_sums()
-    spread = np.divide(squares, sums**2, out=np.zeros_like(sums), where=sums > 0)
-    average = energy_mean(spread, energy)
+        return np.ones(len(average))
     constant, linear, quadratic = COEFFICIENTS
     share = 1 + average * (constant + linear * operator.c1 + quadratic * operator.c1**2)
     # Beyond a third the expansion in 1/n says nothing any more.
@@ -67,5 +68,7 @@ def local_energy(operator: Operator, vectors: FloatArray) -> FloatArray:
     """Return e_i = ½ Σ_j K_ij (u_i - u_j)² for each point and mode, in the tree's order."""
     weights, degrees = operator.weights, operator.degrees[:, None]
     square = vectors**2
-    energy = 0.5 * (degrees * square + weights @ square) - vectors * (weights @ vectors)
+    # One product for both: the matrix is read once.
+    of_square, of_vectors = np.hsplit(weights @ np.hstack([square, vectors]), 2)
+    energy = 0.5 * (degrees * square + of_square) - vectors * of_vectors
     return np.maximum(energy, 0.0)

@@ -12,7 +12,7 @@ from scipy.spatial import cKDTree
 
 from .arrays import BoolArray, FloatArray, IntArray, check_count, check_finite, check_points, frozen
 from .errors import bad_input
-from .search import Auto, NeighborSearch
+from .search import Auto, BruteForce, KDTree, NeighborSearch
 from .search.exact import chunks
 
 
@@ -33,6 +33,8 @@ class NeighborGraph:
         The points, if the graph was built from points.
     metric : str
         How distances were measured.
+    exact : bool
+        Whether the lists are sure to hold all nearest neighbours; if not, pairs are looked up.
     """
 
     tree_indices: IntArray
@@ -40,6 +42,7 @@ class NeighborGraph:
     order: NDArray[np.intp]
     tree_points: FloatArray | None = None
     metric: str = "euclidean"
+    exact: bool = True
 
     @classmethod
     def from_arrays(
@@ -65,7 +68,8 @@ class NeighborGraph:
                 hint="Pass the points that were searched, in the same order.",
             )
         name = "precomputed" if X is None else "euclidean"
-        return cls(frozen(J.astype(np.int32)), frozen(t), np.arange(len(J)), X, name)
+        kept = None if X is None else frozen(X.copy())
+        return cls(frozen(J.astype(np.int32)), frozen(t), np.arange(len(J)), kept, name, False)
 
     def __repr__(self) -> str:
         """Say the size and the metric."""
@@ -118,43 +122,41 @@ class NeighborGraph:
             indices, sqdist = Auto().query(self.tree_points, k)
             put_self_first(indices, sqdist)
         return NeighborGraph(
-            frozen(indices), frozen(sqdist), self.order, self.tree_points, self.metric
+            frozen(indices), frozen(sqdist), self.order, self.tree_points, self.metric, self.exact
         )
 
-    @cached_property
+    @property
     def mutual(self) -> BoolArray:
-        """Which listed pairs are listed from both ends: an (N, k) mask in the tree's order.
+        """Which listed pairs are listed from both ends: an (N, k) mask in the tree's order."""
+        mutual = np.ones(self.tree_indices.shape, dtype=np.bool_)
+        for rows in chunks(self.n_points, size=4096):
+            mutual[rows][self.one_way(rows, mutual[rows])] = False
+        return mutual
+
+    def one_way(self, rows: slice, wanted: BoolArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return which of the wanted pairs in some rows of the table only one end lists.
 
         A point strictly inside the neighbour's radius is in that list, one strictly outside is
-        not; only the rim needs looking up, so this costs one pass.
+        not; only the rim needs looking up, so this costs one pass. Lists that may have holes are
+        looked up throughout.
         """
-        J, t = self.tree_indices, self.tree_sqdist
-        radius = t[:, -1]
-        mutual = np.empty(J.shape, dtype=np.bool_)
-        for rows in chunks(len(J), size=4096):
-            rim = radius[J[rows]]
-            mutual[rows] = t[rows] < rim
-            # Distances measured from either end may differ in the last digits.
-            near = np.abs(t[rows] - rim) <= 1e-10 * rim
-            row, column = np.nonzero(near)
-            owner = (row + rows.start).astype(np.int32)
-            listed = (J[J[rows][row, column]] == owner[:, None]).any(axis=1)
-            mutual[rows][row, column] = listed
-        return frozen(mutual)
+        J, t = self.tree_indices, self.tree_sqdist[rows]
+        radius = self.radii[J[rows]]
+        # Distances measured from either end may differ in the last digits.
+        doubtful = (t >= (1 - 1e-10) * radius) if self.exact else True
+        row, column = np.nonzero(wanted & doubtful)
+        neighbor = J[rows][row, column]
+        mutual = np.zeros(len(row), dtype=np.bool_)
+        inside = t[row, column] <= (1 + 1e-10) * radius[row, column]
+        near = np.flatnonzero(inside) if self.exact else np.arange(len(row))
+        owner = (row[near] + rows.start).astype(np.int32)
+        mutual[near] = (J[neighbor[near]] == owner[:, None]).any(axis=1)
+        return row[~mutual], column[~mutual]
 
     @cached_property
-    def one_way(self) -> tuple[NDArray[np.intp], IntArray, NDArray[np.intp]]:
-        """The pairs that only one end lists, sorted by the other end (tree order).
-
-        Returns the flat position of each pair in the (N, k) arrays, the listing point, and the
-        row pointer: the three arrays of the CSR matrix that completes the graph to a symmetric one.
-        """
-        source = np.flatnonzero(~self.mutual)
-        target = self.tree_indices.ravel()[source]
-        source = source[np.argsort(target, kind="stable")]
-        counts = np.bincount(target, minlength=self.n_points)
-        pointer = np.concatenate([[0], np.cumsum(counts)])
-        return source, (source // self.n_neighbors).astype(np.int32), pointer
+    def radii(self) -> FloatArray:
+        """Squared distance of each point's last neighbour."""
+        return np.ascontiguousarray(self.tree_sqdist[:, -1])
 
 
 def neighbors(
@@ -192,7 +194,8 @@ def neighbors(
     cloud = np.ascontiguousarray(points[order])
     indices, sqdist = (search or Auto()).query(cloud, k)
     put_self_first(indices, sqdist)
-    return NeighborGraph(frozen(indices), frozen(sqdist), frozen(order), frozen(cloud))
+    exact = search is None or isinstance(search, (Auto, KDTree, BruteForce))
+    return NeighborGraph(frozen(indices), frozen(sqdist), frozen(order), frozen(cloud), exact=exact)
 
 
 def tree_order(points: FloatArray) -> NDArray[np.intp]:
@@ -239,6 +242,7 @@ def check_precomputed(indices: NDArray[Any], sqdist: FloatArray) -> None:
         | (indices >= len(indices)).any(axis=1)
         | (np.diff(sqdist, axis=1) < 0).any(axis=1)
         | (sqdist[:, 0] != 0)
+        | (np.diff(np.sort(indices, axis=1), axis=1) == 0).any(axis=1)
     )
     if wrong.any():
         received = f"{wrong.sum()} row(s) out of order, the first is row {np.argmax(wrong)}"

@@ -11,7 +11,7 @@ import numpy as np
 from .arrays import FloatArray
 from .bandwidth import Bandwidth
 from .graph import NeighborGraph
-from .pairs import PairMatrix
+from .pairs import PIECE, PairMatrix
 from .search.exact import chunks
 from .shapes import Gaussian, Moments, Shape
 
@@ -52,6 +52,13 @@ class Kernel:
     def row_sums(self) -> FloatArray:
         """Σ_j K(x_i, x_j)."""
         return self.weights.row_sums()
+
+    @cached_property
+    def spread(self) -> FloatArray:
+        """Σ_j K² / (Σ_j K)²: one over the number of points that each row averages."""
+        sums = self.row_sums
+        squares = self.weights.row_sums(power=2)
+        return np.divide(squares, sums**2, out=np.zeros_like(sums), where=sums > 0)
 
     def density(self, dim: float, at_least: float = 0.0) -> FloatArray:
         r"""Return the kernel density estimate, in the tree's order; row sums are `at_least` this.
@@ -98,23 +105,25 @@ def evaluate_kernel(
 
     Notes
     -----
-    Cost: one evaluation of h per pair, N k in all; 8 bytes per pair.
+    Cost: one evaluation of h per pair, N k in all; 12 bytes per pair within the cutoff.
     """
-    values = np.empty_like(graph.tree_sqdist)
-    for rows, scaled in scaled_distances(graph, bandwidth):
+    peak = float(shape(np.zeros(1))[0])
+    cut_rows = np.zeros(graph.n_points, dtype=np.bool_)
+
+    def evaluate(rows: slice) -> FloatArray:
+        scaled = scaled_rows(graph, bandwidth, rows)
         scaled /= epsilon
-        values[rows] = shape(scaled)
+        values = shape(scaled)
         if np.isfinite(cutoff):
-            values[rows][scaled >= cutoff] = 0.0
-    saturated = 0.0
-    if graph.n_neighbors < graph.n_points:
-        saturated = float(np.mean(rim(values) > NEGLIGIBLE * shape(np.zeros(1))[0]))
-    if leave_one_out:
-        values[:, 0] = 0.0
-    if bandwidth.is_symmetric:
-        weights = PairMatrix.symmetrised(graph, values, share=one_way_share)
-    else:
-        weights = PairMatrix(graph, values)
+            values[scaled >= cutoff] = 0.0
+        cut_rows[rows] = rim(values) > NEGLIGIBLE * peak
+        if leave_one_out:
+            values[:, 0] = 0.0
+        return values
+
+    share = one_way_share if bandwidth.is_symmetric else None
+    weights = PairMatrix.evaluated(graph, evaluate, share)
+    saturated = float(cut_rows.mean()) if graph.n_neighbors < graph.n_points else 0.0
     return Kernel(
         weights, bandwidth, epsilon, shape, saturated, leave_one_out, cutoff, one_way_share
     )
@@ -149,7 +158,12 @@ def scaled_distances(
     graph: NeighborGraph, bandwidth: Bandwidth
 ) -> Iterator[tuple[slice, FloatArray]]:
     """Yield (rows, |x-y|²/(a(x) b(y))) in blocks that fit the processor's cache."""
-    for rows in chunks(graph.n_points, size=max(1, 262_144 // graph.n_neighbors)):
-        scale = bandwidth.column[graph.tree_indices[rows]]
-        scale *= bandwidth.row[rows, None]
-        yield rows, graph.tree_sqdist[rows] / scale
+    for rows in chunks(graph.n_points, size=max(1, PIECE // graph.n_neighbors)):
+        yield rows, scaled_rows(graph, bandwidth, rows)
+
+
+def scaled_rows(graph: NeighborGraph, bandwidth: Bandwidth, rows: slice) -> FloatArray:
+    """Return |x-y|²/(a(x) b(y)) for some rows of the table."""
+    scale = bandwidth.column[graph.tree_indices[rows]]
+    scale *= bandwidth.row[rows, None]
+    return np.divide(graph.tree_sqdist[rows], scale, out=scale)

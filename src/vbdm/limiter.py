@@ -54,27 +54,30 @@ class Limit:
         λ_ref, at which the exponential row balance is exact.
     cut : float
         Smallest local rate in use.
+    highest : float
+        The highest cut that the cap on the share of limited points allows.
     """
 
     reference: float
     cut: float
+    highest: float
 
     def time(self, rates: FloatArray) -> FloatArray:
         """Return g = (1 - exp(-λ_ref/max(r, cut)))/λ_ref, the local time that multiplies D."""
         return np.asarray(-np.expm1(-self.reference / np.maximum(rates, self.cut)) / self.reference)
 
 
-def first_limit(rates: FloatArray, limiter: Limiter) -> tuple[Limit, float]:
-    """Return the limit to start with, and the highest cut that the cap allows."""
+def first_limit(rates: FloatArray, limiter: Limiter) -> Limit:
+    """Return the limit to start with."""
     highest = float(np.quantile(rates, limiter.cap))
-    return Limit(highest / limiter.kappa, highest), highest
+    return Limit(highest / limiter.kappa, highest, highest)
 
 
 def next_limit(largest: float, highest: float, limiter: Limiter) -> Limit:
     """Return the limit for modes up to the rate `largest`."""
     if largest <= 0:
         largest = highest / limiter.kappa
-    return Limit(largest, min(limiter.kappa * largest, highest))
+    return Limit(largest, min(limiter.kappa * largest, highest), highest)
 
 
 def exponential_rates(

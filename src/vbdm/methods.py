@@ -106,7 +106,7 @@ def tune_by_degree(
         curve.slopes,
         rule="given" if given is not None else "degree",
         curve=curve,
-        target=target,
+        target=target if given is None else None,
         n_neighbors=min(graph.n_points, neighbors_needed(rows, epsilon, reach)),
     )
 

@@ -18,6 +18,8 @@ from .solvers.pencil import EigenPairs, EigenSolver, Pencil, PreparedSolver
 ROUGH = 1e-2
 #: A mode whose energy spreads over fewer kernels than this hangs on a thin link.
 THIN = 6.0
+#: Modes solved for beyond those wanted, to sort them by rate.
+MARGIN = 3
 #: How many more modes are sought, at most, in place of those that are left out.
 SPARE = 6
 
@@ -80,21 +82,20 @@ def solve_modes(
         pairs = solve_pieces(parts, pieces, pencil.mass, n, tol, None)
         modes = Modes(pairs.values, pairs.values, pairs.vectors, pencil.mass, None, pairs, 1)
         return corrected(operator, modes)
-    most = min(max(n, limiter.n_reference + pieces.n_solved) + SPARE, pencil.n_points)
+    most = min(max(n, limiter.n_reference + pieces.n_solved) + MARGIN + SPARE, pencil.n_points)
     parts = prepare_pieces(pencil, pieces, most, solver)
-    limit, highest, start = find_limit(operator, limiter, pencil, parts, pieces, tol)
-    wanted = n
+    limit, start = find_limit(operator, limiter, pencil, parts, pieces, tol)
+    # θ and rates need not come in the same order: a few more, then sorted, then cut.
+    wanted = min(n + MARGIN, most)
     while True:
-        modes = solve_limited(
-            operator, limiter, limit, highest, pencil, parts, pieces, wanted, tol, start
-        )
+        modes = solve_limited(operator, limiter, limit, pencil, parts, pieces, wanted, tol, start)
         modes = corrected(operator, modes)
         lost = on_unresolved_points(operator, modes, limit)
         if wanted - lost.sum() < n and wanted == most:
             lost[:] = False  # too many to replace: they stay, and are warned of
         if wanted - lost.sum() >= n:
             return without(modes, lost, n)
-        wanted = min(n + int(lost.sum()), most)
+        wanted = min(n + MARGIN + int(lost.sum()), most)
 
 
 def find_limit(
@@ -104,28 +105,24 @@ def find_limit(
     parts: list[Piece],
     pieces: Pieces,
     tol: float,
-) -> tuple[Limit, float, FloatArray]:
-    """Solve roughly for the rate of the reference mode, which sets the limit.
-
-    Returns the limit, the highest cut that the cap allows, and vectors to start from.
-    """
+) -> tuple[Limit, FloatArray]:
+    """Solve roughly for the reference mode, whose rate sets the limit; also return the vectors."""
     local = 1 / operator.steps
-    limit, highest = first_limit(local[~pieces.strays], limiter)
+    limit = first_limit(local[~pieces.strays], limiter)
     n_reference = min(limiter.n_reference + pieces.n_solved, pencil.n_points)
     start = None
     for _ in range(limiter.passes):
         mass = pencil.degrees * limit.time(local)
         rough = solve_pieces(parts, pieces, mass, n_reference, max(tol, ROUGH), start)
         start = rough.vectors
-        limit = next_limit(float(rough.values[-1]), highest, limiter)
-    return limit, highest, np.zeros((pencil.n_points, 0)) if start is None else start
+        limit = next_limit(float(rough.values[-1]), limit.highest, limiter)
+    return limit, np.zeros((pencil.n_points, 0)) if start is None else start
 
 
 def solve_limited(
     operator: Operator,
     limiter: Limiter,
     limit: Limit,
-    highest: float,
     pencil: Pencil,
     parts: list[Piece],
     pieces: Pieces,
@@ -139,7 +136,7 @@ def solve_limited(
     pairs = solve_pieces(parts, pieces, mass, n, tol, start)
     weights = pencil.degrees[:, None] * pairs.vectors**2
     energies = pairs.values * (mass @ pairs.vectors**2)
-    rates = exponential_rates(energies, weights, pairs.values, local, highest, limiter)
+    rates = exponential_rates(energies, weights, pairs.values, local, limit.highest, limiter)
     return Modes(rates, pairs.values, pairs.vectors, mass, limit, pairs, limiter.passes + 1)
 
 

@@ -149,9 +149,9 @@ class Operator:
         result = self._to_caller((mean - inside) / steps).reshape(values.shape)
         if not return_std:
             return result
-        squared = self.weights.squared()
-        second = squared @ inside**2 - 2 * mean * (squared @ inside)
-        second += mean**2 * squared.row_sums()[:, None]
+        second = self.weights.product(inside**2, power=2)
+        second -= 2 * mean * self.weights.product(inside, power=2)
+        second += mean**2 * self.weights.row_sums(power=2)[:, None]
         deviation = np.sqrt(np.maximum(second, 0)) * inverse / steps
         return result, self._to_caller(deviation).reshape(values.shape)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from .arrays import FloatArray, check_count, frozen
 from .degrees import MOST_NEIGHBORS
-from .errors import TuningWarning, VbdmWarning
+from .errors import TuningWarning, VbdmWarning, bad_input
 from .operator import Operator
 from .spectrum import compute_spectrum
 from .uncertainty import at_epsilon
@@ -71,6 +71,13 @@ def second_opinion(operator: Operator, n: int = 6) -> Opinions:
     >>> vbdm.second_opinion(op, n=4).disagree
     False
     """
+    if not isinstance(operator, Operator) or not operator.kernel.bandwidth.is_symmetric:
+        raise bad_input(
+            "A second opinion needs a symmetric operator.",
+            received=getattr(operator, "form", type(operator).__name__),
+            because="It follows the eigenvalues of the operator over ε.",
+            hint="Pass what vbdm.estimate_operator(X) returns.",
+        )
     n = check_count(n, "n", low=2, high=operator.n_points)
     epsilons = operator.epsilon * np.exp2(np.arange(-3.0, 4.0))
     rows = []

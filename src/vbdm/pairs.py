@@ -1,110 +1,156 @@
 """A sparse matrix on the pairs of a neighbour graph, symmetric without ever being merged.
 
 The k nearest neighbours of a point need not list it in return. Instead of building the union
-pattern, the matrix is kept as the sum of two: the (N, k) table as it is, read as CSR, and the
-transposed one-way pairs, a few per cent of it. Products need no more, and nothing is copied.
+pattern, the matrix is kept as the sum of two: the listed pairs, row by row as in the table of
+neighbours, and the transposed one-way pairs, a few per cent of them. Pairs beyond the kernel's
+reach, a third of the table, are not stored. Scaling rows and columns copies nothing: the factors
+are kept, and applied to vectors.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, diags_array
 
-from .arrays import FloatArray
+from .arrays import FloatArray, IntArray
 from .graph import NeighborGraph
 from .search.exact import chunks
+from .threads import for_each, in_order
+
+#: Entries of the table in a piece of rows: what a piece needs stays in the processor's cache.
+PIECE = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
 class PairMatrix:
-    """The matrix listed + returned, both in the tree's order.
+    """The matrix diag(left) · (listed + returned) · diag(right), in the tree's order.
 
     Attributes
     ----------
     graph : NeighborGraph
         Its pattern.
-    values : (N, k) array
-        One number per listed pair.
+    listed : csr_array
+        One number per listed pair; zeros are left out.
     returned : csr_array or None
         The one-way pairs seen from their other end; None for a matrix that is not symmetric.
+    left, right : (N,) arrays or None
+        Factors of rows and columns; None: 1.
     """
 
     graph: NeighborGraph
-    values: FloatArray
+    listed: Any
     returned: Any = None
+    left: FloatArray | None = None
+    right: FloatArray | None = None
 
     @classmethod
-    def symmetrised(cls, graph: NeighborGraph, values: FloatArray, share: float) -> PairMatrix:
-        """Complete a table of symmetric pair values to a symmetric matrix.
+    def evaluated(
+        cls,
+        graph: NeighborGraph,
+        evaluate: Callable[[slice], FloatArray],
+        share: float | None,
+    ) -> PairMatrix:
+        """Build a matrix from a function that gives the values of some rows of the table.
 
-        `share` is what a one-way pair counts: 1/2 is the paper's (K + Kᵀ)/2, 1 is the union.
-        The table is changed in place.
+        `share` is what a one-way pair counts: 1/2 is the paper's (K + Kᵀ)/2, 1 is the union;
+        None leaves the matrix as it is listed, not symmetric.
         """
-        source, owner, pointer = graph.one_way
-        flat = values.reshape(-1)
-        if share != 1:
-            flat[source] *= share
-        n = graph.n_points
-        returned = csr_array((flat[source], owner, pointer), shape=(n, n))
-        return cls(graph, values, returned)
+
+        def work(rows: slice) -> tuple[FloatArray, IntArray, NDArray[np.intp], OneWay]:
+            table = evaluate(rows)
+            stored = table > 0
+            one_way = OneWay.none()
+            if share is not None:
+                row, column = graph.one_way(rows, stored)
+                one_way = OneWay.taken(graph, rows, row, column, share * table[row, column])
+                table[row, column] = one_way.values
+            return table[stored], graph.tree_indices[rows][stored], stored.sum(axis=1), one_way
+
+        n, total = graph.n_points, 0
+        # Room for all pairs: memory that is never written to is never taken.
+        data, indices = np.empty(n * graph.n_neighbors), np.empty(n * graph.n_neighbors, np.int32)
+        counts, found = [np.zeros(1, dtype=np.intp)], []
+        pieces = chunks(n, size=max(1, PIECE // graph.n_neighbors))
+        for values, columns, count, one_way in in_order(work, pieces):
+            end = total + len(values)
+            data[total:end], indices[total:end], total = values, columns, end
+            counts.append(count)
+            found.append(one_way)
+        data.resize(total, refcheck=False)
+        indices.resize(total, refcheck=False)
+        # Pointers as short as the indices: SciPy would copy all indices to make them alike.
+        short = np.int32 if total < 2**31 else np.int64
+        pointer = np.cumsum(np.concatenate(counts), dtype=short)
+        listed = csr_array((data, indices, pointer), shape=(n, n))
+        return cls(graph, listed, None if share is None else returned_matrix(found, n))
 
     @property
-    def listed(self) -> Any:
-        """The table as a CSR matrix; a view, nothing is copied."""
-        n, k = self.values.shape
-        # Pointers as short as the indices: SciPy would copy all indices to make them alike.
-        pointer = np.arange(0, n * k + 1, k, dtype=np.int32 if n * k < 2**31 else np.int64)
-        return csr_array(
-            (self.values.reshape(-1), self.graph.tree_indices.reshape(-1), pointer), shape=(n, n)
-        )
+    def values(self) -> FloatArray:
+        """The stored numbers of the listed pairs, row by row, without the factors."""
+        return np.asarray(self.listed.data)
+
+    @property
+    def parts(self) -> list[Any]:
+        """The stored matrices: with `factor` on both sides, their sum is this one."""
+        return [self.listed] if self.returned is None else [self.listed, self.returned]
+
+    @property
+    def factor(self) -> FloatArray:
+        """The factor of rows and columns, where it is the same."""
+        return np.ones(self.graph.n_points) if self.left is None else self.left
 
     def __matmul__(self, f: FloatArray) -> FloatArray:
         """Return the product with a vector (N,) or a block (N, m)."""
-        product: FloatArray = self.listed @ f
-        if self.returned is not None:
-            product += self.returned @ f
-        return product
+        return self.product(f)
 
-    def row_sums(self) -> FloatArray:
-        """Return the sum of each row."""
-        total: FloatArray = self.values.sum(axis=1)
-        if self.returned is not None:
-            total += np.asarray(self.returned.sum(axis=1))
-        return total
+    def product(self, f: FloatArray, power: int = 1) -> FloatArray:
+        """Return the product of the matrix, its entries raised to a power, with a block."""
+        left, right = power_of(self.left, power, f), power_of(self.right, power, f)
+        inside = np.ascontiguousarray(f if right is None else right * f)
+        result = np.empty(f.shape)
+
+        def work(rows: slice) -> None:
+            product = some_rows(self.listed, rows, power) @ inside
+            if self.returned is not None:
+                product += some_rows(self.returned, rows, power) @ inside
+            np.multiply(product, 1.0 if left is None else left[rows], out=result[rows])
+
+        for_each(work, chunks(len(f), size=max(1, PIECE // self.graph.n_neighbors)))
+        return result
+
+    def row_sums(self, power: int = 1) -> FloatArray:
+        """Return the sum of each row, the entries raised to a power."""
+        return self.product(np.ones(self.graph.n_points), power)
 
     def scaled(self, left: FloatArray, right: FloatArray) -> PairMatrix:
-        """Return diag(left) · self · diag(right)."""
-        values = np.empty_like(self.values)
-        for rows in chunks(len(values), size=4096):
-            np.multiply(self.values[rows], left[rows, None], out=values[rows])
-            values[rows] *= right[self.graph.tree_indices[rows]]
-        returned = self.returned
-        if returned is not None:
-            data = returned.data * right[returned.indices]
-            data *= np.repeat(left, np.diff(returned.indptr))
-            returned = csr_array((data, returned.indices, returned.indptr), shape=returned.shape)
-        return PairMatrix(self.graph, values, returned)
-
-    def squared(self) -> PairMatrix:
-        """Return the matrix of squared entries."""
-        returned = None if self.returned is None else self.returned.power(2)
-        return PairMatrix(self.graph, np.square(self.values), returned)
+        """Return diag(left) · self · diag(right); the entries are shared, not copied."""
+        return replace(
+            self,
+            left=left if self.left is None else left * self.left,
+            right=right if self.right is None else right * self.right,
+        )
 
     def diagonal(self) -> FloatArray:
-        """Return the self-loops: column 0 of the table."""
-        return self.values[:, 0].copy()
+        """Return the self-loops."""
+        diagonal: FloatArray = self.listed.diagonal()
+        for factor in (self.left, self.right):
+            diagonal = diagonal if factor is None else factor * diagonal
+        return diagonal
 
     def merged(self) -> Any:
         """Return one canonical CSR matrix in the tree's order (copies; only when asked for)."""
-        matrix = self.listed.copy()
-        if self.returned is not None:
-            matrix = matrix + self.returned
+        matrix = self.listed.copy() if self.returned is None else self.listed + self.returned
         matrix.sum_duplicates()
-        return matrix
+        if self.left is not None:
+            matrix = diags_array(self.left) @ matrix
+        if self.right is not None:
+            matrix = matrix @ diags_array(self.right)
+        return csr_array(matrix)
 
     def in_caller_order(self, matrix: Any) -> Any:
         """Return a CSR matrix whose rows and columns are numbered as the caller's points."""
@@ -113,3 +159,57 @@ class PairMatrix:
         moved = csr_array((coo.data, (order[coo.row], order[coo.col])), shape=matrix.shape)
         moved.sort_indices()
         return moved
+
+
+@dataclass(frozen=True, eq=False)
+class OneWay:
+    """Pairs that only one end lists: who lists, who is listed, and the value."""
+
+    owner: IntArray
+    target: IntArray
+    values: FloatArray
+
+    @classmethod
+    def none(cls) -> OneWay:
+        """Return no pairs."""
+        return cls(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
+
+    @classmethod
+    def taken(
+        cls,
+        graph: NeighborGraph,
+        rows: slice,
+        row: NDArray[np.intp],
+        column: NDArray[np.intp],
+        values: FloatArray,
+    ) -> OneWay:
+        """Take pairs given by their place in some rows of the table."""
+        owner = (row + rows.start).astype(np.int32)
+        return cls(owner, graph.tree_indices[rows][row, column], values)
+
+
+def returned_matrix(found: list[OneWay], n: int) -> Any:
+    """Return the matrix of one-way pairs, each in the row of the point that does not list it."""
+    owner = np.concatenate([part.owner for part in found])
+    target = np.concatenate([part.target for part in found])
+    values = np.concatenate([part.values for part in found])
+    return csr_array((values, (target, owner)), shape=(n, n))
+
+
+def some_rows(matrix: Any, rows: slice, power: int = 1) -> Any:
+    """Return rows of a CSR matrix, entries raised to a power; a view, if the power is 1."""
+    pointer = matrix.indptr[rows.start : rows.stop + 1]
+    entries = slice(pointer[0], pointer[-1])
+    data = matrix.data[entries]
+    return csr_array(
+        (data if power == 1 else data**power, matrix.indices[entries], pointer - pointer[0]),
+        shape=(len(pointer) - 1, matrix.shape[1]),
+    )
+
+
+def power_of(factor: FloatArray | None, power: int, like: FloatArray) -> FloatArray | None:
+    """Return a diagonal factor to a power, shaped to multiply a vector or a block."""
+    if factor is None:
+        return None
+    raised = factor if power == 1 else factor**power
+    return raised if like.ndim == 1 else raised[:, None]

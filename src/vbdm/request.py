@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import theory
-from .arrays import FloatArray, check_choice, check_count, check_real
+from .arrays import FloatArray, check_choice, check_count, check_real, is_auto
 from .bandwidth import Bandwidth, given_bandwidth, potential_bandwidth
 from .errors import bad_input
 from .graph import NeighborGraph
@@ -57,14 +57,14 @@ class Request:
         method: Method,
     ) -> Request:
         """Check names and numbers, and refuse options that contradict each other."""
-        check_form(form, bandwidth, method)
+        check_form(form, bandwidth, potential, method)
         if operator is not LAPLACIAN:
             refuse_both("operator", operator, "alpha", alpha)
             refuse_both("operator", operator, "potential", potential)
         refuse_both("alpha", alpha, "potential", potential)
         refuse_both("bandwidth", bandwidth, "potential", potential)
         rule: Callable[[float], float] | None = method.beta
-        if not isinstance(beta, str) or beta != "auto":
+        if not is_auto(beta):
             refuse_both("beta", beta, "bandwidth", bandwidth)
             refuse_both("beta", beta, "potential", potential)
             number = check_real(beta, "beta")
@@ -113,16 +113,16 @@ def as_method(
     without leave-one-out it is off unless asked for.
     """
     settings = METHODS[check_choice(method, "method", METHODS)]
-    if leave_one_out != "auto":
+    if not is_auto(leave_one_out):
         on = check_switch(leave_one_out, "leave_one_out")
         settings = replace(settings, leave_one_out=on, finite_sample=settings.finite_sample and on)
-    if finite_sample != "auto":
+    if not is_auto(finite_sample):
         settings = replace(settings, finite_sample=check_switch(finite_sample, "finite_sample"))
-    if truncation is None or truncation != "auto":
+    if not is_auto(truncation):
         settings = replace(settings, truncation=check_share(truncation))
     if isinstance(limiter, Limiter):
         settings = replace(settings, limiter=limiter)
-    elif limiter != "auto":
+    elif not is_auto(limiter):
         on = check_switch(limiter, "limiter")
         settings = replace(settings, limiter=Limiter() if on else None)
     return settings
@@ -155,9 +155,16 @@ def check_share(truncation: Any) -> float | None:
     return share
 
 
-def check_form(form: str, bandwidth: Any, method: Method) -> None:
+def check_form(form: str, bandwidth: Any, potential: Any, method: Method) -> None:
     """Refuse forms that the method does not have, and pairs of bandwidths where one is wanted."""
     check_choice(form, "form", theory.FORMS)
+    if potential is not None and form == "left":
+        raise bad_input(
+            "The left form cannot take a potential.",
+            received="form='left' and `potential`",
+            because="A bandwidth at the row's point causes no drift: its limit is Δf alone.",
+            hint="Use form='symmetric' or 'right'.",
+        )
     if form not in method.forms:
         raise bad_input(
             "This method has the symmetric form only.",
@@ -195,6 +202,6 @@ def refuse_both(first: str, value: Any, second: str, other: Any) -> None:
 
 def density_neighbors(wanted: int | str, graph: NeighborGraph, method: Method) -> int:
     """Return k0: the method's, as far as there are points, or the user's."""
-    if wanted == "auto":
+    if is_auto(wanted):
         return max(2, min(method.n_density_neighbors, graph.n_neighbors))
     return check_count(wanted, "n_density_neighbors", low=2, high=graph.n_neighbors)

@@ -46,7 +46,7 @@ class Spectrum:
     components : (N,) array
         To which connected piece each point belongs, the largest piece being 0.
     unresolved : (N,) bool array
-        Points whose surroundings are too sparse to resolve the modes asked for (the limiter holds
+        Points whose surroundings are too sparse to resolve the first ten modes (the limiter holds
         them to their neighbours), and strays outside the pieces that were solved.
     local_rates : (N,) array
         r = 1/(ε m ρ²): the fastest decay that each point can represent.
@@ -177,8 +177,9 @@ def compute_spectrum(
     The constant is an eigenfunction of L with eigenvalue 0 exactly, and is not left to the solver.
     A disconnected cloud has one zero for each piece: the pieces are solved apart, the
     eigenfunctions of the zeros are the indicators of the pieces, largest first, and a
-    `DisconnectedWarning` names them. With the limiter (`vbdm.limiter`) the eigenvalues change by
-    a few per mille with n, because points are limited by the fastest mode asked for.
+    `DisconnectedWarning` names them. The limiter (`vbdm.limiter`) is set by the ninth nonzero mode,
+    whatever n is, so that the first eigenvalues do not depend on n. If the pieces that are solved
+    have fewer points than n, fewer pairs come back.
     """
     n = check_count(n, "n", low=1, high=operator.n_points)
     check_choice(components, "components", ("each", "largest", "error"))

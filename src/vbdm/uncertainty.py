@@ -17,21 +17,35 @@ what remains is the noise of the kernel itself. The variance of θ is :math:`Σ 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import eigh
 
 from .arrays import FloatArray
-from .finite_sample import expected_share, local_energy
+from .errors import bad_input
+from .finite_sample import share_at
 from .graph import NeighborGraph
 from .kernel import evaluate_kernel
 from .operator import Operator, normalise
+from .threads import one_blas_thread
 
 if TYPE_CHECKING:
     from .spectrum import Spectrum
 
 Groups = tuple[np.ndarray, ...]
+
+
+def refuse_unsymmetric(spectrum: Spectrum) -> None:
+    """Raise for the forms whose error bars the theory here does not cover."""
+    if not spectrum.operator.kernel.bandwidth.is_symmetric:
+        raise bad_input(
+            "There are no error bars for this form.",
+            received=f"form={spectrum.operator.form!r}",
+            because="They are derived for K = Kᵀ.",
+            hint="Use form='symmetric'.",
+        )
 
 
 def tree_vectors(spectrum: Spectrum) -> FloatArray:
@@ -50,8 +64,10 @@ def influences(spectrum: Spectrum) -> FloatArray:
     op, u, theta = spectrum.operator, tree_vectors(spectrum), spectrum.pencil_eigenvalues
     time, degree = local_times(spectrum)[:, None], op.degrees[:, None]
     square = u**2
-    own = (degree * square) * (1 - theta * time) - 2 * u * (op.weights @ u)
-    own += op.weights @ (square * (1 - theta * time))
+    held = square * (1 - theta * time)
+    # One product for both: the matrix is read once.
+    of_vectors, of_squares = np.hsplit(op.weights @ np.hstack([u, held]), 2)
+    own = degree * held - 2 * u * of_vectors + of_squares
     alpha = op.alpha - (op.beta or 0.0) * (op.dim / 2 + 1)
     sums = op.kernel.row_sums
     share = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0)[:, None]
@@ -65,30 +81,43 @@ def response(spectrum: Spectrum, square: FloatArray) -> FloatArray:
     local = 1 / op.steps
     if limit is None or limiter is None:
         return np.asarray((op.degrees * op.steps) @ square)
-    highest = float(np.quantile(local, limiter.cap))
     result = np.empty(square.shape[1])
-    for j, (rate, theta) in enumerate(
-        zip(-spectrum.eigenvalues, spectrum.pencil_eigenvalues, strict=True)
-    ):
-        slowest = np.maximum(local, min(limiter.kappa * theta, highest))
+    # The row balance was solved before the finite-sample correction.
+    rates = -spectrum.eigenvalues * spectrum.finite_sample
+    for j, (rate, theta) in enumerate(zip(rates, spectrum.pencil_eigenvalues, strict=True)):
+        slowest = np.maximum(local, min(limiter.kappa * theta, limit.highest))
         result[j] = (op.degrees * np.exp(-rate / slowest) / slowest) @ square[:, j]
     return result
 
 
+def covariance(spectrum: Spectrum) -> FloatArray:
+    """Return the sampling covariance of the eigenvalues, (n, n); computed once per spectrum."""
+    refuse_unsymmetric(spectrum)
+    known = _covariances.get(spectrum)
+    if known is None:
+        influence = influences(spectrum)
+        with one_blas_thread():
+            known = _covariances[spectrum] = influence.T @ influence
+    return known
+
+
+#: Covariances last as long as their spectrum: both the groups and their errors need them.
+_covariances: WeakKeyDictionary[Spectrum, FloatArray] = WeakKeyDictionary()
+
+
 def sampling_errors(spectrum: Spectrum) -> FloatArray:
     """Return the standard error of each eigenvalue, groups taken together."""
-    influence = influences(spectrum)
-    errors = np.zeros(influence.shape[1])
+    errors = np.zeros(len(spectrum.eigenvalues))
     for group in spectrum.groups:
-        errors[group] = np.sqrt(np.sum(influence[:, group].mean(axis=1) ** 2))
+        errors[group] = group_error(spectrum, group)
     errors[spectrum.eigenvalues == 0] = 0.0
     return errors
 
 
 def group_error(spectrum: Spectrum, group: ArrayLike) -> float:
     """Return the standard error of the mean of some eigenvalues, a known degenerate group."""
-    mean = influences(spectrum)[:, np.asarray(group)].mean(axis=1)
-    return float(np.sqrt(np.sum(mean**2)))
+    members = np.asarray(group)
+    return float(np.sqrt(covariance(spectrum)[np.ix_(members, members)].mean()))
 
 
 def group_by_size(spectrum: Spectrum) -> Groups:
@@ -97,7 +126,7 @@ def group_by_size(spectrum: Spectrum) -> Groups:
     Sorted members of a degenerate group repel each other, so only their mean has an error that
     makes sense.
     """
-    single = np.sqrt(np.sum(influences(spectrum) ** 2, axis=0))
+    single = np.sqrt(np.diag(covariance(spectrum)))
     values = spectrum.eigenvalues
     gap = -np.diff(values)
     together = gap < 2 * np.maximum(single[1:], single[:-1])
@@ -114,8 +143,9 @@ def epsilon_bias(spectrum: Spectrum) -> FloatArray:
     finite sample. No new search and no new solve: the kernel is evaluated again on the same pairs,
     and the modes are held fixed.
     """
-    half = ritz_values(spectrum, at_epsilon(spectrum.operator, 0.5 * spectrum.operator.epsilon))
-    full = ritz_values(spectrum, spectrum.operator)
+    with one_blas_thread():
+        half = ritz_values(spectrum, at_epsilon(spectrum.operator, 0.5 * spectrum.operator.epsilon))
+        full = ritz_values(spectrum, spectrum.operator)
     change = 2 * (half - full)
     for group in spectrum.groups:
         change[group] = change[group].mean()
@@ -142,8 +172,17 @@ def ritz_values(spectrum: Spectrum, operator: Operator) -> FloatArray:
     u = tree_vectors(spectrum)
     limit, local = spectrum.limit, 1 / operator.steps
     time = operator.steps if limit is None else limit.time(local)
-    stiffness = u.T @ (operator.degrees[:, None] * u - operator.weights @ u)
-    mass = u.T @ ((operator.degrees * time)[:, None] * u)
-    rates, mix = eigh(stiffness, mass)
-    rates = rates / expected_share(operator, local_energy(operator, u @ mix))
-    return np.asarray(np.maximum(rates, 0.0))
+    degrees, spread = operator.degrees[:, None], operator.kernel.spread[:, None]
+    product = operator.weights @ np.hstack([u, spread])
+    of_vectors, of_spread = product[:, :-1], product[:, -1:]
+    stiffness = u.T @ (degrees * u - of_vectors)
+    rates, mix = eigh(stiffness, u.T @ (degrees * time[:, None] * u))
+    # The mean of the spread s over the energy of each mode w: ½ Σ s_i K_ij (w_i - w_j)² needs K s,
+    # no further products with the modes.
+    w, of_w = u @ mix, of_vectors @ mix
+    weighted = 0.5 * (spread * degrees + of_spread) * w - spread * of_w
+    energy = np.einsum("ij,ij->j", w, degrees * w - of_w)
+    average = np.divide(
+        np.einsum("ij,ij->j", w, weighted), energy, out=np.zeros_like(energy), where=energy > 0
+    )
+    return np.asarray(np.maximum(rates / share_at(operator, average), 0.0))

@@ -147,5 +147,48 @@ def test_messages_have_four_parts():
     text = str(caught.value)
     assert "must be an integer" in text
     assert "Received 51." in text
-    assert "allows" in text
-    assert "Lower `n_neighbors`" in text
+    assert "other settings allow" in text
+    assert "within these bounds" in text
+
+
+MORE_BAD_CALLS = {
+    "two points": (lambda: vbdm.estimate_operator(X[:2]), "dimension cannot be estimated"),
+    "huge values": (lambda: vbdm.estimate_operator(1e200 * X), "too far apart"),
+    "absurd dim": (lambda: vbdm.estimate_operator(X, dim=1000), "at most 100"),
+    "orthogonal points": (lambda: vbdm.estimate_operator(np.eye(40)), "nearly equal"),
+    "twelve copies each": (
+        lambda: vbdm.estimate_operator(np.repeat(X[:40], 12, axis=0)),
+        "Drop repeated rows",
+    ),
+    "array for a switch": (lambda: vbdm.estimate_operator(X, limiter=np.ones(3)), "limiter"),
+    "array for epsilon": (lambda: vbdm.estimate_operator(X, epsilon=np.ones(3)), "epsilon"),
+    "left potential": (
+        lambda: vbdm.estimate_operator(X, method="paper", form="left", potential=X[:, 0]),
+        "left form",
+    ),
+    "opinion on points": (lambda: vbdm.second_opinion(X), "symmetric operator"),
+    "repeated neighbour": (
+        lambda: vbdm.NeighborGraph.from_arrays(
+            [[0, 1, 1], [1, 0, 2], [2, 1, 0]], [[0, 1, 1], [0, 1, 1], [0, 1, 4]]
+        ),
+        "out of order",
+    ),
+    "error bars of the left form": (
+        lambda: vbdm.estimate_operator(X, method="paper", form="left", dim=2).spectrum(3).bias,
+        "no error bars",
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+@pytest.mark.parametrize("case", MORE_BAD_CALLS)
+def test_rarer_messages(case):
+    call, message = MORE_BAD_CALLS[case]
+    with pytest.raises(vbdm.InputError, match=message):
+        call()
+
+
+def test_warnings_point_at_the_caller():
+    with pytest.warns(vbdm.DensityTailWarning) as caught:
+        vbdm.estimate_operator(np.random.default_rng(0).standard_normal((800, 2)))
+    assert caught[0].filename == __file__

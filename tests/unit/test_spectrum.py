@@ -81,3 +81,34 @@ def test_alignment():
     np.testing.assert_allclose(vbdm.align(mixed, truth), truth, atol=1e-12)
     np.testing.assert_allclose(vbdm.align(-angle, angle, "orthogonal"), angle, atol=1e-12)
     assert np.abs(vbdm.align(mixed, truth, "orthogonal") - truth).max() > 0.1
+
+
+@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+def test_fewer_eigenvalues_are_the_first_of_more():
+    """θ and rates need not have the same order; the list must not skip one."""
+    for seed in range(6):
+        op = vbdm.estimate_operator(vbdm.datasets.ou(400, dim=2, random_state=seed).points, 1)
+        many = op.spectrum(13, tol=1e-12).eigenvalues
+        for n in (3, 5, 8):
+            few = op.spectrum(n, tol=1e-12).eigenvalues
+            np.testing.assert_allclose(few, many[:n], rtol=1e-8, atol=1e-9)
+
+
+def test_neighbours_with_holes_still_give_a_symmetric_operator(cloud):
+    """Approximate engines miss some: those pairs are looked up, not assumed."""
+    graph = vbdm.neighbors(cloud, 30)
+    rng = np.random.default_rng(0)
+    keep = np.array([np.delete(np.arange(30), rng.integers(1, 29)) for _ in cloud])
+    rows = np.arange(len(cloud))[:, None]
+    holes = vbdm.NeighborGraph.from_arrays(graph.indices[rows, keep], graph.sqdist[rows, keep])
+    matrix = vbdm.estimate_operator(holes, method="paper", dim=2, epsilon=0.001).symmetric
+    assert abs(matrix - matrix.T).max() < 1e-12 * abs(matrix).max()
+
+
+def test_wide_data():
+    """More columns than points: the rotation works with the smaller matrix."""
+    flat = vbdm.datasets.sphere(300, random_state=0).points
+    frame = np.linalg.qr(np.random.default_rng(1).standard_normal((3000, 3)))[0]
+    wide = vbdm.estimate_operator(flat @ frame.T, dim=2).spectrum(4).eigenvalues
+    plain = vbdm.estimate_operator(flat, dim=2).spectrum(4).eigenvalues
+    np.testing.assert_allclose(wide, plain, rtol=1e-6, atol=1e-9)

@@ -8,6 +8,7 @@ from time import perf_counter
 import numpy as np
 
 from ..arrays import FloatArray, IntArray
+from ..threads import for_each
 from .exact import BruteForce, KDTree, NeighborSearch, chunks, squared_distances
 
 #: Up to this many effective columns the tree wins always; beyond, it is timed.
@@ -58,12 +59,17 @@ class Auto:
             return choice.engine.query(cloud, k, queries)
         turned = None if queries is None else queries @ choice.rotation
         indices, sqdist = choice.engine.query(cloud @ choice.rotation, k, turned)
-        # Distances are measured again in the original columns: the rotation rounds.
         points = cloud if queries is None else queries
-        for rows in chunks(len(points), size=4096):
-            sqdist[rows] = squared_distances(points[rows], cloud, indices[rows])
-        nearest = np.argsort(sqdist, axis=1, kind="stable")
-        return np.take_along_axis(indices, nearest, 1), np.take_along_axis(sqdist, nearest, 1)
+
+        def work(rows: slice) -> None:
+            # Distances are measured again in the original columns: the rotation rounds.
+            exact = squared_distances(points[rows], cloud, indices[rows])
+            nearest = np.argsort(exact, axis=1, kind="stable")
+            indices[rows] = np.take_along_axis(indices[rows], nearest, 1)
+            sqdist[rows] = np.take_along_axis(exact, nearest, 1)
+
+        for_each(work, chunks(len(points), size=2048))
+        return indices, sqdist
 
 
 def principal_axes(cloud: FloatArray) -> FloatArray:
@@ -72,7 +78,12 @@ def principal_axes(cloud: FloatArray) -> FloatArray:
     Dropping the others is an isometry, so neighbours do not change; trees get faster.
     """
     centred = cloud - cloud.mean(axis=0)
-    variances, axes = np.linalg.eigh(centred.T @ centred)
+    wide = cloud.shape[1] > len(cloud)
+    # The smaller of the two products: with fewer points than columns, N×N instead of n×n.
+    variances, axes = np.linalg.eigh(centred @ centred.T if wide else centred.T @ centred)
     # The covariance squares singular values: 1e-12 of the variance is what rounding leaves.
     wanted = variances > 1e-12 * max(variances[-1], np.finfo(float).tiny)
-    return np.ascontiguousarray(axes[:, wanted][:, ::-1])
+    axes = axes[:, wanted]
+    if wide:
+        axes = (centred.T @ axes) / np.sqrt(variances[wanted])
+    return np.ascontiguousarray(axes[:, ::-1])

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, diags_array, vstack
 
 from ..arrays import FloatArray
-from ..pairs import PairMatrix
+from ..pairs import PairMatrix, some_rows
+from ..search.exact import chunks
+from ..threads import for_each, in_order
 from .aggregates import Labels
 from .blocks import row_chunks
 
@@ -23,34 +25,34 @@ class Finest:
 
     Attributes
     ----------
-    parts : list of csr_array
-        Their sum is K.
+    weights : PairMatrix or csr_array
+        K.
     degrees : (N,) array
         D.
     labels : (N,) array
         The cell of each point.
     restriction : csr_array
         Sums over the cells, P'.
-    averages : list of csr_array
-        Their sum is K P: a third of the entries of K, or less, for the same work as K.
+    averages : csr_array
+        K P: a third of the entries of K, or less, for the same work as K.
     """
 
-    parts: list[Any]
+    weights: Any
     degrees: FloatArray
     labels: Labels
     restriction: Any
-    averages: list[Any]
+    averages: Any
 
     def stiffness(self, block: FloatArray) -> FloatArray:
         """Return (D - K) times a block."""
-        product = summed_product(self.parts, block)
+        product: FloatArray = self.weights @ block
         for rows in row_chunks(len(block), block.shape[1]):
             np.subtract(self.degrees[rows, None] * block[rows], product[rows], out=product[rows])
         return product
 
     def averaged(self, coarse: FloatArray) -> FloatArray:
         """Return K times the piecewise constant function with these values on the cells."""
-        return summed_product(self.averages, coarse)
+        return row_product(self.averages, coarse)
 
     def interpolated(self, coarse: FloatArray, values: FloatArray, mass: FloatArray) -> FloatArray:
         """Return approximate eigenvectors from those of the cells: one Jacobi step.
@@ -83,20 +85,34 @@ class Finest:
         return heavy
 
 
-def summed_product(parts: list[Any], block: FloatArray) -> FloatArray:
-    """Return the sum of the matrices times a block."""
-    product: FloatArray = parts[0] @ block
-    for part in parts[1:]:
-        product += part @ block
-    return product
+def row_product(matrix: Any, block: FloatArray) -> FloatArray:
+    """Return a CSR matrix times a block, on all cores."""
+    result = np.empty((matrix.shape[0], block.shape[1]))
+
+    def work(rows: slice) -> None:
+        result[rows] = some_rows(matrix, rows) @ block
+
+    for_each(work, chunks(len(result), size=8192))
+    return result
 
 
-def matrix_parts(weights: Any) -> list[Any]:
-    """Return CSR matrices whose sum is K; a PairMatrix is not merged."""
+def averages_over(weights: Any, constants: Any) -> Any:
+    """Return K P, the sums of K over cells, row by row on all cores."""
+    parts, factor = parts_of(weights)
+    columns = diags_array(factor) @ constants
+
+    def work(rows: slice) -> Any:
+        total = sum(some_rows(part, rows) @ columns for part in parts)
+        return diags_array(factor[rows]) @ total
+
+    return vstack(list(in_order(work, chunks(len(factor), size=8192))), format="csr")
+
+
+def parts_of(weights: Any) -> tuple[list[Any], FloatArray]:
+    """Return CSR matrices and a factor f: K = diag(f) · (their sum) · diag(f)."""
     if isinstance(weights, PairMatrix):
-        returned = [] if weights.returned is None else [weights.returned]
-        return [narrowed(part) for part in (weights.listed, *returned)]
-    return [narrowed(csr_array(weights))]
+        return weights.parts, weights.factor
+    return [narrowed(csr_array(weights))], np.ones(weights.shape[0])
 
 
 def narrowed(matrix: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import coo_array, csr_array, diags_array
 
 from ..arrays import FloatArray
 from ..errors import SolverError
@@ -16,13 +16,17 @@ from .aggregates import FEWEST_CELLS, Labels, row_blocks
 ROUNDS = 6
 
 
-def graph_cells(links: list[Any], degrees: FloatArray, smallest: int) -> list[Labels]:
-    """Return nested groupings along the strongest links of a sum of matrices.
+def graph_cells(
+    links: list[Any], degrees: FloatArray, smallest: int, factor: FloatArray | None = None
+) -> list[Labels]:
+    """Return nested groupings along the strongest links of diag(f) (sum of matrices) diag(f).
 
     Each contraction about halves the number of cells; the first grouping contracts
     log2(smallest) times.
     """
-    weights, sizes = strong_links(links, degrees), degrees
+    factor = np.ones(len(degrees)) if factor is None else factor
+    strong = strong_links(links, degrees / factor**2)
+    weights, sizes = csr_array(diags_array(factor) @ strong @ diags_array(factor)), degrees
     contracted: list[Labels] = []
     while len(sizes) > FEWEST_CELLS:
         labels = matched(weights, sizes)

@@ -11,9 +11,10 @@ from scipy.sparse import csr_array
 
 from ..arrays import FloatArray
 from ..errors import SolverError, bad_input
+from ..threads import one_blas_thread
 from .aggregates import Cells, Labels, tree_cells
 from .direct import Dense
-from .finest import Finest, matrix_parts
+from .finest import Finest, averages_over, parts_of
 from .hierarchy import Hierarchy, Level, build_levels, graph_laplacian, piecewise_constant
 from .lobpcg import Block, Problem, Progress, iterate, ritz_block
 from .matching import graph_cells
@@ -88,25 +89,27 @@ class Multilevel:
         """
         if pencil.n_points < 8 * block_size(n):
             return Unprepared(Dense(), pencil)
-        parts = matrix_parts(pencil.weights)
-        diagonal = pencil.degrees - sum(part.diagonal() for part in parts)
+        parts, factor = parts_of(pencil.weights)
+        diagonal = pencil.degrees - factor**2 * sum(part.diagonal() for part in parts)
         # Where a point has hardly any links but to itself, rounding may leave nothing.
         diagonal = np.maximum(diagonal, np.finfo(np.float64).eps * pencil.degrees)
-        cells = Cells(self.groupings(pencil, parts), n_apart=max(100, 2 * n))
-        labels = cells.take(1, parts, diagonal, pencil.mass)
+        # The parts without their factor, and the diagonals over its square, are the same problem.
+        square = factor**2
+        cells = Cells(self.groupings(pencil, parts, factor), n_apart=max(100, 2 * n))
+        labels = cells.take(1, parts, diagonal / square, pencil.mass / square)
         constants = piecewise_constant(labels)
         restriction = csr_array(constants.T)
-        averages = [part @ constants for part in parts]
-        finest = Finest(parts, pencil.degrees, labels, restriction, averages)
-        stiffness = graph_laplacian(sum(restriction @ average for average in averages))
+        averages = averages_over(pencil.weights, constants)
+        finest = Finest(pencil.weights, pencil.degrees, labels, restriction, averages)
+        stiffness = graph_laplacian(restriction @ averages)
         room = max(self.coarsest, 8 * n)
         levels = build_levels(stiffness, restriction @ pencil.mass, cells, room)
         return PreparedMultilevel(finest, levels, self.max_iterations)
 
-    def groupings(self, pencil: Pencil, parts: list[Any]) -> list[Labels]:
+    def groupings(self, pencil: Pencil, parts: list[Any], factor: FloatArray) -> list[Labels]:
         """Find nested cells in the points or, without usable points, in the graph."""
         if pencil.points is None or pencil.points.shape[1] > TREE_COLUMNS:
-            return graph_cells(parts, pencil.degrees, self.cell_size)
+            return graph_cells(parts, pencil.degrees, self.cell_size, factor)
         return tree_cells(pencil.points, self.cell_size)
 
 
@@ -139,6 +142,13 @@ class PreparedMultilevel:
         SolverError
             If `tol` is not reached within the allowed iterations.
         """
+        with one_blas_thread():
+            return self.solve_alone(mass, n, tol, start)
+
+    def solve_alone(
+        self, mass: FloatArray, n: int, tol: float, start: FloatArray | None
+    ) -> EigenPairs:
+        """Solve, from the coarsest level to the finest."""
         hierarchy = Hierarchy.with_mass(self.levels, self.finest.restriction @ mass)
         check_room(hierarchy, n)
         coarse_values, coarse = coarse_pairs(hierarchy, block_size(n))
@@ -148,6 +158,7 @@ class PreparedMultilevel:
             varies = np.ptp(start, axis=0) > 1e-8 * np.abs(start).max(axis=0)
             first = np.hstack([start[:, varies], first])
         block = ritz_block(self.finest.stiffness, mass, first)
+        del first
         n_wanted = n - 1
         # Cells are stiffer than points: by this factor their corrections come out too small.
         positive = np.maximum(block.values, 1e-12 * block.values[-1])

@@ -1,0 +1,62 @@
+"""Work on pieces of rows, on all cores.
+
+Threads split rows only: each piece is computed as it would be alone, so that results do not depend,
+not by a bit, on how many threads there are.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
+from typing import Any, TypeVar
+
+Piece = TypeVar("Piece")
+Result = TypeVar("Result")
+
+
+def n_threads() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def in_order(work: Callable[[Piece], Result], pieces: Iterable[Piece]) -> Iterator[Result]:
+    """Yield the results in the order of the pieces, computed at most a few pieces ahead."""
+    todo = list(pieces)
+    threads = min(n_threads(), len(todo))
+    if threads <= 1:
+        yield from map(work, todo)
+        return
+    waiting: deque[Future[Result]] = deque()
+    with ThreadPoolExecutor(threads) as pool:
+        for piece in todo:
+            waiting.append(pool.submit(work, piece))
+            if len(waiting) > 2 * threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+def for_each(work: Callable[[Piece], None], pieces: Iterable[Piece]) -> None:
+    """Do the work on every piece."""
+    for _ in in_order(work, pieces):
+        pass
+
+
+def one_blas_thread() -> Any:
+    """Return a context in which BLAS uses one thread.
+
+    Products of tall thin blocks, cut to fit the cache, are too short to be shared out: threads
+    that wait for each other made them three to thirty times slower.
+    """
+    return blas().limit(limits=1, user_api="blas")
+
+
+@cache
+def blas() -> Any:
+    """Return the controller of the libraries in use; it comes with scikit-learn."""
+    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+
+    return ThreadpoolController()

@@ -1,0 +1,46 @@
+"""The memory formula against peaks measured in processes of their own."""
+
+import subprocess
+import sys
+
+import pytest
+
+from vbdm.memory import estimate_memory
+
+MEASURE = """
+import re, sys, warnings
+import vbdm
+warnings.simplefilter("ignore", vbdm.VbdmWarning)
+# Not ru_maxrss: that one remembers the peak of the process that started this one.
+status = lambda: open("/proc/self/status").read()
+peak = lambda: 1024 * int(re.search(r"VmHWM:\\s+(\\d+)", status())[1])
+points = getattr(vbdm.datasets, sys.argv[1])(40_000, random_state=0).points
+vbdm.estimate_operator(points[:2000], "generator").spectrum(10).bias
+before = peak()
+op = vbdm.estimate_operator(points, "generator")
+op.spectrum(10).bias
+print(op.n_neighbors, points.shape[1], peak() - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("dataset", ["ou", "sphere"])
+def test_estimate_is_within_thirty_per_cent(dataset):
+    task = [sys.executable, "-c", MEASURE, dataset]
+    out = subprocess.run(task, capture_output=True, text=True, check=True).stdout
+    k, columns, peak = map(int, out.split())
+    assert estimate_memory(40_000, k, columns) == pytest.approx(peak, rel=0.3)
+
+
+def test_memory_grows_with_everything():
+    base = estimate_memory(10_000, 100, 3, 10)
+    assert base < estimate_memory(20_000, 100, 3, 10)
+    assert base < estimate_memory(10_000, 200, 3, 10)
+    assert base < estimate_memory(10_000, 100, 6, 10)
+    assert base < estimate_memory(10_000, 100, 3, 20)
+
+
+@pytest.mark.parametrize("arguments", [(0, 1), (10, 11), (10, 0), (10, 5, 0), (10, 5, 3, 11)])
+def test_impossible_sizes_are_refused(arguments):
+    with pytest.raises(ValueError):
+        estimate_memory(*arguments)
