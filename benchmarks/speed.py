@@ -32,7 +32,7 @@ STAGES = {
     "graph": [(estimate, "as_graph")],
     "density": [(estimate, "pilot_bandwidth"), (estimate, "pilot_density"),
                 (methods, "ratio_dimension")],
-    "tuning": [(methods, "grow_rows"), (methods, "degree_curve")],
+    "tuning": [(methods, "grow_rows")],
     "search": [(graph.NeighborGraph, "with_neighbors")],
     "kernel": [(estimate, "evaluate_kernel")],
     "operator": [(estimate, "normalise")],

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from .arrays import FloatArray, check_per_point
 from .errors import bad_input
 from .graph import NeighborGraph
+from .threads import for_each
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +63,12 @@ def pilot_bandwidth(graph: NeighborGraph, n_density_neighbors: int) -> FloatArra
     -----
     Implements :math:`ρ_0(x_i)^2 = \frac{1}{k_0-1} Σ_{j=2}^{k_0} |x_i - x_{I(i,j)}|^2` (Section 3).
     """
-    rho0: FloatArray = np.sqrt(graph.tree_sqdist[:, 1:n_density_neighbors].mean(axis=1))
+    rho0 = np.empty(graph.n_points)
+
+    def work(rows: slice) -> None:
+        rho0[rows] = np.sqrt(graph.distances(rows, n_density_neighbors)[:, 1:].mean(axis=1))
+
+    for_each(work, graph.pieces())
     if not (rho0 > 0).all():
         raise bad_input(
             "Some points coincide with all the neighbours that measure their density.",

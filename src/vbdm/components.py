@@ -14,7 +14,8 @@ from scipy.sparse.csgraph import connected_components
 
 from .arrays import BoolArray, FloatArray, IntArray
 from .errors import bad_input
-from .pairs import PIECE, some_rows
+from .graph import PIECE
+from .pairs import some_rows
 from .search.exact import chunks
 from .solvers.finest import parts_of
 from .solvers.pencil import Pencil

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from .arrays import FloatArray, check_positive, frozen
 from .errors import InputError, bad_input
 from .graph import NeighborGraph
-from .search.exact import chunks
+from .threads import in_order
 
 #: Blocks of neighbouring points for the standard error: points in one block share neighbours.
 N_BLOCKS = 64
@@ -80,8 +81,7 @@ def ratio_dimension(graph: NeighborGraph, n_neighbors: int = 32) -> Dimension:
     if top < 2:
         raise no_dimension(f"{graph.n_neighbors - 1} neighbour(s) per point")
     scales = sorted({k for k in (top // 4, top // 2, top) if k >= 2} | {max(top, 2)})
-    log_distance = log_distances(graph, scales[-1])
-    readings = [mean_log_ratio(log_distance, k) for k in scales]
+    readings = np.concatenate(list(in_order(partial(log_ratios, graph, scales), graph.pieces())), 1)
     inverse = readings[-1]
     blocks = np.array_split(inverse, min(N_BLOCKS, len(inverse)))
     spread = np.std([block.mean() for block in blocks], ddof=1) / np.sqrt(len(blocks))
@@ -106,17 +106,14 @@ def no_dimension(received: str) -> InputError:
     )
 
 
-def log_distances(graph: NeighborGraph, n_neighbors: int) -> FloatArray:
-    """Return log r_{i,j}, j = 1..n; copies of a point count as the smallest positive distance."""
-    result = np.empty((graph.n_points, n_neighbors))
-    for rows in chunks(graph.n_points):
-        sqdist = graph.tree_sqdist[rows, 1 : n_neighbors + 1]
-        positive = sqdist[sqdist > 0]
-        floor = positive.min() if positive.size else 1.0
-        result[rows] = 0.5 * np.log(np.maximum(sqdist, floor))
-    return result
+def log_ratios(graph: NeighborGraph, scales: list[int], rows: slice) -> FloatArray:
+    """Return, for each scale k and some points, the mean over j < k of log(r_k/r_j).
 
-
-def mean_log_ratio(log_distance: FloatArray, k: int) -> FloatArray:
-    """Return, for each point, the mean over j < k of log(r_k/r_j)."""
-    return np.asarray(log_distance[:, k - 1] - log_distance[:, : k - 1].mean(axis=1))
+    Copies of a point count as the smallest positive distance around.
+    """
+    sqdist = graph.distances(rows, scales[-1] + 1)[:, 1:]
+    positive = sqdist[sqdist > 0]
+    log_distance = 0.5 * np.log(np.maximum(sqdist, positive.min() if positive.size else 1.0))
+    return np.array(
+        [log_distance[:, k - 1] - log_distance[:, : k - 1].mean(axis=1) for k in scales]
+    )

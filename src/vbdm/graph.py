@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,8 +12,25 @@ from scipy.spatial import cKDTree
 
 from .arrays import BoolArray, FloatArray, IntArray, check_count, check_finite, check_points, frozen
 from .errors import bad_input
-from .search import Auto, BruteForce, KDTree, NeighborSearch
-from .search.exact import chunks
+from .search import Auto, BruteForce, KDTree, NeighborIndex, NeighborSearch
+from .search.exact import chunks, squared_distances
+from .threads import for_each
+
+#: With at most so many columns distances are measured again when needed instead of being kept:
+#: that takes a few nanoseconds and saves 8 bytes per pair.
+MEASURED_COLUMNS = 16
+#: Pairs in a piece of rows: what a piece needs stays in the processor's cache.
+PIECE = 1 << 18
+Rows = slice | NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Some rows of the table of neighbours: which rows, their neighbours, squared distances."""
+
+    rows: slice
+    neighbors: NDArray[np.intp]
+    sqdist: FloatArray
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,11 +55,12 @@ class NeighborGraph:
     """
 
     tree_indices: IntArray
-    tree_sqdist: FloatArray
     order: NDArray[np.intp]
     tree_points: FloatArray | None = None
     metric: str = "euclidean"
     exact: bool = True
+    kept_sqdist: FloatArray | None = None
+    index: NeighborIndex | None = None
 
     @classmethod
     def from_arrays(
@@ -69,7 +87,8 @@ class NeighborGraph:
             )
         name = "precomputed" if X is None else "euclidean"
         kept = None if X is None else frozen(X.copy())
-        return cls(frozen(J.astype(np.int32)), frozen(t), np.arange(len(J)), kept, name, False)
+        order = np.arange(len(J))
+        return cls(frozen(J.astype(np.int32)), order, kept, name, False, frozen(t))
 
     def __repr__(self) -> str:
         """Say the size and the metric."""
@@ -95,6 +114,26 @@ class NeighborGraph:
         """Squared distances, rows in the caller's order."""
         return frozen(self.to_caller(self.tree_sqdist))
 
+    @property
+    def tree_sqdist(self) -> FloatArray:
+        """Squared distances in the tree's order, the whole table: 8 bytes per pair."""
+        return self.distances(slice(0, self.n_points))
+
+    def distances(self, rows: Rows, n_neighbors: int | None = None) -> FloatArray:
+        """Return squared distances of some rows to their first neighbours: kept, or measured."""
+        cloud = self.tree_points
+        if self.kept_sqdist is not None or cloud is None:
+            return np.asarray(self.kept_sqdist)[rows, :n_neighbors]
+        return squared_distances(cloud[rows], cloud, self.tree_indices[rows, :n_neighbors])
+
+    def pieces(self) -> list[slice]:
+        """Cut the rows into pieces that fit the cache."""
+        return list(chunks(self.n_points, size=max(1, PIECE // self.n_neighbors)))
+
+    def piece(self, rows: slice) -> Piece:
+        """Return some rows of the table."""
+        return Piece(rows, self.tree_indices[rows].astype(np.intp), self.distances(rows))
+
     @cached_property
     def points(self) -> FloatArray | None:
         """The points in the caller's order, or None for a graph without points."""
@@ -111,52 +150,55 @@ class NeighborGraph:
         return values[self.order]
 
     def with_neighbors(self, n_neighbors: int) -> NeighborGraph:
-        """Return the graph of the same points with another number of neighbours."""
+        """Return the graph of the same points with another number of neighbours.
+
+        Fewer are a view; more are searched for, unless the graph has no points.
+        """
         k = min(n_neighbors, self.n_points)
         if k <= self.n_neighbors:
-            J, t = self.tree_indices[:, :k], self.tree_sqdist[:, :k]
-            indices, sqdist = np.ascontiguousarray(J), np.ascontiguousarray(t)
-        elif self.tree_points is None:
+            kept = None if self.kept_sqdist is None else self.kept_sqdist[:, :k]
+            return replace(self, tree_indices=self.tree_indices[:, :k], kept_sqdist=kept)
+        if self.tree_points is None:
             return self
-        else:
-            indices, sqdist = Auto().query(self.tree_points, k)
-            put_self_first(indices, sqdist)
-        return NeighborGraph(
-            frozen(indices), frozen(sqdist), self.order, self.tree_points, self.metric, self.exact
-        )
+        index = self.index or Auto().index(self.tree_points, k)
+        indices, sqdist = search_all(index, self.tree_points, k)
+        return replace(self, tree_indices=frozen(indices), kept_sqdist=sqdist, index=index)
 
     @property
     def mutual(self) -> BoolArray:
         """Which listed pairs are listed from both ends: an (N, k) mask in the tree's order."""
         mutual = np.ones(self.tree_indices.shape, dtype=np.bool_)
-        for rows in chunks(self.n_points, size=4096):
-            mutual[rows][self.one_way(rows, mutual[rows])] = False
+        for rows in self.pieces():
+            mutual[rows][self.one_way(self.piece(rows), mutual[rows])] = False
         return mutual
 
-    def one_way(self, rows: slice, wanted: BoolArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def one_way(self, piece: Piece, wanted: BoolArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return which of the wanted pairs in some rows of the table only one end lists.
 
         A point strictly inside the neighbour's radius is in that list, one strictly outside is
         not; only the rim needs looking up, so this costs one pass. Lists that may have holes are
         looked up throughout.
         """
-        J, t = self.tree_indices, self.tree_sqdist[rows]
-        radius = self.radii[J[rows]]
+        radius = np.take(self.radii, piece.neighbors)
         # Distances measured from either end may differ in the last digits.
-        doubtful = (t >= (1 - 1e-10) * radius) if self.exact else True
-        row, column = np.nonzero(wanted & doubtful)
-        neighbor = J[rows][row, column]
+        if self.exact:
+            wanted = wanted & (piece.sqdist >= (1 - 1e-10) * radius)
+        row, column = np.nonzero(wanted)
         mutual = np.zeros(len(row), dtype=np.bool_)
-        inside = t[row, column] <= (1 + 1e-10) * radius[row, column]
+        inside = piece.sqdist[row, column] <= (1 + 1e-10) * radius[row, column]
         near = np.flatnonzero(inside) if self.exact else np.arange(len(row))
-        owner = (row[near] + rows.start).astype(np.int32)
-        mutual[near] = (J[neighbor[near]] == owner[:, None]).any(axis=1)
+        owner = (row[near] + piece.rows.start).astype(np.int32)
+        listed = self.tree_indices[piece.neighbors[row[near], column[near]]]
+        mutual[near] = (listed == owner[:, None]).any(axis=1)
         return row[~mutual], column[~mutual]
 
     @cached_property
     def radii(self) -> FloatArray:
         """Squared distance of each point's last neighbour."""
-        return np.ascontiguousarray(self.tree_sqdist[:, -1])
+        cloud = self.tree_points
+        if self.kept_sqdist is not None or cloud is None:
+            return np.ascontiguousarray(np.asarray(self.kept_sqdist)[:, -1])
+        return squared_distances(cloud, cloud, self.tree_indices[:, -1:])[:, 0]
 
 
 def neighbors(
@@ -190,12 +232,35 @@ def neighbors(
     """
     points = check_points(X)
     k = check_count(n_neighbors, "n_neighbors", low=2, high=len(points))
+    return sorted_cloud(points, k, search).with_neighbors(k)
+
+
+def sorted_cloud(points: FloatArray, k: int, search: NeighborSearch | None = None) -> NeighborGraph:
+    """Return points in the order of a tree, ready to be searched: each is its only neighbour."""
     order = tree_order(points)
     cloud = np.ascontiguousarray(points[order])
-    indices, sqdist = (search or Auto()).query(cloud, k)
-    put_self_first(indices, sqdist)
+    index = (search or Auto()).index(cloud, k)
+    alone = np.arange(len(points), dtype=np.int32)[:, None]
     exact = search is None or isinstance(search, (Auto, KDTree, BruteForce))
-    return NeighborGraph(frozen(indices), frozen(sqdist), frozen(order), frozen(cloud), exact=exact)
+    return NeighborGraph(frozen(alone), frozen(order), frozen(cloud), exact=exact, index=index)
+
+
+def search_all(
+    index: NeighborIndex, cloud: FloatArray, k: int
+) -> tuple[IntArray, FloatArray | None]:
+    """Find the k nearest of every point; distances come back only if they would cost to redo."""
+    indices = np.empty((len(cloud), k), dtype=np.int32)
+    sqdist = np.empty((len(cloud), k)) if cloud.shape[1] > MEASURED_COLUMNS else None
+
+    def work(rows: slice) -> None:
+        indices[rows], distances = index.query(cloud[rows], k)
+        put_self_first(indices[rows], distances, rows.start)
+        if sqdist is not None:
+            sqdist[rows] = distances
+
+    pieces = chunks(len(cloud), size=index.rows_per_call)
+    for_each(work, pieces, parallel=index.parallel)
+    return indices, None if sqdist is None else frozen(sqdist)
 
 
 def tree_order(points: FloatArray) -> NDArray[np.intp]:
@@ -206,13 +271,13 @@ def tree_order(points: FloatArray) -> NDArray[np.intp]:
     return order
 
 
-def put_self_first(indices: IntArray, sqdist: FloatArray) -> None:
-    """Move each point to column 0 of its own row, in place.
+def put_self_first(indices: IntArray, sqdist: FloatArray, first: int = 0) -> None:
+    """Move each point to column 0 of its own row, in place; the first row is that of `first`.
 
     Only copies of a point can stand before it, all at distance 0, so a swap keeps the row sorted.
     With more than k copies the point may be missing from its row: it then takes a copy's place.
     """
-    own = np.arange(len(indices), dtype=np.int32)
+    own = np.arange(first, first + len(indices), dtype=np.int32)
     strayed = np.flatnonzero(indices[:, 0] != own)
     if strayed.size == 0:
         return

@@ -10,9 +10,8 @@ import numpy as np
 
 from .arrays import FloatArray
 from .bandwidth import Bandwidth
-from .graph import NeighborGraph
-from .pairs import PIECE, PairMatrix
-from .search.exact import chunks
+from .graph import NeighborGraph, Piece
+from .pairs import PairMatrix
 from .shapes import Gaussian, Moments, Shape
 
 #: What counts as decayed: a kernel value of a thousandth of its peak.
@@ -110,13 +109,13 @@ def evaluate_kernel(
     peak = float(shape(np.zeros(1))[0])
     cut_rows = np.zeros(graph.n_points, dtype=np.bool_)
 
-    def evaluate(rows: slice) -> FloatArray:
-        scaled = scaled_rows(graph, bandwidth, rows)
+    def evaluate(piece: Piece) -> FloatArray:
+        scaled = scaled_piece(piece, bandwidth)
         scaled /= epsilon
         values = shape(scaled)
         if np.isfinite(cutoff):
             values[scaled >= cutoff] = 0.0
-        cut_rows[rows] = rim(values) > NEGLIGIBLE * peak
+        cut_rows[piece.rows] = rim(values) > NEGLIGIBLE * peak
         if leave_one_out:
             values[:, 0] = 0.0
         return values
@@ -158,12 +157,12 @@ def scaled_distances(
     graph: NeighborGraph, bandwidth: Bandwidth
 ) -> Iterator[tuple[slice, FloatArray]]:
     """Yield (rows, |x-y|²/(a(x) b(y))) in blocks that fit the processor's cache."""
-    for rows in chunks(graph.n_points, size=max(1, PIECE // graph.n_neighbors)):
-        yield rows, scaled_rows(graph, bandwidth, rows)
+    for rows in graph.pieces():
+        yield rows, scaled_piece(graph.piece(rows), bandwidth)
 
 
-def scaled_rows(graph: NeighborGraph, bandwidth: Bandwidth, rows: slice) -> FloatArray:
+def scaled_piece(piece: Piece, bandwidth: Bandwidth) -> FloatArray:
     """Return |x-y|²/(a(x) b(y)) for some rows of the table."""
-    scale = bandwidth.column[graph.tree_indices[rows]]
-    scale *= bandwidth.row[rows, None]
-    return np.divide(graph.tree_sqdist[rows], scale, out=scale)
+    scale = np.take(bandwidth.column, piece.neighbors)
+    scale *= bandwidth.row[piece.rows, None]
+    return np.divide(piece.sqdist, scale, out=scale)

@@ -18,12 +18,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
 from .arrays import FloatArray, IntArray
-from .graph import NeighborGraph
-from .search.exact import chunks
+from .graph import NeighborGraph, Piece
 from .threads import for_each, in_order
-
-#: Entries of the table in a piece of rows: what a piece needs stays in the processor's cache.
-PIECE = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +48,7 @@ class PairMatrix:
     def evaluated(
         cls,
         graph: NeighborGraph,
-        evaluate: Callable[[slice], FloatArray],
+        evaluate: Callable[[Piece], FloatArray],
         share: float | None,
     ) -> PairMatrix:
         """Build a matrix from a function that gives the values of some rows of the table.
@@ -62,21 +58,22 @@ class PairMatrix:
         """
 
         def work(rows: slice) -> tuple[FloatArray, IntArray, NDArray[np.intp], OneWay]:
-            table = evaluate(rows)
+            piece = graph.piece(rows)
+            table = evaluate(piece)
             stored = table > 0
             one_way = OneWay.none()
             if share is not None:
-                row, column = graph.one_way(rows, stored)
-                one_way = OneWay.taken(graph, rows, row, column, share * table[row, column])
+                row, column = graph.one_way(piece, stored)
+                one_way = OneWay.taken(piece, row, column, share * table[row, column])
                 table[row, column] = one_way.values
-            return table[stored], graph.tree_indices[rows][stored], stored.sum(axis=1), one_way
+            columns = piece.neighbors[stored].astype(np.int32)
+            return table[stored], columns, stored.sum(axis=1), one_way
 
         n, total = graph.n_points, 0
         # Room for all pairs: memory that is never written to is never taken.
         data, indices = np.empty(n * graph.n_neighbors), np.empty(n * graph.n_neighbors, np.int32)
         counts, found = [np.zeros(1, dtype=np.intp)], []
-        pieces = chunks(n, size=max(1, PIECE // graph.n_neighbors))
-        for values, columns, count, one_way in in_order(work, pieces):
+        for values, columns, count, one_way in in_order(work, graph.pieces()):
             end = total + len(values)
             data[total:end], indices[total:end], total = values, columns, end
             counts.append(count)
@@ -120,7 +117,7 @@ class PairMatrix:
                 product += some_rows(self.returned, rows, power) @ inside
             np.multiply(product, 1.0 if left is None else left[rows], out=result[rows])
 
-        for_each(work, chunks(len(f), size=max(1, PIECE // self.graph.n_neighbors)))
+        for_each(work, self.graph.pieces())
         return result
 
     def row_sums(self, power: int = 1) -> FloatArray:
@@ -177,15 +174,14 @@ class OneWay:
     @classmethod
     def taken(
         cls,
-        graph: NeighborGraph,
-        rows: slice,
+        piece: Piece,
         row: NDArray[np.intp],
         column: NDArray[np.intp],
         values: FloatArray,
     ) -> OneWay:
         """Take pairs given by their place in some rows of the table."""
-        owner = (row + rows.start).astype(np.int32)
-        return cls(owner, graph.tree_indices[rows][row, column], values)
+        owner = (row + piece.rows.start).astype(np.int32)
+        return cls(owner, piece.neighbors[row, column].astype(np.int32), values)
 
 
 def returned_matrix(found: list[OneWay], n: int) -> Any:

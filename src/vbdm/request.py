@@ -105,7 +105,12 @@ class Request:
 
 
 def as_method(
-    method: str, leave_one_out: Any, truncation: Any, limiter: Any, finite_sample: Any
+    method: str,
+    leave_one_out: Any,
+    truncation: Any,
+    limiter: Any,
+    finite_sample: Any,
+    effort: Any = 1.0,
 ) -> Method:
     """Return the method's settings with the user's switches.
 
@@ -113,19 +118,41 @@ def as_method(
     without leave-one-out it is off unless asked for.
     """
     settings = METHODS[check_choice(method, "method", METHODS)]
+    settings = settings.with_effort(check_effort(effort, settings))
     if not is_auto(leave_one_out):
         on = check_switch(leave_one_out, "leave_one_out")
         settings = replace(settings, leave_one_out=on, finite_sample=settings.finite_sample and on)
     if not is_auto(finite_sample):
         settings = replace(settings, finite_sample=check_switch(finite_sample, "finite_sample"))
     if not is_auto(truncation):
-        settings = replace(settings, truncation=check_share(truncation))
+        share = check_share(truncation)
+        settings = replace(settings, truncation=lambda n_points, dimension: share)
     if isinstance(limiter, Limiter):
         settings = replace(settings, limiter=limiter)
     elif not is_auto(limiter):
         on = check_switch(limiter, "limiter")
         settings = replace(settings, limiter=Limiter() if on else None)
     return settings
+
+
+def check_effort(effort: Any, settings: Method) -> float:
+    """Return a factor between 1/4 and 16; the paper's numbers of neighbours stay as printed."""
+    number = check_real(effort, "effort")
+    if number != 1 and not settings.widen:
+        raise bad_input(
+            "The paper's method has no `effort`.",
+            received=f"effort={effort!r}",
+            because="Its numbers of neighbours are as printed.",
+            hint="Give `n_neighbors` and `n_density_neighbors` instead.",
+        )
+    if not 0.25 <= number <= 16:
+        raise bad_input(
+            "`effort` must lie between 1/4 and 16.",
+            received=repr(effort),
+            because="It multiplies the numbers of neighbours, 17 inside a kernel by default.",
+            hint="Use 1/2 for a fast look, 2 or 4 for more digits.",
+        )
+    return number
 
 
 def check_switch(value: Any, name: str) -> bool:

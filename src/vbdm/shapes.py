@@ -131,8 +131,10 @@ def below(a: float, cutoff: float) -> float:
     return float(gammainc(a, cutoff / 4))
 
 
-def radius_of(h: Callable[[Any], Any], share: float) -> float:
-    """Return the s at which h has fallen to `share` of h(0): where a kernel may be cut."""
+def radius_of(h: Callable[[Any], Any], share: float | None) -> float:
+    """Return the s at which h has fallen to `share` of h(0): where a kernel is cut, if at all."""
+    if share is None:
+        return np.inf
     top = np.array([0.0])
     peak = float(np.asarray(h(top))[0])
     far = falls_to(h, share)

@@ -39,9 +39,9 @@ def in_order(work: Callable[[Piece], Result], pieces: Iterable[Piece]) -> Iterat
             yield waiting.popleft().result()
 
 
-def for_each(work: Callable[[Piece], None], pieces: Iterable[Piece]) -> None:
-    """Do the work on every piece."""
-    for _ in in_order(work, pieces):
+def for_each(work: Callable[[Piece], None], pieces: Iterable[Piece], parallel: bool = True) -> None:
+    """Do the work on every piece, side by side unless told otherwise."""
+    for _ in in_order(work, pieces) if parallel else map(work, pieces):
         pass
 
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from .arrays import FloatArray, frozen
 from .bandwidth import Bandwidth, given_bandwidth
-from .degrees import DegreeCurve
+from .curves import DegreeCurve, SlopeCurve
 from .errors import TuningWarning, bad_input
 from .graph import NeighborGraph
 from .kernel import scaled_distances
@@ -21,27 +21,18 @@ from .shapes import Gaussian, Shape, as_shape
 PAPER_EXPONENTS = np.arange(-30, 11)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Tuning:
-    """The curve S(ε) with the choice made from it.
+    """The choice of ε, with the curve that it can be judged by.
 
     Attributes
     ----------
     epsilon : float
-        The lower end of the steepest step.
-    dim : float
-        Twice the largest slope.
-    epsilons : (41,) array
-        The grid, powers of two.
-    sums : (41,) array
-        S(ε): the mean of the kernel over all N² pairs, those outside the graph counted as 0.
-    slopes : (40,) array
-        Slope of log S against log ε from each grid point to the next.
+        The choice.
     rule : {"slope", "degree", "given"}
-        What ε was chosen by.
-    curve : DegreeCurve or None
-        Degrees against ε, for the rule by degree; the grid and S are then centred on the choice,
-        leave each point out, see all pairs, and the slopes are exact derivatives (41 of them).
+        What ε was chosen by: where S(ε) is steepest (the paper), by the degrees, or by the user.
+    curve : SlopeCurve, DegreeCurve or None
+        S(ε) with its slope and, for the rule by degree, the quantiles of the degrees.
     target : float or None
         What the 1 % quantile of the degrees was set to.
     n_neighbors : int
@@ -49,20 +40,34 @@ class Tuning:
     """
 
     epsilon: float
-    dim: float
-    epsilons: FloatArray
-    sums: FloatArray
-    slopes: FloatArray
-    rule: str = "slope"
-    curve: DegreeCurve | None = None
+    rule: str = "given"
+    curve: SlopeCurve | DegreeCurve | None = None
     target: float | None = None
     n_neighbors: int = 0
 
-    @classmethod
-    def given(cls, epsilon: float) -> Tuning:
-        """Return the tuning of an ε that was given: there is no curve."""
-        nothing = np.empty(0)
-        return cls(epsilon, np.nan, nothing, nothing, nothing, rule="given")
+    @property
+    def dim(self) -> float:
+        """The dimension that S(ε) shows: twice its slope; NaN without a curve."""
+        return np.nan if self.curve is None else self.curve.dim_at(self.epsilon)
+
+    @property
+    def epsilons(self) -> FloatArray:
+        """The grid of the curve."""
+        return np.empty(0) if self.curve is None else self.curve.epsilons
+
+    @property
+    def sums(self) -> FloatArray:
+        """S(ε): the mean of the kernel over all pairs."""
+        return np.empty(0) if self.curve is None else self.curve.sums
+
+    @property
+    def slopes(self) -> FloatArray:
+        """Slopes of log S against log ε."""
+        return np.empty(0) if self.curve is None else self.curve.slopes
+
+    def __repr__(self) -> str:
+        """Say the choice."""
+        return f"Tuning(epsilon={self.epsilon:.4g}, rule={self.rule!r})"
 
 
 def tune(
@@ -129,13 +134,8 @@ def steepest(graph: NeighborGraph, bandwidth: Bandwidth, shape: Shape) -> Tuning
             TuningWarning,
             stacklevel=3,
         )
-    return Tuning(
-        float(epsilons[best]),
-        float(2 * slopes[best]),
-        frozen(epsilons),
-        frozen(sums),
-        frozen(slopes),
-    )
+    curve = SlopeCurve(frozen(epsilons), frozen(sums), frozen(slopes))
+    return Tuning(float(epsilons[best]), "slope", curve)
 
 
 def kernel_sums(

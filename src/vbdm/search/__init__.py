@@ -4,6 +4,6 @@
 """
 
 from .auto import Auto, Choice
-from .exact import BruteForce, KDTree, NeighborSearch
+from .exact import BruteForce, KDTree, NeighborIndex, NeighborSearch
 
-__all__ = ["Auto", "BruteForce", "Choice", "KDTree", "NeighborSearch"]
+__all__ = ["Auto", "BruteForce", "Choice", "KDTree", "NeighborIndex", "NeighborSearch"]

@@ -8,8 +8,7 @@ from time import perf_counter
 import numpy as np
 
 from ..arrays import FloatArray, IntArray
-from ..threads import for_each
-from .exact import BruteForce, KDTree, NeighborSearch, chunks, squared_distances
+from .exact import BruteForce, KDTree, NeighborIndex, NeighborSearch, nearest_of
 
 #: Up to this many effective columns the tree wins always; beyond, it is timed.
 TREE_COLUMNS = 8
@@ -43,33 +42,38 @@ class Auto:
         sample = rotated[:: max(1, len(cloud) // self.n_timed)]
         seconds = {}
         for engine in (KDTree(), BruteForce()):
+            index = engine.index(rotated, k)
             started = perf_counter()
-            engine.query(rotated, k, sample)
+            index.query(sample, k)
             seconds[engine] = perf_counter() - started
         best = min(seconds, key=lambda engine: seconds[engine])
         times = ", ".join(f"{type(e).__name__} {t:.3g} s" for e, t in seconds.items())
         return Choice(best, rotation, f"{rank} directions; {len(sample)} queries took {times}")
 
-    def query(
-        self, cloud: FloatArray, k: int, queries: FloatArray | None = None
-    ) -> tuple[IntArray, FloatArray]:
-        """Return indices and squared distances of the k nearest."""
+    def index(self, cloud: FloatArray, k: int) -> NeighborIndex:
+        """Return the index of the chosen engine."""
         choice = self.choose(cloud, k)
         if choice.rotation is None:
-            return choice.engine.query(cloud, k, queries)
-        turned = None if queries is None else queries @ choice.rotation
-        indices, sqdist = choice.engine.query(cloud @ choice.rotation, k, turned)
-        points = cloud if queries is None else queries
+            return choice.engine.index(cloud, k)
+        inner = choice.engine.index(cloud @ choice.rotation, k)
+        return RotatedIndex(inner, cloud, choice.rotation, inner.rows_per_call, inner.parallel)
 
-        def work(rows: slice) -> None:
-            # Distances are measured again in the original columns: the rotation rounds.
-            exact = squared_distances(points[rows], cloud, indices[rows])
-            nearest = np.argsort(exact, axis=1, kind="stable")
-            indices[rows] = np.take_along_axis(indices[rows], nearest, 1)
-            sqdist[rows] = np.take_along_axis(exact, nearest, 1)
 
-        for_each(work, chunks(len(points), size=2048))
-        return indices, sqdist
+@dataclass(frozen=True, eq=False)
+class RotatedIndex:
+    """An index of the rotated cloud; distances are measured in the original columns."""
+
+    inner: NeighborIndex
+    cloud: FloatArray
+    rotation: FloatArray
+    rows_per_call: int
+    parallel: bool
+
+    def query(self, points: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
+        """Return indices and squared distances of the k nearest."""
+        candidates, _ = self.inner.query(points @ self.rotation, k)
+        # Measured again: the rotation rounds.
+        return nearest_of(points, self.cloud, candidates, k)
 
 
 def principal_axes(cloud: FloatArray) -> FloatArray:

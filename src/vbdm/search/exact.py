@@ -1,10 +1,10 @@
-"""Exact neighbour engines: SciPy's k-d tree, and scikit-learn's brute force for many columns."""
+"""Exact engines, and the protocol that all engines follow."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,24 +12,30 @@ from scipy.spatial import cKDTree
 
 from ..arrays import FloatArray, IntArray
 
-#: Rows per call: large enough to keep all cores busy, small enough that SciPy's 64-bit results
-#: (16 bytes per pair) never exist for the whole cloud at once.
-CHUNK = 32_768
+
+class NeighborIndex(Protocol):
+    """A cloud made ready to be searched."""
+
+    @property
+    def rows_per_call(self) -> int:
+        """How many points one call should take."""
+
+    @property
+    def parallel(self) -> bool:
+        """Whether calls may run side by side."""
+
+    def query(self, points: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
+        """Return indices (M, k) and squared distances (M, k) of the k nearest, nearest first."""
 
 
 class NeighborSearch(Protocol):
-    """Finds, for each of some points, the k nearest of a cloud."""
+    """Makes a cloud ready to be searched."""
 
-    def query(
-        self, cloud: FloatArray, k: int, queries: FloatArray | None = None
-    ) -> tuple[IntArray, FloatArray]:
-        """Return indices (M, k) and squared distances (M, k), nearest first.
-
-        `queries` are the points to search for; None means every point of the cloud itself.
-        """
+    def index(self, cloud: FloatArray, k: int) -> NeighborIndex:
+        """Return the cloud's index; `k` says how many neighbours will mostly be asked for."""
 
 
-def chunks(n_rows: int, size: int = CHUNK) -> Iterator[slice]:
+def chunks(n_rows: int, size: int) -> Iterator[slice]:
     """Yield slices that cover range(n_rows)."""
     for start in range(0, n_rows, size):
         yield slice(start, min(start + size, n_rows))
@@ -37,26 +43,32 @@ def chunks(n_rows: int, size: int = CHUNK) -> Iterator[slice]:
 
 @dataclass(frozen=True)
 class KDTree:
-    """SciPy's exact k-d tree on all cores; the best choice up to about ten effective columns."""
+    """SciPy's exact k-d tree; the best choice up to about ten effective columns."""
 
-    leafsize: int = 32
-    workers: int = -1
+    leafsize: int = 16
 
-    def query(
-        self, cloud: FloatArray, k: int, queries: FloatArray | None = None
-    ) -> tuple[IntArray, FloatArray]:
-        """Return indices and squared distances of the k nearest."""
+    def index(self, cloud: FloatArray, k: int) -> TreeIndex:
+        """Build the tree."""
         # Sliding midpoints build faster than medians, and the points already are in tree order.
         many = cloud.shape[1] > 3
-        tree = cKDTree(cloud, leafsize=self.leafsize, balanced_tree=False, compact_nodes=many)
-        points = cloud if queries is None else queries
-        indices = np.empty((len(points), k), dtype=np.int32)
-        sqdist = np.empty((len(points), k))
-        for rows in chunks(len(points)):
-            distance, index = tree.query(points[rows], k=k, workers=self.workers)
-            indices[rows] = index.reshape(-1, k)
-            np.square(distance.reshape(-1, k), out=sqdist[rows])
-        return indices, sqdist
+        return TreeIndex(
+            cKDTree(cloud, leafsize=self.leafsize, balanced_tree=False, compact_nodes=many)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class TreeIndex:
+    """A k-d tree. SciPy's results take 16 bytes per pair, so calls are kept short."""
+
+    tree: Any
+    rows_per_call: int = 1024
+    parallel: bool = True
+
+    def query(self, points: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
+        """Return indices and squared distances of the k nearest."""
+        distance, index = self.tree.query(points, k=k)
+        distance = distance.reshape(-1, k)
+        return index.reshape(-1, k).astype(np.int32), np.square(distance, out=distance)
 
 
 @dataclass(frozen=True)
@@ -67,34 +79,52 @@ class BruteForce:
     #: measured again in full precision, and the k nearest kept.
     spare: int = 8
 
-    def query(
-        self, cloud: FloatArray, k: int, queries: FloatArray | None = None
-    ) -> tuple[IntArray, FloatArray]:
-        """Return indices and squared distances of the k nearest."""
+    def index(self, cloud: FloatArray, k: int) -> BruteIndex:
+        """Centre the cloud: fast distances lose digits far from the origin."""
         from sklearn.neighbors import NearestNeighbors
 
         centre = cloud.mean(axis=0)
         engine = NearestNeighbors(algorithm="brute", n_jobs=-1).fit(cloud - centre)
-        points = cloud if queries is None else queries
-        n_candidates = min(k + self.spare, len(cloud))
-        indices = np.empty((len(points), k), dtype=np.int32)
-        sqdist = np.empty((len(points), k))
-        for rows in chunks(len(points), size=4096):
-            candidates = engine.kneighbors(points[rows] - centre, n_candidates, False)
-            exact = squared_distances(points[rows], cloud, candidates)
-            nearest = np.argsort(exact, axis=1, kind="stable")[:, :k]
-            indices[rows] = np.take_along_axis(candidates, nearest, axis=1)
-            sqdist[rows] = np.take_along_axis(exact, nearest, axis=1)
-        return indices, sqdist
+        return BruteIndex(engine, cloud, centre, self.spare)
+
+
+@dataclass(frozen=True, eq=False)
+class BruteIndex:
+    """A centred cloud; scikit-learn uses all cores by itself."""
+
+    engine: Any
+    cloud: FloatArray
+    centre: FloatArray
+    spare: int
+    rows_per_call: int = 4096
+    parallel: bool = False
+
+    def query(self, points: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
+        """Return indices and squared distances of the k nearest."""
+        n_candidates = min(k + self.spare, len(self.cloud))
+        candidates = self.engine.kneighbors(points - self.centre, n_candidates, False)
+        return nearest_of(points, self.cloud, candidates, k)
+
+
+def nearest_of(
+    points: FloatArray, cloud: FloatArray, candidates: NDArray[np.integer], k: int
+) -> tuple[IntArray, FloatArray]:
+    """Measure candidates in full precision and return the k nearest."""
+    exact = squared_distances(points, cloud, candidates)
+    nearest = np.argsort(exact, axis=1, kind="stable")[:, :k]
+    indices = np.take_along_axis(candidates, nearest, axis=1).astype(np.int32)
+    return indices, np.take_along_axis(exact, nearest, axis=1)
 
 
 def squared_distances(
     points: FloatArray, cloud: FloatArray, indices: NDArray[np.integer]
 ) -> FloatArray:
     """Return |points_i - cloud_j|² for j in indices_i, in float64, one coordinate at a time."""
-    total = np.zeros(indices.shape)
+    # Converted once: NumPy would do it again for every column.
+    wanted = indices.astype(np.intp, copy=False)
+    total, gap = np.zeros(wanted.shape), np.empty(wanted.shape)
     for column in range(cloud.shape[1]):
-        gap = cloud[:, column][indices]
+        np.take(np.ascontiguousarray(cloud[:, column]), wanted, out=gap, mode="clip")
         gap -= points[:, column, None]
         total += np.square(gap, out=gap)
     return total
