@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .arrays import check_count, check_points, check_positive, is_auto
 from .bandwidth import pilot_bandwidth
-from .dimension import given_dimension
+from .degrees import ENOUGH_POINTS, degree_target
+from .dimension import Dimension, given_dimension
 from .doubts import warn_of_doubts
 from .errors import bad_input
-from .graph import NeighborGraph, neighbors
+from .graph import NeighborGraph, neighbors, sorted_cloud
+from .guess import guess_neighbors
 from .kernel import evaluate_kernel, pilot_density
 from .limiter import Limiter
+from .methods import Method
 from .operator import Operator, normalise
 from .request import LAPLACIAN, PerPoint, Request, as_method, density_neighbors
-from .shapes import as_shape, radius_of
+from .shapes import Shape, as_shape, radius_of
 
 
 def estimate_operator(
@@ -119,16 +125,17 @@ def estimate_operator(
     h = as_shape(shape)
     given = None if is_auto(epsilon) else check_positive(epsilon, "epsilon")
 
-    graph = as_graph(X, n_neighbors, settings.n_neighbors)
-    k0 = density_neighbors(n_density_neighbors, graph, settings)
-    rho0 = pilot_bandwidth(graph, k0)
+    graph = as_graph(X, n_neighbors, partial(first_neighbors, request, settings, h, given))
+    pilot_graph = graph.with_neighbors(settings.n_neighbors) if settings.widen else graph
+    k0 = density_neighbors(n_density_neighbors, pilot_graph, settings)
+    rho0 = pilot_bandwidth(pilot_graph, k0)
     dimension = (
-        settings.dimension(graph, rho0)
+        settings.dimension(pilot_graph, rho0)
         if is_auto(dim)
         else given_dimension(dim)
     )  # fmt: skip
     d = dimension.value
-    pilot = pilot_density(graph, rho0, d, leave_one_out=settings.leave_one_out)
+    pilot = pilot_density(pilot_graph, rho0, d, leave_one_out=settings.leave_one_out)
     rho = request.bandwidth_on(graph, pilot, d)
     cutoff = radius_of(h, settings.truncation(graph.n_points, dimension))
     tuning = settings.tuner(graph, rho, h, cutoff, given, settings.effort)
@@ -148,7 +155,27 @@ def estimate_operator(
     return result
 
 
-def as_graph(X: ArrayLike | NeighborGraph, n_neighbors: int | str, default: int) -> NeighborGraph:
+def first_neighbors(
+    request: Request, settings: Method, shape: Shape, epsilon: float | None, cloud: NeighborGraph
+) -> int:
+    """Return how many neighbours to search for at first: enough for the density, or for all.
+
+    Small clouds are searched twice, for density and kernel; for large ones the second number is
+    guessed, if what it depends on is known.
+    """
+    n, beta = cloud.n_points, request.beta
+    if n <= ENOUGH_POINTS or not settings.widen or beta is None or epsilon is not None:
+        return min(n, settings.n_neighbors)
+    cutoff = radius_of(shape, settings.truncation(n, Dimension(1.0)))
+    if not np.isfinite(cutoff):
+        return settings.n_neighbors
+    target = settings.effort * degree_target(n)
+    return min(n, max(settings.n_neighbors, guess_neighbors(cloud, beta, target, shape, cutoff)))
+
+
+def as_graph(
+    X: ArrayLike | NeighborGraph, n_neighbors: int | str, choose: Callable[[NeighborGraph], int]
+) -> NeighborGraph:
     """Return the neighbour graph: given, or searched."""
     if isinstance(X, NeighborGraph):
         if not is_auto(n_neighbors) and n_neighbors != X.n_neighbors:
@@ -160,5 +187,7 @@ def as_graph(X: ArrayLike | NeighborGraph, n_neighbors: int | str, default: int)
             )
         return X
     points = check_points(X)
-    k = min(default, len(points)) if is_auto(n_neighbors) else n_neighbors
-    return neighbors(points, check_count(k, "n_neighbors", low=2, high=len(points)))
+    if not is_auto(n_neighbors):
+        return neighbors(points, check_count(n_neighbors, "n_neighbors", low=2, high=len(points)))
+    cloud = sorted_cloud(points, min(64, len(points)))
+    return cloud.with_neighbors(choose(cloud))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -76,6 +76,18 @@ class Kernel:
     def moments(self, dim: float) -> Moments:
         """Return the moments of the shape as it was cut."""
         return self.shape.moments(dim, self.cutoff)
+
+    def halved(self) -> Kernel | None:
+        """Return the kernel at ε/2 without evaluating it, if that can be.
+
+        A Gaussian at half the ε is the square of itself, cut at the same distance. A pair that
+        counts half would count a quarter.
+        """
+        if not isinstance(self.shape, Gaussian) or self.one_way_share != 1.0:
+            return None
+        return replace(
+            self, weights=self.weights.squared(), epsilon=self.epsilon / 2, cutoff=2 * self.cutoff
+        )
 
 
 def evaluate_kernel(

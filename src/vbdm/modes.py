@@ -79,23 +79,32 @@ def solve_modes(
     limiter = operator.limiter
     if n <= pieces.n_solved or limiter is None:
         parts = prepare_pieces(pencil, pieces, n, solver)
-        pairs = solve_pieces(parts, pieces, pencil.mass, n, tol, None)
+        pairs, _ = solve_pieces(parts, pieces, pencil.mass, n, tol, [])
         modes = Modes(pairs.values, pairs.values, pairs.vectors, pencil.mass, None, pairs, 1)
         return corrected(operator, modes)
     most = min(max(n, limiter.n_reference + pieces.n_solved) + MARGIN + SPARE, pencil.n_points)
     parts = prepare_pieces(pencil, pieces, most, solver)
-    limit, start = find_limit(operator, limiter, pencil, parts, pieces, tol)
     # θ and rates need not come in the same order: a few more, then sorted, then cut.
-    wanted = min(n + MARGIN, most)
+    sought, accurate = min(n + MARGIN, most), n
+    limit, start = find_limit(operator, limiter, pencil, parts, pieces, sought, tol)
     while True:
-        modes = solve_limited(operator, limiter, limit, pencil, parts, pieces, wanted, tol, start)
+        modes, start = solve_limited(
+            operator, limiter, limit, pencil, parts, pieces, accurate, sought, tol, start
+        )
+        settled = modes.theta[min(accurate, len(modes.theta)) - 1]
         modes = corrected(operator, modes)
         lost = on_unresolved_points(operator, modes, limit)
-        if wanted - lost.sum() < n and wanted == most:
+        if sought - lost.sum() < n and sought == most:
             lost[:] = False  # too many to replace: they stay, and are warned of
-        if wanted - lost.sum() >= n:
-            return without(modes, lost, n)
-        wanted = min(n + MARGIN + int(lost.sum()), most)
+        if sought - lost.sum() >= n:
+            kept = without(modes, lost, n)
+            if kept.theta.max() <= settled or accurate == sought:
+                return kept
+            # One of the others came in between: it must be accurate, too.
+            accurate = sought
+        else:
+            sought = min(n + MARGIN + int(lost.sum()), most)
+            accurate = min(n + int(lost.sum()), sought)
 
 
 def find_limit(
@@ -104,19 +113,27 @@ def find_limit(
     pencil: Pencil,
     parts: list[Piece],
     pieces: Pieces,
+    sought: int,
     tol: float,
-) -> tuple[Limit, FloatArray]:
-    """Solve roughly for the reference mode, whose rate sets the limit; also return the vectors."""
+) -> tuple[Limit, list[EigenPairs]]:
+    """Solve roughly for the reference mode, whose rate sets the limit; also return the solutions.
+
+    As many modes are carried along as will be sought next.
+    """
     local = 1 / operator.steps
     limit = first_limit(local[~pieces.strays], limiter)
     n_reference = min(limiter.n_reference + pieces.n_solved, pencil.n_points)
-    start = None
+    extra = max(0, sought - n_reference)
+    solved: list[EigenPairs] = []
     for _ in range(limiter.passes):
         mass = pencil.degrees * limit.time(local)
-        rough = solve_pieces(parts, pieces, mass, n_reference, max(tol, ROUGH), start)
-        start = rough.vectors
-        limit = next_limit(float(rough.values[-1]), limit.highest, limiter)
-    return limit, np.zeros((pencil.n_points, 0)) if start is None else start
+        rough, solved = solve_pieces(
+            parts, pieces, mass, n_reference, max(tol, ROUGH), solved, extra
+        )
+        # Small pieces may have fewer modes than that.
+        reference = float(rough.values[:n_reference][-1])
+        limit = next_limit(reference, limit.highest, limiter)
+    return limit, solved
 
 
 def solve_limited(
@@ -126,18 +143,20 @@ def solve_limited(
     pencil: Pencil,
     parts: list[Piece],
     pieces: Pieces,
-    n: int,
+    accurate: int,
+    sought: int,
     tol: float,
-    start: FloatArray,
-) -> Modes:
-    """Solve for n modes with the limit in force, and turn θ into rates."""
+    start: list[EigenPairs],
+) -> tuple[Modes, list[EigenPairs]]:
+    """Solve for some modes with the limit in force, and turn θ into rates."""
     local = 1 / operator.steps
     mass = pencil.degrees * limit.time(local)
-    pairs = solve_pieces(parts, pieces, mass, n, tol, start)
+    pairs, solved = solve_pieces(parts, pieces, mass, accurate, tol, start, sought - accurate)
     weights = pencil.degrees[:, None] * pairs.vectors**2
     energies = pairs.values * (mass @ pairs.vectors**2)
     rates = exponential_rates(energies, weights, pairs.values, local, limit.highest, limiter)
-    return Modes(rates, pairs.values, pairs.vectors, mass, limit, pairs, limiter.passes + 1)
+    modes = Modes(rates, pairs.values, pairs.vectors, mass, limit, pairs, limiter.passes + 1)
+    return modes, solved
 
 
 def on_unresolved_points(operator: Operator, modes: Modes, limit: Limit) -> BoolArray:
@@ -196,29 +215,37 @@ def solve_pieces(
     mass: FloatArray,
     n: int,
     tol: float,
-    start: FloatArray | None,
-) -> EigenPairs:
-    """Solve each piece apart and merge; the zeros are known, with the indicators of the pieces."""
+    start: list[EigenPairs],
+    extra: int = 0,
+) -> tuple[EigenPairs, list[EigenPairs]]:
+    """Solve each piece apart and merge; the zeros are known, with the indicators of the pieces.
+
+    The solutions piece by piece come back, too: the next solve can start from them.
+    """
     n_zeros = min(n, pieces.n_solved)
     indicators = np.zeros((len(mass), n_zeros))
     for piece in range(n_zeros):
         indicators[pieces.labels == piece, piece] = 1.0
     values, columns, solved = [np.zeros(n_zeros)], [indicators], []
-    for part in parts:
-        # The zeros are known, and a mode of another piece vanishes here: neither is a start.
-        begin = None if start is None else start[part.members][:, n_zeros:]
-        begin = None if begin is None else begin[:, np.abs(begin).max(axis=0) > 0]
-        wanted = min(n - pieces.n_solved + 1, len(part.members))
-        pairs = part.prepared.solve(mass[part.members], wanted, tol, begin)
-        block = np.zeros((len(mass), wanted - 1))
+    for number, part in enumerate(parts):
+        room = len(part.members)
+        wanted = min(n - pieces.n_solved + 1, room)
+        pairs = part.prepared.solve(
+            mass[part.members],
+            wanted,
+            tol,
+            start[number] if start else None,
+            min(extra, room - wanted),
+        )
+        block = np.zeros((len(mass), pairs.vectors.shape[1] - 1))
         block[part.members] = pairs.vectors[:, 1:]
         values.append(np.maximum(pairs.values[1:], 0.0))
         columns.append(block)
         solved.append(pairs)
     merged = np.concatenate(values)
-    order = np.argsort(merged, kind="stable")[:n]
+    order = np.argsort(merged, kind="stable")[: n + extra]
     names = ", ".join(dict.fromkeys(pairs.solver for pairs in solved)) or "known zeros"
-    return EigenPairs(
+    together = EigenPairs(
         merged[order],
         np.concatenate(columns, axis=1)[:, order],
         names,
@@ -227,6 +254,7 @@ def solve_pieces(
         all(pairs.converged for pairs in solved),
         max((pairs.error_estimate for pairs in solved), default=0.0),
     )
+    return together, solved
 
 
 def restricted(pencil: Pencil, members: NDArray[np.intp]) -> Pencil:

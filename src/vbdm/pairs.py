@@ -36,6 +36,8 @@ class PairMatrix:
         The one-way pairs seen from their other end; None for a matrix that is not symmetric.
     left, right : (N,) arrays or None
         Factors of rows and columns; None: 1.
+    power : int
+        The stored numbers count as raised to this power.
     """
 
     graph: NeighborGraph
@@ -43,6 +45,7 @@ class PairMatrix:
     returned: Any = None
     left: FloatArray | None = None
     right: FloatArray | None = None
+    power: int = 1
 
     @classmethod
     def evaluated(
@@ -93,8 +96,9 @@ class PairMatrix:
 
     @property
     def parts(self) -> list[Any]:
-        """The stored matrices: with `factor` on both sides, their sum is this one."""
-        return [self.listed] if self.returned is None else [self.listed, self.returned]
+        """Matrices whose sum, with `factor` on both sides, is this one."""
+        stored = [self.listed] if self.returned is None else [self.listed, self.returned]
+        return stored if self.power == 1 else [part.power(self.power) for part in stored]
 
     @property
     def factor(self) -> FloatArray:
@@ -112,9 +116,9 @@ class PairMatrix:
         result = np.empty(f.shape)
 
         def work(rows: slice) -> None:
-            product = some_rows(self.listed, rows, power) @ inside
+            product = some_rows(self.listed, rows, self.power * power) @ inside
             if self.returned is not None:
-                product += some_rows(self.returned, rows, power) @ inside
+                product += some_rows(self.returned, rows, self.power * power) @ inside
             np.multiply(product, 1.0 if left is None else left[rows], out=result[rows])
 
         for_each(work, self.graph.pieces())
@@ -132,16 +136,21 @@ class PairMatrix:
             right=right if self.right is None else right * self.right,
         )
 
+    def squared(self) -> PairMatrix:
+        """Return the matrix of the squared entries, factors apart; nothing is copied."""
+        return replace(self, power=2 * self.power)
+
     def diagonal(self) -> FloatArray:
         """Return the self-loops."""
-        diagonal: FloatArray = self.listed.diagonal()
+        diagonal: FloatArray = self.listed.diagonal() ** self.power
         for factor in (self.left, self.right):
             diagonal = diagonal if factor is None else factor * diagonal
         return diagonal
 
     def merged(self) -> Any:
         """Return one canonical CSR matrix in the tree's order (copies; only when asked for)."""
-        matrix = self.listed.copy() if self.returned is None else self.listed + self.returned
+        parts = self.parts
+        matrix = parts[0].copy() if len(parts) == 1 else parts[0] + parts[1]
         matrix.sum_duplicates()
         if self.left is not None:
             matrix = diags_array(self.left) @ matrix

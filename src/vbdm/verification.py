@@ -57,7 +57,7 @@ def verify(spectrum: Spectrum) -> float:
     solver: EigenSolver = Dense() if op.n_points <= DENSE_POINTS else ShiftInvert()
     n = min(len(spectrum.eigenvalues) + SPARE, op.n_points - 1)
     parts = prepare_pieces(pencil, pieces, n, solver)
-    reference = solve_pieces(parts, pieces, pencil.mass, n, 1e-10, None).values
+    reference = solve_pieces(parts, pieces, pencil.mass, n, 1e-10, [])[0].values
     theta = spectrum.pencil_eigenvalues[spectrum.pencil_eigenvalues > 0]
     nearest = np.abs(reference[None, :] - theta[:, None]).min(axis=1)
     return float((nearest / theta).max(initial=0.0))

@@ -169,8 +169,8 @@ def test_another_mass_and_a_warm_start_reuse_the_preparation():
     changed = Pencil(pencil.weights, pencil.degrees, other)
     exact = Dense().solve(changed, 10, 0.0)
     cold = prepared.solve(other, 10, 1e-6)
-    warm = prepared.solve(other, 10, 1e-6, start=first.vectors)
-    again = prepared.solve(other, 10, 1e-6, start=warm.vectors)
+    warm = prepared.solve(other, 10, 1e-6, start=first)
+    again = prepared.solve(other, 10, 1e-6, start=warm)
     assert max(error(pairs, exact, changed) for pairs in (cold, warm, again)) <= 1e-6
     assert again.iterations < cold.iterations
 

@@ -1,10 +1,13 @@
 """Dense algebra on tall blocks of vectors (N, m), some rows at a time.
 
-Rows are taken in pieces that fit the cache: fresh large arrays would cost more than the
-arithmetic, and results are written in place wherever possible.
+Rows are taken in pieces that fit the cache, on all cores: fresh large arrays would cost more than
+the arithmetic, and results are written in place wherever possible. Sums over pieces are added up in
+the order of the rows, so that they do not depend on the number of threads.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +15,7 @@ from scipy.linalg import eigh
 
 from ..arrays import FloatArray
 from ..search.exact import chunks
+from ..threads import for_each, in_order
 
 #: Directions whose share outside all others is below this are left out of the basis.
 DEPENDENT = 1e-11
@@ -43,24 +47,41 @@ def gram_matrices(
 ) -> tuple[FloatArray, FloatArray]:
     """Return S'MS and S'(D - K)S for a basis S in parts; only blocks above the diagonal cost."""
     ends = np.cumsum([part.shape[1] for part in basis])
-    gram, energy = np.zeros((ends[-1], ends[-1])), np.zeros((ends[-1], ends[-1]))
-    for rows in row_chunks(len(mass), 2 * int(ends[-1])):
+
+    def work(rows: slice) -> FloatArray:
+        both = np.zeros((2, ends[-1], ends[-1]))
         block = np.hstack([part[rows] for part in basis])
+        weighted = mass[rows, None] * block
         for part, image, end in zip(basis, images, ends, strict=True):
             columns = slice(end - part.shape[1], end)
             above = block[:, :end].T
-            gram[:end, columns] += above @ (mass[rows, None] * part[rows])
-            energy[:end, columns] += above @ image[rows]
+            both[0, :end, columns] = above @ weighted[:, columns]
+            both[1, :end, columns] = above @ image[rows]
+        return both
+
+    gram, energy = summed(work, row_chunks(len(mass), 2 * int(ends[-1])))
     for matrix in (gram, energy):
         matrix[:] = np.triu(matrix) + np.triu(matrix, 1).T
     return gram, energy
 
 
-def combined(part: FloatArray, mix: FloatArray) -> FloatArray:
-    """Return part @ mix, by rows."""
-    result = np.empty((len(part), mix.shape[1]))
-    for rows in row_chunks(len(part), len(mix)):
-        np.matmul(part[rows], mix, out=result[rows])
+def summed(work: Callable[[slice], FloatArray], pieces: list[slice]) -> FloatArray:
+    """Return the sum of the work on all pieces."""
+    results = in_order(work, pieces)
+    total = next(results)
+    for result in results:
+        total += result
+    return total
+
+
+def combination(parts: list[FloatArray], mix: FloatArray) -> FloatArray:
+    """Return the parts side by side, times mix, by rows."""
+    result = np.empty((len(parts[0]), mix.shape[1]))
+
+    def work(rows: slice) -> None:
+        np.matmul(np.hstack([part[rows] for part in parts]), mix, out=result[rows])
+
+    for_each(work, row_chunks(len(result), len(mix)))
     return result
 
 
@@ -68,18 +89,23 @@ def move(basis: list[FloatArray], mix: FloatArray, active: NDArray[np.intp]) -> 
     """Replace X in [X, W, P] by the combination `mix`, and W by its share without X."""
     X, W = basis[:2]
     n_kept = X.shape[1]
-    for rows in row_chunks(len(X), len(mix)):
+
+    def work(rows: slice) -> None:
         moves = np.hstack([part[rows] for part in basis[1:]]) @ mix[n_kept:]
         X[rows] = X[rows] @ mix[:n_kept] + moves
         W[rows] = moves[:, active]
 
+    for_each(work, row_chunks(len(X), len(mix)))
+
 
 def quotients(vectors: FloatArray, images: FloatArray, mass: FloatArray) -> FloatArray:
     """Return u'(D - K)u / u'Mu for each column."""
-    energy, size = np.zeros(vectors.shape[1]), np.zeros(vectors.shape[1])
-    for rows in row_chunks(len(mass), 2 * len(size)):
-        energy += np.einsum("ij,ij->j", vectors[rows], images[rows])
-        size += mass[rows] @ np.square(vectors[rows])
+
+    def work(rows: slice) -> FloatArray:
+        energy = np.einsum("ij,ij->j", vectors[rows], images[rows])
+        return np.stack([energy, mass[rows] @ np.square(vectors[rows])])
+
+    energy, size = summed(work, row_chunks(len(mass), 2 * vectors.shape[1]))
     return np.asarray(energy / size)
 
 
@@ -88,10 +114,12 @@ def rounding(vectors: FloatArray, degrees: FloatArray) -> FloatArray:
 
     Each term D u² carries a rounding of its own, and these add up like random numbers.
     """
-    squares = np.zeros(vectors.shape[1])
-    for rows in row_chunks(len(vectors), len(squares)):
+
+    def work(rows: slice) -> FloatArray:
         terms = degrees[rows, None] * np.square(vectors[rows])
-        squares += np.square(terms, out=terms).sum(axis=0)
+        return np.asarray(np.square(terms, out=terms).sum(axis=0))
+
+    squares = summed(work, row_chunks(len(vectors), vectors.shape[1]))
     return np.asarray(4 * np.finfo(np.float64).eps * np.sqrt(squares))
 
 
@@ -106,11 +134,13 @@ def remove_span(block: FloatArray, vectors: FloatArray, mass: FloatArray) -> Non
     Done on the vectors themselves: where few heavy points dominate all corrections, differences of
     Gram matrices would be nothing but rounding.
     """
-    shares = np.zeros((vectors.shape[1], block.shape[1]))
-    for rows in row_chunks(len(mass), len(shares) + block.shape[1]):
-        shares += vectors[rows].T @ (mass[rows, None] * block[rows])
-    for rows in row_chunks(len(mass), len(shares) + block.shape[1]):
+    pieces = row_chunks(len(mass), vectors.shape[1] + block.shape[1])
+    shares = summed(lambda rows: vectors[rows].T @ (mass[rows, None] * block[rows]), pieces)
+
+    def work(rows: slice) -> None:
         block[rows] -= vectors[rows] @ shares
+
+    for_each(work, pieces)
 
 
 def row_chunks(n_rows: int, width: int) -> list[slice]:

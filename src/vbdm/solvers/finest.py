@@ -46,8 +46,11 @@ class Finest:
     def stiffness(self, block: FloatArray) -> FloatArray:
         """Return (D - K) times a block."""
         product: FloatArray = self.weights @ block
-        for rows in row_chunks(len(block), block.shape[1]):
+
+        def work(rows: slice) -> None:
             np.subtract(self.degrees[rows, None] * block[rows], product[rows], out=product[rows])
+
+        for_each(work, row_chunks(len(block), block.shape[1]))
         return product
 
     def averaged(self, coarse: FloatArray) -> FloatArray:

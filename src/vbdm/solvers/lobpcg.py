@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import FloatArray
+from ..threads import for_each
 from .blocks import (
-    combined,
+    combination,
     move,
     quotients,
     rayleigh_ritz,
@@ -67,10 +68,18 @@ class Block:
     moves: FloatArray | None = None
     move_images: FloatArray | None = None
 
-    def truncated(self, n: int) -> Block:
-        """Return the first n columns."""
-        vectors, images = (np.ascontiguousarray(a[:, :n]) for a in (self.vectors, self.images))
-        return Block(vectors, images, self.values[:n])
+    def split(self, n: int) -> tuple[Block, Block]:
+        """Return the first n columns and the others."""
+        parts = (slice(None, n), slice(n, None))
+        first, rest = (
+            Block(
+                np.ascontiguousarray(self.vectors[:, part]),
+                np.ascontiguousarray(self.images[:, part]),
+                self.values[part],
+            )
+            for part in parts
+        )
+        return first, rest
 
 
 @dataclass(frozen=True)
@@ -113,7 +122,7 @@ def ritz_block(stiffness: Product, mass: FloatArray, start: FloatArray) -> Block
     remove_constant(start, mass)
     images = stiffness(start)
     values, mix = rayleigh_ritz([start], [images], mass, start.shape[1])
-    return Block(combined(start, mix), combined(images, mix), values)
+    return Block(combination([start], mix), combination([images], mix), values)
 
 
 def iterate(
@@ -164,9 +173,12 @@ def advance(problem: Problem, block: Block, active: NDArray[np.intp]) -> None:
 def residuals(block: Block, mass: FloatArray, active: NDArray[np.intp]) -> FloatArray:
     """Return (D - K) x - θ M x for some columns."""
     result = np.empty((len(mass), len(active)))
-    for rows in row_chunks(len(mass), len(active)):
-        result[rows] = block.vectors[rows][:, active]
-        result[rows] *= mass[rows, None]
-        result[rows] *= block.values[active]
-        np.subtract(block.images[rows][:, active], result[rows], out=result[rows])
+
+    def work(rows: slice) -> None:
+        part = block.vectors[rows][:, active]
+        part *= mass[rows, None]
+        part *= block.values[active]
+        np.subtract(block.images[rows][:, active], part, out=result[rows])
+
+    for_each(work, row_chunks(len(mass), len(active)))
     return result

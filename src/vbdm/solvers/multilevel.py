@@ -13,6 +13,7 @@ from ..arrays import FloatArray
 from ..errors import SolverError, bad_input
 from ..threads import one_blas_thread
 from .aggregates import Cells, Labels, tree_cells
+from .blocks import combination, rayleigh_ritz, remove_constant
 from .direct import Dense
 from .finest import Finest, averages_over, parts_of
 from .hierarchy import Hierarchy, Level, build_levels, graph_laplacian, piecewise_constant
@@ -27,6 +28,8 @@ TREE_COLUMNS = 20
 GROWTH = 1.1
 #: Columns after the end of the block that guard it.
 GUARDS = 3
+#: A coarse vector is known if this share of it lies in the span of the earlier ones.
+KNOWN = 0.9
 #: Accuracy asked for on the coarse levels, and the most steps there: they are a start, no more.
 COARSE_TOL, COARSE_STEPS = 1e-2, 3
 
@@ -122,9 +125,9 @@ class PreparedMultilevel:
     max_iterations: int
 
     def solve(
-        self, mass: FloatArray, n: int, tol: float, start: FloatArray | None = None
+        self, mass: FloatArray, n: int, tol: float, start: EigenPairs | None = None, extra: int = 0
     ) -> EigenPairs:
-        """Return the n smallest pairs of (D - K) u = θ M u.
+        """Return the n + extra smallest pairs of (D - K) u = θ M u.
 
         Parameters
         ----------
@@ -134,8 +137,10 @@ class PreparedMultilevel:
             How many, the constant included; 2 or more.
         tol : float
             Wanted relative accuracy of each θ; a θ below 1e-6 of the largest counts as that much.
-        start : (N, m) array, optional
-            Vectors near the wanted ones, such as the solution for another mass.
+        start : EigenPairs, optional
+            The solution for another mass.
+        extra : int
+            So many more pairs come back, as they are when the first n have the accuracy.
 
         Raises
         ------
@@ -143,22 +148,23 @@ class PreparedMultilevel:
             If `tol` is not reached within the allowed iterations.
         """
         with one_blas_thread():
-            return self.solve_alone(mass, n, tol, start)
+            return self.solve_alone(mass, n, tol, None if start is None else start.warm, extra)
 
     def solve_alone(
-        self, mass: FloatArray, n: int, tol: float, start: FloatArray | None
+        self, mass: FloatArray, n: int, tol: float, warm: Warm | None, extra: int
     ) -> EigenPairs:
         """Solve, from the coarsest level to the finest."""
         hierarchy = Hierarchy.with_mass(self.levels, self.finest.restriction @ mass)
-        check_room(hierarchy, n)
-        coarse_values, coarse = coarse_pairs(hierarchy, block_size(n))
-        first = self.finest.interpolated(coarse, coarse_values, mass)
-        if start is not None:
-            # Without the constant: it is no mode to be found, however small what rounding left.
-            varies = np.ptp(start, axis=0) > 1e-8 * np.abs(start).max(axis=0)
-            first = np.hstack([start[:, varies], first])
-        block = ritz_block(self.finest.stiffness, mass, first)
-        del first
+        n_block = block_size(n + extra)
+        check_room(hierarchy, n + extra)
+        coarse_values, coarse = coarse_pairs(hierarchy, n_block)
+        if warm is None:
+            first = self.finest.interpolated(coarse, coarse_values, mass)
+            block = ritz_block(self.finest.stiffness, mass, first)
+            del first
+        else:
+            values, fresh = warm.unknown(coarse_values, coarse, hierarchy.masses[0])
+            block = self.joined([warm.block, warm.rest], values, fresh, mass)
         n_wanted = n - 1
         # Cells are stiffer than points: by this factor their corrections come out too small.
         positive = np.maximum(block.values, 1e-12 * block.values[-1])
@@ -166,11 +172,26 @@ class PreparedMultilevel:
         correct = partial(self.correct, hierarchy, mass, float(np.clip(stiffer, 1.0, 2.0)))
         problem = Problem(self.finest.stiffness, mass, correct, self.finest.degrees)
         n_active = block_end(block.values, n_wanted)
-        block = block.truncated(n_active + GUARDS)
+        block, rest = block.split(max(n_active, n_wanted + extra) + GUARDS)
         progress = iterate(problem, block, n_wanted, n_active, tol, self.max_iterations)
         if not progress.converged:
             raise not_converged(n, tol, progress)
-        return with_constant(block, mass, n, progress)
+        return with_constant(block, mass, n + extra, progress, Warm(block, rest, coarse))
+
+    def joined(
+        self, known: list[Block], values: FloatArray, fresh: FloatArray, mass: FloatArray
+    ) -> Block:
+        """Return the Ritz vectors of known blocks and of some coarse vectors; only these cost."""
+        basis, images = [part.vectors for part in known], [part.images for part in known]
+        if fresh.shape[1]:
+            basis.append(self.finest.interpolated(fresh, values, mass))
+            images.append(self.finest.stiffness(basis[-1]))
+        # The constant was taken out for another mass; its image is 0.
+        for part in basis:
+            remove_constant(part, mass)
+        width = sum(part.shape[1] for part in basis)
+        ritz, mix = rayleigh_ritz(basis, images, mass, width)
+        return Block(combination(basis, mix), combination(images, mix), ritz)
 
     def correct(
         self,
@@ -183,6 +204,29 @@ class PreparedMultilevel:
         """Return roughly (D - K - θM)⁻¹ residual: a coarse correction, then a Jacobi step."""
         coarse = hierarchy.correct(self.finest.restriction @ residual, stiffer * values)
         return self.finest.corrected(residual, stiffer * coarse, values, mass)
+
+
+@dataclass(frozen=True, eq=False)
+class Warm:
+    """What a solve leaves for the next: all it knows, and the coarse vectors it began with."""
+
+    block: Block
+    rest: Block
+    coarse: FloatArray
+
+    def unknown(
+        self, values: FloatArray, coarse: FloatArray, mass: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the coarse vectors for a new mass that the old ones do not contain.
+
+        Where the new mass gives a few points modes of their own, these are new; as a rule none is.
+        """
+        gram = self.coarse.T @ (mass[:, None] * self.coarse)
+        shares = self.coarse.T @ (mass[:, None] * coarse)
+        inside = np.einsum("ij,ij->j", shares, np.linalg.lstsq(gram, shares, rcond=1e-12)[0])
+        size = mass @ coarse**2
+        new = inside < KNOWN * size
+        return values[new], coarse[:, new]
 
 
 def coarse_pairs(hierarchy: Hierarchy, n: int) -> tuple[FloatArray, FloatArray]:
@@ -215,7 +259,9 @@ def block_end(values: FloatArray, n_wanted: int) -> int:
     return max(n_wanted, min(end, len(values) - GUARDS))
 
 
-def with_constant(block: Block, mass: FloatArray, n: int, progress: Progress) -> EigenPairs:
+def with_constant(
+    block: Block, mass: FloatArray, n: int, progress: Progress, warm: Warm
+) -> EigenPairs:
     """Put the constant in front, and count: two products to start, two in each step."""
     order = np.argsort(block.values[: n - 1], kind="stable")
     vectors = np.empty((len(mass), n))
@@ -223,7 +269,9 @@ def with_constant(block: Block, mass: FloatArray, n: int, progress: Progress) ->
     vectors[:, 1:] = block.vectors[:, order]
     values = np.concatenate([[0.0], np.maximum(block.values[order], 0.0)])
     steps = progress.steps
-    return EigenPairs(values, vectors, "Multilevel", steps, 2 + 2 * steps, True, progress.error)
+    return EigenPairs(
+        values, vectors, "Multilevel", steps, 2 + 2 * steps, True, progress.error, warm
+    )
 
 
 def check_room(hierarchy: Hierarchy, n: int) -> None:

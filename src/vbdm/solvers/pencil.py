@@ -68,7 +68,10 @@ class Pencil:
 
 @dataclass(frozen=True, eq=False)
 class EigenPairs:
-    """What a solver returns: θ from 0 upwards, u by columns, and how it went."""
+    """What a solver returns: θ from 0 upwards, u by columns, and how it went.
+
+    `warm` is the solver's own: what its next solve of the same K can start from.
+    """
 
     values: FloatArray
     vectors: FloatArray
@@ -77,15 +80,19 @@ class EigenPairs:
     products: int = 0
     converged: bool = True
     error_estimate: float = 0.0
+    warm: Any = None
 
 
 class PreparedSolver(Protocol):
     """A solver that has seen K and D, and solves for any mass."""
 
     def solve(
-        self, mass: FloatArray, n: int, tol: float, start: FloatArray | None = None
+        self, mass: FloatArray, n: int, tol: float, start: EigenPairs | None = None, extra: int = 0
     ) -> EigenPairs:
-        """Return n pairs of (D - K) u = θ M u; `start` may hold vectors near the wanted ones."""
+        """Return n + extra pairs of (D - K) u = θ M u, the first n of them to the accuracy `tol`.
+
+        `start` is what this solver returned for another mass.
+        """
 
 
 class EigenSolver(Protocol):
@@ -106,7 +113,7 @@ class Unprepared:
     pencil: Pencil
 
     def solve(
-        self, mass: FloatArray, n: int, tol: float, start: FloatArray | None = None
+        self, mass: FloatArray, n: int, tol: float, start: EigenPairs | None = None, extra: int = 0
     ) -> EigenPairs:
         """Solve the pencil with this mass; `start` is not used."""
-        return self.solver.solve(replace(self.pencil, mass=mass), n, tol)
+        return self.solver.solve(replace(self.pencil, mass=mass), n + extra, tol)
