@@ -9,15 +9,29 @@ One walk: points → graph → bandwidth → kernel → operator → spectrum.
 [0.0, -2.0, -2.0, -2.0]
 """
 
-from . import datasets, memory, opinions, search, shapes, solvers, theory, uncertainty, verification
+from . import (
+    datasets,
+    memory,
+    opinions,
+    progress,
+    search,
+    shapes,
+    solvers,
+    theory,
+    uncertainty,
+    verification,
+)
 from .alignment import align
 from .errors import (
     DensityTailWarning,
     DisconnectedWarning,
     InputError,
     NoiseWarning,
+    OutOfMemoryError,
+    OutsideWarning,
     SaturatedNeighborsWarning,
     SolverError,
+    SolverWarning,
     TuningWarning,
     UnboundedErrorWarning,
     UnresolvedWarning,
@@ -25,6 +39,7 @@ from .errors import (
     WeakLinkWarning,
 )
 from .estimate import estimate_operator
+from .extension import Extension, extend
 from .graph import NeighborGraph, neighbors
 from .limiter import Limiter
 from .memory import estimate_memory
@@ -32,34 +47,42 @@ from .operator import Operator
 from .opinions import Opinions, second_opinion
 from .spectrum import Spectrum
 from .tuning import Tuning, tune
+from .verification import Verification
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
     "DensityTailWarning",
     "DisconnectedWarning",
+    "Extension",
     "InputError",
     "Limiter",
     "NeighborGraph",
     "NoiseWarning",
     "Operator",
     "Opinions",
+    "OutOfMemoryError",
+    "OutsideWarning",
     "SaturatedNeighborsWarning",
     "SolverError",
+    "SolverWarning",
     "Spectrum",
     "Tuning",
     "TuningWarning",
     "UnboundedErrorWarning",
     "UnresolvedWarning",
     "VbdmWarning",
+    "Verification",
     "WeakLinkWarning",
     "align",
     "datasets",
     "estimate_memory",
     "estimate_operator",
+    "extend",
     "memory",
     "neighbors",
     "opinions",
+    "progress",
     "search",
     "second_opinion",
     "shapes",

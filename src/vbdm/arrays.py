@@ -22,7 +22,7 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
     return view
 
 
-def check_points(points: ArrayLike) -> FloatArray:
+def check_points(points: ArrayLike, at_least: int = 2) -> FloatArray:
     """Return the points as a finite, C-ordered float64 array of shape (N, n), N >= 2."""
     try:
         X = np.asarray(points)
@@ -43,7 +43,7 @@ def check_points(points: ArrayLike) -> FloatArray:
             because="A one-dimensional array could be one point or many.",
             hint="Use X.reshape(-1, 1) for many points on a line.",
         )
-    if len(X) < 2:
+    if len(X) < at_least:
         raise bad_input(
             "At least two points are needed.",
             received=f"{len(X)} point(s)",

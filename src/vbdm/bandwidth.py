@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .arrays import FloatArray, check_per_point
-from .errors import bad_input
+from .errors import InputError, bad_input
 from .graph import NeighborGraph
 from .threads import for_each
 
@@ -56,6 +57,54 @@ class Bandwidth:
         return self.row * self.column
 
 
+@dataclass(frozen=True, eq=False)
+class BandwidthSource:
+    """Where ρ came from, so that it can be had at new points, too.
+
+    Attributes
+    ----------
+    rho0 : (N,) array
+        The pilot bandwidth at the training points, in the tree's order.
+    n_density_neighbors, n_neighbors : int
+        How many neighbours measured ρ0, and the pilot density.
+    beta : float or None
+        ρ = q0^β, unless one of the next two was given.
+    given, potential : array or callable, optional
+        The user's ρ or U.
+    dim : float
+        The dimension, which a potential needs.
+    """
+
+    rho0: FloatArray
+    n_density_neighbors: int
+    n_neighbors: int
+    beta: float | None
+    given: Any
+    potential: Any
+    dim: float
+    centre: float = 0.0
+
+    def bandwidth_at(self, points: FloatArray, pilot: FloatArray) -> FloatArray:
+        """Return ρ at new points, from the pilot density there or the user's function."""
+        if self.beta is not None:
+            return np.asarray(pilot**self.beta)
+        function = self.given if self.potential is None else self.potential
+        name = "bandwidth" if self.potential is None else "potential"
+        if not callable(function):
+            raise bad_input(
+                f"`{name}` is not known at new points.",
+                received=f"`{name}` as an array",
+                because="It holds values at the training points only.",
+                hint=f"Pass `{name}` as a function of the points.",
+            )
+        values = check_per_point(function(points), name, len(points))
+        if self.potential is not None:
+            return np.asarray(np.exp(-(values - self.centre) / (self.dim + 2)))
+        if not (values > 0).all():
+            raise not_positive(values, name)
+        return values
+
+
 def pilot_bandwidth(graph: NeighborGraph, n_density_neighbors: int) -> FloatArray:
     r"""Return ρ0, the root mean square distance to the nearest k0 - 1 other points.
 
@@ -86,24 +135,31 @@ def given_bandwidth(
     """Return a bandwidth given by the user, as an array or as a function of the points."""
     values = evaluated(rho, graph, name)
     if not (values > 0).all():
-        raise bad_input(
-            f"`{name}` must be positive everywhere.",
-            received=f"a smallest value of {values.min():.3g}",
-            because="It is a length at every point.",
-            hint="Add a floor, or pass the exponential of a function.",
-        )
+        raise not_positive(values, name)
     return values
+
+
+def not_positive(values: FloatArray, name: str) -> InputError:
+    """Say that a bandwidth must be positive."""
+    return bad_input(
+        f"`{name}` must be positive everywhere.",
+        received=f"a smallest value of {values.min():.3g}",
+        because="It is a length at every point.",
+        hint="Add a floor, or pass the exponential of a function.",
+    )
 
 
 def potential_bandwidth(
     potential: ArrayLike | Callable[[FloatArray], ArrayLike], graph: NeighborGraph, dim: float
-) -> FloatArray:
+) -> tuple[FloatArray, float]:
     r"""Return ρ = exp(-U/(d+2)), whose drift (d+2)∇ρ/ρ is -∇U (after Eq. "gradientFlow").
 
-    U is centred first: a constant added to U scales ρ, which changes nothing but the unit of ε.
+    U is centred first, and the centre returned, too: a constant added to U scales ρ, which changes
+    nothing but the unit of ε.
     """
     U = evaluated(potential, graph, "potential")
-    exponent = -(U - np.median(U)) / (dim + 2)
+    centre = float(np.median(U))
+    exponent = -(U - centre) / (dim + 2)
     if np.ptp(exponent) > 600:
         raise bad_input(
             "`potential` spans too wide a range.",
@@ -111,7 +167,7 @@ def potential_bandwidth(
             because="exp(-U/(d+2)) would overflow or underflow.",
             hint="Check its units: U enters as -log of the invariant density.",
         )
-    return np.asarray(np.exp(exponent))
+    return np.asarray(np.exp(exponent)), centre
 
 
 def evaluated(
@@ -128,5 +184,5 @@ def evaluated(
                 hint=f"Pass `{name}` as an array with one number per point.",
             )
         values = function(graph.points)
-    checked = check_per_point(values, name, graph.n_points)  # type: ignore[arg-type]
+    checked = check_per_point(values, name, graph.n_rows)  # type: ignore[arg-type]
     return np.asarray(graph.to_tree(checked), dtype=np.float64)

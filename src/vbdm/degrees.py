@@ -162,7 +162,7 @@ def solve_degree(
     # ones may be copies).
     eighth = rows.scaled[:, : min(8, rows.scaled.shape[1])].max(axis=1)
     start = float(np.log2(np.median(eighth[eighth > 0]))) if eighth.any() else 0.0
-    low, high = start - 12, start + 2
+    low, high = start - 5, start + 1
     while excess(low) > 0:
         low -= 8
     while excess(high) < 0:

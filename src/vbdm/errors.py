@@ -14,6 +14,10 @@ class SolverError(RuntimeError):
     """The eigenvalue solver did not reach its tolerance and no other one could take over."""
 
 
+class OutOfMemoryError(InputError, MemoryError):
+    """The estimate would need more memory than there is; refused before it starts."""
+
+
 class VbdmWarning(UserWarning):
     """Base of all warnings of this package; filter on it to treat them alike."""
 
@@ -44,6 +48,14 @@ class UnresolvedWarning(VbdmWarning):
 
 class WeakLinkWarning(VbdmWarning):
     """Some eigenvalues are decided by a few points: a thin tail, or a bridge between clusters."""
+
+
+class OutsideWarning(VbdmWarning):
+    """Some new points lie where there is no data: nothing is said about them."""
+
+
+class SolverWarning(VbdmWarning):
+    """The fast eigenvalue solver failed and a slower one took over; the result is sound."""
 
 
 class TuningWarning(VbdmWarning):

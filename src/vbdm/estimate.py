@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike
 
 from .arrays import check_count, check_points, check_positive, is_auto
 from .bandwidth import pilot_bandwidth
-from .degrees import ENOUGH_POINTS, degree_target
+from .degrees import degree_target
 from .dimension import Dimension, given_dimension
 from .doubts import warn_of_doubts
 from .errors import bad_input
-from .graph import NeighborGraph, neighbors, sorted_cloud
-from .guess import guess_neighbors
+from .graph import NeighborGraph, sorted_cloud
+from .guess import FEW_POINTS, guess_neighbors
 from .kernel import evaluate_kernel, pilot_density
 from .limiter import Limiter
 from .methods import Method
@@ -125,7 +125,8 @@ def estimate_operator(
     h = as_shape(shape)
     given = None if is_auto(epsilon) else check_positive(epsilon, "epsilon")
 
-    graph = as_graph(X, n_neighbors, partial(first_neighbors, request, settings, h, given))
+    guess = partial(first_neighbors, request, settings, h, given)
+    graph = as_graph(X, n_neighbors, guess, settings.merge_copies)
     pilot_graph = graph.with_neighbors(settings.n_neighbors) if settings.widen else graph
     k0 = density_neighbors(n_density_neighbors, pilot_graph, settings)
     rho0 = pilot_bandwidth(pilot_graph, k0)
@@ -145,8 +146,9 @@ def estimate_operator(
         graph, rho, tuning.epsilon, h, leave_one_out=settings.leave_one_out, cutoff=cutoff,
         one_way_share=settings.one_way_share,
     )  # fmt: skip
+    source = request.source(graph, rho0, k0, pilot_graph.n_neighbors, d)
     result = normalise(
-        kernel, dimension=dimension, alpha=request.alpha_in(d), beta=request.beta_in(d),
+        kernel, source, dimension=dimension, alpha=request.alpha_in(d), beta=request.beta_in(d),
         c1=request.c1_in(d), tuning=tuning, limiter=settings.limiter,
         finite_sample=settings.finite_sample,
         smallest_piece=settings.smallest_piece or k0,
@@ -164,7 +166,7 @@ def first_neighbors(
     guessed, if what it depends on is known.
     """
     n, beta = cloud.n_points, request.beta
-    if n <= ENOUGH_POINTS or not settings.widen or beta is None or epsilon is not None:
+    if n <= FEW_POINTS or not settings.widen or beta is None or epsilon is not None:
         return min(n, settings.n_neighbors)
     cutoff = radius_of(shape, settings.truncation(n, Dimension(1.0)))
     if not np.isfinite(cutoff):
@@ -174,7 +176,10 @@ def first_neighbors(
 
 
 def as_graph(
-    X: ArrayLike | NeighborGraph, n_neighbors: int | str, choose: Callable[[NeighborGraph], int]
+    X: ArrayLike | NeighborGraph,
+    n_neighbors: int | str,
+    choose: Callable[[NeighborGraph], int],
+    merge_copies: bool,
 ) -> NeighborGraph:
     """Return the neighbour graph: given, or searched."""
     if isinstance(X, NeighborGraph):
@@ -187,7 +192,15 @@ def as_graph(
             )
         return X
     points = check_points(X)
+    k = None
     if not is_auto(n_neighbors):
-        return neighbors(points, check_count(n_neighbors, "n_neighbors", low=2, high=len(points)))
-    cloud = sorted_cloud(points, min(64, len(points)))
-    return cloud.with_neighbors(choose(cloud))
+        k = check_count(n_neighbors, "n_neighbors", low=2, high=len(points))
+    cloud = sorted_cloud(points, k or min(64, len(points)), merge_copies=merge_copies)
+    if cloud.n_points < 2:
+        raise bad_input(
+            "All points are the same.",
+            received=f"{len(points)} copies of one point",
+            because="An operator compares points with their neighbours.",
+            hint="Check the columns that were selected.",
+        )
+    return cloud.with_neighbors(k or choose(cloud))

@@ -11,16 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import cKDTree
 
 from .arrays import BoolArray, FloatArray, IntArray, check_count, check_finite, check_points, frozen
+from .copies import Copies, find_copies
 from .errors import bad_input
+from .memory import MEASURED_COLUMNS, refuse_if_too_large
 from .search import Auto, BruteForce, KDTree, NeighborIndex, NeighborSearch
 from .search.exact import chunks, squared_distances
 from .threads import for_each
 
-#: With at most so many columns distances are measured again when needed instead of being kept:
-#: that takes a few nanoseconds and saves 8 bytes per pair.
-MEASURED_COLUMNS = 16
 #: Pairs in a piece of rows: what a piece needs stays in the processor's cache.
-PIECE = 1 << 18
+PIECE = 1 << 17
 Rows = slice | NDArray[np.intp]
 
 
@@ -52,6 +51,9 @@ class NeighborGraph:
         How distances were measured.
     exact : bool
         Whether the lists are sure to hold all nearest neighbours; if not, pairs are looked up.
+    copies : Copies or None
+        Which rows were merged into one point; N then is the number of distinct points inside, and
+        what is in the caller's order has a row for each copy (their lists name the first of them).
     """
 
     tree_indices: IntArray
@@ -61,6 +63,7 @@ class NeighborGraph:
     exact: bool = True
     kept_sqdist: FloatArray | None = None
     index: NeighborIndex | None = None
+    copies: Copies | None = None
 
     @classmethod
     def from_arrays(
@@ -92,12 +95,26 @@ class NeighborGraph:
 
     def __repr__(self) -> str:
         """Say the size and the metric."""
-        return f"NeighborGraph({self.n_points} points, {self.n_neighbors} neighbors, {self.metric})"
+        merged = "" if self.copies is None else f", {self.n_rows} with copies"
+        return (
+            f"NeighborGraph({self.n_points} points{merged}, {self.n_neighbors} neighbors, "
+            f"{self.metric})"
+        )
 
     @property
     def n_points(self) -> int:
         """Number of points N."""
         return len(self.tree_indices)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that the caller passed: all copies count."""
+        return self.n_points if self.copies is None else len(self.copies.point_of)
+
+    @cached_property
+    def counts(self) -> FloatArray | None:
+        """How often each point occurs, in the tree's order; None: once."""
+        return None if self.copies is None else frozen(self.copies.counts[self.order])
 
     @property
     def n_neighbors(self) -> int:
@@ -107,7 +124,12 @@ class NeighborGraph:
     @cached_property
     def indices(self) -> IntArray:
         """Neighbours in the caller's numbering."""
-        return frozen(self.to_caller(self.order[self.tree_indices].astype(np.int32)))
+        return frozen(self.to_caller(self.caller_rows[self.tree_indices].astype(np.int32)))
+
+    @property
+    def caller_rows(self) -> NDArray[np.intp]:
+        """The caller's row of each point in the tree's order; the first of its copies."""
+        return self.order if self.copies is None else self.copies.first[self.order]
 
     @cached_property
     def sqdist(self) -> FloatArray:
@@ -143,11 +165,11 @@ class NeighborGraph:
         """Bring rows from the tree's order into the caller's."""
         result = np.empty_like(values)
         result[self.order] = values
-        return result
+        return result if self.copies is None else self.copies.expand(result)
 
     def to_tree(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Bring rows from the caller's order into the tree's."""
-        return values[self.order]
+        """Bring rows from the caller's order into the tree's; copies are averaged."""
+        return (values if self.copies is None else self.copies.average(values))[self.order]
 
     def with_neighbors(self, n_neighbors: int) -> NeighborGraph:
         """Return the graph of the same points with another number of neighbours.
@@ -160,6 +182,7 @@ class NeighborGraph:
             return replace(self, tree_indices=self.tree_indices[:, :k], kept_sqdist=kept)
         if self.tree_points is None:
             return self
+        refuse_if_too_large(self.n_points, k, self.tree_points.shape[1])
         index = self.index or Auto().index(self.tree_points, k)
         indices, sqdist = search_all(index, self.tree_points, k)
         return replace(self, tree_indices=frozen(indices), kept_sqdist=sqdist, index=index)
@@ -235,14 +258,25 @@ def neighbors(
     return sorted_cloud(points, k, search).with_neighbors(k)
 
 
-def sorted_cloud(points: FloatArray, k: int, search: NeighborSearch | None = None) -> NeighborGraph:
+def sorted_cloud(
+    points: FloatArray,
+    k: int,
+    search: NeighborSearch | None = None,
+    *,
+    merge_copies: bool = False,
+) -> NeighborGraph:
     """Return points in the order of a tree, ready to be searched: each is its only neighbour."""
+    copies = find_copies(points) if merge_copies else None
+    if copies is not None:
+        points = points[copies.first]
     order = tree_order(points)
     cloud = np.ascontiguousarray(points[order])
     index = (search or Auto()).index(cloud, k)
     alone = np.arange(len(points), dtype=np.int32)[:, None]
     exact = search is None or isinstance(search, (Auto, KDTree, BruteForce))
-    return NeighborGraph(frozen(alone), frozen(order), frozen(cloud), exact=exact, index=index)
+    return NeighborGraph(
+        frozen(alone), frozen(order), frozen(cloud), exact=exact, index=index, copies=copies
+    )
 
 
 def search_all(
@@ -259,7 +293,7 @@ def search_all(
             sqdist[rows] = distances
 
     pieces = chunks(len(cloud), size=index.rows_per_call)
-    for_each(work, pieces, parallel=index.parallel)
+    for_each(work, pieces, "neighbours", index.parallel)
     return indices, None if sqdist is None else frozen(sqdist)
 
 

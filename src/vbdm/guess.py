@@ -13,6 +13,8 @@ from scipy.special import gamma
 from .graph import NeighborGraph
 from .shapes import Shape
 
+#: Up to this many points two searches cost less than a guess.
+FEW_POINTS = 4000
 #: Rows looked at.
 SAMPLE = 1000
 #: Neighbours of each, and those that measure distance ratios and the density.
@@ -51,7 +53,9 @@ def guess_neighbors(
     points, index = cloud.tree_points, cloud.index
     if points is None or index is None:
         return LISTED
-    rows = np.linspace(0, len(points) - 1, SAMPLE).round().astype(np.intp)
+    # Evenly over the first coordinate: a rule free of the order in which the points came.
+    ranked = np.argsort(points[:, 0], kind="stable")
+    rows = ranked[np.linspace(0, len(points) - 1, SAMPLE).round().astype(np.intp)]
     sqdist = index.query(points[rows], LISTED)[1][:, 1:]
     sqdist = np.maximum(sqdist, np.finfo(np.float64).tiny)
     log_ratio = 0.5 * (np.log(sqdist[:, RATIOS - 1]) - np.log(sqdist[:, : RATIOS - 1]).mean(axis=1))
@@ -64,4 +68,4 @@ def guess_neighbors(
     peak = float(shape(np.zeros(1))[0])
     reach = target * ball * peak / shape.moments(dim, cutoff).m0
     k = np.exp(highest - lowest) * reach * max(1.75 - 1.3 * exponent, 0.9)
-    return int(np.clip(k, LISTED, MOST * target / 17))
+    return int(np.clip(k, LISTED, MOST * max(target / 17, 1)))

@@ -49,14 +49,16 @@ class Kernel:
 
     @cached_property
     def row_sums(self) -> FloatArray:
-        """Σ_j K(x_i, x_j)."""
-        return self.weights.row_sums()
+        """Σ_j K(x_i, x_j), each point counted as often as it occurs."""
+        counts = self.weights.graph.counts
+        return self.weights.row_sums() if counts is None else self.weights @ counts
 
     @cached_property
     def spread(self) -> FloatArray:
         """Σ_j K² / (Σ_j K)²: one over the number of points that each row averages."""
-        sums = self.row_sums
-        squares = self.weights.row_sums(power=2)
+        sums, counts = self.row_sums, self.weights.graph.counts
+        weight = np.ones_like(sums) if counts is None else counts**2
+        squares = self.weights.product(weight, power=2)
         return np.divide(squares, sums**2, out=np.zeros_like(sums), where=sums > 0)
 
     def density(self, dim: float, at_least: float = 0.0) -> FloatArray:
@@ -70,8 +72,10 @@ class Kernel:
         leaves N - 1 of them; cutting the kernel takes m0 over what is left.
         """
         volume = self.moments(dim).m0 * (self.epsilon * self.bandwidth.squared) ** (dim / 2)
-        sums = np.maximum(self.row_sums, at_least)
-        return np.asarray(sums / ((len(volume) - self.leave_one_out) * volume))
+        sums, counts = np.maximum(self.row_sums, at_least), self.weights.graph.counts
+        # Left out of its own sum is the point with all its copies.
+        own = self.leave_one_out * (1.0 if counts is None else counts)
+        return np.asarray(sums / ((self.weights.graph.n_rows - own) * volume))
 
     def moments(self, dim: float) -> Moments:
         """Return the moments of the shape as it was cut."""

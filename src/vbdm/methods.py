@@ -62,6 +62,8 @@ class Method:
         Forms of the kernel that the method allows.
     smallest_piece : int or None
         Pieces with fewer points are strays; None: as many as measure the density.
+    merge_copies : bool
+        Whether equal points become one point with a weight.
     effort : float
         Multiplies the numbers of neighbours, from fast to accurate.
     """
@@ -79,6 +81,7 @@ class Method:
     one_way_share: float
     forms: tuple[str, ...]
     smallest_piece: int | None
+    merge_copies: bool
     effort: float = 1.0
 
     def with_effort(self, effort: float) -> Method:
@@ -158,6 +161,7 @@ METHODS = {
         one_way_share=0.5,
         forms=FORMS,
         smallest_piece=1,
+        merge_copies=False,
     ),
     "resolved": Method(
         beta=lambda dim: -min(0.5, 1 / dim),
@@ -173,5 +177,6 @@ METHODS = {
         one_way_share=1.0,
         forms=("symmetric",),
         smallest_piece=None,
+        merge_copies=True,
     ),
 }

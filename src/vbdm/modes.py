@@ -12,6 +12,7 @@ from .components import Pieces
 from .finite_sample import energy_extent, expected_share, local_energy
 from .limiter import Limit, Limiter, exponential_rates, first_limit, next_limit
 from .operator import Operator
+from .solvers.auto import PreparedAuto
 from .solvers.pencil import EigenPairs, EigenSolver, Pencil, PreparedSolver
 
 #: The first pass of the limiter only needs the size of the last eigenvalue.
@@ -50,6 +51,10 @@ class Modes:
         Over how many kernels the energy of each mode spreads.
     left_out : (m,) array
         Rates of modes that sat on unresolved points and were left out.
+    set_aside : (m,) array
+        θ of all modes that were found but are not in the list: left out, or too fast for it.
+    reason : str
+        Why this solver, if it was chosen automatically.
     """
 
     rates: FloatArray
@@ -62,6 +67,8 @@ class Modes:
     share: FloatArray = field(default_factory=lambda: np.ones(0))
     extent: FloatArray = field(default_factory=lambda: np.ones(0))
     left_out: FloatArray = field(default_factory=lambda: np.ones(0))
+    set_aside: FloatArray = field(default_factory=lambda: np.ones(0))
+    reason: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,11 +84,13 @@ def solve_modes(
 ) -> Modes:
     """Solve (D - K) u = θ M u for n modes, the zeros of the pieces included."""
     limiter = operator.limiter
+    n = min(n, pencil.n_points)
     if n <= pieces.n_solved or limiter is None:
         parts = prepare_pieces(pencil, pieces, n, solver)
-        pairs, _ = solve_pieces(parts, pieces, pencil.mass, n, tol, [])
+        solved = solve_pieces(parts, pieces, pencil.mass, n, tol, [])
+        pairs = merged(parts, pieces, solved, n)
         modes = Modes(pairs.values, pairs.values, pairs.vectors, pencil.mass, None, pairs, 1)
-        return corrected(operator, modes)
+        return replace(corrected(operator, modes), reason=reason_for(parts))
     most = min(max(n, limiter.n_reference + pieces.n_solved) + MARGIN + SPARE, pencil.n_points)
     parts = prepare_pieces(pencil, pieces, most, solver)
     # θ and rates need not come in the same order: a few more, then sorted, then cut.
@@ -99,7 +108,7 @@ def solve_modes(
         if sought - lost.sum() >= n:
             kept = without(modes, lost, n)
             if kept.theta.max() <= settled or accurate == sought:
-                return kept
+                return replace(kept, reason=reason_for(parts))
             # One of the others came in between: it must be accurate, too.
             accurate = sought
         else:
@@ -127,11 +136,10 @@ def find_limit(
     solved: list[EigenPairs] = []
     for _ in range(limiter.passes):
         mass = pencil.degrees * limit.time(local)
-        rough, solved = solve_pieces(
-            parts, pieces, mass, n_reference, max(tol, ROUGH), solved, extra
-        )
+        solved = solve_pieces(parts, pieces, mass, n_reference, max(tol, ROUGH), solved, extra)
+        values = np.sort(np.concatenate([pairs.values[1:] for pairs in solved]))
         # Small pieces may have fewer modes than that.
-        reference = float(rough.values[:n_reference][-1])
+        reference = float(values[: limiter.n_reference][-1])
         limit = next_limit(reference, limit.highest, limiter)
     return limit, solved
 
@@ -151,7 +159,8 @@ def solve_limited(
     """Solve for some modes with the limit in force, and turn θ into rates."""
     local = 1 / operator.steps
     mass = pencil.degrees * limit.time(local)
-    pairs, solved = solve_pieces(parts, pieces, mass, accurate, tol, start, sought - accurate)
+    solved = solve_pieces(parts, pieces, mass, accurate, tol, start, sought - accurate)
+    pairs = merged(parts, pieces, solved, sought)
     weights = pencil.degrees[:, None] * pairs.vectors**2
     energies = pairs.values * (mass @ pairs.vectors**2)
     rates = exponential_rates(energies, weights, pairs.values, local, limit.highest, limiter)
@@ -182,6 +191,7 @@ def without(modes: Modes, lost: BoolArray, n: int) -> Modes:
         modes, rates=modes.rates[kept], theta=modes.theta[kept], vectors=modes.vectors[:, kept],
         share=modes.share[kept], extent=modes.extent[kept],
         left_out=modes.rates[: last + 1][lost[: last + 1]],
+        set_aside=np.delete(modes.theta, kept),
     )  # fmt: skip
 
 
@@ -209,6 +219,13 @@ def prepare_pieces(pencil: Pencil, pieces: Pieces, n: int, solver: EigenSolver) 
     return parts
 
 
+def reason_for(parts: list[Piece]) -> str:
+    """Say why the solvers were chosen, piece by piece; nothing if the user chose."""
+    chosen = [part.prepared for part in parts]
+    reasons = [prepared.reason for prepared in chosen if isinstance(prepared, PreparedAuto)]
+    return "; ".join(dict.fromkeys(reasons))
+
+
 def solve_pieces(
     parts: list[Piece],
     pieces: Pieces,
@@ -217,44 +234,43 @@ def solve_pieces(
     tol: float,
     start: list[EigenPairs],
     extra: int = 0,
-) -> tuple[EigenPairs, list[EigenPairs]]:
-    """Solve each piece apart and merge; the zeros are known, with the indicators of the pieces.
-
-    The solutions piece by piece come back, too: the next solve can start from them.
-    """
-    n_zeros = min(n, pieces.n_solved)
-    indicators = np.zeros((len(mass), n_zeros))
-    for piece in range(n_zeros):
-        indicators[pieces.labels == piece, piece] = 1.0
-    values, columns, solved = [np.zeros(n_zeros)], [indicators], []
+) -> list[EigenPairs]:
+    """Solve each piece apart, for as many modes as it may have among the first n."""
+    solved = []
     for number, part in enumerate(parts):
-        room = len(part.members)
-        wanted = min(n - pieces.n_solved + 1, room)
-        pairs = part.prepared.solve(
-            mass[part.members],
-            wanted,
-            tol,
-            start[number] if start else None,
-            min(extra, room - wanted),
-        )
-        block = np.zeros((len(mass), pairs.vectors.shape[1] - 1))
-        block[part.members] = pairs.vectors[:, 1:]
-        values.append(np.maximum(pairs.values[1:], 0.0))
-        columns.append(block)
-        solved.append(pairs)
-    merged = np.concatenate(values)
-    order = np.argsort(merged, kind="stable")[: n + extra]
+        wanted = min(n - pieces.n_solved + 1, len(part.members))
+        more = min(extra, len(part.members) - wanted)
+        begin = start[number] if start else None
+        solved.append(part.prepared.solve(mass[part.members], wanted, tol, begin, more))
+    return solved
+
+
+def merged(parts: list[Piece], pieces: Pieces, solved: list[EigenPairs], n: int) -> EigenPairs:
+    """Put the pieces together; the zeros are known, with the indicators of the pieces."""
+    n_zeros = min(n, pieces.n_solved)
+    values = np.concatenate(
+        [np.zeros(n_zeros), *(np.maximum(pairs.values[1:], 0.0) for pairs in solved)]
+    )
+    order = np.argsort(values, kind="stable")[:n]
+    vectors = np.zeros((len(pieces.labels), len(order)))
+    for zero in range(n_zeros):
+        vectors[pieces.labels == zero, np.flatnonzero(order == zero)] = 1.0
+    first = n_zeros
+    for part, pairs in zip(parts, solved, strict=True):
+        last = first + len(pairs.values) - 1
+        place = np.flatnonzero((order >= first) & (order < last))
+        vectors[np.ix_(part.members, place)] = pairs.vectors[:, 1 + order[place] - first]
+        first = last
     names = ", ".join(dict.fromkeys(pairs.solver for pairs in solved)) or "known zeros"
-    together = EigenPairs(
-        merged[order],
-        np.concatenate(columns, axis=1)[:, order],
+    return EigenPairs(
+        values[order],
+        vectors,
         names,
         sum(pairs.iterations for pairs in solved),
         sum(pairs.products for pairs in solved),
         all(pairs.converged for pairs in solved),
         max((pairs.error_estimate for pairs in solved), default=0.0),
     )
-    return together, solved
 
 
 def restricted(pencil: Pencil, members: NDArray[np.intp]) -> Pencil:

@@ -11,6 +11,7 @@ from scipy.sparse import diags_array
 
 from . import theory
 from .arrays import FloatArray, check_finite, frozen
+from .bandwidth import BandwidthSource
 from .dimension import Dimension
 from .errors import bad_input
 from .kernel import Kernel
@@ -34,6 +35,8 @@ class Operator:
     ----------
     kernel : Kernel
         The kernel it was made from.
+    source : BandwidthSource
+        Where its bandwidth came from.
     dimension : Dimension
         The dimension, with its error if it was estimated.
     alpha : float
@@ -51,6 +54,7 @@ class Operator:
     """
 
     kernel: Kernel
+    source: BandwidthSource
     weights: PairMatrix
     degrees: FloatArray
     steps: FloatArray
@@ -65,8 +69,8 @@ class Operator:
 
     @property
     def n_points(self) -> int:
-        """Number of points N."""
-        return len(self.degrees)
+        """Number of points N that were passed."""
+        return self.weights.graph.n_rows
 
     @property
     def dim(self) -> float:
@@ -143,12 +147,15 @@ class Operator:
         One sparse product, O(N k) per column; three with the deviation.
         """
         values = self._check_function(f)
-        inside = self.weights.graph.to_tree(values.reshape(len(values), -1))
-        inside = inside - inside.mean(axis=0)
+        columns = values.reshape(len(values), -1)
+        columns = columns - columns.mean(axis=0)
+        inside = self.weights.graph.to_tree(columns)
         inverse = self._inverse_degrees()[:, None]
         steps = self.steps[:, None]
         mean = (self.weights @ inside) * inverse
-        result = self._to_caller((mean - inside) / steps).reshape(values.shape)
+        # Copies of a point may carry different values: each is compared with its neighbours' mean.
+        result = (self._to_caller(mean) - columns) / self._to_caller(steps)
+        result = frozen(result.reshape(values.shape))
         if not return_std:
             return result
         second = self.weights.product(inside**2, power=2)
@@ -166,8 +173,8 @@ class Operator:
         """L as a SciPy CSR matrix, built when asked for; rows of isolated points are 0."""
         inverse = np.nan_to_num(self._inverse_degrees())
         rate = np.where(inverse > 0, 1 / self.steps, 0.0)
-        P = self.weights.scaled(rate * inverse, np.ones(self.n_points))
-        return self.weights.in_caller_order(P.merged() - diags_array(rate))
+        P = self.weights.scaled(rate * inverse, np.ones(len(rate)))
+        return self.weights.in_caller_order(P.merged()) - diags_array(self._to_caller(rate))
 
     @property
     def symmetric(self) -> Any:
@@ -188,7 +195,8 @@ class Operator:
         inverse = np.nan_to_num(np.sqrt(self._inverse_degrees() / self.steps))
         conjugate = self.weights.scaled(inverse, inverse).merged()
         rate = np.where(inverse > 0, 1 / self.steps, 0.0)
-        return self.weights.in_caller_order(conjugate - diags_array(rate))
+        moved = self.weights.in_caller_order(conjugate, symmetric=True)
+        return moved - diags_array(self._to_caller(rate))
 
     def spectrum(
         self,
@@ -206,6 +214,18 @@ class Operator:
 
         return compute_spectrum(self, n, components=components, solver=solver, tol=tol)
 
+    def extend(self, f: ArrayLike, X_new: ArrayLike, *, outside: str = "nan") -> FloatArray:
+        """Return a function known on the points at new points (see `vbdm.extension`)."""
+        from .extension import extend_function
+
+        return extend_function(self, f, X_new, outside=outside)
+
+    def density_at(self, X_new: ArrayLike) -> FloatArray:
+        """Return the sampling density at new points (see `vbdm.extension`)."""
+        from .extension import density_at
+
+        return density_at(self, X_new)
+
     def __repr__(self) -> str:
         """Say what was estimated, and with which settings."""
         c1 = "bandwidth given" if self.c1 is None else f"c1={self.c1:g}"
@@ -217,7 +237,7 @@ class Operator:
     def _inverse_degrees(self) -> FloatArray:
         """1/D, NaN where no neighbour is within reach."""
         result: FloatArray = np.divide(
-            1.0, self.degrees, out=np.full(self.n_points, np.nan), where=self.degrees > 0
+            1.0, self.degrees, out=np.full(len(self.degrees), np.nan), where=self.degrees > 0
         )
         return result
 
@@ -239,6 +259,7 @@ class Operator:
 
 def normalise(
     kernel: Kernel,
+    source: BandwidthSource,
     *,
     dimension: Dimension,
     alpha: float,
@@ -264,9 +285,12 @@ def normalise(
     sums = np.where(kernel.row_sums > 0, kernel.row_sums, 1.0)
     log_density = np.log(sums) - dim / 2 * np.log(squared)
     factor = np.exp(-alpha * (log_density - np.median(log_density)))
+    counts = kernel.weights.graph.counts
+    if counts is not None:
+        factor = factor * counts
     weights = kernel.weights.scaled(factor, factor)
     steps = kernel.epsilon * kernel.moments(dim).m * squared
     return Operator(
-        kernel, weights, weights.row_sums(), steps, dimension, alpha, beta, c1, tuning, limiter,
-        finite_sample, smallest_piece,
+        kernel, source, weights, weights.row_sums(), steps, dimension, alpha, beta, c1, tuning,
+        limiter, finite_sample, smallest_piece,
     )  # fmt: skip

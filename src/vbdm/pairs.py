@@ -76,7 +76,7 @@ class PairMatrix:
         # Room for all pairs: memory that is never written to is never taken.
         data, indices = np.empty(n * graph.n_neighbors), np.empty(n * graph.n_neighbors, np.int32)
         counts, found = [np.zeros(1, dtype=np.intp)], []
-        for values, columns, count, one_way in in_order(work, graph.pieces()):
+        for values, columns, count, one_way in in_order(work, graph.pieces(), "kernel"):
             end = total + len(values)
             data[total:end], indices[total:end], total = values, columns, end
             counts.append(count)
@@ -158,11 +158,19 @@ class PairMatrix:
             matrix = matrix @ diags_array(self.right)
         return csr_array(matrix)
 
-    def in_caller_order(self, matrix: Any) -> Any:
-        """Return a CSR matrix whose rows and columns are numbered as the caller's points."""
+    def in_caller_order(self, matrix: Any, symmetric: bool = False) -> Any:
+        """Return a CSR matrix whose rows and columns are numbered as the caller's points.
+
+        Copies of a point have equal rows, and share its column; if the matrix is to stay
+        symmetric, both by the square root of their number.
+        """
         coo = matrix.tocoo()
-        order: NDArray[np.intp] = self.graph.order
+        order, copies = self.graph.order, self.graph.copies
         moved = csr_array((coo.data, (order[coo.row], order[coo.col])), shape=matrix.shape)
+        if copies is not None:
+            share, expanded = copies.averaging, copies.averaging.T
+            root = diags_array(copies.counts ** (0.5 if symmetric else 1.0))
+            moved = csr_array(expanded @ root @ moved @ (root @ share if symmetric else share))
         moved.sort_indices()
         return moved
 
@@ -199,6 +207,14 @@ def returned_matrix(found: list[OneWay], n: int) -> Any:
     target = np.concatenate([part.target for part in found])
     values = np.concatenate([part.values for part in found])
     return csr_array((values, (target, owner)), shape=(n, n))
+
+
+def rows_at(matrix: PairMatrix, rows: NDArray[np.intp]) -> Any:
+    """Return some rows, in any order, as a CSR matrix with all factors."""
+    total = sum(part[rows] for part in matrix.parts)
+    left = 1.0 if matrix.left is None else matrix.left[rows]
+    right = np.ones(matrix.graph.n_points) if matrix.right is None else matrix.right
+    return diags_array(left * np.ones(len(rows))) @ total @ diags_array(right)
 
 
 def some_rows(matrix: Any, rows: slice, power: int = 1) -> Any:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import theory
-from .arrays import FloatArray, check_choice, check_count, check_real, is_auto
-from .bandwidth import Bandwidth, given_bandwidth, potential_bandwidth
+from .arrays import FloatArray, check_choice, check_count, check_real, frozen, is_auto
+from .bandwidth import Bandwidth, BandwidthSource, given_bandwidth, potential_bandwidth
 from .errors import bad_input
 from .graph import NeighborGraph
 from .limiter import Limiter
@@ -78,7 +78,7 @@ class Request:
     def bandwidth_on(self, graph: NeighborGraph, pilot: FloatArray, dim: float) -> Bandwidth:
         """Return the bandwidth: q0^β from the pilot density, or the user's."""
         if self.potential is not None:
-            rho = potential_bandwidth(self.potential, graph, dim)
+            rho, _ = potential_bandwidth(self.potential, graph, dim)
         elif self.form == "two-sided":
             rho1, rho2 = (given_bandwidth(part, graph, "bandwidth") for part in self.given)
             return Bandwidth.of_form(self.form, rho1, rho2)
@@ -87,6 +87,24 @@ class Request:
         else:
             rho = pilot ** (self.beta_in(dim) or 0.0)
         return Bandwidth.of_form(self.form, rho)
+
+    def source(
+        self, graph: NeighborGraph, rho0: FloatArray, k0: int, n_neighbors: int, dim: float
+    ) -> BandwidthSource:
+        """Return what is needed to have ρ at new points."""
+        centre = 0.0
+        if self.potential is not None:
+            centre = potential_bandwidth(self.potential, graph, dim)[1]
+        return BandwidthSource(
+            frozen(rho0),
+            k0,
+            n_neighbors,
+            self.beta_in(dim),
+            self.given,
+            self.potential,
+            dim,
+            centre,
+        )
 
     def beta_in(self, dim: float) -> float | None:
         """Return β, or None where ρ is no power of q."""

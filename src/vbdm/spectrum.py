@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +18,12 @@ from .finite_sample import local_energy
 from .limiter import Limit
 from .modes import THIN, Modes, solve_modes
 from .operator import Operator
-from .solvers import Auto, EigenSolver, Pencil
+from .solvers import EigenSolver, Pencil
+from .solvers.auto import as_solver
 from .uncertainty import Groups, epsilon_bias, group_by_size, sampling_errors, tree_vectors
+
+if TYPE_CHECKING:
+    from .verification import Verification
 
 #: The unsymmetric forms are solved densely: O(N³), so for small clouds only.
 UNSYMMETRIC_POINTS = 3000
@@ -57,13 +62,22 @@ class Spectrum:
     passes : int
         How many solves the limiter took.
     solver, iterations, products, error_estimate
-        Which solver, how much work, and its own estimate of its relative error.
+        Which solver, the work of its last solve (each solver counts its own kind of steps), and
+        its own estimate of the relative error of θ.
     finite_sample : (n,) array
         By what the eigenvalues were divided to correct for the randomness of the sample.
     extent : (n,) array
         Over how many kernels' worth of points the energy of each mode spreads; few is fragile.
     left_out : (m,) array
         Eigenvalues of modes that sat on a handful of unresolved points; not in the list above.
+    set_aside : (m,) array
+        θ of all modes that were found but are not in the list: left out, or too fast for it.
+    converged : bool
+        Whether every solve reached its tolerance.
+    solver_reason : str
+        Why this solver, and which one failed before it; empty if you chose it.
+    n_solved : int
+        How many of the pieces got modes, the largest ones.
     """
 
     operator: Operator
@@ -83,6 +97,10 @@ class Spectrum:
     finite_sample: FloatArray | float = 1.0
     extent: FloatArray = field(default_factory=lambda: np.ones(0))
     left_out: FloatArray = field(default_factory=lambda: np.ones(0))
+    set_aside: FloatArray = field(default_factory=lambda: np.ones(0))
+    converged: bool = True
+    solver_reason: str = ""
+    n_solved: int = 1
 
     @property
     def timescales(self) -> FloatArray:
@@ -129,15 +147,25 @@ class Spectrum:
         A mode is such if its energy spreads over fewer than six kernels (see `extent`): in a thin
         tail, or in a bridge between clusters, a few points then decide the eigenvalue.
         """
-        marked = np.zeros(len(self.components), dtype=np.bool_)
+        graph = self.operator.weights.graph
+        marked = np.zeros(graph.n_points, dtype=np.bool_)
         thin = self.extent < THIN
         if thin.any():
             energy = local_energy(self.operator, tree_vectors(self)[:, thin])
             for column in energy.T:
                 order = np.argsort(-column, kind="stable")
                 count = np.searchsorted(np.cumsum(column[order]), 0.5 * column.sum()) + 1
-                marked[self.operator.weights.graph.order[order[:count]]] = True
-        return frozen(marked)
+                marked[order[:count]] = True
+        return frozen(graph.to_caller(marked))
+
+    def verify(self) -> Verification:
+        """Solve the same matrix in another way, count its eigenvalues, and compare.
+
+        See `vbdm.verification.verify`. This checks the solver, not the estimate.
+        """
+        from .verification import verify
+
+        return verify(self)
 
     def __repr__(self) -> str:
         """Say the eigenvalues and how they were found."""
@@ -154,7 +182,7 @@ def compute_spectrum(
     n: int,
     *,
     components: str = "each",
-    solver: EigenSolver | None = None,
+    solver: EigenSolver | str | None = None,
     tol: float | None = None,
 ) -> Spectrum:
     """Solve for the n eigenvalues of L nearest 0.
@@ -167,8 +195,8 @@ def compute_spectrum(
         How many pairs, the constant included.
     components : {"each", "largest", "error"}
         What to do if the data is not connected: solve every piece, only the largest, or refuse.
-    solver : EigenSolver, optional
-        By default chosen by `vbdm.solvers.Auto`.
+    solver : {"auto", "dense", "shift-invert", "lanczos", "multilevel"} or EigenSolver, optional
+        By default chosen by `vbdm.solvers.Auto`; `spectrum.solver_reason` then says why.
     tol : float, optional
         Wanted relative accuracy of the eigenvalues; 1e-4.
 
@@ -184,11 +212,12 @@ def compute_spectrum(
     n = check_count(n, "n", low=1, high=operator.n_points)
     check_choice(components, "components", ("each", "largest", "error"))
     tolerance = TOLERANCE if tol is None else check_positive(tol, "tol")
+    engine = as_solver(solver)
     if not operator.kernel.bandwidth.is_symmetric:
         return solve_unsymmetric(operator, n)
     pencil = pencil_of(operator)
     pieces = find_pieces(pencil, components, operator.smallest_piece)
-    modes = solve_modes(operator, pencil, pieces, n, solver or Auto(), tolerance)
+    modes = solve_modes(operator, pencil, pieces, n, engine, tolerance)
     spectrum = in_caller_order(operator, pencil, pieces, modes)
     warn_of_pieces(operator, pieces)
     warn_of_unresolved(spectrum)
@@ -226,6 +255,10 @@ def in_caller_order(operator: Operator, pencil: Pencil, pieces: Pieces, modes: M
         frozen(modes.share),
         frozen(modes.extent),
         frozen(-modes.left_out),
+        frozen(modes.set_aside),
+        modes.pairs.converged,
+        modes.reason,
+        pieces.n_solved,
     )
 
 
@@ -303,7 +336,10 @@ def solve_unsymmetric(operator: Operator, n: int) -> Spectrum:
         values, vectors = values.real, vectors.real
     whole = np.zeros(operator.n_points, dtype=np.intp)
     local = operator.weights.graph.to_caller(1 / operator.steps)
+    # No bound, as it is for symmetric matrices, but the size of the error if nothing is defective.
+    scale = np.maximum(np.abs(values), max(1e-6 * np.abs(values).max(), np.finfo(float).tiny))
     return Spectrum(
         operator, frozen(values), frozen(normalised(vectors)), frozen(residuals), frozen(whole),
         frozen(whole > 0), frozen(local), frozen(-values), None, 1, "dense unsymmetric",
+        error_estimate=float((residuals / scale)[1:].max(initial=0.0)),
     )  # fmt: skip

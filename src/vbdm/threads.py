@@ -13,6 +13,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from typing import Any, TypeVar
 
+from .progress import report
+
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
 
@@ -22,10 +24,28 @@ def n_threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def in_order(work: Callable[[Piece], Result], pieces: Iterable[Piece]) -> Iterator[Result]:
-    """Yield the results in the order of the pieces, computed at most a few pieces ahead."""
+def in_order(
+    work: Callable[[Piece], Result],
+    pieces: Iterable[Piece],
+    room: str | None = None,
+    parallel: bool = True,
+) -> Iterator[Result]:
+    """Yield the results in the order of the pieces, computed at most a few pieces ahead.
+
+    If the `room` is named, it reports its progress.
+    """
     todo = list(pieces)
-    threads = min(n_threads(), len(todo))
+    for done, result in enumerate(computed(work, todo, parallel), start=1):
+        if room is not None:
+            report(room, done, len(todo))
+        yield result
+
+
+def computed(
+    work: Callable[[Piece], Result], todo: list[Piece], parallel: bool
+) -> Iterator[Result]:
+    """Yield the results, from as many threads as there are cores."""
+    threads = min(n_threads(), len(todo)) if parallel else 1
     if threads <= 1:
         yield from map(work, todo)
         return
@@ -39,9 +59,14 @@ def in_order(work: Callable[[Piece], Result], pieces: Iterable[Piece]) -> Iterat
             yield waiting.popleft().result()
 
 
-def for_each(work: Callable[[Piece], None], pieces: Iterable[Piece], parallel: bool = True) -> None:
+def for_each(
+    work: Callable[[Piece], None],
+    pieces: Iterable[Piece],
+    room: str | None = None,
+    parallel: bool = True,
+) -> None:
     """Do the work on every piece, side by side unless told otherwise."""
-    for _ in in_order(work, pieces) if parallel else map(work, pieces):
+    for _ in in_order(work, pieces, room, parallel):
         pass
 
 

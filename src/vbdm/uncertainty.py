@@ -71,7 +71,11 @@ def influences(spectrum: Spectrum) -> FloatArray:
     alpha = op.alpha - (op.beta or 0.0) * (op.dim / 2 + 1)
     sums = op.kernel.row_sums
     share = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0)[:, None]
-    total = own - alpha * (op.kernel.weights @ (own * share))
+    spread = op.kernel.weights @ (own * share)
+    counts = op.weights.graph.counts
+    if counts is not None:
+        spread *= counts[:, None]
+    total = own - alpha * spread
     return np.asarray(total / response(spectrum, square) / spectrum.finite_sample)
 
 
@@ -171,8 +175,8 @@ def at_epsilon(operator: Operator, epsilon: float, graph: NeighborGraph | None =
 def with_kernel(operator: Operator, kernel: Kernel) -> Operator:
     """Return the operator with the same settings from another kernel."""
     return normalise(
-        kernel, dimension=operator.dimension, alpha=operator.alpha, beta=operator.beta,
-        c1=operator.c1, tuning=operator.tuning, limiter=operator.limiter,
+        kernel, operator.source, dimension=operator.dimension, alpha=operator.alpha,
+        beta=operator.beta, c1=operator.c1, tuning=operator.tuning, limiter=operator.limiter,
         finite_sample=operator.finite_sample,
         smallest_piece=operator.smallest_piece,
     )  # fmt: skip

@@ -157,8 +157,14 @@ MORE_BAD_CALLS = {
     "absurd dim": (lambda: vbdm.estimate_operator(X, dim=1000), "at most 100"),
     "orthogonal points": (lambda: vbdm.estimate_operator(np.eye(40)), "nearly equal"),
     "twelve copies each": (
-        lambda: vbdm.estimate_operator(np.repeat(X[:40], 12, axis=0)),
+        lambda: vbdm.estimate_operator(np.repeat(X[:40], 12, axis=0), method="paper"),
         "Drop repeated rows",
+    ),
+    "one point only": (lambda: vbdm.estimate_operator(np.ones((30, 2))), "All points are the same"),
+    "absurd effort": (lambda: vbdm.estimate_operator(X, effort=100), "between 1/4 and 16"),
+    "effort in the paper's method": (
+        lambda: vbdm.estimate_operator(X, method="paper", effort=2),
+        "no `effort`",
     ),
     "array for a switch": (lambda: vbdm.estimate_operator(X, limiter=np.ones(3)), "limiter"),
     "array for epsilon": (lambda: vbdm.estimate_operator(X, epsilon=np.ones(3)), "epsilon"),

@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+import vbdm
+from vbdm import memory
 from vbdm.memory import estimate_memory
 
 MEASURE = """
@@ -44,3 +46,25 @@ def test_memory_grows_with_everything():
 def test_impossible_sizes_are_refused(arguments):
     with pytest.raises(ValueError):
         estimate_memory(*arguments)
+
+
+def test_a_cloud_that_will_not_fit_is_refused_before_the_search(monkeypatch):
+    points = vbdm.datasets.sphere(2000, random_state=0).points
+    monkeypatch.setattr(memory, "available_memory", lambda: 1_000_000)
+    with pytest.raises(vbdm.OutOfMemoryError, match=r"effort=0\.5") as caught:
+        vbdm.estimate_operator(points)
+    assert isinstance(caught.value, MemoryError)
+    assert "GB are free" in str(caught.value)
+
+
+def test_what_is_free_is_read_from_system_and_container(tmp_path):
+    table = tmp_path / "meminfo"
+    table.write_text("MemTotal: 100 kB\nMemAvailable:    50 kB\n")
+    assert memory.free_in_system(str(table)) == 50 * 1024
+    (tmp_path / "memory.max").write_text("1000\n")
+    (tmp_path / "memory.current").write_text("700\n")
+    (tmp_path / "memory.stat").write_text("anon 5\ninactive_file 100\n")
+    assert memory.free_in_group(str(tmp_path)) == 400
+    (tmp_path / "memory.max").write_text("max\n")
+    assert memory.free_in_group(str(tmp_path)) is None
+    assert memory.free_in_group(str(tmp_path / "nowhere")) is None

@@ -5,6 +5,7 @@
 
 from .auto import Auto
 from .direct import Dense, ShiftInvert
+from .lanczos import Lanczos
 from .multilevel import Multilevel
 from .pencil import EigenPairs, EigenSolver, Pencil, PreparedSolver
 
@@ -13,6 +14,7 @@ __all__ = [
     "Dense",
     "EigenPairs",
     "EigenSolver",
+    "Lanczos",
     "Multilevel",
     "Pencil",
     "PreparedSolver",

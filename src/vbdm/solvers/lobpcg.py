@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import FloatArray
+from ..progress import report
 from ..threads import for_each
 from .blocks import (
     combination,
@@ -68,19 +69,6 @@ class Block:
     moves: FloatArray | None = None
     move_images: FloatArray | None = None
 
-    def split(self, n: int) -> tuple[Block, Block]:
-        """Return the first n columns and the others."""
-        parts = (slice(None, n), slice(n, None))
-        first, rest = (
-            Block(
-                np.ascontiguousarray(self.vectors[:, part]),
-                np.ascontiguousarray(self.images[:, part]),
-                self.values[part],
-            )
-            for part in parts
-        )
-        return first, rest
-
 
 @dataclass(frozen=True)
 class Progress:
@@ -126,7 +114,13 @@ def ritz_block(stiffness: Product, mass: FloatArray, start: FloatArray) -> Block
 
 
 def iterate(
-    problem: Problem, block: Block, n_wanted: int, n_active: int, tol: float, max_steps: int
+    problem: Problem,
+    block: Block,
+    n_wanted: int,
+    n_active: int,
+    tol: float,
+    max_steps: int,
+    room: str | None = None,
 ) -> Progress:
     """Improve a block in place until its first `n_wanted` θ have the relative accuracy `tol`.
 
@@ -144,6 +138,8 @@ def iterate(
         scale = np.maximum(after, max(ZERO * after[-1], ZERO**2 * block.values[-1]))
         errors = outlook.errors(np.maximum(before - after, 0) / scale)
         error = float(np.maximum(errors, noise / scale).max())
+        if room is not None:
+            report(room, step, note=f"error {error:.0e}")
         if (errors <= np.maximum(tol, noise / scale)).all():
             return Progress(error, step, True)
         unfinished = np.flatnonzero(errors > FINISHED * tol)

@@ -158,40 +158,57 @@ class PreparedMultilevel:
         n_block = block_size(n + extra)
         check_room(hierarchy, n + extra)
         coarse_values, coarse = coarse_pairs(hierarchy, n_block)
-        if warm is None:
-            first = self.finest.interpolated(coarse, coarse_values, mass)
-            block = ritz_block(self.finest.stiffness, mass, first)
-            del first
-        else:
-            values, fresh = warm.unknown(coarse_values, coarse, hierarchy.masses[0])
-            block = self.joined([warm.block, warm.rest], values, fresh, mass)
+        basis, images = self.basis(
+            warm, coarse_values, coarse, mass, hierarchy.masses[0], n + extra
+        )
+        values, mix = rayleigh_ritz(basis, images, mass, sum(part.shape[1] for part in basis))
         n_wanted = n - 1
         # Cells are stiffer than points: by this factor their corrections come out too small.
-        positive = np.maximum(block.values, 1e-12 * block.values[-1])
+        positive = np.maximum(values, 1e-12 * values[-1])
         stiffer = np.median(coarse_values[:n_wanted] / positive[:n_wanted])
         correct = partial(self.correct, hierarchy, mass, float(np.clip(stiffer, 1.0, 2.0)))
         problem = Problem(self.finest.stiffness, mass, correct, self.finest.degrees)
-        n_active = block_end(block.values, n_wanted)
-        block, rest = block.split(max(n_active, n_wanted + extra) + GUARDS)
-        progress = iterate(problem, block, n_wanted, n_active, tol, self.max_iterations)
+        n_active = block_end(values, n_wanted)
+        end = max(n_active, n_wanted + extra) + GUARDS
+        block, rest = (
+            Block(combination(basis, mix[:, part]), combination(images, mix[:, part]), values[part])
+            for part in (slice(end), slice(end, None))
+        )
+        del basis, images, warm
+        progress = iterate(
+            problem, block, n_wanted, n_active, tol, self.max_iterations, room="eigenpairs"
+        )
         if not progress.converged:
             raise not_converged(n, tol, progress)
         return with_constant(block, mass, n + extra, progress, Warm(block, rest, coarse))
 
-    def joined(
-        self, known: list[Block], values: FloatArray, fresh: FloatArray, mass: FloatArray
-    ) -> Block:
-        """Return the Ritz vectors of known blocks and of some coarse vectors; only these cost."""
-        basis, images = [part.vectors for part in known], [part.images for part in known]
-        if fresh.shape[1]:
-            basis.append(self.finest.interpolated(fresh, values, mass))
+    def basis(
+        self,
+        warm: Warm | None,
+        values: FloatArray,
+        coarse: FloatArray,
+        mass: FloatArray,
+        coarse_mass: FloatArray,
+        n: int,
+    ) -> tuple[list[FloatArray], list[FloatArray]]:
+        """Return vectors to begin with, in parts, and (D - K) times them.
+
+        What an earlier solve left costs no product; of the n lowest coarse vectors only those are
+        added that it did not contain.
+        """
+        basis, images = [], []
+        if warm is not None:
+            low = slice(n - 1)
+            values, coarse = warm.unknown(values[low], coarse[:, low], coarse_mass)
+            basis = [warm.block.vectors, warm.rest.vectors]
+            images = [warm.block.images, warm.rest.images]
+        if coarse.shape[1]:
+            basis.append(self.finest.interpolated(coarse, values, mass))
             images.append(self.finest.stiffness(basis[-1]))
-        # The constant was taken out for another mass; its image is 0.
+        # Constants go: they are known, their image is 0, and for another mass they were others.
         for part in basis:
             remove_constant(part, mass)
-        width = sum(part.shape[1] for part in basis)
-        ritz, mix = rayleigh_ritz(basis, images, mass, width)
-        return Block(combination(basis, mix), combination(images, mix), ritz)
+        return basis, images
 
     def correct(
         self,

@@ -1,0 +1,112 @@
+"""Tell somebody how far the work is: rooms report, and whoever listens decides what to show.
+
+>>> seen = []
+>>> with vbdm.progress.listening(seen.append):
+...     graph = vbdm.neighbors(vbdm.datasets.sphere(2000, random_state=0).points)
+>>> seen[-1].room, seen[-1].share
+('neighbours', 1.0)
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import TextIO
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a room is.
+
+    Attributes
+    ----------
+    room : str
+        "neighbours", "kernel" or "eigenpairs".
+    done : int
+        Pieces of work done.
+    total : int or None
+        Out of so many; None if nobody can know, as in an iteration.
+    note : str
+        What else there is to say, such as an error estimate.
+    """
+
+    room: str
+    done: int
+    total: int | None = None
+    note: str = ""
+
+    @property
+    def share(self) -> float | None:
+        """Between 0 and 1, if it is known."""
+        return None if not self.total else self.done / self.total
+
+
+Listener = Callable[[Progress], None]
+_listener: ContextVar[Listener | None] = ContextVar("vbdm_progress", default=None)
+
+
+@contextmanager
+def listening(listener: Listener | None) -> Iterator[None]:
+    """Send all reports from inside the block to a function; None: to nobody."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+def report(room: str, done: int, total: int | None = None, note: str = "") -> None:
+    """Tell the listener, if there is one."""
+    listener = _listener.get()
+    if listener is not None:
+        listener(Progress(room, done, total, note))
+
+
+@dataclass
+class Bar:
+    """A listener that draws one line per room, once a room has taken two seconds.
+
+    Examples
+    --------
+    >>> with vbdm.progress.listening(vbdm.progress.Bar()):
+    ...     op = vbdm.estimate_operator(vbdm.datasets.sphere(500, random_state=0).points)
+    """
+
+    patience: float = 2.0
+    width: int = 30
+    stream: TextIO = field(default_factory=lambda: sys.stderr)
+    _room: str = ""
+    _started: float = 0.0
+    _drawn: bool = False
+
+    def __call__(self, progress: Progress) -> None:
+        """Draw, if it is time to."""
+        now = perf_counter()
+        if progress.room != self._room:
+            self.close()
+            self._room, self._started = progress.room, now
+        elapsed = now - self._started
+        if elapsed >= self.patience:
+            self.stream.write(f"\r{self.line(progress, elapsed)}\033[K")
+            self.stream.flush()
+            self._drawn = True
+
+    def line(self, progress: Progress, elapsed: float) -> str:
+        """Return the text of one line."""
+        share = progress.share
+        if share is None:
+            bar = f"step {progress.done}"
+        else:
+            full = int(share * self.width)
+            bar = f"[{'█' * full}{'·' * (self.width - full)}] {share:4.0%}"
+        return f"{progress.room:12s} {bar} {elapsed:6.1f} s {progress.note}".rstrip()
+
+    def close(self) -> None:
+        """End the line, if one was drawn."""
+        if self._drawn:
+            self.stream.write("\n")
+        self._drawn = False

@@ -1,0 +1,65 @@
+"""The solver finds every eigenvalue of its matrix: checked by factorising and by counting.
+
+The problems and the table are those of ``benchmarks/independent.py``.
+"""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+SCRIPT = Path(__file__).parents[2] / "benchmarks" / "independent.py"
+
+
+def load():
+    spec = importlib.util.spec_from_file_location("independent", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up there
+    spec.loader.exec_module(module)
+    return module
+
+
+independent = load()
+
+
+def assert_passes(row, n):
+    theta = row.spectrum.pencil_eigenvalues
+    assert len(theta) == n
+    assert row.verification.missing == 0
+    assert row.verification.error <= 1e-4
+    assert row.spectrum.converged
+    assert row.spectrum.error_estimate <= 1e-4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", independent.PROBLEMS)
+def test_first_eigenvalues_with_their_copies(name):
+    row = independent.check(name)
+    assert row.spectrum.solver == "Multilevel"
+    assert row.verification.solver == "ShiftInvert"
+    assert "counted" in row.verification.note
+    assert_passes(row, independent.PROBLEMS[name].n)
+
+
+@pytest.mark.slow
+def test_the_second_eigenvalue_of_two_clusters_is_tiny_and_right():
+    """About 1e-8, and right to its own size, not only to 1e-6 of the last."""
+    row = independent.check("two clusters")
+    second = np.sort(row.spectrum.pencil_eigenvalues)[1]
+    assert 3e-9 < second < 3e-8
+    assert second == pytest.approx(row.verification.reference[1], rel=1e-3)
+
+
+@pytest.mark.parametrize("name", ["OU R", "sphere", "two clusters", "far outliers", "S3"])
+def test_the_same_on_fewer_points(name):
+    assert_passes(independent.check(name, n_points=2600), 20)
+
+
+def test_the_table_is_printed(capsys):
+    rows = independent.print_table(["circle"], n_points=1800, seeds=(1, 2), tol=1e-6)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(rows) == 2
+    assert len(lines) == 3
+    assert all("Multilevel, Dense" in line for line in lines[1:])

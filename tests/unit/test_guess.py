@@ -1,0 +1,64 @@
+"""The guess of k: it costs time if it is wrong, never accuracy."""
+
+import numpy as np
+import pytest
+
+import vbdm
+from vbdm import estimate
+from vbdm.graph import sorted_cloud
+from vbdm.guess import guess_neighbors
+from vbdm.shapes import Gaussian
+
+D = vbdm.datasets
+
+
+def beta(dim):
+    return -min(0.5, 1 / dim)
+
+
+@pytest.mark.parametrize(
+    "sample",
+    [D.sphere(12_000, random_state=0), D.ou(12_000, dim=3, random_state=0),
+     D.circle(12_000, sampling="random", random_state=0)],
+)  # fmt: skip
+def test_the_guess_is_near_what_is_needed(sample):
+    cloud = sorted_cloud(sample.points, 64)
+    guess = guess_neighbors(cloud, beta, 17.0, Gaussian(), 20.0)
+    needed = vbdm.estimate_operator(sample.points, sample.operator).n_neighbors
+    # Enough, so that one search does; not much more, which would be searched in vain.
+    assert 1.0 <= guess / needed < 1.25
+
+
+@pytest.mark.parametrize("wrong", [70, 350])
+def test_a_wrong_guess_changes_nothing_but_time(monkeypatch, wrong):
+    points = D.sphere(6000, random_state=1).points
+    right = vbdm.estimate_operator(points)
+    monkeypatch.setattr(estimate, "guess_neighbors", lambda *arguments: wrong)
+    other = vbdm.estimate_operator(points)
+    # ε is read off lists of another length: what is beyond the kernel's reach is 1e-3 of it.
+    assert other.epsilon == pytest.approx(right.epsilon, rel=2e-3)
+    assert abs(other.n_neighbors - right.n_neighbors) <= 2
+
+
+def test_the_guess_does_not_depend_on_the_order_of_the_points():
+    points = D.sphere(6000, random_state=1).points
+    mixed = np.random.default_rng(0).permutation(points)
+    a, b = (
+        guess_neighbors(sorted_cloud(X, 64), beta, 15.0, Gaussian(), 27.6) for X in (points, mixed)
+    )
+    assert a == b
+
+
+def test_more_effort_more_neighbours_less_error():
+    sample = D.circle(20_000, sampling="random", random_state=2)
+    truth = sample.truth(4).eigenvalues
+    found = {}
+    for effort in (0.5, 1, 2):
+        op = vbdm.estimate_operator(sample.points, effort=effort)
+        error = np.abs(op.spectrum(4).eigenvalues[1:] / truth[1:] - 1).max()
+        found[effort] = op.n_neighbors, error
+    neighbors, errors = zip(*found.values(), strict=True)
+    assert list(neighbors) == sorted(neighbors)
+    # Measured: .020, .005, .002; the last is at the level of the sampling error.
+    assert errors[0] > 2 * errors[1]
+    assert errors[1] > errors[2]

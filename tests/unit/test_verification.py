@@ -1,0 +1,240 @@
+"""The check of the check: counting is exact, and a spectrum with a flaw does not pass."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import vbdm
+from vbdm import datasets, verification
+from vbdm.components import Pieces
+from vbdm.solvers import Dense, Pencil, ShiftInvert
+from vbdm.solvers.factors import affordable, count_below, elimination_work
+from vbdm.spectrum import pencil_of
+from vbdm.verification import Verification, clear_gap, compare, overlooked_by
+
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
+
+
+def two_clusters(n):
+    return datasets.clusters(n, separation=40.0, random_state=0).points
+
+
+def with_far_points(n):
+    points = datasets.ou(n, dim=2, random_state=0).points.copy()
+    points[:5] *= 20
+    points[5:8] *= 300
+    return points
+
+
+# Name: points from N, operator, method.
+CASES = {
+    "sphere": (lambda n: datasets.sphere(n, random_state=0).points, "laplacian", "resolved"),
+    "torus": (lambda n: datasets.torus(n, random_state=0).points, "laplacian", "resolved"),
+    "torus grid": (
+        lambda n: datasets.torus(round(n**0.5) ** 2, sampling="grid").points,
+        "laplacian",
+        "paper",
+    ),
+    "ou in R": (lambda n: datasets.ou(n, random_state=0).points, "generator", "resolved"),
+    "ou in R3": (lambda n: datasets.ou(n, dim=3, random_state=0).points, "generator", "resolved"),
+    "two pieces": (two_clusters, "generator", "resolved"),
+    "two pieces, paper": (two_clusters, "generator", "paper"),
+    "far points": (with_far_points, "generator", "resolved"),
+    "far points, paper": (with_far_points, "generator", "paper"),
+}
+
+
+def operator(name, n):
+    make, kind, method = CASES[name]
+    return vbdm.estimate_operator(make(n), kind, method)
+
+
+def shortened(spectrum, place):
+    """Return the spectrum as a solver would give it that has missed one eigenvalue."""
+    return replace(
+        spectrum,
+        eigenvalues=np.delete(spectrum.eigenvalues, place),
+        pencil_eigenvalues=np.delete(spectrum.pencil_eigenvalues, place),
+    )
+
+
+def changed(spectrum, place, factor):
+    theta = spectrum.pencil_eigenvalues.copy()
+    theta[place] *= factor
+    return replace(spectrum, pencil_eigenvalues=theta)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_counting_agrees_with_all_eigenvalues(name):
+    pencil = pencil_of(operator(name, 700))
+    exact = Dense().solve(pencil, 300, 0.0).values
+    wide = np.flatnonzero(np.diff(exact) > 1e-6 * np.maximum(exact[1:], 1e-3))
+    # The first gap, those of the first groups, and far up, where hundreds of pivots are negative.
+    for place in (*wide[:12], wide[len(wide) // 2], wide[-1]):
+        level = 0.5 * (exact[place] + exact[place + 1])
+        assert count_below(pencil, level) == place + 1
+
+
+def test_a_count_that_cannot_be_trusted_is_refused():
+    swap = csr_array(np.array([[0.0, 1.0], [1.0, 0.0]]))
+    pencil = Pencil(swap, np.ones(2), np.ones(2))
+    assert count_below(pencil, 0.9) == 1
+    assert count_below(pencil, 2.1) == 2
+    # At 1 the diagonal vanishes, and no elimination without pivoting can start.
+    with pytest.raises(vbdm.SolverError, match="slightly different level"):
+        count_below(pencil, 1.0)
+
+
+def test_work_grows_with_the_dimension():
+    curve, surface, space = (
+        pencil_of(vbdm.estimate_operator(sample.points, sample.operator))
+        for sample in (
+            datasets.circle(4000, random_state=0),
+            datasets.sphere(4000, random_state=0),
+            datasets.ou(4000, dim=3, random_state=0),
+        )
+    )
+    assert 20 * elimination_work(curve) < elimination_work(surface) < elimination_work(space)
+    assert affordable(space)
+
+
+@pytest.mark.parametrize("n_points", [1600, 2600], ids=["dense", "counted"])
+@pytest.mark.parametrize("name", CASES)
+def test_spectra_pass_and_a_lost_copy_is_found(name, n_points):
+    spectrum = operator(name, n_points).spectrum(12)
+    result = spectrum.verify()
+    assert result.passed, result
+    assert 0 < result.error < 1e-4
+    assert result.solver == ("Dense" if n_points <= 2500 else "ShiftInvert")
+    if n_points > 2500:
+        assert "counted below" in result.note
+    assert result.reference[0] == 0
+    # Not the last: without it the list is that of eleven.
+    theta = spectrum.pencil_eigenvalues
+    for place in (0, 1, 5, 9) if n_points <= 2500 else (0, 5):
+        result = shortened(spectrum, place).verify()
+        if theta[place] < 0.999 * np.delete(theta, place).max():
+            assert result.missing == 1, (place, result)
+            assert not result.passed
+            assert result.error < 1e-4  # what is there is right
+
+
+def test_wrong_values_and_too_many_copies_do_not_pass():
+    spectrum = operator("sphere", 1600).spectrum(12)
+    result = changed(spectrum, 5, 1.001).verify()
+    assert not result.passed
+    assert result.error == pytest.approx(1e-3, rel=0.1)
+    theta = spectrum.pencil_eigenvalues
+    doubled = replace(spectrum, pencil_eigenvalues=np.r_[theta, theta[1]])
+    assert not doubled.verify().passed
+
+
+def test_only_the_largest_piece():
+    op = operator("two pieces", 3000)
+    spectrum = op.spectrum(8, components="largest")
+    assert spectrum.n_solved == 1
+    assert spectrum.verify().passed
+    assert op.spectrum(8).n_solved == 2
+
+
+def test_modes_that_were_left_out_are_not_missing():
+    clean = datasets.ou(3000, dim=2, random_state=2)
+    sample = datasets.with_outliers(clean, box=30.0, random_state=3)
+    spectrum = vbdm.estimate_operator(sample.points, "generator").spectrum(10)
+    assert 0 < spectrum.left_out.size <= spectrum.set_aside.size
+    assert spectrum.verify().passed
+    assert not replace(spectrum, set_aside=np.empty(0)).verify().passed
+
+
+def test_without_factors_lanczos_checks_and_says_so(monkeypatch):
+    spectrum = operator("ou in R3", 2600).spectrum(12)
+    monkeypatch.setattr(verification, "affordable", lambda pencil: False)
+    result = spectrum.verify()
+    assert result.passed
+    assert result.solver == "Lanczos"
+    assert result.note == "not counted, too large to factorise"
+    assert shortened(spectrum, 4).verify().missing == 1
+
+
+@pytest.mark.parametrize("name", ["sphere", "torus grid", "two pieces"])
+def test_what_both_solvers_overlook_is_counted(name):
+    """The reference itself lacks one copy: only the count can tell."""
+    op = operator(name, 2600)
+    pencil = pencil_of(op)
+    labels = op.spectrum(3).components
+    pieces = Pieces(op.weights.graph.to_tree(labels), int(labels.max()) + 1)
+    theta = Dense().solve(pencil, 18, 0.0).values
+    assert overlooked_by(theta, 12, pencil, pieces)[0] == 0
+    for place in (1, 4, 8):
+        assert overlooked_by(np.delete(theta, place), 11, pencil, pieces)[0] == 1
+
+
+def test_a_copy_overlooked_by_both_fails(monkeypatch):
+    spectrum = shortened(operator("torus", 2600).spectrum(12), 3)
+    complete = spectrum.verify().reference
+
+    def careless(self, pencil, n, tol):
+        pairs = honest(self, pencil, n + 1, tol)
+        place = np.argmin(np.abs(pairs.values - complete[3]))
+        kept = np.delete(np.arange(n + 1), place)
+        return replace(pairs, values=pairs.values[kept], vectors=pairs.vectors[:, kept])
+
+    honest = ShiftInvert.solve
+    monkeypatch.setattr(ShiftInvert, "solve", careless)
+    result = spectrum.verify()
+    assert result.error < 1e-4
+    assert result.missing == 1
+    assert not result.passed
+
+
+def test_one_to_one_matching():
+    reference = np.array([0.0, 1.0, 1.0002, 1.0005, 2.0, 3.0])
+    nothing = np.empty(0)
+    assert compare(np.array([0.0, 1.0, 1.0002, 1.0005]), nothing, reference) == (0.0, 3, 0)
+    # Of three near copies the middle one is lost; a set-aside one is not lost.
+    error, last, absent = compare(np.array([0.0, 1.00001, 1.0005, 2.0]), nothing, reference)
+    assert (last, absent) == (4, 1)
+    assert error == pytest.approx(1e-5)
+    some = np.array([0.0, 1.0, 1.0005, 2.0])
+    assert compare(some, np.array([1.0002, 2.9]), reference)[1:] == (4, 0)
+    # Which copy of the last value is listed does not matter.
+    twice = np.array([0.0, 1.0, 2.0, 2.0])
+    assert compare(np.array([0.0, 1.0, 2.0]), nothing, twice)[2] == 0
+    # θ far below the last counts as 1e-6 of it.
+    tiny = np.array([0.0, 1e-12, 1.0])
+    assert compare(np.array([0.0, 1e-11, 1.0]), nothing, tiny)[0] == pytest.approx(9e-6)
+    assert compare(np.zeros(3), nothing, np.zeros(4))[::2] == (0.0, 0)
+
+
+def test_where_to_count():
+    values = np.array([0.0, 0.0, 1.0, 1.0, 1.0, 2.0])
+    assert clear_gap(values, 2) == 4  # above the group of the last one
+    assert clear_gap(values, 5) == 4  # nothing above: below it
+    assert clear_gap(values, 0) == 1
+    assert clear_gap(np.zeros(4), 2) is None
+    assert clear_gap(np.array([0.0, 1e-16, 1.0]), 0) == 1  # not between zeros
+
+
+def test_zeros_only():
+    X = np.random.default_rng(0).standard_normal((600, 2))
+    op = vbdm.estimate_operator(X, method="paper", dim=2, epsilon=1e-12)
+    assert op.spectrum(10).verify().passed
+    assert operator("sphere", 600).spectrum(1).verify().passed
+
+
+def test_unsymmetric_forms_have_residuals_instead():
+    X = np.random.default_rng(0).standard_normal((200, 2))
+    spectrum = vbdm.estimate_operator(X, method="paper", dim=2, form="left").spectrum(4)
+    assert 0 <= spectrum.error_estimate < 1e-6
+    with pytest.raises(vbdm.InputError, match=r"spectrum\.residuals"):
+        spectrum.verify()
+
+
+def test_the_verdict_in_words():
+    good = Verification(3e-6, 0, np.zeros(3), "Dense", "complete by construction")
+    assert repr(good).startswith("Verification(passed: error=3.0e-06, missing=0, solver='Dense'")
+    assert "FAILED" in repr(replace(good, missing=1))
+    assert not replace(good, error=2e-4).passed
+    assert replace(good, error=2e-4, tolerance=1e-3).passed
