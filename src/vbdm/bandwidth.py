@@ -65,6 +65,8 @@ class BandwidthSource:
     ----------
     rho0 : (N,) array
         The pilot bandwidth at the training points, in the tree's order.
+    radii : (N,) array
+        Squared distance of the last neighbour that the pilot density looked at.
     n_density_neighbors, n_neighbors : int
         How many neighbours measured ρ0, and the pilot density.
     beta : float or None
@@ -76,6 +78,7 @@ class BandwidthSource:
     """
 
     rho0: FloatArray
+    radii: FloatArray
     n_density_neighbors: int
     n_neighbors: int
     beta: float | None
@@ -115,7 +118,7 @@ def pilot_bandwidth(graph: NeighborGraph, n_density_neighbors: int) -> FloatArra
     rho0 = np.empty(graph.n_points)
 
     def work(rows: slice) -> None:
-        rho0[rows] = np.sqrt(graph.distances(rows, n_density_neighbors)[:, 1:].mean(axis=1))
+        rho0[rows] = np.sqrt(graph.distances(rows, slice(1, n_density_neighbors)).mean(axis=1))
 
     for_each(work, graph.pieces())
     if not (rho0 > 0).all():

@@ -10,7 +10,6 @@ import numpy as np
 from .arrays import FloatArray, frozen
 from .bandwidth import Bandwidth
 from .degrees import Rows
-from .graph import NeighborGraph
 from .search.exact import chunks, squared_distances
 from .threads import in_order
 
@@ -66,7 +65,7 @@ class DegreeCurve:
     Cost: 41 passes over at most 4,000 rows, whatever N.
     """
 
-    graph: NeighborGraph
+    points: FloatArray | None
     bandwidth: Bandwidth
     rows: Rows
     epsilon: float
@@ -90,7 +89,7 @@ class DegreeCurve:
     def sums(self) -> FloatArray:
         """S(ε)."""
         degrees = self._degrees_and_moments[0]
-        n_pairs = degrees.shape[1] * (self.graph.n_points - 1)
+        n_pairs = degrees.shape[1] * (self.rows.n_points - 1)
         return frozen(degrees.sum(axis=1) / n_pairs)
 
     @property
@@ -106,7 +105,7 @@ class DegreeCurve:
     @cached_property
     def _degrees_and_moments(self) -> tuple[FloatArray, FloatArray]:
         """Σ e^{-z} and Σ z e^{-z} for every ε (rows of the tables) and sampled point (columns)."""
-        far, weight = far_pairs(self.graph, self.bandwidth, self.rows)
+        far, weight = far_pairs(self.points, self.bandwidth, self.rows)
 
         def work(part: slice) -> tuple[FloatArray, FloatArray]:
             near, distant = self.rows.scaled[part] / 4, far[part] / 4
@@ -125,15 +124,14 @@ class DegreeCurve:
 
 
 def far_pairs(
-    graph: NeighborGraph, bandwidth: Bandwidth, rows: Rows
+    cloud: FloatArray | None, bandwidth: Bandwidth, rows: Rows
 ) -> tuple[FloatArray, FloatArray]:
     """Return scaled distances to points beyond each row's list, and what each of them stands for.
 
     Partners are taken at even spacing in the order of the bandwidth: any rule would do that does
     not depend on the order of the points.
     """
-    n, index = graph.n_points, rows.index
-    cloud = graph.tree_points
+    n, index = rows.n_points, rows.index
     beyond = n - rows.n_neighbors
     if cloud is None or beyond <= 0:
         return np.zeros((len(index), 1)), np.zeros((len(index), 1))

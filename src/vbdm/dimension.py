@@ -111,7 +111,7 @@ def log_ratios(graph: NeighborGraph, scales: list[int], rows: slice) -> FloatArr
 
     Copies of a point count as the smallest positive distance around.
     """
-    sqdist = graph.distances(rows, scales[-1] + 1)[:, 1:]
+    sqdist = graph.distances(rows, slice(1, scales[-1] + 1))
     positive = sqdist[sqdist > 0]
     log_distance = 0.5 * np.log(np.maximum(sqdist, positive.min() if positive.size else 1.0))
     return np.array(

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from .arrays import check_count, check_points, check_positive, is_auto
 from .bandwidth import pilot_bandwidth
-from .degrees import degree_target
+from .degrees import ENOUGH_POINTS, degree_target
 from .dimension import Dimension, given_dimension
 from .doubts import warn_of_doubts
 from .errors import bad_input
@@ -146,7 +146,9 @@ def estimate_operator(
         graph, rho, tuning.epsilon, h, leave_one_out=settings.leave_one_out, cutoff=cutoff,
         one_way_share=settings.one_way_share,
     )  # fmt: skip
-    source = request.source(graph, rho0, k0, pilot_graph.n_neighbors, d)
+    if graph.n_points > ENOUGH_POINTS and not isinstance(X, NeighborGraph):
+        kernel = kernel.without_table()
+    source = request.source(pilot_graph, rho0, k0, d)
     result = normalise(
         kernel, source, dimension=dimension, alpha=request.alpha_in(d), beta=request.beta_in(d),
         c1=request.c1_in(d), tuning=tuning, limiter=settings.limiter,

@@ -15,7 +15,7 @@ from .copies import Copies, find_copies
 from .errors import bad_input
 from .memory import MEASURED_COLUMNS, refuse_if_too_large
 from .search import Auto, BruteForce, KDTree, NeighborIndex, NeighborSearch
-from .search.exact import chunks, squared_distances
+from .search.exact import chunks, distances_by_column, squared_distances
 from .threads import for_each
 
 #: Pairs in a piece of rows: what a piece needs stays in the processor's cache.
@@ -47,6 +47,8 @@ class NeighborGraph:
         Their squared distances.
     points : (N, n) array or None
         The points, if the graph was built from points.
+    n_neighbors : int
+        Number of neighbours k per point, the point itself included.
     metric : str
         How distances were measured.
     exact : bool
@@ -56,14 +58,17 @@ class NeighborGraph:
         what is in the caller's order has a row for each copy (their lists name the first of them).
     """
 
-    tree_indices: IntArray
+    table: IntArray | None
+    n_neighbors: int
     order: NDArray[np.intp]
     tree_points: FloatArray | None = None
+    tree_columns: FloatArray | None = None
     metric: str = "euclidean"
     exact: bool = True
     kept_sqdist: FloatArray | None = None
     index: NeighborIndex | None = None
     copies: Copies | None = None
+    known_radii: FloatArray | None = None
 
     @classmethod
     def from_arrays(
@@ -91,7 +96,8 @@ class NeighborGraph:
         name = "precomputed" if X is None else "euclidean"
         kept = None if X is None else frozen(X.copy())
         order = np.arange(len(J))
-        return cls(frozen(J.astype(np.int32)), order, kept, name, False, frozen(t))
+        table = frozen(J.astype(np.int32))
+        return cls(table, J.shape[1], order, kept, metric=name, exact=False, kept_sqdist=frozen(t))
 
     def __repr__(self) -> str:
         """Say the size and the metric."""
@@ -104,7 +110,7 @@ class NeighborGraph:
     @property
     def n_points(self) -> int:
         """Number of points N."""
-        return len(self.tree_indices)
+        return len(self.order)
 
     @property
     def n_rows(self) -> int:
@@ -116,10 +122,18 @@ class NeighborGraph:
         """How often each point occurs, in the tree's order; None: once."""
         return None if self.copies is None else frozen(self.copies.counts[self.order])
 
-    @property
-    def n_neighbors(self) -> int:
-        """Number of neighbours k per point, the point itself included."""
-        return int(self.tree_indices.shape[1])
+    @cached_property
+    def tree_indices(self) -> IntArray:
+        """The table of neighbours in the tree's order; searched for again if it was released."""
+        if self.table is not None or self.index is None or self.tree_points is None:
+            return np.asarray(self.table)
+        return frozen(search_all(self.index, self.tree_points, self.n_neighbors)[0])
+
+    def released(self) -> NeighborGraph:
+        """Return the graph without its table, 4 bytes per pair, if it can be searched for again."""
+        if self.index is None or self.kept_sqdist is not None:
+            return self
+        return replace(self, table=None, known_radii=self.radii)
 
     @cached_property
     def indices(self) -> IntArray:
@@ -141,12 +155,15 @@ class NeighborGraph:
         """Squared distances in the tree's order, the whole table: 8 bytes per pair."""
         return self.distances(slice(0, self.n_points))
 
-    def distances(self, rows: Rows, n_neighbors: int | None = None) -> FloatArray:
-        """Return squared distances of some rows to their first neighbours: kept, or measured."""
-        cloud = self.tree_points
+    def distances(self, rows: Rows, which: slice = slice(None)) -> FloatArray:
+        """Return squared distances of some rows to some of their neighbours: kept, or measured."""
+        cloud, columns = self.tree_points, self.tree_columns
         if self.kept_sqdist is not None or cloud is None:
-            return np.asarray(self.kept_sqdist)[rows, :n_neighbors]
-        return squared_distances(cloud[rows], cloud, self.tree_indices[rows, :n_neighbors])
+            return np.asarray(self.kept_sqdist)[rows, which]
+        wanted = self.tree_indices[rows, which]
+        if columns is None:
+            return squared_distances(cloud[rows], cloud, wanted)
+        return distances_by_column(cloud[rows], columns, wanted)
 
     def pieces(self) -> list[slice]:
         """Cut the rows into pieces that fit the cache."""
@@ -179,13 +196,21 @@ class NeighborGraph:
         k = min(n_neighbors, self.n_points)
         if k <= self.n_neighbors:
             kept = None if self.kept_sqdist is None else self.kept_sqdist[:, :k]
-            return replace(self, tree_indices=self.tree_indices[:, :k], kept_sqdist=kept)
+            table = self.tree_indices[:, :k]
+            return replace(self, table=table, n_neighbors=k, kept_sqdist=kept, known_radii=None)
         if self.tree_points is None:
             return self
         refuse_if_too_large(self.n_points, k, self.tree_points.shape[1])
         index = self.index or Auto().index(self.tree_points, k)
         indices, sqdist = search_all(index, self.tree_points, k)
-        return replace(self, tree_indices=frozen(indices), kept_sqdist=sqdist, index=index)
+        return replace(
+            self,
+            table=frozen(indices),
+            n_neighbors=k,
+            kept_sqdist=sqdist,
+            index=index,
+            known_radii=None,
+        )
 
     @property
     def mutual(self) -> BoolArray:
@@ -218,10 +243,15 @@ class NeighborGraph:
     @cached_property
     def radii(self) -> FloatArray:
         """Squared distance of each point's last neighbour."""
-        cloud = self.tree_points
-        if self.kept_sqdist is not None or cloud is None:
-            return np.ascontiguousarray(np.asarray(self.kept_sqdist)[:, -1])
-        return squared_distances(cloud, cloud, self.tree_indices[:, -1:])[:, 0]
+        if self.known_radii is not None:
+            return self.known_radii
+        radii = np.empty(self.n_points)
+
+        def work(rows: slice) -> None:
+            radii[rows] = self.distances(rows, slice(-1, None))[:, 0]
+
+        for_each(work, self.pieces())
+        return radii
 
 
 def neighbors(
@@ -274,8 +304,17 @@ def sorted_cloud(
     index = (search or Auto()).index(cloud, k)
     alone = np.arange(len(points), dtype=np.int32)[:, None]
     exact = search is None or isinstance(search, (Auto, KDTree, BruteForce))
+    # Contiguous columns: several times faster to gather from.
+    columns = np.ascontiguousarray(cloud.T) if cloud.shape[1] <= MEASURED_COLUMNS else None
     return NeighborGraph(
-        frozen(alone), frozen(order), frozen(cloud), exact=exact, index=index, copies=copies
+        frozen(alone),
+        1,
+        frozen(order),
+        frozen(cloud),
+        columns,
+        exact=exact,
+        index=index,
+        copies=copies,
     )
 
 

@@ -81,6 +81,10 @@ class Kernel:
         """Return the moments of the shape as it was cut."""
         return self.shape.moments(dim, self.cutoff)
 
+    def without_table(self) -> Kernel:
+        """Return the kernel on a graph that has given up its table: it is not needed any more."""
+        return replace(self, weights=replace(self.weights, graph=self.weights.graph.released()))
+
     def halved(self) -> Kernel | None:
         """Return the kernel at ε/2 without evaluating it, if that can be.
 

@@ -140,7 +140,7 @@ def tune_by_degree(
     return Tuning(
         epsilon,
         rule="degree" if given is None else "given",
-        curve=DegreeCurve(graph, bandwidth, rows, epsilon),
+        curve=DegreeCurve(graph.tree_points, bandwidth, rows, epsilon),
         target=target if given is None else None,
         n_neighbors=min(graph.n_points, neighbors_needed(rows, epsilon, reach)),
     )

@@ -80,7 +80,8 @@ def new_rows(op: Operator, points: FloatArray) -> NewRows:
     rho0 = np.sqrt(np.maximum(sqdist[:, : source.n_density_neighbors - 1].mean(axis=1), TINY))
     pilot = pilot_at(op, neighbors, sqdist, rho0)
     rho = source.bandwidth_at(points, pilot)
-    values = kernel_at(kernel, graph, rho, neighbors, sqdist)
+    listing = n_listing(graph.radii, graph.n_neighbors, neighbors, sqdist)
+    values = kernel_at(kernel, listing, rho, neighbors, sqdist)
     counts = 1.0 if graph.counts is None else graph.counts[neighbors]
     volume = kernel.moments(op.dim).m0 * (kernel.epsilon * rho**2) ** (op.dim / 2)
     density = (values * counts).sum(axis=1) / (graph.n_rows * volume)
@@ -123,11 +124,11 @@ def find_neighbors(graph: NeighborGraph, points: FloatArray) -> tuple[NDArray[np
 
 
 def n_listing(
-    graph: NeighborGraph, neighbors: NDArray[np.intp], sqdist: FloatArray
+    radii: FloatArray, k: int, neighbors: NDArray[np.intp], sqdist: FloatArray
 ) -> NDArray[np.intp]:
     """Return how many of the two ends would list each pair: 0, 1 or 2."""
-    by_new = np.arange(neighbors.shape[1]) < graph.n_neighbors - 1
-    by_training = sqdist <= graph.radii[neighbors]
+    by_new = np.arange(neighbors.shape[1]) < k - 1
+    by_training = sqdist <= radii[neighbors]
     return by_new.astype(np.intp) + by_training
 
 
@@ -135,11 +136,12 @@ def pilot_at(
     op: Operator, neighbors: NDArray[np.intp], sqdist: FloatArray, rho0: FloatArray
 ) -> FloatArray:
     """Return the first density estimate at new points, as `vbdm.kernel.pilot_density` does."""
-    source, graph = op.source, op.weights.graph.with_neighbors(op.source.n_neighbors)
+    source, graph = op.source, op.weights.graph
     bandwidth = Bandwidth.of_form("symmetric", source.rho0)
     # The pilot is a Gaussian with ε = 1/2, one-way pairs counted whole (`evaluate_kernel`) or half.
     pilot = Kernel(op.weights, bandwidth, 0.5, Gaussian(), 0.0, one_way_share=0.5)
-    values = kernel_at(pilot, graph, rho0, neighbors, sqdist)
+    listing = n_listing(source.radii, source.n_neighbors, neighbors, sqdist)
+    values = kernel_at(pilot, listing, rho0, neighbors, sqdist)
     counts = 1.0 if graph.counts is None else graph.counts[neighbors]
     sums = np.maximum((values * counts).sum(axis=1), 1.0)
     volume = pilot.moments(op.dim).m0 * (0.5 * rho0**2) ** (op.dim / 2)
@@ -148,7 +150,7 @@ def pilot_at(
 
 def kernel_at(
     kernel: Kernel,
-    graph: NeighborGraph,
+    listing: NDArray[np.intp],
     rho: FloatArray,
     neighbors: NDArray[np.intp],
     sqdist: FloatArray,
@@ -158,7 +160,7 @@ def kernel_at(
     values = kernel.shape(scaled)
     values[scaled >= kernel.cutoff] = 0.0
     share = np.array([0.0, kernel.one_way_share, 1.0])
-    return np.asarray(values * share[n_listing(graph, neighbors, sqdist)])
+    return np.asarray(values * share[listing])
 
 
 def out_of_reach(kernel: Kernel, neighbors: NDArray[np.intp], sqdist: FloatArray) -> BoolArray:

@@ -203,7 +203,7 @@ class Operator:
         n: int = 10,
         *,
         components: str = "each",
-        solver: EigenSolver | None = None,
+        solver: EigenSolver | str | None = None,
         tol: float | None = None,
     ) -> Spectrum:
         """Return the n eigenvalues nearest 0, from 0 downwards, with their eigenfunctions.

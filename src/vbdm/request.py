@@ -89,22 +89,16 @@ class Request:
         return Bandwidth.of_form(self.form, rho)
 
     def source(
-        self, graph: NeighborGraph, rho0: FloatArray, k0: int, n_neighbors: int, dim: float
+        self, pilot_graph: NeighborGraph, rho0: FloatArray, k0: int, dim: float
     ) -> BandwidthSource:
         """Return what is needed to have ρ at new points."""
         centre = 0.0
         if self.potential is not None:
-            centre = potential_bandwidth(self.potential, graph, dim)[1]
+            centre = potential_bandwidth(self.potential, pilot_graph, dim)[1]
         return BandwidthSource(
-            frozen(rho0),
-            k0,
-            n_neighbors,
-            self.beta_in(dim),
-            self.given,
-            self.potential,
-            dim,
-            centre,
-        )
+            frozen(rho0), pilot_graph.radii, k0, pilot_graph.n_neighbors, self.beta_in(dim),
+            self.given, self.potential, dim, centre,
+        )  # fmt: skip
 
     def beta_in(self, dim: float) -> float | None:
         """Return β, or None where ρ is no power of q."""

@@ -88,7 +88,8 @@ def verify(spectrum: Spectrum) -> Verification:
     so the eigenvalues are also counted by the signs of a factorisation, which overlooks nothing
     (`vbdm.solvers.factors.count_below`). Where factors would be too large (surfaces beyond some
     40,000 points, three dimensions beyond 10,000), Lanczos on products alone is the reference,
-    nothing is counted, and `note` says so.
+    nothing is counted, and `note` says so. Nor is anything counted inside a group of equal values:
+    the level lies in the first gap of 1e-3 after the last eigenvalue, or the last before it.
 
     Only the matrix is trusted; this checks the solver, not the estimate.
 
@@ -178,7 +179,8 @@ def overlooked_by(
             )
         except SolverError:
             continue
-        return max(0, total - place - 1), f"{total} counted below θ = {level:.4g}"
+        # Fewer than were found would be as wrong as more: either way somebody is mistaken.
+        return abs(total - place - 1), f"{total} counted below θ = {level:.4g}"
     return 0, "not counted, the factorisation broke down"
 
 

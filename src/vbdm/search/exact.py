@@ -35,6 +35,10 @@ class NeighborSearch(Protocol):
         """Return the cloud's index; `k` says how many neighbours will mostly be asked for."""
 
 
+#: Coordinates gathered at a time when distances are measured.
+GATHERED = 1 << 18
+
+
 def chunks(n_rows: int, size: int) -> Iterator[slice]:
     """Yield slices that cover range(n_rows)."""
     for start in range(0, n_rows, size):
@@ -119,12 +123,25 @@ def nearest_of(
 def squared_distances(
     points: FloatArray, cloud: FloatArray, indices: NDArray[np.integer]
 ) -> FloatArray:
-    """Return |points_i - cloud_j|² for j in indices_i, in float64, one coordinate at a time."""
+    """Return |points_i - cloud_j|² for j in indices_i, in float64, a few rows at a time."""
+    result = np.empty(indices.shape)
+    size = max(1, GATHERED // max(1, indices.shape[1] * cloud.shape[1]))
+    for rows in chunks(len(points), size=size):
+        gap = np.take(cloud, indices[rows], axis=0)
+        gap -= points[rows, None, :]
+        np.einsum("ijk,ijk->ij", gap, gap, out=result[rows])
+    return result
+
+
+def distances_by_column(
+    points: FloatArray, columns: FloatArray, indices: NDArray[np.integer]
+) -> FloatArray:
+    """Return the same from the cloud's contiguous columns (n, N): several times faster, if few."""
     # Converted once: NumPy would do it again for every column.
     wanted = indices.astype(np.intp, copy=False)
     total, gap = np.zeros(wanted.shape), np.empty(wanted.shape)
-    for column in range(cloud.shape[1]):
-        np.take(np.ascontiguousarray(cloud[:, column]), wanted, out=gap, mode="clip")
-        gap -= points[:, column, None]
+    for own, column in zip(points.T, columns, strict=True):
+        np.take(column, wanted, out=gap, mode="clip")
+        gap -= own[:, None]
         total += np.square(gap, out=gap)
     return total

@@ -170,17 +170,22 @@ class PreparedMultilevel:
         problem = Problem(self.finest.stiffness, mass, correct, self.finest.degrees)
         n_active = block_end(values, n_wanted)
         end = max(n_active, n_wanted + extra) + GUARDS
-        block, rest = (
+        # What is not needed now may be for another mass; after that, no more.
+        parts = [slice(end), slice(end, None)] if warm is None else [slice(end)]
+        blocks = [
             Block(combination(basis, mix[:, part]), combination(images, mix[:, part]), values[part])
-            for part in (slice(end), slice(end, None))
-        )
-        del basis, images, warm
+            for part in parts
+        ]
+        del basis, images
+        block = blocks[0]
         progress = iterate(
             problem, block, n_wanted, n_active, tol, self.max_iterations, room="eigenpairs"
         )
         if not progress.converged:
             raise not_converged(n, tol, progress)
-        return with_constant(block, mass, n + extra, progress, Warm(block, rest, coarse))
+        block.moves = block.move_images = None
+        left = Warm(blocks, coarse[:, : sum(len(part.values) for part in blocks)])
+        return with_constant(block, mass, n + extra, progress, left)
 
     def basis(
         self,
@@ -197,11 +202,12 @@ class PreparedMultilevel:
         added that it did not contain.
         """
         basis, images = [], []
-        if warm is not None:
+        if warm is not None and warm.blocks:
             low = slice(n - 1)
             values, coarse = warm.unknown(values[low], coarse[:, low], coarse_mass)
-            basis = [warm.block.vectors, warm.rest.vectors]
-            images = [warm.block.images, warm.rest.images]
+            basis = [block.vectors for block in warm.blocks]
+            images = [block.images for block in warm.blocks]
+            warm.blocks = []
         if coarse.shape[1]:
             basis.append(self.finest.interpolated(coarse, values, mass))
             images.append(self.finest.stiffness(basis[-1]))
@@ -223,12 +229,14 @@ class PreparedMultilevel:
         return self.finest.corrected(residual, stiffer * coarse, values, mass)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Warm:
-    """What a solve leaves for the next: all it knows, and the coarse vectors it began with."""
+    """What a solve leaves for the next: blocks of vectors, and the coarse ones it began with.
 
-    block: Block
-    rest: Block
+    The next solve takes the blocks away: they are a good part of its memory.
+    """
+
+    blocks: list[Block]
     coarse: FloatArray
 
     def unknown(
