@@ -27,6 +27,8 @@ import numpy as np
 
 from .arrays import FloatArray
 from .operator import Operator
+from .search.exact import chunks
+from .threads import for_each
 
 #: Coefficients of 1, c1 and c1² in (bias of λ)/(s² λ).
 COEFFICIENTS = (0.3, -1.0, -0.75)
@@ -68,11 +70,18 @@ def energy_extent(operator: Operator, energy: FloatArray) -> FloatArray:
     return np.asarray(kernels)
 
 
-def local_energy(operator: Operator, vectors: FloatArray) -> FloatArray:
-    """Return e_i = ½ Σ_j K_ij (u_i - u_j)² for each point and mode, in the tree's order."""
-    weights, degrees = operator.weights, operator.degrees[:, None]
-    square = vectors**2
+def local_energy(operator: Operator, vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return e_i = ½ Σ_j K_ij (u_i - u_j)² for each point and mode, and K u (tree order)."""
     # One product for both: the matrix is read once.
-    of_square, of_vectors = np.hsplit(weights @ np.hstack([square, vectors]), 2)
-    energy = 0.5 * (degrees * square + of_square) - vectors * of_vectors
-    return np.maximum(energy, 0.0)
+    product = operator.weights @ np.hstack([vectors**2, vectors])
+    energy, of_vectors = np.hsplit(product, 2)
+
+    def work(rows: slice) -> None:
+        u, e = vectors[rows], energy[rows]
+        e += operator.degrees[rows, None] * u**2
+        e *= 0.5
+        e -= u * of_vectors[rows]
+        np.maximum(e, 0.0, out=e)
+
+    for_each(work, chunks(len(vectors), size=8192))
+    return energy, of_vectors

@@ -11,7 +11,7 @@ import numpy as np
 from .arrays import FloatArray
 from .bandwidth import Bandwidth
 from .graph import NeighborGraph, Piece
-from .pairs import PairMatrix
+from .pairs import PairMatrix, symmetric_row_sums
 from .shapes import Gaussian, Moments, Shape
 
 #: What counts as decayed: a kernel value of a thousandth of its peak.
@@ -61,8 +61,8 @@ class Kernel:
         squares = self.weights.product(weight, power=2)
         return np.divide(squares, sums**2, out=np.zeros_like(sums), where=sums > 0)
 
-    def density(self, dim: float, at_least: float = 0.0) -> FloatArray:
-        r"""Return the kernel density estimate, in the tree's order; row sums are `at_least` this.
+    def density(self, dim: float) -> FloatArray:
+        r"""Return the kernel density estimate, in the tree's order.
 
         Notes
         -----
@@ -72,10 +72,7 @@ class Kernel:
         leaves N - 1 of them; cutting the kernel takes m0 over what is left.
         """
         volume = self.moments(dim).m0 * (self.epsilon * self.bandwidth.squared) ** (dim / 2)
-        sums, counts = np.maximum(self.row_sums, at_least), self.weights.graph.counts
-        # Left out of its own sum is the point with all its copies.
-        own = self.leave_one_out * (1.0 if counts is None else counts)
-        return np.asarray(sums / ((self.weights.graph.n_rows - own) * volume))
+        return density_from(self.row_sums, volume, self.weights.graph, self.leave_one_out)
 
     def moments(self, dim: float) -> Moments:
         """Return the moments of the shape as it was cut."""
@@ -159,9 +156,26 @@ def pilot_density(
     Left out of its own sum, a far outlier may see nobody; it then counts as one point, which is
     what the printed sum gives it.
     """
-    bandwidth = Bandwidth.of_form("symmetric", rho0)
-    kernel = evaluate_kernel(graph, bandwidth, 0.5, Gaussian(), leave_one_out=leave_one_out)
-    return kernel.density(dim, at_least=1.0)
+    bandwidth, shape = Bandwidth.of_form("symmetric", rho0), Gaussian()
+
+    def evaluate(piece: Piece) -> FloatArray:
+        values = shape(scaled_piece(piece, bandwidth) / 0.5)
+        if leave_one_out:
+            values[:, 0] = 0.0
+        return values
+
+    sums = np.maximum(symmetric_row_sums(graph, evaluate, share=0.5), 1.0)
+    volume = shape.moments(dim).m0 * (0.5 * bandwidth.squared) ** (dim / 2)
+    return density_from(sums, volume, graph, leave_one_out)
+
+
+def density_from(
+    sums: FloatArray, volume: FloatArray, graph: NeighborGraph, leave_one_out: bool
+) -> FloatArray:
+    """Return sums of a kernel over its volume and over the number of samples that were summed."""
+    # Left out of its own sum is the point with all its copies.
+    own = leave_one_out * (1.0 if graph.counts is None else graph.counts)
+    return np.asarray(sums / ((graph.n_rows - own) * volume))
 
 
 def rim(table: FloatArray) -> FloatArray:

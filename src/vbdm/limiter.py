@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .arrays import FloatArray
+from .threads import in_order, one_blas_thread
 
 
 @dataclass(frozen=True)
@@ -112,23 +113,23 @@ def exponential_rates(
     cut_j = min(κ θ_j, highest). The left side rises in λ from 0 to Σ D u² and is concave, so
     Newton's steps from below never overshoot.
     """
-    result = np.zeros_like(theta)
-    for j in range(len(theta)):
+
+    def solve(j: int) -> float:
         if theta[j] <= 0:
-            continue
-        total = masses[:, j].sum()
+            return 0.0
+        mass = np.ascontiguousarray(masses[:, j])
+        total = mass.sum()
         if energies[j] >= total:
-            result[j] = np.nan
-            continue
+            return np.nan
         slowest = np.maximum(rates, min(limiter.kappa * theta[j], highest))
-        value = energies[j] / np.dot(masses[:, j], 1 / slowest)
+        value = energies[j] / np.dot(mass, 1 / slowest)
         for _ in range(50):
             decay = np.exp(-value / slowest)
-            step = (energies[j] - total + np.dot(masses[:, j], decay)) / np.dot(
-                masses[:, j], decay / slowest
-            )
+            step = (energies[j] - total + np.dot(mass, decay)) / np.dot(mass, decay / slowest)
             value += step
             if abs(step) <= 1e-13 * value:
                 break
-        result[j] = value
-    return result
+        return float(value)
+
+    with one_blas_thread():
+        return np.array(list(in_order(solve, range(len(theta)))))

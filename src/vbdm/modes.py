@@ -49,6 +49,8 @@ class Modes:
         By what the rates were divided: the finite-sample correction.
     extent : (n,) array
         Over how many kernels the energy of each mode spreads.
+    products : (N, n) array
+        K times the vectors.
     left_out : (m,) array
         Rates of modes that sat on unresolved points and were left out.
     set_aside : (m,) array
@@ -66,6 +68,7 @@ class Modes:
     passes: int
     share: FloatArray = field(default_factory=lambda: np.ones(0))
     extent: FloatArray = field(default_factory=lambda: np.ones(0))
+    products: FloatArray = field(default_factory=lambda: np.ones((0, 0)))
     left_out: FloatArray = field(default_factory=lambda: np.ones(0))
     set_aside: FloatArray = field(default_factory=lambda: np.ones(0))
     reason: str = ""
@@ -189,7 +192,7 @@ def without(modes: Modes, lost: BoolArray, n: int) -> Modes:
     last = kept[-1]
     return replace(
         modes, rates=modes.rates[kept], theta=modes.theta[kept], vectors=modes.vectors[:, kept],
-        share=modes.share[kept], extent=modes.extent[kept],
+        share=modes.share[kept], extent=modes.extent[kept], products=modes.products[:, kept],
         left_out=modes.rates[: last + 1][lost[: last + 1]],
         set_aside=np.delete(modes.theta, kept),
     )  # fmt: skip
@@ -197,13 +200,15 @@ def without(modes: Modes, lost: BoolArray, n: int) -> Modes:
 
 def corrected(operator: Operator, modes: Modes) -> Modes:
     """Divide by the share that a random sample is expected to show, and sort again."""
-    energy = np.where(modes.theta > 0, local_energy(operator, modes.vectors), 0.0)
+    energy, products = local_energy(operator, modes.vectors)
+    energy[:, modes.theta <= 0] = 0.0
     share = expected_share(operator, energy)
     rates = modes.rates / share
     order = np.argsort(rates, kind="stable")
     return replace(
         modes, rates=rates[order], theta=modes.theta[order], vectors=modes.vectors[:, order],
         share=share[order], extent=energy_extent(operator, energy)[order],
+        products=products[:, order],
     )  # fmt: skip
 
 

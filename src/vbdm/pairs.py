@@ -19,6 +19,7 @@ from scipy.sparse import csr_array, diags_array
 
 from .arrays import FloatArray, IntArray
 from .graph import NeighborGraph, Piece
+from .search.exact import chunks
 from .threads import for_each, in_order
 
 
@@ -121,7 +122,7 @@ class PairMatrix:
                 product += some_rows(self.returned, rows, self.power * power) @ inside
             np.multiply(product, 1.0 if left is None else left[rows], out=result[rows])
 
-        for_each(work, self.graph.pieces())
+        for_each(work, chunks(len(f), size=rows_per_product(len(f))))
         return result
 
     def row_sums(self, power: int = 1) -> FloatArray:
@@ -175,6 +176,33 @@ class PairMatrix:
         return moved
 
 
+def symmetric_row_sums(
+    graph: NeighborGraph, evaluate: Callable[[Piece], FloatArray], share: float
+) -> FloatArray:
+    """Return the row sums of the matrix that `PairMatrix.evaluated` would build, without it.
+
+    Each point counts as often as it occurs.
+    """
+    sums, counts = np.zeros(graph.n_points), graph.counts
+
+    def work(rows: slice) -> tuple[FloatArray, OneWay]:
+        piece = graph.piece(rows)
+        table = evaluate(piece)
+        row, column = graph.one_way(piece, table > 0)
+        one_way = OneWay.taken(piece, row, column, share * table[row, column])
+        table[row, column] = one_way.values
+        if counts is not None:
+            table *= counts[piece.neighbors]
+        return table.sum(axis=1), one_way
+
+    pieces = graph.pieces()
+    for rows, (own, one_way) in zip(pieces, in_order(work, pieces), strict=True):
+        sums[rows] += own
+        often = 1.0 if counts is None else counts[one_way.owner]
+        np.add.at(sums, one_way.target, often * one_way.values)
+    return sums
+
+
 @dataclass(frozen=True, eq=False)
 class OneWay:
     """Pairs that only one end lists: who lists, who is listed, and the value."""
@@ -215,6 +243,11 @@ def rows_at(matrix: PairMatrix, rows: NDArray[np.intp]) -> Any:
     left = 1.0 if matrix.left is None else matrix.left[rows]
     right = np.ones(matrix.graph.n_points) if matrix.right is None else matrix.right
     return diags_array(left * np.ones(len(rows))) @ total @ diags_array(right)
+
+
+def rows_per_product(n_rows: int) -> int:
+    """Return how many rows to multiply at a time: enough to outweigh the making of a matrix."""
+    return min(max(n_rows // 16, 4096), 32_768)
 
 
 def some_rows(matrix: Any, rows: slice, power: int = 1) -> Any:

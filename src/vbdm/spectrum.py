@@ -151,7 +151,7 @@ class Spectrum:
         marked = np.zeros(graph.n_points, dtype=np.bool_)
         thin = self.extent < THIN
         if thin.any():
-            energy = local_energy(self.operator, tree_vectors(self)[:, thin])
+            energy, _ = local_energy(self.operator, tree_vectors(self)[:, thin])
             for column in energy.T:
                 order = np.argsort(-column, kind="stable")
                 count = np.searchsorted(np.cumsum(column[order]), 0.5 * column.sum()) + 1
@@ -236,7 +236,7 @@ def in_caller_order(operator: Operator, pencil: Pencil, pieces: Pieces, modes: M
     graph = operator.weights.graph
     local = 1 / operator.steps
     held = np.zeros(len(local), dtype=np.bool_) if modes.limit is None else local < modes.limit.cut
-    residuals = pencil.residuals(modes.theta, modes.vectors, modes.mass)
+    residuals = pencil.residuals(modes.theta, modes.vectors, modes.mass, modes.products)
     return Spectrum(
         operator,
         frozen(0.0 - modes.rates),

@@ -28,7 +28,7 @@ class Auto:
     """Rotate away empty directions, then take the tree or brute force, whichever is faster."""
 
     #: Queries used to time the engines.
-    n_timed: int = 400
+    n_timed: int = 64
 
     def choose(self, cloud: FloatArray, k: int) -> Choice:
         """Return the engine for this cloud and say why."""
@@ -38,7 +38,9 @@ class Auto:
         rank = rotation.shape[1]
         if rank <= TREE_COLUMNS:
             return Choice(KDTree(), rotation, f"{rank} directions hold all the variance: k-d tree")
-        rotated = cloud @ rotation
+        # Without a direction to drop the rotation gains nothing, and distances would be redone.
+        full = rank == cloud.shape[1]
+        rotated = cloud if full else cloud @ rotation
         sample = rotated[:: max(1, len(cloud) // self.n_timed)]
         seconds = {}
         for engine in (KDTree(), BruteForce()):
@@ -48,7 +50,8 @@ class Auto:
             seconds[engine] = perf_counter() - started
         best = min(seconds, key=lambda engine: seconds[engine])
         times = ", ".join(f"{type(e).__name__} {t:.3g} s" for e, t in seconds.items())
-        return Choice(best, rotation, f"{rank} directions; {len(sample)} queries took {times}")
+        reason = f"{rank} directions; {len(sample)} queries took {times}"
+        return Choice(best, None if full else rotation, reason)
 
     def index(self, cloud: FloatArray, k: int) -> NeighborIndex:
         """Return the index of the chosen engine."""

@@ -20,7 +20,7 @@ from ..threads import for_each, in_order
 #: Directions whose share outside all others is below this are left out of the basis.
 DEPENDENT = 1e-11
 #: Numbers in a block of rows of all basis vectors: it stays in the cache.
-CHUNK_ENTRIES = 1 << 17
+CHUNK_ENTRIES = 1 << 18
 
 
 def rayleigh_ritz(

@@ -53,14 +53,20 @@ class Pencil:
         return csr_array(diags_array(self.degrees / self.mass) - scaled)
 
     def residuals(
-        self, values: FloatArray, vectors: FloatArray, mass: FloatArray | None = None
+        self,
+        values: FloatArray,
+        vectors: FloatArray,
+        mass: FloatArray | None = None,
+        products: FloatArray | None = None,
     ) -> FloatArray:
         """Return |M^{-1/2}((D - K) u - θ M u)| / |M^{1/2} u| for each pair.
 
-        `mass` replaces M; points without mass, which nothing ties to the others, do not count.
+        `mass` replaces M, `products` is K u where that is known; points without mass, which nothing
+        ties to the others, do not count.
         """
         M = self.mass if mass is None else mass
-        gap = self.stiffness(vectors) - M[:, None] * vectors * values
+        gap = self.weights @ vectors if products is None else products
+        gap = self.degrees[:, None] * vectors - gap - M[:, None] * vectors * values
         inverse = np.divide(1.0, M, out=np.zeros_like(M), where=M > 0)
         result: FloatArray = np.sqrt((inverse @ gap**2) / (M @ vectors**2))
         return result
