@@ -9,6 +9,9 @@ One walk: points → graph → bandwidth → kernel → operator → spectrum.
 [0.0, -2.0, -2.0, -2.0]
 """
 
+from importlib import import_module
+from typing import Any
+
 from . import (
     datasets,
     memory,
@@ -53,6 +56,7 @@ __version__ = "0.1.0.dev0"
 
 __all__ = [
     "DensityTailWarning",
+    "DiffusionMap",
     "DisconnectedWarning",
     "Extension",
     "InputError",
@@ -82,6 +86,7 @@ __all__ = [
     "memory",
     "neighbors",
     "opinions",
+    "plot",
     "progress",
     "search",
     "second_opinion",
@@ -92,3 +97,17 @@ __all__ = [
     "uncertainty",
     "verification",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load what needs scikit-learn or matplotlib when it is first used, not before."""
+    if name == "DiffusionMap":
+        return import_module(".estimators", __name__).DiffusionMap
+    if name == "plot":
+        return import_module(".plot", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List the lazy names, too."""
+    return sorted([*globals(), "DiffusionMap", "plot"])

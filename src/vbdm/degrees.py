@@ -28,6 +28,8 @@ from .threads import in_order
 SAMPLE_ROWS = 4000
 #: Share of rows whose neighbour list may end inside the kernel's reach.
 CUT_ROWS = 0.01
+#: Neighbours beyond what 99 % of the rows need: a rim, to see that the kernel has decayed.
+SLACK = 17 / 16
 #: What the rule for ε looks at: this quantile of the degrees, and the so-many-th sparsest point.
 SPARSE, SPARSEST = 0.01, 10
 #: Points of the widest kernels among which the sparsest are looked for.
@@ -190,4 +192,4 @@ def grow_rows(
 
 def neighbors_needed(rows: Rows, epsilon: float, cutoff: float) -> int:
     """Return the k (itself included) that holds the kernel at 99 % of the rows, and a rim."""
-    return int(np.quantile(rows.reach(epsilon, cutoff), 1 - CUT_ROWS) * 17 / 16) + 2
+    return int(np.quantile(rows.reach(epsilon, cutoff), 1 - CUT_ROWS) * SLACK) + 2

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from .arrays import check_count, check_points, check_positive, is_auto
 from .bandwidth import pilot_bandwidth
-from .degrees import ENOUGH_POINTS, degree_target
+from .degrees import ENOUGH_POINTS, SLACK, degree_target
 from .dimension import Dimension, given_dimension
 from .doubts import warn_of_doubts
 from .errors import bad_input
@@ -141,7 +141,9 @@ def estimate_operator(
     cutoff = radius_of(h, settings.truncation(graph.n_points, dimension))
     tuning = settings.tuner(graph, rho, h, cutoff, given, settings.effort)
     if settings.widen and is_auto(n_neighbors) and not isinstance(X, NeighborGraph):
-        graph = graph.with_neighbors(tuning.n_neighbors)
+        enough = tuning.n_neighbors / SLACK <= graph.n_neighbors
+        k = min(tuning.n_neighbors, graph.n_neighbors) if enough else tuning.n_neighbors
+        graph = graph.with_neighbors(k)
     kernel = evaluate_kernel(
         graph, rho, tuning.epsilon, h, leave_one_out=settings.leave_one_out, cutoff=cutoff,
         one_way_share=settings.one_way_share,

@@ -1,6 +1,7 @@
 """Guess how many neighbours will be needed, so that one search does for density and kernel.
 
-Only time depends on the guess: too few, and the cloud is searched again; too many are not used.
+Little but time depends on the guess: too many are not used; too few, beyond the slack that k has
+anyway, and the cloud is searched again.
 """
 
 from __future__ import annotations
@@ -67,5 +68,5 @@ def guess_neighbors(
     ball = np.pi ** (dim / 2) / gamma(dim / 2 + 1) * cutoff ** (dim / 2)
     peak = float(shape(np.zeros(1))[0])
     reach = target * ball * peak / shape.moments(dim, cutoff).m0
-    k = np.exp(highest - lowest) * reach * max(1.75 - 1.3 * exponent, 0.9)
+    k = np.exp(highest - lowest) * reach * max(1.66 - 1.2 * exponent, 0.9)
     return int(np.clip(k, LISTED, MOST * max(target / 17, 1)))

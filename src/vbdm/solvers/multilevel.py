@@ -31,7 +31,7 @@ GUARDS = 3
 #: A coarse vector is known if this share of it lies in the span of the earlier ones.
 KNOWN = 0.9
 #: Accuracy asked for on the coarse levels, and the most steps there: they are a start, no more.
-COARSE_TOL, COARSE_STEPS = 1e-2, 3
+COARSE_TOL, COARSE_STEPS = 1e-2, 2
 
 
 @dataclass(frozen=True)
