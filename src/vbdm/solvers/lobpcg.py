@@ -92,7 +92,7 @@ class Outlook:
 
     def errors(self, drops: FloatArray) -> FloatArray:
         """Return the estimated errors after a step that lowered the θ by `drops`."""
-        previous, self.gain = self.gain, float(drops.max())
+        previous, self.gain = self.gain, float(drops.max(initial=0.0))
         before = self.ratio
         if previous > 0:
             self.ratio = self.gain / previous
@@ -129,22 +129,35 @@ def iterate(
     """
     active: NDArray[np.intp] = np.arange(n_active)
     noise = rounding(block.vectors[:, :n_wanted], problem.degrees)
-    outlook, error = Outlook(), np.inf
+    outlook, followers, error = Outlook(), Outlook(), np.inf
     for step in range(1, max_steps + 1):
-        before = block.values[:n_wanted]
+        before = block.values[:n_active]
         advance(problem, block, active)
-        after = block.values[:n_wanted]
+        after = block.values[:n_active]
+        last = after[n_wanted - 1]
         # With few wanted columns all of them may be zero: the guards still tell a scale.
-        scale = np.maximum(after, max(ZERO * after[-1], ZERO**2 * block.values[-1]))
-        errors = outlook.errors(np.maximum(before - after, 0) / scale)
-        error = float(np.maximum(errors, noise / scale).max())
+        scale = np.maximum(after, max(ZERO * last, ZERO**2 * block.values[-1]))
+        drops = np.maximum(before - after, 0) / scale
+        errors = outlook.errors(drops[:n_wanted])
+        error = float(np.maximum(errors, noise / scale[:n_wanted]).max())
         if room is not None:
             report(room, step, note=f"error {error:.0e}")
-        if (errors <= np.maximum(tol, noise / scale)).all():
+        done = (errors <= np.maximum(tol, noise / scale[:n_wanted])).all()
+        behind = followers.errors(drops[n_wanted:])
+        if done and not overtaking(after, behind, n_wanted, tol):
             return Progress(error, step, True)
         unfinished = np.flatnonzero(errors > FINISHED * tol)
         active = np.concatenate([unfinished, np.arange(n_wanted, n_active)])
     return Progress(error, max_steps, False)
+
+
+def overtaking(values: FloatArray, errors: FloatArray, n_wanted: int, tol: float) -> bool:
+    """Tell whether a column behind the wanted ones may still fall below the last of them.
+
+    A mode that converges late may stand behind one that it belongs before.
+    """
+    lowest = values[n_wanted:] * (1 - errors)
+    return bool(((lowest < (1 - tol) * values[n_wanted - 1]) & (errors > tol)).any())
 
 
 def advance(problem: Problem, block: Block, active: NDArray[np.intp]) -> None:

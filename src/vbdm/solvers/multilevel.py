@@ -28,6 +28,9 @@ TREE_COLUMNS = 20
 GROWTH = 1.1
 #: Columns after the end of the block that guard it.
 GUARDS = 3
+#: A kernel that averages over fewer points is narrow: cells then stiffen some modes so much that
+#: all coarse modes up to this multiple of the last wanted one are carried up, if not too many.
+NARROW, STIFFENED, MOST_CARRIED = 16, 3.5, 150
 #: A coarse vector is known if this share of it lies in the span of the earlier ones.
 KNOWN = 0.9
 #: Accuracy asked for on the coarse levels, and the most steps there: they are a start, no more.
@@ -107,7 +110,8 @@ class Multilevel:
         stiffness = graph_laplacian(restriction @ averages)
         room = max(self.coarsest, 8 * n)
         levels = build_levels(stiffness, restriction @ pencil.mass, cells, room)
-        return PreparedMultilevel(finest, levels, self.max_iterations)
+        narrow = points_averaged(parts, factor, pencil.degrees) < NARROW
+        return PreparedMultilevel(finest, levels, self.max_iterations, narrow)
 
     def groupings(self, pencil: Pencil, parts: list[Any], factor: FloatArray) -> list[Labels]:
         """Find nested cells in the points or, without usable points, in the graph."""
@@ -123,6 +127,7 @@ class PreparedMultilevel:
     finest: Finest
     levels: list[Level]
     max_iterations: int
+    narrow: bool = False
 
     def solve(
         self, mass: FloatArray, n: int, tol: float, start: EigenPairs | None = None, extra: int = 0
@@ -155,7 +160,7 @@ class PreparedMultilevel:
     ) -> EigenPairs:
         """Solve, from the coarsest level to the finest."""
         hierarchy = Hierarchy.with_mass(self.levels, self.finest.restriction @ mass)
-        n_block = block_size(n + extra)
+        n_block = self.n_carried(hierarchy, n + extra)
         check_room(hierarchy, n + extra)
         coarse_values, coarse = coarse_pairs(hierarchy, n_block)
         basis, images = self.basis(
@@ -168,6 +173,13 @@ class PreparedMultilevel:
         stiffer = np.median(coarse_values[:n_wanted] / positive[:n_wanted])
         correct = partial(self.correct, hierarchy, mass, float(np.clip(stiffer, 1.0, 2.0)))
         problem = Problem(self.finest.stiffness, mass, correct, self.finest.degrees)
+        if self.narrow:
+            # Rough as they are, the vectors do not come in the right order yet.
+            whole = Block(combination(basis, mix), combination(images, mix), values)
+            iterate(problem, whole, len(values), len(values), COARSE_TOL, COARSE_STEPS)
+            basis, images, values = [whole.vectors], [whole.images], whole.values
+            order = np.argsort(values, kind="stable")
+            values, mix = values[order], np.eye(len(order))[:, order]
         n_active = block_end(values, n_wanted)
         end = max(n_active, n_wanted + extra) + GUARDS
         # What is not needed now may be for another mass; after that, no more.
@@ -186,6 +198,14 @@ class PreparedMultilevel:
         block.moves = block.move_images = None
         left = Warm(blocks, coarse[:, : sum(len(part.values) for part in blocks)])
         return with_constant(block, mass, n + extra, progress, left)
+
+    def n_carried(self, hierarchy: Hierarchy, n: int) -> int:
+        """Return how many vectors to carry up from the coarse levels to find n pairs."""
+        usual, values = block_size(n), hierarchy.mode_values
+        if not self.narrow or len(values) < usual:
+            return usual
+        near = int(np.searchsorted(values, STIFFENED * values[n - 1]))
+        return max(usual, min(near, MOST_CARRIED, len(values) // 2))
 
     def basis(
         self,
@@ -267,6 +287,14 @@ def coarse_pairs(hierarchy: Hierarchy, n: int) -> tuple[FloatArray, FloatArray]:
         iterate(problem, block, n_active, n_active, COARSE_TOL, COARSE_STEPS)
         values, vectors = block.values, block.vectors
     return values, vectors
+
+
+def points_averaged(parts: list[Any], factor: FloatArray, degrees: FloatArray) -> float:
+    """Return over how many points the kernel averages, (ΣK)²/ΣK², in the median of 1,000 rows."""
+    n = len(degrees)
+    rows = np.linspace(0, n - 1, min(n, 1000)).round().astype(np.intp)
+    squares = sum(part[rows].power(2) @ factor**2 for part in parts) * factor[rows] ** 2
+    return float(np.median(degrees[rows] ** 2 / np.maximum(squares, np.finfo(np.float64).tiny)))
 
 
 def block_size(n: int) -> int:
