@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 STAMP = $(VENV)/.installed
 
-.PHONY: demo test test-slow lint bench clean
+.PHONY: demo test test-slow lint bench bench-history clean
 
 demo: $(STAMP)-plot
 	$(BIN)/python -m vbdm.demo results
@@ -24,9 +24,16 @@ lint: $(STAMP)-test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# Speed and memory (some ten minutes and 6 GB at a million points), then other packages.
 bench: $(STAMP)-test
-	$(BIN)/python benchmarks/accuracy.py
-	$(BIN)/python benchmarks/timing.py
+	$(BIN)/python benchmarks/speed.py --points 1000 10000 100000 1000000 --save results/speed.json
+	$(BIN)/python benchmarks/compare.py
+
+# The same few figures at every commit, with airspeed velocity.
+bench-history: $(STAMP)-test
+	$(BIN)/python -m pip install --quiet asv virtualenv
+	$(BIN)/asv machine --yes
+	$(BIN)/asv run --quick
 
 # One stamp per set of extras: a second run installs nothing.
 $(STAMP)-%: pyproject.toml constraints.txt
@@ -35,4 +42,4 @@ $(STAMP)-%: pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist results .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .asv build dist results .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -186,6 +186,7 @@ def main():
             results.append(apart(problem, n_points, options.seed, options.check))
             show(results[-1])
             if options.save:
+                Path(options.save).parent.mkdir(parents=True, exist_ok=True)
                 Path(options.save).write_text(json.dumps(results))
     growth(results)
 

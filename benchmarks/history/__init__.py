@@ -1,0 +1,1 @@
+"""What `asv` measures at every commit: see `make bench-history`."""
