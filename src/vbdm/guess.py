@@ -15,9 +15,9 @@ from .graph import NeighborGraph
 from .shapes import Shape
 
 #: Up to this many points two searches cost less than a guess.
-FEW_POINTS = 4000
-#: Rows looked at.
-SAMPLE = 1000
+FEW_POINTS = 300
+#: All rows are looked at up to this number, then so many.
+ALL_ROWS, SAMPLE = 4000, 1000
 #: Neighbours of each, and those that measure distance ratios and the density.
 LISTED, RATIOS, DENSITY = 64, 32, 16
 #: No more than this is guessed: beyond, a wrong guess costs more than a second search.
@@ -56,7 +56,8 @@ def guess_neighbors(
         return LISTED
     # Evenly over the first coordinate: a rule free of the order in which the points came.
     ranked = np.argsort(points[:, 0], kind="stable")
-    rows = ranked[np.linspace(0, len(points) - 1, SAMPLE).round().astype(np.intp)]
+    count = len(points) if len(points) <= ALL_ROWS else SAMPLE
+    rows = ranked[np.linspace(0, len(points) - 1, count).round().astype(np.intp)]
     sqdist = index.query(points[rows], LISTED)[1][:, 1:]
     sqdist = np.maximum(sqdist, np.finfo(np.float64).tiny)
     log_ratio = 0.5 * (np.log(sqdist[:, RATIOS - 1]) - np.log(sqdist[:, : RATIOS - 1]).mean(axis=1))

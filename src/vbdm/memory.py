@@ -8,13 +8,15 @@ from pathlib import Path
 from .arrays import check_count
 from .errors import OutOfMemoryError
 
-#: Bytes per listed pair: its index (4), the kernel within its reach (two thirds of 12), and the
-#: kernel's sums over cells in the solver (about 4).
-PER_PAIR = 16
+#: Bytes per listed pair: the kernel within its reach (two thirds of 12), and its sums over cells in
+#: the solver (about 4); the table of neighbours is gone by then.
+PER_PAIR = 13
 #: Bytes per listed pair where its distance is kept, too.
 PER_KEPT_PAIR = PER_PAIR + 8
 #: Blocks of vectors that the solver holds at a time, and columns in each beyond those asked for.
-BLOCKS, EXTRA = 5, 14
+BLOCKS, EXTRA = 4.5, 14
+#: What the pieces in work take on two cores, whatever the number of points.
+FIXED = 60_000_000
 #: Copies of the coordinates, and arrays with one number per point.
 COPIES, ARRAYS = 4, 16
 #: With at most so many columns distances are measured again when needed instead of being kept:
@@ -45,7 +47,7 @@ def estimate_memory(n_points: int, n_neighbors: int, n_columns: int = 3, n_eigen
     Examples
     --------
     >>> round(estimate_memory(1_000_000, 138, n_columns=2) / 1e9, 1)
-    3.4
+    2.9
     """
     N = check_count(n_points, "n_points", low=1, high=2**40)
     k = check_count(n_neighbors, "n_neighbors", low=1, high=N)
@@ -53,7 +55,7 @@ def estimate_memory(n_points: int, n_neighbors: int, n_columns: int = 3, n_eigen
     n = check_count(n_eigen, "n_eigen", low=1, high=N)
     per_pair = PER_PAIR if columns <= MEASURED_COLUMNS else PER_KEPT_PAIR
     per_point = 8 * (BLOCKS * (n + EXTRA) + COPIES * columns + ARRAYS)
-    return N * (per_pair * k + per_point)
+    return int(N * (per_pair * k + per_point)) + FIXED
 
 
 def refuse_if_too_large(n_points: int, n_neighbors: int, n_columns: int) -> None:
