@@ -43,6 +43,12 @@ class Problem:
     settings: dict[str, Any] = field(default_factory=dict)
 
 
+def three_hundred_copies(n, seed):
+    points = D.ou(n, dim=2, random_state=seed).points.copy()
+    points[:300] = points[0]
+    return points
+
+
 PROBLEMS = {
     "OU R": Problem(lambda n, s: D.ou(n, random_state=s).points),
     "OU R2": Problem(lambda n, s: D.ou(n, dim=2, random_state=s).points),
@@ -71,7 +77,7 @@ PROBLEMS = {
         lambda n, s: D.sphere(n, dim=3, random_state=s).points, "laplacian", n_points=4000
     ),
     "OU R2, n = 200": Problem(lambda n, s: D.ou(n, dim=2, random_state=s).points, n=200),
-    # PLACE FOR "300 copies of one point": to be added with the merging of duplicates.
+    "300 copies": Problem(three_hundred_copies),
 }
 
 

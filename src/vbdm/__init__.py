@@ -32,6 +32,7 @@ from .errors import (
     NoiseWarning,
     OutOfMemoryError,
     OutsideWarning,
+    RecallWarning,
     SaturatedNeighborsWarning,
     SolverError,
     SolverWarning,
@@ -48,6 +49,7 @@ from .limiter import Limiter
 from .memory import estimate_memory
 from .operator import Operator
 from .opinions import Opinions, second_opinion
+from .persistence import load, save
 from .spectrum import Spectrum
 from .tuning import Tuning, tune
 from .verification import Verification
@@ -67,6 +69,7 @@ __all__ = [
     "Opinions",
     "OutOfMemoryError",
     "OutsideWarning",
+    "RecallWarning",
     "SaturatedNeighborsWarning",
     "SolverError",
     "SolverWarning",
@@ -83,11 +86,13 @@ __all__ = [
     "estimate_memory",
     "estimate_operator",
     "extend",
+    "load",
     "memory",
     "neighbors",
     "opinions",
     "plot",
     "progress",
+    "save",
     "search",
     "second_opinion",
     "shapes",

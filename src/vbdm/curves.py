@@ -69,6 +69,7 @@ class DegreeCurve:
     bandwidth: Bandwidth
     rows: Rows
     epsilon: float
+    period: FloatArray | None = None
 
     @cached_property
     def epsilons(self) -> FloatArray:
@@ -105,7 +106,7 @@ class DegreeCurve:
     @cached_property
     def _degrees_and_moments(self) -> tuple[FloatArray, FloatArray]:
         """Σ e^{-z} and Σ z e^{-z} for every ε (rows of the tables) and sampled point (columns)."""
-        far, weight = far_pairs(self.points, self.bandwidth, self.rows)
+        far, weight = far_pairs(self.points, self.bandwidth, self.rows, self.period)
 
         def work(part: slice) -> tuple[FloatArray, FloatArray]:
             near, distant = self.rows.scaled[part] / 4, far[part] / 4
@@ -123,8 +124,34 @@ class DegreeCurve:
         return degrees, moments
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class KeptCurve:
+    """The values of a `DegreeCurve`, without the sampled rows that they came from.
+
+    This is what a file holds: some thousand bytes instead of up to 30 million.
+    """
+
+    epsilons: FloatArray
+    levels: FloatArray
+    quantiles: FloatArray
+    sums: FloatArray
+    slopes: FloatArray
+
+    @classmethod
+    def of(cls, curve: DegreeCurve) -> KeptCurve:
+        """Evaluate a curve."""
+        return cls(curve.epsilons, curve.levels, curve.quantiles, curve.sums, curve.slopes)
+
+    def dim_at(self, epsilon: float) -> float:
+        """Return the dimension seen at the kernel's own scale: twice the slope of S."""
+        return float(2 * np.interp(np.log(epsilon), np.log(self.epsilons), self.slopes))
+
+
 def far_pairs(
-    cloud: FloatArray | None, bandwidth: Bandwidth, rows: Rows
+    cloud: FloatArray | None,
+    bandwidth: Bandwidth,
+    rows: Rows,
+    period: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Return scaled distances to points beyond each row's list, and what each of them stands for.
 
@@ -141,7 +168,7 @@ def far_pairs(
     count = min(FAR_PAIRS, n - 1)
     offsets = 1 + (np.arange(count) * (n - 1)) // count
     partners = ranked[(rank[index, None] + offsets) % n]
-    sqdist = squared_distances(cloud[index], cloud, partners)
+    sqdist = squared_distances(cloud[index], cloud, partners, period)
     scaled = sqdist / (bandwidth.row[index, None] * bandwidth.column[partners])
     # The list ends at its last neighbour in true distance; scaled distance orders almost alike.
     outside = scaled > rows.scaled.max(axis=1)[:, None]

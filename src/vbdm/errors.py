@@ -30,6 +30,10 @@ class SaturatedNeighborsWarning(VbdmWarning):
     """The neighbour lists end before the kernel has decayed: eigenvalues shrink."""
 
 
+class RecallWarning(VbdmWarning):
+    """An approximate search missed many of the nearest neighbours."""
+
+
 class DisconnectedWarning(VbdmWarning):
     """The kernel splits the points into pieces that do not communicate."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,15 +13,17 @@ from .arrays import check_count, check_points, check_positive, is_auto
 from .bandwidth import pilot_bandwidth
 from .degrees import ENOUGH_POINTS, SLACK, degree_target
 from .dimension import Dimension, given_dimension
+from .distance import Distance, Metric
 from .doubts import warn_of_doubts
 from .errors import bad_input
-from .graph import NeighborGraph, sorted_cloud
+from .graph import NeighborGraph, given_graph, is_precomputed, measured_recall, sorted_cloud
 from .guess import FEW_POINTS, guess_neighbors
 from .kernel import evaluate_kernel, pilot_density
 from .limiter import Limiter
 from .methods import Method
 from .operator import Operator, normalise
 from .request import LAPLACIAN, PerPoint, Request, as_method, density_neighbors
+from .search import NeighborSearch
 from .shapes import Shape, as_shape, radius_of
 
 
@@ -44,13 +47,16 @@ def estimate_operator(
     limiter: Limiter | bool | str = "auto",
     finite_sample: bool | str = "auto",
     effort: float = 1.0,
+    search: NeighborSearch | str | None = None,
+    metric: Metric = "euclidean",
+    period: Any = None,
     random_state: int | np.random.Generator | None = None,
 ) -> Operator:
     r"""Estimate the operator L f = Δf + c1 ∇f·∇q/q from points sampled with density q.
 
     Parameters
     ----------
-    X : (N, n) array or NeighborGraph
+    X : (N, n) array, NeighborGraph, or (N, N) distances with ``metric="precomputed"``
         The points, or their neighbours (to search once and estimate many times).
     operator : {"laplacian", "generator"} or float
         c1: 0 for the Laplacian, which does not depend on q; 1 for the generator of the gradient
@@ -98,6 +104,15 @@ def estimate_operator(
         From fast to accurate: multiplies the numbers of neighbours, in the kernel and in the
         density, hence time and memory. 1/2 halves both; at N = 10⁵ efforts 1/2, 1, 2, 4 give
         errors of 2, .4, .1, .03 % on the circle, 1, .4, .2, .1 % on the sphere.
+    search : {"auto", "kd-tree", "brute", "projected", "pynndescent"} or NeighborSearch, optional
+        Who finds the neighbours; by default the fastest exact engine (`vbdm.search`).
+    metric : str or callable
+        How distances are measured: "euclidean"; any metric of scikit-learn, such as "manhattan"
+        or "haversine"; a function of two points; or "precomputed", if X is a square matrix of
+        distances, dense or sparse (stored entries are the known ones). See `vbdm.neighbors`.
+    period : float or one per column, optional
+        Periods of the columns: 2π or 360 for angles, the edges of a simulation cell; None for
+        those that are not periodic.
     random_state : int, Generator or None
         Kept for methods that draw samples; both methods are deterministic.
 
@@ -126,7 +141,7 @@ def estimate_operator(
     given = None if is_auto(epsilon) else check_positive(epsilon, "epsilon")
 
     guess = partial(first_neighbors, request, settings, h, given)
-    graph = as_graph(X, n_neighbors, guess, settings.merge_copies)
+    graph = as_graph(X, n_neighbors, guess, settings.merge_copies, search, metric, period)
     pilot_graph = graph.with_neighbors(settings.n_neighbors) if settings.widen else graph
     k0 = density_neighbors(n_density_neighbors, pilot_graph, settings)
     rho0 = pilot_bandwidth(pilot_graph, k0)
@@ -180,26 +195,29 @@ def first_neighbors(
 
 
 def as_graph(
-    X: ArrayLike | NeighborGraph,
+    X: Any,
     n_neighbors: int | str,
     choose: Callable[[NeighborGraph], int],
     merge_copies: bool,
+    search: NeighborSearch | str | None = None,
+    metric: Metric = "euclidean",
+    period: Any = None,
 ) -> NeighborGraph:
     """Return the neighbour graph: given, or searched."""
     if isinstance(X, NeighborGraph):
-        if not is_auto(n_neighbors) and n_neighbors != X.n_neighbors:
-            raise bad_input(
-                "`n_neighbors` cannot change a graph that is already built.",
-                received=f"n_neighbors={n_neighbors!r} and a graph with {X.n_neighbors}",
-                because="The graph carries its own neighbours.",
-                hint="Leave `n_neighbors` out, or pass the points.",
-            )
+        refuse_changes(X, n_neighbors, search, metric, period)
         return X
+    if is_precomputed(metric):
+        wanted = None if is_auto(n_neighbors) else n_neighbors
+        return given_graph(X, wanted, search, period)
     points = check_points(X)
     k = None
     if not is_auto(n_neighbors):
         k = check_count(n_neighbors, "n_neighbors", low=2, high=len(points))
-    cloud = sorted_cloud(points, k or min(64, len(points)), merge_copies=merge_copies)
+    distance = Distance.checked(metric, period, points.shape[1])
+    cloud = sorted_cloud(
+        points, k or min(64, len(points)), search, distance, merge_copies=merge_copies
+    )
     if cloud.n_points < 2:
         raise bad_input(
             "All points are the same.",
@@ -207,4 +225,25 @@ def as_graph(
             because="An operator compares points with their neighbours.",
             hint="Check the columns that were selected.",
         )
-    return cloud.with_neighbors(k or choose(cloud))
+    return measured_recall(cloud.with_neighbors(k or choose(cloud)))
+
+
+def refuse_changes(
+    graph: NeighborGraph, n_neighbors: Any, search: Any, metric: Any, period: Any
+) -> None:
+    """Raise if a graph that is already built is asked to be another one."""
+    same_metric = metric in ("euclidean", "precomputed") or metric == graph.metric
+    asked = {
+        "n_neighbors": (n_neighbors, is_auto(n_neighbors) or n_neighbors == graph.n_neighbors),
+        "search": (search, search is None or is_auto(search)),
+        "metric": (metric, same_metric),
+        "period": (period, period is None),
+    }
+    for name, (value, is_fine) in asked.items():
+        if not is_fine:
+            raise bad_input(
+                f"`{name}` cannot change a graph that is already built.",
+                received=f"{name}={value!r} and {graph!r}",
+                because="The graph carries its own neighbours and distances.",
+                hint=f"Leave `{name}` out, or pass the points.",
+            )

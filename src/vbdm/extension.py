@@ -67,7 +67,7 @@ def extend(spectrum: Spectrum, X_new: ArrayLike, *, outside: str = "nan") -> Ext
         Points with the same columns as the training points.
     outside : {"nan", "nearest", "error"}
         What to give where there is no data: NaN with an `OutsideWarning`, the value of the nearest
-        training point, or an error.
+        training point (also where a mode is too fast to be extended), or an error.
 
     Returns
     -------
@@ -81,8 +81,8 @@ def extend(spectrum: Spectrum, X_new: ArrayLike, *, outside: str = "nan") -> Ext
     that point's own row, so the training value to the accuracy of the solver; any other point is a
     fresh draw, and all its neighbours count. Between the two the extension jumps, because a
     training point is left out of its own sums: by 2e-4 of the eigenfunction's size in the median on
-    OU in the plane and on the sphere (10,000 points, first five modes), by up to .17 at single
-    points in the tail of OU, .003 on the sphere (`python benchmarks/extension.py`).
+    OU in the plane and on an uneven sphere (10,000 points), by up to .2 at single points in the
+    tail of OU, .014 on the sphere (`python benchmarks/extension.py`).
 
     Examples
     --------
@@ -141,7 +141,8 @@ def gather(
     values, far, undefined, density, training, nearest = joined
     if outside == "nearest":
         width = values.shape[1]
-        values = np.where(far[:, None], vectors[nearest, :width], values)
+        unknown = undefined | (far & (training < 0))[:, None]
+        values = np.where(unknown, vectors[nearest, :width], values)
     elif far.any():
         complain(far, strict=outside == "error")
     graph = op.weights.graph
@@ -169,7 +170,7 @@ def extend_batch(
         divisor = 1 - time[:, None] * spectrum.pencil_eigenvalues
         undefined = (divisor <= SMALLEST_DIVISOR) & ~rows.outside[:, None]
         values = np.divide(sums, divisor, out=np.full(sums.shape, np.nan), where=~undefined)
-    values[rows.outside] = np.nan
+    values[rows.outside & (rows.training < 0 if spectrum is None else True)] = np.nan
     return values, rows.outside, undefined, rows.density, rows.training, rows.nearest
 
 

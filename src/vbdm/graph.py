@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial import cKDTree
 
-from .arrays import BoolArray, FloatArray, IntArray, check_count, check_finite, check_points, frozen
+from .arrays import BoolArray, FloatArray, IntArray, check_count, check_points, frozen
 from .copies import Copies, find_copies
-from .errors import bad_input
+from .distance import PRECOMPUTED, Distance, Metric
+from .errors import RecallWarning, bad_input
 from .memory import MEASURED_COLUMNS, refuse_if_too_large
-from .search import Auto, BruteForce, KDTree, NeighborIndex, NeighborSearch
+from .precomputed import check_table, table_of_matrix
+from .search import Auto, NeighborIndex, NeighborSearch
 from .search.exact import chunks, distances_by_column, squared_distances
+from .search.table import recall_of, search_all, tree_order
 from .threads import for_each
 
 #: Pairs in a piece of rows: what a piece needs stays in the processor's cache.
 PIECE = 1 << 17
+#: The share of the neighbours that an approximate search should find.
+LOW_RECALL = 0.95
 Rows = slice | NDArray[np.intp]
 
 
@@ -49,10 +54,14 @@ class NeighborGraph:
         The points, if the graph was built from points.
     n_neighbors : int
         Number of neighbours k per point, the point itself included.
-    metric : str
+    metric : str or callable
         How distances were measured.
+    period : (n,) array or None
+        Periods of the columns, 0 for those that are not periodic; the points lie in this box.
     exact : bool
         Whether the lists are sure to hold all nearest neighbours; if not, pairs are looked up.
+    recall : float or None
+        Share of the true neighbours that an approximate engine found, on a sample of the points.
     copies : Copies or None
         Which rows were merged into one point; N then is the number of distinct points inside, and
         what is in the caller's order has a row for each copy (their lists name the first of them).
@@ -63,12 +72,47 @@ class NeighborGraph:
     order: NDArray[np.intp]
     tree_points: FloatArray | None = None
     tree_columns: FloatArray | None = None
-    metric: str = "euclidean"
+    metric: Metric = "euclidean"
     exact: bool = True
     kept_sqdist: FloatArray | None = None
     index: NeighborIndex | None = None
     copies: Copies | None = None
     known_radii: FloatArray | None = None
+    period: FloatArray | None = None
+    recall: float | None = None
+
+    @classmethod
+    def from_sparse(cls, matrix: Any, n_neighbors: int | None = None) -> NeighborGraph:
+        """Build a graph from a square matrix of distances, sparse or dense.
+
+        Parameters
+        ----------
+        matrix : (N, N) sparse matrix or array
+            Stored entries are the known distances (not squared), as scikit-learn's
+            `KNeighborsTransformer` and `kneighbors_graph` give them with ``mode="distance"``, and
+            scanpy in ``obsp["distances"]``. A pair that one row lists counts for both; the
+            diagonal may be there or not.
+        n_neighbors : int, optional
+            k, itself included; by default as many as every row has.
+
+        Examples
+        --------
+        >>> from scipy.sparse import csr_array
+        >>> matrix = csr_array([[0.0, 1.0, 0.0], [0.0, 0.0, 2.0], [0.0, 2.0, 0.0]])
+        >>> graph = NeighborGraph.from_sparse(matrix, n_neighbors=2)
+        >>> graph.indices.tolist(), graph.sqdist.tolist()
+        ([[0, 1], [1, 0], [2, 1]], [[0.0, 1.0], [0.0, 1.0], [0.0, 4.0]])
+        """
+        indices, sqdist = table_of_matrix(matrix, n_neighbors)
+        refuse_if_too_large(len(indices), indices.shape[1], MEASURED_COLUMNS + 1)
+        return cls(
+            frozen(indices),
+            indices.shape[1],
+            np.arange(len(indices)),
+            metric=PRECOMPUTED,
+            exact=False,
+            kept_sqdist=frozen(sqdist),
+        )
 
     @classmethod
     def from_arrays(
@@ -84,7 +128,7 @@ class NeighborGraph:
         """
         J = np.asarray(indices)
         t = np.array(sqdist, dtype=np.float64, ndmin=1)
-        check_precomputed(J, t)
+        check_table(J, t)
         X = None if points is None else check_points(points)
         if X is not None and len(X) != len(J):
             raise bad_input(
@@ -93,7 +137,7 @@ class NeighborGraph:
                 because="Each row lists the neighbours of one point.",
                 hint="Pass the points that were searched, in the same order.",
             )
-        name = "precomputed" if X is None else "euclidean"
+        name = PRECOMPUTED if X is None else "euclidean"
         kept = None if X is None else frozen(X.copy())
         order = np.arange(len(J))
         table = frozen(J.astype(np.int32))
@@ -101,10 +145,11 @@ class NeighborGraph:
 
     def __repr__(self) -> str:
         """Say the size and the metric."""
+        named = self.metric if isinstance(self.metric, str) else name_of(self.metric)
+        named = named if self.period is None else f"{named} in a periodic box"
         merged = "" if self.copies is None else f", {self.n_rows} with copies"
         return (
-            f"NeighborGraph({self.n_points} points{merged}, {self.n_neighbors} neighbors, "
-            f"{self.metric})"
+            f"NeighborGraph({self.n_points} points{merged}, {self.n_neighbors} neighbors, {named})"
         )
 
     @property
@@ -127,11 +172,11 @@ class NeighborGraph:
         """The table of neighbours in the tree's order; searched for again if it was released."""
         if self.table is not None or self.index is None or self.tree_points is None:
             return np.asarray(self.table)
-        return frozen(search_all(self.index, self.tree_points, self.n_neighbors)[0])
+        return frozen(search_all(self.index, self.tree_points, self.n_neighbors, keep=False)[0])
 
     def released(self) -> NeighborGraph:
         """Return the graph without its table, 4 bytes per pair, if it can be searched for again."""
-        if self.index is None or self.kept_sqdist is not None:
+        if self.index is None or self.kept_sqdist is not None or not self.exact:
             return self
         return replace(self, table=None, known_radii=self.radii)
 
@@ -162,8 +207,8 @@ class NeighborGraph:
             return np.asarray(self.kept_sqdist)[rows, which]
         wanted = self.tree_indices[rows, which]
         if columns is None:
-            return squared_distances(cloud[rows], cloud, wanted)
-        return distances_by_column(cloud[rows], columns, wanted)
+            return squared_distances(cloud[rows], cloud, wanted, self.period)
+        return distances_by_column(cloud[rows], columns, wanted, self.period)
 
     def pieces(self) -> list[slice]:
         """Cut the rows into pieces that fit the cache."""
@@ -200,9 +245,11 @@ class NeighborGraph:
             return replace(self, table=table, n_neighbors=k, kept_sqdist=kept, known_radii=None)
         if self.tree_points is None:
             return self
-        refuse_if_too_large(self.n_points, k, self.tree_points.shape[1])
+        n_columns = self.tree_points.shape[1]
+        kept = max(n_columns, MEASURED_COLUMNS + 1) if self.keeps_distances else n_columns
+        refuse_if_too_large(self.n_points, k, kept)
         index = self.index or Auto().index(self.tree_points, k)
-        indices, sqdist = search_all(index, self.tree_points, k)
+        indices, sqdist = search_all(index, self.tree_points, k, keep=self.keeps_distances)
         return replace(
             self,
             table=frozen(indices),
@@ -211,6 +258,12 @@ class NeighborGraph:
             index=index,
             known_radii=None,
         )
+
+    @property
+    def keeps_distances(self) -> bool:
+        """Whether distances cost too much to be measured again, or only the engine can do it."""
+        cloud = self.tree_points
+        return cloud is None or cloud.shape[1] > MEASURED_COLUMNS or self.metric != "euclidean"
 
     @property
     def mutual(self) -> BoolArray:
@@ -255,18 +308,31 @@ class NeighborGraph:
 
 
 def neighbors(
-    X: ArrayLike, n_neighbors: int = 64, search: NeighborSearch | None = None
+    X: Any,
+    n_neighbors: int = 64,
+    search: NeighborSearch | str | None = None,
+    *,
+    metric: Metric = "euclidean",
+    period: Any = None,
 ) -> NeighborGraph:
-    """Find the k nearest neighbours of every point, exactly.
+    """Find the k nearest neighbours of every point.
 
     Parameters
     ----------
-    X : (N, n) array
+    X : (N, n) array, or an (N, N) matrix of distances with ``metric="precomputed"``
         The points.
     n_neighbors : int
         k, the point itself included; ``n_neighbors=N`` gives the dense method.
-    search : NeighborSearch, optional
-        The engine; by default chosen by `vbdm.search.Auto`.
+    search : {"auto", "kd-tree", "brute", "projected", "pynndescent"} or NeighborSearch, optional
+        The engine; by default chosen by `vbdm.search.Auto`. All but "pynndescent" are exact.
+    metric : str or callable
+        "euclidean"; any metric of scikit-learn, or a function of two points; or "precomputed",
+        see `NeighborGraph.from_sparse`. It should be a length: "cosine" and "sqeuclidean" are
+        squares of lengths at short range, and would halve the dimension.
+    period : float or one per column, optional
+        After which length a column comes back to the same place: 360 or 2π for angles, the edges
+        of a simulation cell; None, 0 or infinity for a column that is not periodic. Points may
+        come from anywhere; they are wrapped into the box.
 
     Returns
     -------
@@ -282,28 +348,58 @@ def neighbors(
     >>> graph = neighbors([[0.0], [1.0], [3.0]], n_neighbors=2)
     >>> graph.indices.tolist(), graph.sqdist.tolist()
     ([[0, 1], [1, 0], [2, 1]], [[0.0, 1.0], [0.0, 1.0], [0.0, 4.0]])
+    >>> neighbors([[10.0], [90.0], [350.0]], n_neighbors=2, period=360).indices.tolist()
+    [[0, 2], [1, 0], [2, 0]]
     """
+    if is_precomputed(metric):
+        return given_graph(X, n_neighbors, search, period)
     points = check_points(X)
     k = check_count(n_neighbors, "n_neighbors", low=2, high=len(points))
-    return sorted_cloud(points, k, search).with_neighbors(k)
+    distance = Distance.checked(metric, period, points.shape[1])
+    return measured_recall(sorted_cloud(points, k, search, distance).with_neighbors(k))
+
+
+def is_precomputed(metric: Any) -> bool:
+    """Tell whether distances are given instead of points."""
+    return isinstance(metric, str) and metric == PRECOMPUTED
+
+
+def given_graph(X: Any, n_neighbors: Any, search: Any, period: Any) -> NeighborGraph:
+    """Return the graph of given distances."""
+    for name, value in (("search", search), ("period", period)):
+        if value is not None:
+            raise bad_input(
+                f"`{name}` and metric='precomputed' contradict each other.",
+                received=f"{name}={value!r}",
+                because="The distances are given: nothing is searched or measured.",
+                hint=f"Leave out `{name}`, or pass points instead of distances.",
+            )
+    if isinstance(X, NeighborGraph):
+        return X if n_neighbors is None else X.with_neighbors(n_neighbors)
+    return NeighborGraph.from_sparse(X, n_neighbors)
 
 
 def sorted_cloud(
     points: FloatArray,
     k: int,
-    search: NeighborSearch | None = None,
+    search: NeighborSearch | str | None = None,
+    distance: Distance | None = None,
     *,
     merge_copies: bool = False,
 ) -> NeighborGraph:
     """Return points in the order of a tree, ready to be searched: each is its only neighbour."""
+    distance = distance or Distance()
+    engine = distance.engine(search)
+    points = distance.wrapped(points)
     copies = find_copies(points) if merge_copies else None
     if copies is not None:
         points = points[copies.first]
     order = tree_order(points)
     cloud = np.ascontiguousarray(points[order])
-    index = (search or Auto()).index(cloud, k)
+    index = engine.index(cloud, k)
     alone = np.arange(len(points), dtype=np.int32)[:, None]
-    exact = search is None or isinstance(search, (Auto, KDTree, BruteForce))
+    # Other metrics may round differently from either end of a pair: their lists are looked up.
+    exact = getattr(index, "is_exact", False) and distance.metric == "euclidean"
     # Contiguous columns: several times faster to gather from.
     columns = np.ascontiguousarray(cloud.T) if cloud.shape[1] <= MEASURED_COLUMNS else None
     return NeighborGraph(
@@ -312,76 +408,35 @@ def sorted_cloud(
         frozen(order),
         frozen(cloud),
         columns,
+        metric=distance.metric,
         exact=exact,
+        kept_sqdist=None if distance.metric == "euclidean" else frozen(np.zeros((len(cloud), 1))),
         index=index,
         copies=copies,
+        period=distance.period,
     )
 
 
-def search_all(
-    index: NeighborIndex, cloud: FloatArray, k: int
-) -> tuple[IntArray, FloatArray | None]:
-    """Find the k nearest of every point; distances come back only if they would cost to redo."""
-    indices = np.empty((len(cloud), k), dtype=np.int32)
-    sqdist = np.empty((len(cloud), k)) if cloud.shape[1] > MEASURED_COLUMNS else None
+def measured_recall(graph: NeighborGraph) -> NeighborGraph:
+    """Return the graph with the share of true neighbours in its lists, and warn if it is low.
 
-    def work(rows: slice) -> None:
-        indices[rows], distances = index.query(cloud[rows], k)
-        put_self_first(indices[rows], distances, rows.start)
-        if sqdist is not None:
-            sqdist[rows] = distances
-
-    pieces = chunks(len(cloud), size=index.rows_per_call)
-    for_each(work, pieces, "neighbours", index.parallel)
-    return indices, None if sqdist is None else frozen(sqdist)
-
-
-def tree_order(points: FloatArray) -> NDArray[np.intp]:
-    """Return the permutation that a k-d tree gives the points: near in space, near in memory."""
-    # Beyond a few columns a tree has no locality to give, and building it costs.
-    columns = points if points.shape[1] <= 32 else points[:, :32]
-    order: NDArray[np.intp] = cKDTree(columns, leafsize=8, compact_nodes=False).indices
-    return order
-
-
-def put_self_first(indices: IntArray, sqdist: FloatArray, first: int = 0) -> None:
-    """Move each point to column 0 of its own row, in place; the first row is that of `first`.
-
-    Only copies of a point can stand before it, all at distance 0, so a swap keeps the row sorted.
-    With more than k copies the point may be missing from its row: it then takes a copy's place.
+    Nothing is measured where the engine is exact, as all are but the approximate ones.
     """
-    own = np.arange(first, first + len(indices), dtype=np.int32)
-    strayed = np.flatnonzero(indices[:, 0] != own)
-    if strayed.size == 0:
-        return
-    found = indices[strayed] == own[strayed, None]
-    position = np.where(found.any(axis=1), found.argmax(axis=1), 0)
-    indices[strayed, position] = indices[strayed, 0]
-    sqdist[strayed, position] = sqdist[strayed, 0]
-    indices[strayed, 0] = own[strayed]
-    sqdist[strayed, 0] = 0.0
+    cloud = graph.tree_points
+    if graph.exact or graph.metric != "euclidean" or cloud is None:
+        return graph
+    recall = recall_of(cloud, graph.tree_indices)
+    if recall < LOW_RECALL:
+        warnings.warn(
+            f"The approximate search found only {recall:.1%} of the nearest neighbours of the "
+            "points that were looked at: densities come out too low, and far pairs stand in for "
+            "near ones. Use an exact engine (search='auto'), or raise the engine's effort.",
+            RecallWarning,
+            stacklevel=3,
+        )
+    return replace(graph, recall=recall)
 
 
-def check_precomputed(indices: NDArray[Any], sqdist: FloatArray) -> None:
-    """Refuse arrays that are not a table of neighbours."""
-    hint = "Each row lists a point's neighbours by increasing squared distance, itself first."
-    why = "A neighbour graph is two (N, k) arrays: integer indices and squared distances."
-    what = "The neighbour arrays do not fit together."
-    if indices.ndim != 2 or indices.shape != sqdist.shape or min(indices.shape) < 2:
-        received = f"shapes {indices.shape} and {sqdist.shape}"
-        raise bad_input(what, received=received, because=why, hint=hint)
-    if indices.dtype.kind not in "iu":
-        raise bad_input(what, received=f"indices of type {indices.dtype}", because=why, hint=hint)
-    check_finite(sqdist, "squared distances")
-    own = np.arange(len(indices))
-    wrong = (
-        (indices[:, 0] != own)
-        | (indices.astype(np.int64) < 0).any(axis=1)
-        | (indices >= len(indices)).any(axis=1)
-        | (np.diff(sqdist, axis=1) < 0).any(axis=1)
-        | (sqdist[:, 0] != 0)
-        | (np.diff(np.sort(indices, axis=1), axis=1) == 0).any(axis=1)
-    )
-    if wrong.any():
-        received = f"{wrong.sum()} row(s) out of order, the first is row {np.argmax(wrong)}"
-        raise bad_input(what, received=received, because=why, hint=hint)
+def name_of(metric: object) -> str:
+    """Return what a user's function is called."""
+    return str(getattr(metric, "__name__", type(metric).__name__))

@@ -137,10 +137,12 @@ def tune_by_degree(
 
     reach = cutoff if np.isfinite(cutoff) else radius_of(shape, 1e-3)
     epsilon, rows = grow_rows(graph, bandwidth, reach, choose)
+    # Far pairs can be measured if distances are those of the columns.
+    cloud = graph.tree_points if graph.metric == "euclidean" else None
     return Tuning(
         epsilon,
         rule="degree" if given is None else "given",
-        curve=DegreeCurve(graph.tree_points, bandwidth, rows, epsilon),
+        curve=DegreeCurve(cloud, bandwidth, rows, epsilon, graph.period),
         target=target if given is None else None,
         n_neighbors=min(graph.n_points, neighbors_needed(rows, epsilon, reach)),
     )

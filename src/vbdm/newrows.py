@@ -111,16 +111,31 @@ TINY = np.finfo(np.float64).tiny
 
 def find_neighbors(graph: NeighborGraph, points: FloatArray) -> tuple[NDArray[np.intp], FloatArray]:
     """Search the training points around new ones."""
-    if graph.index is None:
-        raise bad_input(
-            "New points cannot be placed among these.",
-            received=f"a graph with metric {graph.metric!r} and no points to search",
-            because="Only the distances between training points were given.",
-            hint="Fit on the points themselves, or include the new ones in the matrix.",
-        )
     k = min(int(MORE * graph.n_neighbors) + 1, graph.n_points)
+    if graph.index is None:
+        return nearest_given(graph, points, k)
     indices, sqdist = graph.index.query(points, k)
     return indices.astype(np.intp), sqdist
+
+
+def nearest_given(
+    graph: NeighborGraph, distances: FloatArray, k: int
+) -> tuple[NDArray[np.intp], FloatArray]:
+    """Return the k nearest training points, where distances to all of them are given (M, N)."""
+    if distances.shape[1] != graph.n_rows:
+        raise bad_input(
+            "New points cannot be placed among these.",
+            received=f"{distances.shape[1]} columns, for a graph with metric {graph.metric!r}",
+            because="Only the distances between training points are known, so each new row must "
+            f"hold its distances to all {graph.n_rows} of them.",
+            hint="Pass distances, or fit on the points themselves.",
+        )
+    to_points = distances[:, graph.caller_rows]
+    near = np.argpartition(to_points, k - 1, axis=1)[:, :k]
+    near.sort(axis=1)  # ties in the order of the points
+    found = np.take_along_axis(to_points, near, 1)
+    order = np.argsort(found, axis=1, kind="stable")
+    return np.take_along_axis(near, order, 1), np.take_along_axis(found, order, 1) ** 2
 
 
 def n_listing(

@@ -226,6 +226,12 @@ class Operator:
 
         return density_at(self, X_new)
 
+    def plot(self) -> Any:
+        """Draw the choice of ε and the density, and return the figure (see `vbdm.plot`)."""
+        from .plot import summary
+
+        return summary(self)
+
     def __repr__(self) -> str:
         """Say what was estimated, and with which settings."""
         c1 = "bandwidth given" if self.c1 is None else f"c1={self.c1:g}"

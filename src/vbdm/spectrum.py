@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eig
 
 from .arrays import BoolArray, FloatArray, check_choice, check_count, check_positive, frozen
@@ -23,6 +24,7 @@ from .solvers.auto import as_solver
 from .uncertainty import Groups, epsilon_bias, group_by_size, sampling_errors, tree_vectors
 
 if TYPE_CHECKING:
+    from .extension import Extension
     from .verification import Verification
 
 #: The unsymmetric forms are solved densely: O(N³), so for small clouds only.
@@ -167,6 +169,24 @@ class Spectrum:
 
         return verify(self)
 
+    def extend(self, X_new: ArrayLike, *, outside: str = "nan") -> Extension:
+        """Return the eigenfunctions at new points (see `vbdm.extend`)."""
+        from .extension import extend
+
+        return extend(self, X_new, outside=outside)
+
+    def save(self, path: str | os.PathLike[str], *, kernel: bool = True) -> None:
+        """Write everything into one file, to be read by `vbdm.load` (see `vbdm.save`)."""
+        from .persistence import save
+
+        save(self, path, kernel=kernel)
+
+    def plot(self) -> Any:
+        """Draw an overview and return its figure (see `vbdm.plot.summary`)."""
+        from .plot import summary
+
+        return summary(self)
+
     def __repr__(self) -> str:
         """Say the eigenvalues and how they were found."""
         values = ", ".join(f"{value:.4g}" for value in self.eigenvalues[:6])
@@ -228,7 +248,10 @@ def compute_spectrum(
 def pencil_of(operator: Operator) -> Pencil:
     """Return the pencil of L without limiter: M = D ε m ρ²."""
     mass = operator.degrees * operator.steps
-    return Pencil(operator.weights, operator.degrees, mass, operator.weights.graph.tree_points)
+    graph = operator.weights.graph
+    # Cells of a k-d tree hold near points only where near means near in the columns.
+    points = graph.tree_points if graph.metric == "euclidean" else None
+    return Pencil(operator.weights, operator.degrees, mass, points)
 
 
 def in_caller_order(operator: Operator, pencil: Pencil, pieces: Pieces, modes: Modes) -> Spectrum:
@@ -290,7 +313,16 @@ def warn_of_unresolved(spectrum: Spectrum) -> None:
             UnresolvedWarning,
             stacklevel=4,
         )
-    resting = np.flatnonzero((spectrum.unresolved_share > HEAVY) | np.isnan(spectrum.eigenvalues))
+    too_fast = np.flatnonzero(np.isnan(spectrum.eigenvalues))
+    if too_fast.size:
+        warnings.warn(
+            f"Eigenvalue(s) {', '.join(map(str, too_fast[:8]))} (counted from 0) are NaN: these "
+            "modes decay by more than everything within one step of the kernel. There are too few points "
+            "for them; ask for fewer eigenvalues.",
+            UnresolvedWarning,
+            stacklevel=4,
+        )
+    resting = np.flatnonzero(spectrum.unresolved_share > HEAVY)
     if resting.size:
         warnings.warn(
             f"The tail of the data is unresolved: eigenvalue(s) {', '.join(map(str, resting[:8]))} "

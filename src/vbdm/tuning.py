@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from .arrays import FloatArray, frozen
 from .bandwidth import Bandwidth, given_bandwidth
-from .curves import DegreeCurve, SlopeCurve
+from .curves import DegreeCurve, KeptCurve, SlopeCurve
 from .errors import TuningWarning, bad_input
 from .graph import NeighborGraph
 from .kernel import scaled_distances
@@ -31,7 +31,7 @@ class Tuning:
         The choice.
     rule : {"slope", "degree", "given"}
         What ε was chosen by: where S(ε) is steepest (the paper), by the degrees, or by the user.
-    curve : SlopeCurve, DegreeCurve or None
+    curve : SlopeCurve, DegreeCurve, KeptCurve or None
         S(ε) with its slope and, for the rule by degree, the quantiles of the degrees.
     target : float or None
         What the 1 % quantile of the degrees was set to.
@@ -41,7 +41,7 @@ class Tuning:
 
     epsilon: float
     rule: str = "given"
-    curve: SlopeCurve | DegreeCurve | None = None
+    curve: SlopeCurve | DegreeCurve | KeptCurve | None = None
     target: float | None = None
     n_neighbors: int = 0
 

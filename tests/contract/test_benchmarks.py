@@ -28,3 +28,8 @@ def test_accuracy_table():
 @pytest.mark.parametrize("script", ["timing.py"])
 def test_timing(script):
     assert "ratio" in output_of(script, "--points", "2000", "--neighbors", "16")
+
+
+def test_engines():
+    text = output_of("engines.py", "--points", "600", "--columns", "30", "--dims", "2")
+    assert text.count("agrees 1.0000") == 2

@@ -36,12 +36,6 @@ def test_empty_directions_are_rotated_away():
     assert "3 directions" in choice.reason
 
 
-def test_high_dimension_times_both_engines():
-    choice = Auto().choose(np.random.default_rng(0).standard_normal((500, 30)), 10)
-    assert "KDTree" in choice.reason
-    assert "BruteForce" in choice.reason
-
-
 def test_duplicates_keep_self_first():
     X = np.repeat(np.arange(10.0), 5)[:, None]
     for k in (3, 5, 8):

@@ -3,7 +3,25 @@
 `Auto` is the default; ask it what it would choose and why with ``Auto().choose(points, k)``.
 """
 
+from .approximate import PyNNDescent
 from .auto import Auto, Choice
 from .exact import BruteForce, KDTree, NeighborIndex, NeighborSearch
+from .metric import MetricSearch
+from .names import ENGINES, as_search
+from .periodic import PeriodicTree
+from .projected import Projected
 
-__all__ = ["Auto", "BruteForce", "Choice", "KDTree", "NeighborIndex", "NeighborSearch"]
+__all__ = [
+    "ENGINES",
+    "Auto",
+    "BruteForce",
+    "Choice",
+    "KDTree",
+    "MetricSearch",
+    "NeighborIndex",
+    "NeighborSearch",
+    "PeriodicTree",
+    "Projected",
+    "PyNNDescent",
+    "as_search",
+]

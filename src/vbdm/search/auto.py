@@ -2,95 +2,154 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from time import perf_counter
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from time import process_time
 
-import numpy as np
+from ..arrays import FloatArray
+from ..threads import n_threads
+from .approximate import PyNNDescent
+from .exact import BruteForce, KDTree, NeighborIndex, NeighborSearch
+from .projected import MOST_DIRECTIONS, Projected
+from .rotation import Axes, RotatedIndex, principal_axes
 
-from ..arrays import FloatArray, IntArray
-from .exact import BruteForce, KDTree, NeighborIndex, NeighborSearch, nearest_of
+__all__ = ["Auto", "Choice", "RotatedIndex"]
 
 #: Up to this many effective columns the tree wins always; beyond, it is timed.
 TREE_COLUMNS = 8
+#: A search that takes less than this, in seconds, is not worth a comparison.
+SHORT = 0.5
+#: Brute force takes at least this, in seconds per pair: a tree that is faster has won.
+PER_PAIR = 3e-9
+#: Up to this many leading directions a tree may pay in them; beyond, brute force does.
+TREE_DIRECTIONS = 16
 
 
 @dataclass(frozen=True)
 class Choice:
-    """An engine, the columns it will search in, and the reason in words."""
+    """An engine, the directions it will search along, the reason in words, and if it is exact."""
 
     engine: NeighborSearch
     rotation: FloatArray | None
     reason: str
+    exact: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Runner:
+    """An engine, its index, and the seconds that it will take for all points."""
+
+    engine: NeighborSearch
+    index: NeighborIndex
+    seconds: float
 
 
 @dataclass(frozen=True)
 class Auto:
-    """Rotate away empty directions, then take the tree or brute force, whichever is faster."""
+    """Turn the cloud to its principal directions, drop empty ones, and take the fastest engine.
+
+    With few directions that is the k-d tree. With many, the rivals search for a sample of the
+    points: the tree, brute force, and both in the leading directions only (`Projected`). All are
+    exact. Only if the best of them would take longer than `patience` seconds, and pynndescent is
+    installed, an approximate engine is taken; the reason says so, and `graph.exact` is False.
+    """
 
     #: Queries used to time the engines.
     n_timed: int = 64
+    #: Seconds that an exact search may take.
+    patience: float = 600.0
 
     def choose(self, cloud: FloatArray, k: int) -> Choice:
         """Return the engine for this cloud and say why."""
-        if cloud.shape[1] <= TREE_COLUMNS:
-            return Choice(KDTree(), None, f"{cloud.shape[1]} columns: the k-d tree wins")
-        rotation = principal_axes(cloud)
-        rank = rotation.shape[1]
-        if rank <= TREE_COLUMNS:
-            return Choice(KDTree(), rotation, f"{rank} directions hold all the variance: k-d tree")
-        # Without a direction to drop the rotation gains nothing, and distances would be redone.
-        full = rank == cloud.shape[1]
-        rotated = cloud if full else cloud @ rotation
-        sample = rotated[:: max(1, len(cloud) // self.n_timed)]
-        seconds = {}
-        for engine in (KDTree(), BruteForce()):
-            index = engine.index(rotated, k)
-            started = perf_counter()
-            index.query(sample, k)
-            seconds[engine] = perf_counter() - started
-        best = min(seconds, key=lambda engine: seconds[engine])
-        times = ", ".join(f"{type(e).__name__} {t:.3g} s" for e, t in seconds.items())
-        reason = f"{rank} directions; {len(sample)} queries took {times}"
-        return Choice(best, None if full else rotation, reason)
+        return self.race(cloud, k)[0]
 
     def index(self, cloud: FloatArray, k: int) -> NeighborIndex:
         """Return the index of the chosen engine."""
-        choice = self.choose(cloud, k)
-        if choice.rotation is None:
-            return choice.engine.index(cloud, k)
-        inner = choice.engine.index(cloud @ choice.rotation, k)
-        return RotatedIndex(inner, cloud, choice.rotation, inner.rows_per_call, inner.parallel)
+        return self.race(cloud, k)[1]
+
+    def race(self, cloud: FloatArray, k: int) -> tuple[Choice, NeighborIndex]:
+        """Return the choice and its index."""
+        if cloud.shape[1] <= TREE_COLUMNS:
+            why = f"{cloud.shape[1]} columns: the k-d tree wins"
+            return Choice(KDTree(), None, why), KDTree().index(cloud, k)
+        axes = principal_axes(cloud)
+        if not axes.is_isometry:
+            return self.compare(cloud, k, axes, [])
+        rank = axes.basis.shape[1]
+        tree = rotated(KDTree(), cloud, k, axes)
+        if rank <= TREE_COLUMNS:
+            why = f"{rank} directions hold all the variance: k-d tree"
+            return Choice(KDTree(), axes.basis, why), tree
+        seconds = self.time(tree, cloud, k)
+        if seconds < max(SHORT, PER_PAIR * len(cloud) ** 2 / n_threads()):
+            why = f"{rank} directions; the k-d tree takes about {seconds:.2g} s, which is short"
+            return Choice(KDTree(), axes.basis, why), tree
+        return self.compare(cloud, k, axes, [Runner(KDTree(), tree, seconds)])
+
+    def compare(
+        self, cloud: FloatArray, k: int, axes: Axes, others: list[Runner]
+    ) -> tuple[Choice, NeighborIndex]:
+        """Time the rivals; those that fall far behind are not looked at twice."""
+        # Where no direction can be dropped, brute force gains nothing from a rotation.
+        all_pairs = BruteForce()
+        turn = axes.is_isometry and not axes.is_complete
+        brute = rotated(all_pairs, cloud, k, axes) if turn else all_pairs.index(cloud, k)
+        first = Runner(all_pairs, brute, self.time(brute, cloud, k))
+        for engine in rivals(axes):
+            index = engine.index_along(cloud, k, axes)
+            others = [*others, Runner(engine, index, self.time(index, cloud, k))]
+        fastest = min(runner.seconds for runner in (first, *others))
+        runners = [first] + [
+            replace(runner, seconds=self.seconds(runner.index, cloud, k, 2 * self.n_timed))
+            if runner.index.parallel
+            else runner
+            for runner in others
+            if runner.seconds < 2 * fastest
+        ]
+        best = min(runners, key=lambda runner: runner.seconds)
+        times = ", ".join(f"{named(runner.engine)} {runner.seconds:.2g} s" for runner in runners)
+        reason = f"{axes.basis.shape[1]} directions, {axes.n_leading} of them wide; {times}"
+        if best.seconds > self.patience and find_spec("pynndescent") is not None:
+            why = f"{reason}; more than {self.patience:.3g} s, so an approximate engine is taken"
+            approximate = PyNNDescent()
+            return Choice(approximate, None, why, False), approximate.index(cloud, k)
+        rotation = best.index.rotation if isinstance(best.index, RotatedIndex) else None
+        return Choice(best.engine, rotation, reason), best.index
+
+    def time(self, index: NeighborIndex, cloud: FloatArray, k: int) -> float:
+        """Return the seconds that a search for all points will take, from a few of them."""
+        if index.parallel:
+            return self.seconds(index, cloud, k, 8)
+        # Brute force works on blocks, and each call has a fixed cost, which is taken off.
+        self.seconds(index, cloud, k, 8)
+        few, many = self.n_timed, 4 * self.n_timed
+        both = [n * self.seconds(index, cloud, k, n) for n in (few, many)]
+        return max((both[1] - both[0]) / (many - few), both[1] / (4 * many))
+
+    def seconds(self, index: NeighborIndex, cloud: FloatArray, k: int, n_queries: int) -> float:
+        """Return the expected seconds; processor time, which other programs disturb little."""
+        sample = cloud[:: max(1, len(cloud) // n_queries)][:n_queries]
+        started = process_time()
+        index.query(sample, k)
+        return (process_time() - started) / len(sample) * len(cloud) / n_threads()
 
 
-@dataclass(frozen=True, eq=False)
-class RotatedIndex:
-    """An index of the rotated cloud; distances are measured in the original columns."""
-
-    inner: NeighborIndex
-    cloud: FloatArray
-    rotation: FloatArray
-    rows_per_call: int
-    parallel: bool
-
-    def query(self, points: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
-        """Return indices and squared distances of the k nearest."""
-        candidates, _ = self.inner.query(points @ self.rotation, k)
-        # Measured again: the rotation rounds.
-        return nearest_of(points, self.cloud, candidates, k)
+def rivals(axes: Axes) -> list[Projected]:
+    """Return the engines that search few directions first, where a few are wider than the rest."""
+    if axes.n_leading > min(MOST_DIRECTIONS, axes.basis.shape[1] // 2):
+        return []
+    if axes.n_leading > TREE_DIRECTIONS:
+        return [Projected(BruteForce())]
+    return [Projected(KDTree()), Projected(BruteForce())]
 
 
-def principal_axes(cloud: FloatArray) -> FloatArray:
-    """Return an orthonormal basis (n, r) of the directions in which the cloud extends.
+def rotated(engine: NeighborSearch, cloud: FloatArray, k: int, axes: Axes) -> RotatedIndex:
+    """Return the engine's index along these directions."""
+    inner = engine.index(cloud @ axes.basis, k)
+    return RotatedIndex(inner, cloud, axes.basis, inner.rows_per_call, inner.parallel)
 
-    Dropping the others is an isometry, so neighbours do not change; trees get faster.
-    """
-    centred = cloud - cloud.mean(axis=0)
-    wide = cloud.shape[1] > len(cloud)
-    # The smaller of the two products: with fewer points than columns, N×N instead of n×n.
-    variances, axes = np.linalg.eigh(centred @ centred.T if wide else centred.T @ centred)
-    # The covariance squares singular values: 1e-12 of the variance is what rounding leaves.
-    wanted = variances > 1e-12 * max(variances[-1], np.finfo(float).tiny)
-    axes = axes[:, wanted]
-    if wide:
-        axes = (centred.T @ axes) / np.sqrt(variances[wanted])
-    return np.ascontiguousarray(axes[:, ::-1])
+
+def named(engine: NeighborSearch) -> str:
+    """Return an engine's name, and who works inside it."""
+    inner = getattr(engine, "inner", None)
+    return type(engine).__name__ + ("" if inner is None else f"({type(inner).__name__})")

@@ -11,10 +11,14 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from ..arrays import FloatArray, IntArray
+from ..threads import for_each
 
 
 class NeighborIndex(Protocol):
-    """A cloud made ready to be searched."""
+    """A cloud made ready to be searched.
+
+    An index that never misses a neighbour may say so by an attribute ``is_exact = True``.
+    """
 
     @property
     def rows_per_call(self) -> int:
@@ -67,6 +71,7 @@ class TreeIndex:
     tree: Any
     rows_per_call: int = 1024
     parallel: bool = True
+    is_exact: bool = True
 
     def query(self, points: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
         """Return indices and squared distances of the k nearest."""
@@ -102,46 +107,78 @@ class BruteIndex:
     spare: int
     rows_per_call: int = 4096
     parallel: bool = False
+    is_exact: bool = True
 
     def query(self, points: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
         """Return indices and squared distances of the k nearest."""
         n_candidates = min(k + self.spare, len(self.cloud))
         candidates = self.engine.kneighbors(points - self.centre, n_candidates, False)
-        return nearest_of(points, self.cloud, candidates, k)
+        return nearest_of(points, self.cloud, candidates, k, share=True)
 
 
 def nearest_of(
-    points: FloatArray, cloud: FloatArray, candidates: NDArray[np.integer], k: int
+    points: FloatArray,
+    cloud: FloatArray,
+    candidates: NDArray[np.integer],
+    k: int,
+    *,
+    share: bool = False,
 ) -> tuple[IntArray, FloatArray]:
-    """Measure candidates in full precision and return the k nearest."""
-    exact = squared_distances(points, cloud, candidates)
-    nearest = np.argsort(exact, axis=1, kind="stable")[:, :k]
-    indices = np.take_along_axis(candidates, nearest, axis=1).astype(np.int32)
-    return indices, np.take_along_axis(exact, nearest, axis=1)
+    """Measure candidates in full precision and return the k nearest; on all cores, if shared."""
+    indices, sqdist = np.empty((len(points), k), dtype=np.int32), np.empty((len(points), k))
+
+    def work(rows: slice) -> None:
+        exact = squared_distances(points[rows], cloud, candidates[rows])
+        nearest = np.argsort(exact, axis=1, kind="stable")[:, :k]
+        indices[rows] = np.take_along_axis(candidates[rows], nearest, axis=1)
+        sqdist[rows] = np.take_along_axis(exact, nearest, axis=1)
+
+    for_each(work, chunks(len(points), size=256), parallel=share)
+    return indices, sqdist
 
 
 def squared_distances(
-    points: FloatArray, cloud: FloatArray, indices: NDArray[np.integer]
+    points: FloatArray,
+    cloud: FloatArray,
+    indices: NDArray[np.integer],
+    period: FloatArray | None = None,
 ) -> FloatArray:
-    """Return |points_i - cloud_j|² for j in indices_i, in float64, a few rows at a time."""
+    """Return |points_i - cloud_j|² for j in indices_i, in float64, a few rows at a time.
+
+    In a periodic box the distance is that to the nearest image.
+    """
     result = np.empty(indices.shape)
     size = max(1, GATHERED // max(1, indices.shape[1] * cloud.shape[1]))
     for rows in chunks(len(points), size=size):
         gap = np.take(cloud, indices[rows], axis=0)
         gap -= points[rows, None, :]
+        if period is not None:
+            for column in np.flatnonzero(period):
+                to_nearest_image(gap[..., column], period[column])
         np.einsum("ijk,ijk->ij", gap, gap, out=result[rows])
     return result
 
 
 def distances_by_column(
-    points: FloatArray, columns: FloatArray, indices: NDArray[np.integer]
+    points: FloatArray,
+    columns: FloatArray,
+    indices: NDArray[np.integer],
+    period: FloatArray | None = None,
 ) -> FloatArray:
     """Return the same from the cloud's contiguous columns (n, N): several times faster, if few."""
     # Converted once: NumPy would do it again for every column.
     wanted = indices.astype(np.intp, copy=False)
     total, gap = np.zeros(wanted.shape), np.empty(wanted.shape)
-    for own, column in zip(points.T, columns, strict=True):
+    lengths = np.zeros(len(columns)) if period is None else period
+    for own, column, length in zip(points.T, columns, lengths, strict=True):
         np.take(column, wanted, out=gap, mode="clip")
         gap -= own[:, None]
+        if length > 0:
+            to_nearest_image(gap, length)
         total += np.square(gap, out=gap)
     return total
+
+
+def to_nearest_image(gap: FloatArray, length: float) -> None:
+    """Replace differences of coordinates by those to the nearest image, in place."""
+    gap -= length * np.rint(gap / length)

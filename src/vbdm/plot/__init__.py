@@ -1,0 +1,31 @@
+"""Pictures of results: each function takes a result and returns the axes it drew on.
+
+========================  =============================================================
+`summary`                 an overview in one figure; also `spectrum.plot()`
+`tuning`                  why this ε: degrees and dimension against ε
+`spectrum`                eigenvalues with their errors, beside a truth if there is one
+`eigenfunctions`          their values on the points
+`embedding`               the points in coordinates of eigenfunctions
+`density`                 the sampling density on the points
+`unresolved`              points and links that are too sparse to be trusted
+========================  =============================================================
+
+Results may be an `Operator`, a `Spectrum` or a fitted `DiffusionMap`. Pass ``ax=`` to draw into a
+figure of your own; without it a new figure is made by pyplot. Points with more than three columns
+are shown along their principal axes, and at most 20,000 points are drawn: the titles say so.
+matplotlib is an extra: ``pip install "vbdm[plot]"``.
+"""
+
+from ._clouds import density, eigenfunctions, embedding, unresolved
+from ._curves import spectrum, tuning
+from ._summary import summary
+
+__all__ = [
+    "density",
+    "eigenfunctions",
+    "embedding",
+    "spectrum",
+    "summary",
+    "tuning",
+    "unresolved",
+]

@@ -1,0 +1,207 @@
+"""What all pictures share: whose result it is, where the points are drawn, on which axes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..arrays import FloatArray, check_points
+from ..errors import bad_input
+from ..operator import Operator
+from ..spectrum import Spectrum
+
+#: Colours that people with any colour vision tell apart (Okabe and Ito).
+INK, BLUE, VERMILION, GREEN, PURPLE = "#333333", "#0072B2", "#D55E00", "#009E73", "#CC79A7"
+CYCLE = (BLUE, VERMILION, GREEN, PURPLE, "#E69F00", "#56B4E9")
+FAINT = "0.78"
+#: Diverging with a grey middle: a white one would vanish on white paper.
+DIVERGING, SEQUENTIAL = "coolwarm", "viridis"
+#: More points than this are not drawn: they would cover each other.
+MOST_POINTS = 20_000
+#: Principal axes are drawn until they hold this share of the variance, three at the most.
+ENOUGH_VARIANCE = 0.98
+
+
+def import_pyplot() -> Any:
+    """Return pyplot, or say how to install it."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise ImportError(
+            'Pictures need matplotlib, which is not installed. Run: pip install "vbdm[plot]"'
+        ) from None
+    return plt
+
+
+def new_axes(ax: Any, n_dims: int = 2) -> Any:
+    """Return the axes that were given, or new ones in a new figure."""
+    if ax is not None:
+        return ax
+    size = (6.4, 5.4 if n_dims == 3 else 4.8)
+    figure = import_pyplot().figure(figsize=size, layout="constrained")
+    return figure.add_subplot(projection="3d" if n_dims == 3 else None)
+
+
+def operator_of(result: Any) -> Operator:
+    """Return the operator of a result."""
+    found = getattr(getattr(result, "spectrum_", result), "operator", result)
+    if isinstance(found, Operator):
+        return found
+    raise bad_input(
+        "This has no operator to draw.",
+        received=type(result).__name__,
+        because="Pictures are made from an Operator, a Spectrum or a fitted DiffusionMap.",
+        hint="Pass vbdm.estimate_operator(X), or its spectrum.",
+    )
+
+
+def spectrum_of(result: Any) -> Spectrum:
+    """Return the spectrum of a result."""
+    found = getattr(result, "spectrum_", result)
+    if isinstance(found, Spectrum):
+        return found
+    raise bad_input(
+        "This has no spectrum to draw.",
+        received=type(result).__name__,
+        because="Eigenvalues and eigenfunctions are computed when asked for.",
+        hint="Pass op.spectrum(10), or a fitted DiffusionMap.",
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Positions:
+    """Where points are drawn.
+
+    Attributes
+    ----------
+    coordinates : (M, 1 to 3) array
+        Their places.
+    labels : list of str
+        What the axes mean.
+    rows : (M,) array
+        Which points these are.
+    notes : tuple of str
+        What a reader must know: points left out, axes left out.
+    """
+
+    coordinates: FloatArray
+    labels: list[str]
+    rows: NDArray[np.intp]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def n_dims(self) -> int:
+        """1, 2 or 3."""
+        return int(self.coordinates.shape[1])
+
+    @property
+    def marker_size(self) -> float:
+        """Area of a marker: smaller if there are many."""
+        area = float(np.clip(24_000 / max(len(self.rows), 1), 3, 16))
+        # In space the near side must cover the far side, or two colours mix.
+        return 2.5 * area if self.n_dims == 3 else area
+
+    def title(self, text: str) -> str:
+        """Return a title with the notes beneath it."""
+        return "\n".join((text, *self.notes))
+
+
+def place(
+    operator: Operator, points: ArrayLike | None, ax: Any = None, most: int = MOST_POINTS
+) -> Positions:
+    """Decide where the points are drawn: their own columns, or principal axes of them."""
+    known = operator.weights.graph.points if points is None else check_points(points)
+    if known is None:
+        raise bad_input(
+            "The points are needed to be drawn.",
+            received="a result from precomputed distances",
+            because="It knows who is near whom, but not where.",
+            hint="Pass `points`, for example two columns of `spectrum.eigenfunctions`.",
+        )
+    if len(known) != operator.n_points:
+        raise bad_input(
+            f"`points` must have one row for each of the {operator.n_points} points.",
+            received=f"{len(known)} rows",
+            because="Each row says where a point is drawn.",
+            hint="Pass the points that were used, in the same order.",
+        )
+    flat = ax is not None and getattr(ax, "name", "") != "3d"
+    n_columns = known.shape[1]
+    if n_columns > 3 or (n_columns == 3 and flat):
+        return thinned(principal_positions(known, 2 if flat else 3), most)
+    labels = [f"coordinate {i + 1}" for i in range(n_columns)]
+    return thinned(Positions(known, labels, np.arange(len(known))), most)
+
+
+def principal_positions(points: FloatArray, most: int) -> Positions:
+    """Project points on their first principal axes, and say how much these show."""
+    centred = points - points.mean(axis=0)
+    wide = points.shape[1] > len(points)
+    # The smaller of the two products; both have the variances as eigenvalues.
+    variances, axes = np.linalg.eigh(centred @ centred.T if wide else centred.T @ centred)
+    order = np.argsort(-variances)[:most]
+    axes = centred.T @ axes[:, order] if wide else axes[:, order]
+    axes = axes / np.maximum(np.linalg.norm(axes, axis=0), np.finfo(float).tiny)
+    # An axis may point either way: its largest part is made positive.
+    axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])])
+    share = np.cumsum(variances[order]) / max(variances.sum(), np.finfo(float).tiny)
+    count = min(most, max(2, int(np.searchsorted(share, ENOUGH_VARIANCE)) + 1))
+    note = f"{count} of {points.shape[1]} principal axes, {share[count - 1]:.0%} of the variance"
+    labels = [f"principal axis {i + 1}" for i in range(count)]
+    return Positions(centred @ axes[:, :count], labels, np.arange(len(points)), (note,))
+
+
+def thinned(positions: Positions, most: int = MOST_POINTS, what: str = "points") -> Positions:
+    """Keep at most so many points, the same ones every time, and say so."""
+    n = len(positions.rows)
+    if n <= most:
+        return positions
+    # Not every tenth: in a time series that could pick always the same season.
+    kept = np.sort(np.random.default_rng(0).choice(n, most, replace=False))
+    return replace(
+        positions,
+        coordinates=positions.coordinates[kept],
+        rows=positions.rows[kept],
+        notes=(*positions.notes, f"{most:,} of {n:,} {what} drawn"),
+    )
+
+
+def dress(ax: Any, positions: Positions, title: str) -> None:
+    """Label the axes, give all directions the same scale, and set the title."""
+    ax.set_title(positions.title(title), fontsize="medium")
+    ax.set_xlabel(positions.labels[0])
+    if positions.n_dims == 1:
+        return
+    ax.set_ylabel(positions.labels[1])
+    if positions.n_dims == 2:
+        # Distances are what the method sees, so they must look alike in both directions.
+        ax.set_aspect("equal", adjustable="datalim")
+        return
+    ax.set_zlabel(positions.labels[2])
+    ax.set_aspect("equal")
+    # Few ticks, in small type: in perspective they run into each other.
+    ax.locator_params(nbins=4)
+    ax.tick_params(labelsize="small", pad=0)
+
+
+def scatter(ax: Any, positions: Positions, **style: Any) -> Any:
+    """Draw the points; as a bitmap inside vector files, which would else be huge."""
+    settings = {"s": positions.marker_size, "linewidths": 0, "rasterized": True, **style}
+    if positions.n_dims == 3:
+        settings["depthshade"] = False
+        # Colours that stand for values must not shine through from behind.
+        if "c" in style:
+            settings["alpha"] = nearness(ax, positions.coordinates)
+    return ax.scatter(*positions.coordinates.T, **settings)
+
+
+def nearness(ax: Any, coordinates: FloatArray) -> FloatArray:
+    """Return 1 for points on the near side of a cloud in space, almost 0 on the far side."""
+    up, around = np.radians(ax.elev), np.radians(ax.azim)
+    towards = np.array([np.cos(up) * np.cos(around), np.cos(up) * np.sin(around), np.sin(up)])
+    depth = coordinates @ towards
+    low, extent = depth.min(), max(float(np.ptp(depth)), np.finfo(float).tiny)
+    return np.asarray(np.clip(4 * (depth - low) / extent - 1.4, 0.04, 1.0))

@@ -1,0 +1,292 @@
+"""Pictures of functions on the points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..arrays import check_count, check_per_point
+from ..errors import bad_input
+from ..operator import Operator
+from ..spectrum import Spectrum
+from ._canvas import (
+    BLUE,
+    CYCLE,
+    DIVERGING,
+    FAINT,
+    SEQUENTIAL,
+    VERMILION,
+    Positions,
+    dress,
+    import_pyplot,
+    new_axes,
+    operator_of,
+    place,
+    scatter,
+    spectrum_of,
+    thinned,
+)
+
+#: Beyond this ratio of its quantiles the density is drawn on a logarithmic scale.
+WIDE_RANGE = 30
+#: Colours are given to this share of the points; the tails take the colour at the end.
+COLOURED = 0.99
+
+
+def eigenfunctions(
+    result: Any, which: int | Sequence[int] = 1, ax: Any = None, points: ArrayLike | None = None
+) -> Any:
+    """Draw eigenfunctions on the points.
+
+    Parameters
+    ----------
+    result : Spectrum or DiffusionMap
+        Whose eigenfunctions.
+    which : int or sequence of int
+        Their numbers, counted from 0, the constant.
+    ax : Axes or sequence of Axes, optional
+        Where to draw; one for each function, except on the line, where all share one. Points in
+        space on flat axes are shown along two principal axes.
+    points : (N, n) array, optional
+        Where the points are drawn, if not where they are.
+
+    Returns
+    -------
+    Axes, or an array of them if several were needed
+        On the line: values against the coordinate. Otherwise points coloured by value, grey where
+        it is 0; the furthest 1 % share the colours at the ends. In space the far side is faint.
+    """
+    found = spectrum_of(result)
+    last = len(found.eigenvalues) - 1
+    wanted = [check_count(i, "which", low=0, high=last) for i in np.atleast_1d(which).tolist()]
+    first_ax = ax if ax is None or hasattr(ax, "scatter") else np.ravel(ax)[0]
+    positions = place(found.operator, points, first_ax)
+    if positions.n_dims == 1:
+        return draw_on_line(new_axes(first_ax), found, wanted, positions)
+    panels = panels_for(ax, len(wanted), positions.n_dims)
+    for panel, number in zip(panels, wanted, strict=True):
+        draw_function(panel, found, number, positions)
+    return panels[0] if len(wanted) == 1 else np.array(panels, dtype=object)
+
+
+def panels_for(ax: Any, count: int, n_dims: int) -> list[Any]:
+    """Return one axes per function: those given, or a new row of them."""
+    if ax is not None:
+        given = list(np.ravel(np.array(ax, dtype=object)))
+        if len(given) != count:
+            raise bad_input(
+                "There must be one axes for each eigenfunction.",
+                received=f"{len(given)} axes for {count} eigenfunction(s)",
+                because="Colours of two functions cannot share a cloud.",
+                hint="Pass a sequence of axes, or draw one function at a time.",
+            )
+        return given
+    if count == 1:
+        return [new_axes(None, n_dims)]
+    figure = import_pyplot().figure(figsize=(4.6 * count, 4.2), layout="constrained")
+    projection = "3d" if n_dims == 3 else None
+    return [figure.add_subplot(1, count, i + 1, projection=projection) for i in range(count)]
+
+
+def name_of(spectrum: Spectrum, number: int) -> str:
+    """Return the number of an eigenfunction with its eigenvalue."""
+    value = np.real(spectrum.eigenvalues[number])
+    return f"eigenfunction {number}, λ = {value:.3g}"
+
+
+def draw_on_line(ax: Any, spectrum: Spectrum, wanted: list[int], positions: Positions) -> Any:
+    """Draw values against the only coordinate."""
+    x = positions.coordinates[:, 0]
+    for color, number in zip(np.resize(CYCLE, len(wanted)), wanted, strict=True):
+        values = np.real(spectrum.eigenfunctions[positions.rows, number])
+        ax.plot(x, values, ".", ms=3, color=color, label=name_of(spectrum, number))
+    dress(ax, positions, "Eigenfunctions" if len(wanted) > 1 else "Eigenfunction")
+    ax.set_ylabel("value (mean square 1)")
+    ax.legend(frameon=False, fontsize="small", markerscale=3)
+    return ax
+
+
+def draw_function(ax: Any, spectrum: Spectrum, number: int, positions: Positions) -> None:
+    """Colour the points by one eigenfunction."""
+    values = np.real(spectrum.eigenfunctions[positions.rows, number])
+    size = np.abs(values)
+    limit = float(np.quantile(size, COLOURED)) or float(size.max()) or 1.0
+    drawn = scatter(ax, positions, c=values, cmap=DIVERGING, vmin=-limit, vmax=limit)
+    dress(ax, positions, name_of(spectrum, number).capitalize())
+    color_bar(ax, drawn, "value (mean square 1)", "both" if size.max() > limit else "neither")
+
+
+def color_bar(ax: Any, drawn: Any, label: str, extend: str = "neither") -> None:
+    """Put a colour bar beside the axes."""
+    flat = getattr(ax, "name", "") != "3d"
+    bar = ax.figure.colorbar(
+        drawn, ax=ax, extend=extend, shrink=0.9 if flat else 0.7, pad=0.02 if flat else 0.22
+    )
+    bar.set_label(label)
+
+
+def density(result: Any, ax: Any = None, points: ArrayLike | None = None) -> Any:
+    """Draw the estimated sampling density on the points.
+
+    On a logarithmic scale where it varies much. Points that no kernel reaches have none: grey.
+    """
+    operator = operator_of(result)
+    positions = place(operator, points, ax)
+    ax = new_axes(ax, positions.n_dims)
+    values = operator.density[positions.rows]
+    known = values > 0
+    low, high = np.quantile(values[known], [1 - COLOURED, COLOURED])
+    wide = high > WIDE_RANGE * low
+    label = f"density {per_volume(operator)}"
+    if positions.n_dims == 1:
+        ax.plot(positions.coordinates[known, 0], values[known], ".", ms=3, color=BLUE)
+        ax.set_yscale("log" if wide else "linear")
+        ax.set_ylabel(label)
+        dress(ax, positions, "Sampling density")
+        return ax
+    from matplotlib.colors import LogNorm, Normalize
+
+    norm = LogNorm(low, high) if wide else Normalize(low, high)
+    if not known.all():
+        scatter(ax, chosen(positions, ~known), color=FAINT)
+    drawn = scatter(ax, chosen(positions, known), c=values[known], cmap=SEQUENTIAL, norm=norm)
+    dress(ax, positions, "Sampling density")
+    color_bar(ax, drawn, label, "both")
+    return ax
+
+
+def per_volume(operator: Operator) -> str:
+    """Return the density's unit in words."""
+    nearest = round(operator.dim)
+    if nearest in (1, 2, 3) and abs(operator.dim - nearest) < 0.15:
+        return f"per unit of {('length', 'area', 'volume')[nearest - 1]}"
+    return f"per unit of {operator.dim:.2g}-dimensional volume"
+
+
+def chosen(positions: Positions, mask: Any) -> Positions:
+    """Return some of the points."""
+    return Positions(
+        positions.coordinates[mask], positions.labels, positions.rows[mask], positions.notes
+    )
+
+
+def embedding(
+    result: Any,
+    which: Sequence[int] = (1, 2),
+    ax: Any = None,
+    *,
+    color: ArrayLike | None = None,
+    time: float | None = None,
+) -> Any:
+    """Draw the points in coordinates of eigenfunctions, the diffusion map.
+
+    Parameters
+    ----------
+    result : Spectrum or DiffusionMap
+        Whose eigenfunctions.
+    which : two or three ints
+        Their numbers, counted from 0, the constant.
+    ax : Axes, optional
+        Where to draw; three-dimensional axes for three numbers.
+    color : (N,) array, optional
+        A number per point (the name of a pandas Series labels the bar); by default the connected
+        piece, if there are several.
+    time : float, optional
+        Scale each coordinate by exp(λ·time), as diffusion maps do.
+    """
+    found = spectrum_of(result)
+    last = len(found.eigenvalues) - 1
+    if len(which) not in (2, 3) or max(which) > last or min(which) < 0:
+        raise bad_input(
+            "`which` must name two or three eigenfunctions.",
+            received=f"{tuple(which)!r} of eigenfunctions 0 to {last}",
+            because="Each is a coordinate of the picture.",
+            hint="Compute more with op.spectrum(n), or choose others.",
+        )
+    columns = list(which)
+    scale = np.exp(np.real(found.eigenvalues[columns]) * time) if time else 1.0
+    coordinates = np.real(found.eigenfunctions[:, columns]) * scale
+    labels = [f"eigenfunction {i}" + (f" × exp(λ·{time:g})" if time else "") for i in columns]
+    positions = thinned(Positions(coordinates, labels, np.arange(len(coordinates))))
+    ax = new_axes(ax, positions.n_dims)
+    draw_embedding(ax, found, positions, color)
+    return ax
+
+
+def draw_embedding(
+    ax: Any, spectrum: Spectrum, positions: Positions, color: ArrayLike | None
+) -> None:
+    """Draw the points by given colours, by pieces, or in one colour."""
+    if color is not None:
+        values = check_per_point(color, "color", spectrum.operator.n_points)[positions.rows]
+        drawn = scatter(ax, positions, c=values, cmap=SEQUENTIAL)
+        color_bar(ax, drawn, str(getattr(color, "name", "")))
+    elif spectrum.n_components > 1:
+        draw_pieces(ax, spectrum, positions)
+    else:
+        scatter(ax, positions, color=BLUE, alpha=0.5)
+    dress(ax, positions, "Embedding")
+    if positions.n_dims == 2:
+        # Coordinates here have no common unit of length: the picture may fill its frame.
+        ax.set_aspect("auto")
+
+
+def draw_pieces(ax: Any, spectrum: Spectrum, positions: Positions) -> None:
+    """Draw the largest pieces in colours of their own, the others grey."""
+    pieces = spectrum.components[positions.rows]
+    sizes = np.bincount(spectrum.components)
+    shown = min(len(sizes), len(CYCLE))
+    for piece, color in zip(range(shown), CYCLE, strict=False):
+        own = chosen(positions, pieces == piece)
+        # Pieces may fall on one place: the largest is a wide disc beneath the others.
+        size = 2 * (shown - piece) * positions.marker_size
+        scatter(ax, own, s=size, color=color, label=f"piece {piece}: {sizes[piece]:,} points")
+    if len(sizes) > shown:
+        rest = chosen(positions, pieces >= shown)
+        scatter(ax, rest, color=FAINT, label=f"{len(sizes) - shown} smaller pieces")
+    ax.legend(frameon=False, fontsize="small")
+
+
+def unresolved(result: Any, ax: Any = None, points: ArrayLike | None = None) -> Any:
+    """Draw which points are too sparse to be trusted, and on which links modes hang.
+
+    Unresolved points (`spectrum.unresolved`) are crosses, points of weak links
+    (`spectrum.weak_links`) are rings; all others are grey. None of the marked ones is thinned out
+    until there are 20,000 of them. On the line they stand at the height of their density.
+    """
+    found = spectrum_of(result)
+    everybody = place_all(found.operator, points, ax)
+    ax = new_axes(ax, everybody.n_dims)
+    marked = found.unresolved | found.weak_links
+    rest = thinned(chosen(everybody, ~marked), what="other points")
+    on_line = everybody.n_dims == 1
+    if on_line:
+        everybody, rest = lifted(everybody, found.operator), lifted(rest, found.operator)
+    scatter(ax, rest, color=FAINT)
+    crosses, rings = chosen(everybody, found.unresolved), chosen(everybody, found.weak_links)
+    scatter(ax, thinned(crosses), marker="x", color=VERMILION, s=28, linewidths=1.2)
+    scatter(
+        ax, thinned(rings), marker="o", facecolors="none", edgecolors=BLUE, s=28, linewidths=1.2
+    )
+    # In the title, where it covers no point.
+    counts = f"× unresolved: {len(crosses.rows):,}, ○ weak link: {len(rings.rows):,}"
+    dress(ax, rest, f"{counts}, of {len(marked):,} points")
+    if on_line:
+        ax.set_aspect("auto")
+        ax.set_yscale("log")
+    return ax
+
+
+def place_all(operator: Operator, points: ArrayLike | None, ax: Any) -> Positions:
+    """Return the places of all points, none left out."""
+    return place(operator, points, ax, most=operator.n_points)
+
+
+def lifted(positions: Positions, operator: Operator) -> Positions:
+    """Return points of the line with a height above it: the density."""
+    coordinates = np.c_[positions.coordinates, operator.density[positions.rows]]
+    labels = [*positions.labels, f"density {per_volume(operator)}"]
+    return Positions(coordinates, labels, positions.rows, positions.notes)

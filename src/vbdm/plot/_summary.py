@@ -1,0 +1,91 @@
+"""An overview of a result in one figure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..operator import Operator
+from ..spectrum import Spectrum
+from ._canvas import import_pyplot, operator_of, place
+from ._clouds import density, eigenfunctions, embedding, unresolved
+from ._curves import spectrum, tuning
+
+#: A picture, and in how many dimensions it is drawn.
+Panel = tuple[Callable[..., Any], int]
+
+
+def summary(result: Any, truth: Any = None) -> Any:
+    """Draw an overview: eigenvalues, choice of ε, density, eigenfunctions, what is in doubt.
+
+    Parameters
+    ----------
+    result : Spectrum, DiffusionMap or Operator
+        An operator alone has no eigenvalues to show: its ε and density are drawn.
+    truth : (n,) array or `vbdm.datasets.Truth`, optional
+        Eigenvalues to compare with.
+
+    Returns
+    -------
+    Figure
+        ``figure.savefig("overview.png")`` writes it to a file.
+    """
+    operator = operator_of(result)
+    found = getattr(result, "spectrum_", result)
+    panels = operator_panels(operator)
+    if isinstance(found, Spectrum):
+        panels = [(partial(spectrum, found, truth), 2), *panels, *spectrum_panels(found)]
+    n_rows = 1 if len(panels) < 4 else 2
+    n_columns = max(1, -(-len(panels) // n_rows))
+    size = (4.4 * n_columns, 3.7 * n_rows + 0.4)
+    figure = import_pyplot().figure(figsize=size, layout="constrained")
+    for number, (draw, n_dims) in enumerate(panels):
+        projection = "3d" if n_dims == 3 else None
+        draw(ax=figure.add_subplot(n_rows, n_columns, number + 1, projection=projection))
+    figure.suptitle(describe(operator), fontsize="large")
+    return figure
+
+
+def operator_panels(operator: Operator) -> list[Panel]:
+    """Return the pictures that an operator has by itself."""
+    panels: list[Panel] = []
+    if operator.tuning.curve is not None:
+        panels.append((partial(tuning, operator), 2))
+    if operator.weights.graph.points is not None:
+        panels.append((partial(density, operator), dimensions(operator)))
+    return panels
+
+
+def spectrum_panels(found: Spectrum) -> list[Panel]:
+    """Return the pictures of eigenfunctions and of what is in doubt."""
+    last = len(found.eigenvalues) - 1
+    numbers = list(range(1, min(last, 3) + 1))
+    panels: list[Panel] = []
+    if found.operator.weights.graph.points is not None and numbers:
+        n_dims = dimensions(found.operator)
+        groups = [numbers] if n_dims == 1 else numbers
+        panels += [(partial(eigenfunctions, found, group), n_dims) for group in groups]
+        panels.append((partial(unresolved, found), n_dims))
+    if last >= 2:
+        panels.append((partial(embedding, found), 2))
+    return panels
+
+
+def dimensions(operator: Operator) -> int:
+    """Return in how many dimensions the points are drawn."""
+    return place(operator, None).n_dims
+
+
+def describe(operator: Operator) -> str:
+    """Say in words what was estimated."""
+    names = {0.0: "Laplacian", 1.0: "Generator"}
+    c1 = operator.c1
+    known = None if c1 is None else names.get(float(np.round(c1, 12)))
+    what = known or ("Operator" if c1 is None else f"Operator with c1 = {c1:g}")
+    return (
+        f"{what} from {operator.n_points:,} points: dimension {operator.dim:.3g}, "
+        f"ε = {operator.epsilon:.3g}, {operator.n_neighbors} neighbours"
+    )

@@ -1,0 +1,314 @@
+"""The scikit-learn contract: its own checks, awkward data, frames, grids, files, bits."""
+
+import hashlib
+import importlib.util
+import pickle
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsTransformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import vbdm
+from vbdm import DiffusionMap
+
+DIGITS = Path(__file__).parents[2] / "benchmarks" / "digits.py"
+spec = importlib.util.spec_from_file_location("digits", DIGITS)
+digits = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(digits)
+
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+
+CIRCLE = vbdm.datasets.circle(300, sampling="random", random_state=0).points
+NEW = vbdm.datasets.circle(40, sampling="random", random_state=1).points
+
+
+# No check is expected to fail.
+@parametrize_with_checks(
+    [DiffusionMap(), DiffusionMap(method="paper"), DiffusionMap(metric="precomputed")]
+)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+# --- Awkward data: the right answer or the right message -----------------------------------------
+
+GAUSSIAN = np.random.default_rng(3).standard_normal((10, 2))
+#: name: points, settings, what comes: eigenvalues (to 15 %; None: any) or part of the message,
+#: and the warning that must be given.
+AWKWARD = {
+    "two clusters": (np.vstack([CIRCLE, CIRCLE + 100]), {"n_components": 5},
+                     [0, 0, -1, -1, -1, -1], vbdm.DisconnectedWarning),
+    "only the largest": (np.vstack([CIRCLE, CIRCLE[:100] + 100]), {"components": "largest"},
+                         [0, -1, -1], vbdm.DisconnectedWarning),
+    "no pieces, please": (np.vstack([CIRCLE, CIRCLE + 100]), {"components": "error"},
+                          "pieces", None),
+    "30 % duplicates": (np.vstack([CIRCLE, CIRCLE[:90]]), {}, [0, -1, -1], None),
+    "constant column": (np.column_stack([CIRCLE, np.ones(300)]), {}, [0, -1, -1], None),
+    "far outlier": (np.vstack([CIRCLE, [[50.0, 50.0]]]), {},
+                    [0, -1, -1], vbdm.DisconnectedWarning),
+    "ten points": (GAUSSIAN, {"n_components": 1}, None, vbdm.WeakLinkWarning),
+    "ten points, too many": (GAUSSIAN, {"n_components": 10}, "at most 9", None),
+    "two points": (GAUSSIAN[:2], {"n_components": 1}, "Give `dim`, more points", None),
+    "two points, known dimension": (GAUSSIAN[:2], {"n_components": 1, "dim": 2},
+                                    None, vbdm.UnresolvedWarning),
+    "two points, too many": (GAUSSIAN[:2], {}, "at most 1", None),
+    "one point": (GAUSSIAN[:1], {}, "minimum of 2 is required", None),
+    "all points equal": (np.ones((10, 2)), {}, "All points are the same", None),
+    "integers": (np.rint(1000 * CIRCLE).astype(int), {}, [0, -1e-6, -1e-6], None),
+    "Fortran order": (np.asfortranarray(CIRCLE), {}, [0, -1, -1], None),
+    "float32": (CIRCLE.astype(np.float32), {}, [0, -1, -1], None),
+    "lists": (CIRCLE.tolist(), {}, [0, -1, -1], None),
+    "missing value": (np.where(np.eye(300, 2) == 1, np.nan, CIRCLE), {}, "NaN", None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", AWKWARD)
+def test_awkward_data(name):
+    points, settings, expected, category = AWKWARD[name]
+    model = DiffusionMap(**settings)
+    if isinstance(expected, str):
+        with pytest.raises(ValueError, match=expected):
+            model.fit(points)
+        return
+    with warnings.catch_warnings(record=True) as raised:
+        warnings.simplefilter("always")
+        model.fit(points)
+    if category is not None:
+        assert any(issubclass(warning.category, category) for warning in raised)
+    if expected is not None:
+        np.testing.assert_allclose(model.eigenvalues_, expected, rtol=0.15)
+    assert model.eigenvalues_[0] == 0
+    np.testing.assert_array_equal(model.transform(points), model.embedding_)
+    assert np.isfinite(model.embedding_).all()
+
+
+def test_two_clusters_are_told_apart():
+    model = DiffusionMap(n_components=3).fit(np.vstack([CIRCLE, CIRCLE[:200] + 100]))
+    first = model.embedding_[:, 0]
+    assert (first[:300] == 0).all()
+    assert (first[300:] > 0).all()
+    np.testing.assert_array_equal(model.transform(NEW + 100)[:, 0] > 0, True)
+
+
+def test_number_types_do_not_matter():
+    exact = CIRCLE.astype(np.float32).astype(np.float64)
+    model = DiffusionMap().fit(exact)
+    for other in (exact.astype(np.float32), np.asfortranarray(exact), exact.tolist()):
+        np.testing.assert_array_equal(DiffusionMap().fit_transform(other), model.embedding_)
+
+
+# --- New points ----------------------------------------------------------------------------------
+
+
+def test_outside_is_flagged_never_invented():
+    model = DiffusionMap().fit(CIRCLE)
+    far = np.vstack([NEW[:2], [[30.0, 0.0]]])
+    with pytest.warns(vbdm.OutsideWarning, match="1 of 3"):
+        values = model.transform(far)
+    np.testing.assert_array_equal(np.isnan(values).any(axis=1), [False, False, True])
+    assert model.density(far)[2] == 0
+    nearest = np.argmin(np.linalg.norm(CIRCLE - far[2], axis=1))
+    values = model.set_params(outside="nearest").transform(far)
+    np.testing.assert_array_equal(values[2], model.embedding_[nearest])
+    with pytest.raises(vbdm.InputError, match="outside the data"):
+        model.set_params(outside="error").transform(far)
+
+
+def test_nearest_leaves_no_gap():
+    """Modes too fast to be extended are NaN, or on request the nearest point's."""
+    points, new = np.split(np.random.default_rng(0).standard_normal((400, 6)), [300])
+    model = DiffusionMap(n_components=30, beta=-0.5).fit(points)
+    assert np.isnan(model.transform(new)).any()
+    assert np.isfinite(model.set_params(outside="nearest").transform(new)).all()
+
+
+def test_diffusion_time_scales_coordinates():
+    model = DiffusionMap().fit(CIRCLE)
+    plain = model.transform(NEW)
+    late = model.set_params(diffusion_time=0.5)
+    np.testing.assert_allclose(late.transform(NEW), plain * np.exp(0.5 * model.eigenvalues_[1:]))
+    np.testing.assert_allclose(late.embedding_, late.transform(CIRCLE))
+
+
+def test_before_fit_and_wrong_columns():
+    for call in (DiffusionMap().transform, DiffusionMap().density):
+        with pytest.raises(NotFittedError):
+            call(CIRCLE)
+    failed = DiffusionMap(components="error")
+    with pytest.raises(vbdm.InputError):
+        failed.fit(np.vstack([CIRCLE, CIRCLE + 100]))
+    with pytest.raises(NotFittedError):  # it knows its columns, but nothing else
+        failed.transform(CIRCLE)
+    model = DiffusionMap().fit(CIRCLE)
+    with pytest.raises(ValueError, match="2 features as input"):
+        model.transform(np.ones((3, 5)))
+    with pytest.raises(ValueError, match="outside"):
+        model.set_params(outside="zero").transform(NEW)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"operator": "heat"}, {"n_components": 0}, {"beta": "best"}, {"epsilon": -1}, {"tol": 0},
+     {"effort": 100}, {"solver": "fast"}, {"outside": "zero"}, {"search": "hash"}],
+)  # fmt: skip
+def test_parameters_come_from_a_table(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        DiffusionMap(**wrong).fit(CIRCLE)
+
+
+# --- At home -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames_in_and_out(library):
+    frames = pytest.importorskip(library)
+    frame = frames.DataFrame({"x": CIRCLE[:, 0], "y": CIRCLE[:, 1]})
+    model = DiffusionMap().set_output(transform=library)
+    embedding = model.fit_transform(frame)
+    assert isinstance(embedding, frames.DataFrame)
+    assert list(embedding.columns) == ["diffusionmap0", "diffusionmap1"]
+    assert list(model.feature_names_in_) == ["x", "y"]
+    np.testing.assert_array_equal(embedding.to_numpy(), DiffusionMap().fit_transform(CIRCLE))
+    np.testing.assert_array_equal(model.transform(frame).to_numpy(), embedding.to_numpy())
+
+
+def test_pipeline_and_columns():
+    pipeline = make_pipeline(StandardScaler(), DiffusionMap())
+    assert pipeline.fit(CIRCLE).transform(NEW).shape == (40, 2)
+    assert pipeline.get_feature_names_out().tolist() == ["diffusionmap0", "diffusionmap1"]
+    table = np.column_stack([CIRCLE, np.arange(300)])
+    columns = ColumnTransformer([("map", DiffusionMap(), [0, 1])], remainder="passthrough")
+    embedding = columns.fit_transform(table)
+    np.testing.assert_array_equal(embedding[:, :2], DiffusionMap().fit_transform(CIRCLE))
+    assert columns.get_feature_names_out()[0] == "map__diffusionmap0"
+
+
+def test_grid_search():
+    labels = CIRCLE[:, 0] > 0
+    pipeline = make_pipeline(DiffusionMap(outside="nearest"), KNeighborsClassifier(5))
+    grid = {"diffusionmap__beta": ["auto", 0.0], "diffusionmap__operator": ["laplacian", 1.0]}
+    search = GridSearchCV(pipeline, grid, cv=3, error_score="raise").fit(CIRCLE, labels)
+    assert search.best_score_ > 0.95
+
+
+@pytest.mark.parametrize("n_neighbors", ["auto", 16])
+@pytest.mark.parametrize("n_rows", [500, pytest.param(None, marks=pytest.mark.slow)])
+def test_digits(n_rows, n_neighbors):
+    """Within a point of SpectralEmbedding, which has seen the test folds, or better."""
+    X, y = digits.load(n_rows)
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    grid = digits.GRID | {"diffusionmap__n_neighbors": [n_neighbors]}
+    if n_rows is not None:
+        grid |= {"diffusionmap__beta": ["auto"]}
+    scores = digits.grid_search(folds, grid).fit(X, y).cv_results_["mean_test_score"]
+    theirs = digits.spectral_embedding_scores(X, y, folds, {"auto": None}.get(n_neighbors, 16))
+    # Not the best of the grid, which was chosen on these folds: the first, automatic β and c1 = 0.
+    assert scores[0] > theirs.mean() - 0.01
+
+
+@pytest.mark.parametrize("method", ["resolved", "paper"])
+def test_copies_transform_alike(method, tmp_path):
+    model = DiffusionMap(method=method, n_components=3).fit(CIRCLE)
+    joblib.dump(model, tmp_path / "model.joblib")
+    model.save(tmp_path / "model.vbdm")
+    copies = {
+        "pickle": pickle.loads(pickle.dumps(model)),
+        "joblib": joblib.load(tmp_path / "model.joblib"),
+        "saved": vbdm.load(tmp_path / "model.vbdm"),
+    }
+    for copy in copies.values():
+        assert copy.get_params() == model.get_params()
+        assert copy.n_features_in_ == 2
+        np.testing.assert_array_equal(copy.transform(NEW), model.transform(NEW))
+        np.testing.assert_array_equal(copy.density(NEW), model.density(NEW))
+        np.testing.assert_array_equal(copy.eigenvalue_errors_, model.eigenvalue_errors_)
+    assert not hasattr(clone(model), "spectrum_")
+
+
+def test_search_once():
+    graph = vbdm.neighbors(CIRCLE, 100)
+    for settings in ({"beta": 0.0}, {"operator": "generator"}, {"epsilon": 0.02}):
+        model = DiffusionMap(**settings).fit(graph)
+        assert model.operator_.weights.graph.index is graph.index
+        assert model.n_neighbors_ == 100
+        assert model.transform(NEW).shape == (40, 2)
+        np.testing.assert_array_equal(model.transform(CIRCLE), model.embedding_)
+
+
+def test_precomputed_distances():
+    distances = np.linalg.norm(CIRCLE[:, None] - CIRCLE, axis=2)
+    table = KNeighborsTransformer(n_neighbors=100).fit_transform(CIRCLE)
+    points = DiffusionMap().fit(CIRCLE)
+    for X in (distances, table):
+        model = DiffusionMap(metric="precomputed").fit(X)
+        np.testing.assert_allclose(model.eigenvalues_, points.eigenvalues_, rtol=0.05)
+    tags = DiffusionMap(metric="precomputed").__sklearn_tags__().input_tags
+    assert tags.pairwise
+    assert tags.sparse
+    with pytest.raises(TypeError, match=r"[Ss]parse"):
+        DiffusionMap().fit(table)
+    # New points by their distances to the training points; at those the training value.
+    model = DiffusionMap(metric="precomputed").fit(distances)
+    np.testing.assert_array_equal(model.transform(distances[:3]), model.embedding_[:3])
+    apart = np.linalg.norm(NEW[:, None] - CIRCLE, axis=2)
+    np.testing.assert_allclose(model.transform(apart), points.transform(NEW), rtol=1e-6, atol=1e-6)
+    with pytest.raises(ValueError, match="features"):
+        model.transform(apart[:, :-1])
+    with pytest.raises(vbdm.InputError, match="Only the distances"):
+        vbdm.extend(model.spectrum_, apart[:, :-1])
+
+
+def test_progress_is_shown_on_request(monkeypatch):
+    rooms = []
+    monkeypatch.setattr(vbdm.progress.Bar, "__call__", lambda bar, p: rooms.append(p.room))
+    DiffusionMap(verbose=True).fit(CIRCLE)
+    assert rooms
+    rooms.clear()
+    DiffusionMap().fit(CIRCLE)
+    assert not rooms
+
+
+# --- Reproducible --------------------------------------------------------------------------------
+
+PROCESS = """
+import hashlib, vbdm
+points = vbdm.datasets.sphere(2500, random_state=0).points
+print(hashlib.sha256(vbdm.DiffusionMap(n_components=5).fit_transform(points).tobytes()).hexdigest())
+"""
+
+
+def test_bit_by_bit():
+    def in_a_process():
+        command = [sys.executable, "-c", PROCESS]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    points = vbdm.datasets.sphere(2500, random_state=0).points
+    first, second = (DiffusionMap(n_components=5).fit_transform(points) for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+    digest = hashlib.sha256(first.tobytes()).hexdigest()
+    assert in_a_process().strip() == digest
+    assert in_a_process().strip() == digest
+
+
+@pytest.mark.parametrize("method", ["resolved", "paper"])
+def test_order_of_points_does_not_matter(method):
+    points = vbdm.datasets.sphere(600, axes=(1, 0.5, 0.3), random_state=0).points
+    order = np.random.default_rng(0).permutation(600)
+    model, other = (
+        DiffusionMap(method=method, n_components=5, tol=1e-12).fit(X)
+        for X in (points, points[order])
+    )
+    np.testing.assert_allclose(other.eigenvalues_, model.eigenvalues_, rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(other.density_, model.density_[order], rtol=1e-8)

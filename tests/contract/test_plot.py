@@ -1,0 +1,247 @@
+"""Pictures: drawn on the axes given or on new ones, labelled in words, without warnings."""
+
+import subprocess
+import sys
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+import vbdm
+from vbdm import plot
+from vbdm.plot._canvas import MOST_POINTS, place
+
+mpl.use("Agg")
+import matplotlib.pyplot as plt
+
+pytestmark = [
+    pytest.mark.filterwarnings("error"),
+    pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning"),
+]
+RNG = np.random.default_rng(0)
+TURN = RNG.uniform(0, 2 * np.pi, 500)
+LINE = RNG.standard_normal((400, 1))
+PLANE = RNG.standard_normal((400, 2))
+SPACE = vbdm.datasets.sphere(400, random_state=0).points
+CURVE = np.c_[np.cos(TURN), np.sin(TURN), np.cos(2 * TURN)] @ RNG.standard_normal((3, 10))
+CLOUDS = {
+    "line": LINE,
+    "plane": PLANE,
+    "space": SPACE,
+    "ten columns": CURVE,
+    "two pieces": np.vstack([PLANE, PLANE + 60, [[200.0, 0.0]]]),
+    "copies": np.vstack([PLANE, PLANE[:50]]),
+}
+FUNCTIONS = {
+    "tuning": plot.tuning,
+    "spectrum": plot.spectrum,
+    "eigenfunctions": plot.eigenfunctions,
+    "embedding": plot.embedding,
+    "density": plot.density,
+    "unresolved": plot.unresolved,
+}
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def spectra():
+    return {name: vbdm.estimate_operator(X, "generator").spectrum(5) for name, X in CLOUDS.items()}
+
+
+def render(figure):
+    """Draw for good: many mistakes show only then."""
+    figure.canvas.draw()
+    return figure
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("cloud", ["line", "plane", "space"])
+def test_each_draws_on_new_axes(name, cloud, spectra):
+    ax = FUNCTIONS[name](spectra[cloud])
+    assert ax.get_title()
+    assert ax.get_xlabel()
+    assert ax.get_ylabel()
+    render(ax.figure)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("cloud", ["line", "space"])
+def test_each_draws_on_given_axes_and_makes_no_figure(name, cloud, spectra):
+    """In a figure that pyplot does not know: nothing global may change."""
+    figure = mpl.figure.Figure()
+    ax = figure.add_subplot()
+    assert FUNCTIONS[name](spectra[cloud], ax=ax) is ax
+    assert plt.get_fignums() == []
+    render(figure)
+
+
+@pytest.mark.parametrize("cloud", CLOUDS)
+def test_summary(cloud, spectra):
+    before = dict(mpl.rcParams)
+    figure = render(spectra[cloud].plot())
+    titles = [ax.get_title() for ax in figure.axes]
+    assert any("Spectrum" in title for title in titles)
+    assert any("unresolved" in title for title in titles)
+    assert f"{spectra[cloud].operator.n_points:,} points" in figure.get_suptitle()
+    assert dict(mpl.rcParams) == before
+
+
+def test_operator_alone_has_a_summary(spectra):
+    figure = render(spectra["plane"].operator.plot())
+    titles = [ax.get_title().split(" =")[0] for ax in figure.axes]
+    assert [title for title in titles if title] == ["ε", "Sampling density"]
+
+
+def test_estimators_are_understood():
+    model = vbdm.DiffusionMap("generator", n_components=2).fit(PLANE)
+    for draw in FUNCTIONS.values():
+        draw(model)
+    render(plot.summary(model))
+
+
+def test_tuning_marks_the_choice(spectra):
+    ax = plot.tuning(spectra["plane"])
+    epsilon = spectra["plane"].operator.epsilon
+    assert ax.get_xscale() == "log"
+    assert any(np.allclose(line.get_xdata(), epsilon) for line in ax.lines)
+    assert f"{epsilon:.3g}" in ax.get_title()
+    assert "degree" in ax.get_ylabel()
+    assert any("dimension" in other.get_ylabel() for other in ax.figure.axes)
+
+
+def test_tuning_of_the_paper_and_of_no_curve():
+    choice = vbdm.tune(vbdm.neighbors(PLANE))
+    assert "S(ε)" in plot.tuning(choice).get_ylabel()
+    given = vbdm.estimate_operator(PLANE, "generator", method="paper", epsilon=0.1)
+    with pytest.raises(vbdm.InputError, match="no curve"):
+        plot.tuning(given)
+    render(plot.summary(given.spectrum(3)))
+
+
+def test_spectrum_shows_errors_and_truth(spectra):
+    ax = plot.spectrum(spectra["plane"], truth=[0, -1, -1])
+    words = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert {"truth", "estimate", "± 2 standard errors", "estimated bias taken off"} <= set(words)
+    (truth,) = [line for line in ax.lines if line.get_label() == "truth"]
+    np.testing.assert_array_equal(truth.get_ydata(), [0, -1, -1])
+    bare = plot.spectrum(spectra["plane"], errors=False)
+    assert "± 2 standard errors" not in [t.get_text() for t in bare.get_legend().get_texts()]
+
+
+def test_spectrum_takes_a_truth_object(spectra):
+    truth = vbdm.datasets.ou(10, dim=2, random_state=0).truth(5, "generator")
+    ax = plot.spectrum(spectra["plane"], truth)
+    (line,) = [line for line in ax.lines if line.get_label() == "truth"]
+    np.testing.assert_allclose(line.get_ydata(), truth.eigenvalues)
+
+
+def test_eigenfunctions_on_the_line_are_drawn_against_the_coordinate(spectra):
+    ax = plot.eigenfunctions(spectra["line"], [1, 2])
+    np.testing.assert_array_equal(ax.lines[1].get_xdata(), LINE[:, 0])
+    np.testing.assert_array_equal(ax.lines[1].get_ydata(), spectra["line"].eigenfunctions[:, 2])
+
+
+def test_eigenfunctions_are_coloured_about_zero(spectra):
+    ax = plot.eigenfunctions(spectra["plane"], 2)
+    low, high = ax.collections[0].get_clim()
+    assert low == -high < 0
+    np.testing.assert_array_equal(
+        ax.collections[0].get_array(), spectra["plane"].eigenfunctions[:, 2]
+    )
+    assert f"{spectra['plane'].eigenvalues[2]:.3g}" in ax.get_title()
+
+
+def test_several_eigenfunctions_have_axes_of_their_own(spectra):
+    axes = plot.eigenfunctions(spectra["space"], [1, 2, 3])
+    assert [ax.name for ax in axes] == ["3d"] * 3
+    with pytest.raises(vbdm.InputError, match="one axes for each"):
+        plot.eigenfunctions(spectra["plane"], [1, 2], ax=plt.figure().add_subplot())
+    with pytest.raises(vbdm.InputError, match="`which`"):
+        plot.eigenfunctions(spectra["plane"], 5)
+
+
+def test_many_columns_are_shown_along_principal_axes_and_say_so(spectra):
+    ax = plot.eigenfunctions(spectra["ten columns"])
+    assert "of 10 principal axes" in ax.get_title()
+    assert ax.get_xlabel() == "principal axis 1"
+    given = plot.eigenfunctions(spectra["ten columns"], points=CURVE[:, :2])
+    assert given.get_xlabel() == "coordinate 1"
+
+
+def test_large_clouds_are_thinned_the_same_way_every_time():
+    op = vbdm.estimate_operator(vbdm.datasets.ou(21_000, dim=2, random_state=0).points, "generator")
+    one, two = place(op, None), place(op, None)
+    assert len(one.rows) == MOST_POINTS
+    np.testing.assert_array_equal(one.rows, two.rows)
+    ax = plot.density(op)
+    assert "20,000 of 21,000 points drawn" in ax.get_title()
+    np.testing.assert_array_equal(ax.collections[0].get_array(), op.density[one.rows])
+    spectrum = op.spectrum(3)
+    crosses = plot.unresolved(spectrum).collections[1]
+    assert len(crosses.get_offsets()) == spectrum.unresolved.sum()
+
+
+def test_embedding(spectra):
+    spectrum = spectra["plane"]
+    ax = plot.embedding(spectrum, (1, 3), time=0.5, color=PLANE[:, 0])
+    scale = np.exp(0.5 * spectrum.eigenvalues[[1, 3]])
+    expected = spectrum.eigenfunctions[:, [1, 3]] * scale
+    np.testing.assert_allclose(ax.collections[0].get_offsets(), expected)
+    assert plot.embedding(spectrum, (1, 2, 3)).name == "3d"
+    with pytest.raises(vbdm.InputError, match="two or three"):
+        plot.embedding(spectrum, (1, 9))
+    pieces = plot.embedding(spectra["two pieces"]).get_legend().get_texts()
+    assert pieces[0].get_text() == "piece 0: 400 points"
+
+
+def test_results_without_points():
+    graph = vbdm.neighbors(PLANE, 60)
+    known = vbdm.NeighborGraph.from_arrays(graph.indices, graph.sqdist)
+    spectrum = vbdm.estimate_operator(known, "generator").spectrum(4)
+    with pytest.raises(vbdm.InputError, match="points are needed"):
+        plot.density(spectrum)
+    plot.density(spectrum, points=spectrum.eigenfunctions[:, 1:3])
+    with pytest.raises(vbdm.InputError, match="one row for each"):
+        plot.density(spectrum, points=PLANE[:7])
+    render(spectrum.plot())
+
+
+def test_small_and_unsymmetric_results():
+    render(vbdm.estimate_operator(PLANE[:10], "generator").spectrum(1).plot())
+    left = vbdm.estimate_operator(PLANE[:100], "generator", method="paper", form="left")
+    render(left.spectrum(3).plot())
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_other_things_are_refused(name):
+    with pytest.raises(vbdm.InputError, match="Received ndarray"):
+        FUNCTIONS[name](PLANE)
+
+
+def test_an_operator_has_no_eigenfunctions_yet(spectra):
+    with pytest.raises(vbdm.InputError, match=r"op\.spectrum\(10\)"):
+        plot.eigenfunctions(spectra["plane"].operator)
+
+
+def test_without_matplotlib_the_error_says_what_to_install():
+    code = (
+        "import sys; sys.modules['matplotlib'] = None\n"
+        "import vbdm, vbdm.plot, numpy as np\n"
+        "op = vbdm.estimate_operator(np.random.default_rng(0).normal(size=(50, 2)), 1.0)\n"
+        "try: vbdm.plot.density(op)\n"
+        "except ImportError as error: print(error)"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert 'pip install "vbdm[plot]"' in out.stdout
+
+
+def test_loaded_results_look_the_same(spectra, tmp_path):
+    spectra["plane"].save(tmp_path / "model")
+    ax, again = plot.tuning(spectra["plane"]), plot.tuning(vbdm.load(tmp_path / "model"))
+    for one, two in zip(ax.lines, again.lines, strict=True):
+        np.testing.assert_array_equal(one.get_ydata(), two.get_ydata())
