@@ -6,6 +6,7 @@ Any tool that reads ``.npz`` files can look into it.
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
@@ -63,7 +64,10 @@ def reading(path: PathLike) -> Iterator[tuple[dict[str, Any], list[NDArray[Any]]
         yield head, arrays
     except InputError:
         raise
-    except DAMAGE as error:
+    except (*DAMAGE, OSError) as error:
+        # A wrong offset is a place that no file has; other errors are those of the disk.
+        if isinstance(error, OSError) and error.errno != errno.EINVAL:
+            raise
         raise not_readable(source, f"damaged ({type(error).__name__}: {error})") from error
 
 

@@ -317,8 +317,8 @@ def warn_of_unresolved(spectrum: Spectrum) -> None:
     if too_fast.size:
         warnings.warn(
             f"Eigenvalue(s) {', '.join(map(str, too_fast[:8]))} (counted from 0) are NaN: these "
-            "modes decay by more than everything within one step of the kernel. There are too few points "
-            "for them; ask for fewer eigenvalues.",
+            "modes decay by more than everything within one step of the kernel. There are too few "
+            "points for them; ask for fewer eigenvalues.",
             UnresolvedWarning,
             stacklevel=4,
         )

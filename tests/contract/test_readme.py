@@ -10,13 +10,20 @@ README = Path(__file__).parents[2] / "README.md"
 
 
 @pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
-def test_example():
+def test_examples_run_one_after_the_other():
     blocks = re.findall(r"```python\n(.*?)```", README.read_text(), flags=re.DOTALL)
-    assert len(blocks) == 1
+    assert len(blocks) >= 3
     names = {}
-    exec(blocks[0], names)
+    for block in blocks:
+        exec(block, names)
     truth = [0, -1, -1, -2, -2, -2]
     np.testing.assert_allclose(names["spectrum"].eigenvalues, truth, atol=0.3)
+    assert names["coordinates"].shape == (10_000, 3)
+    # The second operator is that of a circle, by its angle.
+    circle = names["op"].spectrum(5).eigenvalues
+    np.testing.assert_allclose(circle, [0, -1, -1, -4, -4], rtol=0.05, atol=1e-9)
+    height = names["test"].points[:, 0] ** 2
+    assert np.nanmedian(np.abs(names["heights"] - height)) < 0.05
 
 
 def test_names_in_the_table_exist():

@@ -83,7 +83,14 @@ def draw_degrees(ax: Any, curve: DegreeCurve | KeptCurve, choice: Tuning) -> Non
     if choice.target is not None:
         label = f"target {choice.target:.3g}"
         ax.plot(choice.epsilon, choice.target, "o", color=VERMILION, ms=6, label=label)
-    ax.legend(frameon=False, fontsize="small", loc="upper center", ncols=2, columnspacing=1)
+    ax.legend(
+        frameon=False,
+        fontsize="small",
+        loc="upper center",
+        ncols=2,
+        columnspacing=1,
+        handlelength=1.6,
+    )
 
 
 def draw_sums(ax: Any, curve: SlopeCurve) -> None:

@@ -40,7 +40,7 @@ def summary(result: Any, truth: Any = None) -> Any:
         panels = [(partial(spectrum, found, truth), 2), *panels, *spectrum_panels(found)]
     n_rows = 1 if len(panels) < 4 else 2
     n_columns = max(1, -(-len(panels) // n_rows))
-    size = (4.4 * n_columns, 3.7 * n_rows + 0.4)
+    size = (4.7 * n_columns, 3.7 * n_rows + 0.4)
     figure = import_pyplot().figure(figsize=size, layout="constrained")
     for number, (draw, n_dims) in enumerate(panels):
         projection = "3d" if n_dims == 3 else None

@@ -21,7 +21,7 @@ TREE_COLUMNS = 8
 SHORT = 0.5
 #: Brute force takes at least this, in seconds per pair: a tree that is faster has won.
 PER_PAIR = 3e-9
-#: Up to this many leading directions a tree may pay in them; beyond, brute force does.
+#: Up to this many leading directions a tree is the best to search them; beyond, brute force is.
 TREE_DIRECTIONS = 16
 
 
@@ -49,8 +49,8 @@ class Auto:
     """Turn the cloud to its principal directions, drop empty ones, and take the fastest engine.
 
     With few directions that is the k-d tree. With many, the rivals search for a sample of the
-    points: the tree, brute force, and both in the leading directions only (`Projected`). All are
-    exact. Only if the best of them would take longer than `patience` seconds, and pynndescent is
+    points: the tree, brute force, and one of them in the leading directions only (`Projected`). All
+    are exact. Only if the best would take longer than `patience` seconds, and pynndescent is
     installed, an approximate engine is taken; the reason says so, and `graph.exact` is False.
     """
 
@@ -135,12 +135,10 @@ class Auto:
 
 
 def rivals(axes: Axes) -> list[Projected]:
-    """Return the engines that search few directions first, where a few are wider than the rest."""
+    """Return the engine that searches few directions first, where a few are wider than the rest."""
     if axes.n_leading > min(MOST_DIRECTIONS, axes.basis.shape[1] // 2):
         return []
-    if axes.n_leading > TREE_DIRECTIONS:
-        return [Projected(BruteForce())]
-    return [Projected(KDTree()), Projected(BruteForce())]
+    return [Projected(KDTree() if axes.n_leading <= TREE_DIRECTIONS else BruteForce())]
 
 
 def rotated(engine: NeighborSearch, cloud: FloatArray, k: int, axes: Axes) -> RotatedIndex:
