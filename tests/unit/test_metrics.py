@@ -172,7 +172,7 @@ def test_new_points_by_a_metric(sphere, metric):
 
 
 def test_no_tree_cells_where_columns_mean_nothing(sphere):
-    """A metric of the first column only: cells of the other columns would join far points."""
+    """Only Euclidean points are cut into cells of a tree; other graphs along their links."""
     spectrum = vbdm.estimate_operator(sphere, metric="manhattan").spectrum(5, tol=1e-8)
     dense = spectrum.operator.spectrum(5, solver="dense")
     np.testing.assert_allclose(spectrum.eigenvalues, dense.eigenvalues, rtol=1e-6, atol=1e-9)
