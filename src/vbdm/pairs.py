@@ -250,6 +250,17 @@ def rows_per_product(n_rows: int) -> int:
     return min(max(n_rows // 16, 4096), 32_768)
 
 
+def row_product(matrix: Any, block: FloatArray) -> FloatArray:
+    """Return a CSR matrix times a block, on all cores."""
+    result = np.empty((matrix.shape[0], block.shape[1]))
+
+    def work(rows: slice) -> None:
+        result[rows] = some_rows(matrix, rows) @ block
+
+    for_each(work, chunks(len(result), size=rows_per_product(len(result))))
+    return result
+
+
 def some_rows(matrix: Any, rows: slice, power: int = 1) -> Any:
     """Return rows of a CSR matrix, entries raised to a power; a view, if the power is 1."""
     pointer = matrix.indptr[rows.start : rows.stop + 1]

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array, vstack
 
 from ..arrays import FloatArray
-from ..pairs import PairMatrix, some_rows
+from ..pairs import PairMatrix, row_product, some_rows
 from ..search.exact import chunks
 from ..threads import for_each, in_order
 from .aggregates import Labels
@@ -86,17 +86,6 @@ class Finest:
         gap = 1 - (mass[heavy] / self.degrees[heavy])[:, None] * values
         block[heavy] /= np.copysign(np.maximum(np.abs(gap), 0.5), gap)
         return heavy
-
-
-def row_product(matrix: Any, block: FloatArray) -> FloatArray:
-    """Return a CSR matrix times a block, on all cores."""
-    result = np.empty((matrix.shape[0], block.shape[1]))
-
-    def work(rows: slice) -> None:
-        result[rows] = some_rows(matrix, rows) @ block
-
-    for_each(work, chunks(len(result), size=8192))
-    return result
 
 
 def averages_over(weights: Any, constants: Any) -> Any:

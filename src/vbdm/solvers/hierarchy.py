@@ -15,6 +15,7 @@ from scipy.linalg import eigh
 from scipy.sparse import csr_array, diags_array
 
 from ..arrays import FloatArray
+from ..pairs import row_product
 from .aggregates import Cells, Labels
 
 #: Damping of Jacobi's method on the coarse levels, whose matrices average over few neighbours.
@@ -58,12 +59,12 @@ class Level:
 
     def smooth(self, x: FloatArray, residual: FloatArray) -> None:
         """Add one damped Jacobi step to x, in place."""
-        x += (DAMPING / self.diagonal)[:, None] * (residual - self.stiffness @ x)
+        x += (DAMPING / self.diagonal)[:, None] * (residual - row_product(self.stiffness, x))
 
     def relaxed(self, x: FloatArray, values: FloatArray, mass: FloatArray) -> FloatArray:
         """Return approximate eigenvectors x after one damped Jacobi step on (A - θM) x = 0."""
         shifted = 1 - (mass / self.diagonal)[:, None] * values
-        step = self.stiffness @ x - mass[:, None] * x * values
+        step = row_product(self.stiffness, x) - mass[:, None] * x * values
         step /= np.copysign(np.maximum(np.abs(shifted), 0.5), shifted)
         return np.asarray(x - (DAMPING / self.diagonal)[:, None] * step)
 
@@ -156,7 +157,7 @@ class Hierarchy:
             return self.correct_coarsest(residual, shifts)
         level = self.levels[depth]
         x = (DAMPING / level.diagonal)[:, None] * residual
-        remainder = level.restriction @ (residual - level.stiffness @ x)
+        remainder = level.restriction @ (residual - row_product(level.stiffness, x))
         x += level.interpolation @ self.correct(remainder, shifts, depth + 1)
         level.smooth(x, residual)
         return x

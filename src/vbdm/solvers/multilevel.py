@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 
 from ..arrays import FloatArray
 from ..errors import SolverError, bad_input
+from ..pairs import row_product
 from ..threads import one_blas_thread
 from .aggregates import Cells, Labels, tree_cells
 from .blocks import combination, rayleigh_ritz, remove_constant
@@ -281,7 +282,7 @@ def coarse_pairs(hierarchy: Hierarchy, n: int) -> tuple[FloatArray, FloatArray]:
         level, mass = hierarchy.levels[depth], hierarchy.masses[depth]
         finer = level.relaxed(level.interpolation @ vectors, values, mass)
         correct = partial(hierarchy.correct, depth=depth)
-        problem = Problem(level.stiffness.__matmul__, mass, correct, level.diagonal)
+        problem = Problem(partial(row_product, level.stiffness), mass, correct, level.diagonal)
         block = ritz_block(problem.stiffness, mass, finer)
         n_active = max(1, len(block.values) - GUARDS)
         iterate(problem, block, n_active, n_active, COARSE_TOL, COARSE_STEPS)
