@@ -35,7 +35,7 @@ NARROW, STIFFENED, MOST_CARRIED = 16, 3.5, 150
 #: A coarse vector is known if this share of it lies in the span of the earlier ones.
 KNOWN = 0.9
 #: Accuracy asked for on the coarse levels, and the most steps there: they are a start, no more.
-COARSE_TOL, COARSE_STEPS = 1e-2, 2
+COARSE_TOL, COARSE_STEPS = 1e-2, 3
 
 
 @dataclass(frozen=True)
