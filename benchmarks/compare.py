@@ -21,7 +21,6 @@ from time import perf_counter
 
 import numpy as np
 
-LIMIT = 600
 TRUTH = np.array([0, 1, 1, 2, 2, 2, 3, 3, 3, 3])
 
 
@@ -80,13 +79,13 @@ def alone(name, n_points, seed):
     print(json.dumps({"seconds": seconds, "error": error}))
 
 
-def measured(name, n_points, seed):
+def measured(name, n_points, seed, limit):
     """Return seconds and error, or what went wrong."""
     task = [sys.executable, __file__, "--alone", name, str(n_points), str(seed)]
     try:
-        out = subprocess.run(task, capture_output=True, text=True, timeout=LIMIT, check=True)
+        out = subprocess.run(task, capture_output=True, text=True, timeout=limit, check=True)
     except subprocess.TimeoutExpired:
-        return f"more than {LIMIT} s"
+        return f"more than {limit} s"
     except subprocess.CalledProcessError as error:
         return f"failed: {error.stderr.strip().splitlines()[-1][:80]}"
     return json.loads(out.stdout.splitlines()[-1])
@@ -96,6 +95,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--points", type=int, nargs="+", default=[10_000, 50_000])
     parser.add_argument("--seed", type=int, default=5)
+    parser.add_argument("--limit", type=int, default=600, help="seconds for each package")
     parser.add_argument("--alone", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.alone:
@@ -108,7 +108,7 @@ def main():
             if importlib.util.find_spec(module) is None:
                 print(f"N={n_points} {name}: not installed")
                 continue
-            result = measured(name, n_points, options.seed)
+            result = measured(name, n_points, options.seed, options.limit)
             if isinstance(result, str):
                 print(f"N={n_points} {name}: {result}", flush=True)
                 continue
