@@ -126,7 +126,8 @@ def estimate_operator(
     forms, ρ2 for the two-sided one, 1 for the left one (Theorem "mainresult" and appendices).
     The resolved method departs from the paper in its rules for β, k0, d, ε and k, and in the three
     switches above; each has its reason where it is implemented (`vbdm.kernel`, `vbdm.degrees`,
-    `vbdm.dimension`, `vbdm.limiter`). Cost O(N k log N) time; about 30 bytes per pair.
+    `vbdm.dimension`, `vbdm.limiter`). Cost O(N k log N) time; about 20 bytes per pair, spectrum
+    included.
 
     Examples
     --------
