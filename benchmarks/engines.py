@@ -16,7 +16,7 @@ from time import process_time
 import numpy as np
 
 from vbdm.search import Auto, BruteForce, KDTree, Projected, PyNNDescent
-from vbdm.search.auto import rotated
+from vbdm.search.auto import turned
 from vbdm.search.exact import chunks
 from vbdm.search.rotation import principal_axes
 from vbdm.search.table import tree_order
@@ -30,7 +30,7 @@ class Rotated:
         self.engine = engine
 
     def index(self, cloud, k):
-        return rotated(self.engine, cloud, k, principal_axes(cloud))
+        return turned(self.engine, cloud, k, principal_axes(cloud))
 
 
 ENGINES = {

@@ -54,8 +54,8 @@ def guess_neighbors(
     points, index = cloud.tree_points, cloud.index
     if points is None or index is None:
         return LISTED
-    # Evenly over the first coordinate: a rule free of the order in which the points came.
-    ranked = np.argsort(points[:, 0], kind="stable")
+    # Evenly over the distance from the centre: a rule free of order, place and direction.
+    ranked = np.argsort(np.square(points - points.mean(axis=0)).sum(axis=1), kind="stable")
     count = len(points) if len(points) <= ALL_ROWS else SAMPLE
     rows = ranked[np.linspace(0, len(points) - 1, count).round().astype(np.intp)]
     sqdist = index.query(points[rows], LISTED)[1][:, 1:]

@@ -15,6 +15,7 @@ from .graph import NeighborGraph
 from .kernel import NEGLIGIBLE, Kernel
 from .operator import Operator
 from .pairs import rows_at
+from .precomputed import check_distances, nearest_in_rows
 from .shapes import Gaussian, radius_of
 
 #: A new point is searched for so many times more neighbours than a list holds: some training points
@@ -130,12 +131,8 @@ def nearest_given(
             f"hold its distances to all {graph.n_rows} of them.",
             hint="Pass distances, or fit on the points themselves.",
         )
-    to_points = distances[:, graph.caller_rows]
-    near = np.argpartition(to_points, k - 1, axis=1)[:, :k]
-    near.sort(axis=1)  # ties in the order of the points
-    found = np.take_along_axis(to_points, near, 1)
-    order = np.argsort(found, axis=1, kind="stable")
-    return np.take_along_axis(near, order, 1), np.take_along_axis(found, order, 1) ** 2
+    check_distances(distances, 0)
+    return nearest_in_rows(distances[:, graph.caller_rows], k)
 
 
 def n_listing(

@@ -69,18 +69,18 @@ def table_of_dense(matrix: Any, n_neighbors: int | None) -> Table:
         check_symmetry(part, np.asarray(D[:, rows]).T, scale)
         # Before all copies of the point, which are at distance 0, too.
         part[own - rows.start, own] = -1.0
-        near = (
-            np.argpartition(part, k - 1, axis=1)[:, :k]
-            if k < n
-            else np.tile(np.arange(n), (len(part), 1))
-        )
-        near.sort(axis=1)
-        found = np.take_along_axis(part, near, axis=1)
-        order = np.argsort(found, axis=1, kind="stable")
-        indices[rows] = np.take_along_axis(near, order, axis=1)
-        sqdist[rows] = np.take_along_axis(found, order, axis=1) ** 2
+        indices[rows], sqdist[rows] = nearest_in_rows(part, k)
         sqdist[rows, 0] = 0.0
     return indices, sqdist
+
+
+def nearest_in_rows(distances: FloatArray, k: int) -> tuple[NDArray[np.intp], FloatArray]:
+    """Return the k smallest of each row, ties in the order of the columns, and their squares."""
+    near = np.argpartition(distances, k - 1, axis=1)[:, :k]
+    near.sort(axis=1)
+    found = np.take_along_axis(distances, near, axis=1)
+    order = np.argsort(found, axis=1, kind="stable")
+    return np.take_along_axis(near, order, axis=1), np.take_along_axis(found, order, axis=1) ** 2
 
 
 def table_of_sparse(matrix: Any, n_neighbors: int | None) -> Table:

@@ -2,11 +2,9 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+from tests.support.scripts import BENCHMARKS
 
 
 def output_of(script, *arguments):
@@ -33,3 +31,19 @@ def test_timing(script):
 def test_engines():
     text = output_of("engines.py", "--points", "600", "--columns", "30", "--dims", "2")
     assert text.count("agrees 1.0000") == 2
+
+
+def test_speed_and_its_picture(tmp_path):
+    saved = tmp_path / "speed.json"
+    text = output_of("speed.py", "--points", "2000", "--problems", "curve", "--check",
+                     "--save", str(saved))  # fmt: skip
+    assert "R=" in text
+    table = output_of("speed_figure.py", str(saved), str(tmp_path / "speed.png"))
+    assert "closed curve" in table
+    assert (tmp_path / "speed.png").stat().st_size > 10_000
+
+
+def test_comparison_with_what_is_installed():
+    text = output_of("compare.py", "--points", "2000", "--limit", "60")
+    assert "vbdm:" in text
+    assert "failed" not in text

@@ -268,6 +268,8 @@ def test_precomputed_distances():
         model.transform(apart[:, :-1])
     with pytest.raises(vbdm.InputError, match="Only the distances"):
         vbdm.extend(model.spectrum_, apart[:, :-1])
+    with pytest.raises(vbdm.InputError, match="not negative"):
+        vbdm.extend(model.spectrum_, -apart)
 
 
 def test_progress_is_shown_on_request(monkeypatch):

@@ -3,25 +3,11 @@
 The problems and the table are those of ``benchmarks/independent.py``.
 """
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from tests.support.scripts import load_benchmark
 
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "independent.py"
-
-
-def load():
-    spec = importlib.util.spec_from_file_location("independent", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up there
-    spec.loader.exec_module(module)
-    return module
-
-
-independent = load()
+independent = load_benchmark("independent")
 
 
 def assert_passes(row, n):

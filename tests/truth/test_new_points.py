@@ -3,27 +3,13 @@
 The problems and the measures are those of ``benchmarks/extension.py``.
 """
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from tests.support.scripts import load_benchmark
 
 import vbdm
 
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "extension.py"
-
-
-def load():
-    spec = importlib.util.spec_from_file_location("extension", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up there
-    spec.loader.exec_module(module)
-    return module
-
-
-extension = load()
+extension = load_benchmark("extension")
 
 #: Share by which errors on new points may exceed those on training points.
 AT_MOST = 1.3

@@ -15,6 +15,7 @@ from .rotation import Axes, RotatedIndex, principal_axes
 
 __all__ = ["Auto", "Choice", "RotatedIndex"]
 
+# The numbers below were set on the clouds of `benchmarks/engines.py`, and on no others.
 #: Up to this many effective columns the tree wins always; beyond, it is timed.
 TREE_COLUMNS = 8
 #: A search that takes less than this, in seconds, is not worth a comparison.
@@ -76,24 +77,22 @@ class Auto:
         if not axes.is_isometry:
             return self.compare(cloud, k, axes, [])
         rank = axes.basis.shape[1]
-        tree = rotated(KDTree(), cloud, k, axes)
+        tree = turned(KDTree(), cloud, k, axes)
         if rank <= TREE_COLUMNS:
             why = f"{rank} directions hold all the variance: k-d tree"
-            return Choice(KDTree(), axes.basis, why), tree
+            return Choice(KDTree(), rotation_of(tree), why), tree
         seconds = self.time(tree, cloud, k)
         if seconds < max(SHORT, PER_PAIR * len(cloud) ** 2 / n_threads()):
             why = f"{rank} directions; the k-d tree takes about {seconds:.2g} s, which is short"
-            return Choice(KDTree(), axes.basis, why), tree
+            return Choice(KDTree(), rotation_of(tree), why), tree
         return self.compare(cloud, k, axes, [Runner(KDTree(), tree, seconds)])
 
     def compare(
         self, cloud: FloatArray, k: int, axes: Axes, others: list[Runner]
     ) -> tuple[Choice, NeighborIndex]:
         """Time the rivals; those that fall far behind are not looked at twice."""
-        # Where no direction can be dropped, brute force gains nothing from a rotation.
         all_pairs = BruteForce()
-        turn = axes.is_isometry and not axes.is_complete
-        brute = rotated(all_pairs, cloud, k, axes) if turn else all_pairs.index(cloud, k)
+        brute = turned(all_pairs, cloud, k, axes)
         first = Runner(all_pairs, brute, self.time(brute, cloud, k))
         for engine in rivals(axes):
             index = engine.index_along(cloud, k, axes)
@@ -113,8 +112,7 @@ class Auto:
             why = f"{reason}; more than {self.patience:.3g} s, so an approximate engine is taken"
             approximate = PyNNDescent()
             return Choice(approximate, None, why, False), approximate.index(cloud, k)
-        rotation = best.index.rotation if isinstance(best.index, RotatedIndex) else None
-        return Choice(best.engine, rotation, reason), best.index
+        return Choice(best.engine, rotation_of(best.index), reason), best.index
 
     def time(self, index: NeighborIndex, cloud: FloatArray, k: int) -> float:
         """Return the seconds that a search for all points will take, from a few of them."""
@@ -141,10 +139,21 @@ def rivals(axes: Axes) -> list[Projected]:
     return [Projected(KDTree() if axes.n_leading <= TREE_DIRECTIONS else BruteForce())]
 
 
-def rotated(engine: NeighborSearch, cloud: FloatArray, k: int, axes: Axes) -> RotatedIndex:
-    """Return the engine's index along these directions."""
+def turned(engine: NeighborSearch, cloud: FloatArray, k: int, axes: Axes) -> NeighborIndex:
+    """Return the engine's index along these directions.
+
+    Where none was dropped, or points lie beside them, the cloud stays as it is: a turn alone gains
+    nothing, and distances would be measured twice.
+    """
+    if axes.is_complete or not axes.is_isometry:
+        return engine.index(cloud, k)
     inner = engine.index(cloud @ axes.basis, k)
     return RotatedIndex(inner, cloud, axes.basis, inner.rows_per_call, inner.parallel)
+
+
+def rotation_of(index: NeighborIndex) -> FloatArray | None:
+    """Return the directions that an index searches along, if it was turned."""
+    return index.rotation if isinstance(index, RotatedIndex) else None
 
 
 def named(engine: NeighborSearch) -> str:
