@@ -1,0 +1,43 @@
+r"""From a file to points: `read` finds the numbers, `prepare` makes the cloud.
+
+A file becomes a `Table` (rows are points, columns have names), a table becomes a `Cloud` (what the
+estimate takes) together with a `Preparation`, which does the same to other files later.
+
+>>> import tempfile, os
+>>> folder = tempfile.TemporaryDirectory()
+>>> path = os.path.join(folder.name, "walk.csv")
+>>> with open(path, "w") as stream:
+...     _ = stream.write("time,x,y\n0,1.5,2\n1,1.7,3\n2,1.6,5\n")
+>>> table = vbdm.io.read(path, columns="x,y")
+>>> table.names, table.source.format
+(('x', 'y'), 'text')
+>>> cloud, preparation = vbdm.io.prepare(table, delays=2)
+>>> cloud.names
+('x', 'y', 'x@-1', 'y@-1')
+>>> cloud.points.tolist()
+[[1.7, 3.0, 1.5, 2.0], [1.6, 5.0, 1.7, 3.0]]
+
+Everything beyond NumPy's files and text needs a library, which is imported when such a file is
+read; `formats` tells which are there. The readers are one small module each; a new one is a
+function ``read(path, options) -> Content`` and a line in `vbdm.io.formats`.
+"""
+
+from .anndata import write_anndata
+from .cloud import Cloud
+from .formats import Format, formats
+from .preparation import Preparation
+from .preparing import prepare
+from .reading import read
+from .table import Source, Table
+
+__all__ = [
+    "Cloud",
+    "Format",
+    "Preparation",
+    "Source",
+    "Table",
+    "formats",
+    "prepare",
+    "read",
+    "write_anndata",
+]

@@ -1,0 +1,123 @@
+"""What is done to the columns before the estimate: learned on one file, done alike to others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ..arrays import check_choice
+from ..errors import InputError, bad_input
+from .cloud import Cloud, standardized, take
+from .table import Table, are_plain, listed
+
+Period = tuple[float | None, ...] | None
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """How rows of a table become points.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Columns of the table it was learned on; empty for distances.
+    columns : tuple of str
+        Those that were chosen.
+    center, scale : tuple of float or None
+        What is subtracted from each chosen column and what it is then divided by; None: nothing.
+    delays, delay_step : int
+        Each point is a row and the rows ``delay_step``, ``2 * delay_step``, ... before it,
+        `delays` of them together; 1 is the row alone.
+    period : tuple or None
+        Periods of the chosen columns.
+    missing : {"error", "drop"}
+        What happens to rows with missing values.
+    """
+
+    names: tuple[str, ...]
+    columns: tuple[str, ...]
+    center: tuple[float, ...] | None = None
+    scale: tuple[float, ...] | None = None
+    delays: int = 1
+    delay_step: int = 1
+    period: Period = None
+    missing: str = "error"
+
+    def apply(self, table: Table) -> Cloud:
+        """Return the points of another table, made as those it was learned on; no thinning.
+
+        Columns are found by name; where either file has no names, by position.
+        """
+        if table.metric == "precomputed" or not self.names:
+            raise no_points("New points cannot be prepared from distances.")
+        return standardized(take(table, self.find(table.names), self), self)
+
+    def find(self, names: Sequence[str]) -> list[int]:
+        """Return the positions of the chosen columns among the names of another table."""
+        place = {name: position for position, name in enumerate(names)}
+        if all(name in place for name in self.columns):
+            return [place[name] for name in self.columns]
+        if are_plain(names) or are_plain(self.names):
+            if len(names) == len(self.columns):
+                return list(range(len(names)))
+            if len(names) == len(self.names):
+                return [self.names.index(name) for name in self.columns]
+        absent = [name for name in self.columns if name not in place]
+        raise bad_input(
+            "The file does not have the columns that the model was learned on.",
+            received=f"{len(names)} column(s): {listed(list(names))}",
+            because=f"The model needs {len(self.columns)} column(s): {listed(self.columns)}; "
+            f"missing: {listed(absent)}.",
+            hint="Pass a file with the same columns, in any order if they have names.",
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values that JSON can hold; `from_dict` takes them back."""
+        pairs = asdict(self).items()
+        return {name: list(v) if isinstance(v, tuple) else v for name, v in pairs}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Preparation:
+        """Build it again from what `as_dict` gave."""
+        try:
+            read: dict[str, Any] = {
+                k: tuple(v) if isinstance(v, list) else v for k, v in values.items()
+            }
+            preparation = cls(**read)
+            check_fields(preparation)
+        except (TypeError, ValueError, AttributeError) as error:
+            raise bad_input(
+                "The preparation of the columns cannot be understood.",
+                received=f"{str(values)[:200]} ({error})",
+                because="The file was changed, or written by another version of vbdm.",
+                hint="Make the model again from its data.",
+            ) from error
+        return preparation
+
+
+def check_fields(preparation: Preparation) -> None:
+    """Raise ValueError unless the parts fit together."""
+    p, n = preparation, len(preparation.columns)
+    if not set(p.columns) <= set(p.names):
+        raise ValueError("columns that are not among the names")
+    for name in ("center", "scale", "period"):
+        part = getattr(p, name)
+        if part is not None and len(part) != n:
+            raise ValueError(f"{name} has another length than the columns")
+    if (p.center is None) != (p.scale is None):
+        raise ValueError("center without scale")
+    numbers = [*(p.center or ()), *(p.scale or ()), p.delays, p.delay_step]
+    if not all(isinstance(number, int | float) for number in numbers):
+        raise ValueError("text in place of numbers")
+    check_choice(p.missing, "missing", ("error", "drop"))
+
+
+def no_points(what: str) -> InputError:
+    """Return the error for asking of distances what only points have."""
+    return bad_input(
+        what,
+        received="a matrix of distances",
+        because="Columns, delays, scaling and thinning are for coordinates.",
+        hint="Leave these options out, or choose coordinates with --key, such as --key X_pca.",
+    )

@@ -1,0 +1,217 @@
+"""From a table to points: columns, missing values, scaling, delays, thinning; and again."""
+
+import json
+
+import numpy as np
+import pytest
+
+import vbdm
+from vbdm.errors import InputError
+from vbdm.io import Preparation, Source, Table, prepare, read
+
+SOURCE = Source("a.npy", "npy", 0, "")
+
+
+def table_of(values, names=None, period=None):
+    values = np.asarray(values)
+    names = names or tuple(f"x{i}" for i in range(values.shape[1]))
+    return Table(values, tuple(names), SOURCE, period=period)
+
+
+@pytest.fixture
+def series():
+    return np.random.default_rng(2).standard_normal((60, 3)) * [1.0, 5.0, 0.1] + [3.0, -2.0, 0.0]
+
+
+def test_nothing_to_do_copies_nothing(series):
+    cloud, preparation = prepare(table_of(series))
+    assert np.shares_memory(cloud.points, series)
+    assert cloud.rows.tolist() == list(range(60))
+    assert (cloud.n_read, cloud.dropped, cloud.metric, cloud.period) == (60, 0, "euclidean", None)
+    assert preparation.columns == ("x0", "x1", "x2")
+
+
+def test_delays_are_rows_before(series):
+    cloud, _ = prepare(table_of(series, "abc"), columns="c,a", delays=3, delay_step=4)
+    assert cloud.names == ("c", "a", "c@-4", "a@-4", "c@-8", "a@-8")
+    assert cloud.rows.tolist() == list(range(8, 60))
+    for lag in range(3):
+        expected = series[cloud.rows - 4 * lag][:, [2, 0]]
+        np.testing.assert_array_equal(cloud.points[:, 2 * lag : 2 * lag + 2], expected)
+
+
+@pytest.mark.parametrize("delays", [0, 1])
+def test_no_delays(series, delays):
+    cloud, preparation = prepare(table_of(series), delays=delays)
+    np.testing.assert_array_equal(cloud.points, series)
+    assert preparation.delays == 1
+
+
+def test_gaps_are_not_bridged(series):
+    series[20, 1] = np.nan
+    cloud, _ = prepare(table_of(series), delays=2, delay_step=3, missing="drop")
+    assert 20 not in cloud.rows
+    assert 23 not in cloud.rows
+    assert cloud.dropped == 2
+    assert np.isfinite(cloud.points).all()
+    # A gap in a column that is not used is none.
+    assert prepare(table_of(series), columns="x0")[0].dropped == 0
+
+
+def test_missing_values_are_named(series):
+    series[[7, 9, 30], [0, 2, 2]] = np.nan
+    with pytest.raises(InputError, match=r"3 of 60 rows, the first: 7, 9, 30 .*x0, x2.*--drop-m"):
+        prepare(table_of(series))
+    series[:, 1] = np.nan
+    with pytest.raises(InputError, match=r"Every row.*--columns"):
+        prepare(table_of(series), missing="drop")
+
+
+@pytest.mark.parametrize("missing", ["error", "drop"])
+def test_infinity_is_always_refused(series, missing):
+    series[11, 1] = -np.inf
+    with pytest.raises(InputError, match=r"infinity in column\(s\) x1, first in row 11"):
+        prepare(table_of(series), missing=missing)
+
+
+def test_thinning(series):
+    cloud, _ = prepare(table_of(series), delays=2, every=10)
+    assert cloud.rows.tolist() == [1, 11, 21, 31, 41, 51]
+    drawn, _ = prepare(table_of(series), subsample=20, seed=4)
+    assert len(np.unique(drawn.rows)) == 20
+    assert (np.diff(drawn.rows) > 0).all()
+    np.testing.assert_array_equal(drawn.points, series[drawn.rows])
+    again, _ = prepare(table_of(series), subsample=20, seed=4)
+    other, _ = prepare(table_of(series), subsample=20, seed=5)
+    assert (again.rows == drawn.rows).all()
+    assert (other.rows != drawn.rows).any()
+    assert len(prepare(table_of(series), subsample=1000)[0].rows) == 60
+
+
+def test_standardized_columns(series):
+    series[:, 2] = 1e8 + 0.1
+    cloud, preparation = prepare(table_of(series), standardize=True, subsample=30)
+    np.testing.assert_allclose(cloud.points[:, :2].mean(axis=0), 0, atol=1e-14)
+    np.testing.assert_allclose(cloud.points[:, :2].std(axis=0), 1)
+    # A column that does not vary stays where it is, rounding errors are not blown up.
+    assert preparation.scale[2] == 1.0
+    assert np.abs(cloud.points[:, 2]).max() < 1e-6
+
+
+def test_new_file_is_treated_alike(tmp_path, series):
+    """A row has the same point, whether it came with the first file or with a later one."""
+    np.savetxt(tmp_path / "a.csv", series, delimiter=",", header="a,b,c", comments="", fmt="%.17g")
+    np.savetxt(
+        tmp_path / "b.csv", series[20:, ::-1], delimiter=",", header="c,b,a", comments="",
+        fmt="%.17g",
+    )  # fmt: skip
+    table = read(tmp_path / "a.csv", columns="a,c")
+    cloud, learned = prepare(table, standardize=True, delays=3, delay_step=2)
+    preparation = Preparation.from_dict(json.loads(json.dumps(learned.as_dict())))
+    assert preparation == learned
+    for new in (read(tmp_path / "b.csv"), read(tmp_path / "b.csv", columns=preparation)):
+        later = preparation.apply(new)
+        assert later.names == cloud.names
+        # The first new point needs rows 20, 22 and 24 of the old file.
+        np.testing.assert_array_equal(later.points, cloud.points[20:])
+        assert later.rows.tolist() == list(range(4, 40))
+
+
+def test_thinning_is_not_applied_to_new_files(series):
+    _, preparation = prepare(table_of(series), every=7, subsample=5)
+    assert len(preparation.apply(table_of(series)).points) == 60
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("abc", "cbad", [0, 2]),
+        (("x0", "x1", "x2"), ("x0", "x1", "x2"), [2, 0]),
+        ("abc", ("x0", "x1"), [0, 1]),
+        ("abc", ("x0", "x1", "x2"), [2, 0]),
+        (("x0", "x1", "x2"), "uvw", [2, 0]),
+        ("abc", "ab", None),
+        ("abc", "xyz", None),
+        (("x0", "x1", "x2"), "uvwx", None),
+    ],
+)
+def test_columns_are_found_by_name_or_position(series, old, new, expected):
+    _, preparation = prepare(table_of(series, old), columns=[2, 0])
+    if expected is None:
+        with pytest.raises(InputError, match="does not have the columns"):
+            preparation.find(tuple(new))
+    else:
+        assert preparation.find(tuple(new)) == expected
+
+
+def test_periods_follow_their_columns(series):
+    table = table_of(series, period=(None, 2.0, 3.0))
+    cloud, preparation = prepare(table, columns="2,0", delays=2)
+    assert cloud.period == (3.0, None, 3.0, None)
+    assert preparation.apply(table).period == cloud.period
+    assert prepare(table, columns="0")[0].period is None
+    assert prepare(table, columns="0,1", period=[7, None])[0].period == (7.0, None)
+    assert prepare(table_of(series), period=4)[0].period == (4.0, 4.0, 4.0)
+    cloud, _ = prepare(table, columns="0,1")
+    assert vbdm.neighbors(cloud.points, 5, period=cloud.period).period.tolist() == [0.0, 2.0]
+
+
+def test_angles_are_not_standardized(series):
+    table = table_of(series, "abc", period=(None, 2.0, None))
+    with pytest.raises(InputError, match=r"periodic column\(s\): b"):
+        prepare(table, standardize=True)
+    prepare(table, columns="a,c", standardize=True)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"delays": -1}, "`delays`"),
+        ({"delays": 2.5}, "`delays`"),
+        ({"delays": 61}, "fewer rows than the delays need"),
+        ({"delays": 4, "delay_step": 20}, "fewer rows than the delays need"),
+        ({"delay_step": 0}, "`delay_step`"),
+        ({"every": 0}, "`every`"),
+        ({"subsample": 1}, "`subsample`"),
+        ({"seed": -1}, "`seed`"),
+        ({"missing": "fill"}, "`missing`"),
+        ({"columns": "z"}, "no such column"),
+        ({"period": [1, 2]}, "`period`"),
+    ],
+)
+def test_impossible_settings(series, settings, words):
+    with pytest.raises(InputError, match=words):
+        prepare(table_of(series), **settings)
+
+
+def test_no_complete_run_of_rows(series):
+    series[::2, 0] = np.nan
+    with pytest.raises(InputError, match="No point is left"):
+        prepare(table_of(series), delays=2, missing="drop")
+
+
+def test_too_large_to_standardize():
+    with pytest.raises(InputError, match="cannot be standardised"):
+        prepare(table_of([[1e300], [-1e300], [3.0]]), standardize=True)
+
+
+def test_blocks_of_rows_make_no_difference(series, monkeypatch):
+    series[33, 1] = np.nan
+    settings = {"columns": "2,0", "delays": 2, "standardize": True, "missing": "drop"}
+    whole, _ = prepare(table_of(series), **settings)
+    monkeypatch.setattr("vbdm.io.missing.AT_A_TIME", 10)
+    parts, _ = prepare(table_of(series), **settings)
+    np.testing.assert_array_equal(whole.points, parts.points)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"columns": ["z"]}, {"center": [1.0]}, {"scale": None}, {"delays": "two"}, {"new": 1},
+        {"missing": "fill"}, {"names": 3}, {"period": [1.0]},
+    ],
+)  # fmt: skip
+def test_damaged_preparation(series, change):
+    _, preparation = prepare(table_of(series), standardize=True)
+    with pytest.raises(InputError):
+        Preparation.from_dict({**preparation.as_dict(), **change})

@@ -1,0 +1,158 @@
+"""Trajectories: both libraries give the same numbers, free of the molecule's own motion."""
+
+import sys
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import vbdm
+from vbdm.errors import InputError
+from vbdm.io import prepare, read
+from vbdm.io.trajectory import superposed
+
+LIBRARIES = ["mdtraj", "MDAnalysis"]
+
+
+@pytest.fixture
+def peptide(tmp_path):
+    """Six residues that shake, turn and drift: topology and trajectory in several formats."""
+    mdtraj = pytest.importorskip("mdtraj")
+    rng = np.random.default_rng(0)
+    topology = mdtraj.Topology()
+    chain = topology.add_chain()
+    for number in range(6):
+        residue = topology.add_residue("ALA", chain, resSeq=number + 1)
+        for name, element in (("N", "N"), ("CA", "C"), ("C", "C"), ("O", "O")):
+            topology.add_atom(name, mdtraj.element.get_by_symbol(element), residue)
+    base = np.cumsum(rng.normal(0, 0.15, (24, 3)), axis=0)
+    shaken = base + rng.normal(0, 0.01, (30, 24, 3))
+    turned = np.einsum("fij,faj->fai", Rotation.random(30, random_state=1).as_matrix(), shaken)
+    moved = turned + rng.normal(0, 1, (30, 1, 3))
+    trajectory = mdtraj.Trajectory(moved.astype(np.float32), topology)
+    trajectory[0].save(tmp_path / "top.pdb")
+    for suffix in ("xtc", "dcd", "trr", "nc", "pdb"):
+        trajectory.save(tmp_path / f"run.{suffix}")
+    return tmp_path, trajectory
+
+
+@pytest.fixture
+def only(monkeypatch):
+    """Make it look as if one library only were installed."""
+
+    def choose(library):
+        pytest.importorskip(library)
+        for other in LIBRARIES:
+            if other != library:
+                monkeypatch.setitem(sys.modules, other, None)
+
+    return choose
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("suffix", ["xtc", "dcd", "trr", "nc", "pdb"])
+def test_coordinates_are_superposed(peptide, only, library, suffix):
+    folder, trajectory = peptide
+    atoms = trajectory.atom_slice(trajectory.topology.select("name CA"))
+    expected = 10 * pytest.importorskip("mdtraj").rmsd(atoms, atoms, 0)
+    only(library)
+    before = sorted(folder.iterdir())
+    table = read(folder / f"run.{suffix}", topology=folder / "top.pdb")
+    assert table.source.selection["library"] == library
+    assert table.source.selection["selection"] == "name CA"
+    assert table.names[:4] == ("ALA1-CA.x", "ALA1-CA.y", "ALA1-CA.z", "ALA2-CA.x")
+    frames = table.values.reshape(30, 6, 3)
+    np.testing.assert_allclose(frames.mean(axis=1), 0, atol=1e-10)
+    rmsd = np.sqrt(((frames - frames[0]) ** 2).sum(axis=2).mean(axis=1))
+    # In ångström; files keep 0.01 Å at worst.
+    np.testing.assert_allclose(rmsd, expected, atol=0.01)
+    # No index is left beside the user's files.
+    assert sorted(folder.iterdir()) == before
+
+
+def test_superposition_undoes_any_motion():
+    rng = np.random.default_rng(3)
+    base = rng.standard_normal((7, 3))
+    turns = Rotation.random(20, random_state=2).as_matrix()
+    frames = np.einsum("fij,aj->fai", turns, base) + rng.standard_normal((20, 1, 3))
+    aligned = superposed(frames)
+    np.testing.assert_allclose(aligned, np.broadcast_to(aligned[0], aligned.shape), atol=1e-12)
+    # A mirror image is another molecule.
+    mirrored = superposed(np.stack([base, base * [1, 1, -1]]))
+    assert np.abs(mirrored[1] - mirrored[0]).max() > 0.1
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_dihedrals(peptide, only, library):
+    folder, trajectory = peptide
+    mdtraj = pytest.importorskip("mdtraj")
+    expected = np.hstack([mdtraj.compute_phi(trajectory)[1], mdtraj.compute_psi(trajectory)[1]])
+    only(library)
+    table = read(folder / "run.dcd", topology=folder / "top.pdb", features="dihedrals")
+    assert table.names[0] == "phi ALA2"
+    assert table.names[5] == "psi ALA1"
+    assert table.period == (2 * np.pi,) * 10
+    # Angles near ±π may be on either side.
+    turn = np.exp(1j * table.values) / np.exp(1j * expected)
+    np.testing.assert_allclose(np.angle(turn), 0, atol=1e-3)
+    cloud, _ = prepare(table, columns="0-1")
+    assert cloud.period == (2 * np.pi, 2 * np.pi)
+    vbdm.neighbors(cloud.points, 5, period=cloud.period)
+    with pytest.raises(InputError, match="Periodic columns"):
+        prepare(table, standardize=True)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_choices(peptide, only, library):
+    folder, _ = peptide
+    only(library)
+    settings = {"topology": folder / "top.pdb"}
+    table = read(folder / "run.xtc", selection="name CA or name N", stride=4, **settings)
+    assert table.values.shape == (8, 36)
+    for wrong in ("name P", "(((", "colour blue"):
+        with pytest.raises(InputError, match="gives no atoms"):
+            read(folder / "run.xtc", selection=wrong, **settings)
+    with pytest.raises(InputError, match="no backbone angles"):
+        read(folder / "run.xtc", features="dihedrals", selection="name CA", **settings)
+    with pytest.raises(InputError, match="`stride`"):
+        read(folder / "run.xtc", stride=0, **settings)
+    assert read(folder / "run.pdb").values.shape == (30, 18)
+
+
+def test_topology_is_asked_for(peptide):
+    folder, _ = peptide
+    with pytest.raises(InputError, match="--topology"):
+        read(folder / "run.xtc")
+    with pytest.raises(InputError, match="The topology file does not exist"):
+        read(folder / "run.xtc", topology=folder / "none.pdb")
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("suffix", ["xtc", "dcd", "trr", "nc"])
+def test_truncated_trajectories(peptide, only, library, suffix, capfd):
+    folder, _ = peptide
+    only(library)
+    path = folder / f"run.{suffix}"
+    whole = path.read_bytes()
+    for cut in (2, 40, 90, 300):
+        path.write_bytes(whole[:cut])
+        with pytest.raises(InputError):
+            read(path, topology=folder / "top.pdb")
+    # The libraries' own remarks would spoil output for other programs.
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_reading_is_silent(peptide, only, library, capfd):
+    folder, _ = peptide
+    only(library)
+    read(folder / "run.dcd", topology=folder / "top.pdb")
+    print("afterwards")
+    assert capfd.readouterr() == ("afterwards\n", "")
+
+
+def test_another_molecule(peptide):
+    folder, trajectory = peptide
+    trajectory.atom_slice(range(20)).save(folder / "small.xtc")
+    with pytest.raises(InputError):
+        read(folder / "small.xtc", topology=folder / "top.pdb")
