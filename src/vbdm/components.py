@@ -67,6 +67,14 @@ def find_pieces(pencil: Pencil, components: str, smallest: int) -> Pieces:
     """
     labels = connected_pieces(pencil)
     size = np.bincount(labels)
+    if size.max() == 1:
+        raise bad_input(
+            "No two points are joined.",
+            received=f"{len(size)} points, each a piece of its own",
+            because="The kernel is far narrower than the distances between points: `epsilon` is "
+            "too small.",
+            hint="Leave `epsilon` out to have it chosen, or raise it.",
+        )
     n_solved = max(1, int((size >= smallest).sum()))
     if components == "error" and n_solved > 1:
         raise bad_input(

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from .spectrum import Spectrum
 
 
+#: Beyond exp(±300) products of two factors leave the range of numbers.
+LARGEST_EXPONENT = 300.0
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Operator:
     """The estimate of L f = Δf + c1 ∇f·∇q/q on the points.
@@ -290,7 +294,17 @@ def normalise(
     # A point without neighbours has no density to speak of; its row is empty whatever it is given.
     sums = np.where(kernel.row_sums > 0, kernel.row_sums, 1.0)
     log_density = np.log(sums) - dim / 2 * np.log(squared)
-    factor = np.exp(-alpha * (log_density - np.median(log_density)))
+    exponent = -alpha * (log_density - np.median(log_density))
+    # K_α holds products of two factors.
+    if np.abs(exponent).max() > LARGEST_EXPONENT:
+        raise bad_input(
+            "Powers of the density overflow.",
+            received=f"alpha={alpha:.3g}, with a density that spans a factor of "
+            f"{np.exp(np.ptp(log_density)):.3g}",
+            because="α = 1 + β(d/2 + 1) - c1/2 is far from 0: `operator`, `alpha` or `beta` is.",
+            hint="Ask for 'laplacian' (c1 = 0) or 'generator' (c1 = 1).",
+        )
+    factor = np.exp(exponent)
     counts = kernel.weights.graph.counts
     if counts is not None:
         factor = factor * counts

@@ -39,6 +39,11 @@ BAD_CALLS = {
     "unknown form": (lambda: vbdm.estimate_operator(X, form="middle"), "form"),
     "unknown shape": (lambda: vbdm.estimate_operator(X, shape="box"), "shape"),
     "zero epsilon": (lambda: vbdm.estimate_operator(X, epsilon=0), "epsilon.*greater than 0"),
+    "tiny epsilon": (
+        lambda: vbdm.estimate_operator(X, epsilon=1e-300).spectrum(3),
+        "No two points are joined",
+    ),
+    "absurd c1": (lambda: vbdm.estimate_operator(X, 1e9), "Powers of the density overflow"),
     "text epsilon": (lambda: vbdm.estimate_operator(X, epsilon="small"), "epsilon"),
     "negative dim": (lambda: vbdm.estimate_operator(X, dim=-1), "dim"),
     "text beta": (lambda: vbdm.estimate_operator(X, beta="minus"), "beta"),
