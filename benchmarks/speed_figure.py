@@ -1,6 +1,6 @@
 """Make the README's table and picture from what `speed.py --save` wrote.
 
-``python benchmarks/speed_figure.py results/speed.json docs/images/speed.png``
+``python benchmarks/speed_figure.py benchmarks/speed.json docs/images/speed.png``
 """
 
 from __future__ import annotations
