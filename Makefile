@@ -7,7 +7,7 @@ STAMP = $(VENV)/.installed
 .PHONY: demo test test-slow lint bench bench-history clean
 
 demo: $(STAMP)-plot
-	$(BIN)/python -m vbdm.demo results
+	$(BIN)/vbdm demo --out results
 
 # Test processes share the cores already: one BLAS thread each.
 test test-slow: export OPENBLAS_NUM_THREADS = 1
@@ -26,7 +26,7 @@ lint: $(STAMP)-test
 
 # Speed and memory (some ten minutes and 6 GB at a million points), then other packages.
 bench: $(STAMP)-test
-	$(BIN)/python benchmarks/speed.py --points 1000 10000 100000 1000000 --save results/speed.json
+	$(BIN)/python benchmarks/speed.py --points 1000 10000 100000 1000000 --save benchmarks/speed.json
 	$(BIN)/python benchmarks/compare.py
 
 # The same few figures at every commit, with airspeed velocity.

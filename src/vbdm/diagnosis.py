@@ -1,0 +1,389 @@
+"""What to think of a result: each doubt as a traffic light and a sentence in plain words.
+
+Mathematics and words only; `vbdm.report` draws them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import theory
+from .arrays import FloatArray
+from .doubts import drifting_dimension, laplacian_of_a_tail
+from .graph import LOW_RECALL
+from .modes import THIN
+from .operator import Operator
+from .spectrum import HEAVY, Spectrum
+
+Light = Literal["green", "amber", "red"]
+#: Judgements on eigenvalues look at this many of the first nonzero ones.
+FIRST = 5
+#: How many times the density may vary before growing errors matter (as in `vbdm.doubts`).
+WIDE_SPAN = 1000.0
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """One thing that was looked at.
+
+    Attributes
+    ----------
+    name : str
+        What was looked at.
+    light : {"green", "amber", "red"}
+        Fine; look at it before you trust the result; do not trust the result as it is.
+    words : str
+        What was found and, unless it is fine, what to do.
+    value : float or None
+        The number behind the judgement.
+    """
+
+    name: str
+    light: Light
+    words: str
+    value: float | None = None
+
+
+class EpsilonTable(Protocol):
+    """Eigenvalues on a grid of ε, as `vbdm.report.Sensitivity` has them."""
+
+    @property
+    def epsilons(self) -> FloatArray:
+        """The grid, (m,)."""
+
+    @property
+    def eigenvalues(self) -> FloatArray:
+        """Eigenvalues there, (m, n); NaN where a mode was lost."""
+
+    @property
+    def standard_errors(self) -> FloatArray:
+        """Their sampling errors, (m, n)."""
+
+    @property
+    def chosen(self) -> int:
+        """Which row belongs to the ε in use."""
+
+    @property
+    def n_points(self) -> int:
+        """How many points were solved on."""
+
+
+def diagnose(spectrum: Spectrum, sensitivity: EpsilonTable | None = None) -> tuple[Diagnosis, ...]:
+    """Judge a result.
+
+    Parameters
+    ----------
+    spectrum : Spectrum
+        What was computed.
+    sensitivity : Sensitivity, optional
+        From `vbdm.report.sensitivity`; without it nothing is said about the plateau over ε.
+
+    Returns
+    -------
+    tuple of Diagnosis
+        Always in the same order; what does not apply is left out.
+
+    Examples
+    --------
+    >>> op = vbdm.estimate_operator(vbdm.datasets.sphere(600, random_state=0).points)
+    >>> first = diagnose(op.spectrum(4))[0]
+    >>> first.light, first.words
+    ('green', 'All 600 points are connected.')
+    """
+    return tuple(_found(spectrum, sensitivity))
+
+
+def _found(spectrum: Spectrum, sensitivity: EpsilonTable | None) -> Iterator[Diagnosis]:
+    operator = spectrum.operator
+    symmetric = operator.kernel.bandwidth.is_symmetric
+    if symmetric:
+        yield connected_pieces(spectrum)
+        yield unresolved_points(spectrum)
+    yield neighbor_lists(operator)
+    if operator.weights.graph.recall is not None:
+        yield search_recall(operator.weights.graph.recall)
+    yield solver_residuals(spectrum)
+    if sensitivity is not None:
+        yield plateau(spectrum, sensitivity)
+    if symmetric:
+        yield error_bars(spectrum)
+        if len(spectrum.extent) == len(spectrum.eigenvalues):
+            yield weak_links(spectrum)
+    if operator.beta is not None:
+        yield error_exponents(operator)
+    yield dimension(operator)
+    if operator.c1 is not None and operator.c1 <= 0.05:
+        yield density_tail(operator)
+
+
+def connected_pieces(spectrum: Spectrum) -> Diagnosis:
+    """Judge whether all points communicate."""
+    n, name = len(spectrum.components), "Connected pieces"
+    strays = int((spectrum.components >= spectrum.n_solved).sum())
+    if spectrum.n_components == 1:
+        return Diagnosis(name, "green", f"All {n:,} points are connected.", 1.0)
+    found = (
+        f"The kernel splits the points into {spectrum.n_components} pieces that do not communicate"
+    )
+    if spectrum.n_solved > 1:
+        found += f"; the eigenvalue 0 appears {spectrum.n_solved} times, once for each large piece"
+    if strays:
+        found += f"; {strays:,} points in small pieces get no modes"
+    todo = "If the data should be connected, raise ε; otherwise analyse the pieces apart."
+    light: Light = "red" if strays > 0.05 * n else "amber"
+    return Diagnosis(name, light, f"{found}. {todo}", float(spectrum.n_components))
+
+
+def unresolved_points(spectrum: Spectrum) -> Diagnosis:
+    """Judge whether sparse points carry modes."""
+    name, count, n = "Unresolved points", int(spectrum.unresolved.sum()), len(spectrum.unresolved)
+    share = count / n
+    heavy = np.flatnonzero(spectrum.unresolved_share > HEAVY)
+    missing = np.flatnonzero(np.isnan(np.real(spectrum.eigenvalues)))
+    found = f"{percent(share)} of the points ({count:,}) are too sparse to resolve the first modes"
+    if missing.size:
+        words = (
+            f"{eigenvalues(missing)} could not be given: such modes decay within one step of "
+            "the kernel. Ask for fewer eigenvalues, or give more data."
+        )
+        return Diagnosis(name, "red", words, share)
+    if heavy.size:
+        light: Light = "red" if heavy.min() <= 1 else "amber"
+        words = (
+            f"{found}, and so much of the weight of some modes lies on them that the numbers "
+            f"{listed(heavy)} may be wrong. Trust these less, ask for fewer, or give more data."
+        )
+        return Diagnosis(name, light, words, share)
+    if spectrum.left_out.size:
+        words = (
+            f"{spectrum.left_out.size} modes sat on a handful of outlying points and were left "
+            "out. Look at these points: are they part of the data?"
+        )
+        return Diagnosis(name, "amber", words, share)
+    if count == 0:
+        return Diagnosis(name, "green", "All points resolve the first modes.", 0.0)
+    return Diagnosis(name, "green", f"{found}; no eigenvalue rests on them.", share)
+
+
+def neighbor_lists(operator: Operator) -> Diagnosis:
+    """Judge whether the lists of neighbours hold the kernel."""
+    share, k = operator.kernel.saturated, operator.n_neighbors
+    if share <= 0.05:
+        words = f"{k} neighbours per point hold the kernel at {percent(1 - share)} of the points."
+        return Diagnosis("Neighbour lists", "green", words, share)
+    words = (
+        f"At {percent(share)} of the points the {k} nearest neighbours end before the kernel has "
+        "decayed, so the operator is too small there. Raise the number of neighbours, or lower ε."
+    )
+    return Diagnosis("Neighbour lists", "red" if share > 0.3 else "amber", words, share)
+
+
+def search_recall(recall: float) -> Diagnosis:
+    """Judge an approximate search."""
+    words = f"The approximate search found {percent(recall)} of the true neighbours."
+    if recall >= LOW_RECALL:
+        return Diagnosis("Neighbour search", "green", words, recall)
+    light: Light = "amber" if recall >= 0.8 else "red"
+    return Diagnosis("Neighbour search", light, f"{words} Use an exact search.", recall)
+
+
+def solver_residuals(spectrum: Spectrum) -> Diagnosis:
+    """Judge whether the solver did its work."""
+    error, name = float(spectrum.error_estimate), "Solver"
+    size = "to all digits" if error < 1e-9 else f"to about {power_of_ten(error)} of its size"
+    if spectrum.converged and error <= 1e-3:
+        words = f"Each eigenvalue of the matrix is known {size}, far below the sampling error."
+        return Diagnosis(name, "green", words, error)
+    light: Light = "amber" if spectrum.converged and error <= 1e-2 else "red"
+    reached = "reached" if spectrum.converged else "did not reach"
+    words = (
+        f"The solver {reached} its tolerance; its eigenvalues are known {size}. "
+        "Lower the tolerance, or choose another solver."
+    )
+    return Diagnosis(name, light, words, error)
+
+
+def plateau(spectrum: Spectrum, sensitivity: EpsilonTable) -> Diagnosis:
+    """Judge how much the first eigenvalues move when ε is doubled or halved."""
+    name, here = "Plateau over ε", sensitivity.chosen
+    values = np.abs(np.asarray(sensitivity.eigenvalues))
+    first = nonzero_modes(np.asarray(sensitivity.eigenvalues)[here])[:FIRST]
+    beside = [row for row in (here - 1, here + 1) if 0 <= row < len(values)]
+    if not first.size or not beside:
+        return Diagnosis(name, "amber", "There are no eigenvalues to compare over ε.")
+    moves = np.array([np.abs(values[row, first] - values[here, first]) for row in beside])
+    lost = first[~np.isfinite(moves).all(axis=0)]
+    if lost.size:
+        words = (
+            f"{eigenvalues(lost)} cannot be followed when ε is doubled or halved: no mode there is "
+            "like it. Trust only those before, or give more data."
+        )
+        return Diagnosis(name, "red" if lost[0] == first[0] else "amber", words)
+    relative = float(np.median(moves / values[here, first], axis=1).max())
+    bars = np.asarray(sensitivity.standard_errors)[here, first]
+    within = bool((moves <= 2 * bars).all())
+    found = (
+        f"The first {len(first)} nonzero eigenvalues move by {percent(relative)} (median) when ε "
+        f"is doubled or halved"
+    )
+    part = sensitivity.n_points < spectrum.operator.n_points
+    if part:
+        found += f", on {sensitivity.n_points:,} drawn points"
+    if within or relative <= 0.05:
+        reason = "less than their error bars" if within else "little"
+        return Diagnosis(name, "green", f"{found}: {reason}.", relative)
+    todo = "Treat this as a systematic error beside the error bars; more data widens the plateau."
+    if part:
+        todo = "With all points the plateau is wider; compare with a larger part if it matters."
+    light: Light = "amber" if part or relative <= 0.2 else "red"
+    return Diagnosis(name, light, f"{found}. {todo}", relative)
+
+
+def error_bars(spectrum: Spectrum) -> Diagnosis:
+    """Judge the sampling errors of the first eigenvalues."""
+    first = nonzero_modes(spectrum.eigenvalues)[:FIRST]
+    if not first.size:
+        return Diagnosis("Error bars", "amber", "There is no nonzero eigenvalue to judge.")
+    relative = spectrum.standard_errors[first] / np.abs(spectrum.eigenvalues[first])
+    worst = float(np.nan_to_num(relative, nan=np.inf).max())
+    number = int(first[np.argmax(np.nan_to_num(relative, nan=np.inf))])
+    words = (
+        f"Among the first {len(first)} nonzero eigenvalues the largest standard error is "
+        f"{percent(worst)}, that of λ{subscript(number)}."
+    )
+    if worst <= 0.1:
+        return Diagnosis("Error bars", "green", words, worst)
+    light: Light = "amber" if worst <= 0.3 else "red"
+    return Diagnosis("Error bars", light, f"{words} More data would make it smaller.", worst)
+
+
+def weak_links(spectrum: Spectrum) -> Diagnosis:
+    """Judge whether a few points decide an eigenvalue."""
+    thin = np.flatnonzero(spectrum.extent < THIN)
+    if not thin.size:
+        words = "No eigenvalue hangs on a few points."
+        return Diagnosis("Weak links", "green", words, 0.0)
+    words = (
+        f"{eigenvalues(thin)} hang{'s' if thin.size == 1 else ''} on "
+        f"{int(spectrum.weak_links.sum()):,} points: a sparse tail, or a bridge between "
+        "clusters. Look at these points before you trust it."
+    )
+    light: Light = "amber" if thin.size <= len(spectrum.eigenvalues) / 2 else "red"
+    return Diagnosis("Weak links", light, words, float(thin.size))
+
+
+def error_exponents(operator: Operator) -> Diagnosis:
+    """Judge by the theory whether the sampling error stays bounded where data is sparse."""
+    beta, d = float(operator.beta or 0.0), operator.dim
+    exponent = theory.c2(operator.alpha, beta, d, derived=True)
+    if theory.bounded(operator.alpha, beta, d):
+        words = (
+            f"With β = {minus(beta)} in dimension {d:.2g} the sampling error stays bounded where "
+            f"the density q is sparse: there it goes like q to the power {minus(-exponent)}."
+        )
+        return Diagnosis("Error exponents", "green", words, exponent)
+    span = float(np.divide(*np.quantile(pilot_density(operator), [1.0, 0.0])))
+    words = (
+        f"With β = {minus(beta)} in dimension {d:.2g} the sampling error grows without bound where "
+        f"the data is sparse, and the density varies {span:,.0f} fold. "
+        "Use a negative β, such as the default."
+    )
+    return Diagnosis("Error exponents", "red" if span > WIDE_SPAN else "amber", words, exponent)
+
+
+def dimension(operator: Operator) -> Diagnosis:
+    """Judge the dimension."""
+    found, name = operator.dimension, "Dimension"
+    noise = drifting_dimension(operator)
+    if noise:
+        words = noise.replace("`dim`", "it")
+        return Diagnosis(name, "amber", words, found.drift)
+    if found.by_scale is None:
+        words = f"The dimension in use is {found.value:.3g}; it was not checked at other scales."
+        return Diagnosis(name, "green", words, found.value)
+    error = found.standard_error
+    words = f"The dimension is {found.value:.2f} ± {error:.2f} and depends little on the scale."
+    if found.drift >= 0.25:
+        words = (
+            f"The dimension depends on the scale: {found.by_scale.min():.1f} to "
+            f"{found.by_scale.max():.1f}. If you know it, give it."
+        )
+    return Diagnosis(name, "amber" if found.drift >= 0.25 else "green", words, found.drift)
+
+
+def density_tail(operator: Operator) -> Diagnosis:
+    """Judge whether a Laplacian makes sense on this cloud."""
+    name, message = "Density at the edge", laplacian_of_a_tail(operator, pilot_density(operator))
+    if message:
+        words = message.replace("operator='generator'", "the generator")
+        return Diagnosis(name, "red", words)
+    words = "The density does not fall towards 0, so the Laplacian has a discrete spectrum here."
+    return Diagnosis(name, "green", words)
+
+
+def pilot_density(operator: Operator) -> FloatArray:
+    """Return the first density estimate, which the bandwidth ρ = q^β remembers."""
+    if operator.beta and isinstance(operator.bandwidth, np.ndarray):
+        return np.asarray(operator.bandwidth ** (1 / operator.beta))
+    density = operator.density
+    return np.asarray(density[density > 0])
+
+
+def nonzero_modes(eigenvalues: FloatArray) -> NDArray[np.intp]:
+    """Return the numbers of the eigenvalues that are known and not 0."""
+    values = np.nan_to_num(np.real(eigenvalues))
+    return np.flatnonzero(np.abs(values) > 1e-12 * np.abs(values).max(initial=0.0))
+
+
+def eigenvalues(numbers: NDArray[np.intp]) -> str:
+    """Return "Eigenvalue 3" or "Eigenvalues 3 and 4"."""
+    return f"Eigenvalue{'s' if len(numbers) > 1 else ''} {listed(numbers)}"
+
+
+def listed(numbers: NDArray[np.intp], most: int = 8) -> str:
+    """Return numbers as words: "1, 2 and 3", the first few of them."""
+    names = [str(int(number)) for number in numbers[:most]]
+    if len(numbers) > most:
+        return ", ".join(names) + ", …"
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+
+
+def percent(share: float) -> str:
+    """Return a share in per cent, with as many digits as matter."""
+    size = 100 * abs(share)
+    if not np.isfinite(size):
+        return "an unknown share"
+    if size == 0 or size >= 9.95:
+        return f"{size:.0f} %"
+    return "less than 0.1 %" if size < 0.1 else f"{size:.1f} %"
+
+
+def subscript(number: int) -> str:
+    """Return a number in small digits below the line."""
+    return str(number).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
+
+
+def power_of_ten(value: float, digits: int = 1) -> str:
+    """Return a number as a power of ten.
+
+    Examples
+    --------
+    >>> power_of_ten(1.6e-06), power_of_ten(0.0)
+    ('2·10⁻⁶', '0')
+    """
+    if value == 0:
+        return "0"
+    head, tail = f"{value:.{digits - 1}e}".split("e")
+    head = f"{float(head):g}"
+    raised = str(int(tail)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"{head}·10{raised}" if head != "1" else f"10{raised}"
+
+
+def minus(value: float) -> str:
+    """Return a number with a true minus sign."""
+    return f"{value:.3g}".replace("-", "−")

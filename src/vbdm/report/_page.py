@@ -1,0 +1,141 @@
+"""The page: words and tables from Python, pictures from the scripts beside this file."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import re
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..archive import check_target, replacing
+from ..arrays import check_count
+from ..citing import citations, methods_paragraph
+from ..diagnosis import diagnose
+from ..spectrum import Spectrum
+from . import _parts as parts
+from ._payload import choose_drawn, payload
+from ._sensitivity import Sensitivity, why_no_sensitivity
+
+#: In this order they are one script.
+SCRIPTS = ("data", "colour", "raster", "chart", "cloud", "pointer", "curves", "epsilon", "page")
+#: At most so many points are drawn: they would cover each other.
+MOST_DRAWN = 20_000
+
+
+def page(
+    spectrum: Spectrum,
+    *,
+    sensitivity: Sensitivity | None = None,
+    names: Sequence[str] | None = None,
+    title: str = "",
+    source: Mapping[str, Any] | None = None,
+    warnings: Sequence[str] = (),
+    seconds: Mapping[str, float] | None = None,
+    preparation: Any = None,
+    n_drawn: int = MOST_DRAWN,
+    rows: ArrayLike | None = None,
+    settings: Mapping[str, Any] | None = None,
+) -> str:
+    """Return the page of a result as HTML text.
+
+    Parameters
+    ----------
+    spectrum : Spectrum
+        The result.
+    sensitivity : Sensitivity, optional
+        From `vbdm.report.sensitivity`; without it the page has no slider, and says why.
+    names : sequence of str, optional
+        Names of the columns.
+    title : str
+        A heading; by default what was estimated.
+    source : mapping, optional
+        Where the points came from: name, format, size, sha256, n_read …
+    warnings : sequence of str
+        What was warned of on the way.
+    seconds : mapping, optional
+        How long each part of the work took.
+    preparation : mapping, or object with `as_dict`, optional
+        What was done to the columns before.
+    n_drawn : int
+        At most so many points are drawn, and those of the sensitivity.
+    rows : (N,) array of int, optional
+        The number of each point in its file, if not 0, 1, 2, …
+    settings : mapping, optional
+        Further settings to list, such as those of a command.
+
+    Returns
+    -------
+    str
+        One self-contained file: it loads nothing, and its own policy forbids it to. The same
+        arguments give the same text.
+    """
+    most = check_count(n_drawn, "n_drawn", low=1, high=1_000_000)
+    drawn = choose_drawn(spectrum, sensitivity, most)
+    numbers = None if rows is None else np.asarray(rows)
+    diagnoses = diagnose(spectrum, sensitivity)
+    known = dict(source or {})
+    style, script = resource("page.css"), whole_script()
+    fields = {
+        "title": parts.text(title or parts.heading(spectrum.operator)),
+        "policy": policy(style, script),
+        "style": style,
+        "script": script,
+        "sentence": parts.sentence(spectrum),
+        "summary": parts.summary(spectrum, known),
+        "verdict": parts.verdict(diagnoses),
+        "eigenvalues": parts.eigenvalue_table(spectrum),
+        "drawn": parts.text(drawn.note),
+        "places": parts.places_note(spectrum),
+        "epsilon": parts.epsilon_note(spectrum, sensitivity, why_no_sensitivity(spectrum)),
+        "tuning": parts.tuning_note(spectrum.operator),
+        "density": parts.density_note(spectrum.operator),
+        "diagnoses": parts.diagnosis_list(diagnoses, warnings),
+        "methods": parts.text(methods_paragraph(spectrum, known.get("n_read"), preparation)),
+        "references": parts.references(citations(spectrum)),
+        "bibtex": parts.text("\n\n".join(entry.bibtex for entry in citations(spectrum))),
+        "settings": parts.settings_table(spectrum, known, preparation, seconds, settings),
+        "data": payload(spectrum, sensitivity, names, drawn, numbers),
+    }
+    return filled(resource("page.html"), fields)
+
+
+def write_page(path: str | os.PathLike[str], spectrum: Spectrum, **options: Any) -> None:
+    """Write the page into a file, which appears only when it is complete (see `page`)."""
+    text = page(spectrum, **options)
+    with replacing(check_target(path)) as stream:
+        stream.write(text.encode("utf-8"))
+
+
+def whole_script() -> str:
+    """Return all scripts as one, which leaves no names behind in the page."""
+    body = "\n".join(resource(f"{name}.js") for name in SCRIPTS)
+    return f'"use strict";\n(() => {{\n{body}\n}})();'
+
+
+def resource(name: str) -> str:
+    """Return a file that lies beside this one."""
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def filled(template: str, fields: Mapping[str, str]) -> str:
+    """Put fields into a template, in one pass: what a field contains is left alone."""
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: fields[match.group(1)], template)
+
+
+def policy(style: str, script: str) -> str:
+    """Return rules for the browser: run this script, use this style, load nothing from anywhere."""
+    return (
+        f"default-src 'none'; script-src '{digest(script)}'; style-src '{digest(style)}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def digest(text: str) -> str:
+    """Return the name by which a policy knows a text."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -1,0 +1,326 @@
+"""Pieces of the page that are words and tables: all text from outside is escaped here."""
+
+from __future__ import annotations
+
+import html
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import scipy
+
+from ..citing import (
+    Citation,
+    as_mapping,
+    formula,
+    is_paper,
+    operator_in_words,
+    operator_name,
+    short,
+    version,
+)
+from ..diagnosis import Diagnosis, minus, percent, power_of_ten
+from ..operator import Operator
+from ..plot._clouds import per_volume
+from ..plot._curves import RULES
+from ..spectrum import Spectrum
+from ._payload import MOST_COLUMNS, doubts_about, error_text, errors_of, groups_of, with_error
+from ._sensitivity import Sensitivity
+
+WORDS = {"green": "good", "amber": "look here", "red": "problem"}
+#: Shapes as well as colours: a disc with a tick, a triangle, an octagon with a cross.
+SHAPES = {
+    "green": '<circle cx="12" cy="12" r="10"/><path d="M7 12.5l3.4 3.4L17 8.8"/>',
+    "amber": '<path class="body" d="M12 2.2L23 21.5H1z"/><path d="M12 9v6M12 18v.4"/>',
+    "red": '<path class="body" d="M8 2h8l6 6v8l-6 6H8l-6-6V8z"/>'
+    '<path d="M8.5 8.5l7 7M15.5 8.5l-7 7"/>',
+}
+
+
+def text(value: object) -> str:
+    """Return any text, safe inside an element or a quoted attribute."""
+    return html.escape(str(value), quote=True)
+
+
+def heading(operator: Operator) -> str:
+    """Return the page's title if none was given."""
+    name = operator_name(operator).removeprefix("the ")
+    return f"{name[0].upper()}{name[1:]} from {operator.n_points:,} points"
+
+
+def sentence(spectrum: Spectrum) -> str:
+    """Say in one sentence what was estimated."""
+    operator = spectrum.operator
+    what = operator_in_words(operator)
+    return text(
+        f"{what[0].upper()}{what[1:]}: its {len(spectrum.eigenvalues)} eigenvalues nearest to 0, "
+        f"estimated from {operator.n_points:,} points by variable bandwidth diffusion kernels."
+    )
+
+
+def summary(spectrum: Spectrum, source: Mapping[str, Any]) -> str:
+    """Return what was estimated, as a list of facts."""
+    operator = spectrum.operator
+    facts = [
+        ("Operator", formula(operator), operator_fact(operator)),
+        ("Points", f"{operator.n_points:,}", points_fact(operator, source)),
+        ("Dimension", *dimension_fact(operator)),
+        ("Kernel width", *width_fact(operator)),
+        ("ε", short(operator.epsilon), RULES.get(operator.tuning.rule, operator.tuning.rule)),
+        ("Neighbours", f"{operator.n_neighbors}", "per point, itself included"),
+    ]
+    return "\n".join(
+        f'<div class="fact"><dt>{text(name)}</dt><dd><b>{text(value)}</b>'
+        f"<span>{text(note)}</span></dd></div>"
+        for name, value, note in facts
+    )
+
+
+def operator_fact(operator: Operator) -> str:
+    """Say what the operator means."""
+    if operator.c1 is None:
+        return "for a given bandwidth ρ"
+    if abs(operator.c1) < 1e-9:
+        return "the Laplacian: geometry alone, whatever the sampling"
+    if abs(operator.c1 - 1) < 1e-9:
+        return "generator of the gradient flow whose equilibrium is the sampling density q"
+    return f"c1 = {minus(operator.c1)}, q is the sampling density"
+
+
+def points_fact(operator: Operator, source: Mapping[str, Any]) -> str:
+    """Say where the points came from, and how many columns they have."""
+    graph = operator.weights.graph
+    n = 0 if graph.points is None else graph.points.shape[1]
+    columns = f"{n} column{'s' if n > 1 else ''}" if n else "distances given"
+    name = source.get("name")
+    read = source.get("n_read")
+    rows = f", {read:,} rows read" if isinstance(read, int) and read != operator.n_points else ""
+    return f"{columns}, from {name}{rows}" if name else f"{columns}{rows}"
+
+
+def dimension_fact(operator: Operator) -> tuple[str, str]:
+    """Return the dimension with its error."""
+    found = operator.dimension
+    if np.isfinite(found.standard_error):
+        error = max(found.standard_error, 0.005)
+        return f"{found.value:.2f} ± {error:.2f}", "estimated from neighbour distances"
+    how = "given, or twice the slope of S(ε)" if is_paper(operator) else "given"
+    return f"{found.value:.3g}", how
+
+
+def width_fact(operator: Operator) -> tuple[str, str]:
+    """Return the kernel's width in the unit of the data."""
+    low, middle, high = np.quantile(operator.widths, [0.05, 0.5, 0.95])
+    return f"{middle:.3g}", f"median, in units of the data; {low:.3g} to {high:.3g} for 90 %"
+
+
+def icon(light: str) -> str:
+    """Return a light as a drawing."""
+    return (
+        f'<svg class="light {light}" viewBox="0 0 24 24" aria-hidden="true">{SHAPES[light]}</svg>'
+    )
+
+
+def verdict(diagnoses: Sequence[Diagnosis]) -> str:
+    """Return all lights in one line."""
+    worst = next((x for x in ("red", "amber") if any(d.light == x for d in diagnoses)), "green")
+    counts = [
+        f"{sum(d.light == light for d in diagnoses)} {word}"
+        for light, word in WORDS.items()
+        if any(d.light == light for d in diagnoses)
+    ]
+    return f"{icon(worst)}<span>{len(diagnoses)} checks: {', '.join(counts)}</span>"
+
+
+def diagnosis_list(diagnoses: Sequence[Diagnosis], warnings: Sequence[str]) -> str:
+    """Return the lights with their words, the worst first, then the warnings."""
+    order = sorted(diagnoses, key=lambda d: ("red", "amber", "green").index(d.light))
+    items = "\n".join(
+        f'<li class="{d.light}">{icon(d.light)}<div><h3>{text(d.name)} '
+        f'<span class="word">{WORDS[d.light]}</span></h3><p>{text(d.words)}</p></div></li>'
+        for d in order
+    )
+    notes = "".join(f"<li>{text(warning)}</li>" for warning in dict.fromkeys(warnings))
+    said = f'<details class="notes"><summary>Notes of the run</summary><ul>{notes}</ul></details>'
+    return f'<ul class="diagnoses">{items}</ul>{said if notes else ""}'
+
+
+def eigenvalue_table(spectrum: Spectrum) -> str:
+    """Return one row per eigenvalue."""
+    return "\n".join(eigenvalue_row(spectrum, i) for i in range(len(spectrum.eigenvalues)))
+
+
+def eigenvalue_row(spectrum: Spectrum, i: int) -> str:
+    """Return one row of the table."""
+    value, error = float(np.real(spectrum.eigenvalues[i])), float(errors_of(spectrum)[i])
+    group = next(group for group in groups_of(spectrum) if i in group)
+    doubts = doubts_about(spectrum, i)
+    notes = [f'<span class="doubt">{text(doubt)}</span>' for doubt in doubts]
+    if len(group) > 1:
+        notes.append(f'<span class="group">group {group[0]}–{group[-1]}</span>')
+    if value == 0:
+        spread, time = "exact", "∞"
+    else:
+        spread = f"± {error_text(error)}" if np.isfinite(error) else "—"
+        time = f"{1 / abs(value):.3g}" if np.isfinite(value) else "—"
+    cells = (with_error(value, error), spread, time, residual(spectrum, i), ", ".join(notes))
+    row = "".join(
+        f'<td class="{name}">{cell}</td>'
+        for name, cell in zip(("value", "error", "time", "residual", "flags"), cells, strict=True)
+    )
+    return (
+        f'<tr data-mode="{i}"><th scope="row"><button type="button" aria-pressed="false">'
+        f"{i}</button></th>{row}</tr>"
+    )
+
+
+def residual(spectrum: Spectrum, i: int) -> str:
+    """Return a residual in short."""
+    return power_of_ten(float(spectrum.residuals[i]))
+
+
+def places_note(spectrum: Spectrum) -> str:
+    """Say what the axes are."""
+    points = spectrum.operator.weights.graph.points
+    if points is None:
+        return (
+            "The input was distances, so the points have no coordinates of their own: "
+            "eigenfunctions serve as axes."
+        )
+    n = points.shape[1]
+    if n <= 3:
+        return ""
+    note = f"The points have {n} columns and are shown along their principal axes."
+    shown = f" The first {MOST_COLUMNS} columns can be chosen as axes." if n > MOST_COLUMNS else ""
+    return note + shown
+
+
+def epsilon_note(spectrum: Spectrum, sensitivity: Sensitivity | None, why: str) -> str:
+    """Say what the slider shows, or why there is none."""
+    if sensitivity is None:
+        return text(why or "The eigenpairs at other ε were not computed for this page.")
+    n, used = spectrum.operator.n_points, sensitivity.n_points
+    drawn = f"; {len(sensitivity.rows):,} of them are drawn" if len(sensitivity.rows) < used else ""
+    if used == n:
+        return f"Solved again at each ε on all {n:,} points{drawn}. Modes are followed by likeness."
+    return (
+        f"Estimated again on {used:,} of the {n:,} points, drawn at random, around the ε that "
+        "suits so many: it is larger, and error bars are wider, than those of the full result. "
+        "Modes are followed by likeness."
+    )
+
+
+def tuning_note(operator: Operator) -> str:
+    """Say how ε was chosen."""
+    choice = operator.tuning
+    if choice.curve is None:
+        return "ε was given, and no other was looked at: there is no curve to show."
+    if choice.rule == "degree":
+        return (
+            f"ε is such that points in the sparsest 1 % still have {choice.target or 0:.3g} "
+            "neighbours inside the kernel (left, the dot). Twice the slope of the kernel's sum is "
+            "the dimension seen at that scale (right); a flat stretch around ε is a good sign."
+        )
+    if choice.rule == "slope":
+        return (
+            "ε lies where the kernel's sum S(ε) grows fastest (left); twice its slope is the "
+            "dimension seen at that scale (right)."
+        )
+    return "ε was given. The curves show what other choices would have meant."
+
+
+def density_note(operator: Operator) -> str:
+    """Say what the density spans."""
+    density = operator.density
+    known = density[density > 0]
+    low, middle, high = np.quantile(known, [0.01, 0.5, 0.99])
+    none = len(density) - len(known)
+    alone = f" {none:,} points that no kernel reaches have none." if none else ""
+    return text(
+        f"Median {middle:.3g} {per_volume(operator)}; 98 % of the points lie between {low:.3g} "
+        f"and {high:.3g}, a factor of {high / low:.3g}.{alone}"
+    )
+
+
+def references(works: Sequence[Citation]) -> str:
+    """Return the list of references."""
+    return "".join(f"<li>{text(work.text)}</li>" for work in works)
+
+
+def settings_table(
+    spectrum: Spectrum,
+    source: Mapping[str, Any],
+    preparation: Any,
+    seconds: Mapping[str, float] | None,
+    settings: Mapping[str, Any] | None,
+) -> str:
+    """Return everything that would be needed to do it again."""
+    groups = [
+        ("Estimate", estimate_settings(spectrum)),
+        ("Input", source),
+        ("Preparation", as_mapping(preparation)),
+        ("Command", settings or {}),
+        ("Seconds", {name: f"{value:.2f}" for name, value in (seconds or {}).items()}),
+        ("Versions", versions()),
+    ]
+    return "\n".join(
+        f'<tbody><tr><th colspan="2" scope="rowgroup">{text(name)}</th></tr>{"".join(rows(part))}'
+        "</tbody>"
+        for name, part in groups
+        if part
+    )
+
+
+def rows(settings: Mapping[str, Any]) -> Iterator[str]:
+    """Return one row per setting."""
+    for name, value in settings.items():
+        yield f"<tr><th scope='row'>{text(name)}</th><td>{text(shown(value))}</td></tr>"
+
+
+def shown(value: Any) -> str:
+    """Return a setting in short."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {shown(part)}" for name, part in value.items()) or "none"
+    if isinstance(value, (list, tuple, np.ndarray)):
+        parts = [shown(part) for part in list(value)[:12]]
+        return ", ".join(parts) + (", …" if len(value) > 12 else "") or "none"
+    if value is None or isinstance(value, (bool, np.bool_)):
+        return "none" if value is None else ("yes" if value else "no")
+    return f"{value:.6g}" if isinstance(value, (float, np.floating)) else str(value)
+
+
+def estimate_settings(spectrum: Spectrum) -> dict[str, Any]:
+    """Return the numbers behind the estimate."""
+    operator, graph = spectrum.operator, spectrum.operator.weights.graph
+    metric = graph.metric if isinstance(graph.metric, str) else "a function"
+    return {
+        "method": "paper" if is_paper(operator) else "resolved",
+        "c1": operator.c1,
+        "α": operator.alpha,
+        "β": operator.beta,
+        "dimension d": operator.dim,
+        "ε": operator.epsilon,
+        "neighbours k": operator.n_neighbors,
+        "neighbours of the density k0": operator.source.n_density_neighbors,
+        "form of the kernel": operator.form,
+        "shape of the kernel": type(operator.kernel.shape).__name__,
+        "a point left out of its own sums": operator.kernel.leave_one_out,
+        "lists that end inside the kernel": percent(operator.kernel.saturated),
+        "metric": metric if graph.period is None else f"{metric}, periodic",
+        "copies merged": operator.n_points - graph.n_points,
+        "solver": spectrum.solver,
+        "why this solver": spectrum.solver_reason or "chosen by you",
+        "steps, products": f"{spectrum.iterations}, {spectrum.products}",
+        "estimated error of the solver": spectrum.error_estimate,
+    }
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of what computed this."""
+    return {
+        "vbdm": version(),
+        "NumPy": np.__version__,
+        "SciPy": scipy.__version__,
+        "Python": platform.python_version(),
+    }

@@ -1,0 +1,274 @@
+"""What the page draws, as one JSON text: numbers in words, arrays in base64."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import FloatArray
+from ..curves import SlopeCurve
+from ..modes import THIN
+from ..operator import Operator
+from ..plot._canvas import principal_positions
+from ..spectrum import HEAVY, Spectrum
+from ._sensitivity import Sensitivity, drawn_rows, weak
+
+#: So many data columns and eigenfunctions can be chosen on the page: it must stay small.
+MOST_COLUMNS, MOST_FUNCTIONS, MOST_MOVED = 10, 40, 12
+#: Whole numbers from 0 to here stand for a value between the least and the largest.
+STEPS = 65534
+MISSING = 65535
+BINS = 60
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Which points are drawn, and the words about it."""
+
+    rows: NDArray[np.intp]
+    note: str
+
+
+def choose_drawn(spectrum: Spectrum, sensitivity: Sensitivity | None, most: int) -> Drawn:
+    """Choose the points to draw; those of the sensitivity are always among them."""
+    n = spectrum.operator.n_points
+    if n <= most:
+        return Drawn(np.arange(n), f"All {n:,} points are drawn.")
+    rows = drawn_rows(spectrum, most)
+    if sensitivity is not None:
+        rows = np.union1d(rows, sensitivity.rows)
+    note = (
+        f"{len(rows):,} of {n:,} points are drawn, chosen at random; unresolved points and weak "
+        "links are preferred, so that sparse regions stay visible. All numbers, the density's "
+        "histogram and the table are from all points."
+    )
+    return Drawn(rows, note)
+
+
+def payload(
+    spectrum: Spectrum,
+    sensitivity: Sensitivity | None,
+    names: Sequence[str] | None,
+    drawn: Drawn,
+    row_numbers: NDArray[Any] | None,
+) -> str:
+    """Return everything that the page draws, safe to stand inside a script element."""
+    operator, rows = spectrum.operator, drawn.rows
+    numbers = rows if row_numbers is None else np.asarray(row_numbers)[rows]
+    data = {
+        "drawn": len(rows),
+        "rows": packed(numbers.astype("<u4")),
+        "channels": channels(spectrum, names, rows),
+        "unresolved": packed(spectrum.unresolved[rows].astype(np.uint8)),
+        "weak": packed(weak(spectrum)[rows].astype(np.uint8)),
+        "pieces": packed(np.minimum(spectrum.components[rows], 255).astype(np.uint8)),
+        "nPieces": spectrum.n_components,
+        "modes": modes(spectrum),
+        "tuning": tuning(operator),
+        "density": histogram(operator),
+        "sensitivity": moved(sensitivity, rows),
+    }
+    text = json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    # Nothing that a user's name could contain may end the element or begin another one.
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def packed(values: NDArray[Any]) -> str:
+    """Return the bytes of an array in base64."""
+    return base64.b64encode(np.ascontiguousarray(values).tobytes()).decode("ascii")
+
+
+def quantised(values: FloatArray, low: float, high: float) -> str:
+    """Return values as 16-bit numbers; NaN and infinity become the last one."""
+    known = np.isfinite(values)
+    extent = (high - low) or 1.0
+    share = np.where(known, np.clip((values - low) / extent, 0, 1), 0)
+    return packed(np.where(known, np.round(share * STEPS), MISSING).astype("<u2"))
+
+
+def channel(kind: str, label: str, values: FloatArray) -> dict[str, Any]:
+    """Return one number per drawn point, with what it means."""
+    known = values[np.isfinite(values)]
+    low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+    return {
+        "kind": kind, "label": label, "low": low, "high": high,
+        "data": quantised(values, low, high),
+    }  # fmt: skip
+
+
+def channels(
+    spectrum: Spectrum, names: Sequence[str] | None, rows: NDArray[np.intp]
+) -> list[dict[str, Any]]:
+    """Return all that points can be placed or coloured by."""
+    operator, points = spectrum.operator, spectrum.operator.weights.graph.points
+    result = []
+    if points is not None:
+        labels = column_names(points.shape[1], names)
+        for column, label in enumerate(labels[:MOST_COLUMNS]):
+            result.append(channel("column", label, points[rows, column]))
+        if points.shape[1] > 3:
+            places = principal_positions(points, 3)
+            for axis, label in enumerate(places.labels):
+                result.append(channel("principal", label, places.coordinates[rows, axis]))
+    for number in range(min(len(spectrum.eigenvalues), MOST_FUNCTIONS)):
+        values = np.real(spectrum.eigenfunctions[rows, number])
+        result.append(channel("function", f"eigenfunction {number}", values))
+    with np.errstate(divide="ignore"):
+        result.append(channel("density", "log10 of the density", np.log10(operator.density[rows])))
+    result.append(channel("width", "kernel width", operator.widths[rows]))
+    return result
+
+
+def column_names(n: int, names: Sequence[str] | None) -> list[str]:
+    """Return one name per column: those given, or numbers."""
+    given = [str(name) for name in names or ()]
+    return given if len(given) == n else [f"column {i}" for i in range(n)]
+
+
+def modes(spectrum: Spectrum) -> list[dict[str, Any]]:
+    """Return one entry per eigenvalue."""
+    values, errors = np.real(spectrum.eigenvalues), errors_of(spectrum)
+    groups = groups_of(spectrum)
+    return [
+        {
+            "value": number(values[i]),
+            "error": number(errors[i]),
+            "errorText": error_text(errors[i]),
+            "text": with_error(values[i], errors[i]),
+            "group": [int(j) for j in next(group for group in groups if i in group)],
+            "doubt": doubts_about(spectrum, i),
+        }
+        for i in range(len(values))
+    ]
+
+
+def errors_of(spectrum: Spectrum) -> FloatArray:
+    """Return the standard errors; NaN for forms that have none."""
+    if not spectrum.operator.kernel.bandwidth.is_symmetric:
+        return np.full(len(spectrum.eigenvalues), np.nan)
+    return spectrum.standard_errors
+
+
+def groups_of(spectrum: Spectrum) -> list[list[int]]:
+    """Return the numbers of eigenvalues that cannot be told apart."""
+    if not spectrum.operator.kernel.bandwidth.is_symmetric:
+        return [[i] for i in range(len(spectrum.eigenvalues))]
+    return [group.tolist() for group in spectrum.groups]
+
+
+def doubts_about(spectrum: Spectrum, i: int) -> list[str]:
+    """Say what is doubtful about one mode."""
+    result = []
+    if np.isnan(np.real(spectrum.eigenvalues[i])):
+        result.append("too fast for the data")
+    if spectrum.unresolved_share[i] > HEAVY:
+        result.append("rests on unresolved points")
+    if len(spectrum.extent) == len(spectrum.eigenvalues) and spectrum.extent[i] < THIN:
+        result.append("hangs on a few points")
+    if np.iscomplexobj(spectrum.eigenvalues):
+        result.append("real part of a complex value")
+    return result
+
+
+def number(value: float) -> float | None:
+    """Return a plain number, None for NaN and infinity: JSON has neither."""
+    return float(value) if np.isfinite(value) else None
+
+
+def numbers(values: FloatArray) -> list[Any]:
+    """Return nested lists of plain numbers."""
+    if np.ndim(values) > 1:
+        return [numbers(row) for row in values]
+    return [number(value) for value in values]
+
+
+def with_error(value: float, error: float) -> str:
+    """Return a value with as many digits as its error supports.
+
+    Examples
+    --------
+    >>> with_error(-1.97256, 0.01027), with_error(-1237.0, np.nan), with_error(0.0, 0.0)
+    ('−1.973', '−1237', '0')
+    """
+    if not np.isfinite(value):
+        return "—"
+    if value == 0:
+        return "0"
+    size = abs(error) if np.isfinite(error) and error > 0 else abs(value) * 1e-2
+    digits = int(np.clip(1 - np.floor(np.log10(size)), 0, 12))
+    if abs(value) < 1e-6 or abs(value) >= 1e6:
+        return f"{value:.3g}".replace("-", "−")
+    return f"{value:.{digits}f}".replace("-", "−")
+
+
+def error_text(error: float) -> str:
+    """Return an error with two digits.
+
+    Examples
+    --------
+    >>> error_text(0.01027), error_text(3.14), error_text(np.nan)
+    ('0.010', '3.1', '—')
+    """
+    if not np.isfinite(error):
+        return "—"
+    if not 1e-7 <= error < 1e6:
+        return f"{error:.2g}"
+    return f"{error:.{max(0, 1 - int(np.floor(np.log10(error))))}f}"
+
+
+def tuning(operator: Operator) -> dict[str, Any] | None:
+    """Return the curve that ε was chosen by."""
+    choice, curve = operator.tuning, operator.tuning.curve
+    if curve is None:
+        return None
+    result: dict[str, Any] = {
+        "epsilon": choice.epsilon,
+        "target": choice.target,
+        "epsilons": numbers(curve.epsilons),
+        "dimension": numbers(2 * curve.slopes),
+        "dim": operator.dim,
+    }
+    if isinstance(curve, SlopeCurve):
+        # Each slope belongs to the step between two grid points.
+        middle = np.sqrt(curve.epsilons[1:] * curve.epsilons[:-1])
+        return {**result, "sums": numbers(curve.sums), "middle": numbers(middle)}
+    return {
+        **result, "levels": numbers(curve.levels), "quantiles": numbers(curve.quantiles),
+        "middle": result["epsilons"],
+    }  # fmt: skip
+
+
+def histogram(operator: Operator) -> dict[str, Any]:
+    """Return the density's histogram over all points, by its logarithm."""
+    density = operator.density
+    known = np.log10(density[density > 0])
+    counts, edges = np.histogram(known, BINS if len(known) > 500 else 24)
+    return {"counts": counts.tolist(), "edges": numbers(edges)}
+
+
+def moved(sensitivity: Sensitivity | None, rows: NDArray[np.intp]) -> dict[str, Any] | None:
+    """Return the eigenpairs at other ε, at places among the drawn points."""
+    if sensitivity is None:
+        return None
+    n = min(sensitivity.eigenvalues.shape[1], MOST_MOVED)
+    functions = sensitivity.eigenfunctions[:, :, :n].astype(np.float64)
+    # One scale for all ε: colours can be compared.
+    size = [float(np.nanmax(np.abs(functions[:, :, j]), initial=1e-12)) for j in range(n)]
+    return {
+        "epsilons": numbers(sensitivity.epsilons),
+        "values": numbers(sensitivity.eigenvalues[:, :n]),
+        "errors": numbers(sensitivity.standard_errors[:, :n]),
+        "chosen": sensitivity.chosen,
+        "nPoints": sensitivity.n_points,
+        "places": packed(np.searchsorted(rows, sensitivity.rows).astype("<u4")),
+        "size": size,
+        "functions": [
+            [quantised(step[:, j], -size[j], size[j]) for j in range(n)] for step in functions
+        ],
+    }

@@ -1,0 +1,121 @@
+// The charts that stand still: eigenvalues, the choice of ε, the density, the colour scale.
+
+function drawSpectrum() {
+  const canvas = byId("spectrum");
+  const known = MODES.map((m, i) => ({ ...m, i })).filter((m) => m.value !== null);
+  const ends = known.flatMap((m) => [m.value - 2 * (m.error || 0), m.value + 2 * (m.error || 0)]);
+  const [low, high] = extent([...ends, 0]);
+  const chart = new Chart(canvas,
+    { low: -0.6, high: MODES.length - 0.4, label: "number of the eigenvalue", whole: true },
+    { low, high, label: "eigenvalue λ" });
+  for (const m of known) {
+    const colour = m.i === state.mode ? theme.hot : theme.accent;
+    if (m.error) chart.bar(m.i, m.value - 2 * m.error, m.value + 2 * m.error, colour);
+    chart.dot(m.i, m.value, m.i === state.mode ? 6 : 4.2, m.doubt.length ? theme.card : colour, colour);
+  }
+  canvas.chart = chart;
+  const m = MODES[state.mode];
+  canvas.setAttribute("aria-label", `Eigenvalues with error bars, ${MODES.length} of them; chosen: number ${state.mode}, ${describe(m)}`);
+}
+
+function describe(m) {
+  if (m.value === null) return "too fast to be given";
+  return `λ = ${m.text}${m.error ? ` ± ${m.errorText}` : ""}`;
+}
+
+function drawTuning() {
+  const t = DATA.tuning;
+  byId("tuning").hidden = !t;
+  if (!t) return;
+  const x = { low: t.epsilons[0], high: t.epsilons[t.epsilons.length - 1], log: true, label: "ε" };
+  if (t.quantiles) drawDegrees(t, x);
+  else drawSums(t, x);
+  const top = Math.max(...t.dimension, t.dim) * 1.15;
+  const slopes = new Chart(byId("slopes"), x, { low: 0, high: top, label: "dimension seen at ε" });
+  slopes.rule(slopes.area.left, slopes.py(t.dim), slopes.area.right, slopes.py(t.dim), theme.soft, 1, [3, 3]);
+  slopes.line(t.middle, t.dimension, theme.accent, 2);
+  markEpsilon(slopes, t.epsilon);
+  slopes.note(`d = ${show(t.dim)} in use`, slopes.area.right - 4, slopes.py(t.dim) - 10, theme.soft, "right");
+}
+
+function drawDegrees(t, x) {
+  const high = Math.max(...t.quantiles.flat()) * 2;
+  const chart = new Chart(byId("degrees"), x, { low: 0.05, high, log: true, label: "points inside the kernel" });
+  const dashes = [[2, 3], [8, 3, 2, 3], [], [7, 4]];
+  t.quantiles.forEach((row, i) => {
+    const floor = row.map((v) => Math.max(v, 1e-6));
+    chart.line(t.epsilons, floor, theme.ink, t.levels[i] === 0.5 ? 1.8 : 1.3, dashes[i]);
+  });
+  legendOf(chart, t.levels.map((level, i) => [level === 0.5 ? "median" : `${Math.round(100 * level)} % quantile`, dashes[i]]).reverse());
+  markEpsilon(chart, t.epsilon);
+  if (t.target) chart.dot(t.epsilon, t.target, 5, theme.hot);
+}
+
+function legendOf(chart, entries) {
+  entries.forEach(([name, dash], i) => {
+    const x = chart.area.left + 12, y = chart.area.top + 10 + 18 * i;
+    chart.rule(x, y, x + 28, y, theme.ink, 1.4, dash);
+    chart.note(name, x + 35, y);
+  });
+}
+
+function drawSums(t, x) {
+  const known = t.sums.filter((v) => v > 0);
+  const chart = new Chart(byId("degrees"), x,
+    { low: Math.min(...known) / 2, high: Math.max(...known) * 2, log: true, label: "S(ε)" });
+  chart.line(t.epsilons, t.sums, theme.ink, 1.8);
+  markEpsilon(chart, t.epsilon);
+}
+
+function markEpsilon(chart, epsilon) {
+  const x = chart.px(epsilon);
+  chart.rule(x, chart.area.top, x, chart.area.bottom, theme.hot, 1.5);
+  chart.note(`ε = ${show(epsilon)}`, x + 6, chart.area.bottom - 12, theme.hot);
+}
+
+function drawDensity() {
+  const { counts, edges } = DATA.density;
+  const chart = new Chart(byId("density"),
+    { low: 10 ** edges[0], high: 10 ** edges[edges.length - 1], log: true, label: "density" },
+    { low: 0, high: Math.max(...counts) * 1.08, label: "points" });
+  const palette = ramp(SEQUENTIAL[theme.dark ? "dark" : "light"], LEVELS);
+  counts.forEach((n, i) => {
+    const x0 = chart.px(10 ** edges[i]), x1 = chart.px(10 ** edges[i + 1]);
+    chart.pen.fillStyle = css(palette[Math.round(((i + 0.5) / counts.length) * (LEVELS - 1))]);
+    chart.pen.fillRect(x0, chart.py(n), Math.max(1, x1 - x0 - 1), chart.area.bottom - chart.py(n));
+  });
+}
+
+function drawLegend() {
+  const { pen, width } = prepared(byId("legend"));
+  const colours = colouring(state.colour);
+  pen.textBaseline = "middle";
+  if (colours.names) {
+    let x = 2;
+    colours.names.forEach((name, i) => {
+      pen.fillStyle = css(colours.palette[i]);
+      pen.beginPath();
+      pen.arc(x + 6, 16, 5.5, 0, 2 * Math.PI);
+      pen.fill();
+      pen.fillStyle = theme.soft;
+      pen.textAlign = "left";
+      pen.fillText(name, x + 17, 16);
+      x += 34 + pen.measureText(name).width;
+    });
+    return;
+  }
+  const wide = width - 20;
+  for (let i = 0; i < LEVELS; i++) {
+    pen.fillStyle = css(colours.palette[i]);
+    pen.fillRect(10 + (i * wide) / LEVELS, 2, wide / LEVELS + 1, 13);
+  }
+  pen.fillStyle = theme.soft;
+  pen.textBaseline = "top";
+  const [low, high] = colours.limits;
+  const value = (t) => (state.colour === "density" ? 10 ** (low + t * (high - low)) : low + t * (high - low));
+  [[0, "left"], [0.5, "center"], [1, "right"]].forEach(([t, align]) => {
+    pen.textAlign = align;
+    const text = t !== 0.5 ? `${t ? "≥ " : "≤ "}${show(value(t), 2)}` : show(value(t), 2);
+    pen.fillText(text, 10 + t * wide, 20);
+  });
+}

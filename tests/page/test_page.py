@@ -1,0 +1,271 @@
+"""The page in a real browser: it draws, it answers, it is quiet, it fits on a phone."""
+
+import functools
+import warnings
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from scipy.spatial.distance import cdist
+
+import vbdm
+from vbdm.report import page, sensitivity
+
+STILL = ["spectrum", "legend", "left", "right", "density", "degrees", "slopes"]
+EVIL = "</script><img src=x onerror=\"document.title='broken'\">"
+
+
+def blobs():
+    first, second = (vbdm.datasets.ou(250, dim=2, random_state=i).points for i in range(2))
+    return np.concatenate([first, second + np.array([40, 0])])
+
+
+def as_distances():
+    points = vbdm.datasets.circle(200, random_state=0).points
+    distances = cdist(points, points)
+    return csr_array(np.where(distances < 0.8, distances, 0))
+
+
+CASES = {
+    "sphere": (lambda: vbdm.datasets.sphere(700, random_state=0).points, {}),
+    "plane": (
+        lambda: vbdm.datasets.ou(800, dim=2, random_state=0).points,
+        {"operator": "generator"},
+    ),
+    "ten columns": (lambda: vbdm.datasets.closed_curve(400, random_state=0).points, {}),
+    "line": (
+        lambda: vbdm.datasets.ou(500, dim=1, random_state=0).points,
+        {"operator": "generator"},
+    ),
+    "clusters": (blobs, {"operator": "generator"}),
+    "paper": (lambda: vbdm.datasets.sphere(400, random_state=0).points, {"method": "paper"}),
+    "given epsilon": (lambda: vbdm.datasets.circle(300, random_state=0).points, {"epsilon": 0.01}),
+    "distances": (as_distances, {"metric": "precomputed"}),
+    "unsymmetric": (
+        lambda: vbdm.datasets.circle(200, random_state=0).points,
+        {"method": "paper", "form": "left"},
+    ),
+}
+
+
+@functools.cache
+def solved(name):
+    points, settings = CASES[name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", vbdm.VbdmWarning)
+        return vbdm.estimate_operator(points(), **settings).spectrum(6)
+
+
+@functools.cache
+def text_of(name):
+    found = solved(name)
+    return page(found, sensitivity=sensitivity(found, n_drawn=300, factors=(0.5, 1, 2)))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_it_draws(visit, name):
+    seen = visit(text_of(name))
+    for canvas in STILL:
+        if seen.tab.locator(f"#{canvas}").is_visible():
+            assert seen.colours(canvas) > 4, canvas
+    moving = seen.tab.locator("#moving").is_visible()
+    assert moving == (name not in ("distances", "unsymmetric"))
+    if moving:
+        assert min(seen.colours("paths"), seen.colours("moved")) > 4
+
+
+def test_choosing_an_eigenvalue_changes_everything(visit):
+    seen = visit(text_of("sphere"))
+    watched = ["spectrum", "left", "right", "paths", "moved"]
+    before = [seen.picture(name) for name in watched]
+    assert "Number 1" in seen.text("#chosen-words")
+    seen.tab.locator('tr[data-mode="4"] td.value').click()
+    after = [seen.picture(name) for name in watched]
+    assert all(a != b for a, b in zip(before, after, strict=True))
+    assert "Number 4" in seen.text("#chosen-words")
+    assert "group" in seen.text("#chosen-words")
+    assert seen.tab.locator('tr[data-mode="4"] button').get_attribute("aria-pressed") == "true"
+
+
+def test_the_plot_of_eigenvalues_is_a_chooser(visit):
+    seen = visit(text_of("plane"))
+    box = seen.tab.locator("#spectrum").bounding_box()
+    seen.tab.mouse.click(box["x"] + box["width"] - 25, box["y"] + box["height"] / 2)
+    assert "Number 5" in seen.text("#chosen-words")
+
+
+def test_the_slider_moves_eigenvalues_and_eigenfunctions(visit):
+    seen = visit(text_of("plane"))
+    assert "when ε doubles" in seen.text("#epsilon-words")
+    before = seen.picture("paths"), seen.picture("moved"), seen.text("#epsilon-value")
+    slider = seen.tab.locator("#epsilon")
+    slider.focus()
+    slider.press("ArrowLeft")
+    after = seen.picture("paths"), seen.picture("moved"), seen.text("#epsilon-value")
+    assert all(a != b for a, b in zip(before, after, strict=True))
+    assert "1/2 of the one in use" in after[2]
+    assert "from the" in seen.text("#epsilon-words")
+
+
+def test_play_walks_through_the_steps(visit):
+    seen = visit(text_of("plane"))
+    before = seen.text("#epsilon-value")
+    seen.tab.locator("#play").click()
+    seen.tab.wait_for_function(
+        "before => document.getElementById('epsilon-value').textContent !== before", arg=before
+    )
+    seen.tab.locator("#play").click()
+    assert "Play" in seen.text("#play")
+
+
+@pytest.mark.parametrize("colour", ["density", "width", "unresolved", "pieces"])
+def test_the_colour_chooser(visit, colour):
+    seen = visit(text_of("clusters"))
+    before = seen.picture("left"), seen.picture("legend")
+    seen.tab.locator("#colour").select_option(colour)
+    assert seen.picture("left") != before[0]
+    assert seen.picture("legend") != before[1]
+    assert "coloured by" in seen.tab.locator("#left").get_attribute("aria-label")
+
+
+def test_axes_can_be_chosen(visit):
+    seen = visit(text_of("sphere"))
+    before = seen.picture("left"), seen.picture("moved"), seen.picture("right")
+    seen.tab.get_by_label("left picture, axis z").select_option("none")
+    assert seen.picture("left") != before[0]
+    assert seen.picture("moved") != before[1]
+    assert seen.picture("right") == before[2]
+
+
+def test_keys_turn_zoom_reset_and_choose(visit):
+    seen = visit(text_of("sphere"))
+    canvas = seen.tab.locator("#left")
+    start = seen.picture("left")
+    canvas.focus()
+    for key in ("ArrowLeft", "+"):
+        before = seen.picture("left")
+        canvas.press(key)
+        assert seen.picture("left") != before
+    canvas.press("0")
+    assert seen.picture("left") == start
+    seen.tab.locator("#spectrum").focus()
+    seen.tab.keyboard.press("ArrowRight")
+    assert "Number 2" in seen.text("#chosen-words")
+    seen.tab.locator('tr[data-mode="2"] button').focus()
+    seen.tab.keyboard.press("ArrowDown")
+    assert "Number 3" in seen.text("#chosen-words")
+    assert seen.tab.evaluate("document.activeElement.textContent.trim()") == "3"
+
+
+def test_dragging_turns_and_the_wheel_zooms_only_when_chosen(visit):
+    seen = visit(text_of("sphere"))
+    canvas = seen.tab.locator("#left")
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    wheel = "c => c.dispatchEvent(new WheelEvent('wheel', { deltaY: -200, cancelable: true }))"
+    before = seen.picture("left")
+    canvas.evaluate(wheel)
+    assert seen.picture("left") == before
+    seen.tab.mouse.move(x, y)
+    seen.tab.mouse.down()
+    seen.tab.mouse.move(x + 60, y + 20, steps=3)
+    seen.tab.mouse.up()
+    turned = seen.picture("left")
+    assert turned != before
+    canvas.evaluate(wheel)
+    assert seen.picture("left") != turned
+
+
+def test_pointing_and_selecting_are_linked(visit):
+    found = solved("plane")
+    rows = np.arange(len(found.eigenfunctions)) + 5000
+    seen = visit(page(found, rows=rows, names=["height", "weight"]))
+    canvas = seen.tab.locator("#left")
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    before = seen.picture("right")
+    seen.tab.mouse.move(x, y)
+    assert seen.picture("right") != before
+    told = seen.text("#point-words")
+    assert "height" in told
+    assert 5000 <= int(told.removeprefix("row ").split(",")[0]) < 5000 + len(rows)
+    seen.tab.locator("#drag-select").click()
+    seen.tab.mouse.move(x - 40, y - 40)
+    seen.tab.mouse.down()
+    seen.tab.mouse.move(x + 40, y + 40, steps=3)
+    seen.tab.mouse.up()
+    assert "points selected" in seen.text("#selection")
+    chosen = seen.picture("right")
+    seen.tab.locator("#selection button", has_text="Clear").click()
+    assert seen.picture("right") != chosen
+    assert seen.tab.locator("#selection").inner_text() == ""
+
+
+def test_the_page_says_why_there_is_no_slider(visit):
+    assert "distances" in visit(text_of("distances")).text("#sensitivity")
+    assert "left form" in visit(text_of("unsymmetric")).text("#sensitivity")
+
+
+@pytest.mark.parametrize("name", ["sphere", "ten columns", "line", "distances"])
+def test_a_phone_shows_it_without_sideways_scrolling(visit, name):
+    long = "a_very_long_file_name_without_any_spaces_" * 4
+    found = solved(name)
+    seen = visit(page(found, title=long, source={"name": long}), width=360, height=700)
+    width = seen.tab.evaluate("document.documentElement.scrollWidth")
+    assert width <= 360
+    assert seen.colours("left") > 4
+
+
+def test_dark_mode_by_system_and_by_button(visit):
+    background = "getComputedStyle(document.body).backgroundColor"
+    light, dark = visit(text_of("sphere")), visit(text_of("sphere"), dark=True)
+    assert light.tab.evaluate(background) != dark.tab.evaluate(background)
+    drawn = light.picture("left")
+    light.tab.locator("#theme").click()
+    assert light.tab.evaluate(background) == dark.tab.evaluate(background)
+    assert light.picture("left") != drawn
+    dark.tab.locator("#theme").click()
+    assert dark.tab.evaluate(background) != light.tab.evaluate(background)
+
+
+def test_names_from_outside_stay_text(visit):
+    found = solved("sphere")
+    text = page(
+        found, names=[EVIL, "a&b", "{{data}}"], title=EVIL, source={"name": EVIL, EVIL: EVIL},
+        warnings=[EVIL], seconds={EVIL: 1.0}, settings={EVIL: EVIL}, preparation={EVIL: [EVIL]},
+    )  # fmt: skip
+    seen = visit(text)
+    assert seen.tab.title() == EVIL
+    assert seen.tab.locator("img").count() == 0
+    assert seen.text("h1") == EVIL
+    options = seen.tab.get_by_label("left picture, axis x").locator("option").all_inner_texts()
+    assert "a&b" in options
+
+
+def test_its_own_rules_forbid_it_to_load_anything(visit):
+    seen = visit(text_of("sphere"))
+    blocked = seen.tab.evaluate(
+        """async () => {
+          try { await fetch("https://example.org/"); return "loaded"; } catch { return "refused"; }
+        }"""
+    )
+    assert blocked == "refused"
+    assert not any("example.org" in url for url in seen.requests)
+    # The browser says that it refused: that complaint is wanted.
+    assert any("Content Security Policy" in text for text in seen.complaints)
+    seen.complaints.clear()
+    seen.requests.clear()
+
+
+def test_copying_and_labels(visit):
+    seen = visit(text_of("sphere"))
+    seen.tab.locator('[data-copy="paragraph"]').click()
+    seen.tab.get_by_text("Copied", exact=True).wait_for()
+    unnamed = seen.tab.evaluate(
+        """() => [...document.querySelectorAll("canvas, select, input, button")]
+          .filter((e) => !(e.ariaLabel || e.textContent.trim() || e.closest("label"))).length"""
+    )
+    assert unnamed == 0
+    assert seen.tab.locator("canvas:not([role=img])").count() == 0

@@ -1,0 +1,99 @@
+"""Whom to cite, and the paragraph on methods."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import vbdm
+from vbdm.citing import citations, methods_paragraph
+
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def circle():
+    return vbdm.datasets.circle(300, random_state=0).points
+
+
+def keys(spectrum):
+    return [citation.key for citation in citations(spectrum)]
+
+
+def test_only_what_was_used_is_cited(circle):
+    plain = vbdm.estimate_operator(circle).spectrum(3)
+    assert keys(plain) == ["BerryHarlim2016", "vbdm", "LevinaBickel2004"]
+    fixed = vbdm.estimate_operator(circle, beta=0, dim=1).spectrum(3)
+    assert keys(fixed) == ["BerryHarlim2016", "vbdm", "CoifmanLafon2006"]
+    solved = vbdm.estimate_operator(circle, dim=1)
+    assert "Knyazev2001" in keys(solved.spectrum(3, solver="multilevel"))
+    assert "LehoucqSorensenYang1998" in keys(solved.spectrum(3, solver="shift-invert"))
+
+
+def test_approximate_search_is_cited(circle, monkeypatch):
+    from vbdm.search.approximate import ApproximateIndex
+
+    spectrum = vbdm.estimate_operator(circle).spectrum(3)
+    index = object.__new__(ApproximateIndex)
+    object.__setattr__(spectrum.operator.weights.graph, "index", index)
+    assert "DongCharikarLi2011" in keys(spectrum)
+
+
+def test_entries_are_balanced_and_name_themselves():
+    from vbdm import citing
+
+    known = [value for value in vars(citing).values() if isinstance(value, citing.Citation)]
+    for entry in (*known, citing.software()):
+        assert entry.bibtex.count("{") == entry.bibtex.count("}")
+        assert re.match(r"@\w+\{(\w+),", entry.bibtex).group(1) == entry.key
+        # The year and the pages of the entry stand in the text, too.
+        for field in re.findall(r"(?:year|doi)\s*= \{(.+?)\}", entry.bibtex):
+            assert field in entry.text
+
+
+def test_the_paper_is_cited_as_in_the_citation_file():
+    known = (ROOT / "CITATION.cff").read_text()
+    paper = citations()[0].bibtex
+    for name in ("volume", "issue", "start", "end", "year"):
+        number = re.search(rf"^  {name}: (\d+)", known, re.M).group(1)
+        assert number in paper
+    assert citations()[1].bibtex.count(vbdm.__version__) == 1
+
+
+def test_the_paragraph_says_what_was_done(circle):
+    spectrum = vbdm.estimate_operator(circle, "generator").spectrum(4)
+    text = methods_paragraph(spectrum, n_read=1000)
+    op = spectrum.operator
+    for words in (
+        "generator of the gradient flow", "∇f·∇q/q", "N = 300", "of 1,000 rows", "4 eigenvalues",
+        vbdm.__version__, "Berry and Harlim 2016", "Levina and Bickel 2004",
+        f"{op.n_neighbors} nearest neighbours", f"d = {op.dim:.3g}", "Standard errors",
+    ):  # fmt: skip
+        assert words in text
+    assert "Beforehand" not in text
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"method": "paper"}, "grows fastest"),
+        ({"epsilon": 0.01}, "was given"),
+        ({"operator": -0.5}, "L f = Δf − 0.5 ∇f·∇q/q"),
+        ({"beta": 0}, "Coifman and Lafon 2006"),
+        ({"dim": 1}, "dimension used was d = 1."),
+        ({"potential": lambda x: x[:, 0] ** 2}, "ρ being given"),
+        ({"method": "paper", "form": "left"}, "(ε ρ(x))"),
+        ({"period": 20.0}, "periodic"),
+        ({"metric": "manhattan"}, "manhattan"),
+    ],
+)
+def test_the_paragraph_follows_the_settings(circle, settings, words):
+    assert words in methods_paragraph(vbdm.estimate_operator(circle, **settings).spectrum(3))
+
+
+def test_preparation_is_told(circle):
+    spectrum = vbdm.estimate_operator(circle).spectrum(3)
+    told = methods_paragraph(spectrum, preparation={"scale": [1.0], "delays": 3, "delay_step": 2})
+    assert "centred and scaled" in told
+    assert "3 delays, 2 rows apart" in told

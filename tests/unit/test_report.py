@@ -1,0 +1,250 @@
+"""The page as text, and how modes are followed over ε."""
+
+import base64
+import json
+import re
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import vbdm
+from vbdm.progress import listening
+from vbdm.report import Sensitivity, page, sensitivity, why_no_sensitivity, write_page
+from vbdm.report._payload import MISSING, STEPS, quantised, with_error
+from vbdm.report._sensitivity import followed, matched
+
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+
+
+@pytest.fixture(scope="module")
+def sphere():
+    return vbdm.estimate_operator(vbdm.datasets.sphere(600, random_state=0).points).spectrum(9)
+
+
+@pytest.fixture(scope="module")
+def moved(sphere):
+    return sensitivity(sphere, n_drawn=400, factors=(0.5, 1, 2))
+
+
+@pytest.fixture(scope="module")
+def large():
+    points = vbdm.datasets.ou(21_000, dim=2, random_state=0).points
+    return vbdm.estimate_operator(points, "generator", effort=0.5).spectrum(10)
+
+
+def data_of(text):
+    return json.loads(re.search(r'id="data">(.*?)</script>', text, re.S).group(1))
+
+
+def test_the_chosen_epsilon_is_the_result_itself(sphere, moved):
+    assert moved.epsilons[moved.chosen] == sphere.operator.epsilon
+    np.testing.assert_allclose(moved.eigenvalues[moved.chosen], sphere.eigenvalues)
+    np.testing.assert_allclose(moved.standard_errors[moved.chosen], sphere.standard_errors)
+    assert moved.n_points == 600
+    assert len(moved.rows) == 400
+
+
+def test_modes_keep_their_signs_and_rotations(sphere, moved):
+    own = sphere.eigenfunctions[moved.rows]
+    for step in range(len(moved.epsilons)):
+        seen = moved.eigenfunctions[step]
+        likeness = [np.corrcoef(seen[:, j], own[:, j])[0, 1] for j in (1, 2, 3)]
+        # Three times degenerate: without the rotation it would be anything from -1 to 1.
+        assert min(likeness) > 0.97
+
+
+def test_a_mode_is_followed_through_a_change_of_order(sphere):
+    truth = sphere.eigenfunctions
+    # The group 4 to 8 overtakes the group 1 to 3, with other signs.
+    order = np.array([0, 4, 5, 6, 7, 8, 1, 2, 3])
+    other = replace(sphere, eigenvalues=sphere.eigenvalues[order], eigenfunctions=-truth[:, order])
+    other.__dict__["standard_errors"] = sphere.standard_errors[order]
+    values, errors, functions = followed(other, other.eigenfunctions, truth, sphere)
+    np.testing.assert_allclose(values, sphere.eigenvalues)
+    np.testing.assert_allclose(errors, sphere.standard_errors)
+    np.testing.assert_allclose(functions, truth, atol=1e-8)
+
+
+def test_a_mode_without_likeness_is_a_gap(sphere):
+    truth = sphere.eigenfunctions
+    functions = truth.copy()
+    functions[:, 8] = np.random.default_rng(0).standard_normal(len(truth))
+    values, errors, seen = followed(sphere, functions, truth, sphere)
+    assert np.isnan(values[8])
+    assert np.isnan(errors[8])
+    assert np.isnan(seen[:, 8]).all()
+    assert np.isfinite(values[:8]).all()
+    fewer = followed(sphere, truth[:, :5], truth, sphere)[0]
+    assert np.isfinite(fewer[:4]).all()
+    assert np.isnan(fewer).sum() >= 4
+
+
+def test_matching_gives_every_mode_a_partner_of_its_own():
+    q = np.linalg.qr(np.random.default_rng(0).standard_normal((50, 5)))[0]
+    assert matched(q[:, [2, 0, 1, 4, 3]], q).tolist() == [1, 2, 0, 4, 3]
+    assert matched(q[:, :3], q).tolist() == [0, 1, 2, -1, -1]
+
+
+def test_large_clouds_are_estimated_from_a_fair_part(large):
+    found = sensitivity(large, n_drawn=1500, factors=(1, 2))
+    assert found.n_points == len(found.rows) == 1500
+    # The truth is -1, -1; a part that preferred sparse points would give -0.7.
+    np.testing.assert_allclose(found.eigenvalues[found.chosen][1:3], -1, atol=0.15)
+    assert "1,500 of the 21,000 points" in page(large, sensitivity=found)
+
+
+def test_arrays_there_and_back(moved):
+    back = Sensitivity.from_arrays(moved.as_arrays())
+    for name, value in vars(moved).items():
+        np.testing.assert_array_equal(getattr(back, name), value)
+    assert back.n_points == moved.n_points
+    assert type(back.chosen) is int
+
+
+def test_progress_is_reported(sphere):
+    seen = []
+    with listening(seen.append):
+        sensitivity(sphere, n_drawn=50, factors=(1, 2))
+    own = [p for p in seen if p.room == "sensitivity"]
+    assert [p.share for p in own] == [0.0, 0.5, 1.0]
+
+
+def test_where_epsilon_cannot_be_varied():
+    points = vbdm.datasets.circle(150, random_state=0).points
+    left = vbdm.estimate_operator(points, method="paper", form="left").spectrum(3)
+    assert sensitivity(left) is None
+    assert "left form" in why_no_sensitivity(left)
+
+
+def test_same_input_same_bytes(sphere, moved):
+    text = page(sphere, sensitivity=moved)
+    assert text == page(sphere, sensitivity=moved)
+    assert not re.search(r"\{\{\w+\}\}", text)
+
+
+def test_values_survive_the_page(sphere, moved):
+    data = data_of(page(sphere, sensitivity=moved))
+    channel = next(c for c in data["channels"] if c["label"] == "eigenfunction 3")
+    whole = np.frombuffer(base64.b64decode(channel["data"]), "<u2").astype(float)
+    values = channel["low"] + (channel["high"] - channel["low"]) * whole / STEPS
+    np.testing.assert_allclose(values, sphere.eigenfunctions[:, 3], atol=1e-4)
+    places = np.frombuffer(base64.b64decode(data["sensitivity"]["places"]), "<u4")
+    rows = np.frombuffer(base64.b64decode(data["rows"]), "<u4")
+    np.testing.assert_array_equal(rows[places], moved.rows)
+
+
+def test_missing_values_have_a_place():
+    whole = np.frombuffer(base64.b64decode(quantised(np.array([0, np.nan, 1.0]), 0, 1)), "<u2")
+    assert whole.tolist() == [0, MISSING, STEPS]
+
+
+def test_the_table_has_every_eigenvalue(sphere):
+    text = page(sphere)
+    assert text.count("<tr data-mode=") == 9
+    assert with_error(sphere.eigenvalues[1], sphere.standard_errors[1]) in text
+
+
+def test_thinning_keeps_unresolved_points_and_says_so(large):
+    text = page(large, n_drawn=3000)
+    assert "3,000 of 21,000 points are drawn" in text
+    data = data_of(text)
+    rows = np.frombuffer(base64.b64decode(data["rows"]), "<u4")
+    assert len(rows) == len(set(rows)) == data["drawn"] == 3000
+    unresolved = np.flatnonzero(large.unresolved)
+    assert 0 < len(unresolved) < 750
+    assert set(unresolved) <= set(rows)
+    assert sum(data["density"]["counts"]) == 21_000
+
+
+def full_sensitivity(spectrum):
+    """As large as it gets: seven ε, 5,000 points."""
+    rows = np.arange(0, 20_000, 4)
+    n = len(spectrum.eigenvalues)
+    steps = np.repeat(spectrum.eigenfunctions[None, rows].astype(np.float32), 7, axis=0)
+    table = np.tile(spectrum.eigenvalues, (7, 1))
+    return Sensitivity(2.0 ** np.arange(7), table, np.ones((7, n)), rows, steps, 20_000, 3)
+
+
+def test_the_page_is_small(large):
+    """What is drawn does not grow with the cloud: a million points make the same page."""
+    text = page(large, sensitivity=full_sensitivity(large))
+    assert 1e6 < len(text.encode()) < 2.7e6
+
+
+def test_even_many_eigenfunctions_fit(large):
+    many = 60
+    repeated = np.resize(np.arange(1, 10), many)
+    wide = replace(
+        large,
+        eigenvalues=-np.linspace(0, 9, many),
+        eigenfunctions=large.eigenfunctions[:, repeated],
+        residuals=np.zeros(many),
+        extent=np.full(many, 100.0),
+    )
+    wide.__dict__["standard_errors"] = np.full(many, 0.1)
+    wide.__dict__["groups"] = tuple(np.arange(many)[:, None])
+    text = page(wide, sensitivity=full_sensitivity(wide))
+    assert len(text.encode()) < 8e6
+
+
+def test_text_from_outside_cannot_leave_its_place(sphere):
+    evil = "</script><script>alert(1)</script>\"'<img src=x onerror=alert(2)>"
+    text = page(
+        sphere, names=[evil, evil, evil], title=evil, source={"name": evil}, warnings=[evil],
+        settings={evil: {evil: [evil]}}, seconds={evil: 1.0},
+    )  # fmt: skip
+    assert "<img" not in text
+    assert "alert(1)</script>" not in text
+    assert text.count("</script>") == 2
+
+
+def test_the_policy_names_the_script_and_nothing_else(sphere):
+    text = page(sphere)
+    policy = re.search(r'Content-Security-Policy" content="(.*?)"', text).group(1)
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert not re.search(r"https?://", text)
+
+
+def test_the_file_appears_whole_or_not_at_all(sphere, tmp_path, monkeypatch):
+    path = tmp_path / "report.html"
+    write_page(path, sphere, title="one")
+    first = path.read_bytes()
+    assert b"<h1>one</h1>" in first
+    module = sys.modules["vbdm.report._page"]
+
+    def broken(*_):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(module.os, "fsync", broken)
+    with pytest.raises(OSError, match="no space"):
+        write_page(path, sphere, title="two")
+    assert path.read_bytes() == first
+    assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
+    with pytest.raises(vbdm.InputError):
+        write_page(tmp_path / "nowhere" / "x.html", sphere)
+
+
+def test_columns_and_rows_are_named(sphere):
+    rows = np.arange(600) + 70_000
+    data = data_of(page(sphere, names=["a", "b", "c"], rows=rows))
+    assert [c["label"] for c in data["channels"] if c["kind"] == "column"] == ["a", "b", "c"]
+    assert np.frombuffer(base64.b64decode(data["rows"]), "<u4")[0] == 70_000
+    # A wrong number of names cannot be trusted.
+    data = data_of(page(sphere, names=["a"]))
+    assert data["channels"][0]["label"] == "column 0"
+
+
+def test_copies_and_loaded_models(tmp_path):
+    points = vbdm.datasets.circle(150, random_state=0).points
+    spectrum = vbdm.estimate_operator(np.r_[points, points[:20]]).spectrum(4)
+    found = sensitivity(spectrum, factors=(0.5, 1))
+    assert found.eigenfunctions.shape == (2, 170, 4)
+    path = tmp_path / "model.vbdm"
+    vbdm.save(spectrum, path, kernel=False)
+    loaded = vbdm.load(path)
+    again = sensitivity(loaded, factors=(0.5, 1))
+    np.testing.assert_allclose(again.eigenvalues, found.eigenvalues, atol=1e-8)
+    assert data_of(page(loaded, sensitivity=again))["drawn"] == 170
