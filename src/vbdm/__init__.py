@@ -86,12 +86,16 @@ __all__ = [
     "estimate_memory",
     "estimate_operator",
     "extend",
+    "figures",
+    "io",
     "load",
     "memory",
     "neighbors",
     "opinions",
     "plot",
     "progress",
+    "report",
+    "results",
     "save",
     "search",
     "second_opinion",
@@ -104,15 +108,19 @@ __all__ = [
 ]
 
 
+#: What sits at the edge: files and pictures.
+LAZY_MODULES = ("figures", "io", "plot", "report", "results")
+
+
 def __getattr__(name: str) -> Any:
-    """Load what needs scikit-learn or matplotlib when it is first used, not before."""
+    """Load what needs scikit-learn or sits at the edge when it is first used, not before."""
     if name == "DiffusionMap":
         return import_module(".estimators", __name__).DiffusionMap
-    if name == "plot":
-        return import_module(".plot", __name__)
+    if name in LAZY_MODULES:
+        return import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
     """List the lazy names, too."""
-    return sorted([*globals(), "DiffusionMap", "plot"])
+    return sorted([*globals(), "DiffusionMap", *LAZY_MODULES])

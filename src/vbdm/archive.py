@@ -52,16 +52,43 @@ def write_archive(path: PathLike, head: dict[str, Any], arrays: Sequence[NDArray
                 np.lib.format.write_array(entry, little_endian(array), allow_pickle=False)
 
 
+def check_notes(notes: Any) -> Any:
+    """Return notes as they will be read again, or say that they are not plain."""
+    try:
+        return json.loads(json.dumps(notes, allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise bad_input(
+            "Notes must be plain: text, finite numbers, lists and dicts of them.",
+            received=f"something else ({error})",
+            because="They are stored as JSON, so that any tool can read them.",
+            hint="Turn arrays into lists with `.tolist()`, and objects into text.",
+        ) from None
+
+
+def read_head(path: PathLike) -> dict[str, Any]:
+    """Read the header alone."""
+    source = check_source(path)
+    with complaining(source), zipfile.ZipFile(source) as archive:
+        return read_header(archive, source)
+
+
 @contextmanager
 def reading(path: PathLike) -> Iterator[tuple[dict[str, Any], list[NDArray[Any]]]]:
     """Read the header and the arrays; whatever fails in the block is the file's fault, too."""
     source = check_source(path)
-    try:
+    with complaining(source):
         with zipfile.ZipFile(source) as archive:
             head = read_header(archive, source)
             names = [f"{number}.npy" for number in range(head["n_arrays"])]
             arrays = [read_array(archive, name) for name in names]
         yield head, arrays
+
+
+@contextmanager
+def complaining(source: Path) -> Iterator[None]:
+    """Say that a file is damaged, whatever shows it inside the block."""
+    try:
+        yield
     except InputError:
         raise
     except (*DAMAGE, OSError) as error:

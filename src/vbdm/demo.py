@@ -1,11 +1,13 @@
 """The main job on bundled data: the Laplacian of a sphere from 3,000 unevenly scattered points.
 
-Run ``python -m vbdm.demo [folder]``; it writes a table and a picture into the folder.
+``vbdm demo`` runs it and writes a results folder, with the truth beside the estimate.
 """
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
@@ -14,10 +16,24 @@ import numpy as np
 
 from . import estimate_operator
 from .arrays import FloatArray
+from .report import sensitivity
+from .results import (
+    Origin,
+    Results,
+    can_draw,
+    check_folder,
+    is_results_folder,
+    read_summary,
+    write_results,
+)
 from .spectrum import Spectrum
 
 #: Eigenvalues of the Laplacian on the unit sphere: -l(l+1), each 2l+1 times.
 TRUTH = 0.0 - np.repeat([0.0, 2.0, 6.0, 12.0], [1, 3, 5, 7])
+TITLE = "Demonstration: a sphere, unevenly sampled"
+TABLE, PICTURE = "eigenvalues.csv", "eigenvalues.png"
+
+Room = Callable[..., AbstractContextManager[None]]
 
 
 def load_sphere() -> FloatArray:
@@ -26,33 +42,70 @@ def load_sphere() -> FloatArray:
         return np.load(path).astype(np.float64)  # type: ignore[no-any-return]
 
 
-def run(folder: Path) -> Spectrum:
-    """Estimate, print a table, and write `eigenvalues.csv` and `eigenvalues.png`."""
+def run(
+    folder: Path, room: Room | None = None, seconds: Mapping[str, float] | None = None
+) -> Results:
+    """Estimate, and write a results folder with `eigenvalues.csv` and `eigenvalues.png` in it.
+
+    Earlier results of the demonstration are replaced, those of anything else are not.
+    """
+    enter = room or (lambda *names: nullcontext())
+    force = is_demonstration(folder)
+    check_folder(folder, force)
     points = load_sphere()
-    operator = estimate_operator(points, "laplacian")
-    spectrum = operator.spectrum(len(TRUTH))
-    print(operator)
-    table = np.c_[spectrum.eigenvalues, spectrum.standard_errors, TRUTH]
-    print("eigenvalue  +- error     truth")
-    for value, error, truth in table:
-        print(f"{value:10.3f} {error:9.3f} {truth:9.0f}")
-    folder.mkdir(parents=True, exist_ok=True)
-    header = "eigenvalue,standard_error,truth"
-    np.savetxt(folder / "eigenvalues.csv", table, delimiter=",", header=header, comments="")
-    drawn = draw(points, spectrum, folder / "eigenvalues.png")
-    picture = f" and {folder / 'eigenvalues.png'}" if drawn else ""
-    print(f"Results: {folder / 'eigenvalues.csv'}{picture}")
-    return spectrum
+    with enter("neighbours", "kernel"):
+        operator = estimate_operator(points, "laplacian")
+    with enter("eigenpairs"):
+        spectrum = operator.spectrum(len(TRUTH))
+    with enter("sensitivity"):
+        moved = sensitivity(spectrum)
+    origin = Origin(
+        source={"name": "sphere.npy"}, names=("x", "y", "z"), settings={"demonstration": True}
+    )
+    with enter("figures", "page", "saving"):
+        return write_results(
+            folder,
+            spectrum,
+            origin,
+            force=force,
+            sensitivity=moved,
+            title=TITLE,
+            seconds=seconds,
+            extras=partial(compare, points, spectrum),
+        )
 
 
-def draw(points: FloatArray, spectrum: Spectrum, path: Path) -> bool:
-    """Draw the eigenvalues beside the truth, and three eigenfunctions; tell if it was possible."""
-    try:
-        import matplotlib as mpl
-    except ImportError:
-        print("No picture: matplotlib is missing (pip install 'vbdm[plot]').")
+def is_demonstration(folder: Path) -> bool:
+    """Tell if a folder holds earlier results of the demonstration."""
+    if not is_results_folder(folder):
         return False
-    mpl.use("Agg")
+    return bool((read_summary(folder).get("settings") or {}).get("demonstration"))
+
+
+def describe(results: Results) -> Iterator[str]:
+    """Yield the table of estimate and truth, and where everything is."""
+    spectrum, folder = results.spectrum, results.folder
+    yield repr(spectrum.operator)
+    yield "eigenvalue   ± error     truth"
+    rows = zip(spectrum.eigenvalues, spectrum.standard_errors, TRUTH, strict=True)
+    for value, error, truth in rows:
+        yield f"{value:10.3f} {error:9.3f} {truth:9.0f}"
+    if not can_draw():
+        yield "No figures: matplotlib is missing (pip install 'vbdm[plot]')."
+    yield f"Results: {folder}; open {folder / 'report.html'}"
+
+
+def compare(points: FloatArray, spectrum: Spectrum, folder: Path) -> None:
+    """Write estimate and truth into a folder, as a table and as a picture."""
+    table = np.c_[spectrum.eigenvalues, spectrum.standard_errors, TRUTH]
+    header = "eigenvalue,standard_error,truth"
+    np.savetxt(folder / TABLE, table, delimiter=",", header=header, comments="")
+    if can_draw():
+        draw(points, spectrum, folder / PICTURE)
+
+
+def draw(points: FloatArray, spectrum: Spectrum, path: Path) -> None:
+    """Draw the eigenvalues beside the truth, and three eigenfunctions."""
     import matplotlib.pyplot as plt
 
     figure = plt.figure(figsize=(12, 3.2), layout="constrained")
@@ -70,7 +123,6 @@ def draw(points: FloatArray, spectrum: Spectrum, path: Path) -> bool:
         cloud.set_title(f"eigenfunction {column}, λ = {spectrum.eigenvalues[column]:.2f}")
     figure.savefig(path, dpi=130)
     plt.close(figure)
-    return True
 
 
 def draw_function(axes: Any, points: FloatArray, values: FloatArray) -> None:
@@ -85,7 +137,3 @@ def draw_function(axes: Any, points: FloatArray, values: FloatArray) -> None:
     axes.scatter(*points[near].T, c=values[near], cmap="RdBu_r", s=9, lw=0, vmin=-limit, vmax=limit)
     axes.set_box_aspect((1, 1, 1), zoom=1.5)
     axes.set_axis_off()
-
-
-if __name__ == "__main__":
-    run(Path(sys.argv[1]) if len(sys.argv) > 1 else Path("results"))

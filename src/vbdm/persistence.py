@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from .archive import PathLike, reading, write_archive
+from .archive import PathLike, check_notes, read_head, reading, write_archive
 from .errors import bad_input
 from .graph import NeighborGraph
 from .kernel import evaluate_kernel
@@ -18,7 +18,12 @@ Result = Spectrum | Operator | NeighborGraph
 
 
 def save(
-    result: Result, path: PathLike, model: dict[str, Any] | None = None, *, kernel: bool = True
+    result: Result,
+    path: PathLike,
+    model: dict[str, Any] | None = None,
+    *,
+    kernel: bool = True,
+    notes: dict[str, Any] | None = None,
 ) -> None:
     """Write a spectrum, an operator or a neighbour graph into one file.
 
@@ -35,6 +40,10 @@ def save(
     kernel : bool
         Whether to store the kernel matrix, 12 bytes per pair within its reach. Without it, `load`
         evaluates it again, and searches for the neighbours where they are not kept.
+    notes : dict, optional
+        What else should travel with the file, such as how the columns were scaled: text, finite
+        numbers, lists and dicts of them. `vbdm.persistence.read_notes` gives it back; `load` does
+        not look at it.
 
     Notes
     -----
@@ -63,6 +72,7 @@ def save(
     """
     if not isinstance(result, Result):
         if hasattr(result, "spectrum_") and hasattr(result, "save"):
+            refuse_notes_of_estimators(notes)
             result.save(path)
             return
         raise bad_input(
@@ -81,6 +91,8 @@ def save(
         "model": packer.pack(model, "model"),
         "objects": packer.objects,
     }
+    if notes is not None:
+        head["notes"] = check_notes(notes)
     write_archive(path, head, packer.arrays)
 
 
@@ -113,6 +125,35 @@ def load(path: PathLike) -> Any:
     from .estimators import DiffusionMap
 
     return DiffusionMap._from_saved(result, model)
+
+
+def read_notes(path: PathLike) -> dict[str, Any]:
+    """Return the notes that were saved with a result; empty if there are none.
+
+    Only the head of the file is read, whatever its size.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "circle.vbdm")
+    >>> sample = vbdm.datasets.circle(300, sampling="random", random_state=0)
+    >>> vbdm.save(vbdm.neighbors(sample.points, 9), path, notes={"unit": "nm"})
+    >>> vbdm.persistence.read_notes(path)
+    {'unit': 'nm'}
+    """
+    notes = read_head(path).get("notes")
+    return notes if isinstance(notes, dict) else {}
+
+
+def refuse_notes_of_estimators(notes: Any) -> None:
+    """Raise if an estimator, which writes its own file, is given notes."""
+    if notes is not None:
+        raise bad_input(
+            "Notes are kept with a Spectrum, an Operator or a NeighborGraph.",
+            received="an estimator and `notes`",
+            because="An estimator keeps its own settings in their place.",
+            hint="Save `model.spectrum_` with the notes.",
+        )
 
 
 def change_operator(result: Result, change: Callable[[Operator], Operator]) -> Result:

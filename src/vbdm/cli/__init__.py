@@ -1,0 +1,24 @@
+"""The `vbdm` command: from a file to a results folder, and what can be done with it.
+
+Each command is one module of this package with a `command` in it, imported when it is needed; what
+is heavy is imported inside the functions, so that ``vbdm --help`` is quick.
+
+Exit codes: 0; 1 for a numerical failure or a full disk; 2 for wrong use or input; 130 for Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from .group import commands
+
+__all__ = ["commands", "main"]
+
+
+def main() -> None:
+    """Run the command line of this process."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal without Greek letters gets question marks, not an error.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    commands(prog_name="vbdm")

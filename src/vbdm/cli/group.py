@@ -1,0 +1,85 @@
+"""The list of commands, and the one place where errors become messages."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import click
+
+from .failures import explain, show_failure
+
+#: Command: the module of this package that holds it. A new command is a module and a line here.
+COMMANDS = {
+    "fit": "fit",
+    "transform": "transform",
+    "tune": "tune",
+    "report": "report",
+    "plot": "plot",
+    "cite": "cite",
+    "info": "info",
+    "demo": "demo",
+}
+
+
+class Commands(click.Group):
+    """A group whose commands are imported when they are asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names, in the order in which people need them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f".{COMMANDS[cmd_name]}", __package__)
+        command: click.Command = module.command
+        return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; whatever goes wrong becomes a message and an exit code."""
+        try:
+            return super().invoke(ctx)
+        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+            raise
+        except (Exception, KeyboardInterrupt) as error:
+            failure = explain(error)
+            show_failure(failure, as_json=bool(ctx.meta.get("vbdm.json")))
+            ctx.exit(failure.exit_code)
+
+
+def show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    """Say the version and stop."""
+    if wanted:
+        from .. import __version__
+
+        click.echo(f"vbdm {__version__}")
+        ctx.exit()
+
+
+EXAMPLES = """\b
+Examples:
+  vbdm demo                                 learn a sphere, see what results look like
+  vbdm fit points.csv                       the Laplacian; results in points-vbdm/
+  vbdm fit walk.npy -O generator -n 6       slow modes of a process at equilibrium
+  vbdm transform points-vbdm new.csv        the same eigenfunctions at new points
+  vbdm info                                 which files can be read here
+
+Each command explains itself: vbdm fit --help
+"""
+
+
+@click.group(
+    "vbdm", cls=Commands, epilog=EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]}
+)
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=show_version,
+    help="Say the version and stop.",
+)  # fmt: skip
+def commands() -> None:
+    """Learn differential operators from points.
+
+    Given points sampled from an unknown density q on an unknown manifold, vbdm estimates
+    L f = Δf + c1 ∇f·∇q/q with its eigenvalues, eigenfunctions and error bars, without tuning.
+    """

@@ -1,0 +1,97 @@
+"""``vbdm info``: versions, and what can be read and used here."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Iterator
+from importlib.util import find_spec
+from typing import Any
+
+import click
+
+from .options import Command, remember_json, setting
+
+#: Libraries beside the required ones, what they are for, and which extra installs them.
+OPTIONAL = (
+    ("matplotlib", "figures", "plot"),
+    ("pynndescent", "approximate neighbours", "approximate"),
+)
+EXAMPLES = """\b
+Examples:
+  vbdm info             what is installed, and how to install what is missing
+  vbdm info --json      the same for a script, or for a bug report
+"""
+
+
+@click.command("info", cls=Command, epilog=EXAMPLES)
+@setting("--json", "as_json", is_flag=True, is_eager=True, callback=remember_json,
+         help="One JSON document on stdout.")  # fmt: skip
+def command(as_json: bool) -> None:
+    """Say which versions, engines and file formats are there, and how to get the others."""
+    facts = facts_here()
+    if as_json:
+        click.echo(json.dumps(facts, indent=1))
+        return
+    for line in describe(facts):
+        click.echo(line)
+
+
+def facts_here() -> dict[str, Any]:
+    """Collect everything that is worth knowing about this installation."""
+    from .. import __version__
+    from ..io import formats
+    from ..memory import available_memory
+    from ..results import library_versions
+    from ..threads import n_threads
+
+    return {
+        "vbdm": __version__,
+        "libraries": library_versions(),
+        "system": platform.platform(),
+        "threads": n_threads(),
+        "cores": os.cpu_count(),
+        "memory_free": available_memory(),
+        "features": [
+            {
+                "name": purpose,
+                "library": name,
+                "installed": find_spec(name) is not None,
+                "install": f"pip install 'vbdm[{extra}]'",
+            }
+            for name, purpose, extra in OPTIONAL
+        ],
+        "formats": [
+            {
+                "name": kind.name,
+                "suffixes": list(kind.suffixes),
+                "installed": kind.installed,
+                "install": kind.install_command,
+            }
+            for kind in formats()
+        ],
+    }
+
+
+def describe(facts: dict[str, Any]) -> Iterator[str]:
+    """Yield the lines for people."""
+    yield click.style(f"vbdm {facts['vbdm']}", bold=True)
+    yield "  " + ", ".join(f"{name} {version}" for name, version in facts["libraries"].items())
+    memory = facts["memory_free"]
+    free = "" if memory is None else f", {memory / 1e9:.1f} GB of memory free"
+    yield f"  {facts['system']}, {facts['threads']} of {facts['cores']} cores{free}"
+    yield ""
+    for entry in facts["features"]:
+        yield line_of(f"{entry['name']} ({entry['library']})", entry)
+    yield ""
+    yield "Files:"
+    for entry in facts["formats"]:
+        yield line_of(f"{entry['name']:11s}{' '.join(entry['suffixes'])}", entry)
+
+
+def line_of(text: str, entry: dict[str, Any]) -> str:
+    """Return one line: there, or how to get it."""
+    if entry["installed"]:
+        return f"  {click.style('✔', fg='green')} {text}"
+    return f"  {click.style('–', dim=True)} {text}   {entry['install']}"

@@ -1,0 +1,46 @@
+"""A model that the user names: a results folder, or a saved file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import bad_input
+
+if TYPE_CHECKING:
+    from ..spectrum import Spectrum
+
+
+def model_file(place: Path) -> Path:
+    """Return the file of a model: inside a results folder, or the path itself."""
+    from ..results import read_summary
+
+    if place.is_dir():
+        # Says what is wrong if it is another kind of folder.
+        read_summary(place)
+        return place / "model.vbdm"
+    return place
+
+
+def load_spectrum(place: Path) -> Spectrum:
+    """Read a spectrum, from a results folder or from a file."""
+    from ..persistence import load
+    from ..spectrum import Spectrum
+
+    found: Any = load(model_file(place))
+    found = getattr(found, "spectrum_", found)
+    if isinstance(found, Spectrum):
+        return found
+    raise bad_input(
+        "The file holds no eigenfunctions.",
+        received=f"{str(place)!r} with a {type(found).__name__}",
+        because="Eigenfunctions belong to a spectrum, which was not saved in it.",
+        hint="Pass a results folder, or a file that vbdm.save(op.spectrum(10), path) wrote.",
+    )
+
+
+def load_notes(place: Path) -> dict[str, Any]:
+    """Return how the file behind a model was read and prepared; empty if that is not known."""
+    from ..persistence import read_notes
+
+    return read_notes(model_file(place))

@@ -1,0 +1,42 @@
+"""Single files that a command writes: checked before the work, written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from ..archive import check_target
+from ..errors import bad_input
+
+
+def check_output(path: Path, suffixes: tuple[str, ...], force: bool) -> Path:
+    """Return where a file will be written, if it may be.
+
+    Raises
+    ------
+    InputError
+        If its suffix is unknown, its folder is missing or not writable, or it exists.
+    """
+    if path.suffix.lower() not in suffixes:
+        raise bad_input(
+            "The kind of file to write is told by its name.",
+            received=repr(os.fspath(path)),
+            because=f"It can end with {', '.join(suffixes)}.",
+            hint=f"Write, for example, --out {path.stem}{suffixes[0]}.",
+        )
+    target = check_target(path)
+    if target.exists() and not force:
+        raise bad_input(
+            "The file exists.",
+            received=repr(os.fspath(path)),
+            because="Nothing is overwritten without being asked to.",
+            hint="Pass --force to replace it, or choose another name with --out.",
+        )
+    if not os.access(target.parent, os.W_OK):
+        raise bad_input(
+            "Nothing can be written to this folder.",
+            received=repr(os.fspath(path.parent)),
+            because="You do not have the right to.",
+            hint="Choose another folder with --out.",
+        )
+    return target

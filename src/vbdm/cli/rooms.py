@@ -1,0 +1,143 @@
+"""How long each room takes, and a line on the terminal for those that take long."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import perf_counter
+from typing import TextIO
+
+from ..progress import Bar, Progress
+
+#: Seconds between two looks at the clock.
+TICK = 0.5
+
+
+class Ledger:
+    """A listener of `vbdm.progress` that keeps the seconds of every room.
+
+    A report says that work was done: the time since the last one belongs to the room that reports.
+    What is left at the end of a block belongs to its last room.
+    """
+
+    def __init__(self, screen: Screen | None = None, lines: TextIO | None = None) -> None:
+        self.seconds: dict[str, float] = {}
+        self._screen, self._lines = screen, lines
+        self._open: tuple[str, ...] = ()
+        self._last = perf_counter()
+
+    @contextmanager
+    def room(self, *names: str) -> Iterator[None]:
+        """Enter one or several rooms; reports of other rooms count for the first of them."""
+        self._open, self._last = names, perf_counter()
+        self._show(names[0])
+        try:
+            yield
+            self._add(names[-1])
+            self._tell(names)
+        finally:
+            self._open = ()
+            if self._screen is not None:
+                self._screen.leave()
+
+    def __call__(self, progress: Progress) -> None:
+        """Take a report."""
+        if not self._open:
+            return
+        inside = progress.room in self._open
+        room = progress.room if inside else self._open[0]
+        self._add(room)
+        self._show(room, progress if inside else None)
+
+    def _add(self, room: str) -> None:
+        now = perf_counter()
+        self.seconds[room] = self.seconds.get(room, 0.0) + now - self._last
+        self._last = now
+
+    def _show(self, room: str, progress: Progress | None = None) -> None:
+        if self._screen is not None:
+            self._screen.enter(room, progress)
+
+    def _tell(self, names: tuple[str, ...]) -> None:
+        """Write one line of JSON for each room that was left."""
+        if self._lines is None:
+            return
+        for name in names:
+            if name in self.seconds:
+                line = {"room": name, "seconds": round(self.seconds[name], 3)}
+                self._lines.write(json.dumps(line) + "\n")
+        self._lines.flush()
+
+
+class Screen:
+    """One line on the terminal for the room at work, once it has taken two seconds.
+
+    A thread keeps the clock on it going while the room is silent.
+    """
+
+    def __init__(self, stream: TextIO | None = None, patience: float = 2.0) -> None:
+        self.stream = sys.stderr if stream is None else stream
+        self.patience = patience
+        self._room, self._started = "", 0.0
+        self._progress: Progress | None = None
+        self._drawn = False
+        self._lock = threading.Lock()
+        self._done = threading.Event()
+        self._bar = Bar()
+
+    @contextmanager
+    def on(self) -> Iterator[None]:
+        """Look at the clock inside the block."""
+        thread = threading.Thread(target=self._tick, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            self._done.set()
+            thread.join()
+            self.leave()
+
+    def enter(self, room: str, progress: Progress | None = None) -> None:
+        """Show this room from now on."""
+        if room != self._room:
+            self.leave()
+        with self._lock:
+            if room != self._room:
+                self._room, self._started = room, perf_counter()
+            self._progress = progress or self._progress
+
+    def leave(self) -> None:
+        """End the line, if one was drawn."""
+        with self._lock:
+            if self._drawn:
+                self._draw()
+                self.stream.write("\n")
+                self.stream.flush()
+            self._room, self._drawn, self._progress = "", False, None
+
+    def look(self) -> None:
+        """Draw the line, if it is time to."""
+        with self._lock:
+            if self._room and perf_counter() - self._started >= self.patience:
+                self._draw()
+
+    def text(self) -> str:
+        """Return the line."""
+        elapsed = perf_counter() - self._started
+        if self._progress is None:
+            return f"{self._room:12s} {elapsed:6.1f} s"
+        return self._bar.line(self._progress, elapsed)
+
+    def _draw(self) -> None:
+        width = shutil.get_terminal_size().columns - 1
+        self.stream.write(f"\r{self.text()[:width]}\033[K")
+        self.stream.flush()
+        self._drawn = True
+
+    def _tick(self) -> None:
+        while not self._done.wait(TICK):
+            self.look()

@@ -1,0 +1,173 @@
+"""``vbdm transform``: eigenfunctions at new points."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from .options import AFTER, Command, output_options, reading_options, setting
+from .work import Work, reading_of, working
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ..io import Cloud
+    from ..spectrum import Spectrum
+
+SUFFIXES = (".npz", ".csv", ".npy")
+EXAMPLES = """\b
+Examples:
+  vbdm transform points-vbdm new.csv
+      writes new-vbdm.npz: eigenfunctions, density, and which points lie outside the data
+  vbdm transform points-vbdm new.csv --out new-coordinates.csv
+      the same as a table: row, phi0, phi1, …, density, outside
+  vbdm transform model.vbdm new.npy --outside nearest --out phi.npy
+      a saved model; where there is no data, values of the nearest training point
+
+The new file needs the columns that were used in training, found by name where the files have
+names. Standardising and delays are applied as in training, with the numbers learned there.
+"""
+
+
+@click.command("transform", cls=Command, epilog=EXAMPLES)
+@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("file", type=click.Path(path_type=Path))
+@setting(
+    "--out",
+    "-o",
+    type=click.Path(path_type=Path),
+    section=AFTER,
+    help="An .npz, .csv or .npy file. [FILE's name with -vbdm.npz, in the current folder]",
+)
+@setting("--force", is_flag=True, section=AFTER, help="Replace that file if it exists.")
+@setting(
+    "--outside",
+    default="nan",
+    type=click.Choice(["nan", "nearest", "error"]),
+    section=AFTER,
+    help="Where there is no data: nan, values of the nearest training point, or stop.",
+)
+@setting("--drop-missing", is_flag=True, section="Reading the file",
+         help="Leave out rows with missing values instead of refusing them.")  # fmt: skip
+@output_options
+@reading_options
+def command(
+    model: Path,
+    file: Path,
+    out: Path | None,
+    force: bool,
+    outside: str,
+    quiet: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Evaluate the eigenfunctions of MODEL at the points in FILE.
+
+    MODEL is a results folder of vbdm fit, or a file that vbdm.save has written.
+    """
+    from ..archive import replacing
+    from .outputs import check_output
+
+    path = Path(f"{file.stem}-vbdm.npz") if out is None else out
+    target = check_output(path, SUFFIXES, force)
+    with working(quiet, as_json) as work:
+        spectrum, cloud = load_and_read(work, model, file, options)
+        with work.ledger.room("extension"):
+            arrays = evaluate(spectrum, cloud, outside)
+        with work.ledger.room("saving"), replacing(target) as stream:
+            write(stream, target.suffix.lower(), arrays)
+    work.show_notes()
+    tell(path, arrays, quiet, as_json)
+
+
+def load_and_read(
+    work: Work, model: Path, file: Path, options: dict[str, Any]
+) -> tuple[Spectrum, Cloud]:
+    """Load the model and treat the file as the training file was treated."""
+    from ..io import Preparation, prepare, read
+    from .models import load_notes, load_spectrum
+
+    with work.ledger.room("model"):
+        notes = load_notes(model)
+        spectrum = load_spectrum(model)
+    stored = notes.get("preparation")
+    known = None if stored is None else Preparation.from_dict(stored)
+    reading = {**usable(notes.get("reading") or {}, file, options), **reading_of(options)}
+    if known is not None:
+        reading.setdefault("columns", known)
+    missing = "drop" if options["drop_missing"] else "error"
+    with work.ledger.room("reading"):
+        table = read(file, **reading)
+        if known is not None:
+            return spectrum, replace(known, missing=missing).apply(table)
+        cloud, _ = prepare(table, missing=missing)
+    return spectrum, cloud
+
+
+def usable(stored: dict[str, Any], file: Path, options: dict[str, Any]) -> dict[str, Any]:
+    """Return how the training file was read, as far as it means something for this file."""
+    from ..io.formats import find_format
+
+    kind = find_format(file, options["format"], options["topology"] or stored.get("topology"))
+    return {name: value for name, value in stored.items() if name in kind.options}
+
+
+def evaluate(spectrum: Spectrum, cloud: Cloud, outside: str) -> dict[str, NDArray[Any]]:
+    """Return everything that is known at the new points."""
+    import numpy as np
+
+    from ..extension import extend
+
+    found = extend(spectrum, cloud.points, outside=outside)
+    values = np.array(found.values)
+    # A training point has its value already; its own row would only repeat it.
+    known = found.training >= 0
+    values[known] = spectrum.eigenfunctions[found.training[known]]
+    return {
+        "eigenvalues": spectrum.eigenvalues,
+        "eigenfunctions": values,
+        "density": found.density,
+        "outside": found.outside & ~known,
+        "training": found.training,
+        "rows": cloud.rows,
+    }
+
+
+def write(stream: IO[bytes], suffix: str, arrays: dict[str, NDArray[Any]]) -> None:
+    """Write the arrays as the name of the file asks for."""
+    import numpy as np
+
+    if suffix == ".npz":
+        np.savez(stream, allow_pickle=False, **arrays)
+    elif suffix == ".npy":
+        np.save(stream, arrays["eigenfunctions"], allow_pickle=False)
+    else:
+        write_table(stream, arrays)
+
+
+def write_table(stream: IO[bytes], arrays: dict[str, NDArray[np.float64]]) -> None:
+    """Write text: one row per point, numbers in full."""
+    import numpy as np
+
+    values = arrays["eigenfunctions"]
+    names = ["row", *(f"phi{j}" for j in range(values.shape[1])), "density", "outside"]
+    columns = np.column_stack([arrays["rows"], values, arrays["density"], arrays["outside"]])
+    kinds = ["%d", *["%.17g"] * (values.shape[1] + 1), "%d"]
+    np.savetxt(stream, columns, kinds, ",", header=",".join(names), comments="")
+
+
+def tell(path: Path, arrays: dict[str, NDArray[Any]], quiet: bool, as_json: bool) -> None:
+    """Say what was written."""
+    n_points, n_functions = arrays["eigenfunctions"].shape
+    n_outside = int(arrays["outside"].sum())
+    if as_json:
+        facts = {"file": str(path), "n_points": n_points, "n_outside": n_outside}
+        click.echo(json.dumps({**facts, "eigenvalues": arrays["eigenvalues"].tolist()}))
+    elif not quiet:
+        click.echo(f"{n_functions} eigenfunctions at {n_points:,} points, {n_outside:,} of them "
+                   f"outside the data: {path}")  # fmt: skip

@@ -1,0 +1,180 @@
+"""``vbdm tune``: which ε, dimension and number of neighbours, and why."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from .options import (
+    AFTER,
+    Command,
+    estimating_options,
+    output_options,
+    preparing_options,
+    reading_options,
+    setting,
+)
+from .work import estimate, read_points, working
+
+if TYPE_CHECKING:
+    from ..operator import Operator
+    from ..tuning import Tuning
+
+SUFFIXES = (".csv", ".png", ".svg", ".pdf")
+#: The curve is printed in octaves, two of its half octaves, and four of them to either side.
+STEP, STEPS = 2, 4
+EXAMPLES = """\b
+Examples:
+  vbdm tune points.csv
+      prints the choice, and the curve around it
+  vbdm tune points.csv --out curve.csv --out curve.png
+      the whole curve as a table and as a picture
+  vbdm tune points.csv --method paper
+      the choice of Berry and Harlim: where S(ε) is steepest
+"""
+
+
+@click.command("tune", cls=Command, epilog=EXAMPLES)
+@click.argument("file", type=click.Path(path_type=Path))
+@setting("--out", "-o", multiple=True, type=click.Path(path_type=Path), section=AFTER,
+         help="Write the curve: .csv, .png, .svg or .pdf; may be given several times.")  # fmt: skip
+@setting("--force", is_flag=True, section=AFTER, help="Replace these files if they exist.")
+@output_options
+@estimating_options
+@preparing_options
+@reading_options
+def command(
+    file: Path, out: tuple[Path, ...], force: bool, quiet: bool, as_json: bool, **options: Any
+) -> None:
+    """Choose ε, the dimension and the number of neighbours for the points in FILE, no more.
+
+    The degree of a point is the number of points inside its kernel: ε is chosen so that even
+    sparse points have enough of them. Twice the slope of S(ε) is the dimension seen at that scale:
+    where it is flat in ε, the data is a manifold.
+    """
+    from .outputs import check_output
+
+    targets = [check_output(path, SUFFIXES, force) for path in out]
+    with working(quiet, as_json) as work:
+        _, cloud, _ = read_points(work, file, options)
+        operator = estimate(work, cloud, options)
+        with work.ledger.room("curve"):
+            facts = facts_of(operator)
+            for target in targets:
+                write(operator, target)
+    work.show_notes()
+    if as_json:
+        click.echo(json.dumps(facts, allow_nan=False))
+    elif not quiet:
+        for line in describe(facts, options["method"]):
+            click.echo(line)
+        for path in out:
+            click.echo(f"Written: {path}")
+
+
+def facts_of(operator: Operator) -> dict[str, Any]:
+    """Return the choice and the curve as plain numbers."""
+    import numpy as np
+
+    from ..results import plain
+
+    low, middle, high = np.quantile(operator.widths, [0.05, 0.5, 0.95])
+    facts: dict[str, Any] = plain(
+        {
+            "n_points": operator.n_points,
+            "epsilon": operator.epsilon,
+            "rule": operator.tuning.rule,
+            "widths": {"0.05": low, "0.5": middle, "0.95": high},
+            "dimension": {
+                "value": operator.dim,
+                "standard_error": operator.dimension.standard_error,
+            },
+            "n_neighbors": operator.n_neighbors,
+            "curve": curve_of(operator.tuning),
+        }
+    )
+    return facts
+
+
+def curve_of(tuning: Tuning) -> dict[str, Any]:
+    """Return the curve by columns; empty if ε was given and nothing was looked at."""
+    import numpy as np
+
+    if tuning.curve is None:
+        return {}
+    columns = {"epsilon": tuning.epsilons, "S": tuning.sums}
+    slopes = np.full(len(tuning.epsilons), np.nan)
+    slopes[: len(tuning.slopes)] = tuning.slopes
+    columns["dimension"] = 2 * slopes
+    quantiles = getattr(tuning.curve, "quantiles", None)
+    if quantiles is not None:
+        for level, values in zip(tuning.curve.levels, quantiles, strict=True):  # type: ignore[union-attr]
+            columns[f"degree_{level:g}"] = values
+    return columns
+
+
+def describe(facts: dict[str, Any], method: str) -> Iterator[str]:
+    """Yield the choice and the curve around it."""
+    from .words import choices
+
+    yield from choices(facts)
+    curve = facts["curve"]
+    if curve:
+        yield ""
+        yield from curve_table(curve, facts["epsilon"])
+    yield ""
+    paper = "" if method == "resolved" else f" --method {method}"
+    yield (
+        f"Suggestion: --epsilon {facts['epsilon']:.6g} --dim {facts['dimension']['value']:.4g} "
+        f"--neighbors {facts['n_neighbors']}{paper}, which is what vbdm fit{paper} takes by itself."
+    )
+
+
+def curve_table(curve: dict[str, list[float]], epsilon: float) -> Iterator[str]:
+    """Yield the curve around the choice, in octaves."""
+    epsilons = curve["epsilon"]
+    chosen = min(range(len(epsilons)), key=lambda i: abs(epsilons[i] - epsilon))
+    few, many = curve.get("degree_0.01"), curve.get("degree_0.5")
+    # The paper's grid is in octaves already, and has no degrees.
+    step = STEP if few else 1
+    heads = f"{'ε':>12s} {'dimension':>10s}"
+    yield click.style(
+        f"  {heads}  degree: 1 % of points  median" if few else f"  {heads}", dim=True
+    )
+    for i in range(chosen - STEPS * step, chosen + STEPS * step + 1, step):
+        if not 0 <= i < len(epsilons):
+            continue
+        dim = curve["dimension"][i]
+        line = f"  {epsilons[i]:12.4g} {'–' if dim is None else format(dim, '.2f'):>10s}"
+        if few and many:
+            line += f"  {few[i]:21.1f} {many[i]:7.1f}"
+        yield line + ("  ← chosen" if i == chosen else "")
+
+
+def write(operator: Operator, target: Path) -> None:
+    """Write the curve as its file name asks for."""
+    from functools import partial
+
+    from ..archive import replacing
+    from ..results import save_picture
+
+    with replacing(target) as stream:
+        if target.suffix.lower() == ".csv":
+            write_table(curve_of(operator.tuning), stream)
+        else:
+            from .. import plot
+
+            kind = target.suffix.lower()[1:]
+            save_picture(partial(plot.tuning, operator), stream, kind)
+
+
+def write_table(curve: dict[str, Any], stream: IO[bytes]) -> None:
+    """Write the curve as text."""
+    import numpy as np
+
+    columns = np.column_stack(list(curve.values())) if curve else np.empty((0, 0))
+    np.savetxt(stream, columns, "%.17g", ",", header=",".join(curve), comments="")

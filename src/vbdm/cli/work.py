@@ -1,0 +1,151 @@
+"""The steps that commands share: read, prepare, estimate, and listen to what is said meanwhile."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .options import ESTIMATING, READING
+from .rooms import Ledger, Screen
+
+if TYPE_CHECKING:
+    from ..io import Cloud, Preparation, Table
+    from ..operator import Operator
+    from ..spectrum import Spectrum
+
+#: Eigenpairs, the constant included, unless the user says otherwise or there are fewer points.
+EIGENPAIRS = 10
+#: Warnings for developers, which users need not see.
+INTERNAL = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ImportWarning)
+
+
+@dataclass
+class Work:
+    """What is going on: seconds by room, and doubts that were raised."""
+
+    ledger: Ledger
+    as_json: bool = False
+    extra_notes: list[tuple[str, str]] = field(default_factory=list)
+    _caught: list[warnings.WarningMessage] = field(default_factory=list)
+
+    @property
+    def notes(self) -> list[tuple[str, str]]:
+        """Kinds and texts of all doubts, each once."""
+        from ..errors import VbdmWarning
+
+        found = dict.fromkeys(self.extra_notes)
+        for warning in self._caught:
+            if issubclass(warning.category, INTERNAL):
+                continue
+            kind, text = warning.category.__name__, str(warning.message)
+            # Warnings of other libraries do not say whose they are.
+            known = issubclass(warning.category, VbdmWarning)
+            found[kind, text if known else f"{kind}: {text}"] = None
+        return list(found)
+
+    def note(self, text: str) -> None:
+        """Add a doubt of our own."""
+        self.extra_notes.append(("Note", text))
+
+    def show_notes(self, short: bool = False) -> None:
+        """Write the doubts to stderr; if they are told elsewhere, the first sentence will do."""
+        for kind, text in self.notes:
+            if self.as_json:
+                line = {"note": text, "kind": kind}
+                click.echo(json.dumps(line, ensure_ascii=False), err=True)
+            else:
+                shown = first_sentence(text) if short else text
+                click.echo(f"{click.style('note:', fg='yellow')} {shown}", err=True)
+
+
+def first_sentence(text: str) -> str:
+    """Return the first sentence of a message.
+
+    Examples
+    --------
+    >>> first_sentence("There are 2 pieces (of 1.5 and 3). Raise epsilon.")
+    'There are 2 pieces (of 1.5 and 3).'
+    """
+    return re.split(r"(?<=\.)\s+(?=[A-Z0-9])", text, maxsplit=1)[0]
+
+
+@contextmanager
+def working(quiet: bool = False, as_json: bool = False) -> Iterator[Work]:
+    """Collect warnings and time the rooms inside the block; show what should be shown."""
+    from ..errors import VbdmWarning
+    from ..progress import listening
+
+    # Figures go to files: no window is opened, whatever the user's settings are.
+    os.environ.setdefault("MPLBACKEND", "Agg")
+    show = not quiet and not as_json and sys.stderr.isatty()
+    screen = Screen() if show else None
+    ledger = Ledger(screen, sys.stderr if as_json and not quiet else None)
+    with (
+        warnings.catch_warnings(record=True) as caught,
+        listening(ledger),
+        screen.on() if screen else nullcontext(),
+    ):
+        warnings.simplefilter("always", VbdmWarning)
+        yield Work(ledger, as_json, _caught=caught)
+
+
+def reading_of(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those options of `vbdm.io.read` that were given."""
+    return {name: options[name] for name in READING if options.get(name) is not None}
+
+
+def read_points(
+    work: Work, file: Path, options: Mapping[str, Any]
+) -> tuple[Table, Cloud, Preparation]:
+    """Read a file and prepare its points."""
+    from ..io import prepare, read
+
+    with work.ledger.room("reading"):
+        table = read(file, **reading_of(options))
+        cloud, preparation = prepare(
+            table,
+            standardize=options["standardize"],
+            delays=options["delays"],
+            delay_step=options["delay_step"],
+            subsample=options["subsample"],
+            every=options["every"],
+            seed=options["seed"],
+            missing="drop" if options["drop_missing"] else "error",
+            period=options["period"],
+        )
+    if cloud.dropped:
+        work.note(f"{cloud.dropped} of {cloud.n_read} rows have missing values and were left out.")
+    return table, cloud, preparation
+
+
+def estimate(work: Work, cloud: Cloud, options: Mapping[str, Any]) -> Operator:
+    """Estimate the operator from prepared points."""
+    from ..estimate import estimate_operator
+
+    given = {name: options[name] for name in ESTIMATING if options.get(name) is not None}
+    given.setdefault("metric", cloud.metric)
+    # The preparation knows the periods of the file, too, and repeats them for each delay.
+    given["period"] = cloud.period
+    with work.ledger.room("neighbours", "kernel"):
+        return estimate_operator(cloud.points, **given)
+
+
+def solve(work: Work, operator: Operator, n: int | None, components: str) -> Spectrum:
+    """Return the spectrum with its error bars."""
+    count = min(EIGENPAIRS, operator.n_points) if n is None else n
+    with work.ledger.room("eigenpairs"):
+        spectrum = operator.spectrum(count, components=components)
+    with work.ledger.room("error bars"):
+        # Computed when first looked at, and kept.
+        _ = spectrum.standard_errors, spectrum.bias
+    return spectrum

@@ -1,0 +1,312 @@
+"""The command line: from files to results and back, for people and for machines."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.support.commands import FAST, done, vbdm_command, write_csv
+
+import vbdm
+from vbdm.persistence import read_notes
+from vbdm.results import load_results
+
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+RNG = np.random.default_rng(1)
+CLOUD = RNG.standard_normal((300, 2))
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    write_csv("data.csv", CLOUD, "x,y")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """Everything there is: figures, page and sensitivity, once."""
+    folder = tmp_path_factory.mktemp("whole")
+    write_csv(folder / "cloud.csv", CLOUD, "x,y")
+    out = folder / "results"
+    arguments = ("fit", folder / "cloud.csv", "-o", out, "-O", "generator", "-n", 4, "--json")
+    result = vbdm_command(*arguments)
+    assert result.exit_code == 0, result.output
+    return out, result
+
+
+# --- fit -----------------------------------------------------------------------------------------
+
+
+def test_the_folder_has_everything(whole):
+    out, _ = whole
+    names = {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()}
+    assert {"model.vbdm", "results.npz", "results.json", "report.html"} <= names
+    assert {"figures/summary.png", "figures/tuning.png", "figures/density.png"} <= names
+    summary = json.loads((out / "results.json").read_text())
+    assert set(summary["files"]) == names - {"results.json"}
+    assert [path.name for path in out.parent.iterdir() if path.name.startswith(".")] == []
+
+
+def test_the_same_numbers_as_in_python(whole):
+    out, _ = whole
+    spectrum = vbdm.estimate_operator(CLOUD, "generator").spectrum(4)
+    results = load_results(out)
+    for name in ("eigenvalues", "standard_errors", "bias", "eigenfunctions", "unresolved"):
+        np.testing.assert_array_equal(results.arrays[name], getattr(spectrum, name))
+        np.testing.assert_array_equal(getattr(results.spectrum, name), getattr(spectrum, name))
+    np.testing.assert_array_equal(results.arrays["density"], spectrum.operator.density)
+    listed = [row["value"] for row in results.summary["eigenvalues"]]
+    assert listed == spectrum.eigenvalues.tolist()
+    assert results.summary["epsilon"] == spectrum.operator.epsilon
+    assert results.sensitivity.eigenvalues.shape[1] == 4
+
+
+def test_the_summary_says_where_it_came_from(whole):
+    summary = load_results(whole[0]).summary
+    assert summary["vbdm"] == vbdm.__version__
+    assert summary["libraries"]["numpy"] == np.__version__
+    assert summary["input"]["name"] == "cloud.csv"
+    assert len(summary["input"]["sha256"]) == 64
+    assert summary["input"]["columns"] == ["x", "y"]
+    assert summary["settings"]["operator"] == "generator"
+    assert set(summary["seconds"]) == {
+        "reading", "neighbours", "kernel", "eigenpairs", "error bars", "sensitivity", "figures",
+        "page", "saving",
+    }  # fmt: skip
+    assert {entry["light"] for entry in summary["diagnostics"]} <= {"green", "amber", "red"}
+
+
+def test_machines_get_one_document_and_lines(whole):
+    _, result = whole
+    document = json.loads(result.stdout, parse_constant=pytest.fail)
+    assert document["n_points"] == 300
+    lines = [json.loads(line) for line in result.stderr.splitlines()]
+    rooms = [line["room"] for line in lines if "room" in line]
+    assert rooms[:2] == ["reading", "neighbours"]
+    assert all(set(line) in ({"room", "seconds"}, {"note", "kind"}) for line in lines)
+
+
+def test_twice_the_same(whole):
+    out, _ = whole
+    again = ("-o", "again", "-O", "generator", "-n", 4, "--no-figures", "--no-report")
+    done("fit", out.parent / "cloud.csv", *again)
+    for name in ("results.npz", "model.vbdm"):
+        assert Path("again", name).read_bytes() == (out / name).read_bytes()
+
+
+def test_people_get_a_table_and_notes():
+    text = done("fit", "data.csv", "-n", 3, *FAST)
+    assert "from 300 points (data.csv)" in text.stdout
+    assert "Results: data-vbdm" in text.stdout
+    values = load_results("data-vbdm").eigenvalues
+    for value in values[1:]:
+        assert f"{value:.4g}" in text.stdout
+    for room in ("reading", "neighbours", "kernel", "eigenpairs", "saving", "together"):
+        assert any(line.split()[:1] == [room] for line in text.stdout.splitlines())
+    # A Gaussian has no Laplacian spectrum, and that is said without Python's own words.
+    assert "note: The density falls" in text.stderr
+    assert "Warning" not in text.output
+
+
+def test_quiet_means_quiet():
+    assert done("fit", "data.csv", "-O", "generator", "-q", *FAST).stdout == ""
+
+
+def test_settings_arrive():
+    done("fit", "data.csv", "-O", 0.5, "--epsilon", 0.01, "--dim", 2, "-k", 60, "--beta", -0.25,
+         "--density-neighbors", 12, "--search", "brute", *FAST)  # fmt: skip
+    spectrum = load_results("data-vbdm").spectrum
+    expected = vbdm.estimate_operator(
+        CLOUD, 0.5, epsilon=0.01, dim=2, n_neighbors=60, beta=-0.25, n_density_neighbors=12,
+        search="brute",
+    )  # fmt: skip
+    np.testing.assert_array_equal(spectrum.eigenvalues, expected.spectrum(10).eigenvalues)
+
+
+def test_a_circle_by_its_angle():
+    angles = RNG.uniform(0, 360, (400, 1))
+    np.save("angles.npy", angles)
+    done("fit", "angles.npy", "--period", "360", "-n", 3, *FAST)
+    values = load_results("angles-vbdm").eigenvalues * (180 / np.pi) ** 2
+    np.testing.assert_allclose(values, [0, -1, -1], atol=0.1)
+
+
+def test_delays_repeat_the_period():
+    angles = np.random.default_rng(0).uniform(0, 360, 300)
+    np.save("angles.npy", angles)
+    done("fit", "angles.npy", "--period", "360", "--delays", 2, "-n", 3, *FAST)
+    graph = load_results("angles-vbdm").spectrum.operator.weights.graph
+    assert np.allclose(graph.period, [360, 360])
+
+
+def test_few_points_get_as_many_eigenpairs_as_there_are():
+    write_csv("few.csv", CLOUD[:6], "x,y")
+    done("fit", "few.csv", "--dim", 2, *FAST)
+    assert len(load_results("few-vbdm").eigenvalues) <= 6
+
+
+def test_rows_that_were_left_out_are_counted():
+    gaps = CLOUD.copy()
+    gaps[[3, 8], 0] = np.nan
+    write_csv("gaps.csv", gaps, "x,y")
+    text = done("fit", "gaps.csv", "--drop-missing", "--every", 2, *FAST)
+    assert "2 of 300 rows" in text.stderr
+    results = load_results("gaps-vbdm")
+    assert results.summary["input"]["n_dropped"] == 2
+    kept = np.delete(np.arange(300), [3, 8])[::2]
+    np.testing.assert_array_equal(results.rows, kept)
+
+
+def test_anndata_comes_back(tmp_path):
+    anndata = pytest.importorskip("anndata")
+    anndata.AnnData(np.zeros((300, 1)), obsm={"X_pca": CLOUD}).write_h5ad("cells.h5ad")
+    done("fit", "cells.h5ad", "--write-anndata", "-n", 4, *FAST)
+    back = anndata.read_h5ad("cells-vbdm/cells-vbdm.h5ad")
+    found = load_results("cells-vbdm").eigenfunctions[:, 1:]
+    np.testing.assert_allclose(back.obsm["X_vbdm"], found)
+
+
+# --- transform -----------------------------------------------------------------------------------
+
+
+def fitted(*more):
+    done("fit", "data.csv", "-O", "generator", "-n", 4, *more, *FAST)
+    return load_results("data-vbdm")
+
+
+def test_training_points_get_their_own_values():
+    results = fitted()
+    done("transform", "data-vbdm", "data.csv", "-o", "out.npz")
+    with np.load("out.npz") as arrays:
+        np.testing.assert_array_equal(arrays["eigenfunctions"], results.eigenfunctions)
+        assert not arrays["outside"].any()
+    done("transform", "data-vbdm", "data.csv", "-o", "out.npy")
+    np.testing.assert_array_equal(np.load("out.npy"), results.eigenfunctions)
+    done("transform", "data-vbdm", "data.csv", "-o", "out.csv")
+    rows = np.genfromtxt("out.csv", delimiter=",", names=True)
+    np.testing.assert_array_equal(rows["phi1"], results.eigenfunctions[:, 1])
+
+
+def test_new_points_are_prepared_alike_even_without_the_folder():
+    scale = [1.0, 50.0]
+    write_csv("data.csv", CLOUD * scale + 7, "x,y")
+    fitted("--standardize", "--delays", "2")
+    new = RNG.standard_normal((40, 2))
+    # Other order, another column between, and a model that was carried away.
+    write_csv("new.csv", np.c_[new[:, 1] * 50 + 7, np.zeros(40), new[:, 0] + 7], "y,other,x")
+    Path("model.vbdm").write_bytes(Path("data-vbdm/model.vbdm").read_bytes())
+    done("transform", "model.vbdm", "new.csv", "-o", "out.npz")
+    learned = read_notes("model.vbdm")["preparation"]
+    np.testing.assert_allclose(learned["center"], (CLOUD * scale + 7).mean(axis=0), rtol=0.05)
+    np.testing.assert_allclose(learned["scale"], (CLOUD * scale).std(axis=0), rtol=0.05)
+    z = (np.c_[new[:, 0], new[:, 1] * 50] + 7 - learned["center"]) / learned["scale"]
+    points = np.c_[z[1:], z[:-1]]
+    with np.load("out.npz") as arrays:
+        np.testing.assert_array_equal(arrays["rows"], np.arange(1, 40))
+        expected = vbdm.load("model.vbdm").extend(points, outside="nan")
+        np.testing.assert_allclose(arrays["eigenfunctions"], expected.values, atol=1e-9)
+
+
+def test_the_key_is_remembered_where_it_means_something():
+    np.savez("train.npz", points=CLOUD, times=np.arange(300.0))
+    done("fit", "train.npz", "--key", "points", "-n", 3, *FAST)
+    np.savez("new.npz", times=np.arange(9.0), points=CLOUD[:9])
+    for name in ("new.npz", "data.csv"):
+        done("transform", "train-vbdm", name, "-o", f"{name}.npy")
+    whole = load_results("train-vbdm").eigenfunctions
+    np.testing.assert_array_equal(np.load("new.npz.npy"), whole[:9])
+    np.testing.assert_array_equal(np.load("data.csv.npy"), whole)
+
+
+def test_points_outside_are_flagged_and_named():
+    fitted()
+    write_csv("new.csv", [[0.0, 0.0], [99.0, 99.0]], "x,y")
+    text = done("transform", "data-vbdm", "new.csv", "--json")
+    assert json.loads(text.stdout)["n_outside"] == 1
+    assert "1 of 2 new points" in json.loads(text.stderr.splitlines()[-1])["note"]
+    with np.load("new-vbdm.npz") as arrays:
+        assert arrays["outside"].tolist() == [False, True]
+        assert np.isnan(arrays["eigenfunctions"][1]).all()
+    done("transform", "data-vbdm", "new.csv", "--force", "--outside", "nearest")
+    with np.load("new-vbdm.npz") as arrays:
+        assert np.isfinite(arrays["eigenfunctions"]).all()
+
+
+def test_a_model_saved_in_python_will_do():
+    spectrum = vbdm.estimate_operator(CLOUD, "generator").spectrum(3)
+    spectrum.save("mine.vbdm")
+    vbdm.DiffusionMap("generator").fit(CLOUD).save("estimator.vbdm")
+    for name in ("mine", "estimator"):
+        done("transform", f"{name}.vbdm", "data.csv", "-o", f"{name}.npy")
+        np.testing.assert_array_equal(np.load(f"{name}.npy"), spectrum.eigenfunctions)
+
+
+# --- The others ----------------------------------------------------------------------------------
+
+
+def test_tune_says_what_fit_takes():
+    text = done("tune", "data.csv", "-O", "generator", "-o", "curve.csv", "-o", "curve.png")
+    op = vbdm.estimate_operator(CLOUD, "generator")
+    assert f"--epsilon {op.epsilon:.6g} --dim {op.dim:.4g}" in text.stdout
+    assert "chosen" in text.stdout
+    curve = np.genfromtxt("curve.csv", delimiter=",", names=True)
+    np.testing.assert_allclose(curve["epsilon"], op.tuning.epsilons)
+    assert Path("curve.png").read_bytes().startswith(b"\x89PNG")
+    facts = json.loads(done("tune", "data.csv", "--json", "--method", "paper").stdout)
+    assert facts["rule"] == "slope"
+    assert "degree_0.5" not in facts["curve"]
+
+
+@pytest.mark.parametrize("what", ["summary", "spectrum", "eigenfunctions", "density"])
+def test_plot(what, whole):
+    done("plot", whole[0], "--what", what, "--dpi", 30)
+    assert Path(f"{what}.png").stat().st_size > 1000
+    assert vbdm_command("plot", whole[0], "--what", what).exit_code == 2
+
+
+def test_plot_for_a_paper(whole):
+    done("plot", whole[0] / "model.vbdm", "--what", "embedding", "--which", "1,3", "-o", "map.pdf")
+    assert Path("map.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_the_page_can_be_made_again(whole):
+    done("report", whole[0], "-o", "page.html", "--title", "Slow modes", "--draw", 50)
+    assert "Slow modes" in Path("page.html").read_text("utf-8")
+    page = whole[0] / "report.html"
+    before = page.stat().st_size
+    done("report", whole[0])
+    assert abs(page.stat().st_size - before) < 0.01 * before
+
+
+def test_cite(whole):
+    assert "Variable bandwidth diffusion kernels" in done("cite").stdout.replace("{", "")
+    assert done("cite", whole[0]).stdout.startswith("@")
+    assert "300 points" in done("cite", whole[0], "--methods").stdout
+    assert "@" not in done("cite", "--text").stdout
+
+
+def test_info(monkeypatch):
+    text = done("info").stdout
+    assert vbdm.__version__ in text
+    assert ".csv" in text
+    facts = json.loads(done("info", "--json").stdout)
+    assert facts["threads"] >= 1
+    missing = [entry for entry in facts["features"] if not entry["installed"]]
+    assert all(entry["install"] in text for entry in missing)
+
+
+def test_demo_replaces_its_own_results_and_keeps_what_is_yours(monkeypatch):
+    # Without what takes long; the whole demonstration runs whenever the package is built.
+    monkeypatch.setattr("vbdm.demo.sensitivity", lambda spectrum: None)
+    monkeypatch.setattr("vbdm.results._writing.draw_figures", lambda spectrum, folder: None)
+    text = done("demo")
+    assert "truth" in text.stdout
+    table = np.genfromtxt("results/eigenvalues.csv", delimiter=",", names=True)
+    np.testing.assert_allclose(table["eigenvalue"], table["truth"], rtol=0.15)
+    assert {"report.html", "eigenvalues.png"} <= {path.name for path in Path("results").iterdir()}
+    Path("results/speed.json").write_text("{}")
+    Path("results/eigenvalues.csv").write_text("changed")
+    done("demo", "-q")
+    assert Path("results/eigenvalues.csv").read_text() != "changed"
+    assert Path("results/speed.json").read_text() == "{}"

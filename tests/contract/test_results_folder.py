@@ -1,0 +1,213 @@
+"""The results folder: whole or not at all, and never at the cost of what was there."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+import zipfile
+
+import numpy as np
+import pytest
+from tests.support.commands import snapshot
+
+import vbdm
+from vbdm.persistence import read_notes
+from vbdm.results import Origin, check_folder, load_results, plain, write_results
+from vbdm.results._folder import STALE
+
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+CLOUD = np.random.default_rng(2).standard_normal((150, 2))
+
+
+@pytest.fixture(scope="module")
+def spectrum():
+    return vbdm.estimate_operator(CLOUD, "generator").spectrum(3)
+
+
+def write(folder, spectrum, **settings):
+    return write_results(folder, spectrum, figures=False, page=False, **settings)
+
+
+def test_what_is_written_is_read(spectrum, tmp_path):
+    origin = Origin(names=("x", "y"), rows=np.arange(150) * 2, settings={"n": 3},
+                    warnings=[("TuningWarning", "Look at ε.")])  # fmt: skip
+    written = write_results(tmp_path / "r", spectrum, origin, figures=False, page=False)
+    read = load_results(tmp_path / "r")
+    assert read.summary == written.summary
+    np.testing.assert_array_equal(read.rows, np.arange(150) * 2)
+    np.testing.assert_array_equal(read.spectrum.eigenfunctions, spectrum.eigenfunctions)
+    assert read.origin.warnings == [("TuningWarning", "Look at ε.")]
+    assert read.sensitivity is None
+    assert "eigenvalues=[0, " in repr(read)
+    with pytest.raises(ValueError, match="read-only"):
+        read.eigenvalues[0] = 1
+
+
+def test_json_is_strict(tmp_path):
+    """A tail of four points has infinite timescales and no dimension error: null, not NaN."""
+    far = vbdm.estimate_operator(CLOUD[:40], "generator", dim=2).spectrum(3)
+    write(tmp_path / "r", far)
+    text = (tmp_path / "r" / "results.json").read_text("utf-8")
+    summary = json.loads(text, parse_constant=pytest.fail)
+    assert summary["eigenvalues"][0]["timescale"] is None
+    assert summary["dimension"]["standard_error"] is None
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (np.float32(2.5), 2.5),
+        (float("inf"), None),
+        (np.bool_(True), True),
+        (np.array([[1, 2]]), [[1, 2]]),
+        ({1: (None, "a")}, {"1": [None, "a"]}),
+    ],
+)
+def test_plain(value, expected):
+    assert plain(value) == expected
+    assert type(plain(value)) is type(expected)
+
+
+def test_no_pickle_inside(spectrum, tmp_path):
+    write(tmp_path / "r", spectrum)
+    with np.load(tmp_path / "r" / "results.npz", allow_pickle=False) as arrays:
+        assert all(arrays[name].dtype.kind in "bif" for name in arrays.files)
+
+
+def test_the_kernel_is_left_out_of_large_models(spectrum, tmp_path, monkeypatch):
+    write(tmp_path / "with", spectrum)
+    monkeypatch.setattr("vbdm.results._writing.MOST_WITH_KERNEL", 100)
+    write(tmp_path / "without", spectrum)
+    sizes = [(tmp_path / name / "model.vbdm").stat().st_size for name in ("with", "without")]
+    assert sizes[1] < sizes[0]
+    again = load_results(tmp_path / "without").spectrum
+    np.testing.assert_array_equal(again.operator @ CLOUD, spectrum.operator @ CLOUD)
+
+
+# --- Places --------------------------------------------------------------------------------------
+
+
+def test_new_and_empty_folders_are_fine(spectrum, tmp_path):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "dusty").mkdir()
+    (tmp_path / "dusty" / ".DS_Store").write_text("")
+    for name in ("new", "empty", "dusty"):
+        write(tmp_path / name, spectrum)
+        load_results(tmp_path / name)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["dusty", "empty", "new"]
+
+
+def test_earlier_results_need_force_and_files_of_yours_are_kept(spectrum, tmp_path):
+    place = tmp_path / "r"
+    write(place, spectrum, extras=lambda folder: (folder / "ours.csv").write_text("1"))
+    (place / "notes").mkdir()
+    (place / "notes" / "mine.txt").write_text("look at mode 2")
+    with pytest.raises(vbdm.InputError, match="--force"):
+        write(place, spectrum)
+    write(place, spectrum, force=True)
+    assert (place / "notes" / "mine.txt").read_text() == "look at mode 2"
+    # What an earlier run wrote and this one did not is gone: it would be out of date.
+    assert not (place / "ours.csv").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links of POSIX")
+def test_a_link_stays_a_link(spectrum, tmp_path):
+    write(tmp_path / "real", spectrum)
+    (tmp_path / "latest").symlink_to(tmp_path / "real")
+    write(tmp_path / "latest", spectrum, force=True)
+    assert (tmp_path / "latest").is_symlink()
+    load_results(tmp_path / "real")
+
+
+def test_a_probe_leaves_nothing(tmp_path):
+    check_folder(tmp_path / "r")
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- Crashes -------------------------------------------------------------------------------------
+
+KILLED = """
+import os, sys, numpy as np, vbdm
+from pathlib import Path
+from vbdm.results import load_results, write_results
+place = Path(sys.argv[1])
+spectrum = load_results(place).spectrum
+count = [0]
+rename = os.rename
+def die(*names):
+    count[0] += 1
+    if count[0] == int(sys.argv[2]):
+        os._exit(9)
+    rename(*names)
+os.rename = die
+write_results(place, spectrum, force=True, figures=False, page=False)
+"""
+
+
+@pytest.mark.parametrize("moment", [1, 2])
+def test_a_killed_process_loses_nothing(moment, spectrum, tmp_path):
+    """Killed before the first renaming, and between the two: the next run finds all it needs."""
+    place = tmp_path / "r"
+    write(place, spectrum)
+    before = snapshot(place)
+    command = [sys.executable, "-c", KILLED, str(place), str(moment)]
+    assert subprocess.run(command, check=False).returncode == 9
+    check_folder(place, force=True)
+    assert snapshot(place) == before
+    left = [path.name for path in tmp_path.iterdir() if path != place]
+    assert all(name.startswith(".r.vbdm-") and name.endswith(".partial") for name in left)
+    assert len(left) == 1
+
+
+def test_leftovers_are_removed_when_they_are_old(spectrum, tmp_path):
+    place = tmp_path / "r"
+    old, young = tmp_path / ".r.vbdm-00000000.partial", tmp_path / ".r.vbdm-11111111.partial"
+    other = tmp_path / ".other.vbdm-00000000.partial"
+    for folder in (old, young, other):
+        folder.mkdir()
+    past = time.time() - 2 * STALE
+    os.utime(old, (past, past))
+    os.utime(other, (past, past))
+    write(place, spectrum)
+    assert not old.exists()
+    assert young.exists()
+    assert other.exists()
+
+
+# --- Notes in a model ----------------------------------------------------------------------------
+
+
+def test_notes_travel_with_the_model(spectrum, tmp_path):
+    notes = {"unit": "nm", "scale": [1.5, 2.0], "nested": {"a": None}}
+    vbdm.save(spectrum, tmp_path / "m", notes=notes)
+    assert read_notes(tmp_path / "m") == notes
+    same = vbdm.load(tmp_path / "m")
+    np.testing.assert_array_equal(same.eigenvalues, spectrum.eigenvalues)
+
+
+def test_files_without_notes_have_none_and_stay_as_they_were(spectrum, tmp_path):
+    vbdm.save(spectrum, tmp_path / "m")
+    assert read_notes(tmp_path / "m") == {}
+    with zipfile.ZipFile(tmp_path / "m") as archive:
+        assert "notes" not in json.loads(archive.read("model.json"))
+
+
+@pytest.mark.parametrize("notes", [{"a": np.ones(2)}, {"a": float("nan")}, {"a": object()}])
+def test_notes_must_be_plain(notes, spectrum, tmp_path):
+    with pytest.raises(vbdm.InputError, match="plain"):
+        vbdm.save(spectrum, tmp_path / "m", notes=notes)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_notes_of_an_estimator_are_refused(tmp_path):
+    model = vbdm.DiffusionMap("generator").fit(CLOUD)
+    with pytest.raises(vbdm.InputError, match="spectrum_"):
+        vbdm.save(model, tmp_path / "m", notes={})
+
+
+@pytest.mark.parametrize("content", [b"", b"text", b"PK\x03\x04" + bytes(50)])
+def test_notes_of_other_files(content, tmp_path):
+    (tmp_path / "m").write_bytes(content)
+    with pytest.raises(vbdm.InputError, match="not a result saved by vbdm"):
+        read_notes(tmp_path / "m")
