@@ -5,17 +5,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.support.pages import blocks_of, run_page
 
 README = Path(__file__).parents[2] / "README.md"
 
 
 @pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 def test_examples_run_one_after_the_other():
-    blocks = re.findall(r"```python\n(.*?)```", README.read_text(), flags=re.DOTALL)
-    assert len(blocks) >= 3
-    names = {}
-    for block in blocks:
-        exec(block, names)
+    assert sum(block.language == "python" for block in blocks_of(README)) >= 3
+    names = run_page(README)
     truth = [0, -1, -1, -2, -2, -2]
     np.testing.assert_allclose(names["spectrum"].eigenvalues, truth, atol=0.3)
     assert names["coordinates"].shape == (10_000, 3)

@@ -9,16 +9,18 @@ import click
 
 from .failures import explain, show_failure
 
-#: Command: the module of this package that holds it. A new command is a module and a line here.
+#: Name of a command, which is that of its module, too: what it does. A new command is a module and
+#: a line here.
 COMMANDS = {
-    "fit": "fit",
-    "transform": "transform",
-    "tune": "tune",
-    "report": "report",
-    "plot": "plot",
-    "cite": "cite",
-    "info": "info",
-    "demo": "demo",
+    "fit": "Estimate an operator from a file of points.",
+    "transform": "Evaluate its eigenfunctions at new points.",
+    "tune": "Choose ε, dimension and neighbours, no more.",
+    "report": "Make the page of earlier results again.",
+    "plot": "Draw one picture of earlier results.",
+    "cite": "Say what to cite.",
+    "info": "Say which versions, engines and formats are here.",
+    "demo": "Learn a sphere from bundled points.",
+    "reproduce": "Compute the figures of the paper again.",
 }
 
 
@@ -33,9 +35,14 @@ class Commands(click.Group):
         """Import a command."""
         if cmd_name not in COMMANDS:
             return None
-        module = import_module(f".{COMMANDS[cmd_name]}", __package__)
+        module = import_module(f".{cmd_name}", __package__)
         command: click.Command = module.command
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; whatever goes wrong becomes a message and an exit code."""
@@ -65,6 +72,7 @@ Examples:
   vbdm fit walk.npy -O generator -n 6       slow modes of a process at equilibrium
   vbdm transform points-vbdm new.csv        the same eigenfunctions at new points
   vbdm info                                 which files can be read here
+  vbdm reproduce --quick                    the paper's figures and claims
 
 Each command explains itself: vbdm fit --help
 """
