@@ -17,7 +17,7 @@ from .threads import for_each
 
 @dataclass(frozen=True, eq=False)
 class Bandwidth:
-    """Two factors, a at the row's point and b at the column's: K = h(|x-y|² / (ε a(x) b(y))).
+    """Two factors, a at the row's point and b at the column's: ``K = h(|x-y|² / (ε a(x) b(y)))``.
 
     The four forms of the paper differ in nothing else. With ρ the bandwidth function,
 

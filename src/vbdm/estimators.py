@@ -101,17 +101,19 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     embedding_ : (N, n_components) array
         The coordinates: all eigenfunctions but the first, scaled by `diffusion_time`.
     density_ : (N,) array
-        Sampling density, per unit of dim_-dimensional volume.
+        Sampling density, per unit of d-dimensional volume.
     dim_, epsilon_, alpha_ : float
-    n_neighbors_ : int
         What was chosen.
+    n_neighbors_ : int
+        Neighbours in use, the point itself included.
     unresolved_ : (N,) bool array
         Points whose surroundings are too sparse to be trusted.
     spectrum_, operator_, tuning_ : Spectrum, Operator, Tuning
         The results themselves.
     n_features_in_ : int
-    feature_names_in_ : (n_features_in_,) array
-        Columns of the training data; the names if it had any.
+        Number n of columns of the training data.
+    feature_names_in_ : (n,) array
+        Their names, if it had any.
 
     See Also
     --------

@@ -27,7 +27,7 @@ class Kernel:
     weights : PairMatrix
         K, symmetrised if the form is symmetric.
     bandwidth, epsilon, shape
-        The ingredients: K = h(|x-y|² / (ε a(x) b(y))).
+        The ingredients: ``K = h(|x-y|² / (ε a(x) b(y)))``.
     saturated : float
         Share of points whose neighbour list ends before the kernel has decayed to 1e-3.
     leave_one_out : bool
@@ -110,7 +110,7 @@ def evaluate_kernel(
     Parameters
     ----------
     graph, bandwidth, epsilon, shape
-        K = h(|x-y|² / (ε a(x) b(y))).
+        ``K = h(|x-y|² / (ε a(x) b(y)))``.
     leave_one_out : bool
         Set K_ii = 0. The point itself is not a sample of its surroundings: with n neighbours inside
         the kernel, keeping it shrinks every eigenvalue by about 1/(n+1).

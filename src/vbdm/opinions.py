@@ -31,7 +31,7 @@ class Opinions:
     eigenvalues, standard_errors : (m, n) arrays
         The nonzero eigenvalues there, and their sampling errors.
     stationary : float
-        Where the eigenvalues move least with ε: min of the mean |d log λ / d log ε|.
+        Where the eigenvalues move least with ε: min of the mean ``|d log λ / d log ε|``.
     balanced : float
         Where (λ(ε) - λ(2ε))² + standard error² is least, relative to λ².
     """

@@ -49,7 +49,8 @@ class Spectrum:
         By columns, mean square 1 over the points, with a fixed sign: the point where the
         absolute value is largest (the first one, if several are within 1e-6) is positive.
     residuals : (n,) array
-        |M^{-1/2}((D - K) u - θ M u)| for a unit vector M^{1/2} u: the error of the solver alone.
+        ``|M^{-1/2}((D - K) u - θ M u)|`` for a unit vector M^{1/2} u: the error of
+        the solver alone.
     components : (N,) array
         To which connected piece each point belongs, the largest piece being 0.
     unresolved : (N,) bool array

@@ -84,8 +84,8 @@ class TreeIndex:
 class BruteForce:
     """All distances in blocks, by scikit-learn: wins when the effective dimension is high."""
 
-    #: Extra candidates: fast distances (|x|² + |y|² - 2xy) are inexact, so a few more are fetched,
-    #: measured again in full precision, and the k nearest kept.
+    #: Extra candidates: fast distances (``|x|² + |y|² - 2xy``) are inexact, so a few more are
+    #: fetched, measured again in full precision, and the k nearest kept.
     spare: int = 8
 
     def index(self, cloud: FloatArray, k: int) -> BruteIndex:

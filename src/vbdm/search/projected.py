@@ -22,10 +22,10 @@ class Projected:
     Notes
     -----
     With z the coordinates in the leading directions and s the length of what is left over,
-    |x - y|² >= |z_x - z_y|² + (s_x - s_y)². So the inner engine gives candidates in the order of a
-    lower bound, and they are measured in all columns; once the k-th distance is below the bound of
-    the last candidate, nobody was missed. Rows that would take too many candidates go to brute
-    force.
+    ``|x - y|² >= |z_x - z_y|² + (s_x - s_y)²``. So the inner engine gives candidates in the order
+    of a lower bound, and they are measured in all columns; once the k-th distance is below the
+    bound of the last candidate, nobody was missed. Rows that would take too many candidates go to
+    brute force.
     """
 
     #: Who searches the leading directions.

@@ -59,7 +59,7 @@ class Pencil:
         mass: FloatArray | None = None,
         products: FloatArray | None = None,
     ) -> FloatArray:
-        """Return |M^{-1/2}((D - K) u - θ M u)| / |M^{1/2} u| for each pair.
+        """Return ``|M^{-1/2}((D - K) u - θ M u)| / |M^{1/2} u|`` for each pair.
 
         `mass` replaces M, `products` is K u where that is known; points without mass, which nothing
         ties to the others, do not count.
