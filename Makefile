@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 STAMP = $(VENV)/.installed
 
-.PHONY: demo test test-slow lint bench bench-history clean
+.PHONY: demo test test-slow lint docs bench bench-history clean
 
 demo: $(STAMP)-plot
 	$(BIN)/vbdm demo --out results
@@ -24,6 +24,12 @@ lint: $(STAMP)-test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# The site, built offline: a warning or a dead link is an error.
+docs: $(STAMP)-docs
+	$(BIN)/python -m sphinx -W --keep-going -n -q -b html docs docs/_build/html
+	$(BIN)/python docs/check_links.py docs/_build/html
+	@echo "The documentation: docs/_build/html/index.html"
+
 # Speed and memory (some ten minutes and 6 GB at a million points), then other packages.
 bench: $(STAMP)-test
 	$(BIN)/python benchmarks/speed.py --points 1000 10000 100000 1000000 --save benchmarks/speed.json
@@ -42,4 +48,4 @@ $(STAMP)-%: pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) .asv build dist results .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .asv build dist results docs/_build docs/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,42 @@
+"""Show what a command has produced, and say which command, where it has not been run yet."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, ClassVar
+
+from docutils.parsers.rst import directives
+from sphinx.util.docutils import SphinxDirective
+
+
+class Produced(SphinxDirective):
+    """Include a page or a picture, if it is there: ``{produced} claims.md`` with ``:by:``."""
+
+    required_arguments = 1
+    has_content = True
+    option_spec: ClassVar[dict[str, Any]] = {
+        "by": directives.unchanged_required,
+        "alt": directives.unchanged,
+    }
+
+    def run(self):
+        """Return the picture with its caption, the page's contents, or a note."""
+        name = self.arguments[0]
+        path = Path(self.env.srcdir, name)
+        self.env.note_dependency(str(path))
+        if not path.exists():
+            words = f"`{path.name}` has not been made yet: run ``{self.options['by']}``."
+            return self.parse_text_to_nodes(f"```{{note}}\n{words}\n```")
+        if path.suffix == ".md":
+            # The page that includes it has a heading already.
+            text = re.sub(r"\A# .*\n", "", path.read_text(encoding="utf-8"))
+            return self.parse_text_to_nodes(text, allow_section_headings=True)
+        picture = f"```{{figure}} /{name}\n:alt: {self.options.get('alt', path.stem)}\n\n"
+        return self.parse_text_to_nodes(picture + "\n".join(self.content) + "\n```")
+
+
+def setup(app):
+    """Make the directive known."""
+    app.add_directive("produced", Produced)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
