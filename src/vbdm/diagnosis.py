@@ -280,7 +280,7 @@ def weak_links(spectrum: Spectrum) -> Diagnosis:
 def error_exponents(operator: Operator) -> Diagnosis:
     """Judge by the theory whether the sampling error stays bounded where data is sparse."""
     beta, d = float(operator.beta or 0.0), operator.dim
-    exponent = theory.c2(operator.alpha, beta, d, derived=True)
+    exponent = theory.c2(operator.alpha, beta, d)
     if theory.bounded(operator.alpha, beta, d):
         words = (
             f"With β = {minus(beta)} in dimension {d:.2g} the sampling error stays bounded where "

@@ -98,7 +98,7 @@ class Operator:
 
     @property
     def c2(self) -> float | None:
-        """The printed exponent of the sampling error (see `vbdm.theory.c2`)."""
+        """The exponent of the sampling error of L f as q → 0 (see `vbdm.theory.c2`)."""
         return None if self.beta is None else theory.c2(self.alpha, self.beta, self.dim)
 
     @property
@@ -145,9 +145,10 @@ class Operator:
         -----
         Implements :math:`(L f)_i = \frac{1}{ε m ρ_i^2} (Σ_j P_{ij} f_j - f_i)`,
         :math:`P = D^{-1} K_α` (Theorem "mainresult"), and for the standard deviation the weighted
-        mean's :math:`\sqrt{Σ_j P_{ij}^2 (f_j - (Pf)_i)^2} / (ε m ρ_i^2)`. It takes the weights as
-        fixed, which is right for α = 0. Otherwise they respond to the sample, and it is too large:
-        1.8 times on a uniform circle with the fixed kernel and α = 1 (c1 = 0).
+        mean's :math:`\sqrt{Σ_j P_{ij}^2 (f_j - (Pf)_i)^2} / (ε m ρ_i^2)`, which takes the weights
+        as fixed, times the factor by which their response to the sample changes it
+        (`vbdm.theory.density_response`; 1 at α = 0, 0.51 for the Laplacian of a curve by the fixed
+        kernel).
         One sparse product, O(N k) per column; three with the deviation.
         """
         values = self._check_function(f)
@@ -166,6 +167,7 @@ class Operator:
         second -= 2 * mean * self.weights.product(inside, power=2)
         second += mean**2 * self.weights.row_sums(power=2)[:, None]
         deviation = np.sqrt(np.maximum(second, 0)) * inverse / steps
+        deviation *= theory.density_response(self.alpha, self.dim)
         return result, self._to_caller(deviation).reshape(values.shape)
 
     def __matmul__(self, f: ArrayLike) -> FloatArray:

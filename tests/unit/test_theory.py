@@ -29,14 +29,14 @@ def test_the_left_kernel_has_no_drift():
 
 
 def test_both_versions_of_c2():
-    assert theory.c2(-0.25, -0.5, 1) == theory.c2(-0.25, -0.5, 1, derived=True) == -0.25
-    assert theory.c2(0.3, -0.5, 4, derived=True) == -1.0
+    assert theory.c2(-0.25, -0.5, 1) == theory.c2(-0.25, -0.5, 1, derived=False) == -0.25
+    assert theory.c2(0.3, -0.5, 4) == -1.0
     # At β = -1/d the printed one turns positive for the Laplacian at d = 2.618, the other never.
     for dim in (2.5, 2.7, 4.0):
         alpha = theory.alpha_for(0, -1 / dim, dim)
-        assert theory.c2(alpha, -1 / dim, dim) == pytest.approx(dim - 3 + 1 / dim)
-        assert theory.c2(alpha, -1 / dim, dim, derived=True) == pytest.approx(-1 / dim)
-    assert theory.c2(0.5, 0, 2) == pytest.approx(1.5)
+        assert theory.c2(alpha, -1 / dim, dim, derived=False) == pytest.approx(dim - 3 + 1 / dim)
+        assert theory.c2(alpha, -1 / dim, dim) == pytest.approx(-1 / dim)
+    assert theory.c2(0.5, 0, 2, derived=False) == pytest.approx(1.5)
 
 
 def test_bounded_names_the_terms():
@@ -53,3 +53,8 @@ def test_bad_names():
         theory.c1(0, 0, 1, form="middle")
     with pytest.raises(vbdm.InputError, match="dim"):
         theory.c2(0, 0, -1)
+
+
+def test_response_has_no_effect_without_normalisation():
+    assert theory.density_response(0, 2) == 1
+    assert theory.density_response(1, 1) < 1 < theory.density_response(-0.5, 1)
