@@ -2,7 +2,7 @@
 
 Every function draws points and returns a `Sample`, which also knows its intrinsic coordinates,
 its true density and, by ``sample.truth(n)``, the eigenvalues and eigenfunctions that a method
-should find.
+should find. Only `lorenz63` is different: a `Trajectory` of a chaotic system, without a truth.
 
 Examples
 --------
@@ -17,6 +17,7 @@ array([ 0., -1., -1., -4., -4.])
 [[0], [1, 2], [3, 4]]
 """
 
+from ._chaos import Trajectory, lorenz63
 from ._circle import circle
 from ._corrupted import with_duplicates, with_outliers
 from ._curves import closed_curve, ellipse, noisy_circle
@@ -28,6 +29,7 @@ from ._spheres import hemisphere, sphere
 
 __all__ = [
     "Sample",
+    "Trajectory",
     "Truth",
     "circle",
     "closed_curve",
@@ -37,6 +39,7 @@ __all__ = [
     "hemisphere",
     "interval",
     "lattice",
+    "lorenz63",
     "noisy_circle",
     "ou",
     "sphere",

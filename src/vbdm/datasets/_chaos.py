@@ -1,0 +1,198 @@
+"""A chaotic system: points along a trajectory on the Lorenz attractor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..arrays import FloatArray
+from ..errors import bad_input
+from ._checks import check_at_least, check_scale
+from ._sample import RandomState, read_only
+
+#: Away from the resting points, and close enough to the attractor to reach it within seconds.
+START = (1.0, 1.0, 20.0)
+#: Spread of the random start about START: small against the attractor's size of about 40.
+SPREAD = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """Where a system went: its states at regular times.
+
+    Unlike a `Sample` it has no truth: neither the density nor a spectrum is known in closed form.
+
+    Attributes
+    ----------
+    name : str
+        The name of the system.
+    times : (N,) array
+        Times, evenly spaced, from 0.
+    points : (N, n) array
+        The states at those times, one in each row.
+    """
+
+    name: str
+    times: FloatArray = field(repr=False)
+    points: FloatArray = field(repr=False)
+
+    def __post_init__(self) -> None:
+        """Freeze the arrays."""
+        for name in ("times", "points"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    def delayed(self, n_delays: int, *, lag: int = 1, column: int = 0) -> FloatArray:
+        """Put one coordinate next to its own past: all that an observer of it alone could know.
+
+        Parameters
+        ----------
+        n_delays : int
+            How many values stand in a row.
+        lag : int
+            How many samples lie between two of them.
+        column : int
+            Which coordinate is observed.
+
+        Returns
+        -------
+        (N - (n_delays - 1) lag, n_delays) array
+            The newest value first. Row i belongs to the time ``times[i + (n_delays - 1) * lag]``.
+
+        Examples
+        --------
+        >>> from vbdm.datasets import lorenz63
+        >>> lorenz63(1000, random_state=0).delayed(5, lag=2).shape
+        (992, 5)
+        """
+        check_at_least(n_delays, "n_delays")
+        check_at_least(lag, "lag")
+        n_points, n_columns = self.points.shape
+        if column not in range(n_columns):
+            raise bad_input(
+                f"`column` must be one of 0, ..., {n_columns - 1}.",
+                received=repr(column),
+                because=f"The states have {n_columns} coordinates.",
+                hint="Try column=0.",
+            )
+        reach = (n_delays - 1) * lag
+        if reach >= n_points:
+            raise bad_input(
+                "The trajectory is too short for so many delays.",
+                received=f"{n_delays} delays of {lag} sample(s) each",
+                because=f"The trajectory has {n_points} states.",
+                hint="Take fewer delays, a smaller lag, or a longer trajectory.",
+            )
+        observed = self.points[:, column]
+        shifts = reach - lag * np.arange(n_delays)
+        return np.column_stack([observed[s : s + n_points - reach] for s in shifts])
+
+
+def lorenz63(
+    n_samples: int,
+    *,
+    step: float = 0.1,
+    sigma: float = 10.0,
+    rho: float = 28.0,
+    beta: float = 8 / 3,
+    burn_in: float = 20.0,
+    substeps: int = 10,
+    random_state: RandomState = None,
+) -> Trajectory:
+    """Follow the system of Lorenz (1963), a rough picture of convection, on its attractor.
+
+    ``x' = σ(y - x)``, ``y' = x(ρ - z) - y``, ``z' = xy - βz``. At the usual parameters the
+    trajectory circles one of two centres for a while and then the other, for ever and without a
+    rule. The attractor is almost a surface: its dimension is 2.06.
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of states.
+    step : float
+        Time from one state to the next. A turn about a centre takes about 0.75.
+    sigma, rho, beta : float
+        Parameters of the system.
+    burn_in : float
+        Time that passes before the first state, so that it lies on the attractor.
+    substeps : int
+        Steps of the Runge-Kutta method of order four between two states.
+    random_state : int, Generator or None
+        Where the trajectory starts: near (1, 1, 20), moved by a normal number of size 1.
+
+    Returns
+    -------
+    Trajectory
+
+    Notes
+    -----
+    The method and the step are fixed, so the same call gives the same states. Two machines may
+    still disagree after a time of about 40: chaos doubles a rounding error every 0.8.
+
+    Examples
+    --------
+    >>> from vbdm.datasets import lorenz63
+    >>> trajectory = lorenz63(500, random_state=0)
+    >>> trajectory.points.shape
+    (500, 3)
+    >>> bool((trajectory.points[:, 2] > 0).all())      # z stays positive on the attractor
+    True
+    """
+    check_at_least(n_samples, "n_samples")
+    check_at_least(substeps, "substeps")
+    for value, name in ((step, "step"), (sigma, "sigma"), (rho, "rho"), (beta, "beta")):
+        check_scale(value, name)
+    if not 0 <= burn_in < np.inf:
+        raise bad_input(
+            "`burn_in` must be a finite time, 0 or more.",
+            received=repr(burn_in),
+            because="It is the time before the first state.",
+            hint="Leave `burn_in` at its default.",
+        )
+    start = START + SPREAD * np.random.default_rng(random_state).standard_normal(3)
+    state = (float(start[0]), float(start[1]), float(start[2]))
+    h = step / substeps
+    system = (sigma, rho, beta)
+    for _ in range(int(np.ceil(burn_in / h))):
+        state = _runge_kutta(state, h, *system)
+    states = [state]
+    while len(states) < n_samples:
+        for _ in range(substeps):
+            state = _runge_kutta(state, h, *system)
+        states.append(state)
+    points = np.array(states)
+    if not np.isfinite(points).all():
+        raise bad_input(
+            "The trajectory left for infinity.",
+            received=f"step={step:g} with substeps={substeps}",
+            because="The steps of the Runge-Kutta method are too long for the system.",
+            hint="Take a shorter step or more substeps.",
+        )
+    return Trajectory("lorenz63", step * np.arange(n_samples, dtype=np.float64), points)
+
+
+State = tuple[float, float, float]
+
+
+def _velocity(state: State, sigma: float, rho: float, beta: float) -> State:
+    x, y, z = state
+    return sigma * (y - x), x * (rho - z) - y, x * y - beta * z
+
+
+def _moved(state: State, velocity: State, time: float) -> State:
+    return (
+        state[0] + time * velocity[0],
+        state[1] + time * velocity[1],
+        state[2] + time * velocity[2],
+    )
+
+
+def _runge_kutta(state: State, h: float, sigma: float, rho: float, beta: float) -> State:
+    """Make one step of the classical method of order four; plain floats are fastest for three."""
+    first = _velocity(state, sigma, rho, beta)
+    second = _velocity(_moved(state, first, h / 2), sigma, rho, beta)
+    third = _velocity(_moved(state, second, h / 2), sigma, rho, beta)
+    fourth = _velocity(_moved(state, third, h), sigma, rho, beta)
+    for velocity, weight in ((first, 1), (second, 2), (third, 2), (fourth, 1)):
+        state = _moved(state, velocity, h * weight / 6)
+    return state
