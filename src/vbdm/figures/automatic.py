@@ -1,0 +1,48 @@
+"""The paper's automatic choice of ε, and how wide a range of ε does well: shared by Section 5."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ..arrays import FloatArray
+from ..errors import VbdmWarning
+from ..estimate import estimate_operator
+from ..graph import NeighborGraph
+from ..tuning import Tuning
+from .base import Settings
+
+
+def automatic(graph: NeighborGraph, settings: Settings, dim: float) -> Tuning:
+    """Return the choice of ε where S(ε) is steepest, with the slopes that it was made from."""
+    with warnings.catch_warnings():
+        # Saturated lists and isolated points are the subject here, not an accident.
+        warnings.simplefilter("ignore", VbdmWarning)
+        return estimate_operator(
+            graph, method="paper", alpha=settings.alpha, beta=settings.beta, dim=dim
+        ).tuning
+
+
+def decades_below(epsilons: Any, errors: Any, level: float) -> float:
+    """Return over how many decades of ε the error stays below a level.
+
+    The grid of ε is even on a logarithmic scale; a failed solve counts as above the level.
+
+    >>> decades_below([0.01, 0.1, 1.0, 10.0], [0.5, 0.01, 0.02, 0.5], 0.1)
+    2.0
+    """
+    span = np.ptp(np.log10(epsilons))
+    count = np.sum(np.asarray(errors) < level)
+    return float(min(span, span / (len(epsilons) - 1) * count))
+
+
+def with_automatic(epsilons: FloatArray, choice: Tuning) -> FloatArray:
+    """Return a list of ε with the automatic one at its end, so that one sweep serves both."""
+    return np.append(epsilons, choice.epsilon)
+
+
+def power_of_two(epsilon: Any) -> str:
+    """Write ε as a power of two, the way the automatic choice is printed."""
+    return f"2^{round(float(np.log2(float(np.asarray(epsilon)))))}"

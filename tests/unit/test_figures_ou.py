@@ -1,0 +1,195 @@
+"""The figures of Sections 3 and 4, tiny: they compute, draw, and judge by their numbers."""
+
+import json
+
+import numpy as np
+import pytest
+
+import vbdm
+from vbdm import figures
+from vbdm.figures import (
+    base,
+    ou_large,
+    ou_outliers,
+    ou_plane,
+    ou_random,
+    ou_sensitivity,
+    reproduce,
+    section3,
+)
+
+#: Module, its arguments for a tiny run, panels, colour bars included.
+CASES = {
+    "section3": (section3, {"n_points": 200}, 3),
+    "ou_sensitivity": (ou_sensitivity, {"n_points": 200}, 4),
+    "ou_large": (ou_large, {"n_points": 400}, 3),
+    "ou_outliers": (ou_outliers, {"sizes": (200, 400, 800)}, 2),
+    "ou_random": (ou_random, {"n_points": 300, "n_sets": 2}, 4),
+    "ou_plane": (ou_plane, {"n_points": 250}, 6),
+}
+
+
+@pytest.fixture(scope="module")
+def numbers():
+    return {
+        name: module.compute(quick=True, **size) for name, (module, size, _) in CASES.items()
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_figures_compute_draw_and_judge(name, numbers):
+    module, _, n_panels = CASES[name]
+    assert figures.load(name) is module
+    assert all(np.asarray(value).dtype.kind in "fiu" for value in numbers[name].values())
+    assert len(module.draw(numbers[name]).axes) == n_panels
+    claims = module.claims(numbers[name])
+    assert claims
+    for claim in claims:
+        assert claim.verdict in ("reproduced", "not reproduced", "depends")
+        assert all((claim.where, claim.statement, claim.printed, claim.found, claim.why))
+
+
+def changed(numbers, **values):
+    return {**numbers, **values}
+
+
+def verdicts(module, numbers):
+    return [claim.verdict for claim in module.claims(numbers)]
+
+
+def test_verdicts_follow_the_numbers_of_the_sensitivity(numbers):
+    found = numbers["ou_sensitivity"]
+    bad, good = (np.full_like(found["fixed_errors"], value) for value in (1.9, 1e-3))
+    assert verdicts(ou_sensitivity, changed(found, fixed_errors=bad))[0] == "not reproduced"
+    assert verdicts(ou_sensitivity, changed(found, fixed_errors=good))[0] == "reproduced"
+    mixed = changed(found, fixed_errors=np.full_like(bad, 0.05),
+                    variable_errors=np.where(np.arange(len(bad)) < 4, 1e-3, 1.0))  # fmt: skip
+    assert verdicts(ou_sensitivity, mixed)[2] == "depends"
+
+
+def test_verdicts_follow_the_numbers_of_many_points(numbers):
+    found = numbers["ou_large"]
+    bad = np.full_like(found["fixed_errors"], 1.0)
+    cut = np.full_like(found["few_errors"], 1.0)
+    assert verdicts(ou_large, changed(found, fixed_errors=bad, few_errors=cut))[0] == "reproduced"
+    assert verdicts(ou_large, changed(found, fixed_errors=bad / 99, few_errors=cut))[0] == "depends"
+
+
+def test_the_power_law_is_extrapolated(numbers):
+    sizes = np.array([1e3, 1e4, 1e5])
+    printed = 0.002 * (sizes / 6e7) ** -0.5
+    made = changed(numbers["ou_outliers"], sizes=sizes, removed=printed)
+    assert ou_outliers.points_needed(made, 0.002) == pytest.approx(6e7)
+    assert verdicts(ou_outliers, made)[1] == "reproduced"
+    assert verdicts(ou_outliers, changed(made, removed=printed[::-1]))[1] == "not reproduced"
+
+
+def test_the_outermost_points_are_removed():
+    x = np.array([-5.0, -1, -0.5, 0, 0.2, 0.4, 0.6, 0.8, 4.0])
+    assert ou_outliers.without_outliers(x).tolist() == [-0.5, 0, 0.2, 0.4, 0.6, 0.8]
+
+
+def test_walls_of_an_interval():
+    """Half of the Dirichlet modes of OU on the line between zeros of H2 are known: -2 first."""
+    assert ou_outliers.interval_rates(1.0, absorbing=True)[0] == pytest.approx(-2, abs=1e-3)
+    assert ou_outliers.interval_rates(1.0, absorbing=False)[0] == pytest.approx(0, abs=1e-9)
+
+
+def test_verdicts_follow_the_numbers_of_random_sets(numbers):
+    found = numbers["ou_random"]
+    none = changed(found, fixed_best=np.array([0.5, 0.6]), variable_best=np.array([0.01, 0.9]))
+    assert verdicts(ou_random, none)[:2] == ["reproduced", "depends"]
+    some = changed(found, fixed_best=np.array([0.05, 0.6]))
+    assert verdicts(ou_random, some)[0] == "depends"
+    every = changed(found, fixed_best=np.array([0.05, 0.06]), few_errors=np.array([0.05]))
+    assert verdicts(ou_random, every)[0] == "not reproduced"
+
+
+def test_verdicts_follow_the_numbers_of_the_plane(numbers):
+    found = numbers["ou_plane"]
+    small = np.full_like(found["variable_errors"], 0.01)
+    assert verdicts(ou_plane, changed(found, variable_errors=small))[0] == "reproduced"
+    assert verdicts(ou_plane, changed(found, variable_errors=100 * small))[0] == "not reproduced"
+
+
+def test_verdicts_follow_the_numbers_of_section_3(numbers):
+    found = numbers["section3"]
+    one = {"epsilons": np.array([section3.PLATEAU])}
+    errors = {f"k0_{k0}_errors": np.array([1e-3]) for k0 in section3.DENSITY_NEIGHBORS} | one
+    assert verdicts(section3, changed(found, **errors))[0] == "reproduced"
+    errors["k0_64_errors"] = np.array([5e-3])
+    assert verdicts(section3, changed(found, **errors))[0] == "depends"
+    errors["k0_64_errors"] = np.array([0.5])
+    assert verdicts(section3, changed(found, **errors))[0] == "not reproduced"
+
+
+def test_settings_are_those_of_the_paper():
+    assert base.variable("generator", 2) == base.Settings(-0.5, -0.5)
+    assert base.variable("laplacian", 1) == base.Settings(0.25, -0.5)
+    assert base.fixed("laplacian") == base.Settings(1.0, 0.0)
+
+
+def test_everything_is_written(tmp_path, monkeypatch, numbers):
+    monkeypatch.setattr(ou_large, "compute", lambda quick: numbers["ou_large"])
+    made = reproduce.reproduce(["ou_large"], tmp_path / "new", quick=True)
+    written = sorted(path.name for path in (tmp_path / "new").iterdir())
+    assert written == ["claims.json", "claims.md", "ou_large.npz", "ou_large.png"]
+    assert {path.name for path in made.files} == set(written)
+    kept = np.load(tmp_path / "new" / "ou_large.npz")
+    assert ou_large.claims(dict(kept)) == tuple(claim for _, claim in made.claims)
+    table = json.loads((tmp_path / "new" / "claims.json").read_text())
+    assert [row["verdict"] for row in table["claims"]] == [c.verdict for _, c in made.claims]
+    text = (tmp_path / "new" / "claims.md").read_text()
+    assert all(claim.statement in text for _, claim in made.claims)
+
+
+def test_the_command_says_what_it_found(tmp_path, monkeypatch, numbers):
+    from click.testing import CliRunner
+
+    from vbdm.cli.reproduce import command
+
+    monkeypatch.setattr(ou_large, "compute", lambda quick: numbers["ou_large"])
+    made = CliRunner().invoke(command, ["ou_large", "--quick", "--out", str(tmp_path / "new")])
+    assert made.exit_code == 0, made.output
+    assert (tmp_path / "new" / "claims.md").exists()
+    for claim in ou_large.claims(numbers["ou_large"]):
+        assert claim.statement in made.output
+
+
+def test_the_command_fails_where_a_figure_fails(tmp_path, monkeypatch):
+    from click.testing import CliRunner
+
+    from vbdm.cli.reproduce import command
+
+    monkeypatch.setattr(ou_large, "compute", lambda quick: {})
+    made = CliRunner().invoke(command, ["ou_large", "--out", str(tmp_path)])
+    assert made.exit_code == 1
+    assert "ou_large" in made.output
+
+
+def test_progress_of_figures_is_told():
+    from vbdm.cli.reproduce import whole_figures
+    from vbdm.progress import Progress
+
+    seen = []
+    tell = whole_figures(seen.append)
+    tell(Progress("figures", 1, 11, "ou_large"))
+    tell(Progress("kernel", 3, 9))
+    tell(Progress("ou_large", 2, 4))
+    assert [report.share for report in seen] == [0, 0.5]
+    assert "ou_large (2 of 11)" in seen[-1].note
+
+
+def test_a_broken_figure_is_named(tmp_path, monkeypatch):
+    def fail(quick):
+        raise ZeroDivisionError("no numbers")
+
+    monkeypatch.setattr(ou_large, "compute", fail)
+    made = reproduce.reproduce(["ou_large"], tmp_path)
+    assert made.failures == {"ou_large": "ZeroDivisionError: no numbers"}
+    assert "no numbers" in (tmp_path / "claims.md").read_text()
+
+
+def test_an_unknown_figure_is_refused(tmp_path):
+    with pytest.raises(vbdm.InputError, match="Choose among"):
+        reproduce.reproduce(["nothing"], tmp_path)
