@@ -67,7 +67,8 @@ def find_pieces(pencil: Pencil, components: str, smallest: int) -> Pieces:
     """
     labels = connected_pieces(pencil)
     size = np.bincount(labels)
-    if size.max() == 1:
+    if size.max() == 1 < smallest:
+        # All points are strays.
         raise bad_input(
             "No two points are joined.",
             received=f"{len(size)} points, each a piece of its own",
