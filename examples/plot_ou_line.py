@@ -35,8 +35,7 @@ for value, error, exact in table:
 # -----------------
 # The first three eigenvalues are right within about two error bars. The fourth and the fifth are
 # too large by a quarter and more, which their error bars do not cover: these modes grow like x⁴
-# and x⁵, so they live on the outermost handful of points. The estimated bias (the small triangles
-# take it off) points in the right direction, and is too small.
+# and x⁵, so they live on the outermost handful of points.
 
 x = sample.points[:, 0]
 order = np.argsort(x)

@@ -59,8 +59,8 @@ print(f"mean squared error of the first four eigenfunctions: {error:.4f}")
 # What to take away
 # -----------------
 # * Four ambient columns and an uneven density cost nothing: eigenvalues within about 1 %.
-# * The bars are sampling error only. What the width of the kernel does is ``spectrum.bias``, the
-#   small triangles: in two dimensions it is a cautious number, here several times the true error.
-#   Read it as "not worse than this", and do not subtract it blindly.
+# * The bars are sampling error only. What the width of the kernel does is ``spectrum.bias``:
+#   in two dimensions it is a cautious number, here several times the true error. Read it as
+#   "not worse than this", and do not subtract it.
 # * If you know the angles, pass them instead: see
 #   :ref:`sphx_glr_generated_gallery_plot_periodic.py`.

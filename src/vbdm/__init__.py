@@ -25,6 +25,7 @@ from . import (
     verification,
 )
 from .alignment import align
+from .diagnosis import Diagnosis, diagnose
 from .errors import (
     DensityTailWarning,
     DisconnectedWarning,
@@ -58,6 +59,7 @@ __version__ = "0.1.0.dev0"
 
 __all__ = [
     "DensityTailWarning",
+    "Diagnosis",
     "DiffusionMap",
     "DisconnectedWarning",
     "Extension",
@@ -83,6 +85,7 @@ __all__ = [
     "WeakLinkWarning",
     "align",
     "datasets",
+    "diagnose",
     "estimate_memory",
     "estimate_operator",
     "extend",

@@ -107,7 +107,10 @@ class Spectrum:
 
     @property
     def timescales(self) -> FloatArray:
-        """Relaxation times -1/λ; infinite for λ = 0."""
+        """Relaxation times -1/λ, where the diffusion coefficient is 1; infinite for λ = 0.
+
+        Snapshots alone cannot tell that coefficient; ratios of times do not need it.
+        """
         with np.errstate(divide="ignore"):
             return np.asarray(1 / np.abs(self.eigenvalues))
 
@@ -123,17 +126,18 @@ class Spectrum:
 
     @cached_property
     def standard_errors(self) -> FloatArray:
-        """Sampling error of each eigenvalue (of its group's mean, where several coincide).
+        """Sampling error of each eigenvalue; of the mean of its group, where several coincide.
 
-        What another sample of the same size would change; see `vbdm.uncertainty`.
+        What another sample of as many independent points would change (`vbdm.uncertainty`). Single
+        members of a group scatter more than their mean (`groups`).
         """
         return frozen(sampling_errors(self))
 
     @cached_property
     def bias(self) -> FloatArray:
-        """Estimated systematic error of each eigenvalue: λ(ε) - λ(0), from a smaller ε.
+        """Rough size of the systematic error of each eigenvalue: λ(ε) - λ(0), from a smaller ε.
 
-        Its sign says which way: λ - bias is the extrapolated value. It is itself noisy.
+        Read it as a size, not as a correction: it is noisy, and on surfaces it overstates.
         """
         return frozen(epsilon_bias(self))
 

@@ -16,6 +16,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from .arrays import check_choice, check_positive
 
 FORMS = ("symmetric", "left", "right", "two-sided")
@@ -88,7 +90,7 @@ def density_response(alpha: float, dim: float) -> float:
     """
     power = 1 + check_positive(dim, "dim") / 2
     a = alpha * 2**-power
-    return float(1 - 2 * a * (4 / 3) ** power + a**2 * 2**power) ** 0.5
+    return float(np.sqrt(1 - 2 * a * (4 / 3) ** power + a**2 * 2**power))
 
 
 @dataclass(frozen=True)

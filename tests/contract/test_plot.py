@@ -126,7 +126,12 @@ def test_tuning_of_the_paper_and_of_no_curve():
 def test_spectrum_shows_errors_and_truth(spectra):
     ax = plot.spectrum(spectra["plane"], truth=[0, -1, -1])
     words = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert {"truth", "estimate", "± 2 standard errors", "estimated bias taken off"} <= set(words)
+    assert {
+        "truth",
+        "estimate",
+        "± 2 standard errors",
+        "mean of a group ± 2 standard errors",
+    } <= set(words)
     (truth,) = [line for line in ax.lines if line.get_label() == "truth"]
     np.testing.assert_array_equal(truth.get_ydata(), [0, -1, -1])
     bare = plot.spectrum(spectra["plane"], errors=False)

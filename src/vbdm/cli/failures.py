@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import click
 
+from .speech import in_options
+
 NUMERICAL, INPUT, INTERRUPTED = 1, 2, 130
 #: What a full disk, or a full share of it, says.
 FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -35,7 +37,7 @@ def explain(error: BaseException) -> Failure:
     """
     trace = "".join(traceback.format_exception(error))
     message, code = message_and_code(error)
-    return Failure(message, code, trace if os.environ.get("VBDM_TRACEBACK") else "")
+    return Failure(in_options(message), code, trace if os.environ.get("VBDM_TRACEBACK") else "")
 
 
 def message_and_code(error: BaseException) -> tuple[str, int]:
@@ -70,7 +72,7 @@ def describe_disk(error: OSError) -> tuple[str, int]:
         return f"The disk is full{where}. {KEPT} Make room and run the command again.", NUMERICAL
     if error.errno == errno.EIO:
         return f"The disk failed{where}: {error.strerror}. {KEPT}", NUMERICAL
-    reason = error.strerror or str(error)
+    reason = (error.strerror or str(error)).rstrip(".")
     return f"A file cannot be read or written{where}: {reason}. {KEPT}", INPUT
 
 

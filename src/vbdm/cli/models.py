@@ -15,8 +15,8 @@ def model_file(place: Path) -> Path:
     """Return the file of a model: inside a results folder, or the path itself."""
     from ..results import read_summary
 
-    if place.is_dir():
-        # Says what is wrong if it is another kind of folder.
+    if place.is_dir() or not place.exists():
+        # Says what is wrong if it is another kind of folder, or none.
         read_summary(place)
         return place / "model.vbdm"
     return place

@@ -17,7 +17,7 @@ READING = (
 PREPARING = ("standardize", "delays", "delay_step", "subsample", "every", "seed", "missing")
 ESTIMATING = (
     "operator", "method", "beta", "dim", "epsilon", "n_neighbors", "n_density_neighbors", "effort",
-    "metric", "period", "search",
+    "metric", "period", "search", "leave_one_out",
 )  # fmt: skip
 
 
@@ -65,7 +65,7 @@ def parse_operator(_: click.Context, __: click.Parameter, value: str) -> str | f
     try:
         return float(value)
     except ValueError:
-        return value
+        return value.lower()
 
 
 def parse_period(_: click.Context, __: click.Parameter, value: str | None) -> Any:
@@ -146,6 +146,8 @@ estimating_options = together(
             help="Any metric of scikit-learn, or precomputed. [euclidean]"),
     setting("--period", callback=parse_period, section=HOW,
             help="Periods of the columns, such as 360 or 2pi,none."),
+    setting("--leave-one-out/--no-leave-one-out", default=None, section=HOW,
+            help="Whether a point is left out of its own sums; not on regular grids. [yes]"),
     setting("--search", section=HOW,
             help="Who finds neighbours: auto, kd-tree, brute, projected, pynndescent."),
 )  # fmt: skip
@@ -154,5 +156,5 @@ output_options = together(
     setting("-q", "--quiet", is_flag=True, section=AFTER, help="Only notes and errors."),
     setting("--json", "as_json", is_flag=True, is_eager=True, callback=remember_json,
             section=AFTER,
-            help="One JSON document on stdout; rooms, notes and errors as JSON lines on stderr."),
+            help="One JSON document on stdout; stages, notes and errors as JSON lines on stderr."),
 )  # fmt: skip

@@ -112,15 +112,15 @@ def spectrum(result: Any, truth: Any = None, ax: Any = None, *, errors: bool = T
     ax : Axes, optional
         Where to draw.
     errors : bool
-        Whether to draw standard errors and bias; the latter takes another solve, at a smaller ε,
-        if nobody has asked for it before.
+        Whether to draw standard errors.
 
     Returns
     -------
     Axes
-        Bars are two standard errors to either side, sampling alone. A small triangle is the
-        eigenvalue with its estimated bias taken off. Hollow circles rest on unresolved points or on
-        a thin link: trust them less.
+        Bars are two standard errors to either side, sampling alone. Eigenvalues too close to be
+        told apart share a band, the mean of the group and its two standard errors: single members
+        scatter about it. Hollow circles rest on unresolved points or on a thin link: trust them
+        less.
     """
     found = spectrum_of(result)
     ax = new_axes(ax)
@@ -146,15 +146,18 @@ def spectrum(result: Any, truth: Any = None, ax: Any = None, *, errors: bool = T
 
 
 def draw_errors(ax: Any, index: FloatArray, values: FloatArray, found: Spectrum) -> None:
-    """Draw bars of two standard errors, and the values without their bias."""
+    """Draw bars of two standard errors, and bands for the means of groups."""
     spread = 2 * np.nan_to_num(found.standard_errors)
-    ax.errorbar(index, values, spread, fmt="none", color=BLUE, capsize=3, lw=1.2,
-                label="± 2 standard errors")  # fmt: skip
-    corrected = values - np.real(found.bias)
-    # A zero is exact: the constant on a connected piece.
-    shown = np.isfinite(corrected) & (values != 0)
-    ax.plot(index[shown] + 0.25, corrected[shown], "<", color=VERMILION, ms=4, mew=0,
-            label="estimated bias taken off")  # fmt: skip
+    alone = np.array([group[0] for group in found.groups if len(group) == 1], dtype=np.intp)
+    ax.errorbar(index[alone], values[alone], spread[alone], fmt="none", color=BLUE, capsize=3,
+                lw=1.2, label="± 2 standard errors")  # fmt: skip
+    label = "mean of a group ± 2 standard errors"
+    for group in found.groups:
+        if len(group) > 1:
+            mean, reach = values[group].mean(), spread[group[0]]
+            ax.fill_between([index[group[0]] - 0.4, index[group[-1]] + 0.4], mean - reach,
+                            mean + reach, color=BLUE, alpha=0.25, lw=0, label=label)  # fmt: skip
+            label = ""
 
 
 def doubts(found: Spectrum) -> BoolArray:

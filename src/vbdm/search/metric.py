@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from ..arrays import FloatArray, IntArray
-from ..errors import bad_input
+from ..errors import InputError, bad_input
 
 #: Computed as one minus a similarity: what rounding leaves of a distance of 0.
 BY_SIMILARITY = {"cosine": 1e-14, "correlation": 1e-14}
@@ -38,15 +39,7 @@ class MetricSearch:
             engine = NearestNeighbors(metric=self.metric, n_jobs=-1).fit(cloud)
             engine.kneighbors(cloud[:1], 1)
         except (TypeError, ValueError) as error:
-            raise bad_input(
-                "scikit-learn cannot search by this metric.",
-                received=f"metric={self.metric!r} and {cloud.shape[1]} column(s) "
-                f"({str(error).strip().splitlines()[0][:200]})",
-                because="Names are case-sensitive, and some metrics need parameters, or columns "
-                "of a certain kind.",
-                hint="sklearn.neighbors.VALID_METRICS lists the names; a function of two points "
-                "can do the rest.",
-            ) from None
+            raise cannot_search(self.metric, cloud.shape[1], error) from None
         return MetricIndex(engine, BY_SIMILARITY.get(self.metric, 0.0))
 
 
@@ -72,6 +65,26 @@ class MetricIndex:
                 hint="Check the metric on two equal points, and on two far ones.",
             )
         return index.astype(np.int32), np.square(distance, out=distance)
+
+
+def cannot_search(metric: str, n_columns: int, error: Exception) -> InputError:
+    """Say that a metric does not work: misspelt, or not for these columns."""
+    from sklearn.neighbors import VALID_METRICS
+
+    names = sorted({str(name) for name in VALID_METRICS["brute"]})
+    known = metric in names
+    similar = get_close_matches(metric, names, 3) or names[:6]
+    reason = f" ({str(error).strip().splitlines()[0][:200]})" if known else ""
+    return bad_input(
+        "scikit-learn cannot search by this metric.",
+        received=f"metric={metric!r} and {n_columns} column(s){reason}",
+        because="Some metrics need parameters, or columns of a certain kind."
+        if known
+        else "There is no metric of this name; names are case-sensitive.",
+        hint="Use another one, or a function of two points."
+        if known
+        else f"Did you mean {' or '.join(similar)}? sklearn.neighbors.VALID_METRICS lists all.",
+    )
 
 
 def check_function(metric: Callable[[FloatArray, FloatArray], float], cloud: FloatArray) -> None:
