@@ -141,7 +141,7 @@ def spectrum(result: Any, truth: Any = None, ax: Any = None, *, errors: bool = T
     ax.set_ylabel("eigenvalue λ (1 / length²)")
     ax.xaxis.get_major_locator().set_params(integer=True)
     ax.set_title("Spectrum", fontsize="medium")
-    ax.legend(fontsize="small", loc="best", framealpha=0.8, edgecolor="none")
+    ax.legend(fontsize="small", loc="upper right", framealpha=0.8, edgecolor="none")
     return ax
 
 
