@@ -39,6 +39,10 @@ BAD_CALLS = {
     "unknown form": (lambda: vbdm.estimate_operator(X, form="middle"), "form"),
     "unknown shape": (lambda: vbdm.estimate_operator(X, shape="box"), "shape"),
     "zero epsilon": (lambda: vbdm.estimate_operator(X, epsilon=0), "epsilon.*greater than 0"),
+    "one point in many columns": (
+        lambda: vbdm.estimate_operator(np.ones((30, 60))),
+        "All points are the same",
+    ),
     "tiny epsilon": (
         lambda: vbdm.estimate_operator(X, epsilon=1e-300).spectrum(3),
         "No two points are joined",

@@ -143,9 +143,9 @@ def turned(engine: NeighborSearch, cloud: FloatArray, k: int, axes: Axes) -> Nei
     """Return the engine's index along these directions.
 
     Where none was dropped, or points lie beside them, the cloud stays as it is: a turn alone gains
-    nothing, and distances would be measured twice.
+    nothing, and distances would be measured twice. Points that all coincide have no directions.
     """
-    if axes.is_complete or not axes.is_isometry:
+    if axes.is_complete or not axes.is_isometry or axes.basis.size == 0:
         return engine.index(cloud, k)
     inner = engine.index(cloud @ axes.basis, k)
     return RotatedIndex(inner, cloud, axes.basis, inner.rows_per_call, inner.parallel)
