@@ -135,6 +135,39 @@ BAD = {
     "words": (array("a.npy", np.array([["a", "b"], ["c", "d"]])), "fit a.npy", "text"),
     "unknown format": (text("a.xyz", "1 2"), "fit a.xyz", "--format"),
     "unknown format by name": (text("a.csv", "1,2"), "fit a.csv --format excel", "excel"),
+    "row numbers": (
+        table("a.csv", np.column_stack([np.arange(150), CLOUD]), ",x,y"),
+        "fit a.csv", "'x0'.*--columns x,y; ",
+    ),
+    "row numbers without a name": (
+        array("a.npy", np.column_stack([CLOUD, np.arange(150)])),
+        "fit a.npy", "'x2'.*--columns x0,x1; ",
+    ),
+    "row numbers, tuning": (
+        table("a.csv", np.column_stack([np.arange(150), CLOUD]), "id,x,y"),
+        "tune a.csv", "'id'.*--columns x,y; ",
+    ),
+    "truth values": (text("a.csv", "x,y\n1,True\n2,False\n"), "fit a.csv", "True and False"),
+    "decimal commas or two columns": (
+        text("a.csv", "0,6520\n0,0712\n"),
+        "fit a.csv", "two ways.*--no-header",
+    ),
+    "commas and points": (
+        text("a.csv", "x;y\n" + "1,5;2,5\n" * 300 + "1.250;3,5\n"),
+        "fit a.csv", "line 302.*thousands",
+    ),
+    "letters of another encoding": (
+        lambda: Path("a.csv").write_bytes("x,µ\n1,2\n".encode("latin-1")),
+        "fit a.csv", "CSV UTF-8",
+    ),
+    "no key, one table": (
+        arrays("a.npz", a=CLOUD[0], b=CLOUD, c=CLOUD[0]),
+        "fit a.npz", "--key b",
+    ),
+    "transposed": (
+        table("a.csv", RNG.standard_normal((2, 60)), ""),
+        "fit a.csv", "note: 2 rows and 60 columns: is the table transposed",
+    ),
     "folder as input": (lambda: Path("a.csv").mkdir(), "fit a.csv", "folder"),
     # The choice of columns and rows.
     "missing column": (nothing, "fit data.csv --columns x,z", "'z'"),
@@ -277,6 +310,29 @@ def test_wrong_use_and_input(name, workspace):
     make()
     before = snapshot(workspace)
     assert_refused(run(line), 2, words, before, workspace)
+
+
+def test_what_is_odd_in_a_file_is_said(workspace):
+    odd = CLOUD.copy()
+    odd[10:14, 1] = -999
+    table("odd.csv", odd)()
+    result = run("fit odd.csv -o odd -n 3 --subsample 1000")
+    assert result.exit_code == 0, result.output
+    notes = [
+        "All 150 points were taken: there are fewer than 1,000.",
+        "4 rows hold exactly -999 in y: a code for missing values?",
+    ]
+    warnings = [w["text"] for w in json.loads(Path("odd/results.json").read_text())["warnings"]]
+    assert warnings[:2] == notes
+    assert all(f"note: {note}" in result.stderr for note in notes)
+
+
+def test_rows_left_out_are_said_for_new_points_too(workspace):
+    table("gaps.csv", replaced(7, 1, np.nan))()
+    result = run("transform good gaps.csv --drop-missing")
+    assert result.exit_code == 0, result.output
+    assert "note: 1 of 150 rows has missing values and was left out." in result.stderr
+    assert len(np.load("gaps-vbdm.npz")["rows"]) == 149
 
 
 # --- What the machine does to us, simulated ------------------------------------------------------

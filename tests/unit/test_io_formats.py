@@ -42,7 +42,7 @@ def test_source_recognises_the_file(tmp_path, points):
     }
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.int16, np.uint8, bool, ">f8"])
+@pytest.mark.parametrize("dtype", [np.float32, np.int16, np.uint8, ">f8"])
 def test_all_real_numbers_become_points(tmp_path, dtype):
     values = np.arange(12).reshape(6, 2).astype(dtype)
     np.save(tmp_path / "a.npy", values)
@@ -71,8 +71,35 @@ def test_npz_takes_the_only_array_or_the_named_one(tmp_path, points):
     table = read(tmp_path / "two.npz", key="points")
     np.testing.assert_array_equal(table.values, points)
     assert table.source.selection == {"key": "points"}
-    with pytest.raises(InputError, match=r"other, points.*--key"):
+    # Of the two, only one can be a table.
+    with pytest.raises(InputError, match=r"other, points.*--key points"):
         read(tmp_path / "two.npz")
+    with pytest.raises(InputError, match=r"--key 'ponts'.*--key points"):
+        read(tmp_path / "two.npz", key="ponts")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "npy", "npz", "parquet", "h5", "nc"])
+def test_truth_values_are_refused_alike(tmp_path, suffix):
+    path = tmp_path / f"a.{suffix}"
+    flags = np.array([True, False] * 10)
+    if suffix == "csv":
+        path.write_text("x\n" + "".join(f"{flag}\n" for flag in flags))
+    elif suffix == "npy":
+        np.save(path, flags)
+    elif suffix == "npz":
+        np.savez(path, flags)
+    elif suffix == "parquet":
+        pyarrow = pytest.importorskip("pyarrow")
+        pytest.importorskip("pyarrow.parquet").write_table(pyarrow.table({"x": flags}), path)
+    elif suffix == "h5":
+        with pytest.importorskip("h5py").File(path, "w") as file:
+            file["x"] = flags
+    else:
+        pytest.importorskip("netCDF4")
+        xarray = pytest.importorskip("xarray")
+        xarray.Dataset({"x": ("time", flags)}).to_netcdf(path)
+    with pytest.raises(InputError, match="True and False are labels"):
+        read(path)
 
 
 def test_parquet(tmp_path, points):
@@ -84,14 +111,13 @@ def test_parquet(tmp_path, points):
         "b": [True, False] * 20, "label": ["a", "b"] * 20,
     }  # fmt: skip
     parquet.write_table(pyarrow.table(columns), tmp_path / "a.parquet")
-    table = read(tmp_path / "a.parquet", columns="n,x,b")
-    assert table.names == ("n", "x", "b")
+    table = read(tmp_path / "a.parquet", columns="n,x")
+    assert table.names == ("n", "x")
     assert np.isnan(table.values[0, 0])
     np.testing.assert_array_equal(table.values[1:, 0], np.arange(1.0, 40))
     np.testing.assert_array_equal(table.values[:, 1], points[:, 0])
-    assert table.values[:2, 2].tolist() == [1.0, 0.0]
-    with pytest.raises(InputError, match=r"'label' \(string\).*with numbers: x, y, n, b"):
-        read(tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=r"'label' \(string\).*with numbers: x, y, n\."):
+        read(tmp_path / "a.parquet", columns="x,label,b")
 
 
 def test_hdf5(tmp_path, points):
@@ -163,6 +189,7 @@ def test_netcdf_flattens_space(tmp_path, sea):
     assert table.names[0] == "sst[lat=10.5,lon=0]"
     assert "sst[lat=20,lon=0]" not in table.names
     assert table.source.selection["dropped"].startswith("1 of 6 columns")
+    assert prepare(table, missing="drop")[0].notes[0].startswith("1 of 6 columns have no value")
     last = table.names.index("sst[lat=30,lon=180]")
     np.testing.assert_array_equal(table.values[:, last], sea["sst"].values[2, :, 1])
     assert prepare(table, missing="drop")[0].rows.tolist() == [0, 1, 2, 3, 5, 6, 7, 8, 9]
@@ -173,6 +200,9 @@ def test_netcdf_takes_other_dimensions_and_variables(tmp_path, sea):
     sea.to_netcdf(tmp_path / "a.nc")
     with pytest.raises(InputError, match=r"wind\(time\).*--variable"):
         read(tmp_path / "a.nc")
+    with pytest.raises(InputError, match=r"--variable 'wnd'. In the file: depth, sst, wind\.") as e:
+        read(tmp_path / "a.nc", variable="wnd")
+    assert str(e.value).endswith("such as --variable wind.")
     both = read(tmp_path / "a.nc", variable="sst,wind")
     np.testing.assert_array_equal(both.values[:, -1], np.arange(10.0))
     assert both.names[-1] == "wind"

@@ -1,6 +1,7 @@
 """From a table to points: columns, missing values, scaling, delays, thinning; and again."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -52,7 +53,8 @@ def test_gaps_are_not_bridged(series):
     cloud, _ = prepare(table_of(series), delays=2, delay_step=3, missing="drop")
     assert 20 not in cloud.rows
     assert 23 not in cloud.rows
-    assert cloud.dropped == 2
+    assert (cloud.n_missing, cloud.dropped) == (1, 2)
+    assert cloud.notes == ("1 of 60 rows has missing values; 2 points that need it were left out.",)
     assert np.isfinite(cloud.points).all()
     # A gap in a column that is not used is none.
     assert prepare(table_of(series), columns="x0")[0].dropped == 0
@@ -215,3 +217,117 @@ def test_damaged_preparation(series, change):
     _, preparation = prepare(table_of(series), standardize=True)
     with pytest.raises(InputError):
         Preparation.from_dict({**preparation.as_dict(), **change})
+
+
+def with_row_numbers(series, start=0, step=1, name="id"):
+    counted = np.column_stack([series, start + step * np.arange(len(series))])
+    return table_of(counted[:, [3, 0, 1, 2]], (name, "x", "y", "z"))
+
+
+@pytest.mark.parametrize(("start", "step"), [(0, 1), (1, 1), (1_000_000, 1), (59, -1)])
+def test_a_column_that_counts_the_rows_is_refused(series, start, step):
+    table = with_row_numbers(series, start, step)
+    words = r"'id' \(number 0\).*Leave it out with --columns x,y,z; .*with --columns id,x,y,z\."
+    with pytest.raises(InputError, match=words):
+        prepare(table)
+    with pytest.raises(InputError, match=words):
+        prepare(table, subsample=20, delays=2)
+    # Whoever wants it gets it.
+    assert prepare(table, columns="id,x,y,z")[0].points.shape == (60, 4)
+    assert prepare(table, columns="x,y,z")[0].notes == ()
+
+
+def test_the_advice_works_as_it_stands(tmp_path, series):
+    pandas = pytest.importorskip("pandas")
+    names = ["a, in m", "b", "1"]
+    pandas.DataFrame(series, columns=names).to_csv(tmp_path / "a.csv")
+    with pytest.raises(InputError, match="counts the rows") as caught:
+        prepare(read(tmp_path / "a.csv"))
+    without, everything = re.findall(r"--columns (\S+?)[;.]", str(caught.value))
+    assert prepare(read(tmp_path / "a.csv", columns=without))[0].names == tuple(names)
+    assert prepare(read(tmp_path / "a.csv", columns=everything))[0].points.shape == (60, 4)
+
+
+@pytest.mark.parametrize("name", ["a.npy", "a.parquet", "a.h5"])
+def test_all_formats_know_columns_that_count(tmp_path, series, name):
+    counted = np.column_stack([np.arange(60), series])
+    if name == "a.npy":
+        np.save(tmp_path / name, counted)
+    elif name == "a.h5":
+        with pytest.importorskip("h5py").File(tmp_path / name, "w") as file:
+            file["x"] = counted
+    else:
+        pyarrow = pytest.importorskip("pyarrow")
+        columns = dict(zip(("x0", "x1", "x2", "x3"), counted.T, strict=True))
+        pytest.importorskip("pyarrow.parquet").write_table(pyarrow.table(columns), tmp_path / name)
+    with pytest.raises(InputError, match=r"--columns x1,x2,x3;"):
+        prepare(read(tmp_path / name))
+
+
+def test_what_only_resembles_row_numbers_is_taken(series):
+    shuffled = np.random.default_rng(0).permutation(60)
+    broken = np.arange(60)
+    broken[40] += 1
+    for column in (shuffled, broken, np.arange(60) ** 2, np.ones(60)):
+        prepare(table_of(np.column_stack([column, series])))
+    prepare(table_of(with_row_numbers(series).values[:9]))
+    # A regular grid on a line, and a diagonal one.
+    prepare(table_of(np.arange(60)[:, None]))
+    prepare(table_of(np.arange(60)[:, None] + [0, 5]))
+
+
+def test_a_time_with_another_step_is_noted(series):
+    for step in (0.1, 5, -1 / 3, np.float32(0.1)):
+        cloud, _ = prepare(with_row_numbers(series, step=step, name="t"), subsample=30)
+        assert cloud.notes[0].startswith("t changes by the same step in every row")
+        assert len(cloud.notes) == 1
+        written = with_row_numbers(np.round(series, 3), step=step, name="t")
+        written.values[:, 0] = np.round(written.values[:, 0], 3)
+        assert len(prepare(written)[0].notes) == 1
+    assert prepare(with_row_numbers(series, step=0.1), columns="0-3")[0].notes == ()
+
+
+def test_odd_tables_are_noted(series):
+    assert prepare(table_of(series))[0].notes == ()
+    assert prepare(table_of(series[:10].T))[0].notes == ()
+    (note,) = prepare(table_of(series[:14].T))[0].notes
+    assert note == "3 rows and 14 columns: is the table transposed?"
+    assert prepare(table_of(np.tile(series, (1, 90))))[0].notes == ()
+    (note,) = prepare(table_of(series), subsample=5000)[0].notes
+    assert note == "All 60 points were taken: there are fewer than 5,000."
+    assert prepare(table_of(series), subsample=60)[0].notes == ()
+    series[:, 2] = 4.5
+    assert prepare(table_of(series, "xyz"))[0].notes == ("Column z does not vary.",)
+    series[:, 0] = 1.5
+    assert prepare(table_of(series, "xyz"))[0].notes == ("Columns x, z do not vary.",)
+
+
+@pytest.mark.parametrize("code", [-999, -9999, 1e20, 9.96921e36, np.float32(1e20)])
+def test_codes_for_missing_values_are_noted(series, code):
+    series[4:10, 0] = series[7:12, 1] = code
+    (note,) = prepare(table_of(series, "xyz"), standardize=abs(code) < 1e5)[0].notes
+    assert note == f"8 rows hold exactly {code:.7g} in x, y: a code for missing values?"
+
+
+def test_what_is_no_code(series):
+    series[:2, 0] = -999
+    series[5:9, 1] = series[:, 1].max() + 5 * np.ptp(series[:, 1])
+    series[:, 2] = np.arange(60) % 2
+    assert prepare(table_of(series))[0].notes == ()
+    # Zeros of a count far from the rest, and a wide but even spread.
+    series[:, 0] = np.where(np.arange(60) % 3, 100 + series[:, 2], 0)
+    series[:, 1] = np.geomspace(1, 1e12, 60)
+    assert prepare(table_of(series))[0].notes == ()
+
+
+def test_gaps_and_the_points_they_cost(series):
+    series[[10, 20, 30], 0] = np.nan
+    cloud, preparation = prepare(table_of(series), delays=3, missing="drop")
+    assert (cloud.n_missing, cloud.dropped) == (3, 9)
+    assert cloud.notes[0] == (
+        "3 of 60 rows have missing values; 9 points that need them were left out."
+    )
+    assert preparation.apply(table_of(series)).notes == cloud.notes
+    alone, _ = prepare(table_of(series), missing="drop")
+    assert (alone.n_missing, alone.dropped) == (3, 3)
+    assert alone.notes == ("3 of 60 rows have missing values and were left out.",)

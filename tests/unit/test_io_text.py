@@ -107,7 +107,10 @@ def test_missing_values(file):
     [
         ("x,y\n1,2\n3,four\n", ["'four'", "line 3", "column 'y'", "--columns x"]),
         ("# c\n\nx y\n1 2\n\n3 ?\n", ["'?'", "line 6", "column 'y'"]),
-        ("x;y\n1,5;2\n", ["'1,5'", "line 2", "Decimal commas"]),
+        ('x,y\n"1,5",2\n', ["'1,5'", "line 2", "Decimal commas"]),
+        ("x;y\n1,5;2\n3,5;1.200\n", ["A cell", "'1,5'", "line 2"]),
+        ("x;y\n" + "1,5;2\n" * 300 + "1.200;3\n", ["'1.200'", "line 302", "thousands"]),
+        ("x,y\nTrue,1\nFalse,2\n", ["'True'", "line 2", "True and False are labels"]),
         ("x,y\n1,2\n3\n4,5\n", ["line 3 with 1 cell", "2 are expected"]),
         ("x,y\n1,2\n3,4,5\n", ["line 3 with 3 cell"]),
         ("x,y\n", ["no points"]),
@@ -130,10 +133,10 @@ def test_ragged_lines_are_seen_though_columns_are_chosen(file):
 
 
 def test_other_encodings_are_named(file):
-    with pytest.raises(InputError, match="UTF-8"):
+    with pytest.raises(InputError, match=r"0xb5.*Latin-1.*CSV UTF-8"):
         read(file("x,µ\n1,2\n", encoding="latin-1"))
     # Deep inside, where a first look does not reach.
-    with pytest.raises(InputError, match="UTF-8"):
+    with pytest.raises(InputError, match="CSV UTF-8"):
         read(file("x,y\n" + "1,2\n" * 50_000 + "1,µ\n", encoding="latin-1"))
 
 
@@ -143,3 +146,77 @@ def test_exact_digits(file):
     np.testing.assert_array_equal(read(file(text)).values, values)
     # The patient reader, too.
     np.testing.assert_array_equal(read(file(text + "\nNA,NA")).values[:-1], values)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        # As pandas writes columns without names, with row labels and without.
+        (",0,1\n0,0.5,2\n1,0.25,3\n", ("x0", "0", "1")),
+        (",0\n0,5\n1,6\n", ("x0", "0")),
+        ("0,1,2\n0.5,2,1\n0.25,3,1\n", ("0", "1", "2")),
+        # Years, with a gap and with row labels.
+        ("1990,1991\n0.5,2.0\n,1e3\n", ("1990", "1991")),
+        (",1990,1995\n7,0.5,2.0\n8,0.25,1e3\n", ("x0", "1990", "1995")),
+        ("1990;1991\n0,5;2,0\n", ("1990", "1991")),
+    ],
+)
+def test_whole_numbers_can_be_names(file, text, names):
+    path = file(text)
+    table = read(path)
+    assert table.names == names
+    assert len(table.values) == text.count("\n") - 1
+    assert table.source.selection["header"] == "yes, whole numbers were taken as names"
+    assert "--no-header" in table.notes[0]
+    assert len(read(path, header=False).values) == text.count("\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0,1\n1,0\n1,1\n",
+        "0\n0.1\n0.2\n",
+        "1990,1991\n0.5,2\n0.25,3.0\n",
+        "1991,1990\n0.5,0.5\n",
+        "1990,1990\n0.5,0.5\n",
+        "0,1,2\n3,4,5\n",
+        "1990,1991\n",
+    ],
+)
+def test_whole_numbers_are_data_if_those_below_are_or_they_do_not_rise(file, text):
+    table = read(file(text))
+    assert len(table.values) == text.count("\n")
+    assert table.source.selection == {"header": "no"}
+    assert table.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("x;y\n1,5;2\n-0,25;1e3\n", "a.csv"),
+        ("x\ty\n1,5\t2\n-0,25\t1e3\n", "a.tsv"),
+        ("1,5;2\n-0,25;1e3\n", "a.csv"),
+        ("1,5 2\n-0,25 1e3\n", "a.txt"),
+        ("x y\n1,5 2\n-0,25 1e3\n", "a.txt"),
+    ],
+)
+def test_decimal_commas(file, text, name):
+    table = read(file(text, name))
+    assert table.values.tolist() == [[1.5, 2.0], [-0.25, 1000.0]]
+    assert table.source.selection["decimal"] == "commas were read as decimal points"
+    assert table.notes == ("Commas were read as decimal points.",)
+
+
+def test_decimal_commas_beside_other_columns_and_alone(file):
+    dates = file("day;x;y\n01.02.2020;1,5;\n02.02.2020;2,5;3,5\n")
+    np.testing.assert_array_equal(read(dates, columns="x,y").values, [[1.5, np.nan], [2.5, 3.5]])
+    assert read(file("x\n0,5\n0,25\n")).values.tolist() == [[0.5], [0.25]]
+
+
+def test_two_readings_of_a_comma_are_asked_about(file):
+    path = file("0,6520\n0,0712\n1,3000\n")
+    with pytest.raises(InputError, match=r"such as 0,0712\. .*points.*--no-header"):
+        read(path)
+    assert read(path, header=False).values.tolist() == [[0, 6520], [0, 712], [1, 3000]]
+    # Whole numbers of any length are no reason to ask.
+    assert read(file("12,7\n3,140\n0,0\n")).values.tolist() == [[12, 7], [3, 140], [0, 0]]

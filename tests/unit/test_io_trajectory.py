@@ -1,6 +1,8 @@
 """Trajectories: both libraries give the same numbers, free of the molecule's own motion."""
 
+import json
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +10,7 @@ from scipy.spatial.transform import Rotation
 
 import vbdm
 from vbdm.errors import InputError
-from vbdm.io import prepare, read
+from vbdm.io import Preparation, prepare, read
 from vbdm.io.trajectory import superposed
 
 LIBRARIES = ["mdtraj", "MDAnalysis"]
@@ -75,10 +77,11 @@ def test_superposition_undoes_any_motion():
     base = rng.standard_normal((7, 3))
     turns = Rotation.random(20, random_state=2).as_matrix()
     frames = np.einsum("fij,aj->fai", turns, base) + rng.standard_normal((20, 1, 3))
-    aligned = superposed(frames)
-    np.testing.assert_allclose(aligned, np.broadcast_to(aligned[0], aligned.shape), atol=1e-12)
+    centre = base - base.mean(axis=0)
+    aligned = superposed(frames, centre)
+    np.testing.assert_allclose(aligned, np.broadcast_to(centre, aligned.shape), atol=1e-12)
     # A mirror image is another molecule.
-    mirrored = superposed(np.stack([base, base * [1, 1, -1]]))
+    mirrored = superposed(np.stack([base, base * [1, 1, -1]]), centre)
     assert np.abs(mirrored[1] - mirrored[0]).max() > 0.1
 
 
@@ -156,3 +159,66 @@ def test_another_molecule(peptide):
     trajectory.atom_slice(range(20)).save(folder / "small.xtc")
     with pytest.raises(InputError):
         read(folder / "small.xtc", topology=folder / "top.pdb")
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("columns", [None, "3-8"])
+def test_new_frames_are_superposed_on_those_of_training(peptide, only, library, columns):
+    """Turned copies of training frames, in another order, are the same points."""
+    folder, trajectory = peptide
+    turns = Rotation.random(10, random_state=5).as_matrix()
+    frames = np.arange(25, 5, -2)
+    copies = trajectory[frames]
+    copies.xyz = np.einsum("fij,faj->fai", turns, copies.xyz) + 1.0
+    copies.save(folder / "new.trr")
+    only(library)
+    topology = folder / "top.pdb"
+    cloud, learned = prepare(read(folder / "run.trr", topology=topology, columns=columns))
+    stored = Preparation.from_dict(json.loads(json.dumps(learned.as_dict())))
+    assert stored == learned
+    new = read(folder / "new.trr", topology=topology, columns=stored)
+    # In ångström; the files keep single precision.
+    np.testing.assert_allclose(stored.apply(new).points, cloud.points[frames], atol=1e-5)
+    own = read(folder / "new.trr", topology=topology)
+    assert np.abs(own.values[:, 3:9] - new.values[:, -6:]).max() > 0.1
+    with pytest.raises(InputError, match="superposed on another one"):
+        stored.apply(own)
+    # Models of earlier versions know no reference.
+    before = {name: value for name, value in learned.as_dict().items() if name != "reference"}
+    old = Preparation.from_dict(before)
+    assert len(old.apply(read(folder / "new.trr", topology=topology, columns=old)).points) == 10
+
+
+def test_training_frames_are_found_again_exactly(peptide):
+    folder, _ = peptide
+    cloud, learned = prepare(read(folder / "run.xtc", topology=folder / "top.pdb"))
+    again = read(folder / "run.xtc", topology=folder / "top.pdb", columns=learned)
+    np.testing.assert_array_equal(learned.apply(again).points, cloud.points)
+
+
+def test_other_atoms_cannot_be_superposed(peptide):
+    folder, _ = peptide
+    settings = {"topology": folder / "top.pdb"}
+    _, learned = prepare(read(folder / "run.xtc", **settings))
+    with pytest.raises(InputError, match=r"12 atoms: ALA1-N, ALA1-CA.*6 atoms: ALA1-CA"):
+        read(folder / "run.xtc", selection="name CA or name N", columns=learned, **settings)
+    for wrong in ([["ALA1-CA", 1.0]], [[1, 2.0, 3.0, 4.0]], "abc", 7):
+        with pytest.raises(InputError, match="cannot be understood"):
+            Preparation.from_dict({**learned.as_dict(), "reference": wrong})
+    table = read(folder / "run.xtc", **settings)
+    coordinates = replace(table, reference=None)
+    np.testing.assert_array_equal(learned.apply(coordinates).points, table.values)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_chains_that_are_alike_have_columns_of_their_own(peptide, only, library):
+    folder, trajectory = peptide
+    double = trajectory.stack(trajectory)
+    double.save(folder / "double.pdb")
+    only(library)
+    table = read(folder / "double.pdb")
+    assert len(set(table.names)) == table.values.shape[1] == 36
+    assert table.names[18] == "ALA1-CA_2.x"
+    assert prepare(table)[1].find(table.names) == list(range(36))
+    angles = read(folder / "double.pdb", features="dihedrals")
+    assert len(set(angles.names)) == angles.values.shape[1] == 20

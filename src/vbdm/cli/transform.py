@@ -104,8 +104,11 @@ def load_and_read(
     with work.ledger.room("reading"):
         table = read(file, **reading)
         if known is not None:
-            return spectrum, replace(known, missing=missing).apply(table)
-        cloud, _ = prepare(table, missing=missing)
+            cloud = replace(known, missing=missing).apply(table)
+        else:
+            cloud, _ = prepare(table, missing=missing)
+    for text in cloud.notes:
+        work.note(text)
     return spectrum, cloud
 
 

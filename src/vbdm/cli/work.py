@@ -17,6 +17,7 @@ import click
 
 from .options import ESTIMATING, READING
 from .rooms import Ledger, Screen
+from .speech import in_options
 
 if TYPE_CHECKING:
     from ..io import Cloud, Preparation, Table
@@ -50,16 +51,16 @@ class Work:
             kind, text = warning.category.__name__, str(warning.message)
             # Warnings of other libraries do not say whose they are.
             known = issubclass(warning.category, VbdmWarning)
-            found[kind, text if known else f"{kind}: {text}"] = None
+            found[kind, in_options(text) if known else f"{kind}: {text}"] = None
         return list(found)
 
     def note(self, text: str) -> None:
         """Add a doubt of our own."""
         self.extra_notes.append(("Note", text))
 
-    def show_notes(self, short: bool = False) -> None:
+    def show_notes(self, short: bool = False, notes: list[tuple[str, str]] | None = None) -> None:
         """Write the doubts to stderr; if they are told elsewhere, the first sentence will do."""
-        for kind, text in self.notes:
+        for kind, text in self.notes if notes is None else notes:
             if self.as_json:
                 line = {"note": text, "kind": kind}
                 click.echo(json.dumps(line, ensure_ascii=False), err=True)
@@ -82,7 +83,7 @@ def first_sentence(text: str) -> str:
 @contextmanager
 def working(quiet: bool = False, as_json: bool = False) -> Iterator[Work]:
     """Collect warnings and time the rooms inside the block; show what should be shown."""
-    from ..errors import VbdmWarning
+    from ..errors import InputError, VbdmWarning
     from ..progress import listening
 
     # Figures go to files: no window is opened, whatever the user's settings are.
@@ -90,13 +91,19 @@ def working(quiet: bool = False, as_json: bool = False) -> Iterator[Work]:
     show = not quiet and not as_json and sys.stderr.isatty()
     screen = Screen() if show else None
     ledger = Ledger(screen, sys.stderr if as_json and not quiet else None)
-    with (
-        warnings.catch_warnings(record=True) as caught,
-        listening(ledger),
-        screen.on() if screen else nullcontext(),
-    ):
-        warnings.simplefilter("always", VbdmWarning)
-        yield Work(ledger, as_json, _caught=caught)
+    work = Work(ledger, as_json)
+    try:
+        with (
+            warnings.catch_warnings(record=True) as work._caught,
+            listening(ledger),
+            screen.on() if screen else nullcontext(),
+        ):
+            warnings.simplefilter("always", VbdmWarning)
+            yield work
+    except InputError:
+        # What was odd in the file may be why.
+        work.show_notes(notes=work.extra_notes)
+        raise
 
 
 def reading_of(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -123,8 +130,8 @@ def read_points(
             missing="drop" if options["drop_missing"] else "error",
             period=options["period"],
         )
-    if cloud.dropped:
-        work.note(f"{cloud.dropped} of {cloud.n_read} rows have missing values and were left out.")
+    for text in cloud.notes:
+        work.note(text)
     return table, cloud, preparation
 
 

@@ -18,7 +18,7 @@ from ..archive import check_target, sync_folder
 from ..errors import bad_input
 from .formats import need
 from .npz import choose_key
-from .table import Content, Options, as_rows
+from .table import Content, Options, as_rows, listed
 
 if TYPE_CHECKING:
     from ..spectrum import Spectrum
@@ -32,31 +32,41 @@ def read(path: Path, options: Options) -> Content:
     """Read the matrix X, coordinates from obsm, or distances from obsp."""
     h5py, io = need("h5py", path, "anndata"), need("anndata.io", path, "anndata")
     with h5py.File(path, "r") as file:
-        place = find_place(file, options.key)
+        places = places_in(file)
+        place = find_place(places, options.key)
         element = io.read_elem(file[place])
         genes = io.read_elem(file["var"]).index if place == "X" else None
     selection = {"key": place}
     if place.startswith("obsp/"):
         return Content(csr_array(element), (), selection, metric="precomputed")
-    return Content(*table_of(element, place, genes), selection)
+    notes = []
+    if options.key is None and len(places) > 1:
+        others = listed([other for other in places if other != place])
+        notes.append(f"{place.replace('obsm/', '')} of obsm was used; --key takes {others}.")
+    return Content(*table_of(element, place, genes), selection, notes=tuple(notes))
 
 
-def find_place(file: Any, key: str | None) -> str:
-    """Return the path inside the file that a key means.
-
-    A key is "X", a name in obsm or in obsp, or a whole path such as "obsm/X_umap".
-    """
+def places_in(file: Any) -> list[str]:
+    """Return the paths of all matrices that could be meant."""
     places = [f"{part}/{name}" for part in ("obsm", "obsp") for name in file.get(part, ())]
     places = [place for place in places if "connectivities" not in place]
     if "X" in file:
         places.append("X")
+    return places
+
+
+def find_place(places: list[str], key: str | None) -> str:
+    """Return the path inside the file that a key means.
+
+    A key is "X", a name in obsm or in obsp, or a whole path such as "obsm/X_umap".
+    """
     if key is None:
         usual = f"obsm/{USUAL_KEY}"
-        return usual if usual in places else choose_key(None, places, "matrix")
+        return usual if usual in places else choose_key(None, places, "matrix", likely=places)
     for place in places:
         if key in (place, place.partition("/")[2]):
             return place
-    return choose_key(key, places, "matrix")
+    return choose_key(key, places, "matrix", likely=places)
 
 
 def table_of(element: Any, place: str, genes: Any) -> tuple[NDArray[Any], tuple[str, ...]]:

@@ -33,11 +33,15 @@ class Cloud:
     n_read : int
         Rows in the file.
     dropped : int
-        Rows left out because of missing values, in themselves or in an earlier sample they need.
+        Points left out because of missing values, in their row or in an earlier one they need.
     metric : str
         "euclidean" or "precomputed".
     period : tuple or None
         Period of each column, None for those that are not periodic; None: no column is.
+    n_missing : int
+        Rows with missing values; without delays as many as `dropped`.
+    notes : tuple of str
+        What a user may want to know about the file and its columns, in sentences.
     """
 
     points: Any
@@ -47,6 +51,8 @@ class Cloud:
     dropped: int = 0
     metric: str = "euclidean"
     period: tuple[float | None, ...] | None = None
+    n_missing: int = 0
+    notes: tuple[str, ...] = ()
 
 
 def take(
@@ -80,7 +86,10 @@ def take(
             because="With delays a point needs several complete rows.",
             hint="Use fewer delays, or fill the gaps first.",
         )
+    notes = [*table.notes, *gaps_in_words(int((~complete).sum()), int((~usable).sum()), n, lags)]
     rows = rows[::every]
+    if size is not None and size > len(rows):
+        notes.append(f"All {len(rows):,} points were taken: there are fewer than {size:,}.")
     if size is not None and size < len(rows):
         rows = np.sort(np.random.default_rng(seed).choice(rows, size, replace=False))
     names = [name if lag == 0 else f"{name}@-{lag}" for lag in lags for name in plan.columns]
@@ -91,7 +100,22 @@ def take(
         n,
         int((~usable).sum()),
         period=None if plan.period is None else plan.period * plan.delays,
+        n_missing=int((~complete).sum()),
+        notes=tuple(notes),
     )
+
+
+def gaps_in_words(n_missing: int, dropped: int, n_read: int, lags: list[int]) -> list[str]:
+    """Return what missing values cost, if there are any: rows, and the points that need them."""
+    one = n_missing == 1
+    rows = f"{n_missing} of {n_read} rows {'has' if one else 'have'} missing values"
+    if not n_missing:
+        return []
+    if lags == [0]:
+        return [f"{rows} and {'was' if one else 'were'} left out."]
+    points = "1 point that needs" if dropped == 1 else f"{dropped} points that need"
+    were = "was" if dropped == 1 else "were"
+    return [f"{rows}; {points} {'it' if one else 'them'} {were} left out."]
 
 
 def gather(table: Table, rows: NDArray[np.intp], taken: list[int], lags: list[int]) -> FloatArray:

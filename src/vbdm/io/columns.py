@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import difflib
 import re
+import shlex
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 from ..errors import bad_input
 from .table import listed
+
+#: More columns than this are named by their numbers in advice.
+SPELT_OUT = 12
 
 
 class Chooser(Protocol):
@@ -83,6 +87,22 @@ def positions(piece: Any, place: dict[str, int]) -> list[int]:
         if close
         else "Choose by name ('x,y') or by number from 0 ('0,2' or '0-3').",
     )
+
+
+def as_choice(taken: Sequence[int], names: Sequence[str]) -> str:
+    """Return what to type after ``--columns`` to get these columns.
+
+    >>> from vbdm.io.columns import as_choice
+    >>> as_choice([1, 2], ["t", "x", "y"]), as_choice([0, 1, 3], ["a,b", "c", "t", "u"])
+    ('x,y', '0-1,3-3')
+    """
+    words = [names[position] for position in taken]
+    if len(words) <= SPELT_OUT and not any("," in word for word in words):
+        return shlex.quote(",".join(words))
+    # A single number as a range, too: there may be a column of that name.
+    breaks = [place for place in range(1, len(taken)) if taken[place] != taken[place - 1] + 1]
+    ends = zip([0, *breaks], [*breaks, len(taken)], strict=True)
+    return ",".join(f"{taken[first]}-{taken[last - 1]}" for first, last in ends)
 
 
 def as_slice(positions: list[int]) -> slice | list[int]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..arrays import FloatArray
 from ..errors import InputError, bad_input
 from .formats import is_there, need
+from .table import unique
 
 #: Suffixes that carry the names of the atoms themselves.
 SELF_CONTAINED = (".pdb", ".gro")
@@ -150,11 +151,14 @@ def atoms_of_angles(
 def molecule(
     positions: FloatArray, atoms: NDArray[np.intp], names: list[str], angles: list[Angle]
 ) -> Molecule:
-    """Bring it together; the atoms of angles get their place among those that were read."""
+    """Bring it together; the atoms of angles get their place among those that were read.
+
+    Chains that are alike have atoms of the same name: from the second on they are numbered.
+    """
     fours = np.array([four for _, four in angles], dtype=np.intp).reshape(-1, 4)
     return Molecule(
         positions,
-        tuple(names),
+        unique(names),
         np.searchsorted(atoms, fours),
-        tuple(name for name, _ in angles),
+        unique([name for name, _ in angles]),
     )

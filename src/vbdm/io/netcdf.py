@@ -37,11 +37,14 @@ def read(path: Path, options: Options) -> Content:
     kept = ~np.isnan(values).all(axis=0)
     if not kept.any():
         raise no_rows(f"The variable {variables[0]!r}", "missing values only")
+    notes = []
     if not kept.all():
-        selection["dropped"] = f"{(~kept).sum()} of {len(kept)} columns, missing in every row"
+        count = f"{(~kept).sum()} of {len(kept)} columns"
+        selection["dropped"] = f"{count}, missing in every row"
+        notes.append(f"{count} have no value in any row and were left out (land?).")
         values = values[:, kept]
         names = [name for name, keep in zip(names, kept, strict=True) if keep]
-    return Content(values, tuple(names), selection)
+    return Content(values, tuple(names), selection, notes=tuple(notes))
 
 
 def words_of(text: str | Sequence[str] | None) -> list[str]:
@@ -55,7 +58,8 @@ def choose_variables(dataset: Any, variable: Any, sample_dims: list[str]) -> lis
     names = [str(name) for name in dataset.data_vars]
     wanted = words_of(variable)
     for name in wanted:
-        choose_key(name, [*names, *(str(name) for name in dataset.coords)], "variable")
+        if name not in dataset.coords:
+            choose_key(name, names, "variable", "--variable")
     if wanted:
         return wanted
     fitting = [name for name in names if set(sample_dims) <= set(dataset[name].dims)]
@@ -66,7 +70,7 @@ def choose_variables(dataset: Any, variable: Any, sample_dims: list[str]) -> lis
             because=f"In the file: {listed([described(dataset[name]) for name in names], 20)}.",
             hint=f"Choose one or more with --variable, such as --variable {(fitting or names)[0]}.",
         )
-    return fitting or [choose_key(None, names, "variable")]
+    return fitting or [choose_key(None, names, "variable", "--variable")]
 
 
 def described(variable: Any) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import bad_input
 from .columns import choose
 from .formats import need
-from .table import Content, Options, listed, no_rows
+from .table import TRUTH_VALUES, Content, Options, listed, no_rows
 
 #: Columns in which pandas keeps the row labels.
 INDEX = "__index_level_"
@@ -38,9 +38,6 @@ def column_of(table: Any, name: str, path: Path) -> Any:
     """Return one column as float64."""
     column = table.column(name)
     types = need("pyarrow.types", path, "parquet")
-    if types.is_boolean(column.type):
-        # Arrow turns truth values into integers, but not into real numbers.
-        column = column.cast("int8")
     if types.is_float16(column.type):
         return column.to_numpy()
     return column.cast("float64", safe=False).to_numpy()
@@ -51,7 +48,7 @@ def check_columns(schema: Any, chosen: list[str], path: Path) -> None:
     types = need("pyarrow.types", path, "parquet")
 
     def is_real(kind: Any) -> bool:
-        tests = (types.is_floating, types.is_integer, types.is_decimal, types.is_boolean)
+        tests = (types.is_floating, types.is_integer, types.is_decimal)
         return any(test(kind) for test in tests)
 
     wrong = [name for name in chosen if not is_real(schema.field(name).type)]
@@ -61,7 +58,9 @@ def check_columns(schema: Any, chosen: list[str], path: Path) -> None:
     raise bad_input(
         "All columns must hold real numbers.",
         received=listed([f"{name!r} ({schema.field(name).type})" for name in wrong]),
-        because="Columns of labels, dates or lists are no coordinates.",
+        because=TRUTH_VALUES
+        if all(types.is_boolean(schema.field(name).type) for name in wrong)
+        else "Columns of labels, dates or lists are no coordinates.",
         hint=f"Choose others with --columns; those with numbers: {listed(numeric, 20)}."
         if numeric
         else "Choose another file: this one has no columns of numbers.",

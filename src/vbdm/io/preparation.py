@@ -9,7 +9,7 @@ from typing import Any
 from ..arrays import check_choice
 from ..errors import InputError, bad_input
 from .cloud import Cloud, standardized, take
-from .table import Table, are_plain, listed
+from .table import Reference, Table, are_plain, listed
 
 Period = tuple[float | None, ...] | None
 
@@ -33,6 +33,9 @@ class Preparation:
         Periods of the chosen columns.
     missing : {"error", "drop"}
         What happens to rows with missing values.
+    reference : tuple of (str, float, float, float), or None
+        The frame on which a trajectory was superposed, each atom and its place: new frames are
+        superposed on it, too, when they are read with ``columns=preparation``.
     """
 
     names: tuple[str, ...]
@@ -43,6 +46,7 @@ class Preparation:
     delay_step: int = 1
     period: Period = None
     missing: str = "error"
+    reference: Reference | None = None
 
     def apply(self, table: Table) -> Cloud:
         """Return the points of another table, made as those it was learned on; no thinning.
@@ -51,6 +55,13 @@ class Preparation:
         """
         if table.metric == "precomputed" or not self.names:
             raise no_points("New points cannot be prepared from distances.")
+        if self.reference is not None and table.reference not in (None, self.reference):
+            raise bad_input(
+                "The frames were superposed on another one than in training.",
+                received=f"{table.source.name!r}, superposed on its own first frame",
+                because="Coordinates of a molecule depend on the frame they are superposed on.",
+                hint="Leave --columns out; in Python read the file with columns=preparation.",
+            )
         return standardized(take(table, self.find(table.names), self), self)
 
     def find(self, names: Sequence[str]) -> list[int]:
@@ -84,6 +95,8 @@ class Preparation:
             read: dict[str, Any] = {
                 k: tuple(v) if isinstance(v, list) else v for k, v in values.items()
             }
+            if read.get("reference") is not None:
+                read["reference"] = tuple(tuple(atom) for atom in read["reference"])
             preparation = cls(**read)
             check_fields(preparation)
         except (TypeError, ValueError, AttributeError) as error:
@@ -110,6 +123,9 @@ def check_fields(preparation: Preparation) -> None:
     numbers = [*(p.center or ()), *(p.scale or ()), p.delays, p.delay_step]
     if not all(isinstance(number, int | float) for number in numbers):
         raise ValueError("text in place of numbers")
+    for name, *place in p.reference or ():
+        if not isinstance(name, str) or [type(number) for number in place] != [float] * 3:
+            raise ValueError("a reference that is no list of atoms and their places")
     check_choice(p.missing, "missing", ("error", "drop"))
 
 

@@ -13,6 +13,7 @@ from ..errors import bad_input
 from .cloud import Cloud, standardized, take
 from .columns import choose
 from .preparation import Period, Preparation, no_points
+from .remarks import refuse_row_numbers, remarks
 from .table import Table, listed
 
 
@@ -36,7 +37,8 @@ def prepare(
     table : Table
         What `vbdm.io.read` gave.
     columns : str or list, optional
-        Which columns, as in `vbdm.io.read`; all by default.
+        Which columns, as in `vbdm.io.read`; all by default, but then a column that only counts
+        the rows is refused.
     standardize : bool
         Subtract the mean of each column and divide by its standard deviation, both over the rows
         that are used. Columns that do not vary are only centred.
@@ -80,6 +82,8 @@ def prepare(
         rows = np.arange(table.values.shape[0], dtype=np.intp)
         cloud = Cloud(table.values, (), rows, len(rows), metric="precomputed")
         return cloud, Preparation((), (), missing=missing)
+    if columns is None:
+        refuse_row_numbers(table)
     taken = choose(columns, table.names)
     chosen = tuple(table.names[position] for position in taken)
     lengths = periods(table, taken, period)
@@ -90,10 +94,14 @@ def prepare(
         delay_step=delay_step,
         period=lengths,
         missing=missing,
+        reference=table.reference,
     )
     if standardize:
         refuse_periodic(plan)
     cloud = take(table, taken, plan, every, size, seed)
+    asked = table.chosen or columns is not None
+    odd = remarks(table, taken, cloud.points[:, : len(taken)], asked)
+    cloud = replace(cloud, notes=(*cloud.notes, *odd))
     if standardize:
         center, scale = moments(cloud.points[:, : len(taken)], chosen)
         plan = replace(plan, center=center, scale=scale)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from dataclasses import fields
+from dataclasses import fields, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,7 @@ def read(
         there is only one.
     columns : str, list, or Preparation, optional
         Which columns: "x,y", "0,2" or "0-3"; a `vbdm.io.Preparation` takes those it was learned
-        on. By default all.
+        on, and superposes a trajectory on the same frame. By default all.
     header : {"auto", True, False}
         Text only: whether the first line holds the names of the columns.
     variable : str or list of str, optional
@@ -101,6 +101,9 @@ def read(
         source_of(source, kind, content),
         content.metric,
         content.period,
+        columns is not None,
+        content.notes,
+        content.reference,
     )
 
 
@@ -158,12 +161,12 @@ def take_columns(content: Content, options: Options) -> Content:
     names = content.names or plain_names(content.values.shape[1])
     taken = choose(options.columns, names)
     period = content.period
-    return Content(
-        content.values[:, as_slice(taken)],
-        tuple(names[position] for position in taken),
-        {**content.selection, "columns": listed([names[position] for position in taken])},
-        content.metric,
-        None if period is None else tuple(period[position] for position in taken),
+    return replace(
+        content,
+        values=content.values[:, as_slice(taken)],
+        names=tuple(names[position] for position in taken),
+        selection={**content.selection, "columns": listed([names[p] for p in taken])},
+        period=None if period is None else tuple(period[position] for position in taken),
     )
 
 

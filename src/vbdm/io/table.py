@@ -13,13 +13,17 @@ from numpy.typing import NDArray
 
 from ..errors import InputError, bad_input
 
-#: Kinds of numbers that become coordinates: truth values, integers and real numbers.
-REAL = "biuf"
+#: Kinds of numbers that become coordinates: integers and real numbers.
+REAL = "iuf"
 #: What other kinds are called in messages.
 KIND_NAMES = {
-    "c": "complex numbers", "O": "Python objects", "U": "text", "S": "text", "T": "text",
-    "V": "records", "M": "dates", "m": "time spans",
+    "b": "truth values", "c": "complex numbers", "O": "Python objects", "U": "text", "S": "text",
+    "T": "text", "V": "records", "M": "dates", "m": "time spans",
 }  # fmt: skip
+#: Why they are refused.
+TRUTH_VALUES = "True and False are labels, not measurements; as 0 and 1 they would be coordinates."
+#: Atoms and where they are, for frames to be superposed on: name, x, y, z of each.
+Reference = tuple[tuple[str, float, float, float], ...]
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,12 @@ class Table:
         "euclidean" for points, "precomputed" for distances.
     period : tuple or None
         Period of each column, None for those that are not periodic; None: no column is.
+    chosen : bool
+        Whether somebody chose the columns; otherwise they are all that the file has.
+    notes : tuple of str
+        What a user may want to know about the way the file was read, in sentences.
+    reference : tuple of (str, float, float, float), or None
+        What the frames of a trajectory were superposed on: each atom and its place.
     """
 
     values: Any
@@ -81,6 +91,9 @@ class Table:
     source: Source
     metric: str = "euclidean"
     period: tuple[float | None, ...] | None = None
+    chosen: bool = False
+    notes: tuple[str, ...] = ()
+    reference: Reference | None = None
 
 
 @dataclass(frozen=True)
@@ -111,6 +124,8 @@ class Content:
     metric: str = "euclidean"
     period: tuple[float | None, ...] | None = None
     columns_taken: bool = False
+    notes: tuple[str, ...] = ()
+    reference: Reference | None = None
 
 
 def plain_names(n_columns: int) -> tuple[str, ...]:
@@ -126,6 +141,23 @@ def are_plain(names: Sequence[str]) -> bool:
     (True, False)
     """
     return all(re.fullmatch(r"x\d+", name) for name in names)
+
+
+def unique(cells: Sequence[str]) -> tuple[str, ...]:
+    """Return names for columns: none empty, none twice.
+
+    >>> from vbdm.io.table import unique
+    >>> unique(["", "x", "x"])
+    ('x0', 'x', 'x_2')
+    """
+    names: dict[str, int] = {}
+    for position, cell in enumerate(cells):
+        first = name = cell or f"x{position}"
+        while name in names:
+            names[first] += 1
+            name = f"{first}_{names[first]}"
+        names[name] = 1
+    return tuple(names)
 
 
 def listed(words: Sequence[Any], most: int = 8) -> str:
@@ -160,8 +192,10 @@ def check_real_numbers(dtype: np.dtype[Any], what: str) -> None:
         raise bad_input(
             f"{what} must hold real numbers.",
             received=f"{KIND_NAMES.get(dtype.kind, 'values')} (type {dtype})",
-            because="Coordinates are measured with real numbers; objects are never unpacked, "
-            "since that could run foreign code.",
+            because=TRUTH_VALUES
+            if dtype.kind == "b"
+            else "Coordinates are measured with real numbers; objects are never unpacked, since "
+            "that could run foreign code.",
             hint="Convert it to float64 and save it again, or choose other columns or another key.",
         )
 

@@ -6,10 +6,8 @@ again: it takes empty cells and "NA" for missing values, and names the first cel
 
 from __future__ import annotations
 
-import csv
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
@@ -19,29 +17,13 @@ from ..arrays import FloatArray
 from ..errors import InputError, bad_input
 from ..progress import report
 from .columns import choose
-from .table import Content, Options, listed, no_rows, plain_names
+from .layout import MISSING, Layout, find_layout, is_data, not_text, open_text, split
+from .table import TRUTH_VALUES, Content, Options, listed, no_rows
 
-#: Cells that mean "missing", in lower case.
-MISSING = frozenset({"", "na", "n/a", "nan", "null", "none"})
-#: A first line longer than this many characters is not a line of a table.
-LONGEST_LINE = 1 << 22
 #: So much of a file is looked at to see whether it is text at all.
 FIRST_BYTES = 1 << 16
 #: Lines between two reports of progress.
 REPORT_EVERY = 1 << 16
-
-
-@dataclass(frozen=True)
-class Layout:
-    """How the file is laid out: found by looking at its first lines.
-
-    `delimiter` is None for spaces; `first` is the number of the first line of data, from 1.
-    """
-
-    delimiter: str | None
-    names: tuple[str, ...]
-    has_header: bool
-    first: int
 
 
 def read(path: Path, options: Options) -> Content:
@@ -55,14 +37,14 @@ def read(path: Path, options: Options) -> Content:
         if values is None:
             values = read_patiently(path, layout, taken)
     except UnicodeDecodeError as error:
-        raise not_text(path, f"bytes that are not UTF-8 ({error.reason})") from error
+        raise not_utf8(path, error) from error
     if len(values) == 0:
         raise no_rows("The file", f"{path.name!r} with a header and no lines of numbers")
     names = tuple(layout.names[position] for position in taken)
-    selection = {"header": "yes" if layout.has_header else "no"}
+    selection = layout.selection
     if options.columns is not None:
         selection["columns"] = listed(names)
-    return Content(values, names, selection, columns_taken=True)
+    return Content(values, names, selection, columns_taken=True, notes=layout.notes)
 
 
 def check_header(header: bool | str) -> None:
@@ -76,9 +58,15 @@ def check_header(header: bool | str) -> None:
         )
 
 
-def open_text(path: Path) -> TextIO:
-    """Open as UTF-8, with or without the mark that some programs put first."""
-    return open(path, encoding="utf-8-sig")
+def not_utf8(path: Path, error: UnicodeDecodeError) -> InputError:
+    """Return the error for text with letters in another encoding."""
+    return bad_input(
+        "The text is not in UTF-8.",
+        received=f"{path.name!r} with the byte 0x{error.object[error.start]:02x} ({error.reason})",
+        because="Letters such as µ or é are stored otherwise in Latin-1 and Windows-1252, which "
+        "older programs write.",
+        hint="Save it again as UTF-8; in Excel the file type is called 'CSV UTF-8'.",
+    )
 
 
 def check_is_text(path: Path) -> None:
@@ -86,114 +74,6 @@ def check_is_text(path: Path) -> None:
     with open(path, "rb") as stream:
         if b"\0" in stream.read(FIRST_BYTES):
             raise not_text(path, "zero bytes")
-
-
-def not_text(path: Path, found: str) -> InputError:
-    """Return the error for a file that is no table of text."""
-    return bad_input(
-        "The file is not a text table.",
-        received=f"{path.name!r} with {found}",
-        because="It is of another kind, or in an encoding other than UTF-8.",
-        hint="Save it as UTF-8 text with one point per line, or name its format with --format.",
-    )
-
-
-def find_layout(path: Path, header: bool | str) -> Layout:
-    """Find the delimiter, the names and where the data begins."""
-    comment, number, line, below = first_lines(path)
-    delimiter = find_delimiter(line, path)
-    cells = split(line, delimiter)
-    has_header = looks_like_names(cells, split(below, delimiter)) if header == "auto" else header
-    if has_header:
-        return Layout(delimiter, unique(cells), True, number + 1)
-    above = split(comment, delimiter)
-    # The way numpy.savetxt writes a header: in a comment.
-    if header == "auto" and len(above) == len(cells) and not any(is_number(c) for c in above):
-        return Layout(delimiter, unique(above), True, number)
-    return Layout(delimiter, plain_names(len(cells)), False, number)
-
-
-def first_lines(path: Path) -> tuple[str, int, str, str]:
-    """Return the last comment above the data, and number and text of the first line and the next.
-
-    The next is the first line again, if there is only one.
-    """
-    comment, first, found = "", 0, ""
-    with open_text(path) as stream:
-        number = 0
-        while line := stream.readline(LONGEST_LINE):
-            number += 1
-            if len(line) >= LONGEST_LINE:
-                raise not_text(path, f"a line of more than {LONGEST_LINE:,} characters")
-            if not is_data(line):
-                comment = comment if found else line.strip().lstrip("#") or comment
-            elif found:
-                return comment, first, found, line
-            else:
-                first, found = number, line
-    if not found:
-        raise no_rows("The file", f"{path.name!r} without any line of data")
-    return comment, first, found, found
-
-
-def looks_like_names(cells: list[str], below: list[str]) -> bool:
-    """Tell a header: it has no numbers, or text above a number.
-
-    >>> from vbdm.io.text import looks_like_names
-    >>> looks_like_names(["id", "2020"], ["a", "1.5"]), looks_like_names(["id", "x"], ["a", "1.5"])
-    (False, True)
-    """
-    names = [not is_number(cell) for cell in cells]
-    numbers = [is_number(cell) for cell in below]
-    over = any(name and number for name, number in zip(names, numbers, strict=False))
-    return over or (any(names) and not any(is_number(cell) and cell for cell in cells))
-
-
-def is_data(line: str) -> bool:
-    """Tell lines of data from empty lines and comments."""
-    return not line.isspace() and not line.lstrip().startswith("#")
-
-
-def find_delimiter(line: str, path: Path) -> str | None:
-    """Return what separates the cells, by the suffix or by what the line contains."""
-    # Semicolons before commas: where they separate, commas may be decimal points.
-    marks = ("\t", ";", ",") if path.suffix.lower() == ".tsv" else (";", "\t", ",")
-    return next((mark for mark in marks if mark in line), None)
-
-
-def split(line: str, delimiter: str | None) -> list[str]:
-    """Return the cells of one line without the spaces around them."""
-    if delimiter is None:
-        return line.split()
-    if '"' in line:
-        return [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter))]
-    return [cell.strip() for cell in line.split(delimiter)]
-
-
-def is_number(cell: str) -> bool:
-    """Tell whether a cell is a number or a missing value."""
-    try:
-        float(cell)
-    except ValueError:
-        return cell.lower() in MISSING
-    return True
-
-
-def unique(cells: list[str]) -> tuple[str, ...]:
-    """Return names for columns: none empty, none twice.
-
-    >>> from vbdm.io.text import unique
-    >>> unique(["", "x", "x"])
-    ('x0', 'x', 'x_2')
-    """
-    names: dict[str, None] = {}
-    for position, cell in enumerate(cells):
-        name, count = cell or f"x{position}", 1
-        while name in names:
-            count += 1
-            name = f"{cell}_{count}"
-        names[name] = None
-    return tuple(names)
 
 
 def data_lines(stream: TextIO, layout: Layout) -> Iterator[tuple[int, str]]:
@@ -220,7 +100,9 @@ def data_lines(stream: TextIO, layout: Layout) -> Iterator[tuple[int, str]]:
 
 
 def read_fast(path: Path, layout: Layout, taken: list[int]) -> FloatArray | None:
-    """Read with NumPy's reader in C; None if it meets a cell that is no number."""
+    """Read with NumPy's reader in C; None if it meets a cell that it takes for no number."""
+    if layout.decimal == ",":
+        return None
     with open_text(path) as stream:
         try:
             return np.loadtxt(
@@ -246,7 +128,7 @@ def read_patiently(path: Path, layout: Layout, taken: list[int]) -> FloatArray:
             for position in taken:
                 cell = cells[position]
                 try:
-                    numbers.append(float(cell))
+                    numbers.append(float(cell if layout.decimal == "." else with_point(cell)))
                 except ValueError:
                     if cell.lower() not in MISSING:
                         raise no_number(cell, number, position, layout) from None
@@ -254,16 +136,30 @@ def read_patiently(path: Path, layout: Layout, taken: list[int]) -> FloatArray:
     return np.frombuffer(numbers, dtype=np.float64).reshape(-1, len(taken))
 
 
+def with_point(cell: str) -> str:
+    """Return a number that was written with a decimal comma; points must not be there already."""
+    if "." in cell:
+        raise ValueError("a point among decimal commas")
+    return cell.replace(",", ".")
+
+
 def no_number(cell: str, number: int, position: int, layout: Layout) -> InputError:
     """Return the error for a cell that holds text."""
     name = layout.names[position]
     others = [other for other in layout.names if other != name]
+    because = "Columns of labels or dates are no coordinates; missing values may be empty or NA."
+    if cell.lower() in ("true", "false"):
+        because = TRUTH_VALUES
+    elif layout.decimal == "," and "." in cell:
+        because = "Other cells have decimal commas, and the point may separate thousands."
+    elif "," in cell:
+        because = (
+            "Decimal commas must be points, and columns of labels or dates are no coordinates."
+        )
     return bad_input(
         "A cell is not a number.",
         received=f"{cell[:60]!r} in line {number}, column {name!r} (number {position})",
-        because="Decimal commas must be points, and columns of labels or dates are no coordinates."
-        if "," in cell
-        else "Columns of labels or dates are no coordinates; missing values may be empty or NA.",
+        because=because,
         hint=f"Choose other columns with --columns, such as --columns {','.join(others[:3])}."
         if others
         else "Correct the cell.",

@@ -16,7 +16,7 @@ from .formats import missing_library
 from .molecules import LIBRARIES, Molecule, library_for
 from .quiet import silenced
 from .source import size_and_hash
-from .table import Content, Options, no_rows
+from .table import Content, Options, Reference, listed, no_rows
 
 #: Atoms whose coordinates are taken if nothing is asked for: one per amino acid.
 USUAL_SELECTION = "name CA"
@@ -47,8 +47,27 @@ def read(path: Path, options: Options) -> Content:
         period = (2 * np.pi,) * values.shape[1]
         return Content(values, molecule.angle_names, notes, period=period)
     names = tuple(f"{atom}.{axis}" for atom in molecule.atom_names for axis in "xyz")
-    aligned = superposed(molecule.positions)
-    return Content(aligned.reshape(len(aligned), -1), names, notes)
+    reference = reference_for(molecule, getattr(options.columns, "reference", None))
+    aligned = superposed(molecule.positions, np.array([place for _, *place in reference]))
+    return Content(aligned.reshape(len(aligned), -1), names, notes, reference=reference)
+
+
+def reference_for(molecule: Molecule, known: Reference | None) -> Reference:
+    """Return the frame to superpose on: that of the training file, or else the first one here."""
+    if known is None:
+        first = molecule.positions[0] - molecule.positions[0].mean(axis=0)
+        pairs = zip(molecule.atom_names, first.tolist(), strict=True)
+        return tuple((name, x, y, z) for name, (x, y, z) in pairs)
+    order = [name for name, *_ in known]
+    if order != list(molecule.atom_names):
+        raise bad_input(
+            "The chosen atoms are not those that the model was learned on.",
+            received=f"{len(molecule.atom_names)} atoms: {listed(molecule.atom_names)}",
+            because=f"Frames are superposed on the first one of the training file, which has "
+            f"{len(order)} atoms: {listed(order)}.",
+            hint="Choose the same atoms with --selection, from a topology that names them alike.",
+        )
+    return known
 
 
 def check_stride(stride: int) -> None:
@@ -62,13 +81,15 @@ def check_stride(stride: int) -> None:
         )
 
 
-def superposed(positions: FloatArray) -> FloatArray:
-    """Return all frames moved and turned onto the first one, whose centre is at the origin.
+def superposed(positions: FloatArray, reference: FloatArray) -> FloatArray:
+    """Return all frames moved and turned onto a reference.
 
     Parameters
     ----------
     positions : (F, A, 3) array
         Frames, atoms, coordinates.
+    reference : (A, 3) array
+        A frame whose centre is at the origin.
 
     Notes
     -----
@@ -77,7 +98,7 @@ def superposed(positions: FloatArray) -> FloatArray:
     rotation is U diag(1, 1, det(U Vᵀ)) Vᵀ, never a reflection. Cost O(F A).
     """
     centred = positions - positions.mean(axis=1, keepdims=True)
-    covariance = np.einsum("fai,aj->fij", centred, centred[0])
+    covariance = np.einsum("fai,aj->fij", centred, reference)
     u, _, vt = np.linalg.svd(covariance)
     u[:, :, 2] *= np.sign(np.linalg.det(u @ vt))[:, None]
     return np.asarray(centred @ (u @ vt))
