@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .diagnosis import minus, power_of_ten
+from .groups import groups_of
 from .operator import Operator
 from .spectrum import Spectrum
+from .wording import common_style, minus, power_of_ten, subscript, with_error
 
 
 @dataclass(frozen=True)
@@ -306,10 +307,10 @@ def dimension_in_words(operator: Operator) -> str:
     found = operator.dimension
     if found.by_scale is not None:
         return (
-            f"The intrinsic dimension d = {found.value:.3g} ± {found.standard_error:.1g} was "
+            f"The intrinsic dimension d = {with_error(found.value, found.standard_error)} was "
             "estimated from ratios of neighbour distances (Levina and Bickel 2004)."
         )
-    return f"The intrinsic dimension used was d = {found.value:.3g}."
+    return f"The intrinsic dimension used was d = {with_error(found.value, None)}."
 
 
 def is_paper(operator: Operator) -> bool:
@@ -372,5 +373,23 @@ def errors_in_words(spectrum: Spectrum) -> str:
     )
     return (
         f"{corrected}Standard errors are sampling errors, from the influence of each point on each "
-        "eigenvalue; groups of eigenvalues that cannot be told apart share the error of their mean."
+        f"eigenvalue, and assume independent points.{groups_in_words(spectrum)}"
+    )
+
+
+def groups_in_words(spectrum: Spectrum, most: int = 4) -> str:
+    """Say which eigenvalues were taken together, with their means; the first few groups."""
+    found = [group for group in groups_of(spectrum) if group.is_several]
+    if not found:
+        return ""
+    style = common_style([group.mean for group in found], [group.standard_error for group in found])
+    means = [
+        f"λ{subscript(group.members[0])} to λ{subscript(group.members[-1])}, "
+        f"{style.show(group.mean)} ± {style.show_error(group.standard_error)}"
+        for group in found[:most]
+    ]
+    more = "; …" if len(found) > most else ""
+    return (
+        " Eigenvalues that cannot be told apart were taken as one multiple eigenvalue, split by "
+        f"sampling, with the mean and its standard error: {'; '.join(means)}{more}."
     )

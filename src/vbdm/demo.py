@@ -16,6 +16,7 @@ import numpy as np
 
 from . import estimate_operator
 from .arrays import FloatArray
+from .groups import groups_of
 from .report import sensitivity
 from .results import (
     Origin,
@@ -60,8 +61,9 @@ def run(
     with enter("sensitivity"):
         moved = sensitivity(spectrum)
     origin = Origin(
-        source={"name": "sphere.npy"}, names=("x", "y", "z"), settings={"demonstration": True}
-    )
+        source={"name": "sphere.npy"}, names=("x", "y", "z"), n_read=len(points), n_dropped=0,
+        settings={"demonstration": True},
+    )  # fmt: skip
     with enter("figures", "page", "saving"):
         return write_results(
             folder,
@@ -86,10 +88,13 @@ def describe(results: Results) -> Iterator[str]:
     """Yield the table of estimate and truth, and where everything is."""
     spectrum, folder = results.spectrum, results.folder
     yield repr(spectrum.operator)
-    yield "eigenvalue   ± error     truth"
-    rows = zip(spectrum.eigenvalues, spectrum.standard_errors, TRUTH, strict=True)
-    for value, error, truth in rows:
-        yield f"{value:10.3f} {error:9.3f} {truth:9.0f}"
+    yield "eigenvalues       mean   ± error     truth"
+    for group in groups_of(spectrum):
+        first, last = group.members[0], group.members[-1]
+        which = f"{first} to {last}" if group.is_several else f"{first}"
+        truth = TRUTH[list(group.members)].mean()
+        yield f"{which:11s} {group.mean:10.3f} {group.standard_error:9.3f} {truth:9.3g}"
+    yield "Errors are sampling errors of the means; what ε adds is on the page, under Sensitivity."
     if not can_draw():
         yield "No figures: matplotlib is missing (pip install 'vbdm[plot]')."
     yield f"Results: {folder}; open {folder / 'report.html'}"
@@ -97,8 +102,10 @@ def describe(results: Results) -> Iterator[str]:
 
 def compare(points: FloatArray, spectrum: Spectrum, folder: Path) -> None:
     """Write estimate and truth into a folder, as a table and as a picture."""
-    table = np.c_[spectrum.eigenvalues, spectrum.standard_errors, TRUTH]
-    header = "eigenvalue,standard_error,truth"
+    groups = groups_of(spectrum)
+    means = np.repeat([group.mean for group in groups], [len(group.members) for group in groups])
+    table = np.c_[spectrum.eigenvalues, means, spectrum.standard_errors, TRUTH]
+    header = "eigenvalue,group_mean,standard_error_of_mean,truth"
     np.savetxt(folder / TABLE, table, delimiter=",", header=header, comments="")
     if can_draw():
         draw(points, spectrum, folder / PICTURE)
@@ -110,19 +117,31 @@ def draw(points: FloatArray, spectrum: Spectrum, path: Path) -> None:
 
     figure = plt.figure(figsize=(12, 3.2), layout="constrained")
     axes = figure.add_subplot(1, 4, 1)
-    index = np.arange(len(TRUTH))
-    axes.plot(index, TRUTH, "_", color="0.4", ms=11, mew=2, label="truth, $-\\ell(\\ell+1)$")
-    errors = 2 * spectrum.standard_errors
-    axes.errorbar(index, spectrum.eigenvalues, errors, fmt="o", color="C0", ms=4, capsize=2,
-                  label="estimate ± 2 standard errors")  # fmt: skip
-    axes.set(xlabel="index", ylabel="eigenvalue", title="Laplacian of the sphere")
-    axes.legend(frameon=False, fontsize="small")
+    draw_eigenvalues(axes, spectrum)
     for position, column in enumerate((1, 4, 9)):
         cloud = figure.add_subplot(1, 4, position + 2, projection="3d")
         draw_function(cloud, points, spectrum.eigenfunctions[:, column])
-        cloud.set_title(f"eigenfunction {column}, λ = {spectrum.eigenvalues[column]:.2f}")
+        group = next(group for group in groups_of(spectrum) if column in group.members)
+        cloud.set_title(f"eigenfunction {column}, λ ≈ {group.mean:.2f}")
     figure.savefig(path, dpi=130)
     plt.close(figure)
+
+
+def draw_eigenvalues(axes: Any, spectrum: Spectrum) -> None:
+    """Draw estimate and truth; the error of a group is that of its mean, so it is a band."""
+    index = np.arange(len(TRUTH))
+    axes.plot(index, TRUTH, "_", color="0.4", ms=11, mew=2, label="truth, $-\\ell(\\ell+1)$")
+    axes.plot(index, spectrum.eigenvalues, "o", color="C0", ms=4, label="estimate")
+    label = "group mean ± 2 standard errors"
+    for group in groups_of(spectrum):
+        reach, ends = 2 * group.standard_error, (group.members[0] - 0.4, group.members[-1] + 0.4)
+        low, high = group.mean - reach, group.mean + reach
+        axes.fill_between(ends, low, high, color="C0", alpha=0.25, lw=0, label=label)
+        label = ""
+    axes.set(xlabel="index", ylabel="eigenvalue", title="Laplacian of the sphere")
+    # Room below for the legend.
+    axes.set_ylim(-18.5, 1)
+    axes.legend(frameon=False, fontsize="small", loc="lower left")
 
 
 def draw_function(axes: Any, points: FloatArray, values: FloatArray) -> None:

@@ -16,15 +16,34 @@ from . import theory
 from .arrays import FloatArray
 from .doubts import drifting_dimension, laplacian_of_a_tail
 from .graph import LOW_RECALL
+from .groups import groups_of
 from .modes import THIN
 from .operator import Operator
+from .sampling import autocorrelation_time, regularity
 from .spectrum import HEAVY, Spectrum
+from .wording import (
+    counted,
+    listed,
+    minus,
+    one_of,
+    percent,
+    power_of_ten,
+    rounded,
+    subscript,
+    with_error,
+)
 
 Light = Literal["green", "amber", "red"]
 #: Judgements on eigenvalues look at this many of the first nonzero ones.
 FIRST = 5
 #: How many times the density may vary before growing errors matter (as in `vbdm.doubts`).
 WIDE_SPAN = 1000.0
+#: Autocorrelation times above this plus NOISE/√N are not chance: of 1,000 independent samples of
+#: 30 to 2,000 points none came near.
+LONG, NOISE = 2.0, 40.0
+#: Regularity (see `vbdm.sampling`) above which points are not random: grids have 0.94 to 1, random
+#: points 0.4 to 0.6, noise in ten columns around a curve up to 0.72.
+EVEN = 0.85
 
 
 @dataclass(frozen=True)
@@ -112,11 +131,15 @@ def _found(spectrum: Spectrum, sensitivity: EpsilonTable | None) -> Iterator[Dia
         yield plateau(spectrum, sensitivity)
     if symmetric:
         yield error_bars(spectrum)
+        yield independence(spectrum)
         if len(spectrum.extent) == len(spectrum.eigenvalues):
             yield weak_links(spectrum)
     if operator.beta is not None:
         yield error_exponents(operator)
     yield dimension(operator)
+    evenness = regularity(operator.weights.graph)
+    if evenness is not None:
+        yield spacing(operator, evenness)
     if operator.c1 is not None and operator.c1 <= 0.05:
         yield density_tail(operator)
 
@@ -133,7 +156,7 @@ def connected_pieces(spectrum: Spectrum) -> Diagnosis:
     if spectrum.n_solved > 1:
         found += f"; the eigenvalue 0 appears {spectrum.n_solved} times, once for each large piece"
     if strays:
-        found += f"; {strays:,} points in small pieces get no modes"
+        found += f"; {counted(strays, 'point')} in small pieces get no modes"
     todo = "If the data should be connected, raise ε; otherwise analyse the pieces apart."
     light: Light = "red" if strays > 0.05 * n else "amber"
     return Diagnosis(name, light, f"{found}. {todo}", float(spectrum.n_components))
@@ -145,7 +168,10 @@ def unresolved_points(spectrum: Spectrum) -> Diagnosis:
     share = count / n
     heavy = np.flatnonzero(spectrum.unresolved_share > HEAVY)
     missing = np.flatnonzero(np.isnan(np.real(spectrum.eigenvalues)))
-    found = f"{percent(share)} of the points ({count:,}) are too sparse to resolve the first modes"
+    found = (
+        f"{counted(count, 'point')} ({percent(share)}) {'is' if count == 1 else 'are'} too sparse "
+        "to resolve the first modes"
+    )
     if missing.size:
         words = (
             f"{eigenvalues(missing)} could not be given: such modes decay within one step of "
@@ -155,19 +181,21 @@ def unresolved_points(spectrum: Spectrum) -> Diagnosis:
     if heavy.size:
         light: Light = "red" if heavy.min() <= 1 else "amber"
         words = (
-            f"{found}, and so much of the weight of some modes lies on them that the numbers "
-            f"{listed(heavy)} may be wrong. Trust these less, ask for fewer, or give more data."
+            f"{found}, and so much of the weight of some modes lies there that "
+            f"{eigenvalues(heavy).lower()} may be wrong. Trust {one_of(heavy, 'it', 'them')} less, "
+            "ask for fewer, or give more data."
         )
         return Diagnosis(name, light, words, share)
     if spectrum.left_out.size:
         words = (
-            f"{spectrum.left_out.size} modes sat on a handful of outlying points and were left "
-            "out. Look at these points: are they part of the data?"
+            f"{counted(spectrum.left_out.size, 'mode')} sat on a handful of outlying points and "
+            f"{one_of(spectrum.left_out, 'was', 'were')} left out. Look at these points: are they "
+            "part of the data?"
         )
         return Diagnosis(name, "amber", words, share)
     if count == 0:
         return Diagnosis(name, "green", "All points resolve the first modes.", 0.0)
-    return Diagnosis(name, "green", f"{found}; no eigenvalue rests on them.", share)
+    return Diagnosis(name, "green", f"{found}; no eigenvalue rests there.", share)
 
 
 def neighbor_lists(operator: Operator) -> Diagnosis:
@@ -195,7 +223,7 @@ def search_recall(recall: float) -> Diagnosis:
 def solver_residuals(spectrum: Spectrum) -> Diagnosis:
     """Judge whether the solver did its work."""
     error, name = float(spectrum.error_estimate), "Solver"
-    size = "to all digits" if error < 1e-9 else f"to about {power_of_ten(error)} of its size"
+    size = "to rounding error" if error < 1e-9 else f"to about {power_of_ten(error)} of its size"
     if spectrum.converged and error <= 1e-3:
         words = f"Each eigenvalue of the matrix is known {size}, far below the sampling error."
         return Diagnosis(name, "green", words, error)
@@ -224,24 +252,41 @@ def plateau(spectrum: Spectrum, sensitivity: EpsilonTable) -> Diagnosis:
             "like it. Trust only those before, or give more data."
         )
         return Diagnosis(name, "red" if lost[0] == first[0] else "amber", words)
-    relative = float(np.median(moves / values[here, first], axis=1).max())
+    means = means_of_groups(spectrum, values)
+    moves = np.abs(means[beside][:, first] - means[here, first])
+    relative = float(np.median(moves / means[here, first], axis=1).max())
     bars = np.asarray(sensitivity.standard_errors)[here, first]
     within = bool((moves <= 2 * bars).all())
-    found = (
-        f"The first {len(first)} nonzero eigenvalues move by {percent(relative)} (median) when ε "
-        f"is doubled or halved"
-    )
+    which = f"The first {len(first)} nonzero eigenvalues move"
+    if len(first) == 1:
+        which = "The first nonzero eigenvalue moves"
+    found = f"{which} by {percent(relative)} (median) when ε is doubled or halved"
     part = sensitivity.n_points < spectrum.operator.n_points
     if part:
         found += f", on {sensitivity.n_points:,} drawn points"
-    if within or relative <= 0.05:
-        reason = "less than their error bars" if within else "little"
-        return Diagnosis(name, "green", f"{found}: {reason}.", relative)
+    if within:
+        return Diagnosis(name, "green", f"{found}: less than the error bars.", relative)
+    if relative <= 0.05:
+        words = (
+            f"{found}: little in itself, but more than the error bars. Count it as a systematic "
+            f"error of {percent(relative)}."
+        )
+        return Diagnosis(name, "green", words, relative)
     todo = "Treat this as a systematic error beside the error bars; more data widens the plateau."
     if part:
         todo = "With all points the plateau is wider; compare with a larger part if it matters."
     light: Light = "amber" if part or relative <= 0.2 else "red"
     return Diagnosis(name, light, f"{found}. {todo}", relative)
+
+
+def means_of_groups(spectrum: Spectrum, values: FloatArray) -> FloatArray:
+    """Return eigenvalues, (m, n), with the mean of its group for each: it has the error bar."""
+    result = values.copy()
+    for group in groups_of(spectrum):
+        members = [i for i in group.members if i < values.shape[1]]
+        if members:
+            result[:, members] = values[:, members].mean(axis=1, keepdims=True)
+    return result
 
 
 def error_bars(spectrum: Spectrum) -> Diagnosis:
@@ -252,14 +297,38 @@ def error_bars(spectrum: Spectrum) -> Diagnosis:
     relative = spectrum.standard_errors[first] / np.abs(spectrum.eigenvalues[first])
     worst = float(np.nan_to_num(relative, nan=np.inf).max())
     number = int(first[np.argmax(np.nan_to_num(relative, nan=np.inf))])
-    words = (
-        f"Among the first {len(first)} nonzero eigenvalues the largest standard error is "
-        f"{percent(worst)}, that of λ{subscript(number)}."
-    )
+    group = next(group.members for group in groups_of(spectrum) if number in group.members)
+    whose = f"λ{subscript(number)}"
+    if len(group) > 1:
+        whose = f"the mean of λ{subscript(group[0])} to λ{subscript(group[-1])}"
+    among = f"Among the first {len(first)} nonzero eigenvalues the largest"
+    words = f"{'The' if len(first) == 1 else among} standard error is {percent(worst)}, of {whose}."
     if worst <= 0.1:
         return Diagnosis("Error bars", "green", words, worst)
     light: Light = "amber" if worst <= 0.3 else "red"
     return Diagnosis("Error bars", light, f"{words} More data would make it smaller.", worst)
+
+
+def independence(spectrum: Spectrum) -> Diagnosis:
+    """Judge whether consecutive rows are alike, as the steps of a time series are.
+
+    The lights cannot tell a series from a sorted file, so none is red.
+    """
+    name, n = "Independence", len(spectrum.eigenfunctions)
+    first = nonzero_modes(spectrum.eigenvalues)[:FIRST]
+    functions = np.real(spectrum.eigenfunctions[:, first]).T
+    time = max((autocorrelation_time(values) for values in functions), default=1.0)
+    if time <= LONG + NOISE / np.sqrt(n):
+        words = "Consecutive rows are not alike: nothing speaks against independent points."
+        return Diagnosis(name, "green", words, time)
+    alone = max(round(n / time), 1)
+    words = (
+        f"Consecutive rows are alike over about {rounded(time)} rows. If the rows are steps of a "
+        f"time series, they tell only as much as about {counted(alone, 'independent point')}, "
+        f"and the error bars are too small by a factor of up to about "
+        f"{rounded(np.sqrt(time))}. If the file is merely sorted, ignore this."
+    )
+    return Diagnosis(name, "amber", words, time)
 
 
 def weak_links(spectrum: Spectrum) -> Diagnosis:
@@ -269,9 +338,9 @@ def weak_links(spectrum: Spectrum) -> Diagnosis:
         words = "No eigenvalue hangs on a few points."
         return Diagnosis("Weak links", "green", words, 0.0)
     words = (
-        f"{eigenvalues(thin)} hang{'s' if thin.size == 1 else ''} on "
-        f"{int(spectrum.weak_links.sum()):,} points: a sparse tail, or a bridge between "
-        "clusters. Look at these points before you trust it."
+        f"{eigenvalues(thin)} {one_of(thin, 'hangs', 'hang')} on "
+        f"{counted(int(spectrum.weak_links.sum()), 'point')}: a sparse tail, or a bridge between "
+        f"clusters. Look there before you trust {one_of(thin, 'it', 'them')}."
     )
     light: Light = "amber" if thin.size <= len(spectrum.eigenvalues) / 2 else "red"
     return Diagnosis("Weak links", light, words, float(thin.size))
@@ -304,10 +373,11 @@ def dimension(operator: Operator) -> Diagnosis:
         words = noise.replace("`dim`", "it")
         return Diagnosis(name, "amber", words, found.drift)
     if found.by_scale is None:
-        words = f"The dimension in use is {found.value:.3g}; it was not checked at other scales."
+        size = with_error(found.value, found.standard_error)
+        words = f"The dimension in use is {size}; it was not checked at other scales."
         return Diagnosis(name, "green", words, found.value)
-    error = found.standard_error
-    words = f"The dimension is {found.value:.2f} ± {error:.2f} and depends little on the scale."
+    size = with_error(found.value, found.standard_error)
+    words = f"The dimension is {size} and depends little on the scale."
     if found.drift >= 0.25:
         words = (
             f"The dimension depends on the scale: {found.by_scale.min():.1f} to "
@@ -316,13 +386,35 @@ def dimension(operator: Operator) -> Diagnosis:
     return Diagnosis(name, "amber" if found.drift >= 0.25 else "green", words, found.drift)
 
 
+def spacing(operator: Operator, evenness: float) -> Diagnosis:
+    """Judge whether the points are random, or spaced regularly as on a grid."""
+    name = "Spacing"
+    if evenness <= EVEN:
+        words = "The points are spaced irregularly, as random points are."
+        return Diagnosis(name, "green", words, evenness)
+    advice = []
+    if operator.kernel.leave_one_out:
+        advice.append("use --no-leave-one-out (leave_one_out=False in Python)")
+    if operator.dimension.by_scale is not None:
+        advice.append("give the dimension with --dim")
+    found = "The points are spaced regularly"
+    if not advice:
+        words = f"{found}. The error bars are for random points, and say nothing here."
+        return Diagnosis(name, "green", words, evenness)
+    words = f"{found}. Error bars and leave-one-out are for random points: {' and '.join(advice)}."
+    return Diagnosis(name, "amber", words, evenness)
+
+
 def density_tail(operator: Operator) -> Diagnosis:
     """Judge whether a Laplacian makes sense on this cloud."""
     name, message = "Density at the edge", laplacian_of_a_tail(operator, pilot_density(operator))
     if message:
         words = message.replace("operator='generator'", "the generator")
         return Diagnosis(name, "red", words)
-    words = "The density does not fall towards 0, so the Laplacian has a discrete spectrum here."
+    words = (
+        "The density shows no sign of falling towards 0, so the Laplacian has a discrete spectrum "
+        "here."
+    )
     return Diagnosis(name, "green", words)
 
 
@@ -343,47 +435,3 @@ def nonzero_modes(eigenvalues: FloatArray) -> NDArray[np.intp]:
 def eigenvalues(numbers: NDArray[np.intp]) -> str:
     """Return "Eigenvalue 3" or "Eigenvalues 3 and 4"."""
     return f"Eigenvalue{'s' if len(numbers) > 1 else ''} {listed(numbers)}"
-
-
-def listed(numbers: NDArray[np.intp], most: int = 8) -> str:
-    """Return numbers as words: "1, 2 and 3", the first few of them."""
-    names = [str(int(number)) for number in numbers[:most]]
-    if len(numbers) > most:
-        return ", ".join(names) + ", …"
-    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
-
-
-def percent(share: float) -> str:
-    """Return a share in per cent, with as many digits as matter."""
-    size = 100 * abs(share)
-    if not np.isfinite(size):
-        return "an unknown share"
-    if size == 0 or size >= 9.95:
-        return f"{size:.0f} %"
-    return "less than 0.1 %" if size < 0.1 else f"{size:.1f} %"
-
-
-def subscript(number: int) -> str:
-    """Return a number in small digits below the line."""
-    return str(number).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
-
-
-def power_of_ten(value: float, digits: int = 1) -> str:
-    """Return a number as a power of ten.
-
-    Examples
-    --------
-    >>> power_of_ten(1.6e-06), power_of_ten(0.0)
-    ('2·10⁻⁶', '0')
-    """
-    if value == 0:
-        return "0"
-    head, tail = f"{value:.{digits - 1}e}".split("e")
-    head = f"{float(head):g}"
-    raised = str(int(tail)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return f"{head}·10{raised}" if head != "1" else f"10{raised}"
-
-
-def minus(value: float) -> str:
-    """Return a number with a true minus sign."""
-    return f"{value:.3g}".replace("-", "−")

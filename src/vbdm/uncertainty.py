@@ -121,7 +121,9 @@ def sampling_errors(spectrum: Spectrum) -> FloatArray:
 def group_error(spectrum: Spectrum, group: ArrayLike) -> float:
     """Return the standard error of the mean of some eigenvalues, a known degenerate group."""
     members = np.asarray(group)
-    return float(np.sqrt(covariance(spectrum)[np.ix_(members, members)].mean()))
+    mean = covariance(spectrum)[np.ix_(members, members)].mean()
+    # On a perfect grid nothing varies, and rounding may say less than nothing.
+    return float(np.sqrt(max(mean, 0.0)))
 
 
 def group_by_size(spectrum: Spectrum) -> Groups:

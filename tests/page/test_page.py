@@ -10,6 +10,7 @@ from scipy.spatial.distance import cdist
 
 import vbdm
 from vbdm.report import page, sensitivity
+from vbdm.report._payload import style_of
 
 STILL = ["spectrum", "legend", "left", "right", "density", "degrees", "slopes"]
 EVIL = "</script><img src=x onerror=\"document.title='broken'\">"
@@ -40,6 +41,10 @@ CASES = {
     "clusters": (blobs, {"operator": "generator"}),
     "paper": (lambda: vbdm.datasets.sphere(400, random_state=0).points, {"method": "paper"}),
     "given epsilon": (lambda: vbdm.datasets.circle(300, random_state=0).points, {"epsilon": 0.01}),
+    "small unit": (
+        lambda: 1e4 * vbdm.datasets.ou(400, dim=2, random_state=0).points,
+        {"operator": "generator"},
+    ),
     "distances": (as_distances, {"metric": "precomputed"}),
     "unsymmetric": (
         lambda: vbdm.datasets.circle(200, random_state=0).points,
@@ -83,8 +88,76 @@ def test_choosing_an_eigenvalue_changes_everything(visit):
     after = [seen.picture(name) for name in watched]
     assert all(a != b for a, b in zip(before, after, strict=True))
     assert "Number 4" in seen.text("#chosen-words")
-    assert "group" in seen.text("#chosen-words")
     assert seen.tab.locator('tr[data-mode="4"] button').get_attribute("aria-pressed") == "true"
+
+
+def test_a_group_is_told_by_its_mean(visit):
+    found = solved("sphere")
+    assert [group.tolist() for group in found.groups] == [[0], [1, 2, 3], [4, 5]]
+    seen = visit(text_of("sphere"))
+    seen.tab.locator('tr[data-mode="2"] td.value').click()
+    style, mean = style_of(found), found.eigenvalues[1:4].mean()
+    error = f"{style.show(mean)} ± {style.show_error(found.standard_errors[1])}"
+    words = seen.text("#chosen-words")
+    assert f"Number 2: λ = {style.show(found.eigenvalues[2])}." in words
+    assert "Numbers 1 to 3 are probably one multiple eigenvalue, split by sampling" in words
+    assert f"their mean is {error};" in words
+    assert seen.text("#epsilon-words").startswith("The mean of λ₁ to λ₃")
+    assert "own" in seen.tab.locator('tr[data-mode="1"] .several').get_attribute("class")
+    assert "own" not in seen.tab.locator('tr[data-mode="4"] .several').get_attribute("class")
+
+
+RECORD = """() => {
+  window.bands = 0;
+  window.texts = [];
+  const pen = CanvasRenderingContext2D.prototype;
+  const [text, rectangle] = [pen.fillText, pen.fillRect];
+  pen.fillText = function (words, x, y) {
+    const place = this.getTransform(), scale = window.devicePixelRatio;
+    const w = this.measureText(words).width;
+    const left = { left: 0, center: w / 2, right: w }[this.textAlign];
+    const corners = [x - left, x - left + w].map((u) => place.transformPoint({ x: u, y }));
+    const ends = (name) => [corners[0][name] / scale, corners[1][name] / scale];
+    window.texts.push({ words, canvas: this.canvas.id, x: ends("x"), y: ends("y") });
+    return text.apply(this, arguments);
+  };
+  pen.fillRect = function () {
+    if (this.canvas.id === "spectrum" && this.globalAlpha < 0.5) window.bands += 1;
+    return rectangle.apply(this, arguments);
+  };
+  window.dispatchEvent(new Event("resize"));
+  return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+}"""
+
+
+def drawn(seen):
+    """Draw everything again, and return which texts stand where, and how many bands there are."""
+    seen.tab.evaluate(RECORD)
+    return seen.tab.evaluate("window.texts"), seen.tab.evaluate("window.bands")
+
+
+def test_groups_have_a_band_each(visit):
+    assert drawn(visit(text_of("sphere")))[1] == 2
+    assert drawn(visit(text_of("line")))[1] == sum(len(g) > 1 for g in solved("line").groups)
+
+
+@pytest.mark.parametrize("width", [360, 1100])
+@pytest.mark.parametrize("name", ["sphere", "small unit"])
+def test_numbers_are_not_cut_off_and_do_not_meet(visit, name, width):
+    seen = visit(text_of(name), width=width)
+    texts, _ = drawn(seen)
+    assert {"left", "right", "moved", "spectrum", "paths"} <= {text["canvas"] for text in texts}
+    for text in texts:
+        wide = seen.tab.evaluate("id => document.getElementById(id).clientWidth", text["canvas"])
+        assert min(text["x"]) >= 0, text
+        assert max(text["x"]) <= wide, text
+    for canvas in ("left", "moved", "spectrum"):
+        own = [text for text in texts if text["canvas"] == canvas]
+        for number, one in enumerate(own):
+            for other in own[:number]:
+                # Across, with half a line between the middles; upright names have no width.
+                apart = max(other["x"]) < min(one["x"]) or max(one["x"]) < min(other["x"])
+                assert apart or abs(one["y"][0] - other["y"][0]) > 8, (one, other)
 
 
 def test_the_plot_of_eigenvalues_is_a_chooser(visit):

@@ -7,6 +7,7 @@ import pytest
 
 import vbdm
 from vbdm.citing import citations, methods_paragraph
+from vbdm.wording import with_error
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 ROOT = Path(__file__).parents[2]
@@ -65,10 +66,11 @@ def test_the_paragraph_says_what_was_done(circle):
     spectrum = vbdm.estimate_operator(circle, "generator").spectrum(4)
     text = methods_paragraph(spectrum, n_read=1000)
     op = spectrum.operator
+    dim = with_error(op.dim, op.dimension.standard_error)
     for words in (
         "generator of the gradient flow", "∇f·∇q/q", "N = 300", "of 1,000 rows", "4 eigenvalues",
         vbdm.__version__, "Berry and Harlim 2016", "Levina and Bickel 2004",
-        f"{op.n_neighbors} nearest neighbours", f"d = {op.dim:.3g}", "Standard errors",
+        f"{op.n_neighbors} nearest neighbours", f"d = {dim} was", "Standard errors",
     ):  # fmt: skip
         assert words in text
     assert "Beforehand" not in text
@@ -90,6 +92,17 @@ def test_the_paragraph_says_what_was_done(circle):
 )
 def test_the_paragraph_follows_the_settings(circle, settings, words):
     assert words in methods_paragraph(vbdm.estimate_operator(circle, **settings).spectrum(3))
+
+
+def test_groups_are_told_by_their_means():
+    spectrum = vbdm.estimate_operator(vbdm.datasets.sphere(600, random_state=0).points).spectrum(5)
+    text = methods_paragraph(spectrum)
+    assert "one multiple eigenvalue, split by sampling" in text
+    mean = spectrum.eigenvalues[1:4].mean()
+    found = re.search(r"λ₁ to λ₃, −([\d.]+) ± ([\d.]+)\.$", text)
+    assert float(found[1]) == pytest.approx(-mean, abs=1e-3)
+    assert float(found[2]) == pytest.approx(spectrum.standard_errors[1], rel=0.1)
+    assert "assume independent points" in text
 
 
 def test_preparation_is_told(circle):

@@ -5,9 +5,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from scipy.signal import lfilter
 
 import vbdm
-from vbdm.diagnosis import diagnose, listed, percent, subscript
+from vbdm.diagnosis import LONG, NOISE, diagnose
+from vbdm.sampling import autocorrelation_time, regularity
+from vbdm.wording import common_style, counted, listed, one_of, percent, subscript, with_error
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 
@@ -33,6 +36,10 @@ def sphere():
     return vbdm.estimate_operator(vbdm.datasets.sphere(600, random_state=0).points).spectrum(5)
 
 
+def found_in(spectrum, name, sensitivity=None):
+    return next(d for d in diagnose(spectrum, sensitivity) if d.name == name)
+
+
 def light_of(spectrum, name, sensitivity=None):
     found = {d.name: d for d in diagnose(spectrum, sensitivity)}
     assert found[name].words
@@ -41,7 +48,7 @@ def light_of(spectrum, name, sensitivity=None):
 
 def test_a_sound_result_is_green(sphere):
     assert {d.light for d in diagnose(sphere)} == {"green"}
-    assert len({d.name for d in diagnose(sphere)}) == len(diagnose(sphere)) == 9
+    assert len({d.name for d in diagnose(sphere)}) == len(diagnose(sphere)) == 11
 
 
 def test_pieces(sphere):
@@ -103,6 +110,116 @@ def test_plateau(sphere):
     assert name not in {d.name for d in diagnose(sphere)}
 
 
+def test_little_movement_that_exceeds_the_error_bars_is_a_systematic_error(sphere):
+    moved = table([[0, 2.0, 6.0], [0, 2.04, 6.12], [0, 2.05, 6.15]])
+    found = found_in(sphere, "Plateau over ε", moved)
+    assert found.light == "green"
+    assert "systematic error of 2.0 %" in found.words
+    within = found_in(sphere, "Plateau over ε", replace(moved, standard_errors=np.ones((3, 3))))
+    assert "less than the error bars" in within.words
+
+
+def test_members_of_a_group_may_move_if_the_mean_stays(sphere):
+    turned = table([[0, 1.8, 2.0, 2.2], [0, 1.9, 2.0, 2.1], [0, 2.0, 2.0, 2.0]])
+    found = found_in(sphere.operator.spectrum(4), "Plateau over ε", turned)
+    assert found.light == "green"
+    assert "less than the error bars" in found.words
+
+
+def test_the_error_of_a_group_is_that_of_its_mean(sphere):
+    found = sphere.operator.spectrum(4)
+    assert [group.tolist() for group in found.groups] == [[0], [1, 2, 3]]
+    assert "the mean of λ₁ to λ₃" in found_in(found, "Error bars").words
+
+
+def in_series(memory, n=1500, seed=0):
+    """Steps of a process on the line whose memory of the last step is this."""
+    generator = np.random.default_rng(seed)
+    noise = generator.standard_normal(n) * np.sqrt(1 - memory**2)
+    noise[0] = generator.standard_normal()
+    return lfilter([1], [1, -memory], noise)[:, None]
+
+
+def test_independent_rows_are_green():
+    for seed in range(200):
+        generator = np.random.default_rng(seed)
+        n = int(generator.integers(30, 3000))
+        functions = generator.standard_normal((5, n)) ** generator.choice([1, 3], (5, 1))
+        longest = max(autocorrelation_time(values) for values in functions)
+        assert longest <= LONG + NOISE / np.sqrt(n)
+
+
+def test_a_time_series_is_not_independent():
+    points = in_series(0.97)
+    found = found_in(vbdm.estimate_operator(points, "generator").spectrum(4), "Independence")
+    assert found.light == "amber"
+    # (1 + a)/(1 - a) is the truth for the slowest mode.
+    assert found.value == pytest.approx(1.97 / 0.03, rel=0.4)
+    assert "time series" in found.words
+    shuffled = np.random.default_rng(0).permutation(points)
+    mixed = found_in(vbdm.estimate_operator(shuffled, "generator").spectrum(4), "Independence")
+    assert mixed.light == "green"
+    assert mixed.value < 2
+
+
+def test_sorted_thinned_and_repeated_rows():
+    points = in_series(0.9)
+    thin = vbdm.estimate_operator(points[::50], "generator").spectrum(3)
+    assert light_of(thin, "Independence") == "green"
+    ordered = vbdm.estimate_operator(np.sort(points, axis=0), "generator").spectrum(3)
+    assert "merely sorted" in found_in(ordered, "Independence").words
+    twice = np.repeat(vbdm.datasets.circle(200, random_state=0).points, 8, axis=0)
+    assert light_of(vbdm.estimate_operator(twice).spectrum(3), "Independence") == "amber"
+    assert autocorrelation_time(np.ones(50)) == 1
+    assert autocorrelation_time([1.0, np.nan, -1.0, 1.0, -1.0]) >= 1
+
+
+def grid(n=24):
+    return np.stack(np.meshgrid(np.arange(n), np.arange(n)), axis=-1).reshape(-1, 2).astype(float)
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        grid(),
+        grid() * np.array([1, 1.7]),
+        np.linspace(0, 1, 300)[:, None] ** 2,
+        np.stack([np.cos(np.arange(200) * np.pi / 100), np.sin(np.arange(200) * np.pi / 100)], 1),
+    ],
+    ids=["square", "oblong", "stretched", "circle"],
+)
+def test_regular_spacing(points):
+    regular = found_in(vbdm.estimate_operator(points).spectrum(3), "Spacing")
+    assert regular.light == "amber"
+    assert "--no-leave-one-out (leave_one_out=False in Python)" in regular.words
+    assert "--dim" in regular.words
+    # Who has done so is left in peace.
+    done = vbdm.estimate_operator(points, leave_one_out=False, dim=2).spectrum(3)
+    assert light_of(done, "Spacing") == "green"
+
+
+def test_random_points_are_not_regular():
+    noise = 0.02 * np.random.default_rng(0).standard_normal((600, 10))
+    clouds = [vbdm.datasets.closed_curve(600, random_state=0).points + noise]
+    for seed in range(20):
+        clouds.append(vbdm.datasets.ou(400, dim=1 + seed % 3, random_state=seed).points)
+    for points in clouds:
+        assert regularity(vbdm.neighbors(points)) < 0.75
+
+
+def test_spacing_of_loaded_models_and_tiny_clouds(tmp_path):
+    points = vbdm.datasets.circle(150, random_state=0).points
+    spectrum = vbdm.estimate_operator(points).spectrum(3)
+    vbdm.save(spectrum, tmp_path / "model.vbdm", kernel=False)
+    loaded = vbdm.load(tmp_path / "model.vbdm")
+    assert found_in(loaded, "Spacing").value == found_in(spectrum, "Spacing").value
+    assert regularity(vbdm.neighbors(points[:5], 5)) is None
+    # A large graph gives up its table: some points are searched for again.
+    graph = vbdm.neighbors(points, 20)
+    assert graph.released().table is None
+    assert regularity(graph.released()) == pytest.approx(regularity(graph))
+
+
 def test_error_bars(sphere):
     wide = replace(sphere)
     wide.__dict__["standard_errors"] = np.abs(sphere.eigenvalues) * 0.2
@@ -116,6 +233,10 @@ def test_weak_links(sphere):
     found = next(d for d in diagnose(thin) if d.name == "Weak links")
     assert found.light == "amber"
     assert "Eigenvalue 3 hangs" in found.words
+    assert found.words.endswith("before you trust it.")
+    thin = replace(sphere, extent=np.array([np.inf, 50, 3, 3, 50]))
+    assert "Eigenvalues 2 and 3 hang on" in found_in(thin, "Weak links").words
+    assert found_in(thin, "Weak links").words.endswith("before you trust them.")
 
 
 def test_error_exponents_follow_the_theory():
@@ -166,3 +287,28 @@ def test_words():
         "0 %", "less than 0.1 %", "1.2 %", "42 %",
     ]  # fmt: skip
     assert subscript(12) == "₁₂"
+    assert [counted(n, "point") for n in (0, 1, 1200)] == ["0 points", "1 point", "1,200 points"]
+    assert [one_of(things, "it", "them") for things in ([1], [1, 2])] == ["it", "them"]
+
+
+def test_one_point_is_one_point(sphere):
+    one = found_in(replace(sphere, unresolved=np.arange(600) < 1), "Unresolved points").words
+    assert "1 point (0.2 %) is too sparse" in one
+    left = found_in(replace(sphere, left_out=np.array([-3.0])), "Unresolved points").words
+    assert left.startswith("1 mode sat on")
+
+
+def test_no_absurd_digits():
+    assert with_error(1.1323381728811555, 4.4e-16) == "1.132"
+    assert with_error(2.04, 0.02) == "2.04 ± 0.02"
+    assert with_error(2.0, float("nan")) == "2"
+
+
+def test_a_column_has_one_power_of_ten_and_as_many_decimals():
+    style = common_style([0.0, -2e-7, -5.5e-6], [0.0, 3e-9, 1e-8])
+    shown = [style.show(value) for value in (-2e-7, -5.5e-6)]
+    assert shown == ["−0.2000·10⁻⁶", "−5.5000·10⁻⁶"]
+    assert style.show(0.0) == "0"
+    assert style.show(np.nan) == "—"
+    # Errors far below the digits that make sense are not written as 0.
+    assert common_style([-1.0], [1e-12]).show_error(1e-12) == "less than 0.00001"

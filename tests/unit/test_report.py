@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 
 import vbdm
+from vbdm.groups import groups_of
 from vbdm.progress import listening
 from vbdm.report import Sensitivity, page, sensitivity, why_no_sensitivity, write_page
-from vbdm.report._payload import MISSING, STEPS, quantised, with_error
+from vbdm.report._payload import MISSING, STEPS, quantised, style_of
 from vbdm.report._sensitivity import followed, matched
+from vbdm.wording import with_error
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 
@@ -143,7 +145,75 @@ def test_missing_values_have_a_place():
 def test_the_table_has_every_eigenvalue(sphere):
     text = page(sphere)
     assert text.count("<tr data-mode=") == 9
-    assert with_error(sphere.eigenvalues[1], sphere.standard_errors[1]) in text
+    style = style_of(sphere)
+    for value in sphere.eigenvalues[1:]:
+        assert f'<td class="value">{style.show(value)}</td>' in text
+    assert "residual</th>" not in text
+
+
+def test_an_error_stands_once_beside_the_mean_that_it_belongs_to(sphere):
+    text = page(sphere)
+    several = [group for group in groups_of(sphere) if group.is_several]
+    assert [group.members for group in several] == [(1, 2, 3), (4, 5, 6, 7, 8)]
+    style = style_of(sphere)
+    for group in several:
+        cell = (
+            f'<td class="error several" rowspan="{len(group.members)}">mean '
+            f"{style.show(group.mean)}<br>± {style.show_error(group.standard_error)}</td>"
+        )
+        assert text.count(cell) == 1
+    # One cell for each group, none beside single members.
+    assert len(re.findall(r'<td class="error', text)) == len(groups_of(sphere)) == 3
+    modes = data_of(text)["modes"]
+    assert modes[5]["mean"] == pytest.approx(sphere.eigenvalues[4:9].mean())
+    assert modes[5]["value"] == sphere.eigenvalues[5]
+    assert modes[5]["group"] == [4, 5, 6, 7, 8]
+
+
+def test_single_eigenvalues_keep_their_errors():
+    points = vbdm.datasets.double_well(500, random_state=0).points
+    spectrum = vbdm.estimate_operator(points, "generator").spectrum(3)
+    assert not any(group.is_several for group in groups_of(spectrum))
+    text = page(spectrum)
+    for error in spectrum.standard_errors[1:]:
+        assert f'<td class="error">± {style_of(spectrum).show_error(error)}</td>' in text
+    assert '<td class="error">exact</td>' in text
+    assert "share a mean" not in text
+
+
+def test_times_are_explained_for_the_generator_only(sphere, large):
+    assert "diffusion coefficient" not in page(sphere)
+    assert "units where the diffusion coefficient is 1" in page(large)
+    assert "scroll to see all" not in page(sphere)
+
+
+@pytest.mark.parametrize("unit", [1, 1e-4, 3000])
+def test_numbers_of_a_column_are_written_alike(unit):
+    points = unit * vbdm.datasets.sphere(600, random_state=0).points
+    text = page(vbdm.estimate_operator(points).spectrum(6))
+    for name in ("value", "time"):
+        cells = re.findall(rf'<td class="{name}">(.*?)</td>', text)[1:]
+        digits, powers = zip(
+            *(re.fullmatch(r"−?\d+(?:\.(\d+))?(.*)", cell).groups() for cell in cells), strict=True
+        )
+        assert len(set(powers)) == 1
+        assert len({len(part or "") for part in digits}) == 1
+        assert max(map(len, cells)) < 16
+
+
+def test_the_dimension_is_the_same_everywhere(sphere):
+    dim = sphere.operator.dimension
+    size = with_error(dim.value, dim.standard_error)
+    text = page(sphere)
+    assert f"<b>{size}</b>" in text
+    assert f"d = {size} was" in text
+    assert f"The dimension is {size} and" in text
+
+
+def test_counts_of_the_input_are_shown(sphere):
+    text = page(sphere, source={"name": "x", "n_read": 3000, "size": 1234567})
+    assert "<td>3,000</td>" in text
+    assert "<td>1,234,567</td>" in text
 
 
 def test_thinning_keeps_unresolved_points_and_says_so(large):
@@ -187,6 +257,7 @@ def test_even_many_eigenfunctions_fit(large):
     wide.__dict__["groups"] = tuple(np.arange(many)[:, None])
     text = page(wide, sensitivity=full_sensitivity(wide))
     assert len(text.encode()) < 8e6
+    assert "60 rows: scroll to see all" in text
 
 
 def test_text_from_outside_cannot_leave_its_place(sphere):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -17,20 +16,6 @@ def number(value: float | None, digits: int = 4) -> str:
     return "–" if value is None else f"{value:.{digits}g}"
 
 
-def with_error(value: float, error: float | None) -> str:
-    """Return a number with its error, in the digits that the error leaves.
-
-    Examples
-    --------
-    >>> with_error(2.0009, 0.0052), with_error(2.0009, None)
-    ('2.001 ± 0.005', '2')
-    """
-    if not error:
-        return number(value, 3)
-    digits = max(0, -math.floor(math.log10(error)))
-    return f"{value:.{digits}f} ± {error:.{digits}f}"
-
-
 def describe(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield the lines of a summary: what, how, how sure, and what to doubt."""
     source = summary["input"].get("name")
@@ -41,13 +26,15 @@ def describe(summary: Mapping[str, Any]) -> Iterator[str]:
     yield ""
     yield from choices(summary)
     yield ""
-    yield from eigenvalue_table(summary["eigenvalues"])
+    yield from eigenvalue_table(summary["eigenvalues"], summary["groups"])
     yield ""
     yield from lights(summary["diagnostics"])
 
 
 def choices(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield what was chosen: dimension, ε with its width, neighbours."""
+    from ..wording import with_error
+
     dim, widths = summary["dimension"], summary["widths"]
     yield f"  dimension    {with_error(dim['value'], dim['standard_error'])}"
     low, middle, high = (number(widths[level], 3) for level in ("0.05", "0.5", "0.95"))
@@ -56,13 +43,39 @@ def choices(summary: Mapping[str, Any]) -> Iterator[str]:
     yield f"  neighbours   {summary['n_neighbors']}"
 
 
-def eigenvalue_table(rows: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield the eigenvalues with their errors."""
-    yield click.style("    j   eigenvalue      ± error    timescale", dim=True)
-    for row in rows:
-        value, error = row["value"], row["standard_error"]
-        time = "∞" if value == 0 else number(row["timescale"])
-        yield f"  {row['index']:3d} {number(value):>12s} {number(error, 2):>12s} {time:>12s}"
+def eigenvalue_table(rows: list[dict[str, Any]], groups: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield the eigenvalues with their errors; several that belong together with that of the mean.
+
+    Examples
+    --------
+    >>> rows = [{"index": i, "value": -v, "timescale": 1 / v} for i, v in enumerate([1.9, 2.2], 4)]
+    >>> group = {"members": [4, 5], "mean": -2.05, "standard_error": 0.11}
+    >>> for line in eigenvalue_table(rows, [group]):
+    ...     print(click.unstyle(line))
+        j   eigenvalue      ± error         -1/λ   group
+        4         -1.9                    0.5263   4 and 5: mean -2.05 ± 0.11
+        5         -2.2                    0.4545   ″
+    """
+    several = any(len(group["members"]) > 1 for group in groups)
+    head = "    j   eigenvalue      ± error         -1/λ"
+    yield click.style(f"{head}   group" if several else head, dim=True)
+    by_index = {row["index"]: row for row in rows}
+    for group in groups:
+        for index in group["members"]:
+            row, alone = by_index[index], len(group["members"]) == 1
+            error = number(group["standard_error"], 2) if alone else ""
+            time = "∞" if row["value"] == 0 else number(row["timescale"])
+            line = f"  {index:3d} {number(row['value']):>12s} {error:>12s} {time:>12s}"
+            yield line if alone else f"{line}   {group_words(group, index)}"
+
+
+def group_words(group: Mapping[str, Any], index: int) -> str:
+    """Return mean and error of a group beside its first member, and a ditto mark after it."""
+    first, last = group["members"][0], group["members"][-1]
+    if index != first:
+        return "″"
+    which = f"{first} {'and' if last == first + 1 else 'to'} {last}"
+    return f"{which}: mean {number(group['mean'])} ± {number(group['standard_error'], 2)}"
 
 
 def lights(diagnostics: list[dict[str, Any]]) -> Iterator[str]:

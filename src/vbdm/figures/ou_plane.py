@@ -157,7 +157,9 @@ def best_fixed(numbers: Numbers) -> tuple[float, float, FloatArray, FloatArray]:
 
 def draw(numbers: Numbers) -> Any:
     """Draw the four functions as coloured points, and the errors."""
-    figure, axes = panels(1, 5, width=3.1)
+    figure, grid = panels(2, 3, width=3.6, height=3.2)
+    axes = grid.ravel()
+    axes[5].remove()
     x, y = numbers["points"].T
     shown = {
         "truth: xy": numbers["exact"],
@@ -165,14 +167,14 @@ def draw(numbers: Numbers) -> Any:
         "fixed kernel (paper)": best_fixed(numbers)[2][:, XY],
         "default, no truth used": numbers["default_function"][:, XY],
     }
-    for axis, (title, values) in zip(axes[0], shown.items(), strict=False):
+    for axis, (title, values) in zip(axes, shown.items(), strict=False):
         dots = axis.scatter(x, y, c=values, s=2, cmap="coolwarm", vmin=-3, vmax=3, rasterized=True)
         axis.set_title(title)
         axis.set_aspect("equal")
         axis.set_xlabel("x")
-    axes[0, 0].set_ylabel("y")
-    figure.colorbar(dots, ax=axes[0, 3], shrink=0.7)
-    last = axes[0, 4]
+    axes[0].set_ylabel("y")
+    figure.colorbar(dots, ax=axes[2], shrink=0.8)
+    last = axes[4]
     draw_errors(last, numbers["variable_epsilons"], numbers["variable_errors"], VARIABLE)
     draw_errors(last, numbers["fixed_epsilons"], numbers["fixed_errors"], FIXED)
     thin = FIXED | {"linewidth": 0.8, "label": "fixed kernel, nearest neighbours"}

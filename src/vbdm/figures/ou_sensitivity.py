@@ -63,8 +63,8 @@ def compute(quick: bool = False, n_points: int = 2000) -> Numbers:
 
 def draw(numbers: Numbers) -> Any:
     """Draw both families of curves, the default method, and the error against ε."""
-    figure, axes = panels(1, 4)
-    x, row = numbers["x"], axes[0]
+    figure, axes = panels(2, 2, width=4.4, height=3.1)
+    x, row = numbers["x"], axes.ravel()
     colours = ("#56B4E9", "#E69F00", "#009E73", "#0072B2", "#CC79A7")
     for axis, kernel in zip(row, ("fixed", "variable"), strict=False):
         draw_truth(axis, x)

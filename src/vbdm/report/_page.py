@@ -90,6 +90,7 @@ def page(
         "summary": parts.summary(spectrum, known),
         "verdict": parts.verdict(diagnoses),
         "eigenvalues": parts.eigenvalue_table(spectrum),
+        "table": parts.table_note(spectrum),
         "drawn": parts.text(drawn.note),
         "places": parts.places_note(spectrum),
         "epsilon": parts.epsilon_note(spectrum, sensitivity, why_no_sensitivity(spectrum)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,14 +20,24 @@ from ..citing import (
     short,
     version,
 )
-from ..diagnosis import Diagnosis, minus, percent, power_of_ten
+from ..diagnosis import Diagnosis
+from ..groups import Group, groups_of
 from ..operator import Operator
 from ..plot._clouds import per_volume
-from ..plot._curves import RULES
 from ..spectrum import Spectrum
-from ._payload import MOST_COLUMNS, doubts_about, error_text, errors_of, groups_of, with_error
+from ..wording import common_style, counted, minus, percent, with_error
+from ._payload import MOST_COLUMNS, doubts_about, style_of
 from ._sensitivity import Sensitivity
 
+#: By what ε was chosen.
+RULES = {
+    "degree": "chosen so that sparse points have enough neighbours",
+    "slope": "chosen where the kernel's sum grows fastest",
+    "given": "given",
+}
+MATCHED = "Modes are matched between values of ε by the similarity of their eigenfunctions."
+#: Longer tables scroll, and say so.
+ROWS_IN_SIGHT = 11
 WORDS = {"green": "good", "amber": "look here", "red": "problem"}
 #: Shapes as well as colours: a disc with a tick, a triangle, an octagon with a cross.
 SHAPES = {
@@ -92,7 +102,7 @@ def points_fact(operator: Operator, source: Mapping[str, Any]) -> str:
     """Say where the points came from, and how many columns they have."""
     graph = operator.weights.graph
     n = 0 if graph.points is None else graph.points.shape[1]
-    columns = f"{n} column{'s' if n > 1 else ''}" if n else "distances given"
+    columns = counted(n, "column") if n else "distances given"
     name = source.get("name")
     read = source.get("n_read")
     rows = f", {read:,} rows read" if isinstance(read, int) and read != operator.n_points else ""
@@ -103,10 +113,10 @@ def dimension_fact(operator: Operator) -> tuple[str, str]:
     """Return the dimension with its error."""
     found = operator.dimension
     if np.isfinite(found.standard_error):
-        error = max(found.standard_error, 0.005)
-        return f"{found.value:.2f} ± {error:.2f}", "estimated from neighbour distances"
+        size = with_error(found.value, found.standard_error)
+        return size, "estimated from neighbour distances"
     how = "given, or twice the slope of S(ε)" if is_paper(operator) else "given"
-    return f"{found.value:.3g}", how
+    return with_error(found.value, None), how
 
 
 def width_fact(operator: Operator) -> tuple[str, str]:
@@ -147,37 +157,61 @@ def diagnosis_list(diagnoses: Sequence[Diagnosis], warnings: Sequence[str]) -> s
 
 
 def eigenvalue_table(spectrum: Spectrum) -> str:
-    """Return one row per eigenvalue."""
-    return "\n".join(eigenvalue_row(spectrum, i) for i in range(len(spectrum.eigenvalues)))
+    """Return one row per eigenvalue; those of a group share one cell for their error."""
+    values, style = np.real(spectrum.eigenvalues), style_of(spectrum)
+    with np.errstate(divide="ignore"):
+        times = np.where(values == 0, np.inf, 1 / np.abs(values))
+    finite = times[np.isfinite(times)]
+    # Two digits of a tenth: the smallest time has three.
+    clock = common_style(finite, finite / 10)
+    rows = []
+    for group in groups_of(spectrum):
+        for i in group.members:
+            time = "∞" if values[i] == 0 else clock.show(times[i])
+            cells = f'<td class="value">{style.show(values[i])}</td>'
+            if i == group.members[0]:
+                cells += error_cell(group, style.show(group.mean), style.show_error)
+            cells += f'<td class="time">{time}</td><td class="flags">{flags(spectrum, i)}</td>'
+            rows.append(
+                f'<tr data-mode="{i}"><th scope="row"><button type="button" aria-pressed="false">'
+                f"{i}</button></th>{cells}</tr>"
+            )
+    return "\n".join(rows)
 
 
-def eigenvalue_row(spectrum: Spectrum, i: int) -> str:
-    """Return one row of the table."""
-    value, error = float(np.real(spectrum.eigenvalues[i])), float(errors_of(spectrum)[i])
-    group = next(group for group in groups_of(spectrum) if i in group)
+def error_cell(group: Group, mean: str, show: Callable[[float], str]) -> str:
+    """Return the cell with the error: of one eigenvalue, or of the mean of several."""
+    spread = f"± {show(group.standard_error)}" if np.isfinite(group.standard_error) else "—"
+    if group.is_several:
+        span = f'rowspan="{len(group.members)}"'
+        return f'<td class="error several" {span}>mean {mean}<br>{spread}</td>'
+    return f'<td class="error">{"exact" if group.mean == 0 else spread}</td>'
+
+
+def flags(spectrum: Spectrum, i: int) -> str:
+    """Return what is doubtful about one eigenvalue."""
     doubts = doubts_about(spectrum, i)
-    notes = [f'<span class="doubt">{text(doubt)}</span>' for doubt in doubts]
-    if len(group) > 1:
-        notes.append(f'<span class="group">group {group[0]}–{group[-1]}</span>')
-    if value == 0:
-        spread, time = "exact", "∞"
-    else:
-        spread = f"± {error_text(error)}" if np.isfinite(error) else "—"
-        time = f"{1 / abs(value):.3g}" if np.isfinite(value) else "—"
-    cells = (with_error(value, error), spread, time, residual(spectrum, i), ", ".join(notes))
-    row = "".join(
-        f'<td class="{name}">{cell}</td>'
-        for name, cell in zip(("value", "error", "time", "residual", "flags"), cells, strict=True)
-    )
-    return (
-        f'<tr data-mode="{i}"><th scope="row"><button type="button" aria-pressed="false">'
-        f"{i}</button></th>{row}</tr>"
-    )
+    return ", ".join(f'<span class="doubt">{text(doubt)}</span>' for doubt in doubts)
 
 
-def residual(spectrum: Spectrum, i: int) -> str:
-    """Return a residual in short."""
-    return power_of_ten(float(spectrum.residuals[i]))
+def table_note(spectrum: Spectrum) -> str:
+    """Say what stands in the table, where that is not plain."""
+    notes = []
+    n = len(spectrum.eigenvalues)
+    if n > ROWS_IN_SIGHT:
+        notes.append(f"{n} rows: scroll to see all.")
+    if any(group.is_several for group in groups_of(spectrum)):
+        notes.append(
+            "Eigenvalues that share a mean cannot be told apart: they are probably one multiple "
+            "eigenvalue, split by sampling, and the mean is what to quote."
+        )
+    c1 = spectrum.operator.c1
+    if c1 is not None and abs(c1 - 1) < 1e-9:
+        notes.append(
+            "−1/λ is a relaxation time in units where the diffusion coefficient is 1; snapshots "
+            "alone cannot tell it. Ratios hold."
+        )
+    return " ".join(notes)
 
 
 def places_note(spectrum: Spectrum) -> str:
@@ -203,11 +237,11 @@ def epsilon_note(spectrum: Spectrum, sensitivity: Sensitivity | None, why: str) 
     n, used = spectrum.operator.n_points, sensitivity.n_points
     drawn = f"; {len(sensitivity.rows):,} of them are drawn" if len(sensitivity.rows) < used else ""
     if used == n:
-        return f"Solved again at each ε on all {n:,} points{drawn}. Modes are followed by likeness."
+        return f"Solved again at each ε on all {n:,} points{drawn}. {MATCHED}"
     return (
         f"Estimated again on {used:,} of the {n:,} points, drawn at random, around the ε that "
         "suits so many: it is larger, and error bars are wider, than those of the full result. "
-        "Modes are followed by likeness."
+        f"{MATCHED}"
     )
 
 
@@ -236,7 +270,9 @@ def density_note(operator: Operator) -> str:
     known = density[density > 0]
     low, middle, high = np.quantile(known, [0.01, 0.5, 0.99])
     none = len(density) - len(known)
-    alone = f" {none:,} points that no kernel reaches have none." if none else ""
+    alone = (
+        f" {counted(none, 'point')} outside the reach of every kernel: no density." if none else ""
+    )
     return text(
         f"Median {middle:.3g} {per_volume(operator)}; 98 % of the points lie between {low:.3g} "
         f"and {high:.3g}, a factor of {high / low:.3g}.{alone}"
@@ -258,7 +294,7 @@ def settings_table(
     """Return everything that would be needed to do it again."""
     groups = [
         ("Estimate", estimate_settings(spectrum)),
-        ("Input", source),
+        ("Input", {name: with_commas(value) for name, value in source.items()}),
         ("Preparation", as_mapping(preparation)),
         ("Command", settings or {}),
         ("Seconds", {name: f"{value:.2f}" for name, value in (seconds or {}).items()}),
@@ -270,6 +306,11 @@ def settings_table(
         for name, part in groups
         if part
     )
+
+
+def with_commas(value: Any) -> Any:
+    """Return a count or size as it is read best."""
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def rows(settings: Mapping[str, Any]) -> Iterator[str]:

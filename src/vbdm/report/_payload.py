@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 
 from ..arrays import FloatArray
 from ..curves import SlopeCurve
+from ..groups import groups_of
 from ..modes import THIN
 from ..operator import Operator
 from ..plot._canvas import principal_positions
 from ..spectrum import HEAVY, Spectrum
+from ..wording import Style, common_style
 from ._sensitivity import Sensitivity, drawn_rows, weak
 
 #: So many data columns and eigenfunctions can be chosen on the page: it must stay small.
@@ -132,34 +134,28 @@ def column_names(n: int, names: Sequence[str] | None) -> list[str]:
 
 
 def modes(spectrum: Spectrum) -> list[dict[str, Any]]:
-    """Return one entry per eigenvalue."""
-    values, errors = np.real(spectrum.eigenvalues), errors_of(spectrum)
-    groups = groups_of(spectrum)
+    """Return one entry per eigenvalue; its error is that of its group's mean."""
+    values, style = np.real(spectrum.eigenvalues), style_of(spectrum)
     return [
         {
             "value": number(values[i]),
-            "error": number(errors[i]),
-            "errorText": error_text(errors[i]),
-            "text": with_error(values[i], errors[i]),
-            "group": [int(j) for j in next(group for group in groups if i in group)],
+            "text": style.show(values[i]),
+            "mean": number(group.mean),
+            "meanText": style.show(group.mean),
+            "error": number(group.standard_error),
+            "errorText": style.show_error(group.standard_error),
+            "group": list(group.members),
             "doubt": doubts_about(spectrum, i),
         }
-        for i in range(len(values))
+        for group in groups_of(spectrum)
+        for i in group.members
     ]
 
 
-def errors_of(spectrum: Spectrum) -> FloatArray:
-    """Return the standard errors; NaN for forms that have none."""
-    if not spectrum.operator.kernel.bandwidth.is_symmetric:
-        return np.full(len(spectrum.eigenvalues), np.nan)
-    return spectrum.standard_errors
-
-
-def groups_of(spectrum: Spectrum) -> list[list[int]]:
-    """Return the numbers of eigenvalues that cannot be told apart."""
-    if not spectrum.operator.kernel.bandwidth.is_symmetric:
-        return [[i] for i in range(len(spectrum.eigenvalues))]
-    return [group.tolist() for group in spectrum.groups]
+def style_of(spectrum: Spectrum) -> Style:
+    """Return how all eigenvalues and their errors are written."""
+    errors = [group.standard_error for group in groups_of(spectrum)]
+    return common_style(np.real(spectrum.eigenvalues), errors)
 
 
 def doubts_about(spectrum: Spectrum, i: int) -> list[str]:
@@ -186,40 +182,6 @@ def numbers(values: FloatArray) -> list[Any]:
     if np.ndim(values) > 1:
         return [numbers(row) for row in values]
     return [number(value) for value in values]
-
-
-def with_error(value: float, error: float) -> str:
-    """Return a value with as many digits as its error supports.
-
-    Examples
-    --------
-    >>> with_error(-1.97256, 0.01027), with_error(-1237.0, np.nan), with_error(0.0, 0.0)
-    ('−1.973', '−1237', '0')
-    """
-    if not np.isfinite(value):
-        return "—"
-    if value == 0:
-        return "0"
-    size = abs(error) if np.isfinite(error) and error > 0 else abs(value) * 1e-2
-    digits = int(np.clip(1 - np.floor(np.log10(size)), 0, 12))
-    if abs(value) < 1e-6 or abs(value) >= 1e6:
-        return f"{value:.3g}".replace("-", "−")
-    return f"{value:.{digits}f}".replace("-", "−")
-
-
-def error_text(error: float) -> str:
-    """Return an error with two digits.
-
-    Examples
-    --------
-    >>> error_text(0.01027), error_text(3.14), error_text(np.nan)
-    ('0.010', '3.1', '—')
-    """
-    if not np.isfinite(error):
-        return "—"
-    if not 1e-7 <= error < 1e6:
-        return f"{error:.2g}"
-    return f"{error:.{max(0, 1 - int(np.floor(np.log10(error))))}f}"
 
 
 def tuning(operator: Operator) -> dict[str, Any] | None:

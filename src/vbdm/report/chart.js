@@ -20,6 +20,8 @@ function niceTicks(low, high, wanted) {
   const step = [1, 2, 5, 10].map((m) => m * unit).find((s) => s >= rough) || 10 * unit;
   const ticks = [];
   for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) ticks.push(k * step);
+  // One number alone gives no scale.
+  if (ticks.length < 2 && wanted < 12) return niceTicks(low, high, 2 * wanted);
   return ticks.map((t) => +t.toPrecision(12));
 }
 
@@ -33,14 +35,19 @@ function logTicks(low, high, wanted) {
   return ticks;
 }
 
+const ticksOf = (axis, wanted) => (axis.log ? logTicks : niceTicks)(axis.low, axis.high, wanted)
+  .filter((t) => !axis.whole || Number.isInteger(t));
+const widest = (pen, ticks) => Math.max(0, ...ticks.map((t) => pen.measureText(show(t)).width));
+
 class Chart {
   // x, y: { low, high, log, label, whole }
   constructor(canvas, x, y) {
     Object.assign(this, prepared(canvas), { x, y });
-    this.area = {
-      left: MARGIN.left, right: this.width - MARGIN.right,
-      top: MARGIN.top, bottom: this.height - MARGIN.bottom,
-    };
+    const top = MARGIN.top, bottom = this.height - MARGIN.bottom;
+    this.ticks = ticksOf(y, Math.max(3, (bottom - top) / 55));
+    // Long numbers must not run into the name of their axis.
+    const left = Math.max(MARGIN.left, widest(this.pen, this.ticks) + 30);
+    this.area = { left, right: this.width - MARGIN.right, top, bottom };
     this.frame();
   }
 
@@ -55,11 +62,9 @@ class Chart {
   frame() {
     const { pen, area } = this;
     pen.lineWidth = 1;
-    const make = (axis, wanted) => (axis.log ? logTicks : niceTicks)(axis.low, axis.high, wanted)
-      .filter((t) => !axis.whole || Number.isInteger(t));
     pen.textBaseline = "middle";
     pen.textAlign = "right";
-    for (const tick of make(this.y, Math.max(3, (area.bottom - area.top) / 55))) {
+    for (const tick of this.ticks) {
       const y = Math.round(this.py(tick)) + 0.5;
       this.rule(area.left, y, area.right, y, theme.grid);
       pen.fillStyle = theme.soft;
@@ -67,7 +72,7 @@ class Chart {
     }
     pen.textAlign = "center";
     pen.textBaseline = "top";
-    for (const tick of make(this.x, Math.max(3, (area.right - area.left) / 75))) {
+    for (const tick of ticksOf(this.x, Math.max(3, (area.right - area.left) / 75))) {
       const x = Math.round(this.px(tick)) + 0.5;
       this.rule(x, area.bottom, x, area.bottom + 4, theme.line);
       pen.fillStyle = theme.soft;
@@ -139,6 +144,17 @@ class Chart {
     this.inside(() => {
       this.rule(at, y0, at, y1, colour, width);
       for (const y of [y0, y1]) this.rule(at - 3.5, y, at + 3.5, y, colour, width);
+    });
+  }
+
+  band(x0, x1, low, high, colour) {
+    const { pen } = this;
+    const height = Math.max(2, this.py(low) - this.py(high));
+    this.inside(() => {
+      pen.globalAlpha = 0.22;
+      pen.fillStyle = colour;
+      pen.fillRect(this.px(x0), this.py((low + high) / 2) - height / 2, this.px(x1) - this.px(x0), height);
+      pen.globalAlpha = 1;
     });
   }
 

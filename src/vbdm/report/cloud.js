@@ -51,7 +51,7 @@ class Cloud {
   }
 
   flatMap(scales, width, height) {
-    const box = { left: 52, right: width - 12, top: 12, bottom: height - 40 };
+    const box = { left: this.leftRoom(height), right: width - 12, top: 12, bottom: height - 40 };
     const w = box.right - box.left, h = box.bottom - box.top;
     const together = EQUAL.has(this.channel(0).kind) && EQUAL.has(this.channel(1).kind);
     let px = (w / 2) * 0.94, py = (h / 2) * 0.94;
@@ -69,6 +69,12 @@ class Cloud {
       out[1] = cy - (y - scales[1].middle) * ay;
       out[2] = 0;
     };
+  }
+
+  // Room for the numbers of the upright axis and its name.
+  leftRoom(height) {
+    const c = this.channel(1);
+    return Math.max(52, widest(this.pen, niceTicks(c.low, c.high, (height - 52) / 60)) + 26);
   }
 
   half(axis) {
@@ -163,7 +169,7 @@ class Cloud {
     const out = [0, 0, 0];
     pen.textAlign = "center";
     pen.textBaseline = "top";
-    for (const t of niceTicks(x0, x1, (box.right - box.left) / 80)) {
+    for (const t of niceTicks(x0, x1, Math.max(3, (box.right - box.left) / 80))) {
       this.map(t, 0, 0, out);
       this.gridLine(out[0], box.top, out[0], box.bottom);
       pen.fillText(show(t), out[0], box.bottom + 6);
@@ -173,7 +179,8 @@ class Cloud {
     for (const t of niceTicks(y0, y1, (box.bottom - box.top) / 60)) {
       this.map(0, t, 0, out);
       this.gridLine(box.left, out[1], box.right, out[1]);
-      pen.fillText(show(t), box.left - 6, out[1]);
+      // Close up, numbers are longer: rather into the picture than off the page.
+      pen.fillText(show(t), Math.max(box.left - 6, pen.measureText(show(t)).width + 18), out[1]);
     }
     pen.fillStyle = theme.ink;
     pen.textAlign = "center";

@@ -3,24 +3,38 @@
 function drawSpectrum() {
   const canvas = byId("spectrum");
   const known = MODES.map((m, i) => ({ ...m, i })).filter((m) => m.value !== null);
-  const ends = known.flatMap((m) => [m.value - 2 * (m.error || 0), m.value + 2 * (m.error || 0)]);
+  const ends = known.flatMap((m) => [m.value, m.mean - 2 * (m.error || 0), m.mean + 2 * (m.error || 0)]);
   const [low, high] = extent([...ends, 0]);
   const chart = new Chart(canvas,
     { low: -0.6, high: MODES.length - 0.4, label: "number of the eigenvalue", whole: true },
     { low, high, label: "eigenvalue λ" });
+  // The error of a group is that of its mean: one band behind all, no bars.
+  for (const m of known) if (isSeveral(m) && m.i === m.group[0] && m.error) {
+    const own = m.group.includes(state.mode) ? theme.hot : theme.accent;
+    chart.band(m.i - 0.4, m.group[m.group.length - 1] + 0.4, m.mean - 2 * m.error, m.mean + 2 * m.error, own);
+  }
   for (const m of known) {
     const colour = m.i === state.mode ? theme.hot : theme.accent;
-    if (m.error) chart.bar(m.i, m.value - 2 * m.error, m.value + 2 * m.error, colour);
+    if (m.error && !isSeveral(m)) chart.bar(m.i, m.value - 2 * m.error, m.value + 2 * m.error, colour);
     chart.dot(m.i, m.value, m.i === state.mode ? 6 : 4.2, m.doubt.length ? theme.card : colour, colour);
   }
   canvas.chart = chart;
   const m = MODES[state.mode];
-  canvas.setAttribute("aria-label", `Eigenvalues with error bars, ${MODES.length} of them; chosen: number ${state.mode}, ${describe(m)}`);
+  canvas.setAttribute("aria-label", `Eigenvalues with error bars, ${MODES.length} of them; chosen: number ${state.mode}, ${describe(m)}.${groupWords(m)}`);
 }
+
+const isSeveral = (m) => m.group.length > 1;
+const meanWords = (m) => `${m.meanText}${m.error ? ` ± ${m.errorText}` : ""}`;
 
 function describe(m) {
   if (m.value === null) return "too fast to be given";
-  return `λ = ${m.text}${m.error ? ` ± ${m.errorText}` : ""}`;
+  return `λ = ${isSeveral(m) ? m.text : meanWords(m)}`;
+}
+
+function groupWords(m) {
+  if (!isSeveral(m)) return "";
+  const [first, last] = [m.group[0], m.group[m.group.length - 1]];
+  return ` Numbers ${first} ${last - first > 1 ? "to" : "and"} ${last} are probably one multiple eigenvalue, split by sampling: their mean is ${meanWords(m)}; any rotation within the group is as good.`;
 }
 
 function drawTuning() {

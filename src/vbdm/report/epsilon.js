@@ -17,6 +17,18 @@ function functionAt(step, mode) {
 
 const followed = () => Math.min(state.mode, MOVING.values[0].length - 1);
 
+// One eigenvalue over ε, or the mean of its group: that is what the error bars belong to.
+function pathOf(mode) {
+  const { values: table, errors } = MOVING;
+  const members = MODES[mode].group.filter((j) => j < table[0].length);
+  const last = members[members.length - 1];
+  const name = members.length > 1 ? `the mean of λ${small(members[0])} to λ${small(last)}` : `λ${small(mode)}`;
+  const mean = (row) => (members.some((j) => row[j] === null) ? null : members.reduce((sum, j) => sum + row[j], 0) / members.length);
+  return { members, name, values: table.map(mean), errors: errors.map((row) => row[mode]) };
+}
+
+const capital = (text) => text[0].toUpperCase() + text.slice(1);
+
 function setUpEpsilon(left) {
   byId("moving").hidden = !MOVING;
   if (!MOVING) return;
@@ -45,22 +57,23 @@ function play(on) {
 }
 
 function drawPaths() {
-  const { epsilons, values: table, errors, chosen } = MOVING;
-  const mode = followed();
+  const { epsilons, values: table, chosen } = MOVING;
+  const path = pathOf(followed());
   const all = table.flat();
   const [low, high] = extent(all);
   const chart = new Chart(byId("paths"),
     { low: epsilons[0] / 1.25, high: epsilons[epsilons.length - 1] * 1.25, log: true, label: "ε" },
     { low, high, label: "eigenvalue λ" });
   const column = (j) => table.map((row) => row[j]);
-  for (let j = 0; j < table[0].length; j++) if (j !== mode) chart.line(epsilons, column(j), theme.grey, 1.4);
+  for (let j = 0; j < table[0].length; j++) if (!path.members.includes(j)) chart.line(epsilons, column(j), theme.grey, 1.4);
+  if (path.members.length > 1) for (const j of path.members) chart.line(epsilons, column(j), theme.accent, 1.2, [2, 3]);
   const here = epsilons[state.step];
   const fixed = chart.px(epsilons[chosen]);
   chart.rule(fixed, chart.area.top, fixed, chart.area.bottom, theme.soft, 1, [3, 4]);
   chart.rule(chart.px(here), chart.area.top, chart.px(here), chart.area.bottom, theme.hot, 1.5);
-  chart.line(epsilons, column(mode), theme.accent, 2.4);
+  chart.line(epsilons, path.values, theme.accent, 2.4);
   epsilons.forEach((e, i) => {
-    const v = table[i][mode], s = errors[i][mode];
+    const v = path.values[i], s = path.errors[i];
     if (v === null) return;
     if (s) chart.bar(e, v - 2 * s, v + 2 * s, theme.accent);
     chart.dot(e, v, i === state.step ? 6 : 3.6, i === state.step ? theme.hot : theme.accent);
@@ -77,18 +90,19 @@ function drawMoved() {
 const factorWords = (f) => (Math.abs(f - 1) < 1e-6 ? "the one in use" : f > 1 ? `${show(f)} times the one in use` : `1/${show(1 / f)} of the one in use`);
 
 function epsilonWords() {
-  const { epsilons, values: table, errors, chosen } = MOVING;
+  const { epsilons, values: table, chosen } = MOVING;
   const j = followed(), factor = epsilons[state.step] / epsilons[chosen];
-  const here = table[state.step][j], base = table[chosen][j], error = errors[chosen][j];
-  const name = `λ${small(j)}`;
+  const { name, values: path, errors } = pathOf(j);
+  const here = path[state.step], base = path[chosen];
   byId("epsilon-value").textContent = `${show(epsilons[state.step])}, ${factorWords(factor)}`;
   byId("epsilon").setAttribute("aria-valuetext", byId("epsilon-value").textContent);
   const limit = j < state.mode ? ` (Eigenvalue ${state.mode} is not followed over ε: only the first ${table[0].length} are.)` : "";
   if (base === 0) return `${name} is 0 at every ε: the constant, or the indicator of a piece.${limit}`;
-  if (base === null) return `${name} could not be given at the ε in use: there are too few points for this mode.${limit}`;
-  if (here === null) return `At this ε no mode is like number ${j} any more: it is lost.${limit}`;
+  if (base === null) return `${capital(name)} could not be given at the ε in use: there are too few points for this mode.${limit}`;
+  if (table[state.step][j] === null) return `At this ε no mode is like number ${j} any more: it is lost.${limit}`;
+  if (here === null) return `At this ε a mode of its group is lost, so there is no mean to compare.${limit}`;
   if (state.step === chosen) return `${doubling(j)}${limit}`;
-  return `At ε = ${show(epsilons[state.step])} ${name} is ${show(here)}, ${compared(Math.abs(here - base), base, error)} from the ${show(base)} at the ε in use.${limit}`;
+  return `At ε = ${show(epsilons[state.step])} ${name} is ${show(here)}, ${compared(Math.abs(here - base), base, errors[chosen])} from the ${show(base)} at the ε in use.${limit}`;
 }
 
 function compared(gap, base, error) {
@@ -98,15 +112,15 @@ function compared(gap, base, error) {
 }
 
 function doubling(j) {
-  const { values: table, errors, chosen } = MOVING;
-  const base = table[chosen][j], error = errors[chosen][j];
+  const { chosen } = MOVING;
+  const { name, values: path, errors } = pathOf(j);
   const one = (step, word) => {
-    const v = table[step] && table[step][j];
+    const v = path[step];
     if (v === undefined) return "";
-    return v === null ? `is lost when ε ${word}` : `moves by ${compared(Math.abs(v - base), base, error)} when ε ${word}`;
+    return v === null ? `is lost when ε ${word}` : `moves by ${compared(Math.abs(v - path[chosen]), path[chosen], errors[chosen])} when ε ${word}`;
   };
   const parts = [one(chosen + 1, "doubles"), one(chosen - 1, "halves")].filter(Boolean);
-  return `λ${small(j)} ${parts.join(", and ") || "was computed at one ε only"}.`;
+  return `${capital(name)} ${parts.join(", and ") || "was computed at one ε only"}.`;
 }
 
 function updateEpsilon() {

@@ -51,11 +51,10 @@ function drawClouds() {
 function cloudWords() {
   const m = MODES[state.mode];
   const how = { function: `eigenfunction ${state.mode}`, density: "the density", width: "the kernel's width", unresolved: "whether they are resolved", pieces: "their connected piece" }[state.colour];
-  const group = m.group.length > 1 ? ` It belongs to a group, ${m.group[0]} to ${m.group[m.group.length - 1]}, whose eigenvalues cannot be told apart: any rotation within the group is as good.` : "";
   const zero = m.value === 0 ? (state.mode ? " It is the indicator of a connected piece." : " It is constant on each connected piece.") : "";
   const doubt = m.doubt.length ? ` In doubt: ${m.doubt.join(", ")}.` : "";
   const missing = FUNCTIONS[state.mode] === undefined ? " Only the first eigenfunctions are kept on this page." : "";
-  byId("chosen-words").textContent = `Number ${state.mode}: ${describe(m)}.${zero}${group}${doubt}${missing}`;
+  byId("chosen-words").textContent = `Number ${state.mode}: ${describe(m)}.${zero}${groupWords(m)}${doubt}${missing}`;
   for (const [cloud, name] of [[left, "left"], [right, "right"]]) {
     const axes = cloud.axes.filter((x) => x !== null).map((_, a) => cloud.channel(a).label).join(", ");
     byId(name).setAttribute("aria-label", `${count(DATA.drawn)} points along ${axes}, coloured by ${how}`);
@@ -78,13 +77,15 @@ function selectionWords() {
   rows.addEventListener("click", () => copy(chosen.map((p) => ROWS[p]).sort((a, b) => a - b).join(","), rows));
   clear.textContent = "Clear";
   clear.addEventListener("click", () => { state.selected = null; changed("selected"); });
-  box.append(`${count(chosen.length)} points selected; mean of eigenfunction ${state.mode}: ${show(mean, 3)}. `, rows, " ", clear);
+  box.append(`${count(chosen.length)} ${chosen.length === 1 ? "point" : "points"} selected; mean of eigenfunction ${state.mode}: ${show(mean, 3)}. `, rows, " ", clear);
 }
 
 function markTable() {
   for (const row of document.querySelectorAll("tr[data-mode]")) {
     const own = +row.dataset.mode === state.mode;
     row.classList.toggle("chosen", own);
+    const several = row.querySelector(".several");
+    if (several) several.classList.toggle("own", MODES[+row.dataset.mode].group.includes(state.mode));
     row.querySelector("button").setAttribute("aria-pressed", String(own));
   }
 }

@@ -26,34 +26,54 @@ Cloud.prototype.drawEdges = function drawEdges(front) {
   if (front) this.drawNames(corner);
 };
 
-// Each axis is named at the middle of its lowest or outermost edge.
+// Each axis is named at the middle of its lowest or outermost edge; numbers stand where there is room.
 Cloud.prototype.drawNames = function drawNames(corner) {
-  const { pen } = this;
+  const { pen } = this, taken = [];
+  const edges = [0, 1, 2].map((a) => this.outerEdge(a, corner));
   pen.textAlign = "center";
   pen.textBaseline = "middle";
-  for (const a of [0, 1, 2]) {
-    let best = null;
-    for (const s of [-1, 1]) for (const t of [-1, 1]) {
-      const signs = [s, t];
-      signs.splice(a, 0, 0);
-      const ends = [-1, 1].map((x) => corner(signs.map((v, i) => (i === a ? x : v))));
-      const middle = [(ends[0][0] + ends[1][0]) / 2, (ends[0][1] + ends[1][1]) / 2];
-      const score = a === 2 ? -middle[0] : middle[1];
-      if (!best || score > best.score) best = { score, middle, ends };
-    }
-    const c = this.channel(a);
-    const away = a === 2 ? [-14, 0] : [0, 16];
-    pen.fillStyle = theme.ink;
+  pen.fillStyle = theme.ink;
+  edges.forEach(({ middle, away }, a) => {
+    const label = shortened(this.channel(a).label), box = this.boxOf(label, middle[0] + away[0], middle[1] + away[1], a === 2);
+    taken.push(box);
     pen.save();
-    pen.translate(best.middle[0] + away[0], best.middle[1] + away[1]);
+    pen.translate(box.x, box.y);
     if (a === 2) pen.rotate(-Math.PI / 2);
-    pen.fillText(shortened(c.label), 0, 0);
+    pen.fillText(label, 0, 0);
     pen.restore();
-    pen.fillStyle = theme.soft;
-    // A little inward from the corners, where the next axis has its numbers, too.
-    [c.low, c.high].forEach((v, i) => pen.fillText(show(v, 2),
-      ...[0, 1].map((k) => 0.86 * best.ends[i][k] + 0.14 * best.middle[k] + away[k])));
+  });
+  pen.fillStyle = theme.soft;
+  edges.forEach(({ ends, middle, away }, a) => [this.channel(a).low, this.channel(a).high].forEach((v, i) => {
+    // Inward from the corner, where the next axis has its number, too.
+    for (const t of [0.14, 0.26, 0.38, 0.5]) {
+      const [x, y] = [0, 1].map((k) => (1 - t) * ends[i][k] + t * middle[k] + away[k]);
+      const box = this.boxOf(show(v, 2), x, y);
+      if (taken.some((b) => Math.abs(b.x - box.x) < b.w + box.w && Math.abs(b.y - box.y) < b.h + box.h)) continue;
+      taken.push(box);
+      pen.fillText(show(v, 2), box.x, box.y);
+      break;
+    }
+  }));
+};
+
+Cloud.prototype.outerEdge = function outerEdge(a, corner) {
+  let best = null;
+  for (const s of [-1, 1]) for (const t of [-1, 1]) {
+    const signs = [s, t];
+    signs.splice(a, 0, 0);
+    const ends = [-1, 1].map((x) => corner(signs.map((v, i) => (i === a ? x : v))));
+    const middle = [(ends[0][0] + ends[1][0]) / 2, (ends[0][1] + ends[1][1]) / 2];
+    const score = a === 2 ? -middle[0] : middle[1];
+    if (!best || score > best.score) best = { score, middle, ends, away: a === 2 ? [-14, 0] : [0, 16] };
   }
+  return best;
+};
+
+// The place of a text near (x, y), moved so far that all of it is inside the picture.
+Cloud.prototype.boxOf = function boxOf(text, x, y, upright = false) {
+  const long = this.pen.measureText(text).width / 2 + 6, low = 8;
+  const [w, h] = upright ? [low, long] : [long, low];
+  return { x: Math.max(w, Math.min(this.wide - w, x)), y: Math.max(h, Math.min(this.high - h, y)), w, h };
 };
 
 Cloud.prototype.nearest = function nearest(x, y, reach = 14) {

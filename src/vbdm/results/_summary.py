@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..citing import formula, operator_name
+from ..groups import groups_of
 from ..spectrum import Spectrum
 
 #: Libraries that the numbers rest on.
@@ -69,6 +70,7 @@ def describe_estimate(spectrum: Spectrum) -> dict[str, Any]:
         "widths": dict(zip(map(str, LEVELS), np.quantile(op.widths, LEVELS), strict=True)),
         "metric": op.weights.graph.metric if points is not None else "precomputed",
         "eigenvalues": eigenvalue_rows(spectrum),
+        "groups": groups_of(spectrum),
         "n_components": spectrum.n_components,
         "n_unresolved": int(spectrum.unresolved.sum()),
         "left_out": spectrum.left_out,
