@@ -17,7 +17,11 @@ from ._canvas import BLUE, INK, VERMILION, new_axes, operator_of, spectrum_of
 #: Share of the height that is added above the curves, for their legend.
 LEGEND_ROOM = 0.35
 #: By what ε was chosen, in words.
-RULES = {"degree": "enough neighbours for sparse points", "slope": "where S is steepest", "given": "given"}
+RULES = {
+    "degree": "enough neighbours for sparse points",
+    "slope": "where S is steepest",
+    "given": "given",
+}
 
 
 def tuning(result: Any, ax: Any = None) -> Any:
