@@ -143,6 +143,20 @@ def test_everything_is_written(tmp_path, monkeypatch, numbers):
     assert all(claim.statement in text for _, claim in made.claims)
 
 
+def test_earlier_figures_of_the_same_size_stay_in_the_table(tmp_path, monkeypatch, numbers):
+    for module, name in ((ou_large, "ou_large"), (ou_plane, "ou_plane")):
+        monkeypatch.setattr(module, "compute", lambda quick, name=name: numbers[name])
+    reproduce.reproduce(["ou_plane"], tmp_path, quick=True)
+    both = reproduce.reproduce(["ou_large"], tmp_path, quick=True)
+    names = [name for name, _ in both.claims]
+    assert set(names) == {"ou_large", "ou_plane"}
+    assert names == sorted(names)
+    full = reproduce.reproduce(["ou_large"], tmp_path, quick=False)
+    assert {name for name, _ in full.claims} == {"ou_large"}
+    (tmp_path / "ou_plane.npz").write_bytes(b"damaged")
+    assert "ou_plane" in reproduce.reproduce(["ou_large"], tmp_path).failures
+
+
 def test_the_command_says_what_it_found(tmp_path, monkeypatch, numbers):
     from click.testing import CliRunner
 

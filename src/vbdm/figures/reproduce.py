@@ -18,6 +18,9 @@ from ..errors import bad_input
 from . import FIGURES, load
 from .base import Claim, Figure, Numbers
 
+#: Beside the numbers of a figure: whether they are those of a quick run.
+SIZE = "quick"
+
 
 @dataclass(frozen=True)
 class Reproduction:
@@ -70,7 +73,9 @@ def reproduce(
     Notes
     -----
     A figure that fails is named in the result, in claims.md and in claims.json; the others are
-    made all the same. Every file appears whole or not at all.
+    made all the same. Every file appears whole or not at all. The table of claims also covers the
+    figures that an earlier run of the same size has left in the folder: making one of them again
+    keeps the others.
     """
     wanted = checked(names)
     folder = Path(out)
@@ -85,12 +90,17 @@ def reproduce(
         try:
             figure = load(name)
             numbers = figure.compute(quick=quick)
-            files += write_figure(folder, name, figure, numbers)
-            claims += [(name, claim) for claim in figure.claims(numbers)]
+            files += write_figure(folder, name, figure, numbers, quick)
         except Exception as error:  # one broken figure must not cost the others
             failures[name] = f"{type(error).__name__}: {error}"
         seconds[name] = perf_counter() - start
     progress.report("figures", len(wanted), len(wanted))
+    for name in FIGURES.keys() - failures.keys():
+        try:
+            claims += judged(folder, name, quick)
+        except Exception as error:  # numbers of an older version, or a damaged file
+            failures[name] = f"{type(error).__name__}: {error}"
+    claims.sort(key=lambda pair: list(FIGURES).index(pair[0]))
     made = Reproduction(folder, tuple(files), tuple(claims), seconds, failures)
     return Reproduction(
         folder, (*made.files, *write_tables(made, quick)), made.claims, seconds, failures
@@ -110,11 +120,25 @@ def checked(names: Sequence[str] | None) -> list[str]:
     return [name for name in FIGURES if names is None or name in names]
 
 
-def write_figure(folder: Path, name: str, figure: Figure, numbers: Numbers) -> list[Path]:
+def judged(folder: Path, name: str, quick: bool) -> list[tuple[str, Claim]]:
+    """Return the claims of a figure, if it was made in this size, now or earlier."""
+    table = folder / f"{name}.npz"
+    if not table.is_file():
+        return []
+    with np.load(table) as archive:
+        numbers = dict(archive)
+    same_size = bool(numbers.pop(SIZE)) == quick
+    return [(name, claim) for claim in load(name).claims(numbers)] if same_size else []
+
+
+def write_figure(
+    folder: Path, name: str, figure: Figure, numbers: Numbers, quick: bool
+) -> list[Path]:
     """Write the numbers and the picture of one figure."""
     table, picture = folder / f"{name}.npz", folder / f"{name}.png"
     with replacing(table) as stream:
         arrays: dict[str, Any] = {key: np.asarray(value) for key, value in numbers.items()}
+        arrays[SIZE] = np.asarray(quick)
         np.savez_compressed(stream, **arrays)
     image = BytesIO()
     figure.draw(numbers).savefig(image, format="png", dpi=150)
