@@ -97,7 +97,13 @@ def test_control_c_in_the_middle():
     before = snapshot(Path("out"))
     np.save("large.npy", RNG.standard_normal((400_000, 3)))
     command = [sys.executable, "-m", "vbdm", "fit", "large.npy", "-o", "out", "--force", "--json"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        # A suite that runs in the background has Ctrl-C switched off, and hands that on.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    ) as process:
         assert json.loads(process.stderr.readline())["room"] == "reading"
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)
