@@ -1,4 +1,4 @@
-"""Show what a command has produced, and say which command, where it has not been run yet."""
+"""Show what a command has produced; where it has not been run, warn and say which command."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from docutils.parsers.rst import directives
+from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
+
+logger = logging.getLogger(__name__)
 
 
 class Produced(SphinxDirective):
@@ -21,13 +24,15 @@ class Produced(SphinxDirective):
     }
 
     def run(self):
-        """Return the picture with its caption, the page's contents, or a note."""
+        """Return the picture with its caption, or the page's contents."""
         name = self.arguments[0]
         path = Path(self.env.srcdir, name)
         self.env.note_dependency(str(path))
         if not path.exists():
-            words = f"`{path.name}` has not been made yet: run ``{self.options['by']}``."
-            return self.parse_text_to_nodes(f"```{{note}}\n{words}\n```")
+            logger.warning(
+                "%s has not been made: run %s", name, self.options["by"], location=self.get_location()
+            )
+            return []
         if path.suffix == ".md":
             # The page that includes it has a heading already.
             text = re.sub(r"\A# .*\n", "", path.read_text(encoding="utf-8"))

@@ -169,7 +169,7 @@ def judge_range(numbers: Numbers, sampling: str) -> Claim:
     ]
     return Claim(
         f"Section 5, circle, {sampling}",
-        "The variable kernel does well over a much larger range of ε than the fixed one.",
+        "Many more values of ε suit the variable kernel than the fixed one.",
         "much larger range",
         "decades of ε (of 7) with error below 0.01 and below 0.001: " + "; ".join(words),
         verdict(all(wider), depends=any(wider) and not all(wider)),

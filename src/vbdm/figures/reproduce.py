@@ -158,7 +158,7 @@ def write_tables(made: Reproduction, quick: bool) -> list[Path]:
 
 
 def as_markdown(made: Reproduction, quick: bool) -> str:
-    """Return the table of claims as Markdown."""
+    """Return the claims as Markdown, one table for each figure."""
     size = "quick run: smaller sets and fewer ε" if quick else "full run"
     counts = ", ".join(
         f"{made.count(kind)} {kind}" for kind in ("reproduced", "not reproduced", "depends")
@@ -167,20 +167,26 @@ def as_markdown(made: Reproduction, quick: bool) -> str:
         "# Claims of the paper, and what we find",
         "",
         f"{len(made.claims)} claims ({size}): {counts}.",
-        "",
-        "| figure | claim | printed | found | verdict | why |",
-        "|---|---|---|---|---|---|",
     ]
-    for name, claim in made.claims:
-        cells = (
-            name, f"{claim.where}: {claim.statement}", claim.printed, claim.found,
-            f"**{claim.verdict}**", claim.why,
-        )  # fmt: skip
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    for name in dict.fromkeys(name for name, _ in made.claims):
+        lines += ["", f"## {load(name).TITLE}", "", "| claim | printed | we find | verdict |"]
+        lines.append("|---|---|---|---|")
+        lines += [as_row(claim) for figure, claim in made.claims if figure == name]
     if made.failures:
         lines += ["", "Could not be made:", ""]
         lines += [f"- {name}: {reason}" for name, reason in made.failures.items()]
     return "\n".join(lines) + "\n"
+
+
+def as_row(claim: Claim) -> str:
+    """Return one line of the table."""
+    cells = (
+        f"{claim.statement} ({claim.where})",
+        claim.printed,
+        f"{claim.found}. {claim.why}",
+        f"**{claim.verdict}**",
+    )
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def as_plain(made: Reproduction, quick: bool) -> dict[str, Any]:

@@ -153,7 +153,7 @@ def judge_uniform(numbers: Numbers) -> Claim:
     both_good = max(errors.values()) < GOOD
     return Claim(
         "Section 5, sphere",
-        "When the sampling is close to uniform both kernels do equally well.",
+        "On an almost even sphere the two kernels differ little.",
         "very close",
         f"uniform sphere, automatic ε: variable {errors['variable']:.1e}, fixed "
         f"{errors['fixed']:.1e}; best of few: {best['variable']:.1e} and {best['fixed']:.1e}",
