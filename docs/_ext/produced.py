@@ -34,8 +34,9 @@ class Produced(SphinxDirective):
             )
             return []
         if path.suffix == ".md":
-            # The page that includes it has a heading already.
+            # The page that includes it has a heading already, and its own sections.
             text = re.sub(r"\A# .*\n", "", path.read_text(encoding="utf-8"))
+            text = re.sub(r"^## ", "### ", text, flags=re.MULTILINE)
             return self.parse_text_to_nodes(text, allow_section_headings=True)
         picture = f"```{{figure}} /{name}\n:alt: {self.options.get('alt', path.stem)}\n\n"
         return self.parse_text_to_nodes(picture + "\n".join(self.content) + "\n```")
