@@ -42,10 +42,13 @@ print(frames.shape, "frames, runs, coordinates; one frame every", every * time_s
 # %%
 # Slow modes
 # ----------
-# Take snapshots that know little of each other: error bars assume independent points. The generator
-# of the dynamics is what ``"generator"`` estimates, in 1/length². Times come in units of
-# length²/D, with D the diffusion coefficient (here 1; in a real run take it from the
+# The generator of the dynamics is what ``"generator"`` estimates, in 1/length². Times come in units
+# of length²/D, with D the diffusion coefficient (here 1; in a real run take it from the
 # mean squared displacement over short times).
+#
+# Error bars assume independent points. These are not quite: each run lasts some four relaxation
+# times and gives fifteen of the snapshots, so for the slow mode they count as about 1,000, and its
+# bar is too short, by up to a factor of 2.5.
 
 snapshots = rng.choice(frames.reshape(-1, 2), 6000, replace=False)
 op = vbdm.estimate_operator(snapshots, "generator")
@@ -131,6 +134,10 @@ decay.legend(frameon=False)
 #   snapshots in any order.
 # * The timescale hangs on the snapshots near the top of the barrier. If your runs seldom cross, no
 #   method can invent them: look at ``spectrum.weak_links`` and at the error bar.
+# * Snapshots of one run are alike, and error bars do not know it. Shuffling hides this: run
+#   ``vbdm.diagnose`` on frames of one run in their order.
 # * What is assumed: equilibrium, overdamped motion, and coordinates in which the mobility is equal
 #   in all directions. Angles and cells are periodic: pass ``period=``. If the potential U is known,
 #   pass ``potential=`` and snapshots from any ensemble will do.
+# * From the shell:
+#   ``vbdm fit run.xtc --topology top.pdb --features dihedrals -O generator --stride 10``.

@@ -30,7 +30,10 @@ class Produced(SphinxDirective):
         self.env.note_dependency(str(path))
         if not path.exists():
             logger.warning(
-                "%s has not been made: run %s", name, self.options["by"], location=self.get_location()
+                "%s has not been made: run %s",
+                name,
+                self.options["by"],
+                location=self.get_location(),
             )
             return []
         if path.suffix == ".md":
