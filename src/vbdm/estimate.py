@@ -62,7 +62,8 @@ def estimate_operator(
         c1: 0 for the Laplacian, which does not depend on q; 1 for the generator of the gradient
         flow whose invariant density is q; or any real number.
     method : {"resolved", "paper"}
-        "resolved": right without tuning. "paper": Section 3 of the paper to the letter.
+        "resolved": right without tuning. "paper": Section 3 of the paper to the letter,
+        with ε and d from the slope of S (Section 5).
     beta : float or "auto"
         Exponent of the bandwidth ρ = q^β. Resolved: -min(1/2, 1/d); paper: -1/2. 0 is the fixed
         kernel (diffusion maps).

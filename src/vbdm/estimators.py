@@ -57,7 +57,8 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     n_components : int
         Number of coordinates. The constant, which says nothing, does not count.
     method : {"resolved", "paper"}
-        "resolved": right without tuning. "paper": Section 3 of the paper to the letter.
+        "resolved": right without tuning. "paper": Section 3 of the paper to the letter,
+        with ε and d from the slope of S (Section 5).
     beta, epsilon, dim : float or "auto"
         Exponent of the bandwidth ρ = q^β, its scale ε, the intrinsic dimension.
     n_neighbors, n_density_neighbors : int or "auto"

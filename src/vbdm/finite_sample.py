@@ -1,6 +1,6 @@
 r"""The finite-sample correction: eigenvalues of a random cloud are off by a known share.
 
-A kernel that averages n random points sees a density that fluctuates by
+A kernel that averages n random points sees a density whose relative variance is
 :math:`s_i^2 = Σ_j K_{ij}^2 / (Σ_j K_{ij})^2`, about :math:`2^{-d/2}/n`. The eigenvectors adapt to
 these fluctuations, so the eigenvalues feel them to second order, whatever the sample: energy and
 mass are weighted by :math:`\hat q^{c_1}`, and a medium with fluctuating weights conducts less than

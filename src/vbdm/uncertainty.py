@@ -9,7 +9,7 @@ weights there: through :math:`q_S^{-α}` and through :math:`ρ = q^β`. To leadi
 .. math:: I_i = p_i - a (S p)_i, \qquad a = α - β(d/2 + 1) = 1 - c_1/2,
 
 where S spreads a value over the neighbours as the density estimate does. Where p is smooth on the
-scale of the kernel this is :math:`(c_1/2) p_i`: at c1 = 0 the density drops out, as it must, and
+scale of the kernel this is :math:`(c_1/2) p_i`: at c1 = 0 the two nearly cancel, and
 what remains is the noise of the kernel itself. The variance of θ is :math:`Σ I_i^2 / B^2`,
 :math:`B = Σ D g u^2`.
 """
