@@ -25,7 +25,7 @@ from . import (
     verification,
 )
 from .alignment import align
-from .diagnosis import Diagnosis, diagnose
+from .diagnosis import diagnose
 from .errors import (
     DensityTailWarning,
     DisconnectedWarning,
@@ -46,6 +46,7 @@ from .errors import (
 from .estimate import estimate_operator
 from .extension import Extension, extend
 from .graph import NeighborGraph, neighbors
+from .lights import Diagnosis
 from .limiter import Limiter
 from .memory import estimate_memory
 from .operator import Operator

@@ -318,6 +318,19 @@ def is_paper(operator: Operator) -> bool:
     return operator.limiter is None and not operator.kernel.leave_one_out
 
 
+def width_quantiles(operator: Operator) -> tuple[float, float, float]:
+    """Return the kernel's width at the points: 5 % quantile, median and 95 % quantile.
+
+    Examples
+    --------
+    >>> op = vbdm.estimate_operator(vbdm.datasets.circle(300).points, beta=0)
+    >>> len(set(width_quantiles(op)))                   # a fixed kernel is as wide everywhere
+    1
+    """
+    low, middle, high = np.quantile(operator.widths, [0.05, 0.5, 0.95])
+    return float(low), float(middle), float(high)
+
+
 def epsilon_in_words(operator: Operator) -> str:
     """Say how ε was chosen, and how wide the kernel is."""
     tuning = operator.tuning
@@ -328,7 +341,7 @@ def epsilon_in_words(operator: Operator) -> str:
     }
     rule = rules.get(tuning.rule)
     how = f"was chosen automatically, {rule}" if rule else "was given"
-    low, middle, high = np.quantile(operator.widths, [0.05, 0.5, 0.95])
+    low, middle, high = width_quantiles(operator)
     return (
         f"The bandwidth parameter ε = {short(operator.epsilon)} {how}; the kernel's width "
         f"√(4ε) ρ is {middle:.3g} in the median ({low:.3g} to {high:.3g} for 90 % of the points), "

@@ -6,8 +6,6 @@ Mathematics and words only; `vbdm.report` draws them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +15,14 @@ from .arrays import FloatArray
 from .doubts import drifting_dimension, laplacian_of_a_tail
 from .graph import LOW_RECALL
 from .groups import groups_of
+from .lights import FIRST, Diagnosis, Light, eigenvalues, nonzero_modes
 from .modes import THIN
 from .operator import Operator
+from .plateau import EpsilonTable, plateau
 from .sampling import autocorrelation_time, regularity
 from .spectrum import HEAVY, Spectrum
 from .wording import (
     counted,
-    listed,
     minus,
     one_of,
     percent,
@@ -33,9 +32,6 @@ from .wording import (
     with_error,
 )
 
-Light = Literal["green", "amber", "red"]
-#: Judgements on eigenvalues look at this many of the first nonzero ones.
-FIRST = 5
 #: How many times the density may vary before growing errors matter (as in `vbdm.doubts`).
 WIDE_SPAN = 1000.0
 #: Autocorrelation times above this plus NOISE/√N are not chance: of 1,000 independent samples of
@@ -44,52 +40,6 @@ LONG, NOISE = 2.0, 40.0
 #: Regularity (see `vbdm.sampling`) above which points are not random: grids have 0.94 to 1, random
 #: points 0.4 to 0.6, noise in ten columns around a curve up to 0.72.
 EVEN = 0.85
-
-
-@dataclass(frozen=True)
-class Diagnosis:
-    """One thing that was looked at.
-
-    Attributes
-    ----------
-    name : str
-        What was looked at.
-    light : {"green", "amber", "red"}
-        Fine; look at it before you trust the result; do not trust the result as it is.
-    words : str
-        What was found and, unless it is fine, what to do.
-    value : float or None
-        The number behind the judgement.
-    """
-
-    name: str
-    light: Light
-    words: str
-    value: float | None = None
-
-
-class EpsilonTable(Protocol):
-    """Eigenvalues on a grid of ε, as `vbdm.report.Sensitivity` has them."""
-
-    @property
-    def epsilons(self) -> FloatArray:
-        """The grid, (m,)."""
-
-    @property
-    def eigenvalues(self) -> FloatArray:
-        """Eigenvalues there, (m, n); NaN where a mode was lost."""
-
-    @property
-    def standard_errors(self) -> FloatArray:
-        """Their sampling errors, (m, n)."""
-
-    @property
-    def chosen(self) -> int:
-        """Which row belongs to the ε in use."""
-
-    @property
-    def n_points(self) -> int:
-        """How many points were solved on."""
 
 
 def diagnose(spectrum: Spectrum, sensitivity: EpsilonTable | None = None) -> tuple[Diagnosis, ...]:
@@ -147,7 +97,8 @@ def _found(spectrum: Spectrum, sensitivity: EpsilonTable | None) -> Iterator[Dia
 def connected_pieces(spectrum: Spectrum) -> Diagnosis:
     """Judge whether all points communicate."""
     n, name = len(spectrum.components), "Connected pieces"
-    strays = int((spectrum.components >= spectrum.n_solved).sum())
+    aside = int(left_aside(spectrum).sum())
+    strays = int((spectrum.components >= spectrum.n_solved).sum()) - aside
     if spectrum.n_components == 1:
         return Diagnosis(name, "green", f"All {n:,} points are connected.", 1.0)
     found = (
@@ -155,6 +106,8 @@ def connected_pieces(spectrum: Spectrum) -> Diagnosis:
     )
     if spectrum.n_solved > 1:
         found += f"; the eigenvalue 0 appears {spectrum.n_solved} times, once for each large piece"
+    if aside:
+        found += f"; only the largest was solved, and {counted(aside, 'point')} of others left out"
     if strays:
         found += f"; {counted(strays, 'point')} in small pieces get no modes"
     todo = "If the data should be connected, raise ε; otherwise analyse the pieces apart."
@@ -162,9 +115,17 @@ def connected_pieces(spectrum: Spectrum) -> Diagnosis:
     return Diagnosis(name, light, f"{found}. {todo}", float(spectrum.n_components))
 
 
+def left_aside(spectrum: Spectrum) -> NDArray[np.bool_]:
+    """Return the points of pieces that are large enough to be solved, but were not asked for."""
+    size = np.bincount(spectrum.components)[spectrum.components]
+    large = size >= spectrum.operator.smallest_piece
+    return np.asarray((spectrum.components >= spectrum.n_solved) & large)
+
+
 def unresolved_points(spectrum: Spectrum) -> Diagnosis:
     """Judge whether sparse points carry modes."""
-    name, count, n = "Unresolved points", int(spectrum.unresolved.sum()), len(spectrum.unresolved)
+    name, n = "Unresolved points", len(spectrum.unresolved)
+    count = int((spectrum.unresolved & ~left_aside(spectrum)).sum())
     share = count / n
     heavy = np.flatnonzero(spectrum.unresolved_share > HEAVY)
     missing = np.flatnonzero(np.isnan(np.real(spectrum.eigenvalues)))
@@ -234,59 +195,6 @@ def solver_residuals(spectrum: Spectrum) -> Diagnosis:
         "Lower the tolerance, or choose another solver."
     )
     return Diagnosis(name, light, words, error)
-
-
-def plateau(spectrum: Spectrum, sensitivity: EpsilonTable) -> Diagnosis:
-    """Judge how much the first eigenvalues move when ε is doubled or halved."""
-    name, here = "Plateau over ε", sensitivity.chosen
-    values = np.abs(np.asarray(sensitivity.eigenvalues))
-    first = nonzero_modes(np.asarray(sensitivity.eigenvalues)[here])[:FIRST]
-    beside = [row for row in (here - 1, here + 1) if 0 <= row < len(values)]
-    if not first.size or not beside:
-        return Diagnosis(name, "amber", "There are no eigenvalues to compare over ε.")
-    moves = np.array([np.abs(values[row, first] - values[here, first]) for row in beside])
-    lost = first[~np.isfinite(moves).all(axis=0)]
-    if lost.size:
-        words = (
-            f"{eigenvalues(lost)} cannot be followed when ε is doubled or halved: no mode there is "
-            "like it. Trust only those before, or give more data."
-        )
-        return Diagnosis(name, "red" if lost[0] == first[0] else "amber", words)
-    means = means_of_groups(spectrum, values)
-    moves = np.abs(means[beside][:, first] - means[here, first])
-    relative = float(np.median(moves / means[here, first], axis=1).max())
-    bars = np.asarray(sensitivity.standard_errors)[here, first]
-    within = bool((moves <= 2 * bars).all())
-    which = f"The first {len(first)} nonzero eigenvalues move"
-    if len(first) == 1:
-        which = "The first nonzero eigenvalue moves"
-    found = f"{which} by {percent(relative)} (median) when ε is doubled or halved"
-    part = sensitivity.n_points < spectrum.operator.n_points
-    if part:
-        found += f", on {sensitivity.n_points:,} drawn points"
-    if within:
-        return Diagnosis(name, "green", f"{found}: less than the error bars.", relative)
-    if relative <= 0.05:
-        words = (
-            f"{found}: little in itself, but more than the error bars. Count it as a systematic "
-            f"error of {percent(relative)}."
-        )
-        return Diagnosis(name, "green", words, relative)
-    todo = "Treat this as a systematic error beside the error bars; more data widens the plateau."
-    if part:
-        todo = "With all points the plateau is wider; compare with a larger part if it matters."
-    light: Light = "amber" if part or relative <= 0.2 else "red"
-    return Diagnosis(name, light, f"{found}. {todo}", relative)
-
-
-def means_of_groups(spectrum: Spectrum, values: FloatArray) -> FloatArray:
-    """Return eigenvalues, (m, n), with the mean of its group for each: it has the error bar."""
-    result = values.copy()
-    for group in groups_of(spectrum):
-        members = [i for i in group.members if i < values.shape[1]]
-        if members:
-            result[:, members] = values[:, members].mean(axis=1, keepdims=True)
-    return result
 
 
 def error_bars(spectrum: Spectrum) -> Diagnosis:
@@ -424,14 +332,3 @@ def pilot_density(operator: Operator) -> FloatArray:
         return np.asarray(operator.bandwidth ** (1 / operator.beta))
     density = operator.density
     return np.asarray(density[density > 0])
-
-
-def nonzero_modes(eigenvalues: FloatArray) -> NDArray[np.intp]:
-    """Return the numbers of the eigenvalues that are known and not 0."""
-    values = np.nan_to_num(np.real(eigenvalues))
-    return np.flatnonzero(np.abs(values) > 1e-12 * np.abs(values).max(initial=0.0))
-
-
-def eigenvalues(numbers: NDArray[np.intp]) -> str:
-    """Return "Eigenvalue 3" or "Eigenvalues 3 and 4"."""
-    return f"Eigenvalue{'s' if len(numbers) > 1 else ''} {listed(numbers)}"

@@ -35,7 +35,7 @@ def one_of(things: Sized, one: str, many: str) -> str:
 
 
 def rounded(value: float) -> str:
-    """Return a size that is known roughly: three digits, and a comma in thousands.
+    """Return a size that is known roughly: one decimal below 10, else three digits at the most.
 
     Examples
     --------

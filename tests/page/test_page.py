@@ -180,6 +180,20 @@ def test_the_slider_moves_eigenvalues_and_eigenfunctions(visit):
     assert "from the" in seen.text("#epsilon-words")
 
 
+def test_other_steps_than_two_are_named(visit):
+    points = 1e-4 * vbdm.datasets.circle(200, random_state=0).points
+    found = vbdm.estimate_operator(points, dim=1).spectrum(3)
+    seen = visit(page(found, sensitivity=sensitivity(found, factors=(0.25, 1, 4))))
+    words = seen.text("#epsilon-words")
+    assert "when ε is 4 times the one in use, and " in words
+    assert "when ε is 1/4 of the one in use." in words
+    assert "doubles" not in words
+    # A small number is written as a power of ten, with a raised minus sign.
+    exponent = int(np.floor(np.log10(found.operator.epsilon)))
+    raised = str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    assert f"·10{raised}, the one in use" in seen.text("#epsilon-value")
+
+
 def test_play_walks_through_the_steps(visit):
     seen = visit(text_of("plane"))
     before = seen.text("#epsilon-value")

@@ -119,6 +119,43 @@ def test_little_movement_that_exceeds_the_error_bars_is_a_systematic_error(spher
     assert "less than the error bars" in within.words
 
 
+def test_a_lost_member_of_a_group_leaves_the_mean_of_the_others():
+    """Eigenvalue 8 is not among the first five, but in the group of the fourth and the fifth."""
+    points = vbdm.datasets.sphere(600, random_state=0).points
+    spectrum = vbdm.estimate_operator(points).spectrum(9)
+    assert [4, 5, 6, 7, 8] in [group.tolist() for group in spectrum.groups]
+    rates = np.tile([0, 2, 2, 2, 6, 6, 6, 6, 6.4], (3, 1))
+    rates[0, 8] = np.nan
+    found = found_in(spectrum, "Plateau over ε", table(rates))
+    assert (found.light, found.value) == ("green", 0)
+
+
+def test_the_plateau_names_what_was_compared(sphere):
+    rates = [[0, 1.8], [0, 2.0], [0, 2.1]]
+    assert "when ε is doubled or halved" in found_in(sphere, "Plateau over ε", table(rates)).words
+    fours = replace(table(rates), epsilons=4.0 ** np.arange(3))
+    words = found_in(sphere, "Plateau over ε", fours).words
+    assert "when ε is multiplied by 4 or divided by 4" in words
+    # On a finer grid the neighbours are nearer than a factor of two, and are passed over.
+    fine = table([[0, 1.8], [0, 1.9], [0, 2.0], [0, 2.0], [0, 2.0]])
+    fine = replace(fine, epsilons=2.0 ** (np.arange(5) / 2), chosen=2)
+    assert found_in(sphere, "Plateau over ε", fine).value == pytest.approx(0.1)
+    lost = replace(table([[0, 2.0], [0, 2.0], [0, np.nan]]), epsilons=3.0 ** np.arange(3))
+    words = found_in(sphere, "Plateau over ε", lost).words
+    assert "cannot be followed when ε is multiplied by 3" in words
+
+
+def test_pieces_left_out_on_request_are_not_small(sphere):
+    circles = [vbdm.datasets.circle(n, random_state=n).points + n for n in (250, 200)]
+    operator = vbdm.estimate_operator(np.concatenate(circles))
+    found = diagnose(operator.spectrum(4, components="largest"))
+    pieces = next(d for d in found if d.name == "Connected pieces")
+    assert pieces.light == "amber"
+    assert "only the largest was solved, and 200 points of others left out" in pieces.words
+    assert "small pieces" not in pieces.words
+    assert next(d for d in found if d.name == "Unresolved points").value < 0.05
+
+
 def test_members_of_a_group_may_move_if_the_mean_stays(sphere):
     turned = table([[0, 1.8, 2.0, 2.2], [0, 1.9, 2.0, 2.1], [0, 2.0, 2.0, 2.0]])
     found = found_in(sphere.operator.spectrum(4), "Plateau over ε", turned)
@@ -196,6 +233,19 @@ def test_regular_spacing(points):
     # Who has done so is left in peace.
     done = vbdm.estimate_operator(points, leave_one_out=False, dim=2).spectrum(3)
     assert light_of(done, "Spacing") == "green"
+
+
+def test_the_autocorrelation_of_a_trend_is_that_of_the_sums():
+    """A trend correlates the first rows with the last, if the transform is not long enough."""
+    values = np.linspace(-1, 1, 100)
+    sums = np.array([values[k:] @ values[: 100 - k] for k in range(100)]) / (values @ values)
+    cut = int(np.argmax(sums <= 0))
+    assert autocorrelation_time(values) == pytest.approx(1 + 2 * sums[1:cut].sum())
+
+
+def test_random_points_of_a_plane_have_a_regularity_of_one_half():
+    points = np.random.default_rng(0).random((2000, 2))
+    assert regularity(vbdm.neighbors(points)) == pytest.approx(0.5, abs=0.03)
 
 
 def test_random_points_are_not_regular():

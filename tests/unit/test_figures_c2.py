@@ -81,12 +81,6 @@ def test_fit_recovers_the_exponent(numbers):
     assert len(c2_exponent.draw(numbers).axes) == 4
 
 
-def test_table_has_a_row_for_every_case(numbers):
-    rows = c2_exponent.table(numbers).splitlines()
-    assert len(rows) == 2 + numbers["derived"].size
-    assert "| 3 | -0.5 | 1 | 3.250 | -0.750 | -0.750 | -0.750 |" in c2_exponent.table(numbers)
-
-
 def test_verdicts_follow_the_numbers(numbers):
     formula, fixed, variable, normaliser = c2_exponent.claims(numbers)
     assert formula.verdict == "not reproduced"
@@ -97,6 +91,44 @@ def test_verdicts_follow_the_numbers(numbers):
     swamped = np.asarray(numbers["deviations"]).copy()
     swamped[:, 0] *= 100
     assert c2_exponent.claims(numbers | {"deviations": swamped})[3].verdict == "reproduced"
+
+
+def exponents(numbers, size):
+    """Return exponents so many standard errors above 0."""
+    return numbers | {"measured": size * numbers["errors"]}
+
+
+def ratios(numbers, size):
+    swamped = np.asarray(numbers["deviations"]).copy()
+    swamped[:, 0] *= size
+    return numbers | {"deviations": swamped}
+
+
+def away(numbers, formula, size):
+    """Return exponents so many standard errors away from a formula, beyond what is allowed."""
+    middle = np.repeat(numbers[formula][:, None], 2, axis=1)
+    return numbers | {"measured": middle + size * numbers["errors"] + c2_exponent.SLACK}
+
+
+@pytest.mark.parametrize(
+    ("claim", "change", "yes", "no"),
+    [
+        (0, lambda numbers, size: away(numbers, "printed", size), 2.9, 3.1),
+        (1, exponents, 3.1, 2.9),
+        (2, exponents, -3.1, -2.9),
+        (3, ratios, 10.1, 9.9),
+    ],
+)
+def test_numbers_decide_every_claim(numbers, claim, change, yes, no):
+    assert c2_exponent.claims(change(numbers, yes))[claim].verdict == "reproduced"
+    assert c2_exponent.claims(change(numbers, no))[claim].verdict == "not reproduced"
+    assert len(c2_exponent.claims(numbers)) == 4
+
+
+@pytest.mark.parametrize("formula", ["printed", "derived"])
+def test_agreement_ends_at_three_standard_errors(numbers, formula):
+    assert c2_exponent.agrees(away(numbers, formula, 2.9), formula).all()
+    assert not c2_exponent.agrees(away(numbers, formula, 3.1), formula).any()
 
 
 def test_measurement_decides():

@@ -56,6 +56,141 @@ def test_circle(circle):
     assert circle["grid_fixed_all_failed"] == np.isnan(circle["grid_fixed_all_errors"]).sum()
 
 
+def whole(numbers, value, *keys):
+    return {key: np.full_like(numbers[key], value, dtype=float) for key in keys}
+
+
+def circle_errors(numbers, kernel, value, start):
+    keys = [k for k in numbers if k.startswith(start) and f"_{kernel}_" in k]
+    return whole(numbers, value, *(k for k in keys if k.endswith(("all_errors", "third_errors"))))
+
+
+def of_both(numbers, start, variable, fixed):
+    return circle_errors(numbers, "variable", variable, start) | circle_errors(
+        numbers, "fixed", fixed, start
+    )
+
+
+def perturbed(what, value):
+    names = [f"{kernel}_{share}" for kernel in KERNELS for share in ("all", "third")]
+    return {f"perturbed_{name}_{what}": value for name in names}
+
+
+def automatic_error(numbers, factor):
+    known = circle_errors(numbers, "variable", 0.01, "perturbed_")
+    return known | perturbed("automatic_error", 0.01 * factor)
+
+
+def limits(last):
+    """Return errors that fall to this share of the limit, and medians alike."""
+    made = {}
+    for place, dim in left_right_symmetric.PLACES.items():
+        largest = [
+            np.abs(left_right_symmetric.limit(np.linspace(0, 2 * np.pi, 721), form, dim)).max()
+            for form in left_right_symmetric.FORMS
+        ]
+        errors = np.outer(largest, [0.5, 0.3, last])
+        made |= {f"{place}_errors": errors, f"{place}_medians": errors}
+    return made
+
+
+def cut(first):
+    return {"torus_saturated": np.array([[first, 0.1, 0.009]] * 3)}
+
+
+def uneven_errors(last):
+    return {f"{s}_errors": np.array([[0.5, 0.2, last]] * 2) for s in ("grid", "random")}
+
+
+def true_density(factor):
+    made = uneven_errors(0.1)
+    exact = {f"{key}_true_density": value / factor for key, value in made.items()}
+    return made | exact
+
+
+KERNELS = ("variable", "fixed")
+#: Figure and claim: numbers for which it is reproduced, and numbers for which it is not.
+FLIPS = {
+    ("circle", 0): (
+        lambda n: of_both(n, "grid_", 1e-5, 1.0), lambda n: of_both(n, "grid_", 1.0, 1e-5),
+    ),
+    ("circle", 1): (
+        lambda n: of_both(n, "perturbed_", 1e-5, 1.0),
+        lambda n: of_both(n, "perturbed_", 1.0, 1e-5),
+    ),
+    ("circle", 2): (
+        lambda n: of_both(n, "pert", 0.0099, 0.01), lambda n: of_both(n, "pert", 0.0101, 0.01),
+    ),
+    ("circle", 3): (
+        lambda n: perturbed("automatic", 2**-5.4), lambda n: perturbed("automatic", 2**-5.6),
+    ),
+    ("circle", 4): (lambda n: automatic_error(n, 2.99), lambda n: automatic_error(n, 3.01)),
+    ("circle", 5): (
+        lambda n: perturbed("slopes", np.full(40, 0.549)),
+        lambda n: perturbed("slopes", np.full(40, 0.551)),
+    ),
+    ("sphere", 0): (
+        lambda n: whole(n, 1e-3, "variable_errors") | whole(n, 1.0, "fixed_errors"),
+        lambda n: whole(n, 1.0, "variable_errors") | whole(n, 1e-3, "fixed_errors"),
+    ),
+    ("sphere", 1): (
+        lambda n: {"every_variable_error": 2.99 * n["every_variable_best"]},
+        lambda n: {"every_variable_error": 3.01 * n["every_variable_best"]},
+    ),
+    ("sphere", 2): (
+        lambda n: whole(n, 0.501, "every_fixed_error"),
+        lambda n: whole(n, 0.499, "every_fixed_error"),
+    ),
+    ("sphere", 3): (
+        lambda n: whole(n, 0.6, "every_fixed_error") | whole(n, -0.099, "every_fixed_gap"),
+        lambda n: whole(n, 0.6, "every_fixed_error") | whole(n, -0.101, "every_fixed_gap"),
+    ),
+    ("sphere", 4): (
+        lambda n: whole(n, 0.0499, "every_fixed_best"),
+        lambda n: whole(n, 0.0501, "every_fixed_best"),
+    ),
+    ("sphere", 5): (
+        lambda n: whole(n, 0.0499, "uniform_variable_error", "uniform_fixed_error"),
+        lambda n: whole(n, 0.0499, "uniform_variable_error") | {"uniform_fixed_error": 0.0501},
+    ),
+    ("sphere", 6): (
+        lambda n: whole(n, 0.949, "every_fixed_slope"),
+        lambda n: whole(n, 0.951, "every_fixed_slope"),
+    ),
+    **{
+        ("three_kernels", i): (lambda n: limits(0.099), lambda n: limits(0.101)) for i in range(6)
+    },
+    ("three_kernels", 6): (lambda n: cut(0.51), lambda n: cut(0.49)),
+    ("uneven", 0): (lambda n: uneven_errors(0.099), lambda n: uneven_errors(0.101)),
+    ("uneven", 1): (lambda n: uneven_errors(0.099), lambda n: uneven_errors(0.101)),
+    ("uneven", 2): (lambda n: true_density(1.49), lambda n: true_density(1.51)),
+    ("uneven", 3): (
+        lambda n: {"potential_errors": np.array([0.396, 0.198, 0.099])},
+        lambda n: {"potential_errors": np.array([0.404, 0.202, 0.101])},
+    ),
+}  # fmt: skip
+MODULES = {
+    "circle": circle_sensitivity,
+    "sphere": sphere_sensitivity,
+    "three_kernels": left_right_symmetric,
+    "uneven": nonuniform_circle,
+}
+
+
+@pytest.mark.parametrize(("name", "claim"), FLIPS)
+def test_numbers_decide_every_claim(name, claim, request):
+    numbers = request.getfixturevalue(name)
+    for change, outcome in zip(FLIPS[name, claim], ("reproduced", "not reproduced"), strict=True):
+        found = MODULES[name].claims(numbers | change(numbers))
+        assert found[claim].verdict == outcome
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_no_claim_is_forgotten(name, request):
+    n_claims = len(MODULES[name].claims(request.getfixturevalue(name)))
+    assert [claim for figure, claim in FLIPS if figure == name] == list(range(n_claims))
+
+
 def test_circle_verdicts_follow_the_numbers(circle):
     wide = circle | {
         f"{s}_fixed_{p}_errors": np.ones_like(circle["epsilons"])

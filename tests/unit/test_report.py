@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 import vbdm
+from vbdm.degrees import degree_target
 from vbdm.groups import groups_of
 from vbdm.progress import listening
 from vbdm.report import Sensitivity, page, sensitivity, why_no_sensitivity, write_page
 from vbdm.report._payload import MISSING, STEPS, quantised, style_of
-from vbdm.report._sensitivity import followed, matched
+from vbdm.report._sensitivity import fair_rows, followed, matched, on_some
 from vbdm.wording import with_error
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
@@ -95,6 +96,30 @@ def test_large_clouds_are_estimated_from_a_fair_part(large):
     # The truth is -1, -1; a part that preferred sparse points would give -0.7.
     np.testing.assert_allclose(found.eigenvalues[found.chosen][1:3], -1, atol=0.15)
     assert "1,500 of the 21,000 points" in page(large, sensitivity=found)
+    # Fewer points need a wider kernel: the grid is around the ε of the part.
+    assert found.epsilons[found.chosen] == on_some(large.operator, found.rows).epsilon
+    assert found.epsilons[found.chosen] > 1.5 * large.operator.epsilon
+    assert len(fair_rows(large, 30_000)) == 21_000
+
+
+def test_parts_have_the_numbers_of_neighbours_of_the_whole():
+    points, some = vbdm.datasets.circle(800, random_state=0).points, np.arange(0, 800, 2)
+    wide = vbdm.estimate_operator(points, effort=2, n_density_neighbors=24)
+    part = on_some(wide, some)
+    assert part.source.n_density_neighbors == 24
+    assert part.tuning.target == pytest.approx(2 * degree_target(400))
+    paper = vbdm.estimate_operator(points, method="paper", n_neighbors=100, n_density_neighbors=70)
+    part = on_some(paper, some)
+    assert (part.n_neighbors, part.source.n_density_neighbors) == (100, 70)
+
+
+def test_only_the_largest_piece_is_followed_where_only_it_was_solved():
+    circles = [vbdm.datasets.circle(150 - i, random_state=i).points + 30 * i for i in range(6)]
+    operator = vbdm.estimate_operator(np.concatenate(circles))
+    found = sensitivity(operator.spectrum(4, components="largest"), factors=(0.5, 1, 2))
+    assert np.isfinite(found.eigenvalues).all()
+    # The truth for a circle: 0, -1, -1, -4.
+    np.testing.assert_allclose(found.eigenvalues[:, 1:3], -1, atol=0.3)
 
 
 def test_arrays_there_and_back(moved):
@@ -134,6 +159,17 @@ def test_values_survive_the_page(sphere, moved):
     np.testing.assert_allclose(values, sphere.eigenfunctions[:, 3], atol=1e-4)
     places = np.frombuffer(base64.b64decode(data["sensitivity"]["places"]), "<u4")
     rows = np.frombuffer(base64.b64decode(data["rows"]), "<u4")
+    np.testing.assert_array_equal(rows[places], moved.rows)
+
+
+def test_places_are_among_the_drawn_points(sphere, moved):
+    """With fewer points drawn than there are, a place is no longer the number of a row."""
+    data = data_of(page(sphere, sensitivity=moved, n_drawn=300))
+    rows, places = (
+        np.frombuffer(base64.b64decode(text), "<u4")
+        for text in (data["rows"], data["sensitivity"]["places"])
+    )
+    assert len(rows) < 600
     np.testing.assert_array_equal(rows[places], moved.rows)
 
 

@@ -58,3 +58,9 @@ def test_bad_names():
 def test_response_has_no_effect_without_normalisation():
     assert theory.density_response(0, 2) == 1
     assert theory.density_response(1, 1) < 1 < theory.density_response(-0.5, 1)
+
+
+def test_response_is_the_square_root_of_a_sum_of_squares():
+    """1 - 2a(4/3)^p + a²2^p with p = 1 + d/2 and a = α/2^p, worked out by hand."""
+    assert theory.density_response(1, 1) == pytest.approx(0.51, abs=0.005)
+    assert theory.density_response(1, 3) == pytest.approx(0.672, abs=0.001)

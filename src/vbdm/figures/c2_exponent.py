@@ -154,21 +154,6 @@ def coloured(numbers: Numbers, dim: int) -> list[tuple[int, str]]:
     return [(int(i), colour) for i, colour in zip(cases, COLOURS, strict=False)]
 
 
-def table(numbers: Numbers) -> str:
-    """Return all measurements as a Markdown table."""
-    rows = [
-        "| d | β | α | printed | derived | measured, q_S estimated | measured, true q | ± |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    for i, (dim, beta) in enumerate(zip(numbers["dims"], numbers["betas"], strict=True)):
-        for j, alpha in enumerate(numbers["alphas"]):
-            formulas = [numbers[key][i, j] for key in ("printed", "derived")]
-            found = [*formulas, *numbers["measured"][i, :, j], numbers["errors"][i, 0, j]]
-            cells = [f"{dim:d}", f"{beta:.3g}", f"{alpha:g}", *(f"{value:.3f}" for value in found)]
-            rows.append(f"| {' | '.join(cells)} |")
-    return "\n".join(rows) + "\n"
-
-
 def claims(numbers: Numbers) -> tuple[Claim, ...]:
     """Judge the printed exponent, and what the paper concludes from it."""
     return (

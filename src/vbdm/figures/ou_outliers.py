@@ -150,6 +150,7 @@ def claims(numbers: Numbers) -> tuple[Claim, ...]:
     edge = float(numbers["edge"][-1])
     wall = {kind: interval_rates(edge, kind)[1] for kind in (False, True)}
     measured = float(numbers["eigenvalues"][-1][1])
+    absorbs = abs(measured - wall[True]) < abs(measured - wall[False])
     where = "Section 4, outlier figure"
     listed = ", ".join(f"{error:.2g}" for error in removed)
     return (
@@ -193,8 +194,11 @@ def claims(numbers: Numbers) -> tuple[Claim, ...]:
             "absorbing",
             f"second eigenvalue {measured:.2f}; reflecting edge {wall[False]:.2f}, absorbing "
             f"{wall[True]:.2f}",
-            verdict(abs(measured - wall[True]) < abs(measured - wall[False])),
-            "Constants stay in the null space of L (its rows sum to 0), so nothing is absorbed: "
-            "the edge reflects, as it does for kernels on any region with a boundary.",
+            verdict(bool(absorbs)),
+            "The eigenvalue is nearer to that of an absorbing edge, though constants stay in the "
+            "null space of L (its rows sum to 0)."
+            if absorbs
+            else "Constants stay in the null space of L (its rows sum to 0), so nothing is "
+            "absorbed: the edge reflects, as it does for kernels on any region with a boundary.",
         ),
     )  # fmt: skip

@@ -204,7 +204,7 @@ def claims(numbers: Numbers) -> tuple[Claim, ...]:
             f"exponents {balance}",
             verdict(all(abs(imbalance(-1 / (1 + d / 4), d)) < 1e-9 for d in (1, 2))),
             "Setting ε0 equal to N^(-1/2) ε0^(-d/4), as printed, gives N^(-1/(2+d/2)): the square "
-            "root of the printed rate.",
+            "root of the printed rate. This is arithmetic; no computed number enters.",
         ),
         Claim(
             where,

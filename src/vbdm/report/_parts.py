@@ -19,9 +19,10 @@ from ..citing import (
     operator_name,
     short,
     version,
+    width_quantiles,
 )
-from ..diagnosis import Diagnosis
 from ..groups import Group, groups_of
+from ..lights import Diagnosis
 from ..operator import Operator
 from ..plot._clouds import per_volume
 from ..spectrum import Spectrum
@@ -121,7 +122,7 @@ def dimension_fact(operator: Operator) -> tuple[str, str]:
 
 def width_fact(operator: Operator) -> tuple[str, str]:
     """Return the kernel's width in the unit of the data."""
-    low, middle, high = np.quantile(operator.widths, [0.05, 0.5, 0.95])
+    low, middle, high = width_quantiles(operator)
     return f"{middle:.3g}", f"median, in units of the data; {low:.3g} to {high:.3g} for 90 %"
 
 

@@ -13,8 +13,10 @@ from scipy.optimize import linear_sum_assignment
 
 from ..alignment import align
 from ..arrays import FloatArray
+from ..citing import is_paper
 from ..errors import InputError, SolverError, VbdmWarning
 from ..estimate import estimate_operator
+from ..methods import METHODS
 from ..operator import Operator
 from ..opinions import wide_enough
 from ..progress import report
@@ -170,7 +172,8 @@ def drawn_rows(spectrum: Spectrum, most: int) -> NDArray[np.intp]:
 
 def fair_rows(spectrum: Spectrum, most: int) -> NDArray[np.intp]:
     """Choose points at random, all with the same chance."""
-    return np.sort(np.random.default_rng(0).choice(spectrum.operator.n_points, most, replace=False))
+    n = spectrum.operator.n_points
+    return np.sort(np.random.default_rng(0).choice(n, min(most, n), replace=False))
 
 
 def weak(spectrum: Spectrum) -> NDArray[np.bool_]:
@@ -187,11 +190,10 @@ def on_some(operator: Operator, rows: NDArray[np.intp]) -> Operator:
     which: dict[str, Any] = {"operator": operator.c1, "beta": operator.beta}
     if operator.beta is None:
         which = {"alpha": operator.alpha, "bandwidth": np.asarray(operator.bandwidth)[rows]}
-    paper = operator.limiter is None and not kernel.leave_one_out
     return estimate_operator(
         points,
         **which,
-        method="paper" if paper else "resolved",
+        **numbers_of_neighbors(operator, len(points)),
         dim=operator.dim,
         shape=kernel.shape,
         leave_one_out=kernel.leave_one_out,
@@ -202,12 +204,25 @@ def on_some(operator: Operator, rows: NDArray[np.intp]) -> Operator:
     )
 
 
+def numbers_of_neighbors(operator: Operator, n_points: int) -> dict[str, Any]:
+    """Return the method, with its numbers of neighbours, that fewer points can have."""
+    source = operator.source
+    known = {"n_density_neighbors": min(source.n_density_neighbors, n_points)}
+    if is_paper(operator):
+        return {**known, "method": "paper", "n_neighbors": min(operator.n_neighbors, n_points)}
+    effort = source.n_neighbors / METHODS["resolved"].n_neighbors
+    return {**known, "method": "resolved", "effort": float(np.clip(effort, 0.25, 16))}
+
+
 def solved_at(operator: Operator, factor: float, reference: Spectrum) -> Spectrum | None:
     """Return the spectrum at another ε; None where there are no neighbours or no solution."""
     n = min(len(reference.eigenvalues) + SPARE, operator.n_points)
+    # Where only the largest piece was solved, zeros of other pieces would take its modes' places.
+    alone = reference.n_solved == 1 < reference.n_components
+    pieces = "largest" if alone else "each"
     try:
         other = operator if factor == 1 else wide_enough(operator, factor * operator.epsilon)
-        return None if other is None else compute_spectrum(other, n)
+        return None if other is None else compute_spectrum(other, n, components=pieces)
     except (InputError, SolverError):
         # Kernels that join no two points have no modes. The chosen ε must be there; any other may
         # be missing from the grid.

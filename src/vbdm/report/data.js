@@ -64,8 +64,7 @@ function show(x, digits = 3) {
 
 function power(x, digits) {
   const [head, tail] = x.toExponential(digits - 1).split("e");
-  const exponent = String(+tail).split("").map((c) => "⁻0123456789".includes(c) || c === "-"
-    ? "⁰¹²³⁴⁵⁶⁷⁸⁹"["0123456789".indexOf(c)] || "⁻" : c).join("");
+  const exponent = String(+tail).split("").map((c) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[c] || "⁻").join("");
   return Math.abs(+head) === 1 ? `${head.startsWith("-") ? "−" : ""}10${exponent}` : `${+head}·10${exponent}`;
 }
 

@@ -112,14 +112,17 @@ function compared(gap, base, error) {
 }
 
 function doubling(j) {
-  const { chosen } = MOVING;
+  const { epsilons, chosen } = MOVING;
   const { name, values: path, errors } = pathOf(j);
-  const one = (step, word) => {
+  const one = ([step, word]) => {
     const v = path[step];
-    if (v === undefined) return "";
     return v === null ? `is lost when ε ${word}` : `moves by ${compared(Math.abs(v - path[chosen]), path[chosen], errors[chosen])} when ε ${word}`;
   };
-  const parts = [one(chosen + 1, "doubles"), one(chosen - 1, "halves")].filter(Boolean);
+  const factor = (step) => epsilons[step] / epsilons[chosen];
+  const at = (f) => epsilons.findIndex((e, step) => Math.abs(factor(step) / f - 1) < 1e-6);
+  const exact = [[at(2), "doubles"], [at(1 / 2), "halves"]].filter(([step]) => step >= 0);
+  const beside = [chosen + 1, chosen - 1].filter((step) => step in epsilons).map((step) => [step, `is ${factorWords(factor(step))}`]);
+  const parts = (exact.length ? exact : beside).map(one);
   return `${capital(name)} ${parts.join(", and ") || "was computed at one ε only"}.`;
 }
 

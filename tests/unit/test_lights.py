@@ -1,0 +1,122 @@
+"""Every light changes exactly at its limit: values just below and just above it."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+import vbdm
+from vbdm import diagnosis
+from vbdm.graph import LOW_RECALL
+
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+LESS, MORE = 0.999, 1.001
+
+
+@dataclass(frozen=True)
+class Table:
+    """One eigenvalue at half, once and twice an ε."""
+
+    eigenvalues: np.ndarray
+    standard_errors: np.ndarray
+    epsilons: np.ndarray
+    chosen: int = 1
+    n_points: int = 600
+
+
+@pytest.fixture(scope="module")
+def sphere():
+    return vbdm.estimate_operator(vbdm.datasets.sphere(600, random_state=0).points).spectrum(5)
+
+
+@pytest.mark.parametrize(
+    ("share", "light"),
+    [(0.05, "green"), (0.05 * MORE, "amber"), (0.3, "amber"), (0.3 * MORE, "red")],
+)
+def test_neighbour_lists(sphere, share, light):
+    kernel = replace(sphere.operator.kernel, saturated=share)
+    assert diagnosis.neighbor_lists(replace(sphere.operator, kernel=kernel)).light == light
+
+
+@pytest.mark.parametrize(
+    ("share", "light"),
+    [(0.1 * LESS, "green"), (0.1 * MORE, "amber"), (0.3 * LESS, "amber"), (0.3 * MORE, "red")],
+)
+def test_error_bars(sphere, share, light):
+    wide = replace(sphere)
+    wide.__dict__["standard_errors"] = np.abs(sphere.eigenvalues) * share
+    assert diagnosis.error_bars(wide).light == light
+
+
+@pytest.mark.parametrize(
+    ("recall", "light"),
+    [(LOW_RECALL, "green"), (LOW_RECALL * LESS, "amber"), (0.8, "amber"), (0.8 * LESS, "red")],
+)
+def test_recall(recall, light):
+    assert diagnosis.search_recall(recall).light == light
+
+
+@pytest.mark.parametrize(
+    ("error", "light"), [(1e-3, "green"), (1.01e-3, "amber"), (1e-2, "amber"), (1.01e-2, "red")]
+)
+def test_solver(sphere, error, light):
+    assert diagnosis.solver_residuals(replace(sphere, error_estimate=error)).light == light
+
+
+@pytest.mark.parametrize(
+    ("move", "error", "light"),
+    [
+        (0.1, 0.05 * MORE, "green"),  # twice the error bar
+        (0.1, 0.05 * LESS, "amber"),
+        (0.05 * LESS, 0.0, "green"),  # little in itself
+        (0.05 * MORE, 0.0, "amber"),
+        (0.2 * LESS, 0.0, "amber"),
+        (0.2 * MORE, 0.0, "red"),
+    ],
+)
+def test_plateau(sphere, move, error, light):
+    values = -np.array([[0, 1 + move], [0, 1], [0, 1]])
+    found = Table(values, np.full((3, 2), error), np.array([0.5, 1, 2]))
+    assert diagnosis.plateau(sphere, found).light == light
+
+
+@pytest.mark.parametrize(
+    ("readings", "light"),
+    [
+        ([2.0, 2.5 * LESS], "green"),
+        ([2.0, 2.5], "amber"),
+        ([2.5 * LESS, 2.0], "green"),
+        ([2.5, 2.0], "amber"),
+    ],
+)
+def test_dimension(sphere, readings, light):
+    dimension = replace(sphere.operator.dimension, by_scale=np.array(readings))
+    assert diagnosis.dimension(replace(sphere.operator, dimension=dimension)).light == light
+
+
+@pytest.mark.parametrize(("mode", "light"), [(1, "red"), (2, "amber"), (4, "amber")])
+def test_a_mode_that_rests_on_unresolved_points(sphere, mode, light):
+    functions, sparse = sphere.eigenfunctions.copy(), np.arange(600) < 6
+    functions[:, mode] = np.where(sparse, 10.0, 0.0)
+    resting = replace(sphere, eigenfunctions=functions, unresolved=sparse)
+    assert diagnosis.unresolved_points(resting).light == light
+
+
+@pytest.mark.parametrize(("span", "light"), [(1.0, "amber"), (MORE, "red")])
+def test_growing_errors(monkeypatch, span, light):
+    operator = vbdm.estimate_operator(vbdm.datasets.circle(100).points, beta=0)
+    pilot = np.array([1.0, span * diagnosis.WIDE_SPAN])
+    monkeypatch.setattr(diagnosis, "pilot_density", lambda _: pilot)
+    assert diagnosis.error_exponents(operator).light == light
+
+
+@pytest.mark.parametrize(("strays", "light"), [(30, "amber"), (31, "red")])
+def test_strays(sphere, strays, light):
+    components = np.maximum(np.arange(600) - (599 - strays), 0)
+    assert diagnosis.connected_pieces(replace(sphere, components=components)).light == light
+
+
+@pytest.mark.parametrize(("thin", "light"), [(0, "green"), (2, "amber"), (3, "red")])
+def test_weak_links(sphere, thin, light):
+    extent = np.where(np.arange(5) < thin, LESS, 1.0) * diagnosis.THIN
+    assert diagnosis.weak_links(replace(sphere, extent=extent)).light == light
