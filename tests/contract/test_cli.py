@@ -1,6 +1,8 @@
 """The command line: from files to results and back, for people and for machines."""
 
 import json
+import os
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +10,7 @@ import pytest
 from tests.support.commands import FAST, done, vbdm_command, write_csv
 
 import vbdm
+from vbdm.cli import transform
 from vbdm.persistence import read_notes
 from vbdm.results import load_results
 
@@ -158,6 +161,26 @@ def test_rows_that_were_left_out_are_counted():
     np.testing.assert_array_equal(results.rows, kept)
 
 
+def test_points_that_need_a_missing_row_are_counted():
+    gaps = CLOUD.copy()
+    gaps[[30, 80], 0] = np.nan
+    write_csv("gaps.csv", gaps, "x,y")
+    text = done("fit", "gaps.csv", "--drop-missing", "--delays", 3, *FAST)
+    assert "2 of 300 rows have missing values; 6 points" in text.stderr
+    results = load_results("gaps-vbdm")
+    assert results.summary["input"]["n_dropped"] == 6
+    assert len(results.rows) == 300 - 2 - 6
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names that are no text")
+def test_a_file_name_that_is_no_text():
+    name = os.fsdecode(b"caf\xe9.csv")
+    write_csv(name, CLOUD, "x,y")
+    done("fit", name, "-o", "out", "--no-figures", "--no-sensitivity")
+    assert load_results("out").summary["input"]["name"] == "caf\ufffd.csv"
+    assert "caf\ufffd.csv" in Path("out/report.html").read_text("utf-8")
+
+
 def test_anndata_comes_back(tmp_path):
     anndata = pytest.importorskip("anndata")
     anndata.AnnData(np.zeros((300, 1)), obsm={"X_pca": CLOUD}).write_h5ad("cells.h5ad")
@@ -165,6 +188,8 @@ def test_anndata_comes_back(tmp_path):
     back = anndata.read_h5ad("cells-vbdm/cells-vbdm.h5ad")
     found = load_results("cells-vbdm").eigenfunctions[:, 1:]
     np.testing.assert_allclose(back.obsm["X_vbdm"], found)
+    assert back.uns["vbdm"]["params"]["eigenpairs"] == 4
+    assert back.uns["vbdm"]["params"]["operator"] == "laplacian"
 
 
 # --- transform -----------------------------------------------------------------------------------
@@ -217,6 +242,68 @@ def test_the_key_is_remembered_where_it_means_something():
     whole = load_results("train-vbdm").eigenfunctions
     np.testing.assert_array_equal(np.load("new.npz.npy"), whole[:9])
     np.testing.assert_array_equal(np.load("data.csv.npy"), whole)
+
+
+def write_frames(name, seed):
+    """Write a trajectory of four atoms, and the file that names them."""
+    mdtraj = pytest.importorskip("mdtraj")
+    topology = mdtraj.Topology()
+    chain = topology.add_chain()
+    for number in range(4):
+        residue = topology.add_residue("ALA", chain, resSeq=number + 1)
+        topology.add_atom("CA", mdtraj.element.carbon, residue)
+    rng = np.random.default_rng(seed)
+    places = np.eye(4, 3) + rng.normal(0, 0.1, (240, 4, 3))
+    frames = mdtraj.Trajectory(places.astype(np.float32), topology)
+    frames.save(name)
+    frames[0].save("top.pdb")
+
+
+def test_delays_of_new_frames_are_as_long_as_before(tmp_path, monkeypatch):
+    write_frames("run.xtc", 0)
+    how = ("run.xtc", "--topology", "top.pdb", "--stride", 2, "-n", 3)
+    done("fit", *how, "-o", "delayed", "--delays", 3, *FAST)
+    done("fit", *how, "-o", "alone", *FAST)
+    whole = {name: load_results(name) for name in ("delayed", "alone")}
+    # From another folder: the topology is found there, too.
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    done("transform", "../delayed", "../run.xtc", "-o", "same.npy")
+    np.testing.assert_array_equal(np.load("same.npy"), whole["delayed"].eigenfunctions)
+    done("transform", "../delayed", "../run.xtc", "-o", "short.npy", "--stride", 1)
+    assert len(np.load("short.npy")) == 240 - 2
+    # Without delays frames are only thinned, which is not for new ones.
+    done("transform", "../alone", "../run.xtc", "-o", "all.npy")
+    np.testing.assert_array_equal(np.load("all.npy")[::2], whole["alone"].eigenfunctions)
+
+
+def test_the_variable_is_remembered_for_zarr():
+    xarray = pytest.importorskip("xarray")
+    pytest.importorskip("zarr")
+    pytest.importorskip("netCDF4")
+    fields = {"wind": (("time", "place"), CLOUD), "rain": (("time", "place"), CLOUD[:, ::-1])}
+    xarray.Dataset(fields).to_zarr("air.zarr", consolidated=False)
+    done("fit", "air.zarr", "--variable", "wind", "-n", 3, *FAST)
+    done("transform", "air-vbdm", "air.zarr", "-o", "out.npy")
+    np.testing.assert_array_equal(np.load("out.npy"), load_results("air-vbdm").eigenfunctions)
+
+
+def test_numpy_1_writes_the_arrays_as_well(monkeypatch):
+    """Its savez takes every keyword for an array, so it is not used."""
+    fitted()
+    monkeypatch.delattr(np, "savez")
+    done("transform", "data-vbdm", "data.csv", "-o", "out.npz")
+    with np.load("out.npz", allow_pickle=False) as arrays:
+        names = {"eigenvalues", "eigenfunctions", "density", "outside", "training", "rows"}
+        assert set(arrays.files) == names
+
+
+def test_json_of_new_points_is_strict(capsys):
+    arrays = {"eigenvalues": np.array([0, np.nan]), "eigenfunctions": np.ones((3, 2)),
+              "outside": np.array([True, False, False])}  # fmt: skip
+    transform.tell(Path("new.npz"), arrays, quiet=False, as_json=True)
+    told = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert told == {"file": "new.npz", "n_points": 3, "n_outside": 1, "eigenvalues": [0.0, None]}
 
 
 def test_points_outside_are_flagged_and_named():

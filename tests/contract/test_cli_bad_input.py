@@ -101,6 +101,10 @@ def run(line):
     return vbdm_command(*words, *(FAST if words[0] == "fit" and len(words) > 1 else ()))
 
 
+def model_beside():
+    Path("model.vbdm").write_bytes(Path("good/model.vbdm").read_bytes())
+
+
 #: name: what to make, the command line, words of the message; the exit code of all is 2.
 BAD = {
     # The file.
@@ -176,6 +180,16 @@ BAD = {
     "negative delays": (nothing, "fit data.csv --delays -2", "delays"),
     "delays longer than the data": (nothing, "fit data.csv --delays 500", "fewer rows"),
     "nothing drawn": (nothing, "fit data.csv --subsample 0", "subsample"),
+    "swapped": (nothing, "transform data.csv good", "The model comes first.*transform good data"),
+    "swapped, with a model": (
+        model_beside,
+        "transform data.csv model.vbdm", "The model comes first",
+    ),
+    "two models": (nothing, "transform good good", "format of the file"),
+    "names in one file only": (
+        array("a.npy", np.c_[CLOUD, CLOUD]),
+        "transform good a.npy", "only one of the two files has names.*--columns",
+    ),
     "no AnnData": (nothing, "fit data.csv --write-anndata", "AnnData"),
     # The points.
     "one row": (table("a.csv", CLOUD[:1]), "fit a.csv", "two points|one point|1 row"),
@@ -477,3 +491,33 @@ def test_errors_for_machines(workspace):
     line = json.loads(result.stderr)
     assert line["exit_code"] == 2
     assert "does not exist" in line["error"]
+
+
+@pytest.mark.parametrize(
+    "line", ["plot good", "tune data.csv -o curve.csv -o curve.png", "reproduce section3"]
+)
+def test_missing_matplotlib_is_found_before_the_work(line, workspace, monkeypatch):
+    def too_early(*arguments, **settings):
+        pytest.fail("something was read or computed")
+
+    monkeypatch.setattr("vbdm.results.can_draw", lambda: False)
+    for name in ("vbdm.persistence.load", "vbdm.io.read", "vbdm.figures.reproduce.reproduce"):
+        monkeypatch.setattr(name, too_early)
+    before = snapshot(workspace)
+    assert_refused(run(line), 2, r"pip install 'vbdm\[plot\]'", before, workspace)
+
+
+def test_a_table_needs_no_matplotlib(workspace, monkeypatch):
+    monkeypatch.setattr("vbdm.results.can_draw", lambda: False)
+    assert run("tune data.csv -o curve.csv").exit_code == 0
+
+
+def test_what_is_left_of_interrupted_figures_is_said(workspace, monkeypatch):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("vbdm.figures.reproduce.reproduce", interrupted)
+    result = run("reproduce section3 -o check")
+    assert result.exit_code == 130
+    assert "Interrupted. Figures that were finished are in check." in result.stderr
+    assert "Nothing was changed" not in result.stderr

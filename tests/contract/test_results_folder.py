@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from tests.support.commands import snapshot
 import vbdm
 from vbdm.persistence import read_notes
 from vbdm.results import Origin, check_folder, load_results, plain, write_results
-from vbdm.results._folder import STALE
+from vbdm.results._folder import STALE, clean_up
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 CLOUD = np.random.default_rng(2).standard_normal((150, 2))
@@ -62,6 +63,7 @@ def test_json_is_strict(tmp_path):
         (np.bool_(True), True),
         (np.array([[1, 2]]), [[1, 2]]),
         ({1: (None, "a")}, {"1": [None, "a"]}),
+        ({"a\udce9": Path("b\udce9")}, {"a\ufffd": "b\ufffd"}),
     ],
 )
 def test_plain(value, expected):
@@ -173,6 +175,109 @@ def test_leftovers_are_removed_when_they_are_old(spectrum, tmp_path):
     assert not old.exists()
     assert young.exists()
     assert other.exists()
+
+
+def test_another_run_may_clean_up_at_the_same_time(tmp_path, monkeypatch):
+    gone = tmp_path / ".r.vbdm-00000000.partial"
+    monkeypatch.setattr("vbdm.results._folder.leftovers", lambda target, kind: [gone])
+    clean_up(tmp_path / "r")
+
+
+def renaming(monkeypatch, second):
+    """Call `second` in place of the second renaming of `os.rename`; it may rename, or raise."""
+    calls, rename = [], os.rename
+
+    def replaced(*names):
+        calls.append(names)
+        (second if len(calls) == 2 else rename)(*names)
+
+    monkeypatch.setattr(os, "rename", replaced)
+    return rename
+
+
+def test_results_on_their_way_out_do_not_look_stale(spectrum, tmp_path, monkeypatch):
+    """Old results keep their date; another run must not remove them before the new are there."""
+    place = tmp_path / "r"
+    write(place, spectrum)
+    past = time.time() - 2 * STALE
+    os.utime(place, (past, past))
+    ages = []
+
+    def look(*names):
+        (old,) = tmp_path.glob(".r.vbdm-*.old")
+        ages.append(time.time() - old.stat().st_mtime)
+        rename(*names)
+
+    rename = renaming(monkeypatch, look)
+    write(place, spectrum, force=True)
+    assert len(ages) == 1
+    assert ages[0] < STALE / 2
+
+
+def test_a_failed_renaming_is_undone(spectrum, tmp_path, monkeypatch):
+    place = tmp_path / "r"
+    write(place, spectrum)
+    before = snapshot(tmp_path)
+
+    def refuse(*names):
+        raise PermissionError("in use")
+
+    renaming(monkeypatch, refuse)
+    with pytest.raises(PermissionError):
+        write(place, spectrum, force=True)
+    assert snapshot(tmp_path) == before
+
+
+def test_every_file_is_brought_to_the_disk(spectrum, tmp_path, monkeypatch):
+    synced, sync = set(), os.fsync
+
+    def record(number):
+        synced.add(os.fstat(number).st_ino)
+        sync(number)
+
+    monkeypatch.setattr(os, "fsync", record)
+    write(tmp_path / "r", spectrum, extras=lambda folder: (folder / "more.csv").write_text("1"))
+    assert {path.stat().st_ino for path in (tmp_path / "r").iterdir()} <= synced
+
+
+@pytest.mark.skipif(os.name == "nt", reason="rights of POSIX")
+def test_read_only_files_of_yours_are_kept(spectrum, tmp_path, monkeypatch):
+    place = tmp_path / "r"
+    write(place, spectrum)
+    (place / "mine.txt").write_text("look at mode 2")
+    (place / "mine.txt").chmod(0o444)
+
+    def careful(path, mode):
+        # The rights of files do not stop every user, such as root.
+        if "+" in mode and not path.stat().st_mode & 0o200:
+            raise PermissionError(13, "Permission denied", str(path))
+        return open(path, mode)
+
+    monkeypatch.setattr("vbdm.results._folder.open", careful, raising=False)
+    write(place, spectrum, force=True)
+    assert (place / "mine.txt").read_text() == "look at mode 2"
+
+
+def test_a_page_that_was_made_later_is_not_yours(spectrum, tmp_path):
+    """`vbdm report` adds the page to a folder that does not list it."""
+    place = tmp_path / "r"
+    write(place, spectrum)
+    (place / "report.html").write_text("of these results")
+    write(place, spectrum, force=True)
+    assert not (place / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("part", "value"), [("input", None), ("seconds", None), ("warnings", {}), ("settings", 3)]
+)
+def test_a_summary_that_lost_a_part(part, value, spectrum, tmp_path):
+    write(tmp_path / "r", spectrum)
+    path = tmp_path / "r" / "results.json"
+    summary = json.loads(path.read_text("utf-8"))
+    for changed in ({**summary, part: value}, {k: v for k, v in summary.items() if k != part}):
+        path.write_text(json.dumps(changed), "utf-8")
+        with pytest.raises(vbdm.InputError, match=f"damaged.*does not tell: {part}"):
+            load_results(tmp_path / "r")
 
 
 # --- Notes in a model ----------------------------------------------------------------------------

@@ -15,8 +15,8 @@ SOURCE = Source("a.npy", "npy", 0, "")
 
 def table_of(values, names=None, period=None):
     values = np.asarray(values)
-    names = names or tuple(f"x{i}" for i in range(values.shape[1]))
-    return Table(values, tuple(names), SOURCE, period=period)
+    given = names or tuple(f"x{i}" for i in range(values.shape[1]))
+    return Table(values, tuple(given), SOURCE, period=period, made_up=names is None)
 
 
 @pytest.fixture
@@ -128,22 +128,58 @@ def test_thinning_is_not_applied_to_new_files(series):
     ("old", "new", "expected"),
     [
         ("abc", "cbad", [0, 2]),
-        (("x0", "x1", "x2"), ("x0", "x1", "x2"), [2, 0]),
-        ("abc", ("x0", "x1"), [0, 1]),
-        ("abc", ("x0", "x1", "x2"), [2, 0]),
-        (("x0", "x1", "x2"), "uvw", [2, 0]),
+        (None, 3, [2, 0]),
+        (None, 2, [0, 1]),
+        ("abc", 2, [0, 1]),
+        ("abc", 3, [2, 0]),
+        (None, "uvw", [2, 0]),
         ("abc", "ab", None),
         ("abc", "xyz", None),
-        (("x0", "x1", "x2"), "uvwx", None),
+        (None, "uvwx", None),
+        # Names that look like positions, but the third column is called x3.
+        (("x1", "x2", "x3"), 3, [2, 0]),
+        (("x1", "x2", "x3"), 4, None),
+        (("x1", "x2", "x3"), ("x3", "x2", "x1"), [0, 2]),
+        (None, ("x2", "x0", "x1"), [2, 0]),
     ],
 )
 def test_columns_are_found_by_name_or_position(series, old, new, expected):
     _, preparation = prepare(table_of(series, old), columns=[2, 0])
+    made_up = isinstance(new, int)
+    names = tuple(f"x{i}" for i in range(new)) if made_up else tuple(new)
     if expected is None:
         with pytest.raises(InputError, match="does not have the columns"):
-            preparation.find(tuple(new))
+            preparation.find(names, made_up)
     else:
-        assert preparation.find(tuple(new)) == expected
+        assert preparation.find(names, made_up) == expected
+
+
+def test_names_that_look_like_positions(tmp_path, series):
+    """The third of x1, x2, x3 is no column x3 of a file without names."""
+    header = {"delimiter": ",", "comments": "", "fmt": "%.17g"}
+    np.savetxt(tmp_path / "a.csv", series, header="x1,x2,x3", **header)
+    np.savetxt(tmp_path / "b.csv", series[:, :2], **header)
+    np.save(tmp_path / "b.npy", series[:, :2])
+    np.save(tmp_path / "c.npy", series)
+    cloud, learned = prepare(read(tmp_path / "a.csv", columns="x1,x2"))
+    assert learned.apply(read(tmp_path / "a.csv")).notes == cloud.notes
+    for name in ("b.csv", "b.npy"):
+        for table in (read(tmp_path / name, columns=learned), read(tmp_path / name)):
+            new = learned.apply(table)
+            np.testing.assert_array_equal(new.points, cloud.points)
+            assert "Columns were found by their position" in new.notes[-1]
+    with pytest.raises(InputError, match="only one of the two files has names"):
+        read(tmp_path / "c.npy", columns=learned)
+    chosen = read(tmp_path / "c.npy", columns="0,1")
+    np.testing.assert_array_equal(learned.apply(chosen).points, cloud.points)
+
+
+def test_models_of_the_first_versions_are_read(series):
+    for names in (None, "abc"):
+        _, learned = prepare(table_of(series, names))
+        stored = learned.as_dict()
+        del stored["made_up"]
+        assert Preparation.from_dict(stored) == learned
 
 
 def test_periods_follow_their_columns(series):
@@ -210,7 +246,9 @@ def test_blocks_of_rows_make_no_difference(series, monkeypatch):
     "change",
     [
         {"columns": ["z"]}, {"center": [1.0]}, {"scale": None}, {"delays": "two"}, {"new": 1},
-        {"missing": "fill"}, {"names": 3}, {"period": [1.0]},
+        {"missing": "fill"}, {"names": 3}, {"period": [1.0]}, {"delays": 0}, {"delays": 1.5},
+        {"delay_step": -1}, {"delays": True}, {"scale": [1.0, 0.0, 1.0]}, {"made_up": "no"},
+        {"scale": [1.0, float("nan"), 1.0]}, {"center": [0.0, float("inf"), 1.0]},
     ],
 )  # fmt: skip
 def test_damaged_preparation(series, change):

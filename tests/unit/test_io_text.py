@@ -166,7 +166,7 @@ def test_whole_numbers_can_be_names(file, text, names):
     table = read(path)
     assert table.names == names
     assert len(table.values) == text.count("\n") - 1
-    assert table.source.selection["header"] == "yes, whole numbers were taken as names"
+    assert table.source.selection["header"] == "yes, numbers were taken as names"
     assert "--no-header" in table.notes[0]
     assert len(read(path, header=False).values) == text.count("\n")
 
@@ -220,3 +220,24 @@ def test_two_readings_of_a_comma_are_asked_about(file):
     assert read(path, header=False).values.tolist() == [[0, 6520], [0, 712], [1, 3000]]
     # Whole numbers of any length are no reason to ask.
     assert read(file("12,7\n3,140\n0,0\n")).values.tolist() == [[12, 7], [3, 140], [0, 0]]
+
+
+@pytest.mark.parametrize("text", ["?,2.5\n1.5,3.5\n", "-,2.5\n1.5,3.5\n", "2020,name\n1,2\n"])
+def test_a_first_line_with_numbers_is_not_taken_as_names_silently(file, text):
+    table = read(file(text))
+    first = text.split("\n")[0].replace(",", ", ")
+    assert table.notes == (
+        f"The first line ({first}) was taken as names; --no-header reads it as a point.",
+    )
+    assert table.source.selection["header"] == "yes, numbers were taken as names"
+    # Asked for, it needs no note; nor do names without numbers, or above row labels.
+    assert read(file(text), header=True).notes == ()
+    for plain in ("x,y\n1,2\n", ",x\n0,1\n1,2\n"):
+        assert read(file(plain)).notes == ()
+
+
+def test_decimal_commas_in_the_first_line_only(file):
+    table = read(file("1;2,5\n3;4\n"))
+    assert table.values.tolist() == [[1.0, 2.5], [3.0, 4.0]]
+    assert table.notes == ("Commas were read as decimal points.",)
+    assert read(file("x;y, in m\n3;4\n")).names == ("x", "y, in m")

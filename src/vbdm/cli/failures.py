@@ -27,8 +27,13 @@ class Failure:
     trace: str = ""
 
 
-def explain(error: BaseException) -> Failure:
-    """Return what to say about an error.
+def say_kept(sentence: str) -> None:
+    """Let errors of this command say what is left of its work, if that is not `KEPT`."""
+    click.get_current_context().meta["vbdm.kept"] = sentence
+
+
+def explain(error: BaseException, kept: str = KEPT) -> Failure:
+    """Return what to say about an error, and about the state in which it leaves the disk.
 
     Examples
     --------
@@ -36,44 +41,44 @@ def explain(error: BaseException) -> Failure:
     2
     """
     trace = "".join(traceback.format_exception(error))
-    message, code = message_and_code(error)
+    message, code = message_and_code(error, kept)
     return Failure(in_options(message), code, trace if os.environ.get("VBDM_TRACEBACK") else "")
 
 
-def message_and_code(error: BaseException) -> tuple[str, int]:
+def message_and_code(error: BaseException, kept: str) -> tuple[str, int]:
     """Sort errors by who can do something about them."""
     from ..errors import InputError, SolverError
 
     if isinstance(error, KeyboardInterrupt):
-        return f"Interrupted. {KEPT}", INTERRUPTED
+        return f"Interrupted. {kept}", INTERRUPTED
     if isinstance(error, (InputError, ImportError)):
         return str(error), INPUT
     if isinstance(error, MemoryError):
         return (
             "Memory ran out. Use fewer points (--subsample 100000) or neighbours (--effort 0.5). "
-            + KEPT,
+            + kept,
             INPUT,
         )
     if isinstance(error, OSError):
-        return describe_disk(error)
+        return describe_disk(error, kept)
     if isinstance(error, SolverError):
         return f"The eigenvalues could not be computed. {error}", NUMERICAL
     return (
-        f"Something unexpected happened ({type(error).__name__}: {error}). {KEPT} This is a "
+        f"Something unexpected happened ({type(error).__name__}: {error}). {kept} This is a "
         "mistake in vbdm: please report it, with what VBDM_TRACEBACK=1 in the environment shows.",
         NUMERICAL,
     )
 
 
-def describe_disk(error: OSError) -> tuple[str, int]:
+def describe_disk(error: OSError, kept: str) -> tuple[str, int]:
     """Return what to say about an error of the file system."""
     where = f" ({error.filename})" if error.filename else ""
     if error.errno in FULL:
-        return f"The disk is full{where}. {KEPT} Make room and run the command again.", NUMERICAL
+        return f"The disk is full{where}. {kept} Make room and run the command again.", NUMERICAL
     if error.errno == errno.EIO:
-        return f"The disk failed{where}: {error.strerror}. {KEPT}", NUMERICAL
+        return f"The disk failed{where}: {error.strerror}. {kept}", NUMERICAL
     reason = (error.strerror or str(error)).rstrip(".")
-    return f"A file cannot be read or written{where}: {reason}. {KEPT}", INPUT
+    return f"A file cannot be read or written{where}: {reason}. {kept}", INPUT
 
 
 def show_failure(failure: Failure, as_json: bool) -> None:

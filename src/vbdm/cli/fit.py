@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -115,7 +116,7 @@ def fit_file(work: Work, file: Path, folder: Path, force: bool, options: dict[st
     from ..results import write_results
 
     figures = wants_figures(work, not options["no_figures"])
-    extras = partial(add_anndata, file, cloud, spectrum) if options["write_anndata"] else None
+    add = partial(add_anndata, file, cloud, spectrum, settings_of(options))
     with work.ledger.room("figures", "page", "saving"):
         return write_results(
             folder,
@@ -127,7 +128,7 @@ def fit_file(work: Work, file: Path, folder: Path, force: bool, options: dict[st
             page=not options["no_report"],
             title=table.source.name,
             seconds=work.ledger.seconds,
-            extras=extras,
+            extras=add if options["write_anndata"] else None,
         )
 
 
@@ -137,10 +138,6 @@ def origin_of(
     """Collect where the points came from."""
     from ..results import Origin
 
-    reading = reading_of(options)
-    # Columns are part of the preparation, and another file has its own format.
-    for name in ("columns", "format", "header", "stride"):
-        reading.pop(name, None)
     return Origin(
         source=table.source.as_dict(),
         names=cloud.names,
@@ -148,10 +145,31 @@ def origin_of(
         n_read=cloud.n_read,
         n_dropped=cloud.dropped,
         preparation=preparation.as_dict(),
-        reading=reading,
-        settings={name: value for name, value in options.items() if value is not None},
+        reading=reading_alike(options, preparation),
+        settings=settings_of(options),
         warnings=work.notes,
     )
+
+
+def reading_alike(options: dict[str, Any], preparation: Preparation) -> dict[str, Any]:
+    """Return what it takes to read new files in the same way."""
+    reading = reading_of(options)
+    # Columns are part of the preparation, and another file has its own format.
+    for name in ("columns", "format", "header"):
+        reading.pop(name, None)
+    # Thinning is not for new frames, but delays count the frames that were taken.
+    if preparation.delays == 1:
+        reading.pop("stride", None)
+    if "topology" in reading:
+        reading["topology"] = os.path.abspath(reading["topology"])
+    return reading
+
+
+def settings_of(options: dict[str, Any]) -> dict[str, Any]:
+    """Return what the user asked for, in plain values."""
+    from ..results import plain
+
+    return {name: plain(value) for name, value in options.items() if value is not None}
 
 
 def wants_figures(work: Work, wanted: bool) -> bool:
@@ -176,11 +194,13 @@ def refuse_anndata(wanted: bool, kind: str) -> None:
         )
 
 
-def add_anndata(file: Path, cloud: Cloud, spectrum: Spectrum, folder: Path) -> None:
+def add_anndata(
+    file: Path, cloud: Cloud, spectrum: Spectrum, settings: dict[str, Any], folder: Path
+) -> None:
     """Write a copy of an AnnData file with the results in it."""
     from ..io import write_anndata
 
-    write_anndata(file, folder / f"{file.stem}-vbdm.h5ad", cloud, spectrum)
+    write_anndata(file, folder / f"{file.stem}-vbdm.h5ad", cloud, spectrum, params=settings)
 
 
 def tell(results: Results, work: Work, quiet: bool) -> None:

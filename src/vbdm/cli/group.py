@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from .failures import explain, show_failure
+from .failures import KEPT, explain, show_failure
 
 #: Name of a command, which is that of its module, too: what it does. A new command is a module and
 #: a line here.
@@ -51,7 +51,7 @@ class Commands(click.Group):
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
         except (Exception, KeyboardInterrupt) as error:
-            failure = explain(error)
+            failure = explain(error, ctx.meta.get("vbdm.kept", KEPT))
             show_failure(failure, as_json=bool(ctx.meta.get("vbdm.json")))
             ctx.exit(failure.exit_code)
 

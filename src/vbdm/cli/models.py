@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import bad_input
+from ..errors import InputError, bad_input
 
 if TYPE_CHECKING:
     from ..spectrum import Spectrum
@@ -44,3 +44,23 @@ def load_notes(place: Path) -> dict[str, Any]:
     from ..persistence import read_notes
 
     return read_notes(model_file(place))
+
+
+def is_model(place: Path) -> bool:
+    """Tell whether this is a results folder or a saved model."""
+    try:
+        load_notes(place)
+    except (InputError, OSError):
+        return False
+    return True
+
+
+def refuse_swapped(model: Path, file: Path) -> None:
+    """Raise if the data stands where the model should, and the other way round."""
+    if is_model(file) and not is_model(model):
+        raise bad_input(
+            "The model comes first, then the file with new points.",
+            received=f"{str(model)!r}, which is no model, and {str(file)!r}, which is one",
+            because="New points are put into a model that was learned before.",
+            hint=f"Write: vbdm transform {file} {model}",
+        )

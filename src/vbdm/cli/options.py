@@ -9,12 +9,11 @@ from typing import Any
 import click
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-#: Names of the options that go to `vbdm.io.read`, `vbdm.io.prepare` and the estimate.
+#: Names of the options that go to `vbdm.io.read`, and to the estimate.
 READING = (
     "format", "key", "columns", "header", "variable", "sample_dims", "topology", "selection",
     "features", "stride",
 )  # fmt: skip
-PREPARING = ("standardize", "delays", "delay_step", "subsample", "every", "seed", "missing")
 ESTIMATING = (
     "operator", "method", "beta", "dim", "epsilon", "n_neighbors", "n_density_neighbors", "effort",
     "metric", "period", "search", "leave_one_out",

@@ -40,3 +40,16 @@ def check_output(path: Path, suffixes: tuple[str, ...], force: bool) -> Path:
             hint="Choose another folder with --out.",
         )
     return target
+
+
+def need_matplotlib() -> None:
+    """Raise if pictures cannot be drawn; called before anything is computed."""
+    from ..results import can_draw
+
+    if not can_draw():
+        raise bad_input(
+            "Pictures need matplotlib.",
+            received="a Python without it",
+            because="It is optional: numbers are computed without it.",
+            hint="Install it with: pip install 'vbdm[plot]'",
+        )

@@ -51,11 +51,12 @@ def command(
     from ..archive import replacing
     from ..results import save_picture
     from .models import load_spectrum
-    from .outputs import check_output
+    from .outputs import check_output, need_matplotlib
 
     path = Path(f"{what}.png") if out is None else out
     numbers = parse_numbers(which, what)
     target = check_output(path, SUFFIXES, force)
+    need_matplotlib()
     with working(quiet) as work:
         with work.ledger.room("model"):
             spectrum = load_spectrum(result)

@@ -37,7 +37,11 @@ def command(names: tuple[str, ...], quick: bool, out: Path, quiet: bool) -> None
     """
     from ..figures.reproduce import reproduce
     from ..progress import listening
+    from .failures import say_kept
+    from .outputs import need_matplotlib
 
+    need_matplotlib()
+    say_kept(f"Figures that were finished are in {out}.")
     wanted = None if not names or "all" in names else names
     with (
         working(quiet) as work,

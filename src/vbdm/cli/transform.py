@@ -71,8 +71,10 @@ def command(
     MODEL is a results folder of vbdm fit, or a file that vbdm.save has written.
     """
     from ..archive import replacing
+    from .models import refuse_swapped
     from .outputs import check_output
 
+    refuse_swapped(model, file)
     path = Path(f"{file.stem}-vbdm.npz") if out is None else out
     target = check_output(path, SUFFIXES, force)
     with working(quiet, as_json) as work:
@@ -116,7 +118,9 @@ def usable(stored: dict[str, Any], file: Path, options: dict[str, Any]) -> dict[
     """Return how the training file was read, as far as it means something for this file."""
     from ..io.formats import find_format
 
-    kind = find_format(file, options["format"], options["topology"] or stored.get("topology"))
+    given = {**stored, **reading_of(options)}
+    climate = not given.keys().isdisjoint({"variable", "sample_dims"})
+    kind = find_format(file, options["format"], given.get("topology"), climate)
     return {name: value for name, value in stored.items() if name in kind.options}
 
 
@@ -145,8 +149,10 @@ def write(stream: IO[bytes], suffix: str, arrays: dict[str, NDArray[Any]]) -> No
     """Write the arrays as the name of the file asks for."""
     import numpy as np
 
+    from ..results import write_arrays
+
     if suffix == ".npz":
-        np.savez(stream, allow_pickle=False, **arrays)
+        write_arrays(stream, arrays)
     elif suffix == ".npy":
         np.save(stream, arrays["eigenfunctions"], allow_pickle=False)
     else:
@@ -166,11 +172,14 @@ def write_table(stream: IO[bytes], arrays: dict[str, NDArray[np.float64]]) -> No
 
 def tell(path: Path, arrays: dict[str, NDArray[Any]], quiet: bool, as_json: bool) -> None:
     """Say what was written."""
+    from ..results import plain
+
     n_points, n_functions = arrays["eigenfunctions"].shape
     n_outside = int(arrays["outside"].sum())
     if as_json:
-        facts = {"file": str(path), "n_points": n_points, "n_outside": n_outside}
-        click.echo(json.dumps({**facts, "eigenvalues": arrays["eigenvalues"].tolist()}))
+        facts = {"file": path, "n_points": n_points, "n_outside": n_outside}
+        told = plain({**facts, "eigenvalues": arrays["eigenvalues"]})
+        click.echo(json.dumps(told, allow_nan=False))
     elif not quiet:
         click.echo(f"{n_functions} eigenfunctions at {n_points:,} points, {n_outside:,} of them "
                    f"outside the data: {path}")  # fmt: skip

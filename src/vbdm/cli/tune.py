@@ -56,9 +56,11 @@ def command(
     sparse points have enough of them. Twice the slope of S(ε) is the dimension seen at that scale:
     where it is flat in ε, the data is a manifold.
     """
-    from .outputs import check_output
+    from .outputs import check_output, need_matplotlib
 
     targets = [check_output(path, SUFFIXES, force) for path in out]
+    if any(target.suffix.lower() != ".csv" for target in targets):
+        need_matplotlib()
     with working(quiet, as_json) as work:
         _, cloud, _ = read_points(work, file, options)
         operator = estimate(work, cloud, options)
@@ -78,11 +80,10 @@ def command(
 
 def facts_of(operator: Operator) -> dict[str, Any]:
     """Return the choice and the curve as plain numbers."""
-    import numpy as np
-
+    from ..citing import width_quantiles
     from ..results import plain
 
-    low, middle, high = np.quantile(operator.widths, [0.05, 0.5, 0.95])
+    low, middle, high = width_quantiles(operator)
     facts: dict[str, Any] = plain(
         {
             "n_points": operator.n_points,

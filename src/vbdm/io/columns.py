@@ -18,12 +18,12 @@ SPELT_OUT = 12
 class Chooser(Protocol):
     """Anything that finds its columns among names, such as a `vbdm.io.Preparation`."""
 
-    def find(self, names: Sequence[str]) -> list[int]:
+    def find(self, names: Sequence[str], made_up: bool = False) -> list[int]:
         """Return the positions of the wanted columns."""
         ...
 
 
-def choose(columns: Any, names: Sequence[str]) -> list[int]:
+def choose(columns: Any, names: Sequence[str], made_up: bool = False) -> list[int]:
     """Return the positions of the wanted columns, in the order in which they were asked for.
 
     Parameters
@@ -33,6 +33,8 @@ def choose(columns: Any, names: Sequence[str]) -> list[int]:
         looks like a number wins over the number. None: all columns.
     names : sequence of str
         What there is.
+    made_up : bool
+        Whether the names only tell positions; a `Chooser` wants to know.
 
     Examples
     --------
@@ -43,7 +45,7 @@ def choose(columns: Any, names: Sequence[str]) -> list[int]:
     if columns is None:
         return list(range(len(names)))
     if hasattr(columns, "find") and not isinstance(columns, str):
-        return list(columns.find(names))
+        return list(columns.find(names, made_up))
     pieces = pieces_of(columns)
     place = {name: position for position, name in enumerate(names)}
     found = [position for piece in pieces for position in positions(piece, place)]

@@ -33,7 +33,7 @@ class Layout:
     """How the file is laid out.
 
     `delimiter` is None for spaces, `decimal` is a point or a comma; `first` is the number of the
-    first line of data, from 1; `whole_names` tells that whole numbers were taken as names.
+    first line of data, from 1; `number_names` tells that numbers were taken as names.
     """
 
     delimiter: str | None
@@ -41,12 +41,12 @@ class Layout:
     has_header: bool
     first: int
     decimal: str = "."
-    whole_names: bool = False
+    number_names: bool = False
 
     @property
     def selection(self) -> dict[str, str]:
         """What was decided, for the record."""
-        how = ", whole numbers were taken as names" if self.whole_names else ""
+        how = ", numbers were taken as names" if self.number_names else ""
         decided = {"header": f"yes{how}" if self.has_header else "no"}
         if self.decimal == ",":
             decided["decimal"] = "commas were read as decimal points"
@@ -56,7 +56,7 @@ class Layout:
     def notes(self) -> tuple[str, ...]:
         """What could have been read otherwise, for the user."""
         notes = []
-        if self.whole_names:
+        if self.number_names:
             shown = ", ".join(self.names)[:60]
             notes.append(f"The first line ({shown}) was taken as names; --no-header reads it as a "
                          "point.")  # fmt: skip
@@ -87,19 +87,20 @@ def find_layout(path: Path, header: bool | str) -> Layout:
     rows = [split(line, delimiter) for line in lines]
     cells, below = rows[0], rows[1:]
     layout = Layout(delimiter, plain_names(len(cells)), False, number)
-    if delimiter != "," and are_decimal_commas(below or rows):
+    # The first line may hold names with commas, or the only decimals.
+    if delimiter != "," and (are_decimal_commas(below) or are_decimal_commas(rows)):
         layout = replace(layout, decimal=",")
         rows = [[cell.replace(",", ".") for cell in row] for row in rows]
-    if header == "auto" and are_whole_names(rows[0], rows[1 : BELOW + 1]):
-        return with_names(replace(layout, whole_names=True), cells)
-    if looks_like_names(rows[0], (rows[1:] or rows)[0]) if header == "auto" else header:
-        return with_names(layout, cells)
+    if header != "auto":
+        return with_names(layout, cells) if header else layout
+    if holds_names(rows):
+        numbers = any(is_number(cell) and cell.lower() not in MISSING for cell in rows[0])
+        return with_names(replace(layout, number_names=numbers), cells)
     above = split(comment, delimiter)
     # The way numpy.savetxt writes a header: in a comment.
-    if header == "auto" and len(above) == len(cells) and not any(is_number(c) for c in above):
+    if len(above) == len(cells) and not any(is_number(c) for c in above):
         return replace(layout, names=unique(above), has_header=True)
-    if header == "auto":
-        refuse_half_numbers(rows, delimiter)
+    refuse_half_numbers(rows, delimiter)
     return layout
 
 
@@ -129,6 +130,12 @@ def first_lines(path: Path) -> tuple[str, int, list[str]]:
     if not found:
         raise no_rows("The file", f"{path.name!r} without any line of data")
     return comment, first, found
+
+
+def holds_names(rows: list[list[str]]) -> bool:
+    """Tell whether the first of some rows holds the names of the columns."""
+    below = (rows[1:] or rows)[0]
+    return looks_like_names(rows[0], below) or are_whole_names(rows[0], rows[1 : BELOW + 1])
 
 
 def looks_like_names(cells: list[str], below: list[str]) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ..arrays import check_choice
@@ -12,6 +13,10 @@ from .cloud import Cloud, standardized, take
 from .table import Reference, Table, are_plain, listed
 
 Period = tuple[float | None, ...] | None
+#: Said because nothing shows whether the order is the same.
+BY_POSITION = (
+    "Columns were found by their position: of this file and that of the model, one has no names."
+)
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,8 @@ class Preparation:
     reference : tuple of (str, float, float, float), or None
         The frame on which a trajectory was superposed, each atom and its place: new frames are
         superposed on it, too, when they are read with ``columns=preparation``.
+    made_up : bool
+        Whether that table had no names, so that `names` only tell positions.
     """
 
     names: tuple[str, ...]
@@ -47,11 +54,12 @@ class Preparation:
     period: Period = None
     missing: str = "error"
     reference: Reference | None = None
+    made_up: bool = False
 
     def apply(self, table: Table) -> Cloud:
         """Return the points of another table, made as those it was learned on; no thinning.
 
-        Columns are found by name; where either file has no names, by position.
+        Columns are found by name; where a file has no names, by position.
         """
         if table.metric == "precomputed" or not self.names:
             raise no_points("New points cannot be prepared from distances.")
@@ -62,25 +70,40 @@ class Preparation:
                 because="Coordinates of a molecule depend on the frame they are superposed on.",
                 hint="Leave --columns out; in Python read the file with columns=preparation.",
             )
-        return standardized(take(table, self.find(table.names), self), self)
+        cloud = standardized(take(table, self.find(table.names, table.made_up), self), self)
+        if table.made_up == self.made_up:
+            return cloud
+        return replace(cloud, notes=(*cloud.notes, BY_POSITION))
 
-    def find(self, names: Sequence[str]) -> list[int]:
-        """Return the positions of the chosen columns among the names of another table."""
+    def find(self, names: Sequence[str], made_up: bool = False) -> list[int]:
+        """Return the positions of the chosen columns among the names of another table.
+
+        Names and positions are never compared: a column that is called x1 may be the first.
+        """
         place = {name: position for position, name in enumerate(names)}
-        if all(name in place for name in self.columns):
+        if made_up == self.made_up and all(name in place for name in self.columns):
             return [place[name] for name in self.columns]
-        if are_plain(names) or are_plain(self.names):
+        if made_up or self.made_up:
             if len(names) == len(self.columns):
                 return list(range(len(names)))
             if len(names) == len(self.names):
                 return [self.names.index(name) for name in self.columns]
-        absent = [name for name in self.columns if name not in place]
-        raise bad_input(
+        raise self.other_columns(names, made_up)
+
+    def other_columns(self, names: Sequence[str], made_up: bool) -> InputError:
+        """Return the error for a table in which the columns cannot be found."""
+        absent = [name for name in self.columns if name not in names]
+        missing = f"; missing: {listed(absent)}"
+        if made_up != self.made_up:
+            missing = ", and only one of the two files has names"
+        return bad_input(
             "The file does not have the columns that the model was learned on.",
-            received=f"{len(names)} column(s): {listed(list(names))}",
-            because=f"The model needs {len(self.columns)} column(s): {listed(self.columns)}; "
-            f"missing: {listed(absent)}.",
-            hint="Pass a file with the same columns, in any order if they have names.",
+            received=f"{len(names)} column(s)"
+            + (" without names" if made_up else f": {listed(list(names))}"),
+            because=f"The model needs {len(self.columns)} column(s): {listed(self.columns)}"
+            f"{missing}.",
+            hint="Pass a file with the same columns, in any order if they have names; or choose "
+            "them, in the model's order, with --columns.",
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -97,6 +120,8 @@ class Preparation:
             }
             if read.get("reference") is not None:
                 read["reference"] = tuple(tuple(atom) for atom in read["reference"])
+            # Models of the first versions do not tell.
+            read.setdefault("made_up", are_plain(read.get("names", ())))
             preparation = cls(**read)
             check_fields(preparation)
         except (TypeError, ValueError, AttributeError) as error:
@@ -120,9 +145,14 @@ def check_fields(preparation: Preparation) -> None:
             raise ValueError(f"{name} has another length than the columns")
     if (p.center is None) != (p.scale is None):
         raise ValueError("center without scale")
-    numbers = [*(p.center or ()), *(p.scale or ()), p.delays, p.delay_step]
-    if not all(isinstance(number, int | float) for number in numbers):
-        raise ValueError("text in place of numbers")
+    if not all(type(count) is int and count >= 1 for count in (p.delays, p.delay_step)):
+        raise ValueError("delays that are no counts")
+    if not all(map(math.isfinite, (*(p.center or ()), *(p.scale or ())))):
+        raise ValueError("center or scale that is infinite")
+    if not all(number > 0 for number in p.scale or ()):
+        raise ValueError("scale that is not positive")
+    if not isinstance(p.made_up, bool):
+        raise ValueError("made_up that is neither true nor false")
     for name, *place in p.reference or ():
         if not isinstance(name, str) or [type(number) for number in place] != [float] * 3:
             raise ValueError("a reference that is no list of atoms and their places")

@@ -84,7 +84,7 @@ def prepare(
         return cloud, Preparation((), (), missing=missing)
     if columns is None:
         refuse_row_numbers(table)
-    taken = choose(columns, table.names)
+    taken = choose(columns, table.names, table.made_up)
     chosen = tuple(table.names[position] for position in taken)
     lengths = periods(table, taken, period)
     plan = Preparation(
@@ -95,6 +95,7 @@ def prepare(
         period=lengths,
         missing=missing,
         reference=table.reference,
+        made_up=table.made_up,
     )
     if standardize:
         refuse_periodic(plan)

@@ -14,7 +14,7 @@ from ..errors import InputError, OutOfMemoryError, bad_input
 from ..progress import report
 from .columns import as_slice, choose
 from .formats import Format, find_format, is_there, missing_library
-from .source import cannot_open, check_file, size_and_hash
+from .source import cannot_open, check_file, readable, size_and_hash
 from .table import Content, Options, Source, Table, listed, plain_names
 
 
@@ -104,6 +104,7 @@ def read(
         columns is not None,
         content.notes,
         content.reference,
+        content.made_up or content.names is None,
     )
 
 
@@ -159,7 +160,8 @@ def take_columns(content: Content, options: Options) -> Content:
             hint="Leave the choice of columns out.",
         )
     names = content.names or plain_names(content.values.shape[1])
-    taken = choose(options.columns, names)
+    made_up = content.names is None
+    taken = choose(options.columns, names, made_up)
     period = content.period
     return replace(
         content,
@@ -167,6 +169,7 @@ def take_columns(content: Content, options: Options) -> Content:
         names=tuple(names[position] for position in taken),
         selection={**content.selection, "columns": listed([names[p] for p in taken])},
         period=None if period is None else tuple(period[position] for position in taken),
+        made_up=made_up,
     )
 
 
@@ -204,4 +207,4 @@ def source_of(path: Path, kind: Format, content: Content) -> Source:
         size, sha256 = size_and_hash(path)
     except OSError as error:
         raise cannot_open(os.fspath(path), error) from error
-    return Source(path.name, kind.name, size, sha256, dict(content.selection))
+    return Source(readable(path.name), kind.name, size, sha256, dict(content.selection))

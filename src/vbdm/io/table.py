@@ -84,6 +84,8 @@ class Table:
         What a user may want to know about the way the file was read, in sentences.
     reference : tuple of (str, float, float, float), or None
         What the frames of a trajectory were superposed on: each atom and its place.
+    made_up : bool
+        Whether the file has no names, so that they only tell positions.
     """
 
     values: Any
@@ -94,6 +96,7 @@ class Table:
     chosen: bool = False
     notes: tuple[str, ...] = ()
     reference: Reference | None = None
+    made_up: bool = False
 
 
 @dataclass(frozen=True)
@@ -113,7 +116,7 @@ class Options:
 
 @dataclass(frozen=True, eq=False)
 class Content:
-    """What a reader found; names are None where the file has none.
+    """What a reader found; names are None, or `made_up`, where the file has none.
 
     `columns_taken` tells that the reader has already left out the columns nobody asked for.
     """
@@ -126,6 +129,7 @@ class Content:
     columns_taken: bool = False
     notes: tuple[str, ...] = ()
     reference: Reference | None = None
+    made_up: bool = False
 
 
 def plain_names(n_columns: int) -> tuple[str, ...]:

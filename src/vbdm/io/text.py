@@ -32,7 +32,7 @@ def read(path: Path, options: Options) -> Content:
     check_is_text(path)
     try:
         layout = find_layout(path, options.header)
-        taken = choose(options.columns, layout.names)
+        taken = choose(options.columns, layout.names, not layout.has_header)
         values = read_fast(path, layout, taken)
         if values is None:
             values = read_patiently(path, layout, taken)
@@ -44,7 +44,14 @@ def read(path: Path, options: Options) -> Content:
     selection = layout.selection
     if options.columns is not None:
         selection["columns"] = listed(names)
-    return Content(values, names, selection, columns_taken=True, notes=layout.notes)
+    return Content(
+        values,
+        names,
+        selection,
+        columns_taken=True,
+        notes=layout.notes,
+        made_up=not layout.has_header,
+    )
 
 
 def check_header(header: bool | str) -> None:

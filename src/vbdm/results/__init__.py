@@ -16,7 +16,7 @@ from ._folder import check_folder, is_results_folder
 from ._origin import Origin
 from ._reading import Results, load_results, read_summary
 from ._summary import library_versions, plain
-from ._writing import write_report, write_results
+from ._writing import write_arrays, write_report, write_results
 
 __all__ = [
     "Origin",
@@ -30,6 +30,7 @@ __all__ = [
     "plain",
     "read_summary",
     "save_picture",
+    "write_arrays",
     "write_report",
     "write_results",
 ]

@@ -8,7 +8,7 @@ import secrets
 import shutil
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ..archive import PathLike, sync_folder
@@ -16,7 +16,7 @@ from ..errors import InputError, bad_input
 
 #: What results.json says it is, and which layout it has.
 FORMAT, VERSION = "vbdm results", 1
-SUMMARY = "results.json"
+SUMMARY, MODEL, ARRAYS, PAGE = "results.json", "model.vbdm", "results.npz", "report.html"
 #: Leftovers of a killed run are removed after this time; younger ones may be at work (seconds).
 STALE = 3600
 #: What file managers leave behind.
@@ -152,13 +152,15 @@ def keep_what_others_wrote(old: Path, new: Path) -> None:
         return
     written = set()
     if is_results_folder(old):
-        written = set(json.loads((old / SUMMARY).read_text("utf-8")).get("files", []))
+        # `vbdm report` adds the page later; it would be out of date, like all the others.
+        listed = json.loads((old / SUMMARY).read_text("utf-8")).get("files", [])
+        written = {SUMMARY, MODEL, ARRAYS, PAGE, *listed}
     for path in sorted(old.rglob("*")):
         name = path.relative_to(old).as_posix()
         copy = new / name
         if path.is_dir() and not path.is_symlink():
             continue
-        if name in written or name == SUMMARY or copy.exists():
+        if name in written or copy.exists():
             continue
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(path, copy, follow_symlinks=False)
@@ -166,12 +168,13 @@ def keep_what_others_wrote(old: Path, new: Path) -> None:
 
 def sync_tree(folder: Path) -> None:
     """Bring all files of a folder onto the disk."""
+    # Windows syncs only what is open for writing; elsewhere read-only files are synced, too.
+    mode = "r+b" if os.name == "nt" else "rb"
     for path in folder.rglob("*"):
         if path.is_dir():
             sync_folder(path)
         elif not path.is_symlink():
-            # Windows syncs only what is open for writing.
-            with open(path, "r+b") as stream:
+            with open(path, mode) as stream:
                 os.fsync(stream.fileno())
     sync_folder(folder)
 
@@ -182,6 +185,9 @@ def swap(new: Path, target: Path) -> None:
     try:
         if target.exists():
             os.rename(target, old)
+            # However old the results are, the name is new: other runs must not take it for stale.
+            with suppress(OSError):
+                os.utime(old)
         os.rename(new, target)
     except BaseException:
         if old.exists() and not target.exists():
@@ -193,5 +199,7 @@ def swap(new: Path, target: Path) -> None:
 def clean_up(target: Path) -> None:
     """Remove what killed runs have left beside the target, if it is old enough."""
     for path in leftovers(target, "partial") + leftovers(target, "old"):
-        if time.time() - path.stat().st_mtime > STALE:
-            shutil.rmtree(path, ignore_errors=True)
+        # Another run may be cleaning up as well.
+        with suppress(FileNotFoundError):
+            if time.time() - path.stat().st_mtime > STALE:
+                shutil.rmtree(path, ignore_errors=True)

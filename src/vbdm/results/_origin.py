@@ -23,7 +23,8 @@ class Origin:
     rows : (N,) array, optional
         Row numbers in the file.
     n_read, n_dropped : int, optional
-        Rows in the file, and those left out because a value is missing.
+        Rows in the file, and points left out because a value is missing: in their row or, with
+        delays, in an earlier one that they need.
     preparation : dict, optional
         What was done to the columns; stored inside the model, too, for new points.
     reading : dict, optional

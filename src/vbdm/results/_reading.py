@@ -18,13 +18,20 @@ from ..arrays import FloatArray, frozen
 from ..errors import InputError, bad_input
 from ..persistence import load
 from ..spectrum import Spectrum
-from ._folder import FORMAT, SUMMARY, VERSION
+from ._folder import ARRAYS, FORMAT, MODEL, SUMMARY, VERSION
 from ._origin import Origin
 
 if TYPE_CHECKING:
     from ..report import Sensitivity
 
-MODEL, ARRAYS, PAGE, FIGURES = "model.vbdm", "results.npz", "report.html", "figures"
+#: What results.json always has, and of which kind.
+PARTS = {
+    "input": dict,
+    "settings": dict | None,
+    "preparation": dict | None,
+    "warnings": list,
+    "seconds": dict,
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -152,6 +159,9 @@ def read_summary(folder: Path) -> dict[str, Any]:
             because=f"This version reads formats up to {VERSION}.",
             hint="Update with: pip install --upgrade vbdm.",
         )
+    lost = [n for n, kind in PARTS.items() if n not in summary or not isinstance(summary[n], kind)]
+    if lost:
+        raise damaged(folder, f"{SUMMARY} does not tell: {', '.join(lost)}")
     return summary
 
 

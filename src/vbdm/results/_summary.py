@@ -12,37 +12,42 @@ from typing import Any
 
 import numpy as np
 
-from ..citing import formula, operator_name
+from ..citing import formula, operator_name, width_quantiles
 from ..groups import groups_of
+from ..io.source import readable
 from ..spectrum import Spectrum
 
 #: Libraries that the numbers rest on.
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "threadpoolctl", "pynndescent", "matplotlib")
 #: Levels of the quantiles of the kernel's width.
-LEVELS = (0.05, 0.5, 0.95)
+LEVELS = ("0.05", "0.5", "0.95")
 
 
 def plain(value: Any) -> Any:
-    """Return a value as strict JSON can hold it; NaN and infinity become null.
+    """Return a value as strict JSON in UTF-8 can hold it; NaN and infinity become null.
 
     Examples
     --------
     >>> plain({"values": np.array([1.0, np.nan]), "count": np.int64(3), "pair": (True, None)})
     {'values': [1.0, None], 'count': 3, 'pair': [True, None]}
     """
-    if value is None or isinstance(value, (bool, str, int)):
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
+    if isinstance(value, str):
+        return readable(value)
+    if value is None or isinstance(value, (bool, int)):
         return value
     if isinstance(value, (np.ndarray, np.generic)):
         return plain(value.tolist())
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {str(key): plain(entry) for key, entry in value.items()}
+        return {readable(str(key)): plain(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(entry) for entry in value]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return plain(dataclasses.asdict(value))
-    return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+    return readable(str(value))
 
 
 def describe_estimate(spectrum: Spectrum) -> dict[str, Any]:
@@ -67,7 +72,7 @@ def describe_estimate(spectrum: Spectrum) -> dict[str, Any]:
         "epsilon": op.epsilon,
         "epsilon_rule": op.tuning.rule,
         "n_neighbors": op.n_neighbors,
-        "widths": dict(zip(map(str, LEVELS), np.quantile(op.widths, LEVELS), strict=True)),
+        "widths": dict(zip(LEVELS, width_quantiles(op), strict=True)),
         "metric": op.weights.graph.metric if points is not None else "precomputed",
         "eigenvalues": eigenvalue_rows(spectrum),
         "groups": groups_of(spectrum),

@@ -6,7 +6,7 @@ import json
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,14 +16,24 @@ from ..persistence import save
 from ..progress import report
 from ..spectrum import Spectrum
 from ._figures import can_draw, draw_figures
-from ._folder import FORMAT, SUMMARY, VERSION, check_folder, replacing_folder
+from ._folder import (
+    ARRAYS,
+    FORMAT,
+    MODEL,
+    PAGE,
+    SUMMARY,
+    VERSION,
+    check_folder,
+    replacing_folder,
+)
 from ._origin import Origin
-from ._reading import ARRAYS, FIGURES, MODEL, PAGE, Results
+from ._reading import Results
 from ._summary import describe_estimate, library_versions, plain
 
 if TYPE_CHECKING:
     from ..report import Sensitivity
 
+FIGURES = "figures"
 #: Above so many points the kernel is not stored, but evaluated again: 180 bytes a point, not 1,330.
 MOST_WITH_KERNEL = 20_000
 
@@ -172,9 +182,9 @@ def arrays_of(
     return arrays if sensitivity is None else arrays | sensitivity.as_arrays()
 
 
-def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
+def write_arrays(target: Path | IO[bytes], arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write an .npz file without dates: equal results make equal files."""
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
         for name, array in arrays.items():
             with archive.open(entry_named(f"{name}.npy"), "w", force_zip64=True) as entry:
                 np.lib.format.write_array(entry, little_endian(array), allow_pickle=False)
