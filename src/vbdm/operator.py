@@ -149,7 +149,8 @@ class Operator:
         as fixed, times the factor by which their response to the sample changes it
         (`vbdm.theory.density_response`). A bandwidth that is estimated responds as well: both
         together act like the fixed kernel with the same c1, α = 1 - c1/2. Measured on circle and
-        sphere, observed over predicted deviation: 0.9 to 1.25 for c1 = 0, 1, 2 and three β.
+        sphere where sampling error dominates, observed over predicted deviation: 0.9 to 1.25
+        for c1 = 0, 1, 2 and three β.
         One sparse product, O(N k) per column; three with the deviation.
         """
         values = self._check_function(f)
