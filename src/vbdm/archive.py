@@ -101,11 +101,17 @@ def complaining(source: Path) -> Iterator[None]:
 @contextmanager
 def replacing(target: Path) -> Iterator[IO[bytes]]:
     """Open a temporary file that takes the target's place once it is safely written."""
+    with replacing_path(target) as temporary, open(temporary, "xb") as stream:
+        yield stream
+
+
+@contextmanager
+def replacing_path(target: Path) -> Iterator[Path]:
+    """Give the path of a file to be written, which takes the target's place once it is."""
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
-        with open(temporary, "xb") as stream:
-            yield stream
-            stream.flush()
+        yield temporary
+        with open(temporary, "rb+") as stream:
             os.fsync(stream.fileno())
         os.replace(temporary, target)
     except BaseException:

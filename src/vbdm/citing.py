@@ -3,123 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from .groups import groups_of
 from .operator import Operator
+from .references import ARPACK, DESCENT, DIFFUSION_MAPS, DIMENSION, LOBPCG, PAPER, Citation
 from .spectrum import Spectrum
 from .wording import common_style, minus, power_of_ten, subscript, with_error
-
-
-@dataclass(frozen=True)
-class Citation:
-    """One work to cite.
-
-    Attributes
-    ----------
-    key : str
-        Its name in BibTeX.
-    bibtex : str
-        The entry.
-    text : str
-        The reference as one line of text.
-    """
-
-    key: str
-    bibtex: str
-    text: str
-
-
-PAPER = Citation(
-    "BerryHarlim2016",
-    """@article{BerryHarlim2016,
-  author  = {Berry, Tyrus and Harlim, John},
-  title   = {Variable bandwidth diffusion kernels},
-  journal = {Applied and Computational Harmonic Analysis},
-  volume  = {40},
-  number  = {1},
-  pages   = {68--96},
-  year    = {2016},
-  doi     = {10.1016/j.acha.2015.01.001}
-}""",
-    "T. Berry and J. Harlim. Variable bandwidth diffusion kernels. Applied and Computational "
-    "Harmonic Analysis 40(1), 68–96, 2016. doi:10.1016/j.acha.2015.01.001",
-)
-DIFFUSION_MAPS = Citation(
-    "CoifmanLafon2006",
-    """@article{CoifmanLafon2006,
-  author  = {Coifman, Ronald R. and Lafon, St{\\'e}phane},
-  title   = {Diffusion maps},
-  journal = {Applied and Computational Harmonic Analysis},
-  volume  = {21},
-  number  = {1},
-  pages   = {5--30},
-  year    = {2006},
-  doi     = {10.1016/j.acha.2006.04.006}
-}""",
-    "R. R. Coifman and S. Lafon. Diffusion maps. Applied and Computational Harmonic Analysis "
-    "21(1), 5–30, 2006. doi:10.1016/j.acha.2006.04.006",
-)
-LOBPCG = Citation(
-    "Knyazev2001",
-    """@article{Knyazev2001,
-  author  = {Knyazev, Andrew V.},
-  title   = {Toward the optimal preconditioned eigensolver: Locally optimal block preconditioned
-             conjugate gradient method},
-  journal = {SIAM Journal on Scientific Computing},
-  volume  = {23},
-  number  = {2},
-  pages   = {517--541},
-  year    = {2001},
-  doi     = {10.1137/S1064827500366124}
-}""",
-    "A. V. Knyazev. Toward the optimal preconditioned eigensolver: Locally optimal block "
-    "preconditioned conjugate gradient method. SIAM Journal on Scientific Computing 23(2), "
-    "517–541, 2001. doi:10.1137/S1064827500366124",
-)
-ARPACK = Citation(
-    "LehoucqSorensenYang1998",
-    """@book{LehoucqSorensenYang1998,
-  author    = {Lehoucq, Richard B. and Sorensen, Danny C. and Yang, Chao},
-  title     = {{ARPACK} Users' Guide: Solution of Large-Scale Eigenvalue Problems with
-               Implicitly Restarted {Arnoldi} Methods},
-  publisher = {SIAM},
-  year      = {1998},
-  doi       = {10.1137/1.9780898719628}
-}""",
-    "R. B. Lehoucq, D. C. Sorensen and C. Yang. ARPACK Users' Guide: Solution of Large-Scale "
-    "Eigenvalue Problems with Implicitly Restarted Arnoldi Methods. SIAM, 1998. "
-    "doi:10.1137/1.9780898719628",
-)
-DIMENSION = Citation(
-    "LevinaBickel2004",
-    """@inproceedings{LevinaBickel2004,
-  author    = {Levina, Elizaveta and Bickel, Peter J.},
-  title     = {Maximum likelihood estimation of intrinsic dimension},
-  booktitle = {Advances in Neural Information Processing Systems},
-  volume    = {17},
-  year      = {2004}
-}""",
-    "E. Levina and P. J. Bickel. Maximum likelihood estimation of intrinsic dimension. Advances "
-    "in Neural Information Processing Systems 17, 2004.",
-)
-DESCENT = Citation(
-    "DongCharikarLi2011",
-    """@inproceedings{DongCharikarLi2011,
-  author    = {Dong, Wei and Charikar, Moses and Li, Kai},
-  title     = {Efficient k-nearest neighbor graph construction for generic similarity measures},
-  booktitle = {Proceedings of the 20th International Conference on World Wide Web},
-  pages     = {577--586},
-  year      = {2011},
-  doi       = {10.1145/1963405.1963487}
-}""",
-    "W. Dong, M. Charikar and K. Li. Efficient k-nearest neighbor graph construction for generic "
-    "similarity measures. Proceedings of the 20th International Conference on World Wide Web, "
-    "577–586, 2011. doi:10.1145/1963405.1963487",
-)
 
 
 def software() -> Citation:
@@ -318,19 +208,6 @@ def is_paper(operator: Operator) -> bool:
     return operator.limiter is None and not operator.kernel.leave_one_out
 
 
-def width_quantiles(operator: Operator) -> tuple[float, float, float]:
-    """Return the kernel's width at the points: 5 % quantile, median and 95 % quantile.
-
-    Examples
-    --------
-    >>> op = vbdm.estimate_operator(vbdm.datasets.circle(300).points, beta=0)
-    >>> len(set(width_quantiles(op)))                   # a fixed kernel is as wide everywhere
-    1
-    """
-    low, middle, high = np.quantile(operator.widths, [0.05, 0.5, 0.95])
-    return float(low), float(middle), float(high)
-
-
 def epsilon_in_words(operator: Operator) -> str:
     """Say how ε was chosen, and how wide the kernel is."""
     tuning = operator.tuning
@@ -341,7 +218,7 @@ def epsilon_in_words(operator: Operator) -> str:
     }
     rule = rules.get(tuning.rule)
     how = f"was chosen automatically, {rule}" if rule else "was given"
-    low, middle, high = width_quantiles(operator)
+    low, middle, high = operator.width_quantiles
     return (
         f"The bandwidth parameter ε = {short(operator.epsilon)} {how}; the kernel's width "
         f"√(4ε) ρ is {middle:.3g} in the median ({low:.3g} to {high:.3g} for 90 % of the points), "

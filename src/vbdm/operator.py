@@ -116,6 +116,12 @@ class Operator:
         return self._to_caller(np.sqrt(4 * self.epsilon * self.kernel.bandwidth.squared))
 
     @property
+    def width_quantiles(self) -> tuple[float, float, float]:
+        """The kernel's width: 5 % quantile, median and 95 % quantile over the points."""
+        low, middle, high = np.quantile(self.widths, [0.05, 0.5, 0.95])
+        return float(low), float(middle), float(high)
+
+    @property
     def density(self) -> FloatArray:
         """The estimated sampling density at the points, per unit of d-dimensional volume."""
         return self._to_caller(self.kernel.density(self.dim))

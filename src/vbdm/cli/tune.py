@@ -80,10 +80,9 @@ def command(
 
 def facts_of(operator: Operator) -> dict[str, Any]:
     """Return the choice and the curve as plain numbers."""
-    from ..citing import width_quantiles
     from ..results import plain
 
-    low, middle, high = width_quantiles(operator)
+    low, middle, high = operator.width_quantiles
     facts: dict[str, Any] = plain(
         {
             "n_points": operator.n_points,

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from ..archive import check_target, sync_folder
+from ..archive import check_target, replacing_path
 from ..errors import bad_input
 from .formats import need
 from .npz import choose_key
@@ -129,7 +127,8 @@ def write_anndata(
         "epsilon": float(operator.epsilon),
         "dim": float(operator.dim),
     }
-    write_whole(adata, target)
+    with replacing_path(target) as unfinished:
+        adata.write_h5ad(unfinished)
 
 
 def check_new(path: str | os.PathLike[str]) -> Path:
@@ -161,18 +160,3 @@ def plain_settings(params: Mapping[str, Any]) -> dict[str, Any]:
         else json.dumps(value, default=str)
         for name, value in plain.items()
     }
-
-
-def write_whole(adata: Any, target: Path) -> None:
-    """Write under another name first: a file with the final name is complete."""
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
-    try:
-        adata.write_h5ad(temporary)
-        with open(temporary, "rb+") as stream:
-            os.fsync(stream.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        with suppress(OSError):
-            temporary.unlink()
-        raise
-    sync_folder(target.parent)

@@ -11,7 +11,6 @@ import numpy as np
 import scipy
 
 from ..citing import (
-    Citation,
     as_mapping,
     formula,
     is_paper,
@@ -19,12 +18,12 @@ from ..citing import (
     operator_name,
     short,
     version,
-    width_quantiles,
 )
 from ..groups import Group, groups_of
 from ..lights import Diagnosis
 from ..operator import Operator
 from ..plot._clouds import per_volume
+from ..references import Citation
 from ..spectrum import Spectrum
 from ..wording import common_style, counted, minus, percent, with_error
 from ._payload import MOST_COLUMNS, doubts_about, style_of
@@ -122,7 +121,7 @@ def dimension_fact(operator: Operator) -> tuple[str, str]:
 
 def width_fact(operator: Operator) -> tuple[str, str]:
     """Return the kernel's width in the unit of the data."""
-    low, middle, high = width_quantiles(operator)
+    low, middle, high = operator.width_quantiles
     return f"{middle:.3g}", f"median, in units of the data; {low:.3g} to {high:.3g} for 90 %"
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..citing import formula, operator_name, width_quantiles
+from ..citing import formula, operator_name
 from ..groups import groups_of
 from ..io.source import readable
 from ..spectrum import Spectrum
@@ -72,7 +72,7 @@ def describe_estimate(spectrum: Spectrum) -> dict[str, Any]:
         "epsilon": op.epsilon,
         "epsilon_rule": op.tuning.rule,
         "n_neighbors": op.n_neighbors,
-        "widths": dict(zip(LEVELS, width_quantiles(op), strict=True)),
+        "widths": dict(zip(LEVELS, op.width_quantiles, strict=True)),
         "metric": op.weights.graph.metric if points is not None else "precomputed",
         "eigenvalues": eigenvalue_rows(spectrum),
         "groups": groups_of(spectrum),

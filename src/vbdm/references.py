@@ -1,0 +1,113 @@
+"""The works that a result may rest on, as entries for BibTeX and as lines of text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Citation:
+    """One work to cite.
+
+    Attributes
+    ----------
+    key : str
+        Its name in BibTeX.
+    bibtex : str
+        The entry.
+    text : str
+        The reference as one line of text.
+    """
+
+    key: str
+    bibtex: str
+    text: str
+
+
+PAPER = Citation(
+    "BerryHarlim2016",
+    """@article{BerryHarlim2016,
+  author  = {Berry, Tyrus and Harlim, John},
+  title   = {Variable bandwidth diffusion kernels},
+  journal = {Applied and Computational Harmonic Analysis},
+  volume  = {40},
+  number  = {1},
+  pages   = {68--96},
+  year    = {2016},
+  doi     = {10.1016/j.acha.2015.01.001}
+}""",
+    "T. Berry and J. Harlim. Variable bandwidth diffusion kernels. Applied and Computational "
+    "Harmonic Analysis 40(1), 68–96, 2016. doi:10.1016/j.acha.2015.01.001",
+)
+DIFFUSION_MAPS = Citation(
+    "CoifmanLafon2006",
+    """@article{CoifmanLafon2006,
+  author  = {Coifman, Ronald R. and Lafon, St{\\'e}phane},
+  title   = {Diffusion maps},
+  journal = {Applied and Computational Harmonic Analysis},
+  volume  = {21},
+  number  = {1},
+  pages   = {5--30},
+  year    = {2006},
+  doi     = {10.1016/j.acha.2006.04.006}
+}""",
+    "R. R. Coifman and S. Lafon. Diffusion maps. Applied and Computational Harmonic Analysis "
+    "21(1), 5–30, 2006. doi:10.1016/j.acha.2006.04.006",
+)
+LOBPCG = Citation(
+    "Knyazev2001",
+    """@article{Knyazev2001,
+  author  = {Knyazev, Andrew V.},
+  title   = {Toward the optimal preconditioned eigensolver: Locally optimal block preconditioned
+             conjugate gradient method},
+  journal = {SIAM Journal on Scientific Computing},
+  volume  = {23},
+  number  = {2},
+  pages   = {517--541},
+  year    = {2001},
+  doi     = {10.1137/S1064827500366124}
+}""",
+    "A. V. Knyazev. Toward the optimal preconditioned eigensolver: Locally optimal block "
+    "preconditioned conjugate gradient method. SIAM Journal on Scientific Computing 23(2), "
+    "517–541, 2001. doi:10.1137/S1064827500366124",
+)
+ARPACK = Citation(
+    "LehoucqSorensenYang1998",
+    """@book{LehoucqSorensenYang1998,
+  author    = {Lehoucq, Richard B. and Sorensen, Danny C. and Yang, Chao},
+  title     = {{ARPACK} Users' Guide: Solution of Large-Scale Eigenvalue Problems with
+               Implicitly Restarted {Arnoldi} Methods},
+  publisher = {SIAM},
+  year      = {1998},
+  doi       = {10.1137/1.9780898719628}
+}""",
+    "R. B. Lehoucq, D. C. Sorensen and C. Yang. ARPACK Users' Guide: Solution of Large-Scale "
+    "Eigenvalue Problems with Implicitly Restarted Arnoldi Methods. SIAM, 1998. "
+    "doi:10.1137/1.9780898719628",
+)
+DIMENSION = Citation(
+    "LevinaBickel2004",
+    """@inproceedings{LevinaBickel2004,
+  author    = {Levina, Elizaveta and Bickel, Peter J.},
+  title     = {Maximum likelihood estimation of intrinsic dimension},
+  booktitle = {Advances in Neural Information Processing Systems},
+  volume    = {17},
+  year      = {2004}
+}""",
+    "E. Levina and P. J. Bickel. Maximum likelihood estimation of intrinsic dimension. Advances "
+    "in Neural Information Processing Systems 17, 2004.",
+)
+DESCENT = Citation(
+    "DongCharikarLi2011",
+    """@inproceedings{DongCharikarLi2011,
+  author    = {Dong, Wei and Charikar, Moses and Li, Kai},
+  title     = {Efficient k-nearest neighbor graph construction for generic similarity measures},
+  booktitle = {Proceedings of the 20th International Conference on World Wide Web},
+  pages     = {577--586},
+  year      = {2011},
+  doi       = {10.1145/1963405.1963487}
+}""",
+    "W. Dong, M. Charikar and K. Li. Efficient k-nearest neighbor graph construction for generic "
+    "similarity measures. Proceedings of the 20th International Conference on World Wide Web, "
+    "577–586, 2011. doi:10.1145/1963405.1963487",
+)
