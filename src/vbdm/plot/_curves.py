@@ -145,7 +145,10 @@ def spectrum(result: Any, truth: Any = None, ax: Any = None, *, errors: bool = T
     ax.set_ylabel("eigenvalue λ (1 / length²)")
     ax.xaxis.get_major_locator().set_params(integer=True)
     ax.set_title("Spectrum", fontsize="medium")
-    ax.legend(fontsize="small", loc="upper right", framealpha=0.8, edgecolor="none")
+    # Eigenvalues fill the diagonal: in a small picture only room below is free.
+    low, high = ax.get_ylim()
+    ax.set_ylim(low - LEGEND_ROOM * (high - low), high)
+    ax.legend(fontsize="small", loc="lower left", framealpha=0.8, edgecolor="none")
     return ax
 
 
