@@ -14,13 +14,13 @@ from importlib.util import find_spec
 from time import process_time
 
 import numpy as np
-
 from vbdm.search import Auto, BruteForce, KDTree, Projected, PyNNDescent
-from vbdm.search.auto import turned
-from vbdm.search.exact import chunks
-from vbdm.search.rotation import principal_axes
-from vbdm.search.table import tree_order
-from vbdm.threads import for_each, n_threads
+
+from vbdm.base.threads import for_each, n_threads
+from vbdm.graph.search.auto import turned
+from vbdm.graph.search.exact import chunks
+from vbdm.graph.search.rotation import principal_axes
+from vbdm.graph.search.table import tree_order
 
 
 class Rotated:

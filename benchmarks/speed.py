@@ -26,7 +26,10 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 import vbdm
-from vbdm import estimate, graph, methods, modes, spectrum
+from vbdm import estimate
+from vbdm import settings as methods
+from vbdm.graph import graph
+from vbdm.spectrum import modes, spectrum
 
 
 def in_ten_columns(n_points, random_state, **options):
@@ -134,7 +137,7 @@ def measure_bare(problem, n_points, seed, k):
 def solver_error(op, result):
     """Return the largest relative error of θ against a tight solve of the very same pencil."""
     pencil = spectrum.pencil_of(op)
-    mass = op.degrees * vbdm.uncertainty.local_times(result)
+    mass = op.degrees * vbdm.trust.error_bars.local_times(result)
     tight = vbdm.solvers.Multilevel().prepare(pencil, 24).solve(mass, 24, 1e-9).values
     theta = np.sort(result.pencil_eigenvalues)[1:]
     # Modes may have been left out: each θ against the nearest.

@@ -14,6 +14,7 @@ import numpy as np
 
 import vbdm
 from problems import PROBLEMS
+from vbdm.trust.opinions import wide_enough
 
 #: ε of the oracle's grid, in units of the automatic one.
 GRID = 2.0 ** (np.arange(-4, 5) / 2)
@@ -53,7 +54,7 @@ def oracle(op, truth):
     """Return the error at the best ε of the grid, neighbours searched again where needed."""
     errors = []
     for factor in GRID:
-        other = vbdm.opinions.wide_enough(op, factor * op.epsilon)
+        other = wide_enough(op, factor * op.epsilon)
         if other is not None:
             errors.append(five(other.spectrum(6).eigenvalues, truth))
     return min(errors)

@@ -1,8 +1,8 @@
 """Proof that a change of the code changes no number: write them before, compare them after.
 
 ``python benchmarks/unchanged.py --write before.npz``, then change, then
-``python benchmarks/unchanged.py --compare before.npz``: every problem of the accuracy table, by both
-methods, with eigenvalues, their errors, ε, k and d. Only public names are used, so that the script
+``python benchmarks/unchanged.py --compare before.npz``: every problem of the accuracy table, by
+both methods, with eigenvalues, their errors, ε, k and d. Only public names are used, so that the script
 runs on either side of a redesign.
 """
 

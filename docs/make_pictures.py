@@ -75,7 +75,7 @@ def graph() -> Any:
 @picture
 def dimension() -> Any:
     """Draw the estimate against the number of neighbours that it looks at."""
-    from vbdm.dimension import ratio_dimension
+    from vbdm.bandwidth.dimension import ratio_dimension
 
     figure, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
     sets = vbdm.datasets
@@ -250,7 +250,7 @@ def spread(draw: Callable[[int], Any], n: int) -> tuple[Any, Any, Any]:
         for group in truth.groups:
             row[group] = row[group].mean()
             if group[0] > 0:
-                error[group] = vbdm.uncertainty.group_error(found, group)
+                error[group] = vbdm.trust.error_bars.group_error(found, group)
         values.append(row)
         errors.append(error)
     return np.array(values), np.sqrt(np.mean(np.square(errors), axis=0)), truth.eigenvalues

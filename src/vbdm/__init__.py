@@ -1,6 +1,6 @@
 """Learn differential operators from data, with variable bandwidth diffusion kernels.
 
-One walk: points → graph → bandwidth → kernel → operator → spectrum.
+One walk: points → graph → bandwidth → kernel → operator → spectrum → extension.
 
 >>> import vbdm
 >>> sample = vbdm.datasets.sphere(2000, random_state=0)
@@ -10,92 +10,55 @@ One walk: points → graph → bandwidth → kernel → operator → spectrum.
 """
 
 from importlib import import_module
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from . import (
-    datasets,
-    memory,
-    opinions,
-    progress,
-    search,
-    shapes,
-    solvers,
-    theory,
-    uncertainty,
-    verification,
-)
-from .alignment import align
-from .diagnosis import diagnose
-from .errors import (
-    DensityTailWarning,
-    DisconnectedWarning,
-    InputError,
-    NoiseWarning,
-    OutOfMemoryError,
-    OutsideWarning,
-    RecallWarning,
-    SaturatedNeighborsWarning,
-    SolverError,
-    SolverWarning,
-    TuningWarning,
-    UnboundedErrorWarning,
-    UnresolvedWarning,
-    VbdmWarning,
-    WeakLinkWarning,
-)
-from .estimate import estimate_operator
-from .extension import Extension, extend
-from .graph import NeighborGraph, neighbors
-from .lights import Diagnosis
-from .limiter import Limiter
-from .memory import estimate_memory
-from .operator import Operator
-from .opinions import Opinions, second_opinion
-from .persistence import load, save
-from .spectrum import Spectrum
-from .tuning import Tuning, tune
-from .verification import Verification
+if TYPE_CHECKING:
+    from . import datasets, io, plot, report
+    from .bandwidth.epsilon_by_slope import Tuning, tune
+    from .base import errors, progress, shapes
+    from .base.memory import estimate_memory
+    from .diffusion_map import DiffusionMap
+    from .estimate import estimate_operator
+    from .extension.extension import Extension, extend
+    from .graph import search
+    from .graph.graph import NeighborGraph, neighbors
+    from .io import results
+    from .io.saved.persistence import load, save
+    from .operator import theory
+    from .operator.operator import Operator
+    from .spectrum import solvers
+    from .spectrum.alignment import align
+    from .spectrum.limiter import Limiter
+    from .spectrum.spectrum import Spectrum
+    from .trust.diagnosis import diagnose
+    from .trust.lights import Diagnosis
+    from .trust.opinions import Opinions, second_opinion
+    from .trust.verification import Verification
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
-    "DensityTailWarning",
     "Diagnosis",
     "DiffusionMap",
-    "DisconnectedWarning",
     "Extension",
-    "InputError",
     "Limiter",
     "NeighborGraph",
-    "NoiseWarning",
     "Operator",
     "Opinions",
-    "OutOfMemoryError",
-    "OutsideWarning",
-    "RecallWarning",
-    "SaturatedNeighborsWarning",
-    "SolverError",
-    "SolverWarning",
     "Spectrum",
     "Tuning",
-    "TuningWarning",
-    "UnboundedErrorWarning",
-    "UnresolvedWarning",
-    "VbdmWarning",
     "Verification",
-    "WeakLinkWarning",
     "align",
     "datasets",
     "diagnose",
+    "errors",
     "estimate_memory",
     "estimate_operator",
     "extend",
-    "figures",
     "io",
     "load",
-    "memory",
     "neighbors",
-    "opinions",
     "plot",
     "progress",
     "report",
@@ -107,24 +70,60 @@ __all__ = [
     "solvers",
     "theory",
     "tune",
-    "uncertainty",
-    "verification",
 ]
 
-
-#: What sits at the edge: files and pictures.
-LAZY_MODULES = ("figures", "io", "plot", "report", "results")
+#: Where each public name lives. Nothing is loaded before it is used: ``import vbdm`` is quick.
+HOMES = {
+    "Diagnosis": "trust.lights",
+    "DiffusionMap": "diffusion_map",
+    "Extension": "extension.extension",
+    "Limiter": "spectrum.limiter",
+    "NeighborGraph": "graph.graph",
+    "Operator": "operator.operator",
+    "Opinions": "trust.opinions",
+    "Spectrum": "spectrum.spectrum",
+    "Tuning": "bandwidth.epsilon_by_slope",
+    "Verification": "trust.verification",
+    "align": "spectrum.alignment",
+    "diagnose": "trust.diagnosis",
+    "estimate_memory": "base.memory",
+    "estimate_operator": "estimate",
+    "extend": "extension.extension",
+    "load": "io.saved.persistence",
+    "neighbors": "graph.graph",
+    "save": "io.saved.persistence",
+    "second_opinion": "trust.opinions",
+    "tune": "bandwidth.epsilon_by_slope",
+}
+#: Modules that are reached from the door although they live in a room.
+MODULES = {
+    "errors": "base.errors",
+    "progress": "base.progress",
+    "results": "io.results",
+    "search": "graph.search",
+    "shapes": "base.shapes",
+    "solvers": "spectrum.solvers",
+    "theory": "operator.theory",
+}
+# ``import vbdm.search`` and the like: one short file for each of these modules.
+__path__.append(str(Path(__file__).parent / "base" / "aliases"))
 
 
 def __getattr__(name: str) -> Any:
-    """Load what needs scikit-learn or sits at the edge when it is first used, not before."""
-    if name == "DiffusionMap":
-        return import_module(".estimators", __name__).DiffusionMap
-    if name in LAZY_MODULES:
-        return import_module(f".{name}", __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    """Load a public name when it is first used."""
+    if name in HOMES:
+        found = getattr(import_module(f".{HOMES[name]}", __name__), name)
+    elif name in MODULES or name in __all__:
+        found = import_module(f".{MODULES.get(name, name)}", __name__)
+    elif name.endswith(("Warning", "Error")):
+        # Warnings and errors live in `vbdm.errors`, and are found here, too.
+        found = getattr(import_module(".base.errors", __name__), name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = found
+    return found
 
 
 def __dir__() -> list[str]:
-    """List the lazy names, too."""
-    return sorted([*globals(), "DiffusionMap", *LAZY_MODULES])
+    """List the public names, not the modules that happen to be loaded."""
+    return sorted([*__all__, "__version__"])

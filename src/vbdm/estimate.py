@@ -9,22 +9,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arrays import check_count, check_points, check_positive, is_auto
-from .bandwidth import pilot_bandwidth
-from .degrees import ENOUGH_POINTS, SLACK, degree_target
-from .dimension import Dimension, given_dimension
-from .distance import Distance, Metric
-from .doubts import warn_of_doubts
-from .errors import bad_input
-from .graph import NeighborGraph, given_graph, is_precomputed, measured_recall, sorted_cloud
-from .guess import FEW_POINTS, guess_neighbors
-from .kernel import evaluate_kernel, pilot_density
-from .limiter import Limiter
-from .methods import Method
-from .operator import Operator, normalise
+from .bandwidth.bandwidth import pilot_bandwidth
+from .bandwidth.dimension import Dimension, given_dimension
+from .bandwidth.epsilon_by_degree import ENOUGH_POINTS, SLACK, degree_target
+from .bandwidth.neighbor_count import FEW_POINTS, guess_neighbors
+from .base.checks import check_count, check_points, check_positive, is_auto
+from .base.errors import bad_input
+from .base.shapes import Shape, as_shape, radius_of
+from .graph.distance import Distance, Metric
+from .graph.graph import NeighborGraph, given_graph, is_precomputed, measured_recall, sorted_cloud
+from .graph.search import NeighborSearch
+from .kernel.kernel import evaluate_kernel, pilot_density
+from .operator.operator import Operator, normalise
 from .request import LAPLACIAN, PerPoint, Request, as_method, density_neighbors
-from .search import NeighborSearch
-from .shapes import Shape, as_shape, radius_of
+from .settings import Method
+from .spectrum.limiter import Limiter
+from .trust.doubts import warn_of_doubts
 
 
 def estimate_operator(
@@ -100,7 +100,7 @@ def estimate_operator(
         Whether `spectrum` keeps sparse points from carrying modes of their own. Resolved: True.
     finite_sample : bool or "auto"
         Whether `spectrum` corrects the eigenvalues for the randomness of the sample, a term of
-        order 1/n (`vbdm.finite_sample`). Resolved: True, unless leave_one_out is off.
+        order 1/n (`vbdm.spectrum.finite_sample`). Resolved: True, unless leave_one_out is off.
     effort : float
         From fast to accurate: multiplies the numbers of neighbours, in the kernel and in the
         density, hence time and memory. 1/2 halves both; at N = 10⁵ efforts 1/2, 1, 2, 4 give
@@ -126,8 +126,8 @@ def estimate_operator(
     The limit is Δf + 2(1-α) ∇f·∇q/q + (d+2) ∇f·∇ρ*/ρ*, with ρ* = ρ for the symmetric and right
     forms, ρ2 for the two-sided one, 1 for the left one (Theorem "mainresult" and appendices).
     The resolved method departs from the paper in its rules for β, k0, d, ε and k, and in the three
-    switches above; each has its reason where it is implemented (`vbdm.kernel`, `vbdm.degrees`,
-    `vbdm.dimension`, `vbdm.limiter`). Cost O(N k log N) time; about 20 bytes per pair, spectrum
+    switches above; each has its reason where it is implemented (`vbdm.kernel.kernel`, `vbdm.bandwidth.epsilon_by_degree`,
+    `vbdm.bandwidth.dimension`, `vbdm.spectrum.limiter`). Cost O(N k log N) time; about 20 bytes per pair, spectrum
     included.
 
     Examples

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import theory
-from .arrays import FloatArray, check_choice, check_count, check_real, frozen, is_auto
-from .bandwidth import Bandwidth, BandwidthSource, given_bandwidth, potential_bandwidth
-from .errors import bad_input
-from .graph import NeighborGraph
-from .limiter import Limiter
-from .methods import METHODS, Method
+from .bandwidth.bandwidth import Bandwidth, BandwidthSource, given_bandwidth, potential_bandwidth
+from .base.checks import FloatArray, check_choice, check_count, check_real, frozen, is_auto
+from .base.errors import bad_input
+from .graph.graph import NeighborGraph
+from .operator import theory
+from .settings import METHODS, Method
+from .spectrum.limiter import Limiter
 
 OPERATORS = {"laplacian": 0.0, "generator": 1.0}
 PerPoint = ArrayLike | Callable[[FloatArray], ArrayLike]

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.support.commands import FAST, done, vbdm_command, write_csv
+from vbdm.results import load_results
 
 import vbdm
 from vbdm.cli import transform
-from vbdm.persistence import read_notes
-from vbdm.results import load_results
+from vbdm.io.saved.persistence import read_notes
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 RNG = np.random.default_rng(1)
@@ -385,8 +385,8 @@ def test_info(monkeypatch):
 
 def test_demo_replaces_its_own_results_and_keeps_what_is_yours(monkeypatch):
     # Without what takes long; the whole demonstration runs whenever the package is built.
-    monkeypatch.setattr("vbdm.demo.sensitivity", lambda spectrum: None)
-    monkeypatch.setattr("vbdm.results._writing.draw_figures", lambda spectrum, folder: None)
+    monkeypatch.setattr("vbdm.cli.demonstration.sensitivity", lambda spectrum: None)
+    monkeypatch.setattr("vbdm.io.results.writing.draw_figures", lambda spectrum, folder: None)
     text = done("demo")
     assert "truth" in text.stdout
     table = np.genfromtxt("results/eigenvalues.csv", delimiter=",", names=True)

@@ -369,14 +369,14 @@ def failing(error, after, once):
 STAGES = {
     "reading": ("vbdm.io.read", 0),
     "estimating": ("vbdm.estimate.estimate_operator", 0),
-    "solving": ("vbdm.spectrum.compute_spectrum", 0),
+    "solving": ("vbdm.spectrum.spectrum.compute_spectrum", 0),
     "sensitivity": ("vbdm.report.sensitivity", 0),
     "making the folder": ("pathlib.Path.mkdir", 1),
-    "drawing": ("vbdm.results._figures.save_picture", 1),
-    "writing the page": ("vbdm.results._writing.write_report", 0),
-    "saving the model": ("vbdm.results._writing.save", 0),
-    "saving an array of the model": ("vbdm.archive.np.lib.format.write_array", 3),
-    "saving the arrays": ("vbdm.results._writing.write_arrays", 0),
+    "drawing": ("vbdm.io.results.figures.save_picture", 1),
+    "writing the page": ("vbdm.io.results.writing.write_report", 0),
+    "saving the model": ("vbdm.io.results.writing.save", 0),
+    "saving an array of the model": ("vbdm.io.saved.archive.np.lib.format.write_array", 3),
+    "saving the arrays": ("vbdm.io.results.writing.write_arrays", 0),
     "saving the summary": ("pathlib.Path.write_text", 0),
     "bringing it to the disk": ("os.fsync", 1),
     "moving the old folder": ("os.rename", 0),
@@ -408,12 +408,12 @@ def whole_fit():
 @pytest.fixture
 def quick(monkeypatch):
     """Make the page and the sensitivity cheap: it is not they that are tested here."""
+    import vbdm.io.results.figures as figures
     import vbdm.report
-    import vbdm.results._figures as figures
 
     monkeypatch.setattr(vbdm.report, "sensitivity", lambda spectrum: None)
     page = lambda path, *arguments, **settings: path.write_bytes(b"<html>")  # noqa: E731
-    monkeypatch.setattr("vbdm.results._writing.write_report", page)
+    monkeypatch.setattr("vbdm.io.results.writing.write_report", page)
     monkeypatch.setattr(figures, "pictures_of", lambda spectrum: dict.fromkeys("abc"))
     draw = lambda draw, path: path.write_bytes(b"PNG")  # noqa: E731
     monkeypatch.setattr(figures, "save_picture", draw)
@@ -470,7 +470,7 @@ def test_an_unreadable_file(workspace, monkeypatch):
         raise PermissionError(errno.EACCES, "Permission denied")
 
     before = snapshot(workspace)
-    monkeypatch.setattr("vbdm.io.source.open", refuse, raising=False)
+    monkeypatch.setattr("vbdm.io.files.source.open", refuse, raising=False)
     assert_refused(run("fit data.csv"), 2, "right to read", before, workspace)
 
 
@@ -501,7 +501,11 @@ def test_missing_matplotlib_is_found_before_the_work(line, workspace, monkeypatc
         pytest.fail("something was read or computed")
 
     monkeypatch.setattr("vbdm.results.can_draw", lambda: False)
-    for name in ("vbdm.persistence.load", "vbdm.io.read", "vbdm.figures.reproduce.reproduce"):
+    for name in (
+        "vbdm.io.saved.persistence.load",
+        "vbdm.io.read",
+        "vbdm.figures.reproduce.reproduce",
+    ):
         monkeypatch.setattr(name, too_early)
     before = snapshot(workspace)
     assert_refused(run(line), 2, r"pip install 'vbdm\[plot\]'", before, workspace)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import vbdm
-from vbdm.archive import FORMAT, HEADER, VERSION
+from vbdm.io.saved.archive import FORMAT, HEADER, VERSION
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 RNG = np.random.default_rng(0)

@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.support.commands import snapshot
+from vbdm.results import Origin, check_folder, load_results, plain, write_results
 
 import vbdm
-from vbdm.persistence import read_notes
-from vbdm.results import Origin, check_folder, load_results, plain, write_results
-from vbdm.results._folder import STALE, clean_up
+from vbdm.io.results.folder import STALE, clean_up
+from vbdm.io.saved.persistence import read_notes
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 CLOUD = np.random.default_rng(2).standard_normal((150, 2))
@@ -79,7 +79,7 @@ def test_no_pickle_inside(spectrum, tmp_path):
 
 def test_the_kernel_is_left_out_of_large_models(spectrum, tmp_path, monkeypatch):
     write(tmp_path / "with", spectrum)
-    monkeypatch.setattr("vbdm.results._writing.MOST_WITH_KERNEL", 100)
+    monkeypatch.setattr("vbdm.io.results.writing.MOST_WITH_KERNEL", 100)
     write(tmp_path / "without", spectrum)
     sizes = [(tmp_path / name / "model.vbdm").stat().st_size for name in ("with", "without")]
     assert sizes[1] < sizes[0]
@@ -179,7 +179,7 @@ def test_leftovers_are_removed_when_they_are_old(spectrum, tmp_path):
 
 def test_another_run_may_clean_up_at_the_same_time(tmp_path, monkeypatch):
     gone = tmp_path / ".r.vbdm-00000000.partial"
-    monkeypatch.setattr("vbdm.results._folder.leftovers", lambda target, kind: [gone])
+    monkeypatch.setattr("vbdm.io.results.folder.leftovers", lambda target, kind: [gone])
     clean_up(tmp_path / "r")
 
 
@@ -253,7 +253,7 @@ def test_read_only_files_of_yours_are_kept(spectrum, tmp_path, monkeypatch):
             raise PermissionError(13, "Permission denied", str(path))
         return open(path, mode)
 
-    monkeypatch.setattr("vbdm.results._folder.open", careful, raising=False)
+    monkeypatch.setattr("vbdm.io.results.folder.open", careful, raising=False)
     write(place, spectrum, force=True)
     assert (place / "mine.txt").read_text() == "look at mode 2"
 

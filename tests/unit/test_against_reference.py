@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from tests.support import reference
+from vbdm.shapes import Gaussian
 
 import vbdm
-from vbdm.bandwidth import Bandwidth, pilot_bandwidth
-from vbdm.kernel import evaluate_kernel
-from vbdm.shapes import Gaussian
+from vbdm.bandwidth.bandwidth import Bandwidth, pilot_bandwidth
+from vbdm.kernel.kernel import evaluate_kernel
 
 
 def all_pairs(X):

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import vbdm
-from vbdm.citing import citations, methods_paragraph
-from vbdm.wording import with_error
+from vbdm.base.wording import with_error
+from vbdm.report.citing import citations, methods_paragraph
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 ROOT = Path(__file__).parents[2]
@@ -33,7 +33,7 @@ def test_only_what_was_used_is_cited(circle):
 
 
 def test_approximate_search_is_cited(circle, monkeypatch):
-    from vbdm.search.approximate import ApproximateIndex
+    from vbdm.graph.search.approximate import ApproximateIndex
 
     spectrum = vbdm.estimate_operator(circle).spectrum(3)
     index = object.__new__(ApproximateIndex)
@@ -42,7 +42,7 @@ def test_approximate_search_is_cited(circle, monkeypatch):
 
 
 def test_entries_are_balanced_and_name_themselves():
-    from vbdm import citing
+    from vbdm.report import citing
 
     known = [value for value in vars(citing).values() if isinstance(value, citing.Citation)]
     for entry in (*known, citing.software()):

@@ -8,9 +8,9 @@ import pytest
 from scipy.signal import lfilter
 
 import vbdm
-from vbdm.diagnosis import LONG, NOISE, diagnose
-from vbdm.sampling import autocorrelation_time, regularity
-from vbdm.wording import common_style, counted, listed, one_of, percent, subscript, with_error
+from vbdm.base.wording import common_style, counted, listed, one_of, percent, subscript, with_error
+from vbdm.trust.diagnosis import LONG, NOISE, diagnose
+from vbdm.trust.randomness import autocorrelation_time, regularity
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 

@@ -6,10 +6,10 @@ import types
 import numpy as np
 import pytest
 from tests.support.reference import squared_distances
+from vbdm.search import Auto, BruteForce, KDTree, Projected, as_search
 
 import vbdm
-from vbdm.search import Auto, BruteForce, KDTree, Projected, as_search
-from vbdm.search.rotation import principal_axes
+from vbdm.graph.search.rotation import principal_axes
 
 EXACT = ["auto", "kd-tree", "brute", "projected", Projected(BruteForce()), Auto(n_timed=8)]
 
@@ -70,8 +70,8 @@ def test_thousands_of_columns():
 
 
 def test_comparison_names_the_rivals(monkeypatch):
-    monkeypatch.setattr("vbdm.search.auto.SHORT", 0.0)
-    monkeypatch.setattr("vbdm.search.auto.PER_PAIR", 0.0)
+    monkeypatch.setattr("vbdm.graph.search.auto.SHORT", 0.0)
+    monkeypatch.setattr("vbdm.graph.search.auto.PER_PAIR", 0.0)
     X = np.random.default_rng(0).standard_normal((500, 30))
     choice = Auto().choose(X, 10)
     assert "BruteForce" in choice.reason
@@ -88,10 +88,10 @@ def test_a_short_search_is_not_compared():
 
 def test_patience_is_needed_for_anything_approximate(monkeypatch):
     """Exactness is given up only if told to, with the engine at hand, and it is said."""
-    monkeypatch.setattr("vbdm.search.auto.SHORT", 0.0)
-    monkeypatch.setattr("vbdm.search.auto.PER_PAIR", 0.0)
+    monkeypatch.setattr("vbdm.graph.search.auto.SHORT", 0.0)
+    monkeypatch.setattr("vbdm.graph.search.auto.PER_PAIR", 0.0)
     monkeypatch.setitem(sys.modules, "pynndescent", fake_pynndescent(miss=0))
-    monkeypatch.setattr("vbdm.search.auto.find_spec", lambda name: object())
+    monkeypatch.setattr("vbdm.graph.search.auto.find_spec", lambda name: object())
     X = np.random.default_rng(0).standard_normal((300, 30))
     assert Auto().choose(X, 10).exact
     choice = Auto(patience=0.0).choose(X, 10)

@@ -324,8 +324,9 @@ def test_the_command_fails_where_a_figure_fails(tmp_path, monkeypatch):
 
 
 def test_progress_of_figures_is_told():
-    from vbdm.cli.reproduce import whole_figures
     from vbdm.progress import Progress
+
+    from vbdm.cli.reproduce import whole_figures
 
     seen = []
     tell = whole_figures(seen.append)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from tests.support.reference import squared_distances
+from vbdm.search import Auto, BruteForce, KDTree
 
 import vbdm
-from vbdm.search import Auto, BruteForce, KDTree
 
 
 def test_matches_all_distances(cloud):

@@ -7,12 +7,12 @@ from functools import cache
 import numpy as np
 import pytest
 from scipy.sparse import block_diag, csr_array, kron
+from vbdm.solvers import Auto, Dense, Lanczos, Multilevel, Pencil, ShiftInvert, factors
 
 import vbdm
 from vbdm import datasets
-from vbdm.solvers import Auto, Dense, Lanczos, Multilevel, Pencil, ShiftInvert, factors
-from vbdm.solvers.auto import SOLVERS, PreparedAuto
-from vbdm.spectrum import pencil_of
+from vbdm.spectrum.solvers.auto import SOLVERS, PreparedAuto
+from vbdm.spectrum.spectrum import pencil_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import vbdm
-from vbdm import diagnosis
-from vbdm.graph import LOW_RECALL
+from vbdm.graph.graph import LOW_RECALL
+from vbdm.trust import diagnosis
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 LESS, MORE = 0.999, 1.001

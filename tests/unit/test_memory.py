@@ -6,8 +6,8 @@ import sys
 import pytest
 
 import vbdm
-from vbdm import memory
-from vbdm.memory import estimate_memory
+from vbdm.base import memory
+from vbdm.base.memory import estimate_memory
 
 MEASURE = """
 import re, sys, warnings

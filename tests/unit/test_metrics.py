@@ -12,7 +12,7 @@ from sklearn.neighbors import (
 )
 
 import vbdm
-from vbdm.precomputed import table_of_matrix
+from vbdm.graph.precomputed import table_of_matrix
 
 TURN = 2 * np.pi
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
@@ -176,7 +176,7 @@ def test_no_tree_cells_where_columns_mean_nothing(sphere):
     spectrum = vbdm.estimate_operator(sphere, metric="manhattan").spectrum(5, tol=1e-8)
     dense = spectrum.operator.spectrum(5, solver="dense")
     np.testing.assert_allclose(spectrum.eigenvalues, dense.eigenvalues, rtol=1e-6, atol=1e-9)
-    from vbdm.spectrum import pencil_of
+    from vbdm.spectrum.spectrum import pencil_of
 
     assert pencil_of(spectrum.operator).points is None
     assert pencil_of(vbdm.estimate_operator(sphere)).points is not None

@@ -5,13 +5,13 @@ from functools import cache
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from vbdm.errors import SolverError
+from vbdm.solvers import Dense, Multilevel, Pencil, ShiftInvert
 
 import vbdm
 from vbdm import datasets
-from vbdm.errors import SolverError
-from vbdm.solvers import Dense, Multilevel, Pencil, ShiftInvert
-from vbdm.solvers.aggregates import tree_cells
-from vbdm.solvers.matching import graph_cells
+from vbdm.spectrum.solvers.multilevel.matching import graph_cells
+from vbdm.spectrum.solvers.multilevel.tree_cells import tree_cells
 
 N = 2000
 MOST = 60
@@ -59,9 +59,9 @@ CASES = {
 
 @cache
 def pencil_of(name):
-    """The pencil as `vbdm.spectrum` makes it, with ε such that K sums up to 15 in the median."""
+    """The pencil as `vbdm.spectrum.spectrum` makes it, with ε such that K sums up to 15 in the median."""
     make, operator, dim, k = CASES[name]
-    graph = vbdm.graph.neighbors(make(), k)
+    graph = vbdm.graph.graph.neighbors(make(), k)
     low, high = 1e-6, 1e6
     for _ in range(20):
         epsilon = np.sqrt(low * high)

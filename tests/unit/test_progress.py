@@ -3,9 +3,9 @@
 import io
 
 import pytest
+from vbdm.progress import Bar, Progress, listening, report
 
 import vbdm
-from vbdm.progress import Bar, Progress, listening, report
 
 
 def test_every_long_room_reports():

@@ -8,15 +8,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from vbdm.progress import listening
 
 import vbdm
-from vbdm.degrees import degree_target
-from vbdm.groups import groups_of
-from vbdm.progress import listening
+from vbdm.bandwidth.epsilon_by_degree import degree_target
+from vbdm.base.wording import with_error
 from vbdm.report import Sensitivity, page, sensitivity, why_no_sensitivity, write_page
 from vbdm.report._payload import MISSING, STEPS, quantised, style_of
-from vbdm.report._sensitivity import fair_rows, followed, matched, on_some
-from vbdm.wording import with_error
+from vbdm.trust.groups import groups_of
+from vbdm.trust.sensitivity import fair_rows, followed, matched, on_some
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from vbdm.errors import InputError
 from vbdm.shapes import SHAPES, Custom, Gaussian, as_shape, radial_moments
 

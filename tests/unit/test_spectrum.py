@@ -4,9 +4,9 @@ import time
 
 import numpy as np
 import pytest
+from vbdm.solvers import Auto, Dense, ShiftInvert
 
 import vbdm
-from vbdm.solvers import Auto, Dense, ShiftInvert
 
 
 def test_timescales_and_residuals(cloud):

@@ -5,11 +5,11 @@ import pytest
 from scipy.sparse.csgraph import connected_components
 
 import vbdm
-from vbdm import threads
-from vbdm.components import connected_pieces
-from vbdm.spectrum import pencil_of
-from vbdm.uncertainty import influences, ritz_values
-from vbdm.verification import verify
+from vbdm.base import threads
+from vbdm.spectrum.pieces import connected_pieces
+from vbdm.spectrum.spectrum import pencil_of
+from vbdm.trust.error_bars import influences, ritz_values
+from vbdm.trust.verification import verify
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 

@@ -5,14 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from vbdm.solvers import Dense, Pencil, ShiftInvert
 
 import vbdm
-from vbdm import datasets, verification
-from vbdm.components import Pieces
-from vbdm.solvers import Dense, Pencil, ShiftInvert
-from vbdm.solvers.factors import affordable, count_below, elimination_work
-from vbdm.spectrum import pencil_of
-from vbdm.verification import Verification, clear_gap, compare, overlooked_by
+from vbdm import datasets
+from vbdm.spectrum.pieces import Pieces
+from vbdm.spectrum.solvers.factors import affordable, count_below, elimination_work
+from vbdm.spectrum.spectrum import pencil_of
+from vbdm.trust import verification
+from vbdm.trust.verification import Verification, clear_gap, compare, overlooked_by
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
 

@@ -7,13 +7,13 @@ from types import SimpleNamespace
 import click
 import numpy as np
 import pytest
+from vbdm.results import Origin, write_results
 
 import vbdm
+from vbdm.cli.demonstration import TRUTH, compare, draw_eigenvalues, load_sphere
+from vbdm.cli.demonstration import describe as describe_demo
 from vbdm.cli.words import choices, describe
-from vbdm.demo import TRUTH, compare, draw_eigenvalues, load_sphere
-from vbdm.demo import describe as describe_demo
-from vbdm.groups import groups_of
-from vbdm.results import Origin, write_results
+from vbdm.trust.groups import groups_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 

@@ -10,7 +10,7 @@ import click
 from .options import Command, setting
 
 if TYPE_CHECKING:
-    from ..spectrum import Spectrum
+    from ..spectrum.spectrum import Spectrum
 
 EXAMPLES = """\b
 Examples:
@@ -26,7 +26,7 @@ Examples:
 @setting("--methods", is_flag=True, help="A paragraph on what was done for the results in FOLDER.")
 def command(folder: Path | None, text: bool, methods: bool) -> None:
     """Say what to cite: for vbdm, or for what was used in the results in FOLDER."""
-    from ..citing import citations
+    from ..report.citing import citations
     from .models import load_spectrum
 
     if methods and folder is None:
@@ -41,8 +41,8 @@ def command(folder: Path | None, text: bool, methods: bool) -> None:
 
 def paragraph(folder: Path, spectrum: Spectrum) -> str:
     """Return the methods paragraph; a saved model does not know about the file behind it."""
-    from ..citing import methods_paragraph
-    from ..results import read_summary
+    from ..io.results import read_summary
+    from ..report.citing import methods_paragraph
 
     if not folder.is_dir():
         return methods_paragraph(spectrum)

@@ -26,7 +26,7 @@ def command(out: Path, quiet: bool) -> None:
     The truth is known, -l(l+1), and printed beside the estimate. The results folder is the same as
     that of vbdm fit, and has two files more: eigenvalues.csv and eigenvalues.png.
     """
-    from ..demo import describe, run
+    from .demonstration import describe, run
 
     with working(quiet) as work:
         results = run(out, work.ledger.room, work.ledger.seconds)

@@ -47,7 +47,7 @@ def explain(error: BaseException, kept: str = KEPT) -> Failure:
 
 def message_and_code(error: BaseException, kept: str) -> tuple[str, int]:
     """Sort errors by who can do something about them."""
-    from ..errors import InputError, SolverError
+    from ..base.errors import InputError, SolverError
 
     if isinstance(error, KeyboardInterrupt):
         return f"Interrupted. {kept}", INTERRUPTED

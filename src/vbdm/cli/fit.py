@@ -24,8 +24,8 @@ from .work import Work, estimate, read_points, reading_of, solve, working
 
 if TYPE_CHECKING:
     from ..io import Cloud, Preparation, Table
-    from ..results import Origin, Results
-    from ..spectrum import Spectrum
+    from ..io.results import Origin, Results
+    from ..spectrum.spectrum import Spectrum
 
 EXAMPLES = """\b
 Examples:
@@ -91,7 +91,7 @@ def command(
     NetCDF, AnnData and molecular trajectories can be read (vbdm info says which are ready here).
     Nothing needs to be chosen: dimension, ε and numbers of neighbours come from the data.
     """
-    from ..results import check_folder
+    from ..io.results import check_folder
 
     folder = Path(f"{file.stem}-vbdm") if out is None else out
     check_folder(folder, force)
@@ -113,7 +113,7 @@ def fit_file(work: Work, file: Path, folder: Path, force: bool, options: dict[st
 
         with work.ledger.room("sensitivity"):
             moved = sensitivity(spectrum)
-    from ..results import write_results
+    from ..io.results import write_results
 
     figures = wants_figures(work, not options["no_figures"])
     add = partial(add_anndata, file, cloud, spectrum, settings_of(options))
@@ -136,7 +136,7 @@ def origin_of(
     work: Work, table: Table, cloud: Cloud, preparation: Preparation, options: dict[str, Any]
 ) -> Origin:
     """Collect where the points came from."""
-    from ..results import Origin
+    from ..io.results import Origin
 
     return Origin(
         source=table.source.as_dict(),
@@ -167,14 +167,14 @@ def reading_alike(options: dict[str, Any], preparation: Preparation) -> dict[str
 
 def settings_of(options: dict[str, Any]) -> dict[str, Any]:
     """Return what the user asked for, in plain values."""
-    from ..results import plain
+    from ..io.results import plain
 
     return {name: plain(value) for name, value in options.items() if value is not None}
 
 
 def wants_figures(work: Work, wanted: bool) -> bool:
     """Tell if figures can be drawn, and say so if they cannot."""
-    from ..results import can_draw
+    from ..io.results import can_draw
 
     if wanted and not can_draw():
         work.note("No figures: matplotlib is missing. Install it with: pip install 'vbdm[plot]'")
@@ -183,7 +183,7 @@ def wants_figures(work: Work, wanted: bool) -> bool:
 
 def refuse_anndata(wanted: bool, kind: str) -> None:
     """Raise if results should go back into a file that cannot take them."""
-    from ..errors import bad_input
+    from ..base.errors import bad_input
 
     if wanted and kind != "anndata":
         raise bad_input(

@@ -41,10 +41,10 @@ def command(as_json: bool) -> None:
 def facts_here() -> dict[str, Any]:
     """Collect everything that is worth knowing about this installation."""
     from .. import __version__
+    from ..base.memory import available_memory
+    from ..base.threads import n_threads
     from ..io import formats
-    from ..memory import available_memory
-    from ..results import library_versions
-    from ..threads import n_threads
+    from ..io.results import library_versions
 
     return {
         "vbdm": __version__,

@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InputError, bad_input
+from ..base.errors import InputError, bad_input
 
 if TYPE_CHECKING:
-    from ..spectrum import Spectrum
+    from ..spectrum.spectrum import Spectrum
 
 
 def model_file(place: Path) -> Path:
     """Return the file of a model: inside a results folder, or the path itself."""
-    from ..results import read_summary
+    from ..io.results import read_summary
 
     if place.is_dir() or not place.exists():
         # Says what is wrong if it is another kind of folder, or none.
@@ -24,8 +24,8 @@ def model_file(place: Path) -> Path:
 
 def load_spectrum(place: Path) -> Spectrum:
     """Read a spectrum, from a results folder or from a file."""
-    from ..persistence import load
-    from ..spectrum import Spectrum
+    from ..io.saved.persistence import load
+    from ..spectrum.spectrum import Spectrum
 
     found: Any = load(model_file(place))
     found = getattr(found, "spectrum_", found)
@@ -41,7 +41,7 @@ def load_spectrum(place: Path) -> Spectrum:
 
 def load_notes(place: Path) -> dict[str, Any]:
     """Return how the file behind a model was read and prepared; empty if that is not known."""
-    from ..persistence import read_notes
+    from ..io.saved.persistence import read_notes
 
     return read_notes(model_file(place))
 

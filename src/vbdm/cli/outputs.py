@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from ..archive import check_target
-from ..errors import bad_input
+from ..base.errors import bad_input
+from ..io.saved.archive import check_target
 
 
 def check_output(path: Path, suffixes: tuple[str, ...], force: bool) -> Path:
@@ -44,7 +44,7 @@ def check_output(path: Path, suffixes: tuple[str, ...], force: bool) -> Path:
 
 def need_matplotlib() -> None:
     """Raise if pictures cannot be drawn; called before anything is computed."""
-    from ..results import can_draw
+    from ..io.results import can_draw
 
     if not can_draw():
         raise bad_input(

@@ -13,7 +13,7 @@ from .options import Command, setting
 from .work import working
 
 if TYPE_CHECKING:
-    from ..spectrum import Spectrum
+    from ..spectrum.spectrum import Spectrum
 
 WHAT = ("summary", "tuning", "spectrum", "eigenfunctions", "embedding", "density", "unresolved")
 SUFFIXES = (".png", ".svg", ".pdf")
@@ -48,8 +48,8 @@ def command(
     quiet: bool,
 ) -> None:
     """Draw one picture of the results in a folder, or of a saved model (needs matplotlib)."""
-    from ..archive import replacing
-    from ..results import save_picture
+    from ..io.results import save_picture
+    from ..io.saved.archive import replacing
     from .models import load_spectrum
     from .outputs import check_output, need_matplotlib
 

@@ -37,7 +37,7 @@ def command(
     quiet: bool,
 ) -> None:
     """Make the page of the results in FOLDER again: one file that opens offline."""
-    from ..results import load_results, write_report
+    from ..io.results import load_results, write_report
     from .outputs import check_output
 
     results = load_results(folder)

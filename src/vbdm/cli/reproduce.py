@@ -11,7 +11,7 @@ from .options import Command, setting
 from .work import working
 
 if TYPE_CHECKING:
-    from ..progress import Listener, Progress
+    from ..base.progress import Listener, Progress
 
 EXAMPLES = """\b
 Examples:
@@ -35,8 +35,8 @@ def command(names: tuple[str, ...], quick: bool, out: Path, quiet: bool) -> None
     ou_sensitivity, ou_large, ou_outliers, ou_random, ou_plane, circle_sensitivity,
     sphere_sensitivity, left_right_symmetric, nonuniform_circle, c2_exponent.
     """
+    from ..base.progress import listening
     from ..figures.reproduce import reproduce
-    from ..progress import listening
     from .failures import say_kept
     from .outputs import need_matplotlib
 
@@ -68,8 +68,8 @@ def whole_figures(listener: Listener) -> Listener:
 
     The rooms inside a figure report by the thousand; they are left out.
     """
+    from ..base.progress import Progress
     from ..figures import FIGURES
-    from ..progress import Progress
 
     place = ""
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from time import perf_counter
 from typing import TextIO
 
-from ..progress import Bar, Progress
+from ..base.progress import Bar, Progress
 
 #: Seconds between two looks at the clock.
 TICK = 0.5

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..io import Cloud
-    from ..spectrum import Spectrum
+    from ..spectrum.spectrum import Spectrum
 
 SUFFIXES = (".npz", ".csv", ".npy")
 EXAMPLES = """\b
@@ -70,7 +70,7 @@ def command(
 
     MODEL is a results folder of vbdm fit, or a file that vbdm.save has written.
     """
-    from ..archive import replacing
+    from ..io.saved.archive import replacing
     from .models import refuse_swapped
     from .outputs import check_output
 
@@ -116,7 +116,7 @@ def load_and_read(
 
 def usable(stored: dict[str, Any], file: Path, options: dict[str, Any]) -> dict[str, Any]:
     """Return how the training file was read, as far as it means something for this file."""
-    from ..io.formats import find_format
+    from ..io.files.formats import find_format
 
     given = {**stored, **reading_of(options)}
     climate = not given.keys().isdisjoint({"variable", "sample_dims"})
@@ -128,7 +128,7 @@ def evaluate(spectrum: Spectrum, cloud: Cloud, outside: str) -> dict[str, NDArra
     """Return everything that is known at the new points."""
     import numpy as np
 
-    from ..extension import extend
+    from ..extension.extension import extend
 
     found = extend(spectrum, cloud.points, outside=outside)
     values = np.array(found.values)
@@ -149,7 +149,7 @@ def write(stream: IO[bytes], suffix: str, arrays: dict[str, NDArray[Any]]) -> No
     """Write the arrays as the name of the file asks for."""
     import numpy as np
 
-    from ..results import write_arrays
+    from ..io.results import write_arrays
 
     if suffix == ".npz":
         write_arrays(stream, arrays)
@@ -172,7 +172,7 @@ def write_table(stream: IO[bytes], arrays: dict[str, NDArray[np.float64]]) -> No
 
 def tell(path: Path, arrays: dict[str, NDArray[Any]], quiet: bool, as_json: bool) -> None:
     """Say what was written."""
-    from ..results import plain
+    from ..io.results import plain
 
     n_points, n_functions = arrays["eigenfunctions"].shape
     n_outside = int(arrays["outside"].sum())

@@ -21,8 +21,8 @@ from .options import (
 from .work import estimate, read_points, working
 
 if TYPE_CHECKING:
-    from ..operator import Operator
-    from ..tuning import Tuning
+    from ..bandwidth.epsilon_by_slope import Tuning
+    from ..operator.operator import Operator
 
 SUFFIXES = (".csv", ".png", ".svg", ".pdf")
 #: The curve is printed in octaves, two of its half octaves, and four of them to either side.
@@ -80,7 +80,7 @@ def command(
 
 def facts_of(operator: Operator) -> dict[str, Any]:
     """Return the choice and the curve as plain numbers."""
-    from ..results import plain
+    from ..io.results import plain
 
     low, middle, high = operator.width_quantiles
     facts: dict[str, Any] = plain(
@@ -159,8 +159,8 @@ def write(operator: Operator, target: Path) -> None:
     """Write the curve as its file name asks for."""
     from functools import partial
 
-    from ..archive import replacing
-    from ..results import save_picture
+    from ..io.results import save_picture
+    from ..io.saved.archive import replacing
 
     with replacing(target) as stream:
         if target.suffix.lower() == ".csv":

@@ -33,7 +33,7 @@ def describe(summary: Mapping[str, Any]) -> Iterator[str]:
 
 def choices(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield what was chosen: dimension, ε with its width, neighbours."""
-    from ..wording import with_error
+    from ..base.wording import with_error
 
     dim, widths = summary["dimension"], summary["widths"]
     yield f"  dimension    {with_error(dim['value'], dim['standard_error'])}"

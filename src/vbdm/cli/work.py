@@ -21,8 +21,8 @@ from .speech import in_options
 
 if TYPE_CHECKING:
     from ..io import Cloud, Preparation, Table
-    from ..operator import Operator
-    from ..spectrum import Spectrum
+    from ..operator.operator import Operator
+    from ..spectrum.spectrum import Spectrum
 
 #: Eigenpairs, the constant included, unless the user says otherwise or there are fewer points.
 EIGENPAIRS = 10
@@ -42,7 +42,7 @@ class Work:
     @property
     def notes(self) -> list[tuple[str, str]]:
         """Kinds and texts of all doubts, each once."""
-        from ..errors import VbdmWarning
+        from ..base.errors import VbdmWarning
 
         found = dict.fromkeys(self.extra_notes)
         for warning in self._caught:
@@ -83,8 +83,8 @@ def first_sentence(text: str) -> str:
 @contextmanager
 def working(quiet: bool = False, as_json: bool = False) -> Iterator[Work]:
     """Collect warnings and time the rooms inside the block; show what should be shown."""
-    from ..errors import InputError, VbdmWarning
-    from ..progress import listening
+    from ..base.errors import InputError, VbdmWarning
+    from ..base.progress import listening
 
     # Figures go to files: no window is opened, whatever the user's settings are.
     os.environ.setdefault("MPLBACKEND", "Agg")

@@ -1,10 +1,10 @@
-"""Checks of what a user asks for, beyond those in `vbdm.arrays`."""
+"""Checks of what a user asks for, beyond those in `vbdm.base.checks`."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..errors import bad_input
+from ..base.errors import bad_input
 
 
 def check_at_least(value: int, name: str, least: int = 1) -> None:

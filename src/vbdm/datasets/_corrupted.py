@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..errors import bad_input
+from ..base.errors import bad_input
 from ._checks import check_scale
 from ._sample import Indices, RandomState, Sample
 

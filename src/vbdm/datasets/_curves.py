@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..arrays import FloatArray
-from ..errors import bad_input
+from ..base.checks import FloatArray
+from ..base.errors import bad_input
 from ._checks import check_at_least, check_scale
 from ._circle import FULL_TURN, circle_density
 from ._distribution import Distribution, tabulated

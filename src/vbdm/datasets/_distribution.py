@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.interpolate import CubicSpline, PPoly
 
-from ..arrays import FloatArray
-from ..errors import bad_input
+from ..base.checks import FloatArray
+from ..base.errors import bad_input
 from ._sample import Function
 
 NODES = 4097

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import i0
 
-from ..arrays import FloatArray, check_choice
-from ..errors import bad_input
+from ..base.checks import FloatArray, check_choice
+from ..base.errors import bad_input
 from ._checks import check_at_least, check_scale
 from ._circle import DENSITIES, FULL_TURN
 from ._distribution import tabulated

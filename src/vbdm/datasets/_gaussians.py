@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import erfinv
 
-from ..arrays import FloatArray, check_choice
-from ..errors import bad_input
+from ..base.checks import FloatArray, check_choice
+from ..base.errors import bad_input
 from ._checks import check_at_least, check_scale
 from ._sample import RandomState, Sample, Truth
 from ._spectra import hermite, positive_c1_only, product, pulled_back

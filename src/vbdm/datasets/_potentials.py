@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammaln
 
-from ..arrays import FloatArray
-from ..errors import bad_input
+from ..base.checks import FloatArray
+from ..base.errors import bad_input
 from ._checks import check_at_least, check_scale
 from ._distribution import tabulated
 from ._sample import RandomState, Sample, Truth, TruthBuilder

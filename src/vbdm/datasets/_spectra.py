@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..arrays import FloatArray
-from ..errors import bad_input
+from ..base.checks import FloatArray
+from ..base.errors import bad_input
 from ._sample import Function, Truth, TruthBuilder
 
 

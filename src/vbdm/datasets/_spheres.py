@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import gamma
 
-from ..arrays import FloatArray
-from ..errors import bad_input
+from ..base.checks import FloatArray
+from ..base.errors import bad_input
 from ._checks import check_at_least
 from ._harmonics import sphere_truth
 from ._sample import RandomState, Sample, Truth

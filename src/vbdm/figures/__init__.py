@@ -13,7 +13,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import cast
 
-from ..arrays import check_choice
+from ..base.checks import check_choice
 from .base import Claim, Figure
 
 #: In the order of the paper: name of the figure to name of its module.

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import FloatArray
-from ..errors import VbdmWarning
+from ..bandwidth.epsilon_by_slope import Tuning
+from ..base.checks import FloatArray
+from ..base.errors import VbdmWarning
 from ..estimate import estimate_operator
-from ..graph import NeighborGraph
-from ..tuning import Tuning
+from ..graph.graph import NeighborGraph
 from .base import Settings
 
 

@@ -26,9 +26,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import theory
-from ..arrays import FloatArray
-from ..progress import report
+from ..base.checks import FloatArray
+from ..base.progress import report
+from ..operator import theory
 from .base import Claim, Numbers, panels, verdict
 from .local_sums import ALPHAS, BETAS, LEVELS, repeated, setups
 

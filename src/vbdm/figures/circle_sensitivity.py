@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from .. import datasets
-from ..graph import neighbors
-from ..progress import report
+from ..base.progress import report
+from ..graph.graph import neighbors
 from .automatic import automatic, decades_below, power_of_two, with_automatic
 from .base import (
     DEFAULT,

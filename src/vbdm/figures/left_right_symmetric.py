@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 
 from .. import datasets
-from ..arrays import FloatArray
-from ..errors import VbdmWarning
+from ..base.checks import FloatArray
+from ..base.errors import VbdmWarning
+from ..base.progress import report
 from ..estimate import estimate_operator
-from ..graph import NeighborGraph, neighbors
-from ..progress import report
+from ..graph.graph import NeighborGraph, neighbors
 from .base import DEFAULT, TRUTH, Claim, Numbers, panels, verdict
 
 NAME = "left_right_symmetric"

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_solve_banded, cholesky_banded
 from scipy.sparse import csr_array
 
-from .. import progress
-from ..arrays import FloatArray
-from ..components import ROUNDING
-from ..errors import SolverError, VbdmWarning
+from ..base import progress
+from ..base.checks import FloatArray
+from ..base.errors import SolverError, VbdmWarning
 from ..estimate import estimate_operator
-from ..graph import neighbors
-from ..solvers.arpack import Search
+from ..graph.graph import neighbors
+from ..spectrum.pieces import ROUNDING
+from ..spectrum.solvers.arpack import Search
 from .base import Settings
 from .sweep import Sweep, mean_squared_error, unit
 

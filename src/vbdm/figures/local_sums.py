@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gamma
 
-from ..arrays import FloatArray
-from ..threads import in_order
+from ..base.checks import FloatArray
+from ..base.threads import in_order
 
 ALPHAS = np.array([-0.5, 0.0, 0.5, 1.0])
 BETAS = {

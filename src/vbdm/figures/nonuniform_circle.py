@@ -21,12 +21,12 @@ from typing import Any
 import numpy as np
 
 from .. import datasets
-from ..arrays import FloatArray
+from ..base.checks import FloatArray
+from ..base.errors import VbdmWarning
+from ..base.progress import report
 from ..datasets import Sample
-from ..errors import VbdmWarning
 from ..estimate import estimate_operator
-from ..graph import neighbors
-from ..progress import report
+from ..graph.graph import neighbors
 from .base import DEFAULT, TRUTH, Claim, Numbers, panels, variable, verdict
 
 NAME = "nonuniform_circle"

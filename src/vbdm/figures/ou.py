@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import datasets
-from ..arrays import FloatArray
+from ..base.checks import FloatArray
 from .base import FIXED, TRUTH, VARIABLE, Numbers, fixed, variable
 from .sweep import default_function, unit
 

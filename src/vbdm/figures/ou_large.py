@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..graph import neighbors
+from ..graph.graph import neighbors
 from .automatic import decades_below
 from .base import DEFAULT, FIXED, Claim, Numbers, draw_errors, number, panels, verdict
 from .line import line_sweep

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh_tridiagonal
 
-from .. import progress
-from ..arrays import FloatArray
+from ..base import progress
+from ..base.checks import FloatArray
 from .base import DEFAULT, FIXED, VARIABLE, Claim, Numbers, number, panels, verdict
 from .line import line_sweep
 from .ou import H3, KERNELS, default_on_line, draw_truth, hermite, line_points

@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from .. import datasets, progress
-from ..alignment import align
-from ..arrays import FloatArray
-from ..errors import SolverError
-from ..graph import neighbors
-from ..solvers.arpack import Search
+from .. import datasets
+from ..base import progress
+from ..base.checks import FloatArray
+from ..base.errors import SolverError
+from ..graph.graph import neighbors
+from ..spectrum.alignment import align
+from ..spectrum.solvers.arpack import Search
 from .base import (
     DEFAULT,
     FIXED,

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import progress
-from ..arrays import FloatArray
-from ..graph import neighbors
+from ..base import progress
+from ..base.checks import FloatArray
+from ..graph.graph import neighbors
 from .base import DEFAULT, Claim, Numbers, panels, verdict
 from .line import line_sweep
 from .ou import (

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import progress
-from ..archive import replacing
-from ..errors import bad_input
-from . import FIGURES, load
+from ..base import progress
+from ..base.errors import bad_input
+from ..figures import FIGURES, load
+from ..io.saved.archive import replacing
 from .base import Claim, Figure, Numbers
 
 #: Beside the numbers of a figure: whether they are those of a quick run.

@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import datasets, progress
-from ..arrays import FloatArray
-from ..bandwidth import pilot_bandwidth
-from ..errors import VbdmWarning
+from .. import datasets
+from ..bandwidth.bandwidth import pilot_bandwidth
+from ..base import progress
+from ..base.checks import FloatArray
+from ..base.errors import VbdmWarning
 from ..estimate import estimate_operator
-from ..graph import neighbors
+from ..graph.graph import neighbors
 from .base import DEFAULT, VARIABLE, Claim, Numbers, draw_errors, number, panels, verdict
 from .line import pilot_power
 from .ou import GOOD, H3, KERNELS, default_on_line, hermite, line_points, prefixed, room_below

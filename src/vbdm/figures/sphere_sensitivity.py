@@ -18,9 +18,9 @@ from __future__ import annotations
 import numpy as np
 
 from .. import datasets
-from ..arrays import FloatArray
-from ..graph import NeighborGraph, neighbors
-from ..progress import report
+from ..base.checks import FloatArray
+from ..base.progress import report
+from ..graph.graph import NeighborGraph, neighbors
 from .automatic import automatic
 from .base import Numbers, Settings, fixed, variable
 from .sphere_claims import NARROW, claims

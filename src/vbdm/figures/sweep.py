@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import progress
-from ..alignment import align
-from ..arrays import FloatArray
-from ..errors import InputError, SolverError, VbdmWarning
+from ..base import progress
+from ..base.checks import FloatArray
+from ..base.errors import InputError, SolverError, VbdmWarning
 from ..estimate import estimate_operator
-from ..graph import NeighborGraph
-from ..operator import Operator
-from ..uncertainty import at_epsilon
+from ..graph.graph import NeighborGraph
+from ..operator.operator import Operator
+from ..spectrum.alignment import align
+from ..trust.error_bars import at_epsilon
 from .base import Settings
 
 #: A kernel value below this share of the peak may be missing from a neighbour list.

@@ -19,16 +19,16 @@ estimate takes) together with a `Preparation`, which does the same to other file
 
 Everything beyond NumPy's files and text needs a library, which is imported when such a file is
 read; `formats` tells which are there. The readers are one small module each; a new one is a
-function ``read(path, options) -> Content`` and a line in `vbdm.io.formats`.
+function ``read(path, options) -> Content`` and a line in `vbdm.io.files.formats`.
 """
 
-from .anndata import write_anndata
-from .cloud import Cloud
-from .formats import Format, formats
-from .preparation import Preparation
-from .preparing import prepare
-from .reading import read
-from .table import Source, Table
+from .files.anndata import write_anndata
+from .files.cloud import Cloud
+from .files.formats import Format, formats
+from .files.preparation import Preparation
+from .files.preparing import prepare
+from .files.reading import read
+from .files.table import Source, Table
 
 __all__ = [
     "Cloud",

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arrays import FloatArray, check_points
-from ..errors import bad_input
-from ..operator import Operator
-from ..spectrum import Spectrum
+from ..base.checks import FloatArray, check_points
+from ..base.errors import bad_input
+from ..operator.operator import Operator
+from ..spectrum.spectrum import Spectrum
 
 #: Colours that people with any colour vision tell apart (Okabe and Ito).
 INK, BLUE, VERMILION, GREEN, PURPLE = "#333333", "#0072B2", "#D55E00", "#009E73", "#CC79A7"

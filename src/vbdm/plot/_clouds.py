@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import check_count, check_per_point
-from ..errors import bad_input
-from ..operator import Operator
-from ..spectrum import Spectrum
+from ..base.checks import check_count, check_per_point
+from ..base.errors import bad_input
+from ..operator.operator import Operator
+from ..spectrum.spectrum import Spectrum
 from ._canvas import (
     BLUE,
     CYCLE,

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import BoolArray, FloatArray
-from ..curves import DegreeCurve, KeptCurve, SlopeCurve
-from ..errors import bad_input
-from ..modes import THIN
-from ..spectrum import HEAVY, Spectrum
-from ..tuning import Tuning
+from ..bandwidth.curves import DegreeCurve, KeptCurve, SlopeCurve
+from ..bandwidth.epsilon_by_slope import Tuning
+from ..base.checks import BoolArray, FloatArray
+from ..base.errors import bad_input
+from ..spectrum.modes import THIN
+from ..spectrum.spectrum import HEAVY, Spectrum
 from ._canvas import BLUE, INK, VERMILION, new_axes, operator_of, spectrum_of
 
 #: Share of the height that is added above the curves, for their legend.

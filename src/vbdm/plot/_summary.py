@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..operator import Operator
-from ..spectrum import Spectrum
+from ..operator.operator import Operator
+from ..spectrum.spectrum import Spectrum
 from ._canvas import import_pyplot, operator_of, place
 from ._clouds import density, eigenfunctions, embedding, unresolved
 from ._curves import spectrum, tuning

@@ -11,7 +11,7 @@
 True
 """
 
+from ..trust.sensitivity import Sensitivity, sensitivity, why_no_sensitivity
 from ._page import page, write_page
-from ._sensitivity import Sensitivity, sensitivity, why_no_sensitivity
 
 __all__ = ["Sensitivity", "page", "sensitivity", "why_no_sensitivity", "write_page"]

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..archive import check_target, replacing
-from ..arrays import check_count
-from ..citing import citations, methods_paragraph
-from ..diagnosis import diagnose
-from ..spectrum import Spectrum
-from . import _parts as parts
+from ..base.checks import check_count
+from ..io.saved.archive import check_target, replacing
+from ..report import _parts as parts
+from ..spectrum.spectrum import Spectrum
+from ..trust.diagnosis import diagnose
+from ..trust.sensitivity import Sensitivity, why_no_sensitivity
 from ._payload import choose_drawn, payload
-from ._sensitivity import Sensitivity, why_no_sensitivity
+from .citing import citations, methods_paragraph
 
 #: In this order they are one script.
 SCRIPTS = ("data", "colour", "raster", "chart", "cloud", "pointer", "curves", "epsilon", "page")

@@ -10,24 +10,16 @@ from typing import Any
 import numpy as np
 import scipy
 
-from ..citing import (
-    as_mapping,
-    formula,
-    is_paper,
-    operator_in_words,
-    operator_name,
-    short,
-    version,
-)
-from ..groups import Group, groups_of
-from ..lights import Diagnosis
-from ..operator import Operator
+from ..base.references import Citation
+from ..base.wording import common_style, counted, minus, percent, with_error
+from ..operator.operator import Operator
 from ..plot._clouds import per_volume
-from ..references import Citation
-from ..spectrum import Spectrum
-from ..wording import common_style, counted, minus, percent, with_error
+from ..spectrum.spectrum import Spectrum
+from ..trust.groups import Group, groups_of
+from ..trust.lights import Diagnosis
+from ..trust.sensitivity import Sensitivity
 from ._payload import MOST_COLUMNS, doubts_about, style_of
-from ._sensitivity import Sensitivity
+from .citing import as_mapping, formula, is_paper, operator_in_words, operator_name, short, version
 
 #: By what ε was chosen.
 RULES = {

@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import FloatArray
-from ..curves import SlopeCurve
-from ..groups import groups_of
-from ..modes import THIN
-from ..operator import Operator
+from ..bandwidth.curves import SlopeCurve
+from ..base.checks import FloatArray
+from ..base.wording import Style, common_style
+from ..operator.operator import Operator
 from ..plot._canvas import principal_positions
-from ..spectrum import HEAVY, Spectrum
-from ..wording import Style, common_style
-from ._sensitivity import Sensitivity, drawn_rows, weak
+from ..spectrum.modes import THIN
+from ..spectrum.spectrum import HEAVY, Spectrum
+from ..trust.groups import groups_of
+from ..trust.sensitivity import Sensitivity, drawn_rows, weak
 
 #: So many data columns and eigenfunctions can be chosen on the page: it must stay small.
 MOST_COLUMNS, MOST_FUNCTIONS, MOST_MOVED = 10, 40, 12

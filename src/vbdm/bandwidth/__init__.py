@@ -1,0 +1,1 @@
+"""The bandwidth room: pilot density, dimension, and the rules for ε."""

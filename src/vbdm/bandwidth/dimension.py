@@ -1,0 +1,119 @@
+"""The intrinsic dimension, a real number, read from the distances to neighbours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from ..base.checks import FloatArray, check_positive, frozen
+from ..base.errors import InputError, bad_input
+from ..base.threads import in_order
+from ..graph.graph import NeighborGraph
+
+#: Blocks of neighbouring points for the standard error: points in one block share neighbours.
+N_BLOCKS = 64
+#: Beyond this no number of points would suffice, and the constants of the kernel overflow.
+LARGEST = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Dimension:
+    """An estimate of the dimension, its sampling error, and how it changes with scale.
+
+    Attributes
+    ----------
+    value : float
+        The estimate that is used.
+    standard_error : float
+        Its sampling error; NaN if the dimension was given, or read from a slope.
+    scales : (m,) int array
+        Numbers of neighbours at which the dimension was read.
+    by_scale : (m,) array
+        What was read there. A clean manifold gives nearly equal numbers; noise makes the small
+        scales read the dimension of the noise.
+    """
+
+    value: float
+    standard_error: float = np.nan
+    scales: FloatArray | None = None
+    by_scale: FloatArray | None = None
+
+    @property
+    def drift(self) -> float:
+        """Largest over smallest reading, minus one: above 0.25 the scale matters."""
+        if self.by_scale is None or len(self.by_scale) < 2:
+            return 0.0
+        return float(self.by_scale.max() / self.by_scale.min() - 1)
+
+
+def given_dimension(dim: object) -> Dimension:
+    """Return a dimension given by the user."""
+    value = check_positive(dim, "dim")
+    if value > LARGEST:
+        raise bad_input(
+            f"`dim` must be at most {LARGEST}.",
+            received=repr(dim),
+            because="It is the dimension of the manifold, not the number of columns.",
+            hint="Leave it out to have it estimated.",
+        )
+    return Dimension(value)
+
+
+def ratio_dimension(graph: NeighborGraph, n_neighbors: int = 32) -> Dimension:
+    r"""Estimate d from ratios of neighbour distances (Levina and Bickel, 2004).
+
+    Notes
+    -----
+    Implements :math:`1/d = \frac{1}{N (k-1)} Σ_i Σ_{j<k} \log(r_{i,k}/r_{i,j})`, r_{i,j} the
+    distance to the j-th neighbour: the inverse is averaged, as MacKay and Ghahramani advise, which
+    takes out most of the bias of the original. The standard error comes from means over blocks of
+    neighbouring points, since points that share neighbours are not independent.
+
+    Examples
+    --------
+    >>> sample = vbdm.datasets.sphere(2000, dim=3, random_state=0)
+    >>> round(ratio_dimension(vbdm.neighbors(sample.points)).value, 1)
+    3.0
+    """
+    top = min(n_neighbors, graph.n_neighbors - 1)
+    if top < 2:
+        raise no_dimension(f"{graph.n_neighbors - 1} neighbour(s) per point")
+    scales = sorted({k for k in (top // 4, top // 2, top) if k >= 2} | {max(top, 2)})
+    readings = np.concatenate(list(in_order(partial(log_ratios, graph, scales), graph.pieces())), 1)
+    inverse = readings[-1]
+    blocks = np.array_split(inverse, min(N_BLOCKS, len(inverse)))
+    spread = np.std([block.mean() for block in blocks], ddof=1) / np.sqrt(len(blocks))
+    if not inverse.mean() > 1 / LARGEST:
+        raise no_dimension("neighbour distances that are all nearly equal")
+    value = 1 / inverse.mean()
+    return Dimension(
+        float(value),
+        float(spread * value**2),
+        frozen(np.array(scales)),
+        frozen(np.array([1 / reading.mean() for reading in readings])),
+    )
+
+
+def no_dimension(received: str) -> InputError:
+    """Say that the dimension cannot be read from the neighbours."""
+    return bad_input(
+        "The dimension cannot be estimated.",
+        received=received,
+        because=f"It is read from ratios of neighbour distances, and trusted up to {LARGEST}.",
+        hint="Give `dim`, more points, or fewer columns (for example by PCA).",
+    )
+
+
+def log_ratios(graph: NeighborGraph, scales: list[int], rows: slice) -> FloatArray:
+    """Return, for each scale k and some points, the mean over j < k of log(r_k/r_j).
+
+    Copies of a point count as the smallest positive distance around.
+    """
+    sqdist = graph.distances(rows, slice(1, scales[-1] + 1))
+    positive = sqdist[sqdist > 0]
+    log_distance = 0.5 * np.log(np.maximum(sqdist, positive.min() if positive.size else 1.0))
+    return np.array(
+        [log_distance[:, k - 1] - log_distance[:, : k - 1].mean(axis=1) for k in scales]
+    )

@@ -1,0 +1,1 @@
+"""What every room uses: checks, errors, threads, progress, memory, words."""

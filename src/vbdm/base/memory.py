@@ -1,0 +1,113 @@
+"""How much memory an estimate will take, before it is made; and a refusal if it is not there."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from .checks import check_count
+from .errors import OutOfMemoryError
+
+#: Bytes per listed pair: the kernel within its reach (two thirds of 12), and its sums over cells in
+#: the solver (about 4); the table of neighbours is gone by then.
+PER_PAIR = 13
+#: Bytes per listed pair where its distance is kept, too.
+PER_KEPT_PAIR = PER_PAIR + 8
+#: Blocks of vectors that the solver holds at a time, and columns in each beyond those asked for.
+BLOCKS, EXTRA = 4.5, 14
+#: What the pieces in work take on two cores, whatever the number of points.
+FIXED = 60_000_000
+#: Copies of the coordinates, and arrays with one number per point.
+COPIES, ARRAYS = 4, 16
+#: With at most so many columns distances are measured again when needed instead of being kept:
+#: that takes a few nanoseconds and saves 8 bytes per pair.
+MEASURED_COLUMNS = 16
+
+
+def estimate_memory(n_points: int, n_neighbors: int, n_columns: int = 3, n_eigen: int = 10) -> int:
+    """Return the bytes that an operator and its spectrum take at the peak, to within 30 %.
+
+    Parameters
+    ----------
+    n_points : int
+        N.
+    n_neighbors : int
+        k, as in `op.n_neighbors`: from 10⁴ points on some 110 on curves, 140 on surfaces, 230 in
+        three dimensions by default, and `effort` times that.
+    n_columns : int
+        Coordinates of each point.
+    n_eigen : int
+        How many eigenpairs are sought.
+
+    Notes
+    -----
+    What the interpreter and the libraries take (some 150 MB) comes on top. Calibrated on the
+    peaks that `benchmarks/speed.py` measures.
+
+    Examples
+    --------
+    >>> round(estimate_memory(1_000_000, 138, n_columns=2) / 1e9, 1)
+    2.9
+    """
+    N = check_count(n_points, "n_points", low=1, high=2**40)
+    k = check_count(n_neighbors, "n_neighbors", low=1, high=N)
+    columns = check_count(n_columns, "n_columns", low=1, high=2**40)
+    n = check_count(n_eigen, "n_eigen", low=1, high=N)
+    per_pair = PER_PAIR if columns <= MEASURED_COLUMNS else PER_KEPT_PAIR
+    per_point = 8 * (BLOCKS * (n + EXTRA) + COPIES * columns + ARRAYS)
+    return int(N * (per_pair * k + per_point)) + FIXED
+
+
+def refuse_if_too_large(n_points: int, n_neighbors: int, n_columns: int) -> None:
+    """Raise before the search if operator and spectrum will not fit into the memory that is free.
+
+    Raises
+    ------
+    OutOfMemoryError
+        With what is needed, what there is, and what to do about it.
+    """
+    needed = estimate_memory(n_points, n_neighbors, n_columns, n_eigen=min(10, n_points))
+    free = available_memory()
+    if free is None or needed <= free:
+        return
+    raise OutOfMemoryError(
+        f"The estimate would not fit into memory. Received {n_points} points with {n_neighbors} "
+        f"neighbours each: about {needed / 1e9:.1f} GB, where {free / 1e9:.1f} GB are free. "
+        "Memory grows with points times neighbours. Pass effort=0.5 (half of it), a smaller "
+        "`n_neighbors`, or a random subset of the points, and new points through the extension; "
+        "vbdm.estimate_memory tells what an estimate takes."
+    )
+
+
+def available_memory() -> int | None:
+    """Return the bytes that are free for this process, or None if that cannot be told."""
+    known = [free for free in (free_in_system(), free_in_group()) if free is not None]
+    return min(known, default=None)
+
+
+def free_in_system(table: str = "/proc/meminfo") -> int | None:
+    """Return what the system can still give, as Linux tells it; elsewhere all memory there is."""
+    try:
+        for line in Path(table).read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return 1024 * int(line.split()[1])
+    except (OSError, ValueError, IndexError):
+        pass
+    try:
+        return int(os.sysconf("SC_PAGE_SIZE")) * int(os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def free_in_group(folder: str = "/sys/fs/cgroup") -> int | None:
+    """Return what a container's limit leaves, if there is one."""
+    try:
+        limit = int(Path(folder, "memory.max").read_text())
+        used = int(Path(folder, "memory.current").read_text())
+        cached = 0
+        for line in Path(folder, "memory.stat").read_text().splitlines():
+            if line.startswith("inactive_file "):
+                cached = int(line.split()[1])  # file pages that are given up on demand
+    except (OSError, ValueError, IndexError):
+        return None
+    return max(0, limit - used + cached)

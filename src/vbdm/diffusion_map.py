@@ -1,0 +1,423 @@
+"""The scikit-learn shell: the whole walk behind `fit`, new points behind `transform`."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from numbers import Integral, Real
+from os import PathLike
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    _fit_context,
+)
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .base.checks import FloatArray
+from .base.errors import OutsideWarning, bad_input
+from .base.progress import Bar, listening
+from .estimate import estimate_operator
+from .extension.extension import complain, extend
+from .graph.graph import NeighborGraph
+from .graph.search.names import ENGINES
+from .request import OPERATORS
+from .settings import METHODS
+from .spectrum.solvers.auto import SOLVERS
+from .spectrum.spectrum import Spectrum
+
+#: A number that may be left to the method.
+AUTO = StrOptions({"auto"})
+POSITIVE = Interval(Real, 0, None, closed="neither")
+REAL = Interval(Real, None, None, closed="neither")
+AT_LEAST_TWO = Interval(Integral, 2, None, closed="left")
+#: Parameters that mean the same in `vbdm.estimate_operator`.
+PASSED_ON = (
+    "beta", "dim", "epsilon", "n_neighbors", "n_density_neighbors", "effort", "metric", "period",
+    "search",
+)  # fmt: skip
+
+
+class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Eigenfunctions of a differential operator learned from points, as coordinates.
+
+    `fit` estimates L f = Δf + c1 ∇f·∇q/q and solves for its slowest modes; `transform` extends
+    them to new points. The embedding of the training points is what `transform` gives there.
+
+    Parameters
+    ----------
+    operator : {"laplacian", "generator"} or float
+        c1: 0 for the geometry, whatever the sampling density q; 1 for the dynamics.
+    n_components : int
+        Number of coordinates. The constant, which says nothing, does not count.
+    method : {"resolved", "paper"}
+        "resolved": right without tuning. "paper": Section 3 of the paper to the letter,
+        with ε and d from the slope of S (Section 5).
+    beta, epsilon, dim : float or "auto"
+        Exponent of the bandwidth ρ = q^β, its scale ε, the intrinsic dimension.
+    n_neighbors, n_density_neighbors : int or "auto"
+        Neighbours in the kernel and in the first density estimate, the point itself included.
+    effort : float
+        From fast (1/4) to accurate (16): multiplies the automatic numbers of neighbours.
+    metric : str or callable
+        How distances are measured: any of scikit-learn's metrics, a function of two points, or
+        "precomputed", if `X` is a square matrix of distances, dense or sparse; new points then are
+        rows of distances to the training points.
+    period : float or list of length n_features, optional
+        Length after which columns repeat, such as 2π for angles; None for those that do not.
+    search : {"auto", "kd-tree", "brute", "pynndescent"} or NeighborSearch, optional
+        Who finds the neighbours (see `vbdm.search`).
+    solver : {"auto", "dense", "shift-invert", "lanczos", "multilevel"} or EigenSolver
+        Who finds the eigenvalues (see `vbdm.solvers`).
+    components : {"each", "largest", "error"}
+        What to do with disconnected data: solve every piece, the largest one only, or refuse.
+    diffusion_time : float, optional
+        t: coordinates are multiplied by exp(λ t), so that distances are diffusion distances. By
+        default all have mean square 1. May be changed without a new `fit`, as `outside` may.
+    outside : {"nan", "nearest", "error"}
+        What `transform` gives where there is no data: NaN and an `OutsideWarning`, the values of
+        the nearest training point, or an error. "nearest" leaves no NaN at all: use it before a
+        classifier that refuses them, in a `GridSearchCV` for example.
+    tol : float
+        Relative accuracy of the eigenvalues; the default is far below the sampling error.
+    random_state : int, RandomState, Generator or None
+        Kept for methods that draw samples; both methods are deterministic.
+    verbose : bool
+        Show a progress bar for each room that takes longer than two seconds.
+
+    Attributes
+    ----------
+    eigenvalues_ : (n_components + 1,) array
+        Eigenvalues of L, from 0 (the constant, which has no coordinate) downwards.
+    eigenvalue_errors_ : (n_components + 1,) array
+        Their sampling errors, computed when first asked for.
+    eigenfunctions_ : (N, n_components + 1) array
+        By columns, mean square 1, the one of eigenvalue 0 first.
+    embedding_ : (N, n_components) array
+        The coordinates: all eigenfunctions but the first, scaled by `diffusion_time`.
+    density_ : (N,) array
+        Sampling density, per unit of d-dimensional volume.
+    dim_, epsilon_, alpha_ : float
+        What was chosen.
+    n_neighbors_ : int
+        Neighbours in use, the point itself included.
+    unresolved_ : (N,) bool array
+        Points whose surroundings are too sparse to be trusted.
+    spectrum_, operator_, tuning_ : Spectrum, Operator, Tuning
+        The results themselves.
+    n_features_in_ : int
+        Number n of columns of the training data.
+    feature_names_in_ : (n,) array
+        Their names, if it had any.
+
+    See Also
+    --------
+    vbdm.estimate_operator : The same walk without scikit-learn, with every option.
+
+    Notes
+    -----
+    **Disconnected data** has one eigenvalue 0 for each piece, and these eigenfunctions are the
+    indicators of the pieces, largest first. They carry information and stay in the embedding, all
+    but the first: where the others are 0 is the largest piece.
+
+    **Search once.** `fit` also takes a `NeighborGraph`, so that changing ε, β, c1, `n_components`
+    or `method` does not repeat the search; nothing is cached behind your back::
+
+        graph = vbdm.neighbors(X, 200)
+        maps = [DiffusionMap(beta=beta).fit(graph) for beta in (0, -0.25, -0.5)]
+
+    Neighbours are then not added: a `SaturatedNeighborsWarning` says if the graph has too few.
+
+    **Before a classifier.** The automatic settings aim at an accurate operator: in many dimensions
+    that takes wide kernels. To tell classes apart few neighbours are better, `n_neighbors=16` say,
+    and the `SaturatedNeighborsWarning` is then of no concern (`benchmarks/digits.py`).
+
+    Cost O(N k log N) for `fit`, O(M k log N) for M new points, in batches of fixed memory.
+
+    Examples
+    --------
+    >>> train = vbdm.datasets.circle(1000, sampling="random", random_state=0)
+    >>> test = vbdm.datasets.circle(5, sampling="random", random_state=1)
+    >>> model = vbdm.DiffusionMap(n_components=2).fit(train.points)
+    >>> model.eigenvalues_.round(1).tolist()     # truth: 0, -1, -1
+    [0.0, -1.0, -1.0]
+    >>> model.transform(test.points).shape
+    (5, 2)
+    >>> graph = vbdm.neighbors(train.points, 200)     # search once, fit many times
+    >>> maps = [vbdm.DiffusionMap(beta=beta).fit(graph) for beta in (0, -0.5)]
+    >>> [model.eigenvalues_.round(1).tolist() for model in maps]
+    [[0.0, -1.0, -1.0], [0.0, -1.0, -1.0]]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "operator": [StrOptions(set(OPERATORS)), REAL],
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "method": [StrOptions(set(METHODS))],
+        "beta": [AUTO, REAL],
+        "epsilon": [AUTO, POSITIVE],
+        "dim": [AUTO, POSITIVE],
+        "n_neighbors": [AUTO, AT_LEAST_TWO],
+        "n_density_neighbors": [AUTO, AT_LEAST_TWO],
+        "effort": [Interval(Real, 0.25, 16, closed="both")],
+        "metric": [str, callable],
+        "period": [None, POSITIVE, "array-like"],
+        "search": [None, StrOptions(set(ENGINES)), HasMethods("index")],
+        "solver": [StrOptions(set(SOLVERS)), HasMethods(["prepare", "solve"])],
+        "components": [StrOptions({"each", "largest", "error"})],
+        "diffusion_time": [None, Interval(Real, 0, None, closed="left")],
+        "outside": [StrOptions({"nan", "nearest", "error"})],
+        "tol": [POSITIVE],
+        "random_state": ["random_state", np.random.Generator],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        operator: str | float = "laplacian",
+        n_components: int = 2,
+        *,
+        method: str = "resolved",
+        beta: float | str = "auto",
+        epsilon: float | str = "auto",
+        dim: float | str = "auto",
+        n_neighbors: int | str = "auto",
+        n_density_neighbors: int | str = "auto",
+        effort: float = 1.0,
+        metric: Any = "euclidean",
+        period: Any = None,
+        search: Any = None,
+        solver: Any = "auto",
+        components: str = "each",
+        diffusion_time: float | None = None,
+        outside: str = "nan",
+        tol: float = 1e-4,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.operator = operator
+        self.n_components = n_components
+        self.method = method
+        self.beta = beta
+        self.epsilon = epsilon
+        self.dim = dim
+        self.n_neighbors = n_neighbors
+        self.n_density_neighbors = n_density_neighbors
+        self.effort = effort
+        self.metric = metric
+        self.period = period
+        self.search = search
+        self.solver = solver
+        self.components = components
+        self.diffusion_time = diffusion_time
+        self.outside = outside
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: ArrayLike | NeighborGraph, y: None = None) -> Self:
+        """Learn the operator and its modes.
+
+        Parameters
+        ----------
+        X : (N, n) array or frame, (N, N) distances if metric="precomputed", or NeighborGraph
+            The points, or their neighbours (to search once and fit many times).
+        y : ignored
+            For scikit-learn.
+        """
+        cloud = self._check_cloud(X)
+        settings = {name: getattr(self, name) for name in PASSED_ON}
+        with shown(self.verbose):
+            operator = estimate_operator(cloud, self.operator, self.method, **settings)
+            spectrum = operator.spectrum(
+                self.n_components + 1, components=self.components, solver=self.solver, tol=self.tol
+            )
+        refuse_too_few(len(spectrum.eigenvalues) - 1, self.n_components)
+        return self._remember(spectrum)
+
+    def transform(self, X: ArrayLike) -> FloatArray:
+        """Return the coordinates of new points, and of training points among them.
+
+        Parameters
+        ----------
+        X : (M, n) array or frame
+            With the columns of the training data.
+
+        Returns
+        -------
+        (M, n_components) array
+            NaN outside the data, and where a mode decays within one step of the kernel so that
+            nothing is known about it; values of the nearest training point if outside="nearest".
+        """
+        points = self._check_new(X)
+        mode = "nearest" if self.outside == "nearest" else "nan"
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", OutsideWarning)  # said below, without training points
+            extension = extend(self.spectrum_, points, outside=mode)
+        values, known = np.array(extension.values), extension.training >= 0
+        # A training point has its value already, strays too; its own row would only repeat it.
+        values[known] = self.eigenfunctions_[extension.training[known]]
+        far = extension.outside & ~known
+        if mode == "nan" and far.any():
+            complain(far, strict=self.outside == "error")
+        return self._coordinates(values)
+
+    def fit_transform(self, X: ArrayLike | NeighborGraph, y: None = None) -> FloatArray:
+        """Fit, and return `embedding_`: what `transform` gives at the training points."""
+        self.fit(X)
+        return self.embedding_
+
+    def density(self, X: ArrayLike) -> FloatArray:
+        """Return the sampling density at new points; 0 outside the data."""
+        points = self._check_new(X)
+        return self.operator_.density_at(points)
+
+    def extend(self, f: ArrayLike, X: ArrayLike) -> FloatArray:
+        """Return functions known on the training data at new points.
+
+        Parameters
+        ----------
+        f : (N,) or (N, m) array
+            Values on the training points, in their order.
+        X : (M, n) array
+            New points.
+
+        Returns
+        -------
+        (M,) or (M, m) array
+            Second order in ε; f itself at training points; NaN outside (or as `outside` says).
+        """
+        points = self._check_new(X)
+        return self.operator_.extend(f, points, outside=self.outside)
+
+    def save(self, path: str | PathLike[str], *, kernel: bool = True) -> None:
+        """Write the fitted model to one file; `vbdm.load(path)` gives it back.
+
+        Parameters that are objects (a solver, a search engine, a random generator) have done their
+        work: the loaded model has their defaults instead. ``kernel=False`` makes the file smaller
+        and loading slower (see `vbdm.save`).
+        """
+        from .io.saved.persistence import save
+
+        check_is_fitted(self, "spectrum_")
+        names = getattr(self, "feature_names_in_", None)
+        model = {
+            "parameters": {name: as_json(value) for name, value in self.get_params().items()},
+            "n_features_in": self.n_features_in_,
+            "feature_names_in": None if names is None else [str(name) for name in names],
+        }
+        save(self.spectrum_, path, model=model, kernel=kernel)
+
+    @classmethod
+    def _from_saved(cls, spectrum: Spectrum, model: dict[str, Any]) -> Self:
+        """Rebuild the fitted model from what `save` wrote."""
+        given = {name: value for name, value in model["parameters"].items() if value is not None}
+        result = cls(**given)
+        result.n_features_in_ = model["n_features_in"]
+        if model["feature_names_in"] is not None:
+            result.feature_names_in_ = np.array(model["feature_names_in"], dtype=object)
+        return result._remember(spectrum)
+
+    @property
+    def eigenvalue_errors_(self) -> FloatArray:
+        """Sampling errors of the eigenvalues, computed when first asked for."""
+        return self.spectrum_.standard_errors
+
+    @property
+    def embedding_(self) -> FloatArray:
+        """Coordinates of the training points."""
+        return self._coordinates(self.eigenfunctions_)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.eigenvalues_) - 1
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn what `X` may be: distances, also sparse ones, if precomputed."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = tags.input_tags.sparse = self._is_precomputed
+        tags.input_tags.positive_only = self._is_precomputed
+        return tags
+
+    @property
+    def _is_precomputed(self) -> bool:
+        return isinstance(self.metric, str) and self.metric == "precomputed"
+
+    def _remember(self, spectrum: Spectrum) -> Self:
+        """Hand out what was found."""
+        operator = spectrum.operator
+        self.spectrum_, self.operator_, self.tuning_ = spectrum, operator, operator.tuning
+        self.eigenvalues_, self.eigenfunctions_ = spectrum.eigenvalues, spectrum.eigenfunctions
+        self.density_, self.unresolved_ = operator.density, spectrum.unresolved
+        self.dim_, self.alpha_ = operator.dim, operator.alpha
+        self.epsilon_, self.n_neighbors_ = operator.epsilon, operator.n_neighbors
+        return self
+
+    def _check_cloud(self, X: Any) -> Any:
+        """Return points, distances or the graph, and remember the columns."""
+        if isinstance(X, NeighborGraph):
+            self.__dict__.pop("feature_names_in_", None)
+            self.n_features_in_ = X.n_rows if X.points is None else X.points.shape[1]
+            n_points = X.n_rows
+        else:
+            given = self._is_precomputed
+            X = validate_data(
+                self, X, accept_sparse="csr" if given else False, dtype=np.float64,
+                ensure_min_samples=2, ensure_non_negative=given,
+            )  # fmt: skip
+            n_points = X.shape[0]
+        refuse_too_few(n_points - 1, self.n_components)
+        return X
+
+    def _check_new(self, X: Any) -> FloatArray:
+        """Return new points with the columns of the training data."""
+        check_is_fitted(self, "spectrum_")
+        self._validate_params()  # some may have changed since `fit`
+        points: FloatArray = validate_data(self, X, dtype=np.float64, reset=False)
+        return points
+
+    def _coordinates(self, values: FloatArray) -> FloatArray:
+        """Leave out the constant and let the modes decay for the diffusion time."""
+        coordinates = np.array(values[:, 1:])
+        if self.diffusion_time is None:
+            return coordinates
+        return np.asarray(coordinates * np.exp(self.eigenvalues_[1:] * self.diffusion_time))
+
+
+@contextmanager
+def shown(verbose: bool) -> Iterator[None]:
+    """Draw progress bars inside the block; otherwise leave the listener as it is."""
+    if not verbose:
+        yield
+        return
+    with listening(bar := Bar()):
+        try:
+            yield
+        finally:
+            bar.close()
+
+
+def refuse_too_few(available: int, wanted: int) -> None:
+    """Raise if there are fewer modes beside the constant than coordinates are wanted."""
+    if available < wanted:
+        raise bad_input(
+            f"`n_components` must be at most {available} here.",
+            received=f"n_components={wanted}",
+            because="N points that hang together have N - 1 modes beside the constant.",
+            hint="Ask for fewer components, or give more points.",
+        )
+
+
+def as_json(value: Any) -> Any:
+    """Return a plain version of a parameter; None for objects, which are not kept."""
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [as_json(entry) for entry in value]
+    return value if isinstance(value, (str, int, float)) else None

@@ -1,0 +1,1 @@
+"""The extension room: everything at new points."""

@@ -1,0 +1,220 @@
+r"""Last room: everything at new points, by the row that the solver solved.
+
+An eigenvector of the pencil satisfies, at each training point i,
+:math:`Σ_j P_{ij} φ_j = (1 - θ g_i) φ_i`, with P the row of the kernel and g the local time. The
+same row at a new point x, with distances, densities and widths measured there as at the training
+points, gives :math:`φ(x) = Σ_j P(x, x_j) φ_j / (1 - θ g(x))` (Nyström's formula for this operator).
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..base.checks import BoolArray, FloatArray, check_choice, check_points, frozen
+from ..base.errors import OutsideWarning, bad_input
+from ..graph.search.exact import chunks
+from ..operator.operator import Operator
+from .rows import NewRows, new_rows
+
+if TYPE_CHECKING:
+    from ..spectrum.spectrum import Spectrum
+
+#: Where less than this is left to divide by, the mode decays within one step of the kernel: the
+#: value would be noise, many times enlarged.
+SMALLEST_DIVISOR = 0.05
+#: New points in a batch: memory does not grow with their number.
+BATCH = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Extension:
+    """Values at new points, and where they are not to be had.
+
+    Attributes
+    ----------
+    values : (M, n) array
+        Eigenfunctions (or other functions) by columns; NaN where flagged.
+    outside : (M,) bool array
+        Points that no training point's kernel reaches.
+    undefined : (M, n) bool array
+        Where the mode decays within one step of the kernel at that point.
+    density : (M,) array
+        The sampling density there, per unit of d-dimensional volume; 0 outside.
+    training : (M,) int array
+        The training point that a new point coincides with; -1: none.
+    """
+
+    values: FloatArray
+    outside: BoolArray
+    undefined: BoolArray
+    density: FloatArray
+    training: NDArray[np.intp]
+
+
+def extend(spectrum: Spectrum, X_new: ArrayLike, *, outside: str = "nan") -> Extension:
+    r"""Return the eigenfunctions at new points.
+
+    Parameters
+    ----------
+    spectrum : Spectrum
+        From `op.spectrum(n)`, of a symmetric operator.
+    X_new : (M, n) array
+        Points with the same columns as the training points.
+    outside : {"nan", "nearest", "error"}
+        What to give where there is no data: NaN with an `OutsideWarning`, the value of the nearest
+        training point (also where a mode is too fast to be extended), or an error.
+
+    Returns
+    -------
+    Extension
+
+    Notes
+    -----
+    Implements :math:`φ_j(x) = Σ_i P(x,x_i) φ_j(x_i) / (1 - θ_j g(x))` with
+    :math:`g = (1 - e^{-λ_{ref}/\max(r(x), cut)})/λ_{ref}`, :math:`r(x) = 1/(ε m ρ(x)^2)`, or
+    :math:`g = ε m ρ(x)^2` without limiter. A point that coincides with a training point is given
+    that point's own row, so the training value to the accuracy of the solver; any other point is a
+    fresh draw, and all its neighbours count. Between the two the extension jumps, because a
+    training point is left out of its own sums: by 2e-4 of the eigenfunction's size in the median on
+    OU in the plane and on an uneven sphere (10,000 points), by up to .2 at single points in the
+    tail of OU, .014 on the sphere (`python benchmarks/extension.py`).
+
+    Examples
+    --------
+    >>> train = vbdm.datasets.circle(2000, sampling="random", random_state=0)
+    >>> test = vbdm.datasets.circle(2000, sampling="random", random_state=1)
+    >>> spectrum = vbdm.estimate_operator(train.points).spectrum(3)
+    >>> extension = vbdm.extend(spectrum, test.points)
+    >>> extension.values.shape, bool(extension.outside.any())
+    ((2000, 3), False)
+    """
+    check_choice(outside, "outside", ("nan", "nearest", "error"))
+    op = spectrum.operator
+    refuse_unsymmetric(op)
+    vectors = op.weights.graph.to_tree(spectrum.eigenfunctions)
+    return gather(op, X_new, outside, vectors, spectrum)
+
+
+def extend_function(
+    operator: Operator, f: ArrayLike, X_new: ArrayLike, *, outside: str = "nan"
+) -> FloatArray:
+    r"""Return a function known on the data at new points.
+
+    Notes
+    -----
+    :math:`f(x) ≈ (P f)(x) - ε m ρ(x)^2 (P L f)(x)`: one step of the kernel smooths f by
+    :math:`ε m ρ^2 L f`, which is taken back; the error is of second order in ε. At a training point
+    the value is f itself.
+    """
+    check_choice(outside, "outside", ("nan", "nearest", "error"))
+    refuse_unsymmetric(operator)
+    values = np.asarray(f, dtype=np.float64)
+    change = np.nan_to_num(operator.apply(values))
+    graph = operator.weights.graph
+    columns = values.reshape(len(values), -1)
+    both = np.hstack([columns, change.reshape(columns.shape)])
+    result = gather(operator, X_new, outside, graph.to_tree(both), None)
+    return frozen(result.values.reshape(-1, *values.shape[1:]))
+
+
+def density_at(operator: Operator, X_new: ArrayLike) -> FloatArray:
+    """Return the sampling density at new points; 0 where no training point's kernel reaches."""
+    nothing = np.zeros((len(operator.degrees), 0))
+    return gather(operator, X_new, "nearest", nothing, None).density
+
+
+def gather(
+    op: Operator, X_new: ArrayLike, outside: str, vectors: FloatArray, spectrum: Spectrum | None
+) -> Extension:
+    """Walk over the new points in batches."""
+    points = check_new_points(X_new, op)
+    parts = [
+        extend_batch(new_rows(op, points[rows]), op, vectors, spectrum)
+        for rows in chunks(len(points), size=BATCH)
+    ]
+    joined = (np.concatenate(part) for part in zip(*parts, strict=True))
+    values, far, undefined, density, training, nearest = joined
+    if outside == "nearest":
+        width = values.shape[1]
+        unknown = undefined | (far & (training < 0))[:, None]
+        values = np.where(unknown, vectors[nearest, :width], values)
+    elif far.any():
+        complain(far, strict=outside == "error")
+    graph = op.weights.graph
+    row = np.where(training >= 0, graph.caller_rows[training], -1)
+    return Extension(frozen(values), frozen(far), frozen(undefined), frozen(density), frozen(row))
+
+
+Batch = tuple[FloatArray, BoolArray, BoolArray, FloatArray, NDArray[np.intp], NDArray[np.intp]]
+
+
+def extend_batch(
+    rows: NewRows, op: Operator, vectors: FloatArray, spectrum: Spectrum | None
+) -> Batch:
+    """Return values, masks, density, coinciding and nearest training points of one batch."""
+    sums = rows.average(vectors)
+    if spectrum is None:
+        own, change = np.hsplit(sums, 2)
+        values = own - rows.steps[:, None] * change
+        known = rows.training >= 0
+        values[known] = np.hsplit(vectors[rows.training[known]], 2)[0]
+        undefined = np.zeros(values.shape, dtype=np.bool_)
+    else:
+        limit = spectrum.limit
+        time = rows.steps if limit is None else limit.time(1 / rows.steps)
+        divisor = 1 - time[:, None] * spectrum.pencil_eigenvalues
+        undefined = (divisor <= SMALLEST_DIVISOR) & ~rows.outside[:, None]
+        values = np.divide(sums, divisor, out=np.full(sums.shape, np.nan), where=~undefined)
+    values[rows.outside & (rows.training < 0 if spectrum is None else True)] = np.nan
+    return values, rows.outside, undefined, rows.density, rows.training, rows.nearest
+
+
+def check_new_points(X_new: ArrayLike, op: Operator) -> FloatArray:
+    """Return new points with as many columns as the training points have."""
+    points = check_points(X_new, at_least=0)
+    known = op.weights.graph.tree_points
+    if known is not None and points.shape[1] != known.shape[1]:
+        raise bad_input(
+            f"New points must have {known.shape[1]} columns.",
+            received=f"shape {points.shape}",
+            because="They are compared with the training points, column by column.",
+            hint="Select and scale the columns as it was done for training.",
+        )
+    return points
+
+
+def complain(far: BoolArray, strict: bool) -> None:
+    """Name the points outside the data."""
+    message = (
+        f"{int(far.sum())} of {len(far)} new points, the first is number {int(np.argmax(far))}, "
+        "lie where no training point's kernel reaches: nothing is known there."
+    )
+    if strict:
+        raise bad_input(
+            "Some new points lie outside the data.",
+            received=message,
+            because="Values there would be invented.",
+            hint="Pass outside='nan' or outside='nearest'.",
+        )
+    warnings.warn(
+        f"{message} Their values are NaN; pass outside='nearest' for those of the nearest training "
+        "points.",
+        OutsideWarning,
+        stacklevel=4,
+    )
+
+
+def refuse_unsymmetric(operator: Operator) -> None:
+    """Raise for the forms whose eigenfunctions are not extended."""
+    if not operator.kernel.bandwidth.is_symmetric:
+        raise bad_input(
+            "The unsymmetric forms are not extended to new points.",
+            received=f"form={operator.form!r}",
+            because="Their rows are not those of a symmetric kernel.",
+            hint="Use form='symmetric'.",
+        )

@@ -1,0 +1,185 @@
+"""Rows of the kernel at new points: distances, density and width as at the training points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from ..bandwidth.bandwidth import Bandwidth
+from ..base.checks import BoolArray, FloatArray
+from ..base.errors import bad_input
+from ..base.shapes import Gaussian, radius_of
+from ..graph.graph import NeighborGraph
+from ..graph.precomputed import check_distances, nearest_in_rows
+from ..kernel.kernel import NEGLIGIBLE, Kernel
+from ..kernel.pair_matrix import rows_at
+from ..operator.operator import Operator
+
+#: A new point is searched for so many times more neighbours than a list holds: some training points
+#: that are not in its list would have it in theirs.
+MORE = 1.25
+
+
+@dataclass(frozen=True, eq=False)
+class NewRows:
+    """The kernel between some new points and their training neighbours.
+
+    Attributes
+    ----------
+    neighbors : (M, k) array
+        Training points, nearest first, in the tree's order.
+    weights : (M, k) array
+        P(x, x_j): rows sum to 1, or are 0 outside.
+    steps : (M,) array
+        ε m ρ(x)², the time of one step.
+    density : (M,) array
+        The sampling density.
+    outside : (M,) bool array
+        Where no training point's kernel reaches.
+    training : (M,) array
+        The training point that it coincides with; -1: none.
+    operator : Operator
+        Whose rows these are.
+    """
+
+    neighbors: NDArray[np.intp]
+    weights: FloatArray
+    steps: FloatArray
+    density: FloatArray
+    outside: BoolArray
+    training: NDArray[np.intp]
+    operator: Operator
+
+    @property
+    def nearest(self) -> NDArray[np.intp]:
+        """The nearest training point."""
+        return self.neighbors[:, 0]
+
+    def average(self, f: FloatArray) -> FloatArray:
+        """Return P f: at a training point by its own row, elsewhere as a fresh draw."""
+        n_new, k = self.neighbors.shape
+        pointer = np.arange(0, n_new * k + 1, k)
+        shape = (n_new, len(f))
+        table = csr_array((self.weights.ravel(), self.neighbors.ravel(), pointer), shape)
+        result: FloatArray = table @ f
+        known = np.flatnonzero(self.training >= 0)
+        if known.size:
+            op, row = self.operator, self.training[known]
+            degree = op.degrees[row, None]
+            own = rows_at(op.weights, row) @ f
+            result[known] = np.divide(own, degree, out=np.zeros_like(own), where=degree > 0)
+        return result
+
+
+def new_rows(op: Operator, points: FloatArray) -> NewRows:
+    """Measure everything at some new points."""
+    graph, kernel, source = op.weights.graph, op.kernel, op.source
+    neighbors, sqdist = find_neighbors(graph, points)
+    rho0 = np.sqrt(np.maximum(sqdist[:, : source.n_density_neighbors - 1].mean(axis=1), TINY))
+    pilot = pilot_at(op, neighbors, sqdist, rho0)
+    rho = source.bandwidth_at(points, pilot)
+    listing = n_listing(graph.radii, graph.n_neighbors, neighbors, sqdist)
+    values = kernel_at(kernel, listing, rho, neighbors, sqdist)
+    counts = 1.0 if graph.counts is None else graph.counts[neighbors]
+    volume = kernel.moments(op.dim).m0 * (kernel.epsilon * rho**2) ** (op.dim / 2)
+    density = (values * counts).sum(axis=1) / (graph.n_rows * volume)
+    weights = values * op.weights.factor[neighbors]
+    total = weights.sum(axis=1, keepdims=True)
+    outside = out_of_reach(kernel, neighbors, sqdist) | (total[:, 0] == 0)
+    training = np.where(sqdist[:, 0] == 0, neighbors[:, 0], -1)
+    known = training >= 0
+    steps = kernel.epsilon * kernel.moments(op.dim).m * rho**2
+    steps[known] = op.steps[training[known]]
+    density[known] = kernel.density(op.dim)[training[known]]
+    outside[known] = op.degrees[training[known]] == 0
+    return NewRows(
+        neighbors,
+        np.divide(weights, total, out=np.zeros_like(weights), where=total > 0),
+        steps,
+        np.where(outside, 0.0, density),
+        outside,
+        training,
+        op,
+    )
+
+
+#: Under a square root or a logarithm.
+TINY = np.finfo(np.float64).tiny
+
+
+def find_neighbors(graph: NeighborGraph, points: FloatArray) -> tuple[NDArray[np.intp], FloatArray]:
+    """Search the training points around new ones."""
+    k = min(int(MORE * graph.n_neighbors) + 1, graph.n_points)
+    if graph.index is None:
+        return nearest_given(graph, points, k)
+    indices, sqdist = graph.index.query(points, k)
+    return indices.astype(np.intp), sqdist
+
+
+def nearest_given(
+    graph: NeighborGraph, distances: FloatArray, k: int
+) -> tuple[NDArray[np.intp], FloatArray]:
+    """Return the k nearest training points, where distances to all of them are given (M, N)."""
+    if distances.shape[1] != graph.n_rows:
+        raise bad_input(
+            "New points cannot be placed among these.",
+            received=f"{distances.shape[1]} columns, for a graph with metric {graph.metric!r}",
+            because="Only the distances between training points are known, so each new row must "
+            f"hold its distances to all {graph.n_rows} of them.",
+            hint="Pass distances, or fit on the points themselves.",
+        )
+    check_distances(distances, 0)
+    return nearest_in_rows(distances[:, graph.caller_rows], k)
+
+
+def n_listing(
+    radii: FloatArray, k: int, neighbors: NDArray[np.intp], sqdist: FloatArray
+) -> NDArray[np.intp]:
+    """Return how many of the two ends would list each pair: 0, 1 or 2."""
+    by_new = np.arange(neighbors.shape[1]) < k - 1
+    by_training = sqdist <= radii[neighbors]
+    return by_new.astype(np.intp) + by_training
+
+
+def pilot_at(
+    op: Operator, neighbors: NDArray[np.intp], sqdist: FloatArray, rho0: FloatArray
+) -> FloatArray:
+    """Return the first density estimate at new points, as `vbdm.kernel.kernel.pilot_density` does."""
+    source, graph = op.source, op.weights.graph
+    bandwidth = Bandwidth.of_form("symmetric", source.rho0)
+    # The pilot is a Gaussian with ε = 1/2, one-way pairs counted whole (`evaluate_kernel`) or half.
+    pilot = Kernel(op.weights, bandwidth, 0.5, Gaussian(), 0.0, one_way_share=0.5)
+    listing = n_listing(source.radii, source.n_neighbors, neighbors, sqdist)
+    values = kernel_at(pilot, listing, rho0, neighbors, sqdist)
+    counts = 1.0 if graph.counts is None else graph.counts[neighbors]
+    sums = np.maximum((values * counts).sum(axis=1), 1.0)
+    volume = pilot.moments(op.dim).m0 * (0.5 * rho0**2) ** (op.dim / 2)
+    return np.asarray(sums / (graph.n_rows * volume))
+
+
+def kernel_at(
+    kernel: Kernel,
+    listing: NDArray[np.intp],
+    rho: FloatArray,
+    neighbors: NDArray[np.intp],
+    sqdist: FloatArray,
+) -> FloatArray:
+    """Return K(x, x_j), pairs that only one end would list counted by their share."""
+    scaled = sqdist / (kernel.epsilon * rho[:, None] * kernel.bandwidth.column[neighbors])
+    values = kernel.shape(scaled)
+    values[scaled >= kernel.cutoff] = 0.0
+    share = np.array([0.0, kernel.one_way_share, 1.0])
+    return np.asarray(values * share[listing])
+
+
+def out_of_reach(kernel: Kernel, neighbors: NDArray[np.intp], sqdist: FloatArray) -> BoolArray:
+    """Tell which points lie beyond the kernels of all training points.
+
+    Judged by the training points' own widths: far away the new point's own width grows with the
+    distance, and would always reach somebody.
+    """
+    reach = kernel.epsilon * kernel.bandwidth.squared * radius_of(kernel.shape, NEGLIGIBLE)
+    return np.asarray((sqdist >= reach[neighbors]).all(axis=1))

@@ -1,0 +1,1 @@
+"""The graph room: points, distances, searches; who is near whom."""

@@ -1,0 +1,112 @@
+"""How far points are from each other: which lengths are measured, and who searches by them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..base.checks import FloatArray, frozen
+from ..base.errors import bad_input
+from .search import Auto, KDTree, MetricSearch, NeighborSearch, PeriodicTree, as_search
+from .search.periodic import wrap
+
+#: A metric's name in scikit-learn, or a function of two points.
+Metric = str | Callable[[FloatArray, FloatArray], float]
+#: Names of the length that everything else is built for.
+EUCLIDEAN = ("euclidean", "l2", "minkowski")
+PRECOMPUTED = "precomputed"
+
+
+@dataclass(frozen=True, eq=False)
+class Distance:
+    """A metric, and the periods of the columns that are periodic.
+
+    Attributes
+    ----------
+    metric : str or callable
+        "euclidean", or what scikit-learn understands.
+    period : (n,) array or None
+        Period of each column, 0 for those that are not periodic; None: no column is.
+    """
+
+    metric: Metric = "euclidean"
+    period: FloatArray | None = None
+
+    @classmethod
+    def checked(cls, metric: Any, period: Any, n_columns: int) -> Distance:
+        """Check what the user asked for."""
+        metric = check_metric(metric)
+        lengths = None if period is None else check_period(period, n_columns)
+        if lengths is not None and metric != "euclidean":
+            raise bad_input(
+                "Periodic columns go with the Euclidean metric only.",
+                received=f"`period` and metric={metric!r}",
+                because="Distances in a periodic box are those to the nearest image of a point.",
+                hint="Leave `metric` out, or pass a function of two points that knows the periods.",
+            )
+        return cls(metric, lengths)
+
+    @property
+    def is_euclidean(self) -> bool:
+        """Whether lengths are those of straight lines."""
+        return self.metric == "euclidean" and self.period is None
+
+    def wrapped(self, points: FloatArray) -> FloatArray:
+        """Return the points inside the box: 0 and a whole period are the same place."""
+        return points if self.period is None else wrap(points, self.period)
+
+    def engine(self, search: Any = None) -> NeighborSearch:
+        """Return who finds neighbours by this distance: the user's engine, or a fitting one."""
+        wanted = as_search(search)
+        if self.is_euclidean:
+            return wanted
+        if not isinstance(wanted, (Auto, KDTree)):
+            raise bad_input(
+                "This engine measures straight lines only.",
+                received=f"search={search!r} with metric={self.metric!r}"
+                + ("" if self.period is None else " and `period`"),
+                because="Periodic boxes are searched by SciPy's tree, other metrics by "
+                "scikit-learn, which chooses its own algorithm.",
+                hint="Leave `search` out, or pass neighbours found elsewhere "
+                "(vbdm.NeighborGraph.from_arrays, from_sparse).",
+            )
+        return MetricSearch(self.metric) if self.period is None else PeriodicTree(self.period)
+
+
+def check_metric(metric: Any) -> Metric:
+    """Return the metric under one name for each; scikit-learn checks the others."""
+    if callable(metric):
+        found: Metric = metric
+        return found
+    if isinstance(metric, str):
+        return "euclidean" if metric in EUCLIDEAN else metric
+    raise bad_input(
+        "`metric` must be a name or a function of two points.",
+        received=repr(metric),
+        because="It says how distances are measured.",
+        hint="Use 'euclidean', any metric of scikit-learn such as 'manhattan' or 'haversine', "
+        "'precomputed', or a function.",
+    )
+
+
+def check_period(period: Any, n_columns: int) -> FloatArray | None:
+    """Return one length per column, 0 where a column is not periodic; None if none is."""
+    try:
+        # None becomes NaN here, so NaN itself is told apart first.
+        given = [period] * n_columns if np.ndim(period) == 0 else list(period)
+        lengths = np.array([0.0 if length is None else float(length) for length in given])
+    except (TypeError, ValueError):
+        lengths = np.full(n_columns, np.nan)
+    if len(lengths) != n_columns or np.isnan(lengths).any() or (lengths < 0).any():
+        raise bad_input(
+            "`period` must be one length, or one for each column.",
+            received=f"{period!r} for {n_columns} column(s)",
+            because="It says after which length a column comes back to the same place.",
+            hint="Use 2*np.pi or 360 for angles, the edges of a simulation cell for positions; "
+            "None for a column that is not periodic.",
+        )
+    lengths[np.isinf(lengths)] = 0.0
+    return frozen(lengths) if lengths.any() else None

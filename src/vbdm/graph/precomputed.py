@@ -1,0 +1,216 @@
+"""Neighbours found elsewhere: checked, and brought into the form of a table.
+
+A table of neighbours is two (N, k) arrays, indices and squared distances, each row sorted with the
+point itself first.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, issparse
+
+from ..base.checks import FloatArray, IntArray, check_count, check_finite
+from ..base.errors import InputError, bad_input
+from .search.exact import chunks
+
+#: Of a complete matrix no more neighbours are taken unless asked for.
+MOST_TAKEN = 1024
+#: Fewer neighbours than this, itself included, are no list.
+FEWEST = 5
+#: Distances from either end may differ by this share; more, and they are no distances.
+ASYMMETRY = 1e-3
+Table = tuple[IntArray, FloatArray]
+
+
+def table_of_matrix(matrix: Any, n_neighbors: int | None = None) -> Table:
+    """Return the table of neighbours of a square matrix of distances, dense or sparse.
+
+    Parameters
+    ----------
+    matrix : (N, N) array or sparse matrix
+        Distances, not squared. Of a sparse matrix the stored entries are the known distances,
+        stored zeros included; a pair that one row lists counts for both.
+    n_neighbors : int, optional
+        k, itself included; by default as many as every row has, at most 1,024.
+
+    Notes
+    -----
+    All rows are cut to the length k: a kernel sees nothing beyond the end of a list, so lists of
+    unequal length would be balls of unequal meaning. Cost O(N² log k) dense, O(pairs) sparse.
+    """
+    if issparse(matrix):
+        return table_of_sparse(coo_array(matrix), n_neighbors)
+    return table_of_dense(matrix, n_neighbors)
+
+
+def table_of_dense(matrix: Any, n_neighbors: int | None) -> Table:
+    """Return the k nearest of each row of a complete matrix, some rows at a time."""
+    try:
+        # Strided views stay views: the matrix may take most of the memory.
+        D = np.asarray(matrix)
+        if D.dtype.kind not in "fiu":
+            D = D.astype(np.float64)
+    except (TypeError, ValueError):
+        raise no_matrix(f"{type(matrix).__name__}") from None
+    check_square(D)
+    n = len(D)
+    high = n if n_neighbors is None else check_count(n_neighbors, "n_neighbors", low=2, high=n)
+    k = min(high, MOST_TAKEN) if n_neighbors is None else high
+    indices, sqdist = np.empty((n, k), dtype=np.int32), np.empty((n, k))
+    scale = float(np.max(D))
+    for rows in chunks(n, size=max(1, (1 << 20) // n)):
+        part = np.array(D[rows], dtype=np.float64)
+        own = np.arange(rows.start, rows.stop)
+        check_distances(part, rows.start)
+        check_diagonal(part[own - rows.start, own], own, scale)
+        check_symmetry(part, np.asarray(D[:, rows]).T, scale)
+        # Before all copies of the point, which are at distance 0, too.
+        part[own - rows.start, own] = -1.0
+        indices[rows], sqdist[rows] = nearest_in_rows(part, k)
+        sqdist[rows, 0] = 0.0
+    return indices, sqdist
+
+
+def nearest_in_rows(distances: FloatArray, k: int) -> tuple[NDArray[np.intp], FloatArray]:
+    """Return the k smallest of each row, ties in the order of the columns, and their squares."""
+    near = np.argpartition(distances, k - 1, axis=1)[:, :k]
+    near.sort(axis=1)
+    found = np.take_along_axis(distances, near, axis=1)
+    order = np.argsort(found, axis=1, kind="stable")
+    return np.take_along_axis(near, order, axis=1), np.take_along_axis(found, order, axis=1) ** 2
+
+
+def table_of_sparse(matrix: Any, n_neighbors: int | None) -> Table:
+    """Return what the rows list, pairs counted from both ends, cut to one length."""
+    check_square(matrix)
+    n = matrix.shape[0]
+    row, column = matrix.row.astype(np.int64), matrix.col.astype(np.int64)
+    value = matrix.data.astype(np.float64)
+    check_distances(value, row)
+    scale = float(value.max(initial=0.0))
+    on_diagonal = row == column
+    check_diagonal(value[on_diagonal], row[on_diagonal], scale)
+    row, column, value = row[~on_diagonal], column[~on_diagonal], value[~on_diagonal]
+    # Each pair from both ends; then one of each, the shorter where they differ in the last digits.
+    key = np.concatenate([row * n + column, column * n + row])
+    value = np.concatenate([value, value])
+    order = np.lexsort((value, key))
+    key, value = key[order], value[order]
+    first = np.flatnonzero(np.diff(key, prepend=-1))
+    last = np.append(first[1:], len(key)) - 1
+    check_symmetry(value[first], value[last[: len(first)]], scale)
+    key, value = key[first], value[first]
+    row, column = np.divmod(key, n)
+    order = np.lexsort((column, value, row))
+    row, column, value = row[order], column[order], value[order]
+    count = np.bincount(row, minlength=n) + 1
+    k = list_length(count, n_neighbors)
+    start = np.cumsum(count - 1) - (count - 1)
+    place = start[:, None] + np.arange(k - 1)
+    own = np.arange(n)[:, None]
+    indices = np.hstack([own, column[place]]).astype(np.int32)
+    return indices, np.hstack([np.zeros((n, 1)), value[place] ** 2])
+
+
+def list_length(count: NDArray[np.intp], n_neighbors: int | None) -> int:
+    """Return the length that all lists have, or refuse if some are too short."""
+    shortest, n = int(count.min()), len(count)
+    if n_neighbors is None:
+        wanted = min(FEWEST, n)
+        k = min(shortest, MOST_TAKEN)
+    else:
+        wanted = k = check_count(n_neighbors, "n_neighbors", low=2, high=n)
+    if shortest >= wanted:
+        return k
+    few = count < wanted
+    raise bad_input(
+        f"Every row of the distance matrix must list at least {wanted - 1} neighbours.",
+        received=f"{int(few.sum())} row(s) with fewer, the first is row {int(np.argmax(few))} "
+        f"with {int(count[np.argmax(few)]) - 1}",
+        because="A radius graph has few entries where points are sparse, and zeros that are not "
+        "stored are distances that are not known.",
+        hint="Store the k nearest of every point (KNeighborsTransformer(mode='distance')), drop "
+        "isolated points, or pass a smaller `n_neighbors`.",
+    )
+
+
+def check_square(matrix: Any) -> None:
+    """Refuse what is no square matrix."""
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] < 2:
+        raise no_matrix(f"shape {matrix.shape}")
+
+
+def no_matrix(received: str) -> InputError:
+    """Return the error for something that is no matrix of distances."""
+    return bad_input(
+        "A precomputed distance matrix must be square, with one row per point.",
+        received=received,
+        because="metric='precomputed' means that X holds distances, not points.",
+        hint="Pass the points and leave `metric` out, or an (N, N) matrix, dense or sparse.",
+    )
+
+
+def check_distances(values: FloatArray, row: Any) -> None:
+    """Refuse negative and missing distances, and say where."""
+    wrong = ~(values >= 0) | np.isinf(values)
+    if not wrong.any():
+        return
+    place = np.argwhere(wrong)[0][0]
+    at = row + place if np.ndim(row) == 0 else row[place]
+    raise bad_input(
+        "Distances must be finite and not negative.",
+        received=f"{int(wrong.sum())} other value(s), the first in row {int(at)}",
+        because="Unknown distances are left out of a sparse matrix, not stored as NaN or infinity.",
+        hint="Check that these are distances, neither similarities nor logarithms.",
+    )
+
+
+def check_diagonal(values: FloatArray, rows: NDArray[Any], scale: float) -> None:
+    """Refuse a point that is far from itself: the sign of a similarity matrix."""
+    wrong = values > 1e-6 * scale
+    if wrong.any():
+        raise bad_input(
+            "The distance of a point to itself must be 0.",
+            received=f"{values[np.argmax(wrong)]:.3g} in row {int(rows[np.argmax(wrong)])}",
+            because="Similarities (kernels, correlations, connectivities) are largest there.",
+            hint="Pass distances; scanpy keeps them in obsp['distances'].",
+        )
+
+
+def check_symmetry(there: FloatArray, back: FloatArray, scale: float) -> None:
+    """Refuse distances that depend on the direction."""
+    if (np.abs(there - back) > ASYMMETRY * np.maximum(there, back) + 1e-6 * scale).any():
+        raise bad_input(
+            "The distance matrix is not symmetric.",
+            received="pairs whose two distances differ by more than 0.1 %",
+            because="A distance is the same in both directions.",
+            hint="Pass (D + D.T) / 2 if the difference means nothing.",
+        )
+
+
+def check_table(indices: NDArray[Any], sqdist: FloatArray) -> None:
+    """Refuse arrays that are not a table of neighbours."""
+    hint = "Each row lists a point's neighbours by increasing squared distance, itself first."
+    why = "A neighbour graph is two (N, k) arrays: integer indices and squared distances."
+    what = "The neighbour arrays do not fit together."
+    if indices.ndim != 2 or indices.shape != sqdist.shape or min(indices.shape) < 2:
+        received = f"shapes {indices.shape} and {sqdist.shape}"
+        raise bad_input(what, received=received, because=why, hint=hint)
+    if indices.dtype.kind not in "iu":
+        raise bad_input(what, received=f"indices of type {indices.dtype}", because=why, hint=hint)
+    check_finite(sqdist, "squared distances")
+    own = np.arange(len(indices))
+    wrong = (
+        (indices[:, 0] != own)
+        | (indices.astype(np.int64) < 0).any(axis=1)
+        | (indices >= len(indices)).any(axis=1)
+        | (np.diff(sqdist, axis=1) < 0).any(axis=1)
+        | (sqdist[:, 0] != 0)
+        | (np.diff(np.sort(indices, axis=1), axis=1) == 0).any(axis=1)
+    )
+    if wrong.any():
+        received = f"{wrong.sum()} row(s) out of order, the first is row {np.argmax(wrong)}"
+        raise bad_input(what, received=received, because=why, hint=hint)

@@ -1,0 +1,184 @@
+"""Exact engines, and the protocol that all engines follow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from ...base.checks import FloatArray, IntArray
+from ...base.threads import for_each
+
+
+class NeighborIndex(Protocol):
+    """A cloud made ready to be searched.
+
+    An index that never misses a neighbour may say so by an attribute ``is_exact = True``.
+    """
+
+    @property
+    def rows_per_call(self) -> int:
+        """How many points one call should take."""
+
+    @property
+    def parallel(self) -> bool:
+        """Whether calls may run side by side."""
+
+    def query(self, points: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
+        """Return indices (M, k) and squared distances (M, k) of the k nearest, nearest first."""
+
+
+class NeighborSearch(Protocol):
+    """Makes a cloud ready to be searched."""
+
+    def index(self, cloud: FloatArray, k: int) -> NeighborIndex:
+        """Return the cloud's index; `k` says how many neighbours will mostly be asked for."""
+
+
+#: Coordinates gathered at a time when distances are measured.
+GATHERED = 1 << 18
+
+
+def chunks(n_rows: int, size: int) -> Iterator[slice]:
+    """Yield slices that cover range(n_rows)."""
+    for start in range(0, n_rows, size):
+        yield slice(start, min(start + size, n_rows))
+
+
+@dataclass(frozen=True)
+class KDTree:
+    """SciPy's exact k-d tree; the best choice up to about ten effective columns."""
+
+    leafsize: int = 16
+
+    def index(self, cloud: FloatArray, k: int) -> TreeIndex:
+        """Build the tree."""
+        # Sliding midpoints build faster than medians, and the points already are in tree order.
+        many = cloud.shape[1] > 3
+        return TreeIndex(
+            cKDTree(cloud, leafsize=self.leafsize, balanced_tree=False, compact_nodes=many)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class TreeIndex:
+    """A k-d tree. SciPy's results take 16 bytes per pair, so calls are kept short."""
+
+    tree: Any
+    rows_per_call: int = 1024
+    parallel: bool = True
+    is_exact: bool = True
+
+    def query(self, points: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
+        """Return indices and squared distances of the k nearest."""
+        distance, index = self.tree.query(points, k=k)
+        distance = distance.reshape(-1, k)
+        return index.reshape(-1, k).astype(np.int32), np.square(distance, out=distance)
+
+
+@dataclass(frozen=True)
+class BruteForce:
+    """All distances in blocks, by scikit-learn: wins when the effective dimension is high."""
+
+    #: Extra candidates: fast distances (``|x|² + |y|² - 2xy``) are inexact, so a few more are
+    #: fetched, measured again in full precision, and the k nearest kept.
+    spare: int = 8
+
+    def index(self, cloud: FloatArray, k: int) -> BruteIndex:
+        """Centre the cloud: fast distances lose digits far from the origin."""
+        from sklearn.neighbors import NearestNeighbors
+
+        centre = cloud.mean(axis=0)
+        engine = NearestNeighbors(algorithm="brute", n_jobs=-1).fit(cloud - centre)
+        return BruteIndex(engine, cloud, centre, self.spare)
+
+
+@dataclass(frozen=True, eq=False)
+class BruteIndex:
+    """A centred cloud; scikit-learn uses all cores by itself."""
+
+    engine: Any
+    cloud: FloatArray
+    centre: FloatArray
+    spare: int
+    rows_per_call: int = 4096
+    parallel: bool = False
+    is_exact: bool = True
+
+    def query(self, points: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
+        """Return indices and squared distances of the k nearest."""
+        n_candidates = min(k + self.spare, len(self.cloud))
+        candidates = self.engine.kneighbors(points - self.centre, n_candidates, False)
+        return nearest_of(points, self.cloud, candidates, k, share=True)
+
+
+def nearest_of(
+    points: FloatArray,
+    cloud: FloatArray,
+    candidates: NDArray[np.integer],
+    k: int,
+    *,
+    share: bool = False,
+) -> tuple[IntArray, FloatArray]:
+    """Measure candidates in full precision and return the k nearest; on all cores, if shared."""
+    indices, sqdist = np.empty((len(points), k), dtype=np.int32), np.empty((len(points), k))
+
+    def work(rows: slice) -> None:
+        exact = squared_distances(points[rows], cloud, candidates[rows])
+        nearest = np.argsort(exact, axis=1, kind="stable")[:, :k]
+        indices[rows] = np.take_along_axis(candidates[rows], nearest, axis=1)
+        sqdist[rows] = np.take_along_axis(exact, nearest, axis=1)
+
+    for_each(work, chunks(len(points), size=256), parallel=share)
+    return indices, sqdist
+
+
+def squared_distances(
+    points: FloatArray,
+    cloud: FloatArray,
+    indices: NDArray[np.integer],
+    period: FloatArray | None = None,
+) -> FloatArray:
+    """Return |points_i - cloud_j|² for j in indices_i, in float64, a few rows at a time.
+
+    In a periodic box the distance is that to the nearest image.
+    """
+    result = np.empty(indices.shape)
+    size = max(1, GATHERED // max(1, indices.shape[1] * cloud.shape[1]))
+    for rows in chunks(len(points), size=size):
+        gap = np.take(cloud, indices[rows], axis=0)
+        gap -= points[rows, None, :]
+        if period is not None:
+            for column in np.flatnonzero(period):
+                to_nearest_image(gap[..., column], period[column])
+        np.einsum("ijk,ijk->ij", gap, gap, out=result[rows])
+    return result
+
+
+def distances_by_column(
+    points: FloatArray,
+    columns: FloatArray,
+    indices: NDArray[np.integer],
+    period: FloatArray | None = None,
+) -> FloatArray:
+    """Return the same from the cloud's contiguous columns (n, N): several times faster, if few."""
+    # Converted once: NumPy would do it again for every column.
+    wanted = indices.astype(np.intp, copy=False)
+    total, gap = np.zeros(wanted.shape), np.empty(wanted.shape)
+    lengths = np.zeros(len(columns)) if period is None else period
+    for own, column, length in zip(points.T, columns, lengths, strict=True):
+        np.take(column, wanted, out=gap, mode="clip")
+        gap -= own[:, None]
+        if length > 0:
+            to_nearest_image(gap, length)
+        total += np.square(gap, out=gap)
+    return total
+
+
+def to_nearest_image(gap: FloatArray, length: float) -> None:
+    """Replace differences of coordinates by those to the nearest image, in place."""
+    gap -= length * np.rint(gap / length)

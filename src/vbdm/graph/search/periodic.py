@@ -1,0 +1,56 @@
+"""Neighbours in a periodic box: angles, simulation cells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from ...base.checks import FloatArray, IntArray
+from .exact import TreeIndex
+
+
+@dataclass(frozen=True, eq=False)
+class PeriodicTree:
+    """SciPy's k-d tree with distances to the nearest image of each point.
+
+    `period` has one length per column, 0 for columns that are not periodic.
+    """
+
+    period: FloatArray
+    leafsize: int = 16
+
+    def index(self, cloud: FloatArray, k: int) -> PeriodicIndex:
+        """Build the tree; the cloud must lie in the box."""
+        tree = cKDTree(cloud, leafsize=self.leafsize, boxsize=self.period)
+        return PeriodicIndex(TreeIndex(tree), self.period)
+
+
+@dataclass(frozen=True, eq=False)
+class PeriodicIndex:
+    """A tree that takes points from anywhere: they are wrapped into the box first.
+
+    SciPy would do it as well, with other last digits: a point would not be at distance 0 from
+    itself one period further on.
+    """
+
+    inner: TreeIndex
+    period: FloatArray
+    rows_per_call: int = 1024
+    parallel: bool = True
+    is_exact: bool = True
+
+    def query(self, points: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
+        """Return indices and squared distances of the k nearest."""
+        return self.inner.query(wrap(points, self.period), k)
+
+
+def wrap(points: FloatArray, period: FloatArray) -> FloatArray:
+    """Return coordinates in [0, period) of the periodic columns, the others as they are."""
+    result = points.copy()
+    for column in np.flatnonzero(period):
+        inside = np.mod(points[:, column], period[column])
+        # Rounding lifts -1e-20 to the period itself.
+        result[:, column] = np.where(inside >= period[column], 0.0, inside)
+    return result

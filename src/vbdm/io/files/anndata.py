@@ -1,0 +1,162 @@
+"""AnnData, the files of single-cell science: read coordinates or distances, write results back."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+
+from ...base.errors import bad_input
+from ..saved.archive import check_target, replacing_path
+from .formats import need
+from .npz import choose_key
+from .table import Content, Options, as_rows, listed
+
+if TYPE_CHECKING:
+    from ...spectrum.spectrum import Spectrum
+    from .cloud import Cloud
+
+#: What is taken if nothing is asked for.
+USUAL_KEY = "X_pca"
+
+
+def read(path: Path, options: Options) -> Content:
+    """Read the matrix X, coordinates from obsm, or distances from obsp."""
+    h5py, io = need("h5py", path, "anndata"), need("anndata.io", path, "anndata")
+    with h5py.File(path, "r") as file:
+        places = places_in(file)
+        place = find_place(places, options.key)
+        element = io.read_elem(file[place])
+        genes = io.read_elem(file["var"]).index if place == "X" else None
+    selection = {"key": place}
+    if place.startswith("obsp/"):
+        return Content(csr_array(element), (), selection, metric="precomputed")
+    notes = []
+    if options.key is None and len(places) > 1:
+        others = listed([other for other in places if other != place])
+        notes.append(f"{place.replace('obsm/', '')} of obsm was used; --key takes {others}.")
+    return Content(*table_of(element, place, genes), selection, notes=tuple(notes))
+
+
+def places_in(file: Any) -> list[str]:
+    """Return the paths of all matrices that could be meant."""
+    places = [f"{part}/{name}" for part in ("obsm", "obsp") for name in file.get(part, ())]
+    places = [place for place in places if "connectivities" not in place]
+    if "X" in file:
+        places.append("X")
+    return places
+
+
+def find_place(places: list[str], key: str | None) -> str:
+    """Return the path inside the file that a key means.
+
+    A key is "X", a name in obsm or in obsp, or a whole path such as "obsm/X_umap".
+    """
+    if key is None:
+        usual = f"obsm/{USUAL_KEY}"
+        return usual if usual in places else choose_key(None, places, "matrix", likely=places)
+    for place in places:
+        if key in (place, place.partition("/")[2]):
+            return place
+    return choose_key(key, places, "matrix", likely=places)
+
+
+def table_of(element: Any, place: str, genes: Any) -> tuple[NDArray[Any], tuple[str, ...]]:
+    """Return an element of the file as a table, and the names of its columns."""
+    labels = getattr(element, "columns", genes)
+    if hasattr(element, "to_numpy"):
+        element = element.to_numpy()
+    dense = element.toarray() if issparse(element) else np.asarray(element)
+    values = as_rows(dense, f"The matrix {place!r}")
+    if labels is not None:
+        return values, tuple(str(label) for label in labels)
+    name = place.partition("/")[2]
+    return values, tuple(f"{name}{number}" for number in range(values.shape[1]))
+
+
+def write_anndata(
+    path_in: str | os.PathLike[str],
+    path_out: str | os.PathLike[str],
+    cloud: Cloud,
+    spectrum: Spectrum,
+    *,
+    params: Mapping[str, Any] | None = None,
+) -> None:
+    """Write a copy of an AnnData file with the results inside, where scanpy's users look for them.
+
+    Parameters
+    ----------
+    path_in, path_out : path
+        The file that was read, and a new one; an existing file is never overwritten.
+    cloud : Cloud
+        What was estimated on; rows of the file that are not in it get NaN.
+    spectrum : Spectrum
+        The results, one row per point of the cloud.
+    params : dict, optional
+        Settings to remember.
+
+    Notes
+    -----
+    ``obsm["X_vbdm"]`` holds the eigenfunctions without the first one, which is constant,
+    ``obs["vbdm_density"]`` the density, and ``uns["vbdm"]`` the eigenvalues and standard errors of
+    the columns of ``X_vbdm``, epsilon, dim and params.
+    """
+    library = need("anndata", path_in, "anndata")
+    target = check_new(path_out)
+    adata = library.read_h5ad(path_in)
+    if adata.n_obs != cloud.n_read:
+        raise bad_input(
+            "The results do not belong to this file.",
+            received=f"{adata.n_obs} observations, where {cloud.n_read} were read",
+            because="The file has changed since, or it is another one.",
+            hint="Pass the very file that was read.",
+        )
+    operator = spectrum.operator
+    adata.obsm["X_vbdm"] = spread(spectrum.eigenfunctions[:, 1:], cloud)
+    adata.obs["vbdm_density"] = spread(operator.density, cloud)
+    adata.uns["vbdm"] = {
+        "params": plain_settings(params or {}),
+        "eigenvalues": np.array(spectrum.eigenvalues[1:]),
+        "standard_errors": np.array(spectrum.standard_errors[1:]),
+        "epsilon": float(operator.epsilon),
+        "dim": float(operator.dim),
+    }
+    with replacing_path(target) as unfinished:
+        adata.write_h5ad(unfinished)
+
+
+def check_new(path: str | os.PathLike[str]) -> Path:
+    """Return where to write, if nothing is there yet."""
+    target = check_target(path)
+    if target.exists():
+        raise bad_input(
+            "The file to write exists already.",
+            received=repr(os.fspath(path)),
+            because="Results go to a new file; nothing is overwritten.",
+            hint="Choose another name.",
+        )
+    return target
+
+
+def spread(values: NDArray[Any], cloud: Cloud) -> NDArray[Any]:
+    """Return one row per row of the file, NaN for those that were not used."""
+    result = np.full((cloud.n_read, *values.shape[1:]), np.nan)
+    result[cloud.rows] = values
+    return result
+
+
+def plain_settings(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings that the file can hold: numbers and text, everything else as JSON text."""
+    plain = {name: value for name, value in params.items() if value is not None}
+    return {
+        name: value
+        if isinstance(value, bool | int | float | str)
+        else json.dumps(value, default=str)
+        for name, value in plain.items()
+    }

@@ -1,0 +1,144 @@
+"""The points that go into an estimate, and the work of taking them from a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...base.checks import FloatArray
+from ...base.errors import bad_input
+from .columns import as_slice
+from .missing import complete_rows, row_blocks
+from .table import Table
+
+if TYPE_CHECKING:
+    from .preparation import Preparation
+
+
+@dataclass(frozen=True, eq=False)
+class Cloud:
+    """What the estimate takes.
+
+    Attributes
+    ----------
+    points : (N, n) float64 array in C order, or (N, N) sparse array of distances
+        The coordinates; a map of the file where nothing had to be changed.
+    names : tuple of str
+        Names of the columns; "x@-5" is x five rows earlier.
+    rows : (N,) array of int
+        Row of each point in the file, from 0; with delays the row of the newest sample.
+    n_read : int
+        Rows in the file.
+    dropped : int
+        Points left out because of missing values, in their row or in an earlier one they need.
+    metric : str
+        "euclidean" or "precomputed".
+    period : tuple or None
+        Period of each column, None for those that are not periodic; None: no column is.
+    n_missing : int
+        Rows with missing values; without delays as many as `dropped`.
+    notes : tuple of str
+        What a user may want to know about the file and its columns, in sentences.
+    """
+
+    points: Any
+    names: tuple[str, ...]
+    rows: NDArray[np.intp]
+    n_read: int
+    dropped: int = 0
+    metric: str = "euclidean"
+    period: tuple[float | None, ...] | None = None
+    n_missing: int = 0
+    notes: tuple[str, ...] = ()
+
+
+def take(
+    table: Table,
+    taken: list[int],
+    plan: Preparation,
+    every: int = 1,
+    size: int | None = None,
+    seed: int = 0,
+) -> Cloud:
+    """Choose rows and columns, with delays; the values are still as in the file."""
+    n, reach = len(table.values), (plan.delays - 1) * plan.delay_step
+    if n <= reach:
+        raise bad_input(
+            "There are fewer rows than the delays need.",
+            received=f"{n} row(s), with {plan.delays} delays of {plan.delay_step} row(s)",
+            because=f"The first point needs the {reach} row(s) before it.",
+            hint="Use fewer delays, a smaller step, or a longer series.",
+        )
+    lags = [plan.delay_step * number for number in range(plan.delays)]
+    complete = complete_rows(table, taken, plan.missing)
+    usable = complete[reach:].copy()
+    for lag in lags[1:]:
+        usable &= complete[reach - lag : n - lag]
+    rows = np.flatnonzero(usable) + reach
+    if len(rows) == 0:
+        raise bad_input(
+            "No point is left after dropping missing values.",
+            received=f"{int((~complete).sum())} of {n} rows with missing values, and "
+            f"{plan.delays} delays",
+            because="With delays a point needs several complete rows.",
+            hint="Use fewer delays, or fill the gaps first.",
+        )
+    notes = [*table.notes, *gaps_in_words(int((~complete).sum()), int((~usable).sum()), n, lags)]
+    rows = rows[::every]
+    if size is not None and size > len(rows):
+        notes.append(f"All {len(rows):,} points were taken: there are fewer than {size:,}.")
+    if size is not None and size < len(rows):
+        rows = np.sort(np.random.default_rng(seed).choice(rows, size, replace=False))
+    names = [name if lag == 0 else f"{name}@-{lag}" for lag in lags for name in plan.columns]
+    return Cloud(
+        gather(table, rows, taken, lags),
+        tuple(names),
+        rows.astype(np.intp, copy=False),
+        n,
+        int((~usable).sum()),
+        period=None if plan.period is None else plan.period * plan.delays,
+        n_missing=int((~complete).sum()),
+        notes=tuple(notes),
+    )
+
+
+def gaps_in_words(n_missing: int, dropped: int, n_read: int, lags: list[int]) -> list[str]:
+    """Return what missing values cost, if there are any: rows, and the points that need them."""
+    one = n_missing == 1
+    rows = f"{n_missing} of {n_read} rows {'has' if one else 'have'} missing values"
+    if not n_missing:
+        return []
+    if lags == [0]:
+        return [f"{rows} and {'was' if one else 'were'} left out."]
+    points = "1 point that needs" if dropped == 1 else f"{dropped} points that need"
+    were = "was" if dropped == 1 else "were"
+    return [f"{rows}; {points} {'it' if one else 'them'} {were} left out."]
+
+
+def gather(table: Table, rows: NDArray[np.intp], taken: list[int], lags: list[int]) -> FloatArray:
+    """Return the wanted columns of the wanted rows, and of the rows `lags` before them.
+
+    Nothing is copied if the table is already what is wanted.
+    """
+    values = table.values
+    everything = len(rows) == len(values) and taken == list(range(values.shape[1]))
+    if everything and lags == [0] and values.dtype == np.float64 and values.flags.c_contiguous:
+        return np.asarray(values)
+    n = len(taken)
+    points = np.empty((len(rows), n * len(lags)))
+    columns = as_slice(taken)
+    for block in row_blocks(len(rows), values.shape[1]):
+        for place, lag in enumerate(lags):
+            points[block, place * n : (place + 1) * n] = values[rows[block] - lag][:, columns]
+    return points
+
+
+def standardized(cloud: Cloud, plan: Preparation) -> Cloud:
+    """Return the cloud with its columns centred and scaled, if the preparation says so."""
+    if plan.center is None or plan.scale is None:
+        return cloud
+    center, scale = np.tile(plan.center, plan.delays), np.tile(plan.scale, plan.delays)
+    return replace(cloud, points=(cloud.points - center) / scale)

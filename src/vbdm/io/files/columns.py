@@ -1,0 +1,115 @@
+"""Which columns: by name, by number, or as another file had them."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import shlex
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
+
+from ...base.errors import bad_input
+from .table import listed
+
+#: More columns than this are named by their numbers in advice.
+SPELT_OUT = 12
+
+
+class Chooser(Protocol):
+    """Anything that finds its columns among names, such as a `vbdm.io.Preparation`."""
+
+    def find(self, names: Sequence[str], made_up: bool = False) -> list[int]:
+        """Return the positions of the wanted columns."""
+        ...
+
+
+def choose(columns: Any, names: Sequence[str], made_up: bool = False) -> list[int]:
+    """Return the positions of the wanted columns, in the order in which they were asked for.
+
+    Parameters
+    ----------
+    columns : str, list of str and int, Chooser, or None
+        "x,y" by name, "0,2" by number (from 0), "0-3" for a range with both ends; a name that
+        looks like a number wins over the number. None: all columns.
+    names : sequence of str
+        What there is.
+    made_up : bool
+        Whether the names only tell positions; a `Chooser` wants to know.
+
+    Examples
+    --------
+    >>> from vbdm.io.files.columns import choose
+    >>> choose("y,x", ["t", "x", "y"]), choose("0,2", "txy"), choose("1-2", "txy")
+    ([2, 1], [0, 2], [1, 2])
+    """
+    if columns is None:
+        return list(range(len(names)))
+    if hasattr(columns, "find") and not isinstance(columns, str):
+        return list(columns.find(names, made_up))
+    pieces = pieces_of(columns)
+    place = {name: position for position, name in enumerate(names)}
+    found = [position for piece in pieces for position in positions(piece, place)]
+    if not found or len(set(found)) < len(found):
+        raise bad_input(
+            "The choice of columns must name each column once, and at least one.",
+            received=repr(columns),
+            because="An empty choice leaves nothing, and a column twice would count twice.",
+            hint=f"The columns are: {listed(list(names))}.",
+        )
+    return found
+
+
+def pieces_of(columns: Any) -> list[Any]:
+    """Return what is named, piece by piece."""
+    if isinstance(columns, str):
+        return columns.split(",")
+    return list(columns) if isinstance(columns, Iterable) else [columns]
+
+
+def positions(piece: Any, place: dict[str, int]) -> list[int]:
+    """Return the columns that one piece of the choice means."""
+    n = len(place)
+    if isinstance(piece, int) and not isinstance(piece, bool) and 0 <= piece < n:
+        return [piece]
+    word = str(piece).strip()
+    if word in place:
+        return [place[word]]
+    span = re.fullmatch(r"(\d{1,9})(?:\s*-\s*(\d{1,9}))?", word)
+    if span:
+        first = int(span[1])
+        last = first if span[2] is None else int(span[2])
+        if first <= last < n:
+            return list(range(first, last + 1))
+    close = difflib.get_close_matches(word, list(place)[:10_000], n=3)
+    raise bad_input(
+        "The file has no such column.",
+        received=repr(piece),
+        because=f"It has {n} column(s): {listed(list(place))}.",
+        hint=f"Did you mean {' or '.join(repr(name) for name in close)}?"
+        if close
+        else "Choose by name ('x,y') or by number from 0 ('0,2' or '0-3').",
+    )
+
+
+def as_choice(taken: Sequence[int], names: Sequence[str]) -> str:
+    """Return what to type after ``--columns`` to get these columns.
+
+    >>> from vbdm.io.files.columns import as_choice
+    >>> as_choice([1, 2], ["t", "x", "y"]), as_choice([0, 1, 3], ["a,b", "c", "t", "u"])
+    ('x,y', '0-1,3-3')
+    """
+    words = [names[position] for position in taken]
+    if len(words) <= SPELT_OUT and not any("," in word for word in words):
+        return shlex.quote(",".join(words))
+    # A single number as a range, too: there may be a column of that name.
+    breaks = [place for place in range(1, len(taken)) if taken[place] != taken[place - 1] + 1]
+    ends = zip([0, *breaks], [*breaks, len(taken)], strict=True)
+    return ",".join(f"{taken[first]}-{taken[last - 1]}" for first, last in ends)
+
+
+def as_slice(positions: list[int]) -> slice | list[int]:
+    """Return neighbouring columns as a slice, so that a mapped file stays mapped."""
+    first = positions[0]
+    if positions == list(range(first, first + len(positions))):
+        return slice(first, first + len(positions))
+    return positions

@@ -1,0 +1,156 @@
+"""One line per format: its suffixes, the libraries it needs, and how to install them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from ...base.errors import InputError, bad_input
+
+
+@dataclass(frozen=True)
+class Format:
+    """A kind of file.
+
+    Attributes
+    ----------
+    name : str
+        What ``format=`` and ``--format`` take.
+    suffixes : tuple of str
+        How file names of this kind end, in lower case.
+    needs : tuple of str
+        Modules that must be installed; for trajectories one of them is enough.
+    extra : str
+        ``pip install 'vbdm[extra]'`` installs them; empty if nothing is needed.
+    options : tuple of str
+        Which options of `vbdm.io.read` mean something for it, beside ``columns``.
+    module : str
+        The module of this package that reads it.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    needs: tuple[str, ...]
+    extra: str
+    options: tuple[str, ...]
+    module: str
+
+    @property
+    def installed(self) -> bool:
+        """Whether files of this kind can be read here."""
+        enough = any if self.name == "trajectory" else all
+        return not self.needs or enough(is_there(module) for module in self.needs)
+
+    @property
+    def install_command(self) -> str:
+        """What to type to be able to read it; empty if nothing is needed."""
+        return f"pip install 'vbdm[{self.extra}]'" if self.extra else ""
+
+
+TRAJECTORIES = (".xtc", ".dcd", ".trr", ".pdb", ".gro", ".nc", ".ncdf", ".netcdf", ".lammpstrj")
+
+FORMATS = (
+    Format("npy", (".npy",), (), "", (), "npy"),
+    Format("npz", (".npz",), (), "", ("key",), "npz"),
+    Format("text", (".csv", ".tsv", ".txt", ".dat"), (), "", ("header",), "text"),
+    Format("parquet", (".parquet", ".pq"), ("pyarrow",), "parquet", (), "parquet"),
+    Format("hdf5", (".h5", ".hdf5", ".hdf"), ("h5py",), "hdf5", ("key",), "hdf5"),
+    Format("zarr", (".zarr",), ("zarr",), "zarr", ("key",), "zarr"),
+    Format(
+        "netcdf", (".nc", ".nc4", ".cdf", ".netcdf"), ("xarray", "netCDF4"), "netcdf",
+        ("variable", "sample_dims"), "netcdf",
+    ),
+    Format("anndata", (".h5ad",), ("anndata", "h5py"), "anndata", ("key",), "anndata"),
+    Format(
+        "trajectory", TRAJECTORIES, ("mdtraj", "MDAnalysis"), "md",
+        ("topology", "selection", "features", "stride"), "trajectory",
+    ),
+)  # fmt: skip
+
+
+def formats() -> tuple[Format, ...]:
+    """Return all formats that can be read, those included whose library is missing.
+
+    Examples
+    --------
+    >>> [kind.name for kind in vbdm.io.formats() if not kind.needs]
+    ['npy', 'npz', 'text']
+    """
+    return FORMATS
+
+
+def is_there(module: str) -> bool:
+    """Tell whether a module is installed, without importing it."""
+    try:
+        return find_spec(module) is not None
+    except (ValueError, ImportError):
+        return False
+
+
+def find_format(
+    path: Path, name: str | None, topology: Any = None, climate: bool = False
+) -> Format:
+    """Return the format of a file, by its name or by its suffix.
+
+    Two suffixes mean two things: ``.nc`` with a topology is a trajectory, and ``.zarr`` with a
+    variable or dimensions (``climate``) is what xarray writes.
+    """
+    if name is not None:
+        return named_format(name)
+    suffix = path.suffix.lower()
+    found = [kind for kind in FORMATS if suffix in kind.suffixes]
+    if climate and suffix == ".zarr":
+        return named_format("netcdf")
+    if topology is not None:
+        found = [kind for kind in found if kind.name == "trajectory"] or found
+    if not found:
+        raise bad_input(
+            "The format of the file is not known by its name.",
+            received=repr(path.name),
+            because=f"Known are: {known_formats()}.",
+            hint="Rename the file, or name its format with --format, such as --format text.",
+        )
+    return found[0]
+
+
+def named_format(name: str) -> Format:
+    """Return the format of that name; a suffix such as "csv" will do as well."""
+    for kind in FORMATS:
+        if name == kind.name or f".{name.lower().lstrip('.')}" in kind.suffixes:
+            return kind
+    raise bad_input(
+        "There is no such format.",
+        received=repr(name),
+        because="Each format has one name.",
+        hint=f"Known are: {known_formats()}.",
+    )
+
+
+def known_formats() -> str:
+    """Return names and suffixes in one line."""
+    return "; ".join(f"{kind.name} ({' '.join(kind.suffixes)})" for kind in FORMATS)
+
+
+def need(module: str, path: str | os.PathLike[str], extra: str) -> Any:
+    """Import a library that a file needs, or say how to install it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise missing_library(module, path, extra, str(error)) from error
+
+
+def missing_library(
+    module: str, path: str | os.PathLike[str], extra: str, why: str = ""
+) -> InputError:
+    """Return the error that names the install command."""
+    library = module.split(".")[0]
+    return bad_input(
+        f"Reading {Path(path).name!r} needs the library {library}, which cannot be imported here.",
+        received=f"an import of {module}{f' ({why})' if why else ''}",
+        because="Libraries for files beyond NumPy's and text are optional.",
+        hint=f"Install it with: pip install 'vbdm[{extra}]'",
+    )

@@ -1,0 +1,247 @@
+"""How a text file is laid out: delimiter, decimal mark and header, seen from its first lines.
+
+Where the first lines can be read in two ways, the decision is told, or asked for.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import TextIO
+
+from ...base.errors import InputError, bad_input
+from .table import no_rows, plain_names, unique
+
+#: Cells that mean "missing", in lower case.
+MISSING = frozenset({"", "na", "n/a", "nan", "null", "none"})
+#: A first line longer than this many characters is not a line of a table.
+LONGEST_LINE = 1 << 22
+#: So many lines of data are looked at, and so many characters of them together.
+LINES, CHARACTERS = 200, 1 << 23
+#: So many lines below a row of whole numbers tell whether it holds names.
+BELOW = 5
+WHOLE = re.compile(r"[+-]?\d+")
+#: A number as it is written where the comma is the decimal mark.
+WITH_COMMA = re.compile(r"[+-]?(\d+(,\d*)?|,\d+)([eE][+-]?\d+)?")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the file is laid out.
+
+    `delimiter` is None for spaces, `decimal` is a point or a comma; `first` is the number of the
+    first line of data, from 1; `number_names` tells that numbers were taken as names.
+    """
+
+    delimiter: str | None
+    names: tuple[str, ...]
+    has_header: bool
+    first: int
+    decimal: str = "."
+    number_names: bool = False
+
+    @property
+    def selection(self) -> dict[str, str]:
+        """What was decided, for the record."""
+        how = ", numbers were taken as names" if self.number_names else ""
+        decided = {"header": f"yes{how}" if self.has_header else "no"}
+        if self.decimal == ",":
+            decided["decimal"] = "commas were read as decimal points"
+        return decided
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What could have been read otherwise, for the user."""
+        notes = []
+        if self.number_names:
+            shown = ", ".join(self.names)[:60]
+            notes.append(f"The first line ({shown}) was taken as names; --no-header reads it as a "
+                         "point.")  # fmt: skip
+        if self.decimal == ",":
+            notes.append("Commas were read as decimal points.")
+        return tuple(notes)
+
+
+def open_text(path: Path) -> TextIO:
+    """Open as UTF-8, with or without the mark that some programs put first."""
+    return open(path, encoding="utf-8-sig")
+
+
+def not_text(path: Path, found: str) -> InputError:
+    """Return the error for a file that is no table of text."""
+    return bad_input(
+        "The file is not a text table.",
+        received=f"{path.name!r} with {found}",
+        because="It is of another kind, or in an encoding other than UTF-8.",
+        hint="Save it as UTF-8 text with one point per line, or name its format with --format.",
+    )
+
+
+def find_layout(path: Path, header: bool | str) -> Layout:
+    """Find the delimiter, the decimal mark, the names and where the data begins."""
+    comment, number, lines = first_lines(path)
+    delimiter = find_delimiter(lines[0], path)
+    rows = [split(line, delimiter) for line in lines]
+    cells, below = rows[0], rows[1:]
+    layout = Layout(delimiter, plain_names(len(cells)), False, number)
+    # The first line may hold names with commas, or the only decimals.
+    if delimiter != "," and (are_decimal_commas(below) or are_decimal_commas(rows)):
+        layout = replace(layout, decimal=",")
+        rows = [[cell.replace(",", ".") for cell in row] for row in rows]
+    if header != "auto":
+        return with_names(layout, cells) if header else layout
+    if holds_names(rows):
+        numbers = any(is_number(cell) and cell.lower() not in MISSING for cell in rows[0])
+        return with_names(replace(layout, number_names=numbers), cells)
+    above = split(comment, delimiter)
+    # The way numpy.savetxt writes a header: in a comment.
+    if len(above) == len(cells) and not any(is_number(c) for c in above):
+        return replace(layout, names=unique(above), has_header=True)
+    refuse_half_numbers(rows, delimiter)
+    return layout
+
+
+def with_names(layout: Layout, cells: list[str]) -> Layout:
+    """Return the layout of a file whose first line holds names."""
+    return replace(layout, names=unique(cells), has_header=True, first=layout.first + 1)
+
+
+def first_lines(path: Path) -> tuple[str, int, list[str]]:
+    """Return the last comment above the data, the number of the first line, and some lines."""
+    comment, first, found = "", 0, list[str]()
+    with open_text(path) as stream:
+        number = characters = 0
+        while len(found) < LINES and characters < CHARACTERS:
+            line = stream.readline(LONGEST_LINE)
+            if not line:
+                break
+            number += 1
+            if len(line) >= LONGEST_LINE:
+                raise not_text(path, f"a line of more than {LONGEST_LINE:,} characters")
+            if is_data(line):
+                first = first or number
+                characters += len(line)
+                found.append(line)
+            elif not found:
+                comment = line.strip().lstrip("#") or comment
+    if not found:
+        raise no_rows("The file", f"{path.name!r} without any line of data")
+    return comment, first, found
+
+
+def holds_names(rows: list[list[str]]) -> bool:
+    """Tell whether the first of some rows holds the names of the columns."""
+    below = (rows[1:] or rows)[0]
+    return looks_like_names(rows[0], below) or are_whole_names(rows[0], rows[1 : BELOW + 1])
+
+
+def looks_like_names(cells: list[str], below: list[str]) -> bool:
+    """Tell a header: it has no numbers, or text above a number.
+
+    >>> from vbdm.io.files.layout import looks_like_names
+    >>> looks_like_names(["id", "2020"], ["a", "1.5"]), looks_like_names(["id", "x"], ["a", "1.5"])
+    (False, True)
+    """
+    names = [not is_number(cell) for cell in cells]
+    numbers = [is_number(cell) for cell in below]
+    over = any(name and number for name, number in zip(names, numbers, strict=False))
+    return over or (any(names) and not any(is_number(cell) and cell for cell in cells))
+
+
+def are_whole_names(cells: list[str], below: list[list[str]]) -> bool:
+    """Tell whether whole numbers in the first line are names of columns, such as years.
+
+    They are 0, 1, 2, ... (as pandas names columns) above a fraction or beside an empty cell (above
+    the row labels), or rise above fractions only. Whole numbers above whole numbers are data.
+
+    >>> from vbdm.io.files.layout import are_whole_names
+    >>> are_whole_names(["0", "1"], [["0.5", "3"]]), are_whole_names(["0", "1"], [["1", "0"]])
+    (True, False)
+    >>> are_whole_names(["1990", "1991"], [["0.5", "1e3"]])
+    True
+    >>> are_whole_names(["", "0"], [["0", "5"]])
+    True
+    """
+    labels = 1 if cells[0] == "" else 0
+    names = cells[labels:]
+    if len(cells) < 2 or not all(WHOLE.fullmatch(name) for name in names):
+        return False
+    under = [cell for row in below for cell in row[labels:] if cell.lower() not in MISSING]
+    fractions = [cell for cell in under if is_fraction(cell)]
+    if names == [str(number) for number in range(len(names))]:
+        return bool(labels or fractions)
+    rising = all(low < high for low, high in pairwise(int(name[:30]) for name in names))
+    return rising and bool(under) and len(fractions) == len(under)
+
+
+def is_fraction(cell: str) -> bool:
+    """Tell a number with a decimal point or an exponent."""
+    return is_number(cell) and bool(re.search(r"[.eE]", cell))
+
+
+def are_decimal_commas(rows: list[list[str]]) -> bool:
+    """Tell whether commas stand where points are expected: in some numbers, points in none.
+
+    >>> from vbdm.io.files.layout import are_decimal_commas
+    >>> are_decimal_commas([["1,5", "2"], ["a", "-0,25"]]), are_decimal_commas([["1,5", "2.5"]])
+    (True, False)
+    """
+    cells = [cell for row in rows for cell in row]
+    with_comma = [cell for cell in cells if "," in cell]
+    with_point = any("." in cell and is_number(cell) for cell in cells)
+    return bool(with_comma) and not with_point and all(map(WITH_COMMA.fullmatch, with_comma))
+
+
+def refuse_half_numbers(rows: list[list[str]], delimiter: str | None) -> None:
+    """Refuse pairs of whole numbers such as 0,0652: probably one number with a decimal comma.
+
+    Nobody pads whole numbers with zeros, but decimals have them in every tenth line.
+    """
+    pairs = [row for row in rows if len(row) == 2 and all(map(WHOLE.fullmatch, row))]
+    padded = [row for row in pairs if re.fullmatch(r"0\d+", row[1]) or row[0] == "-0"]
+    if delimiter == "," and len(pairs) == len(rows) and padded:
+        raise bad_input(
+            "The commas can be read in two ways.",
+            received=f"lines such as {','.join(padded[0])}",
+            because="They are decimal commas of one column, or separate two columns of whole "
+            "numbers.",
+            hint="For one column write points in place of the commas, or a line with its name "
+            "above; two columns are read with --no-header.",
+        )
+
+
+def is_data(line: str) -> bool:
+    """Tell lines of data from empty lines and comments."""
+    return not line.isspace() and not line.lstrip().startswith("#")
+
+
+def find_delimiter(line: str, path: Path) -> str | None:
+    """Return what separates the cells, by the suffix or by what the line contains."""
+    # Semicolons before commas: where they separate, commas may be decimal points.
+    marks = ("\t", ";", ",") if path.suffix.lower() == ".tsv" else (";", "\t", ",")
+    mark = next((mark for mark in marks if mark in line), None)
+    words = line.split()
+    # "0,5 1,5": between numbers a space separates more than a comma does.
+    spaced = len(words) > 1 and all(re.fullmatch(r"[+-]?\d+(,\d+)?", word) for word in words)
+    return None if mark == "," and spaced else mark
+
+
+def split(line: str, delimiter: str | None) -> list[str]:
+    """Return the cells of one line without the spaces around them."""
+    if delimiter is None:
+        return line.split()
+    if '"' in line:
+        return [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter))]
+    return [cell.strip() for cell in line.split(delimiter)]
+
+
+def is_number(cell: str) -> bool:
+    """Tell whether a cell is a number or a missing value."""
+    try:
+        float(cell)
+    except ValueError:
+        return cell.lower() in MISSING
+    return True

@@ -1,0 +1,167 @@
+"""From a table to the points of an estimate: columns, scaling, delays, thinning."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...base.checks import FloatArray, check_choice
+from ...base.errors import bad_input
+from ...graph.distance import check_period
+from .cloud import Cloud, standardized, take
+from .columns import choose
+from .preparation import Period, Preparation, no_points
+from .remarks import refuse_row_numbers, remarks
+from .table import Table, listed
+
+
+def prepare(
+    table: Table,
+    *,
+    columns: Any = None,
+    standardize: bool = False,
+    delays: int = 1,
+    delay_step: int = 1,
+    subsample: int | None = None,
+    every: int = 1,
+    seed: int = 0,
+    missing: str = "error",
+    period: Any = None,
+) -> tuple[Cloud, Preparation]:
+    """Return the points to estimate on, and how they were made.
+
+    Parameters
+    ----------
+    table : Table
+        What `vbdm.io.read` gave.
+    columns : str or list, optional
+        Which columns, as in `vbdm.io.read`; all by default, but then a column that only counts
+        the rows is refused.
+    standardize : bool
+        Subtract the mean of each column and divide by its standard deviation, both over the rows
+        that are used. Columns that do not vary are only centred.
+    delays, delay_step : int
+        Time-delay embedding: each point is the row t and the rows t - s, t - 2s, ... before it,
+        `delays` of them together with s = `delay_step`. 0 and 1 mean none.
+    subsample : int, optional
+        Draw so many points at random, in the order of the file; all if there are fewer.
+    every : int
+        Take every so many points, the first included; before `subsample`, after the delays.
+    seed : int
+        Start of the random numbers.
+    missing : {"error", "drop"}
+        Refuse rows with missing values, or leave them out. With delays, every point that needs
+        such a row is left out, so that no gap in time is bridged.
+    period : float or one per chosen column, optional
+        Periods of the columns, in place of those that the file tells.
+
+    Returns
+    -------
+    Cloud, Preparation
+        The points; and what was done to the columns, for other files.
+
+    Examples
+    --------
+    >>> from vbdm.io import Source, Table, prepare
+    >>> walk = np.arange(8.0).reshape(4, 2)
+    >>> table = Table(walk, ("x", "y"), Source("walk.npy", "npy", 0, ""))
+    >>> cloud, preparation = prepare(table, columns="y", delays=2, every=2)
+    >>> cloud.points.tolist(), cloud.rows.tolist()
+    ([[3.0, 1.0], [7.0, 5.0]], [1, 3])
+    """
+    check_choice(missing, "missing", ("error", "drop"))
+    delays, delay_step = whole(delays, "delays", 0) or 1, whole(delay_step, "delay_step", 1)
+    every, seed = whole(every, "every", 1), whole(seed, "seed", 0)
+    size = None if subsample is None else whole(subsample, "subsample", 2)
+    if table.metric == "precomputed":
+        changes = (columns, standardize or None, size, period)
+        if any(change is not None for change in changes) or delays > 1 or every > 1:
+            raise no_points("A matrix of distances is taken as it is.")
+        rows = np.arange(table.values.shape[0], dtype=np.intp)
+        cloud = Cloud(table.values, (), rows, len(rows), metric="precomputed")
+        return cloud, Preparation((), (), missing=missing)
+    if columns is None:
+        refuse_row_numbers(table)
+    taken = choose(columns, table.names, table.made_up)
+    chosen = tuple(table.names[position] for position in taken)
+    lengths = periods(table, taken, period)
+    plan = Preparation(
+        table.names,
+        chosen,
+        delays=delays,
+        delay_step=delay_step,
+        period=lengths,
+        missing=missing,
+        reference=table.reference,
+        made_up=table.made_up,
+    )
+    if standardize:
+        refuse_periodic(plan)
+    cloud = take(table, taken, plan, every, size, seed)
+    asked = table.chosen or columns is not None
+    odd = remarks(table, taken, cloud.points[:, : len(taken)], asked)
+    cloud = replace(cloud, notes=(*cloud.notes, *odd))
+    if standardize:
+        center, scale = moments(cloud.points[:, : len(taken)], chosen)
+        plan = replace(plan, center=center, scale=scale)
+        cloud = standardized(cloud, plan)
+    return cloud, plan
+
+
+def whole(value: Any, name: str, least: int) -> int:
+    """Return a whole number that is not too small."""
+    is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not is_whole or value < least:
+        raise bad_input(
+            f"`{name}` must be a whole number, {least} or more.",
+            received=repr(value),
+            because="It counts rows.",
+            hint="Leave it out for the usual value.",
+        )
+    return int(value)
+
+
+def periods(table: Table, taken: list[int], period: Any) -> Period:
+    """Return the periods of the chosen columns: those given, or those of the file."""
+    if period is not None:
+        lengths = check_period(period, len(taken))
+        return None if lengths is None else tuple(float(v) or None for v in lengths)
+    if table.period is None:
+        return None
+    kept = tuple(table.period[position] for position in taken)
+    return kept if any(kept) else None
+
+
+def refuse_periodic(plan: Preparation) -> None:
+    """Refuse to standardise angles."""
+    if plan.period is None:
+        return
+    pairs = zip(plan.columns, plan.period, strict=True)
+    raise bad_input(
+        "Periodic columns cannot be standardised.",
+        received=f"periodic column(s): {listed([name for name, length in pairs if length])}",
+        because="An angle has no mean that could be subtracted, and dividing it would change its "
+        "period.",
+        hint="Leave --standardize out; angles in the same unit have comparable distances already.",
+    )
+
+
+def moments(
+    values: FloatArray, names: tuple[str, ...]
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return mean and standard deviation of each column; 1 in place of a deviation of 0."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        center, scale = values.mean(axis=0), values.std(axis=0)
+    if not np.isfinite([center, scale]).all():
+        raise bad_input(
+            "The columns cannot be standardised.",
+            received=f"values up to {np.abs(values).max():.3g} in column(s) {listed(names)}",
+            because="Their squares are too large to be numbers; huge values often stand for "
+            "missing ones.",
+            hint="Check the units and the codes for missing values.",
+        )
+    # A constant column has a deviation of rounding errors.
+    scale[np.ptp(values, axis=0) == 0] = 1.0
+    return tuple(center.tolist()), tuple(scale.tolist())

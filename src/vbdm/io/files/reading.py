@@ -1,0 +1,210 @@
+"""One door for all files: find the format, read it, and turn every damage into a message."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from dataclasses import fields, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from ...base.checks import check_choice
+from ...base.errors import InputError, OutOfMemoryError, bad_input
+from ...base.progress import report
+from .columns import as_slice, choose
+from .formats import Format, find_format, is_there, missing_library
+from .source import cannot_open, check_file, readable, size_and_hash
+from .table import Content, Options, Source, Table, listed, plain_names
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    key: str | None = None,
+    columns: Any = None,
+    header: bool | str = "auto",
+    variable: Any = None,
+    sample_dims: Any = None,
+    topology: str | os.PathLike[str] | None = None,
+    selection: str | None = None,
+    features: str = "coordinates",
+    stride: int = 1,
+) -> Table:
+    """Read a table of points from a file.
+
+    Parameters
+    ----------
+    path : str or path
+        The file; a folder for Zarr.
+    format : str, optional
+        Name of the format (`vbdm.io.files.formats`), if the suffix does not tell.
+    key : str, optional
+        Which array: the name inside an ``.npz``, the path inside HDF5 and Zarr; for AnnData "X",
+        a name in obsm ("X_pca" is the default) or "distances", a name in obsp. Not needed where
+        there is only one.
+    columns : str, list, or Preparation, optional
+        Which columns: "x,y", "0,2" or "0-3"; a `vbdm.io.Preparation` takes those it was learned
+        on, and superposes a trajectory on the same frame. By default all.
+    header : {"auto", True, False}
+        Text only: whether the first line holds the names of the columns.
+    variable : str or list of str, optional
+        NetCDF only: which variables; not needed where there is only one.
+    sample_dims : str or list of str, optional
+        NetCDF only: the dimensions that become rows, "time" by default; all others become columns.
+    topology : path, optional
+        Trajectories only: the file that names the atoms.
+    selection : str, optional
+        Trajectories only: which atoms, in the library's own language; "name CA" by default.
+    features : {"coordinates", "dihedrals"}
+        Trajectories only: coordinates in ångström, superposed on the first frame, or the backbone
+        angles φ and ψ in radians with period 2π.
+    stride : int
+        Trajectories only: take every so many frames.
+
+    Returns
+    -------
+    Table
+        Values, names of the columns and where they came from.
+
+    Notes
+    -----
+    ``.npy`` files are mapped, not loaded: only what is used comes into memory. Nothing is ever
+    unpickled. Whatever is wrong with a file is an `InputError`, whichever library reads it.
+    """
+    check_choice(features, "features", ("coordinates", "dihedrals"))
+    source = check_file(path)
+    climate = variable is not None or sample_dims is not None
+    check_folder(source, format)
+    kind = find_format(source, format, topology, climate)
+    options = Options(
+        key=key,
+        columns=columns,
+        header=header,
+        variable=variable,
+        sample_dims=sample_dims,
+        topology=None if topology is None else check_file(topology, "The topology file"),
+        selection=selection,
+        features=features,
+        stride=stride,
+    )
+    check_options(options, kind)
+    report("reading", 0, None, kind.name)
+    content = take_columns(content_of(source, kind, options), options)
+    names = content.names
+    if names is None:
+        names = plain_names(content.values.shape[1])
+    return Table(
+        content.values,
+        names,
+        source_of(source, kind, content),
+        content.metric,
+        content.period,
+        columns is not None,
+        content.notes,
+        content.reference,
+        content.made_up or content.names is None,
+    )
+
+
+def content_of(path: Path, kind: Format, options: Options) -> Content:
+    """Call the reader of the format; what it stumbles over is the file's fault."""
+    if not kind.installed:
+        absent = [module for module in kind.needs if not is_there(module)]
+        raise missing_library(absent[0], path, kind.extra)
+    reader = import_module(f".{kind.module}", __package__)
+    try:
+        with warnings.catch_warnings():
+            # Libraries warn about their own future and about unusual files; errors remain errors.
+            warnings.simplefilter("ignore")
+            content: Content = reader.read(path, options)
+    except InputError:
+        raise
+    except PermissionError as error:
+        raise cannot_open(os.fspath(path), error) from error
+    except MemoryError as error:
+        raise OutOfMemoryError(
+            f"The file does not fit into memory. Received {path.name!r} ({error}). Either it is "
+            "too large for this machine, or its header is damaged. Try fewer columns, or thin the "
+            "file first."
+        ) from error
+    except Exception as error:
+        # Each library has its own exceptions for damage, and some raise whatever comes to hand.
+        raise damaged(path, kind, error) from error
+    return content
+
+
+def damaged(path: Path, kind: Format, error: Exception) -> InputError:
+    """Return the error for a file that its library cannot make sense of."""
+    words = " ".join(str(error).split())[:200]
+    return bad_input(
+        f"The file cannot be read as {kind.name}.",
+        received=f"{path.name!r} ({type(error).__name__}: {words})",
+        because="It is cut off or damaged, or its name does not fit what it holds.",
+        hint="Copy it again, or name its format with --format.",
+    )
+
+
+def take_columns(content: Content, options: Options) -> Content:
+    """Leave out the columns nobody asked for, unless the reader has done it already."""
+    if options.columns is None or content.columns_taken:
+        return content
+    if content.metric == "precomputed":
+        if hasattr(options.columns, "find") and not isinstance(options.columns, str):
+            return content
+        raise bad_input(
+            "Columns cannot be chosen from a matrix of distances.",
+            received=f"columns {options.columns!r}",
+            because="Its columns are points, not coordinates.",
+            hint="Leave the choice of columns out.",
+        )
+    names = content.names or plain_names(content.values.shape[1])
+    made_up = content.names is None
+    taken = choose(options.columns, names, made_up)
+    period = content.period
+    return replace(
+        content,
+        values=content.values[:, as_slice(taken)],
+        names=tuple(names[position] for position in taken),
+        selection={**content.selection, "columns": listed([names[p] for p in taken])},
+        period=None if period is None else tuple(period[position] for position in taken),
+        made_up=made_up,
+    )
+
+
+def check_folder(path: Path, format: str | None) -> None:
+    """Refuse a folder where a file is wanted."""
+    may_be_folder = path.suffix.lower() == ".zarr" or format in ("zarr", "netcdf")
+    if path.is_dir() and not may_be_folder:
+        raise bad_input(
+            "A file is needed, not a folder.",
+            received=repr(os.fspath(path)),
+            because="Only Zarr keeps its data in a folder, whose name ends in .zarr.",
+            hint="Name a file inside the folder.",
+        )
+
+
+def check_options(options: Options, kind: Format) -> None:
+    """Refuse options that mean nothing for this format: they would be silently ignored."""
+    usual = Options()
+    for field in fields(Options):
+        value = getattr(options, field.name)
+        if field.name == "columns" or field.name in kind.options:
+            continue
+        if value is not getattr(usual, field.name) and value != getattr(usual, field.name):
+            raise bad_input(
+                f"`{field.name}` has no meaning for {kind.name} files.",
+                received=f"{field.name}={value if isinstance(value, int) else str(value)!r}",
+                because=f"These files know: {listed(('columns', *kind.options))}.",
+                hint="Leave it out, or name another format with --format.",
+            )
+
+
+def source_of(path: Path, kind: Format, content: Content) -> Source:
+    """Return the file's name, size and hash."""
+    try:
+        size, sha256 = size_and_hash(path)
+    except OSError as error:
+        raise cannot_open(os.fspath(path), error) from error
+    return Source(readable(path.name), kind.name, size, sha256, dict(content.selection))

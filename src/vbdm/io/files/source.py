@@ -1,0 +1,101 @@
+"""The file itself: whether it can be read, how large it is, and its hash."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ...base.errors import InputError, bad_input
+from ...base.progress import report
+
+#: Bytes read at a time.
+CHUNK = 1 << 22
+
+
+def check_file(path: Any, what: str = "The file") -> Path:
+    """Return the path of something that exists, is not empty and can be opened."""
+    try:
+        source = Path(path)
+        exists = source.exists()
+    except (TypeError, ValueError, OSError) as error:
+        # Names with a zero byte, names that are too long, folders that may not be entered.
+        raise cannot_open(path, error, what) from None
+    if not exists:
+        raise bad_input(
+            f"{what} does not exist.",
+            received=repr(os.fspath(path)),
+            because="The name may be misspelt, or relative to another folder.",
+            hint="Check the name and the folder in which the command runs.",
+        )
+    try:
+        for inner in files_inside(source):
+            open(inner, "rb").close()
+            break
+        empty = not source.is_dir() and source.stat().st_size == 0
+    except OSError as error:
+        raise cannot_open(path, error, what) from error
+    if empty:
+        raise bad_input(
+            f"{what} is empty.",
+            received=f"{source.name!r} with 0 bytes",
+            because="The program that wrote it, or the copy, may have stopped early.",
+            hint="Make or copy the file again.",
+        )
+    return source
+
+
+def cannot_open(path: Any, error: Exception, what: str = "The file") -> InputError:
+    """Return the error for what the system does not let us read."""
+    denied = isinstance(error, PermissionError)
+    return bad_input(
+        f"{what} cannot be opened.",
+        received=f"{path!r} ({getattr(error, 'strerror', None) or error})",
+        because="You may not have the right to read it."
+        if denied
+        else "The system refuses to read it.",
+        hint="Ask its owner for the right to read it, or copy it to a folder of your own.",
+    )
+
+
+def readable(name: str) -> str:
+    """Return a name that can be written as UTF-8: bytes that are no letters become marks.
+
+    >>> from vbdm.io.files.source import readable
+    >>> readable("caf" + chr(0xDCE9)) == "caf" + chr(0xFFFD)
+    True
+    """
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def files_inside(source: Path) -> Iterator[Path]:
+    """Yield the file, or all files inside a folder in an order that does not depend on the disk."""
+    if source.is_dir():
+        inner = (path for path in source.rglob("*") if path.is_file())
+        yield from sorted(inner, key=lambda path: path.relative_to(source).as_posix())
+    else:
+        yield source
+
+
+def size_and_hash(source: Path) -> tuple[int, str]:
+    """Return the bytes and their SHA-256; of a folder, names and contents of all files inside.
+
+    Cost: one pass over the file, 4 MiB at a time.
+    """
+    digest = hashlib.sha256()
+    paths = list(files_inside(source))
+    total = sum(path.stat().st_size for path in paths)
+    done = 0
+    for path in paths:
+        if source.is_dir():
+            # With its length, so that no name can be mistaken for contents.
+            name = path.relative_to(source).as_posix()
+            digest.update(f"{name}\0{path.stat().st_size}\0".encode())
+        with open(path, "rb") as stream:
+            while block := stream.read(CHUNK):
+                digest.update(block)
+                done += len(block)
+                report("reading", done, total, "checksum")
+    return total, digest.hexdigest()

@@ -1,0 +1,225 @@
+"""What a file holds: a table of numbers whose rows are points, and where it came from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...base.errors import InputError, bad_input
+
+#: Kinds of numbers that become coordinates: integers and real numbers.
+REAL = "iuf"
+#: What other kinds are called in messages.
+KIND_NAMES = {
+    "b": "truth values", "c": "complex numbers", "O": "Python objects", "U": "text", "S": "text",
+    "T": "text", "V": "records", "M": "dates", "m": "time spans",
+}  # fmt: skip
+#: Why they are refused.
+TRUTH_VALUES = "True and False are labels, not measurements; as 0 and 1 they would be coordinates."
+#: Atoms and where they are, for frames to be superposed on: name, x, y, z of each.
+Reference = tuple[tuple[str, float, float, float], ...]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a table came from: enough to recognise the very same file later.
+
+    Attributes
+    ----------
+    name : str
+        Name of the file, without its folder.
+    format : str
+        Name of the format, as in `vbdm.io.files.formats`.
+    size : int
+        Bytes; of all files inside, if it is a folder.
+    sha256 : str
+        Hash of the contents.
+    selection : dict of str
+        What was taken from the file and what was left out.
+    """
+
+    name: str
+    format: str
+    size: int
+    sha256: str
+    selection: Mapping[str, str] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values that JSON can hold."""
+        return {
+            "name": self.name,
+            "format": self.format,
+            "size": self.size,
+            "sha256": self.sha256,
+            "selection": dict(self.selection),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Numbers from a file; rows are points, columns are coordinates.
+
+    Attributes
+    ----------
+    values : (N, n) array, or (N, N) sparse array of distances
+        As the file stores them: real numbers of any precision, perhaps a read-only map of the
+        file. Missing values are NaN.
+    names : tuple of str
+        Names of the columns; "x0", "x1", ... where the file has none. Empty for distances.
+    source : Source
+        The file.
+    metric : str
+        "euclidean" for points, "precomputed" for distances.
+    period : tuple or None
+        Period of each column, None for those that are not periodic; None: no column is.
+    chosen : bool
+        Whether somebody chose the columns; otherwise they are all that the file has.
+    notes : tuple of str
+        What a user may want to know about the way the file was read, in sentences.
+    reference : tuple of (str, float, float, float), or None
+        What the frames of a trajectory were superposed on: each atom and its place.
+    made_up : bool
+        Whether the file has no names, so that they only tell positions.
+    """
+
+    values: Any
+    names: tuple[str, ...]
+    source: Source
+    metric: str = "euclidean"
+    period: tuple[float | None, ...] | None = None
+    chosen: bool = False
+    notes: tuple[str, ...] = ()
+    reference: Reference | None = None
+    made_up: bool = False
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to take from a file; the same words as in `vbdm.io.read`."""
+
+    key: str | None = None
+    columns: Any = None
+    header: bool | str = "auto"
+    variable: str | Sequence[str] | None = None
+    sample_dims: str | Sequence[str] | None = None
+    topology: Path | None = None
+    selection: str | None = None
+    features: str = "coordinates"
+    stride: int = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Content:
+    """What a reader found; names are None, or `made_up`, where the file has none.
+
+    `columns_taken` tells that the reader has already left out the columns nobody asked for.
+    """
+
+    values: Any
+    names: tuple[str, ...] | None = None
+    selection: Mapping[str, str] = field(default_factory=dict)
+    metric: str = "euclidean"
+    period: tuple[float | None, ...] | None = None
+    columns_taken: bool = False
+    notes: tuple[str, ...] = ()
+    reference: Reference | None = None
+    made_up: bool = False
+
+
+def plain_names(n_columns: int) -> tuple[str, ...]:
+    """Return "x0", "x1", ... for columns without names."""
+    return tuple(f"x{number}" for number in range(n_columns))
+
+
+def are_plain(names: Sequence[str]) -> bool:
+    """Tell whether the names are only numbers in disguise, as `plain_names` gives them.
+
+    >>> from vbdm.io.files.table import are_plain
+    >>> are_plain(["x0", "x2"]), are_plain(["x", "y"])
+    (True, False)
+    """
+    return all(re.fullmatch(r"x\d+", name) for name in names)
+
+
+def unique(cells: Sequence[str]) -> tuple[str, ...]:
+    """Return names for columns: none empty, none twice.
+
+    >>> from vbdm.io.files.table import unique
+    >>> unique(["", "x", "x"])
+    ('x0', 'x', 'x_2')
+    """
+    names: dict[str, int] = {}
+    for position, cell in enumerate(cells):
+        first = name = cell or f"x{position}"
+        while name in names:
+            names[first] += 1
+            name = f"{first}_{names[first]}"
+        names[name] = 1
+    return tuple(names)
+
+
+def listed(words: Sequence[Any], most: int = 8) -> str:
+    """Return the words in one line, the first few if there are many.
+
+    >>> from vbdm.io.files.table import listed
+    >>> listed(["a", "b", "c", "d"], most=2)
+    'a, b and 2 more'
+    """
+    shown = ", ".join(str(word) for word in words[:most])
+    return shown if len(words) <= most else f"{shown} and {len(words) - most} more"
+
+
+def as_rows(array: NDArray[Any], what: str) -> NDArray[Any]:
+    """Return an array of real numbers with two axes; one axis becomes one column.
+
+    `what` names the array in messages, such as "The dataset 'a/b'".
+    """
+    check_real_numbers(array.dtype, what)
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2:
+        raise wrong_axes(array.shape, what)
+    if 0 in array.shape:
+        raise no_rows(what, f"shape {array.shape}")
+    return array
+
+
+def check_real_numbers(dtype: np.dtype[Any], what: str) -> None:
+    """Refuse what is not made of real numbers."""
+    if dtype.kind not in REAL:
+        raise bad_input(
+            f"{what} must hold real numbers.",
+            received=f"{KIND_NAMES.get(dtype.kind, 'values')} (type {dtype})",
+            because=TRUTH_VALUES
+            if dtype.kind == "b"
+            else "Coordinates are measured with real numbers; objects are never unpacked, since "
+            "that could run foreign code.",
+            hint="Convert it to float64 and save it again, or choose other columns or another key.",
+        )
+
+
+def wrong_axes(shape: tuple[int, ...], what: str) -> InputError:
+    """Return the error for an array that is no table."""
+    return bad_input(
+        f"{what} must be a table with one row per point.",
+        received=f"an array with {len(shape)} axes, shape {shape}",
+        because="Which axes are points and which are coordinates cannot be guessed.",
+        hint="Reshape it to (points, coordinates) and save it again; for time × space use NetCDF "
+        "and name the axes with --sample-dims.",
+    )
+
+
+def no_rows(what: str, received: str) -> InputError:
+    """Return the error for a table without numbers."""
+    return bad_input(
+        f"{what} holds no points.",
+        received=received,
+        because="It has no rows or no columns; the program that wrote it may have stopped early.",
+        hint="Check how the file was made.",
+    )

@@ -1,0 +1,173 @@
+"""Text with one point per line: comma, semicolon, tab or spaces; with a header line or without.
+
+The fast road is NumPy's reader in C. Where it stumbles, a patient one in Python goes over the file
+again: it takes empty cells and "NA" for missing values, and names the first cell that is neither.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TextIO
+
+import numpy as np
+
+from ...base.checks import FloatArray
+from ...base.errors import InputError, bad_input
+from ...base.progress import report
+from .columns import choose
+from .layout import MISSING, Layout, find_layout, is_data, not_text, open_text, split
+from .table import TRUTH_VALUES, Content, Options, listed, no_rows
+
+#: So much of a file is looked at to see whether it is text at all.
+FIRST_BYTES = 1 << 16
+#: Lines between two reports of progress.
+REPORT_EVERY = 1 << 16
+
+
+def read(path: Path, options: Options) -> Content:
+    """Read a text file."""
+    check_header(options.header)
+    check_is_text(path)
+    try:
+        layout = find_layout(path, options.header)
+        taken = choose(options.columns, layout.names, not layout.has_header)
+        values = read_fast(path, layout, taken)
+        if values is None:
+            values = read_patiently(path, layout, taken)
+    except UnicodeDecodeError as error:
+        raise not_utf8(path, error) from error
+    if len(values) == 0:
+        raise no_rows("The file", f"{path.name!r} with a header and no lines of numbers")
+    names = tuple(layout.names[position] for position in taken)
+    selection = layout.selection
+    if options.columns is not None:
+        selection["columns"] = listed(names)
+    return Content(
+        values,
+        names,
+        selection,
+        columns_taken=True,
+        notes=layout.notes,
+        made_up=not layout.has_header,
+    )
+
+
+def check_header(header: bool | str) -> None:
+    """Refuse a word that could mean yes or no."""
+    if header not in ("auto", True, False):
+        raise bad_input(
+            "`header` is 'auto', True or False.",
+            received=repr(header),
+            because="It tells whether the first line holds the names of the columns.",
+            hint="Leave it out to have it found out.",
+        )
+
+
+def not_utf8(path: Path, error: UnicodeDecodeError) -> InputError:
+    """Return the error for text with letters in another encoding."""
+    return bad_input(
+        "The text is not in UTF-8.",
+        received=f"{path.name!r} with the byte 0x{error.object[error.start]:02x} ({error.reason})",
+        because="Letters such as µ or é are stored otherwise in Latin-1 and Windows-1252, which "
+        "older programs write.",
+        hint="Save it again as UTF-8; in Excel the file type is called 'CSV UTF-8'.",
+    )
+
+
+def check_is_text(path: Path) -> None:
+    """Refuse files of other kinds by their first bytes."""
+    with open(path, "rb") as stream:
+        if b"\0" in stream.read(FIRST_BYTES):
+            raise not_text(path, "zero bytes")
+
+
+def data_lines(stream: TextIO, layout: Layout) -> Iterator[tuple[int, str]]:
+    """Yield number and text of each line of data; each must have the same number of cells."""
+    wanted = len(layout.names)
+    for number, line in enumerate(stream, 1):
+        if number < layout.first or not is_data(line):
+            continue
+        if number % REPORT_EVERY == 0:
+            report("reading", number, None, "lines")
+        if layout.delimiter is None or '"' in line:
+            count = len(split(line, layout.delimiter))
+        else:
+            count = line.count(layout.delimiter) + 1
+        if count != wanted:
+            raise bad_input(
+                "All lines must have the same number of cells.",
+                received=f"line {number} with {count} cell(s), where {wanted} are expected",
+                because="A line was cut off, a cell holds the delimiter, or the file has text "
+                "around the table.",
+                hint=f"Look at line {number}; lines that start with # are skipped.",
+            )
+        yield number, line
+
+
+def read_fast(path: Path, layout: Layout, taken: list[int]) -> FloatArray | None:
+    """Read with NumPy's reader in C; None if it meets a cell that it takes for no number."""
+    if layout.decimal == ",":
+        return None
+    with open_text(path) as stream:
+        try:
+            return np.loadtxt(
+                (line for _, line in data_lines(stream, layout)),
+                delimiter=layout.delimiter,
+                usecols=taken,
+                comments=None,
+                quotechar='"',
+                ndmin=2,
+            )
+        except (InputError, UnicodeDecodeError):
+            raise
+        except ValueError:
+            return None
+
+
+def read_patiently(path: Path, layout: Layout, taken: list[int]) -> FloatArray:
+    """Read cell by cell: missing values become NaN, the first other text is named."""
+    numbers = array("d")
+    with open_text(path) as stream:
+        for number, line in data_lines(stream, layout):
+            cells = split(line, layout.delimiter)
+            for position in taken:
+                cell = cells[position]
+                try:
+                    numbers.append(float(cell if layout.decimal == "." else with_point(cell)))
+                except ValueError:
+                    if cell.lower() not in MISSING:
+                        raise no_number(cell, number, position, layout) from None
+                    numbers.append(np.nan)
+    return np.frombuffer(numbers, dtype=np.float64).reshape(-1, len(taken))
+
+
+def with_point(cell: str) -> str:
+    """Return a number that was written with a decimal comma; points must not be there already."""
+    if "." in cell:
+        raise ValueError("a point among decimal commas")
+    return cell.replace(",", ".")
+
+
+def no_number(cell: str, number: int, position: int, layout: Layout) -> InputError:
+    """Return the error for a cell that holds text."""
+    name = layout.names[position]
+    others = [other for other in layout.names if other != name]
+    because = "Columns of labels or dates are no coordinates; missing values may be empty or NA."
+    if cell.lower() in ("true", "false"):
+        because = TRUTH_VALUES
+    elif layout.decimal == "," and "." in cell:
+        because = "Other cells have decimal commas, and the point may separate thousands."
+    elif "," in cell:
+        because = (
+            "Decimal commas must be points, and columns of labels or dates are no coordinates."
+        )
+    return bad_input(
+        "A cell is not a number.",
+        received=f"{cell[:60]!r} in line {number}, column {name!r} (number {position})",
+        because=because,
+        hint=f"Choose other columns with --columns, such as --columns {','.join(others[:3])}."
+        if others
+        else "Correct the cell.",
+    )

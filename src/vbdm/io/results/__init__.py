@@ -1,0 +1,36 @@
+"""The results folder: everything about one estimate, on the disk, whole or not at all.
+
+==================  ===================================================================
+`model.vbdm`        the spectrum with its operator; `vbdm.load` gives it back
+`results.npz`       eigenvalues, eigenfunctions, errors, density, … as plain arrays
+`results.json`      settings, what was chosen, eigenvalues, doubts, versions, the input
+`figures/`          pictures (with matplotlib)
+`report.html`       one page to look at, offline
+==================  ===================================================================
+
+`write_results` makes such a folder, `load_results` reads it, and ``vbdm fit FILE`` does it all.
+"""
+
+from .figures import can_draw, pictures_of, save_picture
+from .folder import check_folder, is_results_folder
+from .origin import Origin
+from .reading import Results, load_results, read_summary
+from .summary import library_versions, plain
+from .writing import write_arrays, write_report, write_results
+
+__all__ = [
+    "Origin",
+    "Results",
+    "can_draw",
+    "check_folder",
+    "is_results_folder",
+    "library_versions",
+    "load_results",
+    "pictures_of",
+    "plain",
+    "read_summary",
+    "save_picture",
+    "write_arrays",
+    "write_report",
+    "write_results",
+]

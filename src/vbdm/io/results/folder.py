@@ -1,0 +1,205 @@
+"""A folder that appears whole, or not at all, and never at the cost of what was there before."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from ...base.errors import InputError, bad_input
+from ..saved.archive import PathLike, sync_folder
+
+#: What results.json says it is, and which layout it has.
+FORMAT, VERSION = "vbdm results", 1
+SUMMARY, MODEL, ARRAYS, PAGE = "results.json", "model.vbdm", "results.npz", "report.html"
+#: Leftovers of a killed run are removed after this time; younger ones may be at work (seconds).
+STALE = 3600
+#: What file managers leave behind.
+DUST = {".DS_Store", "Thumbs.db", "desktop.ini"}
+
+
+def check_folder(path: PathLike, force: bool = False) -> Path:
+    """Return where results will go, if they may go there; called before anything is computed.
+
+    Parameters
+    ----------
+    path : path
+        The folder, in a folder that exists. It is new, or empty, or holds earlier results.
+    force : bool
+        Whether earlier results may be replaced. Other people's folders never are.
+
+    Raises
+    ------
+    InputError
+        If there is something that would be lost, or nothing can be written there.
+    """
+    target = Path(os.path.realpath(path))
+    put_back(target)
+    if not target.parent.is_dir():
+        raise refusal(path, "Its parent is no folder that exists.", "Create that folder first.")
+    if target.exists() and not target.is_dir():
+        raise refusal(path, "It is a file.", "Choose another name with --out.")
+    if Path.cwd().is_relative_to(target):
+        raise refusal(
+            path,
+            "You are inside it, and it will be replaced as a whole.",
+            "Name a folder inside the current one, or run the command from the folder above.",
+        )
+    if target.is_dir() and not is_empty(target):
+        refuse_to_lose(path, target, force)
+    try_to_write(path, target)
+    return target
+
+
+def refuse_to_lose(path: PathLike, target: Path, force: bool) -> None:
+    """Raise if the folder holds anything that may not be replaced."""
+    if not is_results_folder(target):
+        raise refusal(
+            path,
+            "It holds files, and is not a results folder of vbdm: it will not be replaced.",
+            "Choose another name with --out.",
+        )
+    if not force:
+        raise refusal(
+            path,
+            "It holds earlier results.",
+            "Pass --force (force=True) to replace them, or choose another name with --out.",
+        )
+
+
+def try_to_write(path: PathLike, target: Path) -> None:
+    """Raise if no folder can be made beside the target."""
+    probe = beside(target, "partial")
+    try:
+        probe.mkdir()
+        probe.rmdir()
+    except PermissionError as error:
+        raise refusal(
+            path,
+            f"Nothing can be written there ({error.strerror}).",
+            "Choose a folder of your own with --out.",
+        ) from None
+
+
+def refusal(path: PathLike, because: str, hint: str) -> InputError:
+    """Say why results cannot go there."""
+    what = "The results cannot be written to this folder."
+    return bad_input(what, received=repr(os.fspath(path)), because=because, hint=hint)
+
+
+def is_empty(folder: Path) -> bool:
+    """Tell if there is nothing in a folder that anybody would miss."""
+    return all(entry.name in DUST for entry in folder.iterdir())
+
+
+def is_results_folder(folder: PathLike) -> bool:
+    """Tell if a folder was written by `write_results`."""
+    try:
+        head = json.loads(Path(folder, SUMMARY).read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(head, dict) and head.get("format") == FORMAT
+
+
+def beside(target: Path, kind: str) -> Path:
+    """Return a new name next to the target, which tells whose it is: partial or old."""
+    return target.with_name(f".{target.name}.vbdm-{secrets.token_hex(4)}.{kind}")
+
+
+def leftovers(target: Path, kind: str) -> list[Path]:
+    """Return what killed runs have left beside the target."""
+    start, end = f".{target.name}.vbdm-", f".{kind}"
+    names = (entry for entry in target.parent.iterdir() if entry.is_dir())
+    return sorted(e for e in names if e.name.startswith(start) and e.name.endswith(end))
+
+
+def put_back(target: Path) -> None:
+    """Give earlier results their name again, if a run was killed between the two renamings."""
+    if target.parent.is_dir() and not target.exists():
+        for old in leftovers(target, "old")[-1:]:
+            os.rename(old, target)
+
+
+@contextmanager
+def replacing_folder(target: Path) -> Iterator[Path]:
+    """Yield a new folder that takes the target's place once it is complete and on the disk.
+
+    Whatever goes wrong in the block, the target stays as it was and the new folder is removed.
+    What others have put into an old results folder comes along.
+    """
+    partial = beside(target, "partial")
+    try:
+        partial.mkdir()
+        yield partial
+        keep_what_others_wrote(target, partial)
+        sync_tree(partial)
+        swap(partial, target)
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+    sync_folder(target.parent)
+    clean_up(target)
+
+
+def keep_what_others_wrote(old: Path, new: Path) -> None:
+    """Copy from old results whatever vbdm did not write."""
+    if not old.is_dir():
+        return
+    written = set()
+    if is_results_folder(old):
+        # `vbdm report` adds the page later; it would be out of date, like all the others.
+        listed = json.loads((old / SUMMARY).read_text("utf-8")).get("files", [])
+        written = {SUMMARY, MODEL, ARRAYS, PAGE, *listed}
+    for path in sorted(old.rglob("*")):
+        name = path.relative_to(old).as_posix()
+        copy = new / name
+        if path.is_dir() and not path.is_symlink():
+            continue
+        if name in written or copy.exists():
+            continue
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(path, copy, follow_symlinks=False)
+
+
+def sync_tree(folder: Path) -> None:
+    """Bring all files of a folder onto the disk."""
+    # Windows syncs only what is open for writing; elsewhere read-only files are synced, too.
+    mode = "r+b" if os.name == "nt" else "rb"
+    for path in folder.rglob("*"):
+        if path.is_dir():
+            sync_folder(path)
+        elif not path.is_symlink():
+            with open(path, mode) as stream:
+                os.fsync(stream.fileno())
+    sync_folder(folder)
+
+
+def swap(new: Path, target: Path) -> None:
+    """Let the new folder take the target's name; the old one goes when the new one is there."""
+    old = beside(target, "old")
+    try:
+        if target.exists():
+            os.rename(target, old)
+            # However old the results are, the name is new: other runs must not take it for stale.
+            with suppress(OSError):
+                os.utime(old)
+        os.rename(new, target)
+    except BaseException:
+        if old.exists() and not target.exists():
+            os.rename(old, target)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def clean_up(target: Path) -> None:
+    """Remove what killed runs have left beside the target, if it is old enough."""
+    for path in leftovers(target, "partial") + leftovers(target, "old"):
+        # Another run may be cleaning up as well.
+        with suppress(FileNotFoundError):
+            if time.time() - path.stat().st_mtime > STALE:
+                shutil.rmtree(path, ignore_errors=True)

@@ -1,0 +1,185 @@
+"""Read a results folder."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...base.checks import FloatArray, frozen
+from ...base.errors import InputError, bad_input
+from ...spectrum.spectrum import Spectrum
+from ..saved.archive import DAMAGE, PathLike
+from ..saved.persistence import load
+from .folder import ARRAYS, FORMAT, MODEL, SUMMARY, VERSION
+from .origin import Origin
+
+if TYPE_CHECKING:
+    from ...report import Sensitivity
+
+#: What results.json always has, and of which kind.
+PARTS = {
+    "input": dict,
+    "settings": dict | None,
+    "preparation": dict | None,
+    "warnings": list,
+    "seconds": dict,
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Results:
+    """One estimate, as its folder holds it.
+
+    Attributes
+    ----------
+    folder : Path
+        Where it is.
+    summary : dict
+        What results.json says.
+    arrays : mapping from names to arrays
+        What results.npz holds.
+    """
+
+    folder: Path
+    summary: dict[str, Any]
+    arrays: Mapping[str, NDArray[Any]]
+
+    @cached_property
+    def spectrum(self) -> Spectrum:
+        """The model itself, read when first asked for."""
+        found = load(self.folder / MODEL)
+        if isinstance(found, Spectrum):
+            return found
+        raise damaged(self.folder, f"{MODEL} holds no spectrum")
+
+    @property
+    def eigenvalues(self) -> FloatArray:
+        """The eigenvalues, from 0 downwards."""
+        return self.arrays["eigenvalues"]
+
+    @property
+    def standard_errors(self) -> FloatArray:
+        """Their sampling errors."""
+        return self.arrays["standard_errors"]
+
+    @property
+    def eigenfunctions(self) -> FloatArray:
+        """Eigenfunctions by columns, one row for each point that was used."""
+        return self.arrays["eigenfunctions"]
+
+    @property
+    def rows(self) -> NDArray[np.intp]:
+        """Row numbers of the points in the file, counted from 0."""
+        return self.arrays["rows"]
+
+    @property
+    def origin(self) -> Origin:
+        """Where the points came from, as far as the folder knows."""
+        source = self.summary["input"]
+        return Origin(
+            source=source if source.get("name") else None,
+            names=source.get("columns"),
+            rows=self.rows,
+            n_read=source.get("n_read"),
+            n_dropped=source.get("n_dropped"),
+            preparation=self.summary["preparation"],
+            settings=self.summary["settings"],
+            warnings=[(entry["kind"], entry["text"]) for entry in self.summary["warnings"]],
+        )
+
+    @cached_property
+    def sensitivity(self) -> Sensitivity | None:
+        """How eigenvalues and eigenfunctions move with ε, if that was computed."""
+        from ...report import Sensitivity
+
+        return Sensitivity.from_arrays(self.arrays)
+
+    def __repr__(self) -> str:
+        """Say where it is and what it holds."""
+        values = ", ".join(f"{value:.4g}" for value in self.eigenvalues[:4])
+        more = ", …" if len(self.eigenvalues) > 4 else ""
+        return f"Results({os.fspath(self.folder)!r}, eigenvalues=[{values}{more}])"
+
+
+def load_results(folder: PathLike) -> Results:
+    """Read what `write_results` or ``vbdm fit`` wrote.
+
+    Parameters
+    ----------
+    folder : path
+        The results folder.
+
+    Returns
+    -------
+    Results
+        The model in it is read when `results.spectrum` is first asked for.
+
+    Raises
+    ------
+    InputError
+        If it is not a results folder, or a file in it is missing or damaged.
+    """
+    place = Path(folder)
+    summary = read_summary(place)
+    try:
+        with np.load(place / ARRAYS, allow_pickle=False) as archive:
+            arrays = {name: frozen(archive[name]) for name in archive.files}
+    except FileNotFoundError:
+        raise damaged(place, f"{ARRAYS} is missing") from None
+    except DAMAGE as error:
+        raise damaged(place, f"{ARRAYS} cannot be read ({error})") from error
+    return Results(place, summary, arrays)
+
+
+def read_summary(folder: Path) -> dict[str, Any]:
+    """Return what results.json says, if it is ours and we understand it."""
+    if not folder.is_dir():
+        state = "which is a file" if folder.exists() else "which does not exist"
+        raise no_results(folder, state)
+    try:
+        summary = json.loads((folder / SUMMARY).read_text("utf-8"))
+    except FileNotFoundError:
+        raise no_results(folder, f"where {SUMMARY} is missing") from None
+    except (ValueError, RecursionError) as error:
+        raise damaged(folder, f"{SUMMARY} cannot be read ({error})") from error
+    if not isinstance(summary, dict) or summary.get("format") != FORMAT:
+        raise no_results(folder, f"where {SUMMARY} was written by another program")
+    if not isinstance(summary.get("version"), int) or summary["version"] > VERSION:
+        raise bad_input(
+            "The results were written by a newer version of vbdm.",
+            received=f"format version {summary.get('version')} from vbdm {summary.get('vbdm')}",
+            because=f"This version reads formats up to {VERSION}.",
+            hint="Update with: pip install --upgrade vbdm.",
+        )
+    lost = [n for n, kind in PARTS.items() if n not in summary or not isinstance(summary[n], kind)]
+    if lost:
+        raise damaged(folder, f"{SUMMARY} does not tell: {', '.join(lost)}")
+    return summary
+
+
+def no_results(folder: Path, state: str) -> InputError:
+    """Say that this is no results folder."""
+    return bad_input(
+        "This is not a results folder of vbdm.",
+        received=f"{os.fspath(folder)!r}, {state}",
+        because="A results folder is what `vbdm fit` writes.",
+        hint="Pass the folder that `vbdm fit` named at its end.",
+    )
+
+
+def damaged(folder: Path, state: str) -> InputError:
+    """Say that a results folder is not whole."""
+    return bad_input(
+        "The results folder is damaged.",
+        received=f"{os.fspath(folder)!r}: {state}",
+        because="Copies that broke off look like this.",
+        hint="Copy the folder again, or run `vbdm fit` again.",
+    )

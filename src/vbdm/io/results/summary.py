@@ -1,0 +1,115 @@
+"""What results.json says: one estimate in plain numbers and words."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+
+from ...report.citing import formula, operator_name
+from ...spectrum.spectrum import Spectrum
+from ...trust.groups import groups_of
+from ..files.source import readable
+
+#: Libraries that the numbers rest on.
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "threadpoolctl", "pynndescent", "matplotlib")
+#: Levels of the quantiles of the kernel's width.
+LEVELS = ("0.05", "0.5", "0.95")
+
+
+def plain(value: Any) -> Any:
+    """Return a value as strict JSON in UTF-8 can hold it; NaN and infinity become null.
+
+    Examples
+    --------
+    >>> plain({"values": np.array([1.0, np.nan]), "count": np.int64(3), "pair": (True, None)})
+    {'values': [1.0, None], 'count': 3, 'pair': [True, None]}
+    """
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
+    if isinstance(value, str):
+        return readable(value)
+    if value is None or isinstance(value, (bool, int)):
+        return value
+    if isinstance(value, (np.ndarray, np.generic)):
+        return plain(value.tolist())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {readable(str(key)): plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(entry) for entry in value]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return plain(dataclasses.asdict(value))
+    return readable(str(value))
+
+
+def describe_estimate(spectrum: Spectrum) -> dict[str, Any]:
+    """Return what was estimated and what was chosen for it."""
+    op = spectrum.operator
+    points = op.weights.graph.points
+    return {
+        "operator": {
+            "name": operator_name(op),
+            "formula": formula(op),
+            "c1": op.c1,
+            "alpha": op.alpha,
+            "beta": op.beta,
+        },
+        "n_points": op.n_points,
+        "n_columns": None if points is None else points.shape[1],
+        "dimension": {
+            "value": op.dim,
+            "standard_error": op.dimension.standard_error,
+            "by_scale": op.dimension.by_scale,
+        },
+        "epsilon": op.epsilon,
+        "epsilon_rule": op.tuning.rule,
+        "n_neighbors": op.n_neighbors,
+        "widths": dict(zip(LEVELS, op.width_quantiles, strict=True)),
+        "metric": op.weights.graph.metric if points is not None else "precomputed",
+        "eigenvalues": eigenvalue_rows(spectrum),
+        "groups": groups_of(spectrum),
+        "n_components": spectrum.n_components,
+        "n_unresolved": int(spectrum.unresolved.sum()),
+        "left_out": spectrum.left_out,
+        "solver": {
+            "name": spectrum.solver,
+            "iterations": spectrum.iterations,
+            "converged": spectrum.converged,
+            "error_estimate": spectrum.error_estimate,
+        },
+    }
+
+
+def eigenvalue_rows(spectrum: Spectrum) -> list[dict[str, Any]]:
+    """Return one row for each eigenvalue."""
+    columns = {
+        "value": np.real(spectrum.eigenvalues),
+        "standard_error": spectrum.standard_errors,
+        "bias": spectrum.bias,
+        "timescale": spectrum.timescales,
+        "residual": spectrum.residuals,
+        "unresolved_share": spectrum.unresolved_share,
+    }
+    return [
+        {"index": index, **{name: column[index] for name, column in columns.items()}}
+        for index in range(len(spectrum.eigenvalues))
+    ]
+
+
+def library_versions(names: Sequence[str] = LIBRARIES) -> dict[str, str]:
+    """Return the versions of Python and of the libraries that are installed."""
+    found = {"python": platform.python_version()}
+    for name in names:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found

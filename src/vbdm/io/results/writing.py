@@ -1,0 +1,218 @@
+"""Write a results folder."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...base.progress import report
+from ...spectrum.spectrum import Spectrum
+from ..saved.archive import PathLike, entry_named, little_endian
+from ..saved.persistence import save
+from .figures import can_draw, draw_figures
+from .folder import ARRAYS, FORMAT, MODEL, PAGE, SUMMARY, VERSION, check_folder, replacing_folder
+from .origin import Origin
+from .reading import Results
+from .summary import describe_estimate, library_versions, plain
+
+if TYPE_CHECKING:
+    from ...report import Sensitivity
+
+FIGURES = "figures"
+#: Above so many points the kernel is not stored, but evaluated again: 180 bytes a point, not 1,330.
+MOST_WITH_KERNEL = 20_000
+
+
+def write_results(
+    folder: PathLike,
+    spectrum: Spectrum,
+    origin: Origin | None = None,
+    *,
+    force: bool = False,
+    sensitivity: Sensitivity | None = None,
+    figures: bool = True,
+    page: bool = True,
+    title: str = "",
+    seconds: Mapping[str, float] | None = None,
+    extras: Callable[[Path], None] | None = None,
+) -> Results:
+    """Write everything about a spectrum into one folder.
+
+    Parameters
+    ----------
+    folder : path
+        A new or empty folder, or one with earlier results if `force` is set.
+    spectrum : Spectrum
+        From `op.spectrum(n)`, of a symmetric operator.
+    origin : Origin, optional
+        Where the points came from.
+    force : bool
+        Whether earlier results may be replaced. Files of your own in that folder are kept.
+    sensitivity : Sensitivity, optional
+        From `vbdm.report.sensitivity`, for the page's slider over ε.
+    figures, page : bool
+        Whether to draw the figures (if matplotlib is installed) and to write report.html.
+    title : str
+        The page's title.
+    seconds : mapping, optional
+        Seconds by room; it is read last, so that a mapping that grows is complete.
+    extras : callable, optional
+        Called with the unfinished folder, to write more files into it.
+
+    Returns
+    -------
+    Results
+
+    Notes
+    -----
+    The folder is built under another name beside its place (``.NAME.vbdm-….partial``), brought onto
+    the disk, and renamed. Whatever happens before that, earlier results stay as they were.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> sample = vbdm.datasets.circle(300, sampling="random", random_state=0)
+    >>> spectrum = vbdm.estimate_operator(sample.points).spectrum(3)
+    >>> place = pathlib.Path(tempfile.mkdtemp(), "circle")
+    >>> results = write_results(place, spectrum, figures=False, page=False)
+    >>> sorted(path.name for path in place.iterdir())
+    ['model.vbdm', 'results.json', 'results.npz']
+    >>> from vbdm.results import load_results
+    >>> bool((load_results(place).eigenvalues == spectrum.eigenvalues).all())
+    True
+    """
+    target = check_folder(folder, force)
+    story = origin or Origin()
+    with replacing_folder(target) as partial:
+        if figures and can_draw():
+            draw_figures(spectrum, partial / FIGURES)
+        if page:
+            write_report(partial / PAGE, spectrum, story, sensitivity, title, seconds)
+        report("saving", 0, 2)
+        write_model(partial / MODEL, spectrum, story)
+        report("saving", 1, 2)
+        arrays = arrays_of(spectrum, story, sensitivity)
+        write_arrays(partial / ARRAYS, arrays)
+        if extras is not None:
+            extras(partial)
+        report("saving", 2, 2)
+        summary = summarise(spectrum, story, sensitivity, seconds, files_in(partial))
+        text = json.dumps(summary, indent=1, allow_nan=False, ensure_ascii=False)
+        (partial / SUMMARY).write_text(text + "\n", "utf-8")
+    results = Results(Path(folder), summary, arrays)
+    # Already here: it need not be read again.
+    results.__dict__["spectrum"] = spectrum
+    return results
+
+
+def write_report(
+    path: Path,
+    spectrum: Spectrum,
+    story: Origin,
+    sensitivity: Sensitivity | None,
+    title: str,
+    seconds: Mapping[str, float] | None,
+    **more: Any,
+) -> None:
+    """Write the page."""
+    from ...report import write_page
+
+    report("page", 0, 1)
+    write_page(
+        path,
+        spectrum,
+        sensitivity=sensitivity,
+        names=story.names,
+        title=title,
+        source={**(story.source or {}), "n_read": story.n_read},
+        warnings=[text for _, text in story.warnings],
+        seconds=dict(seconds or {}),
+        preparation=story.preparation,
+        rows=story.rows,
+        settings=story.settings,
+        **more,
+    )
+    report("page", 1, 1)
+
+
+def write_model(path: Path, spectrum: Spectrum, story: Origin) -> None:
+    """Save the model, with what it takes to treat new files like the first one."""
+    operator = spectrum.operator
+    notes = {"preparation": plain(story.preparation), "reading": plain(story.reading)}
+    kernel = operator.n_points <= MOST_WITH_KERNEL or operator.weights.graph.points is None
+    save(spectrum, path, kernel=kernel, notes={k: v for k, v in notes.items() if v is not None})
+
+
+def arrays_of(
+    spectrum: Spectrum, story: Origin, sensitivity: Sensitivity | None
+) -> dict[str, NDArray[Any]]:
+    """Return what results.npz holds."""
+    op = spectrum.operator
+    rows = np.arange(op.n_points) if story.rows is None else np.asarray(story.rows)
+    arrays = {
+        "eigenvalues": spectrum.eigenvalues,
+        "standard_errors": spectrum.standard_errors,
+        "bias": spectrum.bias,
+        "residuals": spectrum.residuals,
+        "eigenfunctions": spectrum.eigenfunctions,
+        "density": op.density,
+        "widths": op.widths,
+        "unresolved": spectrum.unresolved,
+        "weak_links": spectrum.weak_links,
+        "components": spectrum.components,
+        "rows": rows,
+        "epsilons": op.tuning.epsilons,
+        "slopes": op.tuning.slopes,
+    }
+    return arrays if sensitivity is None else arrays | sensitivity.as_arrays()
+
+
+def write_arrays(target: Path | IO[bytes], arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write an .npz file without dates: equal results make equal files."""
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
+        for name, array in arrays.items():
+            with archive.open(entry_named(f"{name}.npy"), "w", force_zip64=True) as entry:
+                np.lib.format.write_array(entry, little_endian(array), allow_pickle=False)
+
+
+def summarise(
+    spectrum: Spectrum,
+    story: Origin,
+    sensitivity: Sensitivity | None,
+    seconds: Mapping[str, float] | None,
+    files: Sequence[str],
+) -> dict[str, Any]:
+    """Return what results.json says."""
+    from ... import __version__
+    from ...trust.diagnosis import diagnose
+
+    source = {**(story.source or {}), "n_read": story.n_read, "n_dropped": story.n_dropped}
+    summary: dict[str, Any] = plain(
+        {
+            "format": FORMAT,
+            "version": VERSION,
+            "vbdm": __version__,
+            "libraries": library_versions(),
+            "input": {**source, "columns": story.names},
+            "settings": story.settings,
+            "preparation": story.preparation,
+            **describe_estimate(spectrum),
+            "diagnostics": diagnose(spectrum, sensitivity),
+            "warnings": [{"kind": kind, "text": text} for kind, text in story.warnings],
+            "seconds": {room: round(time, 3) for room, time in (seconds or {}).items()},
+            "files": list(files),
+        }
+    )
+    return summary
+
+
+def files_in(folder: Path) -> list[str]:
+    """Return the names of all files in a folder."""
+    files = (path for path in folder.rglob("*") if not path.is_dir())
+    return sorted(path.relative_to(folder).as_posix() for path in files)

@@ -1,0 +1,1 @@
+"""The kernel room: K on the pairs."""

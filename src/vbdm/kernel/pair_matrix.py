@@ -1,0 +1,280 @@
+"""A sparse matrix on the pairs of a neighbour graph, symmetric without ever being merged.
+
+The k nearest neighbours of a point need not list it in return. Instead of building the union
+pattern, the matrix is kept as the sum of two: the listed pairs, row by row as in the table of
+neighbours, and the transposed one-way pairs, a few per cent of them. Pairs beyond the kernel's
+reach, a third of the table, are not stored. Scaling rows and columns copies nothing: the factors
+are kept, and applied to vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, diags_array
+
+from ..base.checks import FloatArray, IntArray
+from ..base.threads import for_each, in_order
+from ..graph.graph import NeighborGraph, Piece
+from ..graph.search.exact import chunks
+
+
+@dataclass(frozen=True, eq=False)
+class PairMatrix:
+    """The matrix diag(left) · (listed + returned) · diag(right), in the tree's order.
+
+    Attributes
+    ----------
+    graph : NeighborGraph
+        Its pattern.
+    listed : csr_array
+        One number per listed pair; zeros are left out.
+    returned : csr_array or None
+        The one-way pairs seen from their other end; None for a matrix that is not symmetric.
+    left, right : (N,) arrays or None
+        Factors of rows and columns; None: 1.
+    power : int
+        The stored numbers count as raised to this power.
+    """
+
+    graph: NeighborGraph
+    listed: Any
+    returned: Any = None
+    left: FloatArray | None = None
+    right: FloatArray | None = None
+    power: int = 1
+
+    @classmethod
+    def evaluated(
+        cls,
+        graph: NeighborGraph,
+        evaluate: Callable[[Piece], FloatArray],
+        share: float | None,
+    ) -> PairMatrix:
+        """Build a matrix from a function that gives the values of some rows of the table.
+
+        `share` is what a one-way pair counts: 1/2 is the paper's (K + Kᵀ)/2, 1 is the union;
+        None leaves the matrix as it is listed, not symmetric.
+        """
+
+        def work(rows: slice) -> tuple[FloatArray, IntArray, NDArray[np.intp], OneWay]:
+            piece = graph.piece(rows)
+            table = evaluate(piece)
+            stored = table > 0
+            one_way = OneWay.none()
+            if share is not None:
+                row, column = graph.one_way(piece, stored)
+                one_way = OneWay.taken(piece, row, column, share * table[row, column])
+                table[row, column] = one_way.values
+            columns = piece.neighbors[stored].astype(np.int32)
+            return table[stored], columns, stored.sum(axis=1), one_way
+
+        n, total = graph.n_points, 0
+        # Room for all pairs: memory that is never written to is never taken.
+        data, indices = np.empty(n * graph.n_neighbors), np.empty(n * graph.n_neighbors, np.int32)
+        counts, found = [np.zeros(1, dtype=np.intp)], []
+        for values, columns, count, one_way in in_order(work, graph.pieces(), "kernel"):
+            end = total + len(values)
+            data[total:end], indices[total:end], total = values, columns, end
+            counts.append(count)
+            found.append(one_way)
+        data.resize(total, refcheck=False)
+        indices.resize(total, refcheck=False)
+        # Pointers as short as the indices: SciPy would copy all indices to make them alike.
+        short = np.int32 if total < 2**31 else np.int64
+        pointer = np.cumsum(np.concatenate(counts), dtype=short)
+        listed = csr_array((data, indices, pointer), shape=(n, n))
+        return cls(graph, listed, None if share is None else returned_matrix(found, n))
+
+    @property
+    def values(self) -> FloatArray:
+        """The stored numbers of the listed pairs, row by row, without the factors."""
+        return np.asarray(self.listed.data)
+
+    @property
+    def parts(self) -> list[Any]:
+        """Matrices whose sum, with `factor` on both sides, is this one."""
+        stored = [self.listed] if self.returned is None else [self.listed, self.returned]
+        return stored if self.power == 1 else [part.power(self.power) for part in stored]
+
+    @property
+    def factor(self) -> FloatArray:
+        """The factor of rows and columns, where it is the same."""
+        return np.ones(self.graph.n_points) if self.left is None else self.left
+
+    def __matmul__(self, f: FloatArray) -> FloatArray:
+        """Return the product with a vector (N,) or a block (N, m)."""
+        return self.product(f)
+
+    def product(self, f: FloatArray, power: int = 1) -> FloatArray:
+        """Return the product of the matrix, its entries raised to a power, with a block."""
+        left, right = power_of(self.left, power, f), power_of(self.right, power, f)
+        inside = np.ascontiguousarray(f if right is None else right * f)
+        result = np.empty(f.shape)
+
+        def work(rows: slice) -> None:
+            product = some_rows(self.listed, rows, self.power * power) @ inside
+            if self.returned is not None:
+                product += some_rows(self.returned, rows, self.power * power) @ inside
+            np.multiply(product, 1.0 if left is None else left[rows], out=result[rows])
+
+        for_each(work, chunks(len(f), size=rows_per_product(len(f))))
+        return result
+
+    def row_sums(self, power: int = 1) -> FloatArray:
+        """Return the sum of each row, the entries raised to a power."""
+        return self.product(np.ones(self.graph.n_points), power)
+
+    def scaled(self, left: FloatArray, right: FloatArray) -> PairMatrix:
+        """Return diag(left) · self · diag(right); the entries are shared, not copied."""
+        return replace(
+            self,
+            left=left if self.left is None else left * self.left,
+            right=right if self.right is None else right * self.right,
+        )
+
+    def squared(self) -> PairMatrix:
+        """Return the matrix of the squared entries, factors apart; nothing is copied."""
+        return replace(self, power=2 * self.power)
+
+    def diagonal(self) -> FloatArray:
+        """Return the self-loops."""
+        diagonal: FloatArray = self.listed.diagonal() ** self.power
+        for factor in (self.left, self.right):
+            diagonal = diagonal if factor is None else factor * diagonal
+        return diagonal
+
+    def merged(self) -> Any:
+        """Return one canonical CSR matrix in the tree's order (copies; only when asked for)."""
+        parts = self.parts
+        matrix = parts[0].copy() if len(parts) == 1 else parts[0] + parts[1]
+        matrix.sum_duplicates()
+        if self.left is not None:
+            matrix = diags_array(self.left) @ matrix
+        if self.right is not None:
+            matrix = matrix @ diags_array(self.right)
+        return csr_array(matrix)
+
+    def in_caller_order(self, matrix: Any, symmetric: bool = False) -> Any:
+        """Return a CSR matrix whose rows and columns are numbered as the caller's points.
+
+        Copies of a point have equal rows, and share its column; if the matrix is to stay
+        symmetric, both by the square root of their number.
+        """
+        coo = matrix.tocoo()
+        order, copies = self.graph.order, self.graph.copies
+        moved = csr_array((coo.data, (order[coo.row], order[coo.col])), shape=matrix.shape)
+        if copies is not None:
+            share, expanded = copies.averaging, copies.averaging.T
+            root = diags_array(copies.counts ** (0.5 if symmetric else 1.0))
+            moved = csr_array(expanded @ root @ moved @ (root @ share if symmetric else share))
+        moved.sort_indices()
+        return moved
+
+
+def symmetric_row_sums(
+    graph: NeighborGraph, evaluate: Callable[[Piece], FloatArray], share: float
+) -> FloatArray:
+    """Return the row sums of the matrix that `PairMatrix.evaluated` would build, without it.
+
+    Each point counts as often as it occurs.
+    """
+    sums, counts = np.zeros(graph.n_points), graph.counts
+
+    def work(rows: slice) -> tuple[FloatArray, OneWay]:
+        piece = graph.piece(rows)
+        table = evaluate(piece)
+        row, column = graph.one_way(piece, table > 0)
+        one_way = OneWay.taken(piece, row, column, share * table[row, column])
+        table[row, column] = one_way.values
+        if counts is not None:
+            table *= counts[piece.neighbors]
+        return table.sum(axis=1), one_way
+
+    pieces = graph.pieces()
+    for rows, (own, one_way) in zip(pieces, in_order(work, pieces), strict=True):
+        sums[rows] += own
+        often = 1.0 if counts is None else counts[one_way.owner]
+        np.add.at(sums, one_way.target, often * one_way.values)
+    return sums
+
+
+@dataclass(frozen=True, eq=False)
+class OneWay:
+    """Pairs that only one end lists: who lists, who is listed, and the value."""
+
+    owner: IntArray
+    target: IntArray
+    values: FloatArray
+
+    @classmethod
+    def none(cls) -> OneWay:
+        """Return no pairs."""
+        return cls(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
+
+    @classmethod
+    def taken(
+        cls,
+        piece: Piece,
+        row: NDArray[np.intp],
+        column: NDArray[np.intp],
+        values: FloatArray,
+    ) -> OneWay:
+        """Take pairs given by their place in some rows of the table."""
+        owner = (row + piece.rows.start).astype(np.int32)
+        return cls(owner, piece.neighbors[row, column].astype(np.int32), values)
+
+
+def returned_matrix(found: list[OneWay], n: int) -> Any:
+    """Return the matrix of one-way pairs, each in the row of the point that does not list it."""
+    owner = np.concatenate([part.owner for part in found])
+    target = np.concatenate([part.target for part in found])
+    values = np.concatenate([part.values for part in found])
+    return csr_array((values, (target, owner)), shape=(n, n))
+
+
+def rows_at(matrix: PairMatrix, rows: NDArray[np.intp]) -> Any:
+    """Return some rows, in any order, as a CSR matrix with all factors."""
+    total = sum(part[rows] for part in matrix.parts)
+    left = 1.0 if matrix.left is None else matrix.left[rows]
+    right = np.ones(matrix.graph.n_points) if matrix.right is None else matrix.right
+    return diags_array(left * np.ones(len(rows))) @ total @ diags_array(right)
+
+
+def rows_per_product(n_rows: int) -> int:
+    """Return how many rows to multiply at a time: enough to outweigh the making of a matrix."""
+    return min(max(n_rows // 16, 4096), 32_768)
+
+
+def row_product(matrix: Any, block: FloatArray) -> FloatArray:
+    """Return a CSR matrix times a block, on all cores."""
+    result = np.empty((matrix.shape[0], block.shape[1]))
+
+    def work(rows: slice) -> None:
+        result[rows] = some_rows(matrix, rows) @ block
+
+    for_each(work, chunks(len(result), size=rows_per_product(len(result))))
+    return result
+
+
+def some_rows(matrix: Any, rows: slice, power: int = 1) -> Any:
+    """Return rows of a CSR matrix, entries raised to a power; a view, if the power is 1."""
+    pointer = matrix.indptr[rows.start : rows.stop + 1]
+    entries = slice(pointer[0], pointer[-1])
+    data = matrix.data[entries]
+    return csr_array(
+        (data if power == 1 else data**power, matrix.indices[entries], pointer - pointer[0]),
+        shape=(len(pointer) - 1, matrix.shape[1]),
+    )
+
+
+def power_of(factor: FloatArray | None, power: int, like: FloatArray) -> FloatArray | None:
+    """Return a diagonal factor to a power, shaped to multiply a vector or a block."""
+    if factor is None:
+        return None
+    raised = factor if power == 1 else factor**power
+    return raised if like.ndim == 1 else raised[:, None]

@@ -1,0 +1,1 @@
+"""The operator room: from the kernel to L."""

@@ -1,0 +1,285 @@
+"""Whom to cite for a result, and a paragraph on methods that can be pasted into a paper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..base.references import ARPACK, DESCENT, DIFFUSION_MAPS, DIMENSION, LOBPCG, PAPER, Citation
+from ..base.wording import common_style, minus, power_of_ten, subscript, with_error
+from ..operator.operator import Operator
+from ..spectrum.spectrum import Spectrum
+from ..trust.groups import groups_of
+
+
+def software() -> Citation:
+    """Return the citation of this package, with its version."""
+    from .. import __version__
+
+    title = "vbdm: differential operators learned from data by variable bandwidth diffusion kernels"
+    bibtex = f"""@software{{vbdm,
+  author  = {{{{The vbdm developers}}}},
+  title   = {{{title}}},
+  version = {{{__version__}}}
+}}"""
+    return Citation("vbdm", bibtex, f"The vbdm developers. {title}. Version {__version__}.")
+
+
+def citations(spectrum: Spectrum | None = None) -> tuple[Citation, ...]:
+    """Return what to cite: the paper, this package and, for a result, what it made use of.
+
+    Examples
+    --------
+    >>> [citation.key for citation in citations()]
+    ['BerryHarlim2016', 'vbdm']
+    """
+    return (PAPER, software(), *(() if spectrum is None else _used(spectrum)))
+
+
+def _used(spectrum: Spectrum) -> Iterator[Citation]:
+    operator = spectrum.operator
+    if operator.beta == 0:
+        yield DIFFUSION_MAPS
+    if operator.dimension.by_scale is not None:
+        yield DIMENSION
+    if spectrum.solver == "Multilevel":
+        yield LOBPCG
+    if spectrum.solver in ("ShiftInvert", "Lanczos"):
+        yield ARPACK
+    if is_approximate(operator):
+        yield DESCENT
+
+
+def is_approximate(operator: Operator) -> bool:
+    """Tell whether neighbours were found by nearest neighbour descent."""
+    from ..graph.search.approximate import ApproximateIndex
+
+    return isinstance(operator.weights.graph.index, ApproximateIndex)
+
+
+def methods_paragraph(
+    spectrum: Spectrum, n_read: int | None = None, preparation: Any = None
+) -> str:
+    """Say what was done, in sentences for the methods section of a paper.
+
+    Parameters
+    ----------
+    spectrum : Spectrum
+        The result.
+    n_read : int, optional
+        How many rows the file had, if not all were used.
+    preparation : mapping, or object with `as_dict`, optional
+        What was done to the columns before (`vbdm.io.Preparation`).
+
+    Examples
+    --------
+    >>> op = vbdm.estimate_operator(vbdm.datasets.sphere(600, random_state=0).points)
+    >>> methods_paragraph(op.spectrum(4))[:64]
+    'We estimated the Laplacian, L f = Δf, from N = 600 points with v'
+    """
+    operator = spectrum.operator
+    sentences = [
+        f"We estimated {operator_in_words(operator)}, from N = {operator.n_points:,} points"
+        f"{read_in_words(operator.n_points, n_read)} with vbdm {version()}, which implements "
+        "variable bandwidth diffusion kernels (Berry and Harlim 2016).",
+        preparation_in_words(preparation),
+        metric_in_words(operator),
+        bandwidth_in_words(operator),
+        dimension_in_words(operator),
+        epsilon_in_words(operator),
+        solver_in_words(spectrum),
+        errors_in_words(spectrum),
+    ]
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def version() -> str:
+    """Return this package's version."""
+    from .. import __version__
+
+    return __version__
+
+
+def operator_name(operator: Operator) -> str:
+    """Return what the operator is called."""
+    if operator.c1 is None:
+        return "the operator of a given bandwidth"
+    names = {0.0: "the Laplacian", 1.0: "the generator of the gradient flow"}
+    return names.get(round(operator.c1, 9), f"the operator with c1 = {operator.c1:.4g}")
+
+
+def formula(operator: Operator) -> str:
+    """Return the operator as a formula in plain text."""
+    c1 = operator.c1
+    if c1 is None:
+        first = minus(round(2 - 2 * operator.alpha, 9))
+        return f"L f = Δf + {first} ∇f·∇q/q + (d + 2) ∇f·∇ρ/ρ"
+    if abs(c1) < 1e-9:
+        return "L f = Δf"
+    size = "" if abs(abs(c1) - 1) < 1e-9 else f"{abs(c1):.4g} "
+    return f"L f = Δf {'−' if c1 < 0 else '+'} {size}∇f·∇q/q"
+
+
+def operator_in_words(operator: Operator) -> str:
+    """Return name, formula and, where it occurs, what q is."""
+    q = ", q being the sampling density" if "∇q" in formula(operator) else ""
+    return f"{operator_name(operator)}, {formula(operator)}{q}"
+
+
+def read_in_words(n_points: int, n_read: int | None) -> str:
+    """Say of how many rows, if not all were used."""
+    return "" if n_read is None or n_read == n_points else f" (of {n_read:,} rows read)"
+
+
+def preparation_in_words(preparation: Any) -> str:
+    """Say what was done to the columns."""
+    settings = as_mapping(preparation)
+    steps = []
+    if settings.get("scale") is not None:
+        steps.append("columns were centred and scaled to unit variance")
+    delays = settings.get("delays") or 1
+    if delays > 1:
+        step = settings.get("delay_step") or 1
+        steps.append(
+            f"each point was extended to {delays} delays, {step} row{'s' if step > 1 else ''} apart"
+        )
+    return f"Beforehand, {' and '.join(steps)}." if steps else ""
+
+
+def as_mapping(thing: Any) -> Mapping[str, Any]:
+    """Return a mapping, the `as_dict` of an object, or nothing."""
+    if thing is None:
+        return {}
+    found = thing.as_dict() if hasattr(thing, "as_dict") else thing
+    return found if isinstance(found, Mapping) else {}
+
+
+def metric_in_words(operator: Operator) -> str:
+    """Say how distances were measured, if not as usual."""
+    graph = operator.weights.graph
+    if graph.period is not None:
+        return "Distances were measured in a periodic box."
+    if graph.metric == "euclidean":
+        return ""
+    if graph.metric == "precomputed":
+        return "Distances between neighbours were given."
+    name = graph.metric if isinstance(graph.metric, str) else "user-defined"
+    return f"Distances were measured in the {name} metric."
+
+
+def bandwidth_in_words(operator: Operator) -> str:
+    """Say what the kernel is."""
+    kernels = {
+        "symmetric": "K(x, y) = h(|x − y|²/(ε ρ(x) ρ(y)))",
+        "left": "K(x, y) = h(|x − y|²/(ε ρ(x)))",
+        "right": "K(x, y) = h(|x − y|²/(ε ρ(y)))",
+        "two-sided": "K(x, y) = h(|x − y|²/(ε ρ₁(x) ρ₂(y)))",
+    }
+    kernel = kernels[operator.form]
+    if type(operator.kernel.shape).__name__ == "Gaussian":
+        kernel += " with h(s) = exp(−s/4)"
+    if operator.beta is None:
+        return f"The kernel was {kernel}, ρ being given, and α = {minus(operator.alpha)}."
+    if operator.beta == 0:
+        return (
+            f"The kernel was {kernel} with the fixed bandwidth ρ = 1 (Coifman and Lafon 2006) and "
+            f"α = {minus(operator.alpha)}."
+        )
+    return (
+        f"The kernel was {kernel}, with the bandwidth ρ = q₀^β, β = {minus(operator.beta)}, where "
+        f"q₀ is a density estimate from {operator.source.n_density_neighbors} nearest neighbours, "
+        f"and α = {minus(operator.alpha)}."
+    )
+
+
+def dimension_in_words(operator: Operator) -> str:
+    """Say where the dimension came from."""
+    found = operator.dimension
+    if found.by_scale is not None:
+        return (
+            f"The intrinsic dimension d = {with_error(found.value, found.standard_error)} was "
+            "estimated from ratios of neighbour distances (Levina and Bickel 2004)."
+        )
+    return f"The intrinsic dimension used was d = {with_error(found.value, None)}."
+
+
+def is_paper(operator: Operator) -> bool:
+    """Tell whether the settings are those of the paper's own section on the method."""
+    return operator.limiter is None and not operator.kernel.leave_one_out
+
+
+def epsilon_in_words(operator: Operator) -> str:
+    """Say how ε was chosen, and how wide the kernel is."""
+    tuning = operator.tuning
+    rules = {
+        "slope": "where the logarithm of the kernel sum S(ε) grows fastest",
+        "degree": "such that the points of the lowest 1 % have a kernel-weighted number of "
+        f"neighbours of {tuning.target or 0:.3g}",
+    }
+    rule = rules.get(tuning.rule)
+    how = f"was chosen automatically, {rule}" if rule else "was given"
+    low, middle, high = operator.width_quantiles
+    return (
+        f"The bandwidth parameter ε = {short(operator.epsilon)} {how}; the kernel's width "
+        f"√(4ε) ρ is {middle:.3g} in the median ({low:.3g} to {high:.3g} for 90 % of the points), "
+        f"and {operator.n_neighbors} nearest neighbours were used."
+    )
+
+
+def short(value: float) -> str:
+    """Return a number with three digits, small ones as powers of ten.
+
+    Examples
+    --------
+    >>> short(0.0123456), short(7.4012e-05), short(2e-12)
+    ('0.0123', '7.4·10⁻⁵', '2·10⁻¹²')
+    """
+    return f"{value:.3g}" if 1e-4 <= value < 1e6 else power_of_ten(value, digits=3)
+
+
+def solver_in_words(spectrum: Spectrum) -> str:
+    """Say how the eigenpairs were found."""
+    solvers = {
+        "Multilevel": "a multilevel preconditioned LOBPCG iteration (Knyazev 2001)",
+        "ShiftInvert": "a shift-and-invert Lanczos iteration (Lehoucq et al. 1998)",
+        "Lanczos": "a Lanczos iteration (Lehoucq et al. 1998)",
+    }
+    how = solvers.get(spectrum.solver, "a dense solver")
+    accuracy = max(float(spectrum.error_estimate), 1e-14)
+    return (
+        f"The {len(spectrum.eigenvalues)} eigenvalues nearest to 0 were computed by {how} to an "
+        f"estimated relative accuracy of {power_of_ten(accuracy)}."
+    )
+
+
+def errors_in_words(spectrum: Spectrum) -> str:
+    """Say what the error bars are."""
+    if not spectrum.operator.kernel.bandwidth.is_symmetric:
+        return ""
+    corrected = (
+        "Eigenvalues are corrected for the finite sample to leading order. "
+        if spectrum.operator.finite_sample
+        else ""
+    )
+    return (
+        f"{corrected}Standard errors are sampling errors, from the influence of each point on each "
+        f"eigenvalue, and assume independent points.{groups_in_words(spectrum)}"
+    )
+
+
+def groups_in_words(spectrum: Spectrum, most: int = 4) -> str:
+    """Say which eigenvalues were taken together, with their means; the first few groups."""
+    found = [group for group in groups_of(spectrum) if group.is_several]
+    if not found:
+        return ""
+    style = common_style([group.mean for group in found], [group.standard_error for group in found])
+    means = [
+        f"λ{subscript(group.members[0])} to λ{subscript(group.members[-1])}, "
+        f"{style.show(group.mean)} ± {style.show_error(group.standard_error)}"
+        for group in found[:most]
+    ]
+    more = "; …" if len(found) > most else ""
+    return (
+        " Eigenvalues that cannot be told apart were taken as one multiple eigenvalue, split by "
+        f"sampling, with the mean and its standard error: {'; '.join(means)}{more}."
+    )

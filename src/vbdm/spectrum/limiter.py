@@ -1,0 +1,135 @@
+r"""The limiter: keep points that cannot resolve a mode from carrying one (ours, not the paper's).
+
+At point i the matrix L can represent no decay faster than its diagonal, the local rate
+:math:`r_i = 1/(ε m ρ_i^2)`. At far outliers ρ is huge and :math:`r_i` falls below the eigenvalues
+that are looked for; modes then sit on those points alone and spoil the spectrum. Two remedies:
+
+* One step of the kernel is :math:`P ≈ e^{ε m ρ^2 L}`, so a mode that decays at rate λ loses
+  :math:`1 - e^{-λ/r_i}` at the point, not :math:`λ/r_i`. Using the exponential takes out part of
+  the O(ε) bias everywhere.
+* Where :math:`r_i` is below a cut of a few λ, it is raised to the cut: the point follows its
+  neighbours, and is reported as unresolved.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..base.checks import FloatArray
+from ..base.threads import in_order, one_blas_thread
+
+
+@dataclass(frozen=True)
+class Limiter:
+    """Options of the limiter.
+
+    Attributes
+    ----------
+    kappa : float
+        A point resolves a mode if its local rate is above kappa·λ.
+    cap : float
+        At most this share of the points is ever limited: beyond it, modes are reported as
+        unresolved instead.
+    n_reference : int
+        λ_ref is the rate of this mode (not counting the zeros), whatever number is asked for: the
+        first eigenvalues do not depend on how many others one wants.
+    passes : int
+        How often λ_ref is updated before the final solve.
+    """
+
+    kappa: float = 2.0
+    cap: float = 0.02
+    n_reference: int = 9
+    passes: int = 1
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A limiter in force: the pencil (D - K) u = θ D g u with g from these two numbers.
+
+    Attributes
+    ----------
+    reference : float
+        λ_ref, at which the exponential row balance is exact.
+    cut : float
+        Smallest local rate in use.
+    highest : float
+        The highest cut that the cap on the share of limited points allows.
+    """
+
+    reference: float
+    cut: float
+    highest: float
+
+    def time(self, rates: FloatArray) -> FloatArray:
+        """Return g = (1 - exp(-λ_ref/max(r, cut)))/λ_ref, the local time that multiplies D."""
+        return np.asarray(-np.expm1(-self.reference / np.maximum(rates, self.cut)) / self.reference)
+
+
+def first_limit(rates: FloatArray, limiter: Limiter) -> Limit:
+    """Return the limit to start with."""
+    highest = float(np.quantile(rates, limiter.cap))
+    return Limit(highest / limiter.kappa, highest, highest)
+
+
+def next_limit(largest: float, highest: float, limiter: Limiter) -> Limit:
+    """Return the limit for modes up to the rate `largest`."""
+    if largest <= 0:
+        largest = highest / limiter.kappa
+    return Limit(largest, min(limiter.kappa * largest, highest), highest)
+
+
+def exponential_rates(
+    energies: FloatArray,
+    masses: FloatArray,
+    theta: FloatArray,
+    rates: FloatArray,
+    highest: float,
+    limiter: Limiter,
+) -> FloatArray:
+    r"""Return λ_j from the energies, by Newton's method on the exponential row balance.
+
+    Parameters
+    ----------
+    energies : (n,) array
+        u'(D - K)u for each pair.
+    masses : (N, n) array
+        D_i u_ij².
+    theta : (n,) array
+        Eigenvalues of the pencil: the starting values, and what fixes each pair's cut.
+    rates : (N,) array
+        Local rates r_i.
+
+    Returns
+    -------
+    (n,) array
+        NaN where no root exists (a mode that decays by more than everything in one step).
+
+    Notes
+    -----
+    Solves :math:`Σ_i D_i u_i^2 (1 - e^{-λ/\max(r_i, cut_j)}) = u^T (D - K) u` with
+    cut_j = min(κ θ_j, highest). The left side rises in λ from 0 to Σ D u² and is concave, so
+    Newton's steps from below never overshoot.
+    """
+
+    def solve(j: int) -> float:
+        if theta[j] <= 0:
+            return 0.0
+        mass = np.ascontiguousarray(masses[:, j])
+        total = mass.sum()
+        if energies[j] >= total:
+            return np.nan
+        slowest = np.maximum(rates, min(limiter.kappa * theta[j], highest))
+        value = energies[j] / np.dot(mass, 1 / slowest)
+        for _ in range(50):
+            decay = np.exp(-value / slowest)
+            step = (energies[j] - total + np.dot(mass, decay)) / np.dot(mass, decay / slowest)
+            value += step
+            if abs(step) <= 1e-13 * value:
+                break
+        return float(value)
+
+    with one_blas_thread():
+        return np.array(list(in_order(solve, range(len(theta)))))

@@ -1,0 +1,286 @@
+"""Solve for the modes: piece by piece, pass by pass of the limiter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.checks import BoolArray, FloatArray
+from ..operator.operator import Operator
+from .finite_sample import energy_extent, expected_share, local_energy
+from .limiter import Limit, Limiter, exponential_rates, first_limit, next_limit
+from .pieces import Pieces
+from .solvers.auto import PreparedAuto
+from .solvers.pencil import EigenPairs, EigenSolver, Pencil, PreparedSolver
+
+#: The first pass of the limiter only needs the size of the last eigenvalue.
+ROUGH = 1e-2
+#: A mode whose energy spreads over fewer kernels than this hangs on a thin link.
+THIN = 6.0
+#: Modes solved for beyond those wanted, to sort them by rate.
+MARGIN = 3
+#: How many more modes are sought, at most, in place of those that are left out.
+SPARE = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Modes:
+    """The modes in the tree's order, slowest first.
+
+    Attributes
+    ----------
+    rates : (n,) array
+        Decay rates λ >= 0; NaN where a mode is faster than one step of the kernel.
+    theta : (n,) array
+        Eigenvalues of the pencil that was solved; equal to `rates` without limiter.
+    vectors : (N, n) array
+        Its eigenvectors.
+    mass : (N,) array
+        Its mass.
+    limit : Limit or None
+        The limiter in force.
+    pairs : EigenPairs
+        How the last solve went.
+    passes : int
+        How many solves the limiter took.
+    share : (n,) array
+        By what the rates were divided: the finite-sample correction.
+    extent : (n,) array
+        Over how many kernels the energy of each mode spreads.
+    products : (N, n) array
+        K times the vectors.
+    left_out : (m,) array
+        Rates of modes that sat on unresolved points and were left out.
+    set_aside : (m,) array
+        θ of all modes that were found but are not in the list: left out, or too fast for it.
+    reason : str
+        Why this solver, if it was chosen automatically.
+    """
+
+    rates: FloatArray
+    theta: FloatArray
+    vectors: FloatArray
+    mass: FloatArray
+    limit: Limit | None
+    pairs: EigenPairs
+    passes: int
+    share: FloatArray = field(default_factory=lambda: np.ones(0))
+    extent: FloatArray = field(default_factory=lambda: np.ones(0))
+    products: FloatArray = field(default_factory=lambda: np.ones((0, 0)))
+    left_out: FloatArray = field(default_factory=lambda: np.ones(0))
+    set_aside: FloatArray = field(default_factory=lambda: np.ones(0))
+    reason: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """One connected piece with its prepared solver."""
+
+    members: NDArray[np.intp]
+    prepared: PreparedSolver
+
+
+def solve_modes(
+    operator: Operator, pencil: Pencil, pieces: Pieces, n: int, solver: EigenSolver, tol: float
+) -> Modes:
+    """Solve (D - K) u = θ M u for n modes, the zeros of the pieces included."""
+    limiter = operator.limiter
+    n = min(n, pencil.n_points)
+    if n <= pieces.n_solved or limiter is None:
+        parts = prepare_pieces(pencil, pieces, n, solver)
+        solved = solve_pieces(parts, pieces, pencil.mass, n, tol, [])
+        pairs = merged(parts, pieces, solved, n)
+        modes = Modes(pairs.values, pairs.values, pairs.vectors, pencil.mass, None, pairs, 1)
+        return replace(corrected(operator, modes), reason=reason_for(parts))
+    most = min(max(n, limiter.n_reference + pieces.n_solved) + MARGIN + SPARE, pencil.n_points)
+    parts = prepare_pieces(pencil, pieces, most, solver)
+    # θ and rates need not come in the same order: a few more, then sorted, then cut.
+    sought, accurate = min(n + MARGIN, most), n
+    limit, start = find_limit(operator, limiter, pencil, parts, pieces, sought, tol)
+    while True:
+        modes, start = solve_limited(
+            operator, limiter, limit, pencil, parts, pieces, accurate, sought, tol, start
+        )
+        settled = modes.theta[min(accurate, len(modes.theta)) - 1]
+        modes = corrected(operator, modes)
+        lost = on_unresolved_points(operator, modes, limit)
+        if sought - lost.sum() < n and sought == most:
+            lost[:] = False  # too many to replace: they stay, and are warned of
+        if sought - lost.sum() >= n:
+            kept = without(modes, lost, n)
+            if kept.theta.max() <= settled or accurate == sought:
+                return replace(kept, reason=reason_for(parts))
+            # One of the others came in between: it must be accurate, too.
+            accurate = sought
+        else:
+            sought = min(n + MARGIN + int(lost.sum()), most)
+            accurate = min(n + int(lost.sum()), sought)
+
+
+def find_limit(
+    operator: Operator,
+    limiter: Limiter,
+    pencil: Pencil,
+    parts: list[Piece],
+    pieces: Pieces,
+    sought: int,
+    tol: float,
+) -> tuple[Limit, list[EigenPairs]]:
+    """Solve roughly for the reference mode, whose rate sets the limit; also return the solutions.
+
+    As many modes are carried along as will be sought next.
+    """
+    local = 1 / operator.steps
+    limit = first_limit(local[~pieces.strays], limiter)
+    n_reference = min(limiter.n_reference + pieces.n_solved, pencil.n_points)
+    extra = max(0, sought - n_reference)
+    solved: list[EigenPairs] = []
+    for _ in range(limiter.passes):
+        mass = pencil.degrees * limit.time(local)
+        solved = solve_pieces(parts, pieces, mass, n_reference, max(tol, ROUGH), solved, extra)
+        values = np.sort(np.concatenate([pairs.values[1:] for pairs in solved]))
+        # Small pieces may have fewer modes than that.
+        reference = float(values[: limiter.n_reference][-1])
+        limit = next_limit(reference, limit.highest, limiter)
+    return limit, solved
+
+
+def solve_limited(
+    operator: Operator,
+    limiter: Limiter,
+    limit: Limit,
+    pencil: Pencil,
+    parts: list[Piece],
+    pieces: Pieces,
+    accurate: int,
+    sought: int,
+    tol: float,
+    start: list[EigenPairs],
+) -> tuple[Modes, list[EigenPairs]]:
+    """Solve for some modes with the limit in force, and turn θ into rates."""
+    local = 1 / operator.steps
+    mass = pencil.degrees * limit.time(local)
+    solved = solve_pieces(parts, pieces, mass, accurate, tol, start, sought - accurate)
+    pairs = merged(parts, pieces, solved, sought)
+    weights = pencil.degrees[:, None] * pairs.vectors**2
+    energies = pairs.values * (mass @ pairs.vectors**2)
+    rates = exponential_rates(energies, weights, pairs.values, local, limit.highest, limiter)
+    modes = Modes(rates, pairs.values, pairs.vectors, mass, limit, pairs, limiter.passes + 1)
+    return modes, solved
+
+
+def on_unresolved_points(operator: Operator, modes: Modes, limit: Limit) -> BoolArray:
+    """Tell which modes sit on unresolved points: more than half of them, in a few kernels' space.
+
+    Even a limited point can be tied to the others so loosely that a few of them carry a slow mode
+    of their own. True modes may be largest at such points, too, but their energy spreads. Only
+    modes slower than the reference are judged: the limit was not made for the others.
+    """
+    held = 1 / operator.steps < limit.cut
+    square = modes.vectors**2
+    share = square[held].sum(axis=0) / square.sum(axis=0)
+    return np.asarray(
+        (share > 0.5) & (modes.extent < THIN) & (modes.theta > 0) & (modes.theta <= limit.reference)
+    )
+
+
+def without(modes: Modes, lost: BoolArray, n: int) -> Modes:
+    """Return the first n modes that are not lost; the rates of the lost ones are kept aside."""
+    kept = np.flatnonzero(~lost)[:n]
+    last = kept[-1]
+    return replace(
+        modes, rates=modes.rates[kept], theta=modes.theta[kept], vectors=modes.vectors[:, kept],
+        share=modes.share[kept], extent=modes.extent[kept], products=modes.products[:, kept],
+        left_out=modes.rates[: last + 1][lost[: last + 1]],
+        set_aside=np.delete(modes.theta, kept),
+    )  # fmt: skip
+
+
+def corrected(operator: Operator, modes: Modes) -> Modes:
+    """Divide by the share that a random sample is expected to show, and sort again."""
+    energy, products = local_energy(operator, modes.vectors)
+    energy[:, modes.theta <= 0] = 0.0
+    share = expected_share(operator, energy)
+    rates = modes.rates / share
+    order = np.argsort(rates, kind="stable")
+    return replace(
+        modes, rates=rates[order], theta=modes.theta[order], vectors=modes.vectors[:, order],
+        share=share[order], extent=energy_extent(operator, energy)[order],
+        products=products[:, order],
+    )  # fmt: skip
+
+
+def prepare_pieces(pencil: Pencil, pieces: Pieces, n: int, solver: EigenSolver) -> list[Piece]:
+    """Prepare a solver for each piece that can contribute to n modes."""
+    parts: list[Piece] = []
+    for number in range(pieces.n_solved if n > pieces.n_solved else 0):
+        members = np.flatnonzero(pieces.labels == number)
+        wanted = min(n - pieces.n_solved + 1, len(members))
+        if wanted > 1:
+            part = pencil if len(members) == pencil.n_points else restricted(pencil, members)
+            parts.append(Piece(members, solver.prepare(part, wanted)))
+    return parts
+
+
+def reason_for(parts: list[Piece]) -> str:
+    """Say why the solvers were chosen, piece by piece; nothing if the user chose."""
+    chosen = [part.prepared for part in parts]
+    reasons = [prepared.reason for prepared in chosen if isinstance(prepared, PreparedAuto)]
+    return "; ".join(dict.fromkeys(reasons))
+
+
+def solve_pieces(
+    parts: list[Piece],
+    pieces: Pieces,
+    mass: FloatArray,
+    n: int,
+    tol: float,
+    start: list[EigenPairs],
+    extra: int = 0,
+) -> list[EigenPairs]:
+    """Solve each piece apart, for as many modes as it may have among the first n."""
+    solved = []
+    for number, part in enumerate(parts):
+        wanted = min(n - pieces.n_solved + 1, len(part.members))
+        more = min(extra, len(part.members) - wanted)
+        begin = start[number] if start else None
+        solved.append(part.prepared.solve(mass[part.members], wanted, tol, begin, more))
+    return solved
+
+
+def merged(parts: list[Piece], pieces: Pieces, solved: list[EigenPairs], n: int) -> EigenPairs:
+    """Put the pieces together; the zeros are known, with the indicators of the pieces."""
+    n_zeros = min(n, pieces.n_solved)
+    values = np.concatenate(
+        [np.zeros(n_zeros), *(np.maximum(pairs.values[1:], 0.0) for pairs in solved)]
+    )
+    order = np.argsort(values, kind="stable")[:n]
+    vectors = np.zeros((len(pieces.labels), len(order)))
+    for zero in range(n_zeros):
+        vectors[pieces.labels == zero, np.flatnonzero(order == zero)] = 1.0
+    first = n_zeros
+    for part, pairs in zip(parts, solved, strict=True):
+        last = first + len(pairs.values) - 1
+        place = np.flatnonzero((order >= first) & (order < last))
+        vectors[np.ix_(part.members, place)] = pairs.vectors[:, 1 + order[place] - first]
+        first = last
+    names = ", ".join(dict.fromkeys(pairs.solver for pairs in solved)) or "known zeros"
+    return EigenPairs(
+        values[order],
+        vectors,
+        names,
+        sum(pairs.iterations for pairs in solved),
+        sum(pairs.products for pairs in solved),
+        all(pairs.converged for pairs in solved),
+        max((pairs.error_estimate for pairs in solved), default=0.0),
+    )
+
+
+def restricted(pencil: Pencil, members: NDArray[np.intp]) -> Pencil:
+    """Return the pencil of some of the points."""
+    merged = pencil.weights.merged() if hasattr(pencil.weights, "merged") else pencil.weights
+    weights = merged[members][:, members]
+    points = None if pencil.points is None else pencil.points[members]
+    return Pencil(weights, np.asarray(weights.sum(axis=1)), pencil.mass[members], points)

@@ -1,0 +1,97 @@
+"""Solvers that factorise: a dense one for small problems, sparse shift-invert for thin ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.sparse import identity
+
+from .arpack import Search, constant_direction, in_order
+from .factors import factorised
+from .pencil import EigenPairs, Pencil, Unprepared
+
+
+@dataclass(frozen=True)
+class Dense:
+    """LAPACK on the full matrix: exact to rounding, O(N³); the reference for all others."""
+
+    def solve(self, pencil: Pencil, n: int, tol: float) -> EigenPairs:
+        """Return the n smallest pairs to machine precision, whatever `tol`."""
+        matrix = pencil.symmetric.toarray()
+        # The constant is known. Moved beyond the top, it cannot mix with a mode whose θ is 0 to
+        # rounding, as between clusters that hardly communicate.
+        known = constant_direction(pencil)
+        matrix += 3 * np.abs(matrix.diagonal()).max() * known * known.T
+        if n < 2:
+            return in_order(pencil, np.empty((pencil.n_points, 0)), 0.0, "Dense", 0, 0)
+        values, vectors = eigh(matrix, subset_by_index=[0, n - 2], overwrite_a=True)
+        return in_order(pencil, vectors, values[-1], "Dense", 0, 0)
+
+    def prepare(self, pencil: Pencil, n: int) -> Unprepared:
+        """Return a solver for several masses."""
+        return Unprepared(self, pencil)
+
+
+@dataclass(frozen=True)
+class ShiftInvert:
+    """Lanczos on the inverse through a sparse factorisation.
+
+    Good on curves at any N, on surfaces up to some 40,000 points and in three dimensions up to
+    10,000; beyond, the factors fill up (`vbdm.spectrum.solvers.factors.elimination_work` tells).
+
+    Attributes
+    ----------
+    max_iterations : int
+        A run that takes more restarts of ARPACK gives up, with a `SolverError`.
+
+    Notes
+    -----
+    `iterations` counts the Lanczos steps, each of which solves with the factors once; `products`
+    are those with K, by vectors. The constant is known and set apart.
+    """
+
+    max_iterations: int = 300
+
+    def solve(self, pencil: Pencil, n: int, tol: float) -> EigenPairs:
+        """Return the n smallest pairs; the relative error of each θ is at most about `tol`."""
+        if too_few(pencil, n):
+            return Dense().solve(pencil, n, tol)
+        # A small positive shift keeps the matrix positive definite, connected or not. It must not
+        # be tiny against the wanted θ: 1/shift would drown their digits.
+        shift = smooth_rayleigh_quotient(pencil, n, SMOOTHING) / 100
+        factors = factorised(pencil.symmetric + shift * identity(pencil.n_points))
+        residual = min(tol, 1e-6) / 100
+        known = constant_direction(pencil)
+        search = Search("ShiftInvert", factors.solve, known, residual, self.max_iterations)
+        _, vectors, following = search.all_copies(n - 1)
+        products = n * (SMOOTHING + 1)
+        return in_order(
+            pencil, vectors, 1 / following - shift, "ShiftInvert", search.steps, products
+        )
+
+    def prepare(self, pencil: Pencil, n: int) -> Unprepared:
+        """Return a solver for several masses."""
+        return Unprepared(self, pencil)
+
+
+#: How often random vectors are averaged before they tell the size of the wanted θ.
+SMOOTHING = 20
+
+
+def too_few(pencil: Pencil, n: int) -> bool:
+    """Tell whether there are too few points for Lanczos, or too few pairs to call it."""
+    return n < 2 or pencil.n_points < max(200, 5 * n)
+
+
+def smooth_rayleigh_quotient(pencil: Pencil, n: int, steps: int) -> float:
+    """Return a rough upper bound of θ_n: random vectors smoothed by D⁻¹K a few times, then Ritz."""
+    block = np.random.default_rng(0).standard_normal((pencil.n_points, n))
+    for _ in range(steps):
+        block = 0.5 * block + 0.5 * (pencil.weights @ block) / pencil.degrees[:, None]
+        block /= np.abs(block).max(axis=0)
+    mass = block.T @ (pencil.mass[:, None] * block)
+    stiffness = block.T @ pencil.stiffness(block)
+    keep = mass + 1e-12 * np.trace(mass) * np.eye(n)
+    return float(eigh(stiffness, keep, eigvals_only=True)[-1])

@@ -1,0 +1,1 @@
+"""The multilevel solver: LOBPCG with coarse levels from cells of points."""

@@ -1,0 +1,148 @@
+"""Dense algebra on tall blocks of vectors (N, m), some rows at a time.
+
+Rows are taken in pieces that fit the cache, on all cores: fresh large arrays would cost more than
+the arithmetic, and results are written in place wherever possible. Sums over pieces are added up in
+the order of the rows, so that they do not depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+
+from ....base.checks import FloatArray
+from ....base.threads import for_each, in_order
+from ....graph.search.exact import chunks
+
+#: Directions whose share outside all others is below this are left out of the basis.
+DEPENDENT = 1e-11
+#: Numbers in a block of rows of all basis vectors: it stays in the cache.
+CHUNK_ENTRIES = 1 << 18
+
+
+def rayleigh_ritz(
+    basis: list[FloatArray], images: list[FloatArray], mass: FloatArray, n_kept: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return the smallest Ritz values in the span of a basis, and the coefficients of the vectors.
+
+    Fewer than `n_kept` come back if the basis has fewer independent directions.
+    """
+    gram, energy = gram_matrices(basis, images, mass)
+    width = len(gram)
+    size = np.sqrt(np.diag(gram))
+    scale = np.divide(1.0, size, out=np.zeros(width), where=size > 0)
+    shares, directions = eigh(gram * np.outer(scale, scale))
+    kept = shares > DEPENDENT
+    independent = scale[:, None] * directions[:, kept] / np.sqrt(shares[kept])
+    energy = independent.T @ energy @ independent
+    values, rotation = eigh(energy)
+    return values[:n_kept], independent @ rotation[:, :n_kept]
+
+
+def gram_matrices(
+    basis: list[FloatArray], images: list[FloatArray], mass: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return S'MS and S'(D - K)S for a basis S in parts; only blocks above the diagonal cost."""
+    ends = np.cumsum([part.shape[1] for part in basis])
+
+    def work(rows: slice) -> FloatArray:
+        both = np.zeros((2, ends[-1], ends[-1]))
+        block = np.hstack([part[rows] for part in basis])
+        weighted = mass[rows, None] * block
+        for part, image, end in zip(basis, images, ends, strict=True):
+            columns = slice(end - part.shape[1], end)
+            above = block[:, :end].T
+            both[0, :end, columns] = above @ weighted[:, columns]
+            both[1, :end, columns] = above @ image[rows]
+        return both
+
+    gram, energy = summed(work, row_chunks(len(mass), 2 * int(ends[-1])))
+    for matrix in (gram, energy):
+        matrix[:] = np.triu(matrix) + np.triu(matrix, 1).T
+    return gram, energy
+
+
+def summed(work: Callable[[slice], FloatArray], pieces: list[slice]) -> FloatArray:
+    """Return the sum of the work on all pieces."""
+    results = in_order(work, pieces)
+    total = next(results)
+    for result in results:
+        total += result
+    return total
+
+
+def combination(parts: list[FloatArray], mix: FloatArray) -> FloatArray:
+    """Return the parts side by side, times mix, by rows."""
+    result = np.empty((len(parts[0]), mix.shape[1]))
+
+    def work(rows: slice) -> None:
+        np.matmul(np.hstack([part[rows] for part in parts]), mix, out=result[rows])
+
+    for_each(work, row_chunks(len(result), len(mix)))
+    return result
+
+
+def move(basis: list[FloatArray], mix: FloatArray, active: NDArray[np.intp]) -> None:
+    """Replace X in [X, W, P] by the combination `mix`, and W by its share without X."""
+    X, W = basis[:2]
+    n_kept = X.shape[1]
+
+    def work(rows: slice) -> None:
+        moves = np.hstack([part[rows] for part in basis[1:]]) @ mix[n_kept:]
+        X[rows] = X[rows] @ mix[:n_kept] + moves
+        W[rows] = moves[:, active]
+
+    for_each(work, row_chunks(len(X), len(mix)))
+
+
+def quotients(vectors: FloatArray, images: FloatArray, mass: FloatArray) -> FloatArray:
+    """Return u'(D - K)u / u'Mu for each column."""
+
+    def work(rows: slice) -> FloatArray:
+        energy = np.einsum("ij,ij->j", vectors[rows], images[rows])
+        return np.stack([energy, mass[rows] @ np.square(vectors[rows])])
+
+    energy, size = summed(work, row_chunks(len(mass), 2 * vectors.shape[1]))
+    return np.asarray(energy / size)
+
+
+def rounding(vectors: FloatArray, degrees: FloatArray) -> FloatArray:
+    """Return how exactly θ can be known: u'(D - K)u is a small difference of large sums.
+
+    Each term D u² carries a rounding of its own, and these add up like random numbers.
+    """
+
+    def work(rows: slice) -> FloatArray:
+        terms = degrees[rows, None] * np.square(vectors[rows])
+        return np.asarray(np.square(terms, out=terms).sum(axis=0))
+
+    squares = summed(work, row_chunks(len(vectors), vectors.shape[1]))
+    return np.asarray(4 * np.finfo(np.float64).eps * np.sqrt(squares))
+
+
+def remove_constant(block: FloatArray, mass: FloatArray) -> None:
+    """Make the columns M-orthogonal to the constant, which is known and not looked for."""
+    block -= mass @ block / mass.sum()
+
+
+def remove_span(block: FloatArray, vectors: FloatArray, mass: FloatArray) -> None:
+    """Make a block M-orthogonal to M-orthonormal vectors, in place.
+
+    Done on the vectors themselves: where few heavy points dominate all corrections, differences of
+    Gram matrices would be nothing but rounding.
+    """
+    pieces = row_chunks(len(mass), vectors.shape[1] + block.shape[1])
+    shares = summed(lambda rows: vectors[rows].T @ (mass[rows, None] * block[rows]), pieces)
+
+    def work(rows: slice) -> None:
+        block[rows] -= vectors[rows] @ shares
+
+    for_each(work, pieces)
+
+
+def row_chunks(n_rows: int, width: int) -> list[slice]:
+    """Cut rows of so many numbers into pieces that fit the cache."""
+    return list(chunks(n_rows, size=max(256, CHUNK_ENTRIES // max(width, 1))))

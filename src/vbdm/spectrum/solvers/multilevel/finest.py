@@ -1,0 +1,115 @@
+"""The finest level: products with K itself, and the way to and from the first cells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, diags_array, vstack
+
+from ....base.checks import FloatArray
+from ....base.threads import for_each, in_order
+from ....graph.search.exact import chunks
+from ....kernel.pair_matrix import PairMatrix, row_product, some_rows
+from .blocks import row_chunks
+from .tree_cells import Labels
+
+#: Where θM exceeds this share of D, Jacobi's step divides by D - θM instead of D.
+HEAVY = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class Finest:
+    """K on the points, D, and the first cells.
+
+    Attributes
+    ----------
+    weights : PairMatrix or csr_array
+        K.
+    degrees : (N,) array
+        D.
+    labels : (N,) array
+        The cell of each point.
+    restriction : csr_array
+        Sums over the cells, P'.
+    averages : csr_array
+        K P: a third of the entries of K, or less, for the same work as K.
+    """
+
+    weights: Any
+    degrees: FloatArray
+    labels: Labels
+    restriction: Any
+    averages: Any
+
+    def stiffness(self, block: FloatArray) -> FloatArray:
+        """Return (D - K) times a block."""
+        product: FloatArray = self.weights @ block
+
+        def work(rows: slice) -> None:
+            np.subtract(self.degrees[rows, None] * block[rows], product[rows], out=product[rows])
+
+        for_each(work, row_chunks(len(block), block.shape[1]))
+        return product
+
+    def averaged(self, coarse: FloatArray) -> FloatArray:
+        """Return K times the piecewise constant function with these values on the cells."""
+        return row_product(self.averages, coarse)
+
+    def interpolated(self, coarse: FloatArray, values: FloatArray, mass: FloatArray) -> FloatArray:
+        """Return approximate eigenvectors from those of the cells: one Jacobi step.
+
+        From K x = (D - θM) x: each point takes the weighted mean of its neighbours' cells, but
+        a point so heavy that its θM is near D keeps the value of its cell.
+        """
+        x = self.averaged(coarse)
+        heavy = self.divide(x, values, mass)
+        gap = 1 - (mass[heavy] / self.degrees[heavy])[:, None] * values
+        kept = coarse[self.labels[heavy]]
+        x[heavy] = np.where(np.abs(gap) > 0.5, x[heavy], kept)
+        return x
+
+    def corrected(
+        self, residual: FloatArray, coarse: FloatArray, values: FloatArray, mass: FloatArray
+    ) -> FloatArray:
+        """Return a coarse correction after one Jacobi step: (D - θM)⁻¹ (residual + K P coarse)."""
+        x = self.averaged(coarse)
+        x += residual
+        self.divide(x, values, mass)
+        return x
+
+    def divide(self, block: FloatArray, values: FloatArray, mass: FloatArray) -> Any:
+        """Divide by D - θM in place, but by no less than D/2; return the rows where θM matters."""
+        block /= self.degrees[:, None]
+        heavy = np.flatnonzero(mass * values.max() > HEAVY * self.degrees)
+        gap = 1 - (mass[heavy] / self.degrees[heavy])[:, None] * values
+        block[heavy] /= np.copysign(np.maximum(np.abs(gap), 0.5), gap)
+        return heavy
+
+
+def averages_over(weights: Any, constants: Any) -> Any:
+    """Return K P, the sums of K over cells, row by row on all cores."""
+    parts, factor = parts_of(weights)
+    columns = diags_array(factor) @ constants
+
+    def work(rows: slice) -> Any:
+        total = sum(some_rows(part, rows) @ columns for part in parts)
+        return diags_array(factor[rows]) @ total
+
+    return vstack(list(in_order(work, chunks(len(factor), size=8192))), format="csr")
+
+
+def parts_of(weights: Any) -> tuple[list[Any], FloatArray]:
+    """Return CSR matrices and a factor f: K = diag(f) · (their sum) · diag(f)."""
+    if isinstance(weights, PairMatrix):
+        return weights.parts, weights.factor
+    return [narrowed(csr_array(weights))], np.ones(weights.shape[0])
+
+
+def narrowed(matrix: Any) -> Any:
+    """Return a CSR matrix with 32-bit indices, if they fit: products read half as much."""
+    if matrix.indptr.dtype == np.int32 or matrix.nnz > np.iinfo(np.int32).max:
+        return matrix
+    indices, pointer = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
+    return csr_array((matrix.data, indices, pointer), shape=matrix.shape)

@@ -1,0 +1,173 @@
+"""The same stiffness matrix on fewer and fewer unknowns, and corrections computed there.
+
+Averaging with D⁻¹K wipes out what varies from point to point; what is left is smooth, and lives on
+cells of points as well as on the points. The same holds again on the cells, and so on down to a
+matrix small enough to be diagonalised.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.sparse import csr_array, diags_array
+
+from ....base.checks import FloatArray
+from ....kernel.pair_matrix import row_product
+from .tree_cells import Cells, Labels
+
+#: Damping of Jacobi's method on the coarse levels, whose matrices average over few neighbours.
+DAMPING = 2 / 3
+#: Weights of an interpolation below this are dropped: they would fill the coarser matrices.
+NEGLIGIBLE = 0.02
+#: Above this many entries per row, cells grow eightfold from level to level instead of fourfold.
+CROWDED = 40
+#: A level this small shrinks fourfold in any case: there is no cost to save.
+SMALL = 8000
+#: In the coarsest corrections a mode counts at least this far from θ, relatively.
+NEAREST = 0.3
+#: Nor is it divided by less than this share of the tenth mode.
+NEAR_ZERO = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """One coarse problem.
+
+    Attributes
+    ----------
+    stiffness : csr_array
+        Symmetric, rows summing to 0.
+    diagonal : (n,) array
+        Its diagonal; 1 for a cell without links.
+    interpolation, restriction : csr_array or None
+        From the next coarser level to this one, rows summing to 1, and its transpose; None on
+        the coarsest.
+    """
+
+    stiffness: Any
+    diagonal: FloatArray
+    interpolation: Any = None
+    restriction: Any = None
+
+    @property
+    def size(self) -> int:
+        """Number of unknowns."""
+        return len(self.diagonal)
+
+    def smooth(self, x: FloatArray, residual: FloatArray) -> None:
+        """Add one damped Jacobi step to x, in place."""
+        x += (DAMPING / self.diagonal)[:, None] * (residual - row_product(self.stiffness, x))
+
+    def relaxed(self, x: FloatArray, values: FloatArray, mass: FloatArray) -> FloatArray:
+        """Return approximate eigenvectors x after one damped Jacobi step on (A - θM) x = 0."""
+        shifted = 1 - (mass / self.diagonal)[:, None] * values
+        step = row_product(self.stiffness, x) - mass[:, None] * x * values
+        step /= np.copysign(np.maximum(np.abs(shifted), 0.5), shifted)
+        return np.asarray(x - (DAMPING / self.diagonal)[:, None] * step)
+
+
+def piecewise_constant(labels: Labels) -> Any:
+    """Return the matrix that gives each point the value of its cell."""
+    n = len(labels)
+    pointer = np.arange(n + 1, dtype=np.int32)
+    return csr_array((np.ones(n), labels, pointer), shape=(n, int(labels.max()) + 1))
+
+
+def graph_laplacian(links: Any) -> Any:
+    """Return D - K of symmetric weights; the diagonal of K drops out.
+
+    D is summed up from the links, so that weak ones keep all their digits.
+    """
+    links = csr_array(links)
+    row = np.repeat(np.arange(links.shape[0]), np.diff(links.indptr))
+    links.data[row == links.indices] = 0.0
+    degrees = np.bincount(row, links.data, links.shape[0])
+    return csr_array(diags_array(degrees) - links)
+
+
+def build_levels(stiffness: Any, mass: FloatArray, cells: Cells, coarsest: int) -> list[Level]:
+    """Coarsen until at most `coarsest` unknowns are left, or no more cells.
+
+    Smoothed aggregation: values constant on cells, smoothed by a Jacobi step, and Galerkin
+    products.
+    """
+    levels: list[Level] = []
+    while True:
+        diagonal = stiffness.diagonal()
+        diagonal[diagonal <= 0] = 1.0
+        n = len(diagonal)
+        if n <= coarsest or cells.exhausted:
+            return [*levels, Level(stiffness, diagonal)]
+        crowded = n > SMALL and stiffness.nnz > CROWDED * n
+        labels = cells.take(3 if crowded else 2, [stiffness], diagonal, mass)
+        interpolation = smoothed(piecewise_constant(labels), stiffness, diagonal)
+        restriction = csr_array(interpolation.T)
+        levels.append(Level(stiffness, diagonal, interpolation, restriction))
+        mass = restriction @ mass
+        stiffness = graph_laplacian(-(restriction @ (stiffness @ interpolation)))
+
+
+def smoothed(constant: Any, stiffness: Any, diagonal: FloatArray) -> Any:
+    """Return one Jacobi step of the piecewise constants, thinned, rows summing to 1."""
+    result = csr_array(constant - diags_array(DAMPING / diagonal) @ (stiffness @ constant))
+    result.data[np.abs(result.data) < NEGLIGIBLE] = 0.0
+    result.eliminate_zeros()
+    return csr_array(diags_array(1 / np.asarray(result.sum(axis=1))) @ result)
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """Coarse levels with a mass; only this part must be redone for another mass.
+
+    Attributes
+    ----------
+    levels, masses : lists
+        From fine to coarse.
+    mode_values, modes : arrays
+        All eigenpairs of the coarsest problem but the constant.
+    """
+
+    levels: list[Level]
+    masses: list[FloatArray]
+    mode_values: FloatArray
+    modes: FloatArray
+
+    @classmethod
+    def with_mass(cls, levels: list[Level], mass: FloatArray) -> Hierarchy:
+        """Carry the mass down and diagonalise the coarsest problem."""
+        masses = [mass]
+        for level in levels[:-1]:
+            # Lumped, the row sums of the Galerkin mass: coarse modes are a start, no more.
+            # A few weights of the interpolation may be negative, a mass must not.
+            carried, total = level.restriction @ masses[-1], abs(level.restriction) @ masses[-1]
+            masses.append(np.maximum(carried, 1e-3 * total))
+        root = np.sqrt(masses[-1])
+        values, vectors = eigh(levels[-1].stiffness.toarray() / np.outer(root, root), driver="evd")
+        return cls(levels, masses, np.maximum(values[1:], 0.0), vectors[:, 1:] / root[:, None])
+
+    def correct(self, residual: FloatArray, shifts: FloatArray, depth: int = 0) -> FloatArray:
+        """Return roughly (A - shift M)⁻¹ residual at a level, one shift per column: a V-cycle.
+
+        Above the coarsest level the shift does not matter: there the smooth parts are left alone.
+        """
+        if depth == len(self.levels) - 1:
+            return self.correct_coarsest(residual, shifts)
+        level = self.levels[depth]
+        x = (DAMPING / level.diagonal)[:, None] * residual
+        remainder = level.restriction @ (residual - row_product(level.stiffness, x))
+        x += level.interpolation @ self.correct(remainder, shifts, depth + 1)
+        level.smooth(x, residual)
+        return x
+
+    def correct_coarsest(self, residual: FloatArray, shifts: FloatArray) -> FloatArray:
+        """Divide each mode by its distance to the shift, but not by too little.
+
+        Modes near zero are in the block already; amplified they would drown the rest.
+        """
+        values = self.mode_values[:, None]
+        least = NEAR_ZERO * self.mode_values[min(9, len(values) - 1)]
+        distance = np.maximum(np.abs(values - shifts), NEAREST * np.maximum(values, shifts))
+        return np.asarray(self.modes @ ((self.modes.T @ residual) / np.maximum(distance, least)))

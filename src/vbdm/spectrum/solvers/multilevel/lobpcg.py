@@ -1,0 +1,193 @@
+"""Locally optimal block iteration: improve all wanted eigenvectors at once.
+
+Each step looks for the best vectors in the span of the present ones X, their corrections W and
+the previous moves P (Knyazev 2001): conjugate gradients for a whole block of eigenvectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....base.checks import FloatArray
+from ....base.progress import report
+from ....base.threads import for_each
+from .blocks import (
+    combination,
+    move,
+    quotients,
+    rayleigh_ritz,
+    remove_constant,
+    remove_span,
+    rounding,
+    row_chunks,
+)
+
+#: θ below this share of the largest wanted one count as zero: errors are measured against it.
+ZERO = 1e-6
+#: The error is estimated from the gains of the last steps, times this. On 1,320 small problems
+#: the true error then was below 0.2 of the estimate in the median, below 1.35 in 99 %.
+SAFETY = 3.0
+#: Columns this much better than asked for are left alone, and cost no more products.
+FINISHED = 0.05
+
+Product = Callable[[FloatArray], FloatArray]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """(D - K) u = θ M u in the form the iteration needs.
+
+    Attributes
+    ----------
+    stiffness : callable
+        A block to (D - K) times the block.
+    mass : (N,) array
+        The diagonal M.
+    correct : callable
+        Residuals (N, m) and their θ (m,) to corrections: roughly (D - K - θM)⁻¹ times residual.
+    degrees : (N,) array
+        The diagonal D: θ cannot be told better than to the rounding of u'Du.
+    """
+
+    stiffness: Product
+    mass: FloatArray
+    correct: Callable[[FloatArray, FloatArray], FloatArray]
+    degrees: FloatArray
+
+
+@dataclass(eq=False)
+class Block:
+    """Approximate eigenvectors X and their θ, with (D - K) X kept up to date; last moves P."""
+
+    vectors: FloatArray
+    images: FloatArray
+    values: FloatArray
+    moves: FloatArray | None = None
+    move_images: FloatArray | None = None
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How an iteration went: the estimated relative error of the wanted θ, and what it cost."""
+
+    error: float
+    steps: int
+    converged: bool
+
+
+@dataclass
+class Outlook:
+    """Estimates what is still to come from the gains so far.
+
+    Every step lowers each θ. If the gains g fall by a factor c per step, g c/(1 - c) is still to
+    come. Residual norms would not do: rough parts that hardly change θ dominate them.
+    """
+
+    gain: float = 0.0
+    ratio: float | None = None
+
+    def errors(self, drops: FloatArray) -> FloatArray:
+        """Return the estimated errors after a step that lowered the θ by `drops`."""
+        previous, self.gain = self.gain, float(drops.max(initial=0.0))
+        before = self.ratio
+        if previous > 0:
+            self.ratio = self.gain / previous
+        # Until a ratio is known a usual one must do; then the worse of the last two counts.
+        known = [ratio for ratio in (before, self.ratio) if ratio is not None]
+        rate = min(max([*known, 0.05]), 0.95) if known else 0.3
+        return SAFETY * rate / (1 - rate) * drops
+
+
+def ritz_block(stiffness: Product, mass: FloatArray, start: FloatArray) -> Block:
+    """Return the Ritz vectors of the span of `start`, which is changed.
+
+    Constants are removed, and columns that depend on the others are dropped.
+    """
+    remove_constant(start, mass)
+    images = stiffness(start)
+    values, mix = rayleigh_ritz([start], [images], mass, start.shape[1])
+    return Block(combination([start], mix), combination([images], mix), values)
+
+
+def iterate(
+    problem: Problem,
+    block: Block,
+    n_wanted: int,
+    n_active: int,
+    tol: float,
+    max_steps: int,
+    room: str | None = None,
+) -> Progress:
+    """Improve a block in place until its first `n_wanted` θ have the relative accuracy `tol`.
+
+    Only the first `n_active` columns are corrected; the others guard them: they take part in the
+    search for the best vectors. Where rounding does not allow `tol`, rounding is enough.
+    """
+    active: NDArray[np.intp] = np.arange(n_active)
+    noise = rounding(block.vectors[:, :n_wanted], problem.degrees)
+    outlook, followers, error = Outlook(), Outlook(), np.inf
+    for step in range(1, max_steps + 1):
+        before = block.values[:n_active]
+        advance(problem, block, active)
+        after = block.values[:n_active]
+        last = after[n_wanted - 1]
+        # With few wanted columns all of them may be zero: the guards still tell a scale.
+        scale = np.maximum(after, max(ZERO * last, ZERO**2 * block.values[-1]))
+        drops = np.maximum(before - after, 0) / scale
+        errors = outlook.errors(drops[:n_wanted])
+        error = float(np.maximum(errors, noise / scale[:n_wanted]).max())
+        if room is not None:
+            report(room, step, note=f"error {error:.0e}")
+        done = (errors <= np.maximum(tol, noise / scale[:n_wanted])).all()
+        behind = followers.errors(drops[n_wanted:])
+        if done and not overtaking(after, behind, n_wanted, tol):
+            return Progress(error, step, True)
+        unfinished = np.flatnonzero(errors > FINISHED * tol)
+        active = np.concatenate([unfinished, np.arange(n_wanted, n_active)])
+    return Progress(error, max_steps, False)
+
+
+def overtaking(values: FloatArray, errors: FloatArray, n_wanted: int, tol: float) -> bool:
+    """Tell whether a column behind the wanted ones may still fall below the last of them.
+
+    A mode that converges late may stand behind one that it belongs before.
+    """
+    lowest = values[n_wanted:] * (1 - errors)
+    return bool(((lowest < (1 - tol) * values[n_wanted - 1]) & (errors > tol)).any())
+
+
+def advance(problem: Problem, block: Block, active: NDArray[np.intp]) -> None:
+    """Make one step: correct the active columns, then take the best of [X, W, P]."""
+    mass, n_kept = problem.mass, len(block.values)
+    W = problem.correct(residuals(block, mass, active), block.values[active])
+    remove_span(W, block.vectors, mass)
+    remove_constant(W, mass)
+    basis, images = [block.vectors, W], [block.images, problem.stiffness(W)]
+    if block.moves is not None and block.move_images is not None:
+        basis.append(block.moves)
+        images.append(block.move_images)
+    _, mix = rayleigh_ritz(basis, images, mass, n_kept)
+    # In place: X takes its new value and W becomes P, so that no further (N, m) array is needed.
+    move(basis, mix, active)
+    move(images, mix, active)
+    block.moves, block.move_images = basis[1], images[1]
+    # Ritz values carry the rounding of the roughest vectors in the basis; quotients do not.
+    block.values = quotients(block.vectors, block.images, mass)
+
+
+def residuals(block: Block, mass: FloatArray, active: NDArray[np.intp]) -> FloatArray:
+    """Return (D - K) x - θ M x for some columns."""
+    result = np.empty((len(mass), len(active)))
+
+    def work(rows: slice) -> None:
+        part = block.vectors[rows][:, active]
+        part *= mass[rows, None]
+        part *= block.values[active]
+        np.subtract(block.images[rows][:, active], part, out=result[rows])
+
+    for_each(work, row_chunks(len(mass), len(active)))
+    return result

@@ -1,0 +1,351 @@
+"""The fast solver: a few matrix products on the points, everything else on cells of points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from ....base.checks import FloatArray
+from ....base.errors import SolverError, bad_input
+from ....base.threads import one_blas_thread
+from ....kernel.pair_matrix import row_product
+from ..direct import Dense
+from ..pencil import EigenPairs, Pencil, PreparedSolver, Unprepared
+from .blocks import combination, rayleigh_ritz, remove_constant
+from .finest import Finest, averages_over, parts_of
+from .hierarchy import Hierarchy, Level, build_levels, graph_laplacian, piecewise_constant
+from .lobpcg import Block, Problem, Progress, iterate, ritz_block
+from .matching import graph_cells
+from .tree_cells import Cells, Labels, tree_cells
+
+#: Beyond this many columns a k-d tree has no near cells to offer: the graph itself is used.
+TREE_COLUMNS = 20
+#: The block of vectors ends where θ has grown by this factor beyond the last wanted one, so that
+#: it does not cut through a group of equal θ.
+GROWTH = 1.1
+#: Columns after the end of the block that guard it.
+GUARDS = 3
+#: A kernel that averages over fewer points is narrow: cells then stiffen some modes so much that
+#: all coarse modes up to this multiple of the last wanted one are carried up, if not too many.
+NARROW, STIFFENED, MOST_CARRIED = 16, 3.5, 150
+#: A coarse vector is known if this share of it lies in the span of the earlier ones.
+KNOWN = 0.9
+#: Accuracy asked for on the coarse levels, and the most steps there: they are a start, no more.
+COARSE_TOL, COARSE_STEPS = 1e-2, 3
+
+
+@dataclass(frozen=True)
+class Multilevel:
+    """Multigrid for the lowest modes of a kernel on many points: some ten products with K.
+
+    Attributes
+    ----------
+    cell_size : int
+        At most so many points make a cell of the first coarse level. About half the number of
+        points that the kernel averages over is best; anything from 4 to 16 works.
+    coarsest : int
+        The hierarchy ends with at most about so many unknowns (or 8n, if more).
+    max_iterations : int
+        After so many steps on the finest level the solver gives up, with a `SolverError`.
+
+    Notes
+    -----
+    Averaging with D⁻¹K over some 15 neighbours removes at once whatever functions constant on cells
+    of 8 points cannot represent. So one undamped Jacobi step after one coarse correction makes a
+    good approximate inverse, and LOBPCG with it needs 2 to 5 steps for an accuracy of 1e-4, each
+    one product with K and one with its sums over cells. The start comes from the coarsest level,
+    improved level by level. Nothing is random.
+
+    Two kinds of modes would be invisible to cells and are taken care of: groups of points that
+    hardly communicate with the rest are never put into one cell with others, and points with a
+    large mass for their links, which can carry a mode alone, are cells of their own.
+
+    Cost O(N k n + N n²) time; besides K, about a third of its memory and 8 arrays (N, 1.2 n).
+
+    Examples
+    --------
+    >>> points = vbdm.datasets.sphere(2000, random_state=0).points
+    >>> operator = vbdm.estimate_operator(points)
+    >>> solver = vbdm.solvers.Multilevel()
+    >>> operator.spectrum(5, solver=solver, tol=1e-4).eigenvalues.round(0).tolist()
+    [0.0, -2.0, -2.0, -2.0, -6.0]
+    """
+
+    cell_size: int = 8
+    coarsest: int = 600
+    max_iterations: int = 100
+
+    def solve(self, pencil: Pencil, n: int, tol: float) -> EigenPairs:
+        """Return the n smallest pairs; the relative error of each θ is at most about `tol`."""
+        return self.prepare(pencil, n).solve(pencil.mass, n, tol)
+
+    def prepare(self, pencil: Pencil, n: int = 50) -> PreparedSolver:
+        """Build all that depends on K and D, to solve for several masses.
+
+        Parameters
+        ----------
+        pencil : Pencil
+            The problem. Its mass only tells which points are heavy.
+        n : int
+            The most pairs that will be asked for: the coarsest level must have room for them. With
+            too few points to coarsen, the dense solver steps in.
+        """
+        if pencil.n_points < 8 * block_size(n):
+            return Unprepared(Dense(), pencil)
+        parts, factor = parts_of(pencil.weights)
+        diagonal = pencil.degrees - factor**2 * sum(part.diagonal() for part in parts)
+        # Where a point has hardly any links but to itself, rounding may leave nothing.
+        diagonal = np.maximum(diagonal, np.finfo(np.float64).eps * pencil.degrees)
+        # The parts without their factor, and the diagonals over its square, are the same problem.
+        square = factor**2
+        cells = Cells(self.groupings(pencil, parts, factor), n_apart=max(100, 2 * n))
+        labels = cells.take(1, parts, diagonal / square, pencil.mass / square)
+        constants = piecewise_constant(labels)
+        restriction = csr_array(constants.T)
+        averages = averages_over(pencil.weights, constants)
+        finest = Finest(pencil.weights, pencil.degrees, labels, restriction, averages)
+        stiffness = graph_laplacian(restriction @ averages)
+        room = max(self.coarsest, 8 * n)
+        levels = build_levels(stiffness, restriction @ pencil.mass, cells, room)
+        narrow = points_averaged(parts, factor, pencil.degrees) < NARROW
+        return PreparedMultilevel(finest, levels, self.max_iterations, narrow)
+
+    def groupings(self, pencil: Pencil, parts: list[Any], factor: FloatArray) -> list[Labels]:
+        """Find nested cells in the points or, without usable points, in the graph."""
+        if pencil.points is None or pencil.points.shape[1] > TREE_COLUMNS:
+            return graph_cells(parts, pencil.degrees, self.cell_size, factor)
+        return tree_cells(pencil.points, self.cell_size)
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedMultilevel:
+    """What `Multilevel.prepare` built: solves for any mass, if wanted from an earlier solution."""
+
+    finest: Finest
+    levels: list[Level]
+    max_iterations: int
+    narrow: bool = False
+
+    def solve(
+        self, mass: FloatArray, n: int, tol: float, start: EigenPairs | None = None, extra: int = 0
+    ) -> EigenPairs:
+        """Return the n + extra smallest pairs of (D - K) u = θ M u.
+
+        Parameters
+        ----------
+        mass : (N,) array
+            The diagonal of M.
+        n : int
+            How many, the constant included; 2 or more.
+        tol : float
+            Wanted relative accuracy of each θ; a θ below 1e-6 of the largest counts as that much.
+        start : EigenPairs, optional
+            The solution for another mass.
+        extra : int
+            So many more pairs come back, as they are when the first n have the accuracy.
+
+        Raises
+        ------
+        SolverError
+            If `tol` is not reached within the allowed iterations.
+        """
+        with one_blas_thread():
+            return self.solve_alone(mass, n, tol, None if start is None else start.warm, extra)
+
+    def solve_alone(
+        self, mass: FloatArray, n: int, tol: float, warm: Warm | None, extra: int
+    ) -> EigenPairs:
+        """Solve, from the coarsest level to the finest."""
+        hierarchy = Hierarchy.with_mass(self.levels, self.finest.restriction @ mass)
+        n_block = self.n_carried(hierarchy, n + extra)
+        check_room(hierarchy, n + extra)
+        coarse_values, coarse = coarse_pairs(hierarchy, n_block)
+        basis, images = self.basis(
+            warm, coarse_values, coarse, mass, hierarchy.masses[0], n + extra
+        )
+        values, mix = rayleigh_ritz(basis, images, mass, sum(part.shape[1] for part in basis))
+        n_wanted = n - 1
+        # Cells are stiffer than points: by this factor their corrections come out too small.
+        positive = np.maximum(values, 1e-12 * values[-1])
+        stiffer = np.median(coarse_values[:n_wanted] / positive[:n_wanted])
+        correct = partial(self.correct, hierarchy, mass, float(np.clip(stiffer, 1.0, 2.0)))
+        problem = Problem(self.finest.stiffness, mass, correct, self.finest.degrees)
+        if self.narrow:
+            # Rough as they are, the vectors do not come in the right order yet.
+            whole = Block(combination(basis, mix), combination(images, mix), values)
+            iterate(problem, whole, len(values), len(values), COARSE_TOL, COARSE_STEPS)
+            basis, images, values = [whole.vectors], [whole.images], whole.values
+            order = np.argsort(values, kind="stable")
+            values, mix = values[order], np.eye(len(order))[:, order]
+        n_active = block_end(values, n_wanted)
+        end = max(n_active, n_wanted + extra) + GUARDS
+        # What is not needed now may be for another mass; after that, no more.
+        parts = [slice(end), slice(end, None)] if warm is None else [slice(end)]
+        blocks = [
+            Block(combination(basis, mix[:, part]), combination(images, mix[:, part]), values[part])
+            for part in parts
+        ]
+        del basis, images
+        block = blocks[0]
+        progress = iterate(
+            problem, block, n_wanted, n_active, tol, self.max_iterations, room="eigenpairs"
+        )
+        if not progress.converged:
+            raise not_converged(n, tol, progress)
+        block.moves = block.move_images = None
+        left = Warm(blocks, coarse[:, : sum(len(part.values) for part in blocks)])
+        return with_constant(block, mass, n + extra, progress, left)
+
+    def n_carried(self, hierarchy: Hierarchy, n: int) -> int:
+        """Return how many vectors to carry up from the coarse levels to find n pairs."""
+        usual, values = block_size(n), hierarchy.mode_values
+        if not self.narrow or len(values) < usual:
+            return usual
+        near = int(np.searchsorted(values, STIFFENED * values[n - 1]))
+        return max(usual, min(near, MOST_CARRIED, len(values) // 2))
+
+    def basis(
+        self,
+        warm: Warm | None,
+        values: FloatArray,
+        coarse: FloatArray,
+        mass: FloatArray,
+        coarse_mass: FloatArray,
+        n: int,
+    ) -> tuple[list[FloatArray], list[FloatArray]]:
+        """Return vectors to begin with, in parts, and (D - K) times them.
+
+        What an earlier solve left costs no product; of the n lowest coarse vectors only those are
+        added that it did not contain.
+        """
+        basis, images = [], []
+        if warm is not None and warm.blocks:
+            low = slice(n - 1)
+            values, coarse = warm.unknown(values[low], coarse[:, low], coarse_mass)
+            basis = [block.vectors for block in warm.blocks]
+            images = [block.images for block in warm.blocks]
+            warm.blocks = []
+        if coarse.shape[1]:
+            basis.append(self.finest.interpolated(coarse, values, mass))
+            images.append(self.finest.stiffness(basis[-1]))
+        # Constants go: they are known, their image is 0, and for another mass they were others.
+        for part in basis:
+            remove_constant(part, mass)
+        return basis, images
+
+    def correct(
+        self,
+        hierarchy: Hierarchy,
+        mass: FloatArray,
+        stiffer: float,
+        residual: FloatArray,
+        values: FloatArray,
+    ) -> FloatArray:
+        """Return roughly (D - K - θM)⁻¹ residual: a coarse correction, then a Jacobi step."""
+        coarse = hierarchy.correct(self.finest.restriction @ residual, stiffer * values)
+        return self.finest.corrected(residual, stiffer * coarse, values, mass)
+
+
+@dataclass(eq=False)
+class Warm:
+    """What a solve leaves for the next: blocks of vectors, and the coarse ones it began with.
+
+    The next solve takes the blocks away: they are a good part of its memory.
+    """
+
+    blocks: list[Block]
+    coarse: FloatArray
+
+    def unknown(
+        self, values: FloatArray, coarse: FloatArray, mass: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the coarse vectors for a new mass that the old ones do not contain.
+
+        Where the new mass gives a few points modes of their own, these are new; as a rule none is.
+        """
+        gram = self.coarse.T @ (mass[:, None] * self.coarse)
+        shares = self.coarse.T @ (mass[:, None] * coarse)
+        inside = np.einsum("ij,ij->j", shares, np.linalg.lstsq(gram, shares, rcond=1e-12)[0])
+        size = mass @ coarse**2
+        new = inside < KNOWN * size
+        return values[new], coarse[:, new]
+
+
+def coarse_pairs(hierarchy: Hierarchy, n: int) -> tuple[FloatArray, FloatArray]:
+    """Return n approximate pairs on the first cells: from the coarsest level up, level by level."""
+    values, vectors = hierarchy.mode_values[:n], hierarchy.modes[:, :n]
+    for depth in reversed(range(len(hierarchy.levels) - 1)):
+        level, mass = hierarchy.levels[depth], hierarchy.masses[depth]
+        finer = level.relaxed(level.interpolation @ vectors, values, mass)
+        correct = partial(hierarchy.correct, depth=depth)
+        problem = Problem(partial(row_product, level.stiffness), mass, correct, level.diagonal)
+        block = ritz_block(problem.stiffness, mass, finer)
+        n_active = max(1, len(block.values) - GUARDS)
+        iterate(problem, block, n_active, n_active, COARSE_TOL, COARSE_STEPS)
+        values, vectors = block.values, block.vectors
+    return values, vectors
+
+
+def points_averaged(parts: list[Any], factor: FloatArray, degrees: FloatArray) -> float:
+    """Return over how many points the kernel averages, (ΣK)²/ΣK², in the median of 1,000 rows."""
+    n = len(degrees)
+    rows = np.linspace(0, n - 1, min(n, 1000)).round().astype(np.intp)
+    squares = sum(part[rows].power(2) @ factor**2 for part in parts) * factor[rows] ** 2
+    return float(np.median(degrees[rows] ** 2 / np.maximum(squares, np.finfo(np.float64).tiny)))
+
+
+def block_size(n: int) -> int:
+    """Return how many vectors are carried up from the coarse levels to find n pairs.
+
+    Many more than n: the order of the θ is not the same on cells and on points.
+    """
+    return n - 1 + max(12, n // 2)
+
+
+def block_end(values: FloatArray, n_wanted: int) -> int:
+    """Return how many columns to correct, so that the block does not end in a group of equal θ."""
+    far = np.flatnonzero(values[n_wanted:] > GROWTH * values[n_wanted - 1])
+    end = n_wanted + int(far[0]) if len(far) else len(values)
+    return max(n_wanted, min(end, len(values) - GUARDS))
+
+
+def with_constant(
+    block: Block, mass: FloatArray, n: int, progress: Progress, warm: Warm
+) -> EigenPairs:
+    """Put the constant in front, and count: two products to start, two in each step."""
+    order = np.argsort(block.values[: n - 1], kind="stable")
+    vectors = np.empty((len(mass), n))
+    vectors[:, 0] = 1 / np.sqrt(mass.sum())
+    vectors[:, 1:] = block.vectors[:, order]
+    values = np.concatenate([[0.0], np.maximum(block.values[order], 0.0)])
+    steps = progress.steps
+    return EigenPairs(
+        values, vectors, "Multilevel", steps, 2 + 2 * steps, True, progress.error, warm
+    )
+
+
+def check_room(hierarchy: Hierarchy, n: int) -> None:
+    """Refuse more pairs than the coarsest level can start."""
+    n_modes = len(hierarchy.mode_values)
+    if n_modes < block_size(n):
+        raise bad_input(
+            f"The coarsest level is too small for {n} eigenpairs.",
+            received=f"{n_modes} coarse modes where {block_size(n)} are needed",
+            because="The solver was prepared for fewer pairs, or there are few points.",
+            hint=f"Use prepare(pencil, n={n}), or vbdm.solvers.Dense() for small data.",
+        )
+
+
+def not_converged(n: int, tol: float, progress: Progress) -> SolverError:
+    """Say how far the iteration came and what to try."""
+    return SolverError(
+        f"Multilevel did not reach tol={tol:g} for {n} eigenpairs in {progress.steps} "
+        f"iteration(s); the estimated relative error is {progress.error:.1e}. The kernel may be so "
+        "narrow that it averages over very few points, or many eigenvalues lie close together. "
+        "Raise ε, `tol` or Multilevel(max_iterations=...), ask for other numbers of pairs, or use "
+        "vbdm.solvers.ShiftInvert() for curves and vbdm.solvers.Dense() for small data."
+    )

@@ -1,0 +1,125 @@
+"""What an eigen-solver is given, and what it gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from scipy.sparse import csr_array, diags_array
+
+from ...base.checks import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Pencil:
+    """The symmetric problem (D - K) u = θ M u, D and M diagonal and positive, θ >= 0.
+
+    With M = D·ε m ρ² its θ are minus the eigenvalues of L, and its u the eigenvectors of L.
+
+    Attributes
+    ----------
+    weights : PairMatrix or sparse matrix
+        K, with D its row sums; only ``weights @ block`` is needed by iterative solvers.
+    degrees, mass : (N,) arrays
+        The diagonals D and M.
+    points : (N, n) array or None
+        The points in the order of the rows, if known: a help to coarsen, never needed.
+    """
+
+    weights: Any
+    degrees: FloatArray
+    mass: FloatArray
+    points: FloatArray | None = None
+
+    @property
+    def n_points(self) -> int:
+        """Number of rows."""
+        return len(self.degrees)
+
+    def stiffness(self, block: FloatArray) -> FloatArray:
+        """Return (D - K) times a block of columns."""
+        product: FloatArray = self.degrees[:, None] * block
+        product -= self.weights @ block
+        return product
+
+    @cached_property
+    def symmetric(self) -> Any:
+        """M^{-1/2} (D - K) M^{-1/2} as one CSR matrix; its eigenvectors are M^{1/2} u."""
+        inverse = 1 / np.sqrt(self.mass)
+        merged = self.weights.merged() if hasattr(self.weights, "merged") else self.weights
+        scaled = diags_array(inverse) @ merged @ diags_array(inverse)
+        return csr_array(diags_array(self.degrees / self.mass) - scaled)
+
+    def residuals(
+        self,
+        values: FloatArray,
+        vectors: FloatArray,
+        mass: FloatArray | None = None,
+        products: FloatArray | None = None,
+    ) -> FloatArray:
+        """Return ``|M^{-1/2}((D - K) u - θ M u)| / |M^{1/2} u|`` for each pair.
+
+        `mass` replaces M, `products` is K u where that is known; points without mass, which nothing
+        ties to the others, do not count.
+        """
+        M = self.mass if mass is None else mass
+        gap = self.weights @ vectors if products is None else products
+        gap = self.degrees[:, None] * vectors - gap - M[:, None] * vectors * values
+        inverse = np.divide(1.0, M, out=np.zeros_like(M), where=M > 0)
+        result: FloatArray = np.sqrt((inverse @ gap**2) / (M @ vectors**2))
+        return result
+
+
+@dataclass(frozen=True, eq=False)
+class EigenPairs:
+    """What a solver returns: θ from 0 upwards, u by columns, and how it went.
+
+    `warm` is the solver's own: what its next solve of the same K can start from.
+    """
+
+    values: FloatArray
+    vectors: FloatArray
+    solver: str
+    iterations: int = 0
+    products: int = 0
+    converged: bool = True
+    error_estimate: float = 0.0
+    warm: Any = None
+
+
+class PreparedSolver(Protocol):
+    """A solver that has seen K and D, and solves for any mass."""
+
+    def solve(
+        self, mass: FloatArray, n: int, tol: float, start: EigenPairs | None = None, extra: int = 0
+    ) -> EigenPairs:
+        """Return n + extra pairs of (D - K) u = θ M u, the first n of them to the accuracy `tol`.
+
+        `start` is what this solver returned for another mass.
+        """
+
+
+class EigenSolver(Protocol):
+    """Finds the n smallest eigenpairs of a pencil."""
+
+    def solve(self, pencil: Pencil, n: int, tol: float) -> EigenPairs:
+        """Return n pairs; the relative error of each θ is at most about `tol`."""
+
+    def prepare(self, pencil: Pencil, n: int) -> PreparedSolver:
+        """Do what depends on K and D only, to solve for several masses with at most n pairs."""
+
+
+@dataclass(frozen=True, eq=False)
+class Unprepared:
+    """A solver that gains nothing from preparation: it starts afresh for every mass."""
+
+    solver: EigenSolver
+    pencil: Pencil
+
+    def solve(
+        self, mass: FloatArray, n: int, tol: float, start: EigenPairs | None = None, extra: int = 0
+    ) -> EigenPairs:
+        """Solve the pencil with this mass; `start` is not used."""
+        return self.solver.solve(replace(self.pencil, mass=mass), n + extra, tol)

@@ -1,0 +1,1 @@
+"""How sure: error bars, opinions on ε, checks, verification."""

@@ -1,0 +1,205 @@
+r"""How sure each eigenvalue is: its sampling error and its bias in ε.
+
+**Sampling error.** In weak form the pencil's eigenvalue is a sum over pairs,
+:math:`0 = T = ½ Σ_{ij} K_{ij} [(u_i-u_j)^2 - θ (g_i u_i^2 + g_j u_j^2)]` with the eigenvector held
+fixed (its change matters to second order only). One more sample at :math:`x_i` adds its own pairs,
+:math:`p_i = Σ_j K_{ij}[…]`, and also raises the estimated density around it, which lowers the
+weights there: through :math:`q_S^{-α}` and through :math:`ρ = q^β`. To leading order
+
+.. math:: I_i = p_i - a (S p)_i, \qquad a = α - β(d/2 + 1) = 1 - c_1/2,
+
+where S spreads a value over the neighbours as the density estimate does. Where p is smooth on the
+scale of the kernel this is :math:`(c_1/2) p_i`: at c1 = 0 the two nearly cancel, and
+what remains is the noise of the kernel itself. The variance of θ is :math:`Σ I_i^2 / B^2`,
+:math:`B = Σ D g u^2`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import eigh
+
+from ..base.checks import FloatArray
+from ..base.errors import bad_input
+from ..base.threads import one_blas_thread
+from ..graph.graph import NeighborGraph
+from ..kernel.kernel import Kernel, evaluate_kernel
+from ..operator.operator import Operator, normalise
+from ..spectrum.finite_sample import share_at
+
+if TYPE_CHECKING:
+    from ..spectrum.spectrum import Spectrum
+
+Groups = tuple[np.ndarray, ...]
+
+
+def refuse_unsymmetric(spectrum: Spectrum) -> None:
+    """Raise for the forms whose error bars the theory here does not cover."""
+    if not spectrum.operator.kernel.bandwidth.is_symmetric:
+        raise bad_input(
+            "There are no error bars for this form.",
+            received=f"form={spectrum.operator.form!r}",
+            because="They are derived for K = Kᵀ.",
+            hint="Use form='symmetric'.",
+        )
+
+
+def tree_vectors(spectrum: Spectrum) -> FloatArray:
+    """Return the eigenfunctions in the tree's order."""
+    return np.asarray(spectrum.operator.weights.graph.to_tree(spectrum.eigenfunctions))
+
+
+def local_times(spectrum: Spectrum) -> FloatArray:
+    """Return g, the local time of the pencil: ε m ρ², or what the limiter makes of it."""
+    steps = spectrum.operator.steps
+    return steps if spectrum.limit is None else spectrum.limit.time(1 / steps)
+
+
+def influences(spectrum: Spectrum) -> FloatArray:
+    """Return what each sample adds to each λ, (N, n) in the tree's order; columns sum to 0."""
+    op, u, theta = spectrum.operator, tree_vectors(spectrum), spectrum.pencil_eigenvalues
+    time, degree = local_times(spectrum)[:, None], op.degrees[:, None]
+    square = u**2
+    held = square * (1 - theta * time)
+    # One product for both: the matrix is read once.
+    of_vectors, of_squares = np.hsplit(op.weights @ np.hstack([u, held]), 2)
+    own = degree * held - 2 * u * of_vectors + of_squares
+    alpha = op.alpha - (op.beta or 0.0) * (op.dim / 2 + 1)
+    sums = op.kernel.row_sums
+    share = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0)[:, None]
+    spread = op.kernel.weights @ (own * share)
+    counts = op.weights.graph.counts
+    if counts is not None:
+        spread *= counts[:, None]
+    total = own - alpha * spread
+    return np.asarray(total / response(spectrum, square) / spectrum.finite_sample)
+
+
+def response(spectrum: Spectrum, square: FloatArray) -> FloatArray:
+    """Return dT/dλ for each mode: B, or its counterpart in the limiter's last step."""
+    op, limit, limiter = spectrum.operator, spectrum.limit, spectrum.operator.limiter
+    local = 1 / op.steps
+    if limit is None or limiter is None:
+        return np.asarray((op.degrees * op.steps) @ square)
+    result = np.empty(square.shape[1])
+    # The row balance was solved before the finite-sample correction.
+    rates = -spectrum.eigenvalues * spectrum.finite_sample
+    for j, (rate, theta) in enumerate(zip(rates, spectrum.pencil_eigenvalues, strict=True)):
+        slowest = np.maximum(local, min(limiter.kappa * theta, limit.highest))
+        result[j] = (op.degrees * np.exp(-rate / slowest) / slowest) @ square[:, j]
+    return result
+
+
+def covariance(spectrum: Spectrum) -> FloatArray:
+    """Return the sampling covariance of the eigenvalues, (n, n); computed once per spectrum."""
+    refuse_unsymmetric(spectrum)
+    known = _covariances.get(spectrum)
+    if known is None:
+        influence = influences(spectrum)
+        with one_blas_thread():
+            known = _covariances[spectrum] = influence.T @ influence
+    return known
+
+
+#: Covariances last as long as their spectrum: both the groups and their errors need them.
+_covariances: WeakKeyDictionary[Spectrum, FloatArray] = WeakKeyDictionary()
+
+
+def sampling_errors(spectrum: Spectrum) -> FloatArray:
+    """Return the standard error of each eigenvalue, groups taken together."""
+    errors = np.zeros(len(spectrum.eigenvalues))
+    for group in spectrum.groups:
+        errors[group] = group_error(spectrum, group)
+    errors[spectrum.eigenvalues == 0] = 0.0
+    return errors
+
+
+def group_error(spectrum: Spectrum, group: ArrayLike) -> float:
+    """Return the standard error of the mean of some eigenvalues, a known degenerate group."""
+    members = np.asarray(group)
+    mean = covariance(spectrum)[np.ix_(members, members)].mean()
+    # On a perfect grid nothing varies, and rounding may say less than nothing.
+    return float(np.sqrt(max(mean, 0.0)))
+
+
+def group_by_size(spectrum: Spectrum) -> Groups:
+    """Put eigenvalues into groups: neighbours closer than their sampling errors belong together.
+
+    Sorted members of a degenerate group repel each other, so only their mean has an error that
+    makes sense.
+    """
+    single = np.sqrt(np.diag(covariance(spectrum)))
+    values = spectrum.eigenvalues
+    gap = -np.diff(values)
+    together = gap < 2 * np.maximum(single[1:], single[:-1])
+    together &= values[:-1] != 0
+    return tuple(np.split(np.arange(len(values)), np.flatnonzero(~together) + 1))
+
+
+def epsilon_bias(spectrum: Spectrum) -> FloatArray:
+    r"""Estimate λ(ε) - λ(0) from Ritz values of the same eigenfunctions at ε/2.
+
+    Notes
+    -----
+    The bias is first order in ε, so λ(ε) - λ(0) ≈ 2 (λ(ε) - λ(ε/2)), both corrected for the
+    finite sample. No new search, no new solve and, for a Gaussian, not even a new evaluation: the
+    kernel at ε/2 is the square of that at ε. The modes are held fixed.
+    """
+    operator = spectrum.operator
+    kernel = operator.kernel.halved()
+    if kernel is None:
+        halved = at_epsilon(operator, operator.epsilon / 2)
+    else:
+        halved = with_kernel(operator, kernel)
+    with one_blas_thread():
+        half = ritz_values(spectrum, halved)
+        full = ritz_values(spectrum, spectrum.operator)
+    change = 2 * (half - full)
+    for group in spectrum.groups:
+        change[group] = change[group].mean()
+    return np.where(spectrum.eigenvalues == 0, 0.0, change)
+
+
+def at_epsilon(operator: Operator, epsilon: float, graph: NeighborGraph | None = None) -> Operator:
+    """Return the same operator at another ε, on the same bandwidth and the same (or that) graph."""
+    old = operator.kernel
+    kernel = evaluate_kernel(
+        graph or operator.weights.graph, old.bandwidth, epsilon, old.shape,
+        leave_one_out=old.leave_one_out, cutoff=old.cutoff, one_way_share=old.one_way_share,
+    )  # fmt: skip
+    return with_kernel(operator, kernel)
+
+
+def with_kernel(operator: Operator, kernel: Kernel) -> Operator:
+    """Return the operator with the same settings from another kernel."""
+    return normalise(
+        kernel, operator.source, dimension=operator.dimension, alpha=operator.alpha,
+        beta=operator.beta, c1=operator.c1, tuning=operator.tuning, limiter=operator.limiter,
+        finite_sample=operator.finite_sample,
+        smallest_piece=operator.smallest_piece,
+    )  # fmt: skip
+
+
+def ritz_values(spectrum: Spectrum, operator: Operator) -> FloatArray:
+    """Return the rates of an operator in the space of the spectrum's eigenfunctions."""
+    u = tree_vectors(spectrum)
+    limit, local = spectrum.limit, 1 / operator.steps
+    time = operator.steps if limit is None else limit.time(local)
+    degrees, spread = operator.degrees[:, None], operator.kernel.spread[:, None]
+    product = operator.weights @ np.hstack([u, spread])
+    of_vectors, of_spread = product[:, :-1], product[:, -1:]
+    stiffness = u.T @ (degrees * u - of_vectors)
+    rates, mix = eigh(stiffness, u.T @ (degrees * time[:, None] * u))
+    # The mean of the spread s over the energy of each mode w: ½ Σ s_i K_ij (w_i - w_j)² needs K s,
+    # no further products with the modes.
+    w, of_w = u @ mix, of_vectors @ mix
+    weighted = 0.5 * (spread * degrees + of_spread) * w - spread * of_w
+    energy = np.einsum("ij,ij->j", w, degrees * w - of_w)
+    average = np.divide(
+        np.einsum("ij,ij->j", w, weighted), energy, out=np.zeros_like(energy), where=energy > 0
+    )
+    return np.asarray(np.maximum(rates / share_at(operator, average), 0.0))

@@ -1,0 +1,140 @@
+"""Second opinions about ε: how the eigenvalues move with it, and where two other rules put it."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..bandwidth.epsilon_by_degree import MOST_NEIGHBORS
+from ..base.checks import FloatArray, check_count, frozen
+from ..base.errors import TuningWarning, VbdmWarning, bad_input
+from ..operator.operator import Operator
+from ..spectrum.spectrum import compute_spectrum
+from .error_bars import at_epsilon
+
+#: How far the rules may lie apart before a warning.
+FACTOR = 4.0
+
+
+@dataclass(frozen=True, eq=False)
+class Opinions:
+    """Eigenvalues against ε, and what two rules read off them.
+
+    Attributes
+    ----------
+    epsilon : float
+        The ε in use.
+    epsilons : (m,) array
+        The grid: octaves from 1/8 to 8 times it, as far as there are neighbours.
+    eigenvalues, standard_errors : (m, n) arrays
+        The nonzero eigenvalues there, and their sampling errors.
+    stationary : float
+        Where the eigenvalues move least with ε: min of the mean ``|d log λ / d log ε|``.
+    balanced : float
+        Where (λ(ε) - λ(2ε))² + standard error² is least, relative to λ².
+    """
+
+    epsilon: float
+    epsilons: FloatArray
+    eigenvalues: FloatArray
+    standard_errors: FloatArray
+    stationary: float
+    balanced: float
+
+    @property
+    def disagree(self) -> bool:
+        """Whether a rule lies more than a factor of four from the ε in use."""
+        apart = np.abs(np.log([self.stationary, self.balanced]) - np.log(self.epsilon))
+        return bool((apart > np.log(FACTOR) + 1e-9).any())
+
+
+def second_opinion(operator: Operator, n: int = 6) -> Opinions:
+    """Solve at several ε around the one in use, and compare three ways to choose.
+
+    Parameters
+    ----------
+    operator : Operator
+        As estimated; neighbours are searched again where a larger ε needs more of them.
+    n : int
+        How many eigenvalues to follow, the 0 included.
+
+    Notes
+    -----
+    Up to seven estimates: some ten times the cost of the first. A `TuningWarning` in plain words
+    follows if the rules disagree by more than a factor of four.
+
+    Examples
+    --------
+    >>> op = vbdm.estimate_operator(vbdm.datasets.sphere(600, random_state=0).points)
+    >>> vbdm.second_opinion(op, n=4).disagree
+    False
+    """
+    if not isinstance(operator, Operator) or not operator.kernel.bandwidth.is_symmetric:
+        raise bad_input(
+            "A second opinion needs a symmetric operator.",
+            received=getattr(operator, "form", type(operator).__name__),
+            because="It follows the eigenvalues of the operator over ε.",
+            hint="Pass what vbdm.estimate_operator(X) returns.",
+        )
+    n = check_count(n, "n", low=2, high=operator.n_points)
+    epsilons = operator.epsilon * np.exp2(np.arange(-3.0, 4.0))
+    rows = []
+    with warnings.catch_warnings():
+        # What is doubtful at the ends of the grid is the very thing to be shown.
+        warnings.simplefilter("ignore", VbdmWarning)
+        for epsilon in epsilons:
+            other = wide_enough(operator, epsilon)
+            if other is None:
+                break
+            spectrum = compute_spectrum(other, n, components="largest")
+            rows.append((padded(-spectrum.eigenvalues, n), padded(spectrum.standard_errors, n)))
+    rates, errors = (np.array(part) for part in zip(*rows, strict=True))
+    opinions = judge(operator.epsilon, epsilons[: len(rows)], rates, errors)
+    if opinions.disagree:
+        warnings.warn(describe(opinions), TuningWarning, stacklevel=2)
+    return opinions
+
+
+def padded(values: FloatArray, n: int) -> FloatArray:
+    """Return the nonzero modes, NaN where a shattered cloud has fewer than n - 1."""
+    return np.concatenate([values[1:], np.full(n - len(values), np.nan)])
+
+
+def wide_enough(operator: Operator, epsilon: float) -> Operator | None:
+    """Return the operator at this ε, with more neighbours if needed; None if it would take many."""
+    graph, bandwidth = operator.weights.graph, operator.kernel.bandwidth
+    if epsilon > operator.epsilon:
+        growth = (epsilon / operator.epsilon) ** (operator.dim / 2)
+        wanted = min(int(growth * operator.n_neighbors), graph.n_points)
+        if wanted > MOST_NEIGHBORS and wanted > graph.n_neighbors:
+            return None
+        graph = graph.with_neighbors(wanted)
+    return at_epsilon(operator, epsilon, graph) if bandwidth.is_symmetric else None
+
+
+def judge(epsilon: float, epsilons: FloatArray, rates: FloatArray, errors: FloatArray) -> Opinions:
+    """Apply both rules to the table of rates."""
+    log_rates = np.log(np.where(rates > 0, rates, np.nan))
+    slope = np.nanmean(np.abs(np.gradient(log_rates, np.log(2), axis=0)), axis=1)
+    step = np.diff(rates, axis=0)
+    cost = np.nanmean((step**2 + errors[:-1] ** 2) / rates[:-1] ** 2, axis=1)
+    return Opinions(
+        epsilon,
+        frozen(epsilons),
+        frozen(-rates),
+        frozen(errors),
+        float(epsilons[np.nanargmin(slope)]),
+        float(epsilons[np.nanargmin(cost)]),
+    )
+
+
+def describe(opinions: Opinions) -> str:
+    """Say in plain words that the rules disagree."""
+    return (
+        f"Three ways to choose ε disagree: the rule in use gives {opinions.epsilon:.3g}, the "
+        f"eigenvalues are steadiest at {opinions.stationary:.3g}, and bias and sampling error "
+        f"balance at {opinions.balanced:.3g}. Plot eigenvalues against ε, look for a plateau, and "
+        "trust only what does not move; more data widens the plateau."
+    )

@@ -1,0 +1,115 @@
+"""How far eigenvalues move with ε: on a plateau they do not."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from ..base.checks import FloatArray
+from ..base.wording import percent
+from ..spectrum.spectrum import Spectrum
+from .groups import groups_of
+from .lights import FIRST, Diagnosis, Light, eigenvalues, nonzero_modes
+
+
+class EpsilonTable(Protocol):
+    """Eigenvalues on a grid of ε, as `vbdm.report.Sensitivity` has them."""
+
+    @property
+    def epsilons(self) -> FloatArray:
+        """The grid, (m,)."""
+
+    @property
+    def eigenvalues(self) -> FloatArray:
+        """Eigenvalues there, (m, n); NaN where a mode was lost."""
+
+    @property
+    def standard_errors(self) -> FloatArray:
+        """Their sampling errors, (m, n)."""
+
+    @property
+    def chosen(self) -> int:
+        """Which row belongs to the ε in use."""
+
+    @property
+    def n_points(self) -> int:
+        """How many points were solved on."""
+
+
+def plateau(spectrum: Spectrum, sensitivity: EpsilonTable) -> Diagnosis:
+    """Judge how much the first eigenvalues move when ε is doubled or halved."""
+    name, here = "Plateau over ε", sensitivity.chosen
+    values = np.abs(np.asarray(sensitivity.eigenvalues))
+    first = nonzero_modes(np.asarray(sensitivity.eigenvalues)[here])[:FIRST]
+    beside, how = rows_to_compare(np.asarray(sensitivity.epsilons), here)
+    if not first.size or not beside:
+        return Diagnosis(name, "amber", "There are no eigenvalues to compare over ε.")
+    moves = np.array([np.abs(values[row, first] - values[here, first]) for row in beside])
+    lost = first[~np.isfinite(moves).all(axis=0)]
+    if lost.size:
+        words = (
+            f"{eigenvalues(lost)} cannot be followed when ε is {how}: no mode there is "
+            "like it. Trust only those before, or give more data."
+        )
+        return Diagnosis(name, "red" if lost[0] == first[0] else "amber", words)
+    base, *others = means_of_groups(spectrum, values[[here, *beside]])[:, first]
+    moves = np.abs(np.array(others) - base)
+    relative = float(np.median(moves / base, axis=1).max())
+    bars = np.asarray(sensitivity.standard_errors)[here, first]
+    within = bool((moves <= 2 * bars).all())
+    which = f"The first {len(first)} nonzero eigenvalues move"
+    if len(first) == 1:
+        which = "The first nonzero eigenvalue moves"
+    found = f"{which} by {percent(relative)} (median) when ε is {how}"
+    part = sensitivity.n_points < spectrum.operator.n_points
+    if part:
+        found += f", on {sensitivity.n_points:,} drawn points"
+    if within:
+        return Diagnosis(name, "green", f"{found}: less than the error bars.", relative)
+    if relative <= 0.05:
+        words = (
+            f"{found}: little in itself, but more than the error bars. Count it as a systematic "
+            f"error of {percent(relative)}."
+        )
+        return Diagnosis(name, "green", words, relative)
+    todo = "Treat this as a systematic error beside the error bars; more data widens the plateau."
+    if part:
+        todo = "With all points the plateau is wider; compare with a larger part if it matters."
+    light: Light = "amber" if part or relative <= 0.2 else "red"
+    return Diagnosis(name, light, f"{found}. {todo}", relative)
+
+
+def rows_to_compare(epsilons: FloatArray, here: int) -> tuple[list[int], str]:
+    """Return the rows at twice and half the ε in use, or else those beside it, and words for them.
+
+    Examples
+    --------
+    >>> rows_to_compare(np.array([1.0, 2, 4, 8]), 1), rows_to_compare(np.array([1.0, 4]), 0)
+    (([2, 0], 'doubled or halved'), ([1], 'multiplied by 4'))
+    """
+    factors = epsilons / epsilons[here]
+    rows = [int(row) for factor in (2, 0.5) for row in np.flatnonzero(np.isclose(factors, factor))]
+    rows = rows or [row for row in (here + 1, here - 1) if 0 <= row < len(epsilons)]
+    return rows, " or ".join(change_in_words(float(factors[row])) for row in rows)
+
+
+def change_in_words(factor: float) -> str:
+    """Return what happens to a number that is multiplied by a factor."""
+    known = {2.0: "doubled", 0.5: "halved"}
+    plain = f"multiplied by {factor:.3g}" if factor > 1 else f"divided by {1 / factor:.3g}"
+    return known.get(round(factor, 6), plain)
+
+
+def means_of_groups(spectrum: Spectrum, values: FloatArray) -> FloatArray:
+    """Return eigenvalues, (m, n), with the mean of its group for each: it has the error bar.
+
+    Members that are lost in one of the rows are left out of all: means are of the same modes.
+    """
+    result = values.copy()
+    followed = np.asarray(np.isfinite(values).all(axis=0))
+    for group in groups_of(spectrum):
+        members = [i for i in group.members if i < values.shape[1] and followed[i]]
+        if members:
+            result[:, members] = values[:, members].mean(axis=1, keepdims=True)
+    return result

@@ -1,0 +1,205 @@
+"""Solve again in another way, count, and compare: the spectrum must be that of its matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from ..base.checks import FloatArray, frozen
+from ..base.errors import SolverError, bad_input
+from ..spectrum.modes import merged, prepare_pieces, restricted, solve_pieces
+from ..spectrum.pieces import Pieces, find_pieces
+from ..spectrum.solvers import Dense, EigenSolver, Lanczos, Pencil, ShiftInvert
+from ..spectrum.solvers.factors import affordable, count_below
+from ..spectrum.spectrum import Spectrum, pencil_of
+from .error_bars import local_times
+
+#: Up to this many points the reference is the dense solver.
+DENSE_POINTS = 2500
+#: So many more eigenvalues than the spectrum has are looked for, to see what it lacks.
+SPARE = 6
+#: Accuracy of the reference.
+TIGHT = 1e-10
+#: A spectrum passes with errors up to this, relative to θ or, if larger, to `ZERO` times the last.
+TOLERANCE = 1e-4
+ZERO = 1e-6
+#: Relative width of a gap that is wide enough to count below it.
+CLEAR = 1e-3
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Verification:
+    """What an independent solve said about a spectrum.
+
+    Attributes
+    ----------
+    error : float
+        Largest relative difference of the θ of the spectrum from those of the reference, matched
+        one to one; a θ below 1e-6 of the last counts as that much. Infinite if there are more
+        in the spectrum than in the reference.
+    missing : int
+        How many eigenvalues of the pencil below the last one the spectrum does not have, copies
+        of equal ones included. Modes that were left out on purpose are not missing.
+    reference : (m,) array
+        The reference eigenvalues θ, upwards; a few more than the spectrum has.
+    solver : str
+        Who found them.
+    note : str
+        How `missing` was counted.
+    tolerance : float
+        The error up to which a spectrum passes.
+    """
+
+    error: float
+    missing: int
+    reference: FloatArray
+    solver: str
+    note: str
+    tolerance: float = TOLERANCE
+
+    @property
+    def passed(self) -> bool:
+        """Whether the spectrum is complete and as accurate as promised."""
+        return self.missing == 0 and self.error <= self.tolerance
+
+    def __repr__(self) -> str:
+        """Say the verdict and what it rests on."""
+        return (
+            f"Verification({'passed' if self.passed else 'FAILED'}: error={self.error:.1e}, "
+            f"missing={self.missing}, solver={self.solver!r}, {self.note})"
+        )
+
+
+def verify(spectrum: Spectrum) -> Verification:
+    """Compare the eigenvalues θ of the pencil with an independent solve, and count them.
+
+    Parameters
+    ----------
+    spectrum : Spectrum
+        From `op.spectrum(n)`, of a symmetric operator.
+
+    Notes
+    -----
+    The same pencil (D - K) u = θ M u, limited mass included, is solved again: by LAPACK up to
+    2,500 points, else by Lanczos on a sparse factorisation. Sorted lists are compared with their
+    copies, so that a lost member of a degenerate group shows. Both solvers might lose the same one;
+    so the eigenvalues are also counted by the signs of a factorisation, which overlooks nothing
+    (`vbdm.spectrum.solvers.factors.count_below`). Where factors would be too large (surfaces beyond some
+    40,000 points, three dimensions beyond 10,000), Lanczos on products alone is the reference,
+    nothing is counted, and `note` says so. Nor is anything counted inside a group of equal values:
+    the level lies in the first gap of 1e-3 after the last eigenvalue, or the last before it.
+
+    Only the matrix is trusted; this checks the solver, not the estimate.
+
+    Examples
+    --------
+    >>> op = vbdm.estimate_operator(vbdm.datasets.circle(2000, random_state=0).points)
+    >>> op.spectrum(5).verify().passed
+    True
+    """
+    op = spectrum.operator
+    if not op.kernel.bandwidth.is_symmetric:
+        raise bad_input(
+            "There is nothing to verify.",
+            received=f"form={op.form!r}",
+            because="The unsymmetric forms are solved densely in the first place.",
+            hint="Look at `spectrum.residuals`.",
+        )
+    pencil = replace(pencil_of(op), mass=op.degrees * local_times(spectrum))
+    pieces = replace(find_pieces(pencil, "each", op.smallest_piece), n_solved=spectrum.n_solved)
+    solver = reference_solver(pencil)
+    n = min(len(spectrum.eigenvalues) + len(spectrum.set_aside) + SPARE, pencil.n_points)
+    parts = prepare_pieces(pencil, pieces, n, solver)
+    solved = merged(parts, pieces, solve_pieces(parts, pieces, pencil.mass, n, TIGHT, []), n)
+    error, last, absent = compare(spectrum.pencil_eigenvalues, spectrum.set_aside, solved.values)
+    overlooked, note = 0, "complete by construction"
+    if isinstance(solver, ShiftInvert):
+        overlooked, note = overlooked_by(solved.values, last, pencil, pieces)
+    if isinstance(solver, Lanczos):
+        note = "not counted, too large to factorise"
+    return Verification(error, absent + overlooked, frozen(solved.values), solved.solver, note)
+
+
+def reference_solver(pencil: Pencil) -> EigenSolver:
+    """Return the surest solver that the size allows."""
+    if pencil.n_points <= DENSE_POINTS:
+        return Dense()
+    return ShiftInvert() if affordable(pencil) else Lanczos()
+
+
+def compare(
+    listed: FloatArray, set_aside: FloatArray, reference: FloatArray
+) -> tuple[float, int, int]:
+    """Match two lists of θ one to one, in the best way.
+
+    Returns
+    -------
+    error : float
+        Largest relative difference of the listed ones.
+    last : int
+        Place in the (sorted) reference of the largest one listed.
+    absent : int
+        How many of the reference below that one have no partner.
+    """
+    # Modes are listed by rate, after the limiter's last step, so a few θ before the last may be
+    # absent from the list by right: those are set aside, and must be matched as well. What is set
+    # aside beyond the last is not accurate, and does not matter.
+    found = np.concatenate([listed, set_aside[set_aside <= listed.max()]])
+    difference = np.abs(found[:, None] - reference) / np.maximum(reference, floor_of(listed))
+    row, column = linear_sum_assignment(difference)
+    ours = row < len(listed)
+    last = int(column[ours].max())
+    # Among copies of the last one it does not matter which of them are in the list.
+    below = reference < (1 - TOLERANCE) * reference[last]
+    absent = int(np.count_nonzero(np.delete(below, column)))
+    error = float(difference[row, column][ours].max()) if len(row) == len(found) else np.inf
+    return error, last, absent
+
+
+def floor_of(theta: FloatArray) -> float:
+    """Return the size below which θ count as zero."""
+    return max(ZERO * float(theta.max()), np.finfo(np.float64).tiny)
+
+
+def overlooked_by(
+    reference: FloatArray, last: int, pencil: Pencil, pieces: Pieces
+) -> tuple[int, str]:
+    """Count the eigenvalues that even the reference overlooked, and say up to which level."""
+    place = clear_gap(reference, last)
+    if place is None:
+        return 0, "nothing to count between equal values"
+    low, high = reference[place], reference[place + 1]
+    for share in (0.5, 0.4, 0.6):  # the factorisation may break down at one level, hardly at three
+        level = low + share * (high - low)
+        try:
+            total = sum(
+                count_in_piece(pencil, pieces, piece, level) for piece in range(pieces.n_solved)
+            )
+        except SolverError:
+            continue
+        # Fewer than were found would be as wrong as more: either way somebody is mistaken.
+        return abs(total - place - 1), f"{total} counted below θ = {level:.4g}"
+    return 0, "not counted, the factorisation broke down"
+
+
+def clear_gap(reference: FloatArray, last: int) -> int | None:
+    """Return after which θ there is room for a level: at the last one or as soon as possible."""
+    # Between θ that are 0 to rounding nothing can be counted.
+    wide = np.flatnonzero(
+        np.diff(reference) > CLEAR * np.maximum(reference[1:], floor_of(reference))
+    )
+    if len(wide) == 0:
+        return None
+    after = wide[wide >= last]
+    return int(after[0] if len(after) else wide[-1])
+
+
+def count_in_piece(pencil: Pencil, pieces: Pieces, piece: int, level: float) -> int:
+    """Count the eigenvalues below a level in one piece; a point alone has one, 0."""
+    members = np.flatnonzero(pieces.labels == piece)
+    if len(members) == 1:
+        return 1
+    whole = len(members) == pencil.n_points
+    return count_below(pencil if whole else restricted(pencil, members), level)
