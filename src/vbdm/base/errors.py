@@ -5,6 +5,9 @@ Every message has four parts: what is wrong, what was received, the likely cause
 
 from __future__ import annotations
 
+import sys
+import warnings
+
 
 class InputError(ValueError):
     """The input cannot be used as it is; the message says why and what to try."""
@@ -69,3 +72,11 @@ class TuningWarning(VbdmWarning):
 def bad_input(what: str, *, received: object, because: str, hint: str) -> InputError:
     """Build an `InputError` whose message has the four parts."""
     return InputError(f"{what} Received {received}. {because} {hint}")
+
+
+def warn_user(message: str, category: type[VbdmWarning]) -> None:
+    """Warn at the user's own line: the first one on the stack that is not in this package."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals["__name__"].partition(".")[0] == "vbdm":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ...base.checks import FloatArray, IntArray
+from ...base.credit import Credit
 from ...base.errors import bad_input
+from ...base.references import DESCENT
 from .exact import nearest_of
 
 
@@ -26,6 +28,9 @@ class PyNNDescent:
     epsilon: float = 0.15
     #: Seed of its random projections.
     random_state: int = 0
+    credit: ClassVar[Credit] = Credit(
+        "PyNNDescent", "an approximate search by nearest neighbour descent", (DESCENT,)
+    )
 
     def index(self, cloud: FloatArray, k: int) -> ApproximateIndex:
         """Build the graph that queries walk on."""

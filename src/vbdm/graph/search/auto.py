@@ -132,6 +132,13 @@ class Auto:
         return (process_time() - started) / len(sample) * len(cloud) / n_threads()
 
 
+def chosen(engine: NeighborSearch, cloud: FloatArray, k: int) -> tuple[Choice, NeighborIndex]:
+    """Return an engine's index and what is to be said of the choice."""
+    if isinstance(engine, Auto):
+        return engine.race(cloud, k)
+    return Choice(engine, None, "chosen by the user"), engine.index(cloud, k)
+
+
 def rivals(axes: Axes) -> list[Projected]:
     """Return the engine that searches few directions first, where a few are wider than the rest."""
     if axes.n_leading > min(MOST_DIRECTIONS, axes.basis.shape[1] // 2):

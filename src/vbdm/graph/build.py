@@ -1,0 +1,122 @@
+"""From points or distances to a graph of neighbours."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ..base.checks import check_count, check_points
+from ..base.errors import RecallWarning, bad_input, warn_user
+from ..base.wording import percent
+from .distance import PRECOMPUTED, Distance, Metric
+from .lists import searched
+from .neighbor_graph import NeighborGraph
+from .point_set import PointSet
+from .search import NeighborSearch
+from .search.table import recall_of
+
+#: The share of the neighbours that an approximate search should find.
+LOW_RECALL = 0.95
+
+
+def neighbors(
+    X: Any,
+    n_neighbors: int = 64,
+    search: NeighborSearch | str | None = None,
+    *,
+    metric: Metric = "euclidean",
+    period: Any = None,
+) -> NeighborGraph:
+    """Find the k nearest neighbours of every point.
+
+    Parameters
+    ----------
+    X : (N, n) array, or an (N, N) matrix of distances with ``metric="precomputed"``
+        The points.
+    n_neighbors : int
+        k, the point itself included; ``n_neighbors=N`` gives the dense method.
+    search : {"auto", "kd-tree", "brute", "projected", "pynndescent"} or NeighborSearch, optional
+        The engine; by default chosen by `vbdm.search.Auto`. All but "pynndescent" are exact.
+    metric : str or callable
+        "euclidean"; any metric of scikit-learn, or a function of two points; or "precomputed",
+        see `NeighborGraph.from_sparse`. It should be a length: "cosine" and "sqeuclidean" are
+        squares of lengths at short range, and would halve the dimension.
+    period : float or one per column, optional
+        After which length a column comes back to the same place: 360 or 2π for angles, the edges
+        of a simulation cell; None, 0 or infinity for a column that is not periodic. Points may
+        come from anywhere; they are wrapped into the box.
+
+    Returns
+    -------
+    NeighborGraph
+
+    Notes
+    -----
+    Cost O(N k log N) for low-dimensional data. Copies of a point are neighbours at distance 0;
+    each point still comes first in its own list.
+
+    Examples
+    --------
+    >>> graph = neighbors([[0.0], [1.0], [3.0]], n_neighbors=2)
+    >>> graph.indices.tolist(), graph.sqdist.tolist()
+    ([[0, 1], [1, 0], [2, 1]], [[0.0, 1.0], [0.0, 1.0], [0.0, 4.0]])
+    >>> neighbors([[10.0], [90.0], [350.0]], n_neighbors=2, period=360).indices.tolist()
+    [[0, 2], [1, 0], [2, 0]]
+    """
+    if is_precomputed(metric):
+        return given_graph(X, n_neighbors, search, period)
+    points = check_points(X)
+    k = check_count(n_neighbors, "n_neighbors", low=2, high=len(points))
+    distance = Distance.checked(metric, period, points.shape[1])
+    return graph_of(PointSet.of(points, k, search, distance), k)
+
+
+def graph_of(points: PointSet, k: int) -> NeighborGraph:
+    """Return the graph of the k nearest; an approximate search is checked on a sample."""
+    graph = NeighborGraph(points, searched(points, k), exact=points.is_exact)
+    return measured_recall(graph)
+
+
+def is_precomputed(metric: Any) -> bool:
+    """Tell whether distances are given instead of points."""
+    return isinstance(metric, str) and metric == PRECOMPUTED
+
+
+def given_graph(X: Any, n_neighbors: Any, search: Any, period: Any) -> NeighborGraph:
+    """Return the graph of given distances."""
+    for name, value in (("search", search), ("period", period)):
+        if value is not None:
+            raise bad_input(
+                f"`{name}` and metric='precomputed' contradict each other.",
+                received=f"{name}={value!r}",
+                because="The distances are given: nothing is searched or measured.",
+                hint=f"Leave out `{name}`, or pass points instead of distances.",
+            )
+    if isinstance(X, NeighborGraph):
+        return X if n_neighbors is None else X.with_neighbors(n_neighbors)
+    return NeighborGraph.from_sparse(X, n_neighbors)
+
+
+def measured_recall(graph: NeighborGraph) -> NeighborGraph:
+    """Return the graph with the share of true neighbours in its lists, and warn if it is low.
+
+    Nothing is measured where the engine is exact, as all are but the approximate ones.
+    """
+    X = graph.point_set.coordinates
+    if graph.exact or graph.metric != "euclidean" or X is None:
+        return graph
+    recall = recall_of(X, graph.kept.indices)
+    if recall < LOW_RECALL:
+        warn_user(recall_in_words(recall), RecallWarning)
+    return replace(graph, recall=recall)
+
+
+def recall_in_words(recall: float) -> str:
+    """Say how many of the true neighbours an approximate search found and, if few, what to do."""
+    found = f"The approximate search found {percent(recall)} of the true neighbours."
+    if recall >= LOW_RECALL:
+        return found
+    return (
+        f"{found} Densities come out too low, and far pairs stand in for near ones. Use an exact "
+        "engine, search='auto', or raise the engine's effort."
+    )

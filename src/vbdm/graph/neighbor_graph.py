@@ -1,0 +1,246 @@
+"""Who is near whom: the k nearest neighbours of every point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..base.checks import FloatArray, IntArray, check_points, frozen
+from ..base.errors import bad_input
+from ..base.memory import MEASURED_COLUMNS, refuse_if_too_large
+from ..base.threads import for_each
+from .copies import Copies
+from .distance import Metric
+from .lists import KeptLists, ListedRows, ReleasedLists, searched
+from .order import Order
+from .point_set import PointSet
+from .precomputed import check_table, table_of_matrix
+from .search.exact import chunks
+from .search.table import search_all
+
+#: Pairs in a block of rows: what a block needs stays in the processor's cache.
+BLOCK_PAIRS = 1 << 17
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NeighborGraph:
+    """The k nearest neighbours of every point, the point itself first.
+
+    Parameters
+    ----------
+    point_set : PointSet
+        The points inside, with their order, distance and index.
+    lists : KeptLists or ReleasedLists
+        The neighbours.
+    exact : bool
+        Whether the lists are sure to hold all nearest neighbours; if not, pairs are looked up.
+    recall : float or None
+        Share of the true neighbours that an approximate engine found, on a sample of the points.
+
+    Attributes
+    ----------
+    indices : (N, k) int array
+        Neighbours of each point, nearest first; column 0 is the point itself. Copies that were
+        merged have equal lists, which name the first of them.
+    sqdist : (N, k) array
+        Their squared distances.
+    points : (N, n) array or None
+        The points, if the graph was built from points.
+    n_neighbors : int
+        Number of neighbours k per point, the point itself included.
+    metric : str or callable
+        How distances were measured.
+    period : (n,) array or None
+        Periods of the columns, 0 for those that are not periodic; the points lie in this box.
+    copies : Copies or None
+        Which rows were merged into one point.
+    """
+
+    point_set: PointSet
+    lists: KeptLists | ReleasedLists
+    exact: bool = True
+    recall: float | None = None
+
+    @classmethod
+    def from_sparse(cls, matrix: Any, n_neighbors: int | None = None) -> NeighborGraph:
+        """Build a graph from a square matrix of distances, sparse or dense.
+
+        Parameters
+        ----------
+        matrix : (N, N) sparse matrix or array
+            Stored entries are the known distances (not squared), as scikit-learn's
+            `KNeighborsTransformer` and `kneighbors_graph` give them with ``mode="distance"``, and
+            scanpy in ``obsp["distances"]``. A pair that one row lists counts for both; the
+            diagonal may be there or not.
+        n_neighbors : int, optional
+            k, itself included; by default as many as every row has.
+
+        Examples
+        --------
+        >>> from scipy.sparse import csr_array
+        >>> matrix = csr_array([[0.0, 1.0, 0.0], [0.0, 0.0, 2.0], [0.0, 2.0, 0.0]])
+        >>> graph = NeighborGraph.from_sparse(matrix, n_neighbors=2)
+        >>> graph.indices.tolist(), graph.sqdist.tolist()
+        ([[0, 1], [1, 0], [2, 1]], [[0.0, 1.0], [0.0, 1.0], [0.0, 4.0]])
+        """
+        indices, sqdist = table_of_matrix(matrix, n_neighbors)
+        refuse_if_too_large(len(indices), indices.shape[1], MEASURED_COLUMNS + 1)
+        points = PointSet.unsearched(len(indices))
+        return cls(points, KeptLists(frozen(indices), frozen(sqdist)), exact=False)
+
+    @classmethod
+    def from_arrays(
+        cls, indices: ArrayLike, sqdist: ArrayLike, points: ArrayLike | None = None
+    ) -> NeighborGraph:
+        """Build a graph from neighbours found elsewhere (each row sorted, itself first).
+
+        Examples
+        --------
+        >>> graph = NeighborGraph.from_arrays([[0, 1], [1, 0], [2, 1]], [[0, 1], [0, 1], [0, 4]])
+        >>> graph.n_points, graph.n_neighbors
+        (3, 2)
+        """
+        J = np.asarray(indices)
+        t = np.array(sqdist, dtype=np.float64, ndmin=1)
+        check_table(J, t)
+        X = None if points is None else check_points(points)
+        if X is not None and len(X) != len(J):
+            raise bad_input(
+                "`points` and `indices` must have the same number of rows.",
+                received=f"{len(X)} points and {len(J)} rows of neighbours",
+                because="Each row lists the neighbours of one point.",
+                hint="Pass the points that were searched, in the same order.",
+            )
+        known = PointSet.unsearched(len(J), None if X is None else frozen(X.copy()))
+        return cls(known, KeptLists(frozen(J.astype(np.int32)), frozen(t)), exact=False)
+
+    def __repr__(self) -> str:
+        """Say the size and the metric."""
+        named = self.metric if isinstance(self.metric, str) else name_of(self.metric)
+        named = named if self.period is None else f"{named} in a periodic box"
+        merged = "" if self.copies is None else f", {self.order.n_rows} with copies"
+        return (
+            f"NeighborGraph({self.n_points} points{merged}, {self.n_neighbors} neighbors, {named})"
+        )
+
+    @property
+    def order(self) -> Order:
+        """How the points inside stand to the caller's rows."""
+        return self.point_set.order
+
+    @property
+    def n_points(self) -> int:
+        """Number of distinct points."""
+        return self.point_set.n_points
+
+    @property
+    def n_neighbors(self) -> int:
+        """Number of neighbours k per point, the point itself included."""
+        return self.lists.n_neighbors
+
+    @property
+    def copies(self) -> Copies | None:
+        """Which rows were merged into one point."""
+        return self.order.copies
+
+    @property
+    def metric(self) -> Metric:
+        """How distances were measured."""
+        return self.point_set.distance.metric
+
+    @property
+    def period(self) -> FloatArray | None:
+        """Periods of the columns, 0 for those that are not periodic."""
+        return self.point_set.distance.period
+
+    @cached_property
+    def points(self) -> FloatArray | None:
+        """The points in the caller's order, or None for a graph without points."""
+        inside = self.point_set.coordinates
+        return None if inside is None else frozen(self.order.to_caller(inside))
+
+    @cached_property
+    def indices(self) -> IntArray:
+        """Neighbours in the caller's numbering."""
+        inside = self.with_lists().kept.indices
+        return frozen(self.order.to_caller(self.order.caller_rows[inside].astype(np.int32)))
+
+    @cached_property
+    def sqdist(self) -> FloatArray:
+        """Squared distances, rows in the caller's order."""
+        inside = self.with_lists().distances(slice(0, self.n_points))
+        return frozen(self.order.to_caller(inside))
+
+    @property
+    def kept(self) -> KeptLists:
+        """The lists in the order inside; call `with_lists` first where they may be released."""
+        if isinstance(self.lists, ReleasedLists):
+            raise TypeError("these lists were released: call with_lists() first")
+        return self.lists
+
+    def with_lists(self) -> NeighborGraph:
+        """Return the graph with its lists, searched for again if they were released."""
+        index, X = self.point_set.index, self.point_set.coordinates
+        if isinstance(self.lists, KeptLists) or index is None or X is None:
+            return self
+        indices, _ = search_all(index, X, self.n_neighbors, keep=False)
+        return replace(self, lists=KeptLists(frozen(indices)))
+
+    def released(self) -> NeighborGraph:
+        """Return the graph without its lists, 4 bytes per pair, if they can be searched again."""
+        lists = self.lists
+        if isinstance(lists, ReleasedLists) or lists.sqdist is not None or not self.exact:
+            return self
+        return replace(self, lists=ReleasedLists(self.n_neighbors, self.radii))
+
+    def with_neighbors(self, n_neighbors: int) -> NeighborGraph:
+        """Return the graph of the same points with another number of neighbours.
+
+        Fewer are a view; more are searched for, unless the graph has no points.
+        """
+        k = min(n_neighbors, self.n_points)
+        if k <= self.n_neighbors:
+            whole = self.with_lists().kept
+            sqdist = None if whole.sqdist is None else whole.sqdist[:, :k]
+            return replace(self, lists=KeptLists(whole.indices[:, :k], sqdist))
+        if self.point_set.coordinates is None:
+            return self
+        points = self.point_set.indexed(k)
+        return replace(self, point_set=points, lists=searched(points, k))
+
+    def row_blocks(self) -> list[slice]:
+        """Cut the rows into blocks that fit the cache."""
+        return list(chunks(self.n_points, size=max(1, BLOCK_PAIRS // self.n_neighbors)))
+
+    def block(self, rows: slice) -> ListedRows:
+        """Return some rows of the lists."""
+        neighbors = self.kept.indices[rows].astype(np.intp)
+        return ListedRows(rows, neighbors, self.distances(rows))
+
+    def distances(self, rows: slice | NDArray[np.intp], which: slice = slice(None)) -> FloatArray:
+        """Return squared distances of some rows to some of their neighbours: kept, or measured."""
+        if self.kept.sqdist is not None:
+            return self.kept.sqdist[rows, which]
+        return self.point_set.measured(rows, self.kept.indices[rows, which])
+
+    @cached_property
+    def radii(self) -> FloatArray:
+        """Squared distance of each point's last neighbour, in the order inside."""
+        if isinstance(self.lists, ReleasedLists):
+            return self.lists.radii
+        radii = np.empty(self.n_points)
+
+        def work(rows: slice) -> None:
+            radii[rows] = self.distances(rows, slice(-1, None))[:, 0]
+
+        for_each(work, self.row_blocks())
+        return radii
+
+
+def name_of(metric: object) -> str:
+    """Return what a user's function is called."""
+    return str(getattr(metric, "__name__", type(metric).__name__))

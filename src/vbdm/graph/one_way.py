@@ -1,0 +1,110 @@
+"""Pairs that only one end lists: j is among i's neighbours, but i is not among j's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.checks import BoolArray, FloatArray, IntArray
+from ..base.threads import in_order
+from .lists import ListedRows
+from .neighbor_graph import NeighborGraph
+
+#: Distances measured from either end of a pair may differ by this share.
+ROUNDING = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class OneWay:
+    """One-way pairs and a value for each.
+
+    Attributes
+    ----------
+    owner : (m,) int array
+        The point whose list holds the pair.
+    target : (m,) int array
+        The neighbour, which does not list the owner.
+    values : (m,) array
+        One number per pair.
+    """
+
+    owner: IntArray
+    target: IntArray
+    values: FloatArray
+
+    @classmethod
+    def none(cls) -> OneWay:
+        """Return no pairs."""
+        return cls(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
+
+    @classmethod
+    def taken(
+        cls,
+        block: ListedRows,
+        row: NDArray[np.intp],
+        column: NDArray[np.intp],
+        values: FloatArray,
+    ) -> OneWay:
+        """Take pairs given by their place in a block of the lists."""
+        owner = (row + block.rows.start).astype(np.int32)
+        return cls(owner, block.neighbors[row, column].astype(np.int32), values)
+
+
+def one_way_places(
+    graph: NeighborGraph, block: ListedRows, wanted: BoolArray
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the places (row, column) of the wanted pairs in a block that only one end lists.
+
+    A point strictly inside the neighbour's radius is in that list, one strictly outside is not;
+    only the rim needs looking up, so this costs one pass. Lists that may have holes are looked up
+    throughout.
+    """
+    radius = np.take(graph.radii, block.neighbors)
+    if graph.exact:
+        wanted = wanted & (block.sqdist >= (1 - ROUNDING) * radius)
+    row, column = np.nonzero(wanted)
+    mutual = np.zeros(len(row), dtype=np.bool_)
+    inside = block.sqdist[row, column] <= (1 + ROUNDING) * radius[row, column]
+    near = np.flatnonzero(inside) if graph.exact else np.arange(len(row))
+    owner = (row[near] + block.rows.start).astype(np.int32)
+    listed = graph.kept.indices[block.neighbors[row[near], column[near]]]
+    mutual[near] = (listed == owner[:, None]).any(axis=1)
+    return row[~mutual], column[~mutual]
+
+
+def symmetric_row_sums(
+    graph: NeighborGraph, evaluate: Callable[[ListedRows], FloatArray], share: float
+) -> FloatArray:
+    """Return the row sums of a symmetric matrix on the listed pairs, without building it.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+        The pairs; each point counts as often as it occurs.
+    evaluate : callable
+        Gives the values (m, k) of a block of the lists.
+    share : float
+        Weight of a one-way pair: 1/2 is that of (K + Kᵀ)/2.
+    """
+    graph = graph.with_lists()
+    sums, counts = np.zeros(graph.n_points), graph.order.counts
+
+    def work(rows: slice) -> tuple[FloatArray, OneWay]:
+        block = graph.block(rows)
+        values = evaluate(block)
+        row, column = one_way_places(graph, block, values > 0)
+        one_way = OneWay.taken(block, row, column, share * values[row, column])
+        values[row, column] = one_way.values
+        if counts is not None:
+            values *= counts[block.neighbors]
+        return values.sum(axis=1), one_way
+
+    blocks = graph.row_blocks()
+    for rows, (own, one_way) in zip(blocks, in_order(work, blocks), strict=True):
+        sums[rows] += own
+        often = 1.0 if counts is None else counts[one_way.owner]
+        np.add.at(sums, one_way.target, often * one_way.values)
+    return sums
