@@ -11,7 +11,7 @@ from ..base.checks import FloatArray, frozen
 from ..base.threads import in_order
 from ..graph.search.exact import chunks, squared_distances
 from .bandwidth import Bandwidth
-from .epsilon_by_degree import Rows
+from .sampled_rows import SampledRows
 
 #: Far points drawn for each sampled row, to see the part of S(ε) beyond the neighbours.
 FAR_PAIRS = 64
@@ -67,7 +67,7 @@ class DegreeCurve:
 
     points: FloatArray | None
     bandwidth: Bandwidth
-    rows: Rows
+    rows: SampledRows
     epsilon: float
     period: FloatArray | None = None
 
@@ -150,7 +150,7 @@ class KeptCurve:
 def far_pairs(
     cloud: FloatArray | None,
     bandwidth: Bandwidth,
-    rows: Rows,
+    rows: SampledRows,
     period: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Return scaled distances to points beyond each row's list, and what each of them stands for.

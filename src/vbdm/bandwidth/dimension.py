@@ -1,21 +1,25 @@
-"""The intrinsic dimension, a real number, read from the distances to neighbours."""
+"""The intrinsic dimension d, a real number: given, or read from the distances to neighbours."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import ClassVar, Protocol
 
 import numpy as np
 
 from ..base.checks import FloatArray, check_positive, frozen
+from ..base.credit import Credit
 from ..base.errors import InputError, bad_input
+from ..base.references import DIMENSION as LEVINA_BICKEL
 from ..base.threads import in_order
-from ..graph.graph import NeighborGraph
+from ..graph.neighbor_graph import NeighborGraph
 
 #: Blocks of neighbouring points for the standard error: points in one block share neighbours.
 N_BLOCKS = 64
 #: Beyond this no number of points would suffice, and the constants of the kernel overflow.
 LARGEST = 100
+GIVEN = Credit("given", "given")
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,17 +32,17 @@ class Dimension:
         The estimate that is used.
     standard_error : float
         Its sampling error; NaN if the dimension was given, or read from a slope.
-    scales : (m,) int array
-        Numbers of neighbours at which the dimension was read.
-    by_scale : (m,) array
-        What was read there. A clean manifold gives nearly equal numbers; noise makes the small
-        scales read the dimension of the noise.
+    by_scale : (m,) array or None
+        What was read from the nearest 8, 16 and 32 neighbours. A clean manifold gives nearly equal
+        numbers; noise makes the small scales read the dimension of the noise.
+    credit : Credit
+        The rule it came from.
     """
 
     value: float
     standard_error: float = np.nan
-    scales: FloatArray | None = None
     by_scale: FloatArray | None = None
+    credit: Credit = GIVEN
 
     @property
     def drift(self) -> float:
@@ -48,21 +52,42 @@ class Dimension:
         return float(self.by_scale.max() / self.by_scale.min() - 1)
 
 
-def given_dimension(dim: object) -> Dimension:
-    """Return a dimension given by the user."""
-    value = check_positive(dim, "dim")
-    if value > LARGEST:
-        raise bad_input(
-            f"`dim` must be at most {LARGEST}.",
-            received=repr(dim),
-            because="It is the dimension of the manifold, not the number of columns.",
-            hint="Leave it out to have it estimated.",
-        )
-    return Dimension(value)
+class DimensionRule(Protocol):
+    """Finds the dimension; a user's own may be passed as `dim`."""
+
+    def estimate(self, graph: NeighborGraph, rho0: FloatArray) -> Dimension:
+        """Return the dimension of a cloud from its neighbours and the pilot bandwidth ρ0, (M,)."""
 
 
-def ratio_dimension(graph: NeighborGraph, n_neighbors: int = 32) -> Dimension:
-    r"""Estimate d from ratios of neighbour distances (Levina and Bickel, 2004).
+@dataclass(frozen=True)
+class GivenDimension:
+    """The user's own number."""
+
+    dim: float
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that are no dimension."""
+        if check_positive(self.dim, "dim") > LARGEST:
+            raise bad_input(
+                f"`dim` must be at most {LARGEST}.",
+                received=repr(self.dim),
+                because="It is the dimension of the manifold, not the number of columns.",
+                hint="Leave it out to have it estimated.",
+            )
+
+    def estimate(self, graph: NeighborGraph, rho0: FloatArray) -> Dimension:
+        """Return the number."""
+        return Dimension(float(self.dim))
+
+
+@dataclass(frozen=True)
+class ByRatios:
+    r"""d from ratios of neighbour distances (Levina and Bickel, 2004).
+
+    Attributes
+    ----------
+    n_neighbors : int
+        k, the point itself not counted.
 
     Notes
     -----
@@ -73,27 +98,34 @@ def ratio_dimension(graph: NeighborGraph, n_neighbors: int = 32) -> Dimension:
 
     Examples
     --------
-    >>> sample = vbdm.datasets.sphere(2000, dim=3, random_state=0)
-    >>> round(ratio_dimension(vbdm.neighbors(sample.points)).value, 1)
+    >>> graph = vbdm.neighbors(vbdm.datasets.sphere(2000, dim=3, random_state=0).points)
+    >>> round(ByRatios().estimate(graph, np.empty(0)).value, 1)
     3.0
     """
-    top = min(n_neighbors, graph.n_neighbors - 1)
-    if top < 2:
-        raise no_dimension(f"{graph.n_neighbors - 1} neighbour(s) per point")
-    scales = sorted({k for k in (top // 4, top // 2, top) if k >= 2} | {max(top, 2)})
-    readings = np.concatenate(list(in_order(partial(log_ratios, graph, scales), graph.pieces())), 1)
-    inverse = readings[-1]
-    blocks = np.array_split(inverse, min(N_BLOCKS, len(inverse)))
-    spread = np.std([block.mean() for block in blocks], ddof=1) / np.sqrt(len(blocks))
-    if not inverse.mean() > 1 / LARGEST:
-        raise no_dimension("neighbour distances that are all nearly equal")
-    value = 1 / inverse.mean()
-    return Dimension(
-        float(value),
-        float(spread * value**2),
-        frozen(np.array(scales)),
-        frozen(np.array([1 / reading.mean() for reading in readings])),
+
+    n_neighbors: int = 32
+    credit: ClassVar[Credit] = Credit(
+        "neighbour distance ratios",
+        "estimated from ratios of neighbour distances (Levina and Bickel 2004)",
+        (LEVINA_BICKEL,),
     )
+
+    def estimate(self, graph: NeighborGraph, rho0: FloatArray) -> Dimension:
+        """Return the dimension with its error, and what smaller scales say."""
+        top = min(self.n_neighbors, graph.n_neighbors - 1)
+        if top < 2:
+            raise no_dimension(f"{graph.n_neighbors - 1} neighbour(s) per point")
+        scales = sorted({k for k in (top // 4, top // 2, top) if k >= 2} | {max(top, 2)})
+        work = partial(log_ratios, graph, scales)
+        readings = np.concatenate(list(in_order(work, graph.row_blocks())), 1)
+        inverse = readings[-1]
+        blocks = np.array_split(inverse, min(N_BLOCKS, len(inverse)))
+        error = np.std([block.mean() for block in blocks], ddof=1) / np.sqrt(len(blocks))
+        if not inverse.mean() > 1 / LARGEST:
+            raise no_dimension("neighbour distances that are all nearly equal")
+        value = 1 / inverse.mean()
+        by_scale = np.array([1 / reading.mean() for reading in readings])
+        return Dimension(float(value), float(error * value**2), frozen(by_scale), self.credit)
 
 
 def no_dimension(received: str) -> InputError:

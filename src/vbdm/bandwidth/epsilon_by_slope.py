@@ -1,78 +1,53 @@
-"""The tuning room: S(ε), its slope, and what they say about ε and the dimension."""
+"""ε and the dimension by the paper's rule: where log S(ε) is steepest."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..base.checks import FloatArray, frozen
-from ..base.errors import TuningWarning, bad_input
-from ..base.shapes import Gaussian, Shape, as_shape
-from ..graph.graph import NeighborGraph
-from ..kernel.kernel import scaled_distances
-from .bandwidth import Bandwidth, given_bandwidth
-from .curves import DegreeCurve, KeptCurve, SlopeCurve
+from ..base.credit import Credit
+from ..base.errors import TuningWarning, bad_input, warn_user
+from ..base.shapes import Gaussian, as_shape
+from ..graph.neighbor_graph import NeighborGraph
+from .bandwidth import Bandwidth
+from .bandwidth_rules import GivenBandwidth, PerPoint
+from .curves import SlopeCurve
+from .dimension import Dimension
+from .scaled import ScaledPairs
+from .tuning import Tuning
 
 #: The paper's grid ε = 2^i, i = -30, …, 10.
 PAPER_EXPONENTS = np.arange(-30, 11)
+WORDS = "where the logarithm of the kernel sum S(ε) grows fastest"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Tuning:
-    """The choice of ε, with the curve that it can be judged by.
+@dataclass(frozen=True)
+class BySlope:
+    """ε where log S(ε) grows fastest, on the paper's grid (Section 5)."""
 
-    Attributes
-    ----------
-    epsilon : float
-        The choice.
-    rule : {"slope", "degree", "given"}
-        What ε was chosen by: where S(ε) is steepest (the paper), by the degrees, or by the user.
-    curve : SlopeCurve, DegreeCurve, KeptCurve or None
-        S(ε) with its slope and, for the rule by degree, the quantiles of the degrees.
-    target : float or None
-        What the 1 % quantile of the degrees was set to.
-    n_neighbors : int
-        How many neighbours hold the kernel at this ε; 0 if that was not looked at.
-    """
+    def choose(self, pairs: ScaledPairs) -> Tuning:
+        """Return the lower end of the steepest step."""
+        return steepest(pairs)
 
-    epsilon: float
-    rule: str = "given"
-    curve: SlopeCurve | DegreeCurve | KeptCurve | None = None
-    target: float | None = None
-    n_neighbors: int = 0
 
-    @property
-    def dim(self) -> float:
-        """The dimension that S(ε) shows: twice its slope; NaN without a curve."""
-        return np.nan if self.curve is None else self.curve.dim_at(self.epsilon)
+@dataclass(frozen=True)
+class DimensionBySlope:
+    """d as twice the largest slope of log S(ε), with the pilot bandwidth: the paper's first visit."""
 
-    @property
-    def epsilons(self) -> FloatArray:
-        """The grid of the curve."""
-        return np.empty(0) if self.curve is None else self.curve.epsilons
+    credit: ClassVar[Credit] = Credit("slope of S", "twice the largest slope of S(ε)")
 
-    @property
-    def sums(self) -> FloatArray:
-        """S(ε): the mean of the kernel over all pairs."""
-        return np.empty(0) if self.curve is None else self.curve.sums
-
-    @property
-    def slopes(self) -> FloatArray:
-        """Slopes of log S against log ε."""
-        return np.empty(0) if self.curve is None else self.curve.slopes
-
-    def __repr__(self) -> str:
-        """Say the choice."""
-        return f"Tuning(epsilon={self.epsilon:.4g}, rule={self.rule!r})"
+    def estimate(self, graph: NeighborGraph, rho0: FloatArray) -> Dimension:
+        """Return the dimension, without an error."""
+        pairs = ScaledPairs(graph, Bandwidth.of_form("symmetric", rho0), Gaussian())
+        return Dimension(steepest(pairs).dim, credit=self.credit)
 
 
 def tune(
     graph: NeighborGraph,
-    bandwidth: ArrayLike | Callable[[FloatArray], ArrayLike] | None = None,
+    bandwidth: PerPoint | None = None,
     shape: object = "gaussian",
 ) -> Tuning:
     r"""Choose ε where S(ε) grows fastest, as the paper does.
@@ -114,40 +89,36 @@ def tune(
             because="It reads the distances between neighbours.",
             hint="Call vbdm.tune(vbdm.neighbors(X)).",
         )
-    if bandwidth is None:
-        rho = np.ones(graph.n_points)
-    else:
-        rho = given_bandwidth(bandwidth, graph, "bandwidth")
-    return steepest(graph, Bandwidth.of_form("symmetric", rho), as_shape(shape))
+    rho = np.ones(graph.n_points)
+    if bandwidth is not None:
+        rho = GivenBandwidth(bandwidth).on_data(graph, rho)
+    return steepest(ScaledPairs(graph, Bandwidth.of_form("symmetric", rho), as_shape(shape)))
 
 
-def steepest(graph: NeighborGraph, bandwidth: Bandwidth, shape: Shape) -> Tuning:
+def steepest(pairs: ScaledPairs) -> Tuning:
     """Return the paper's choice for any form of bandwidth."""
     epsilons = np.exp2(PAPER_EXPONENTS.astype(np.float64))
-    sums = kernel_sums(graph, bandwidth, shape, epsilons) / graph.n_points**2
+    sums = kernel_sums(pairs, epsilons) / pairs.graph.n_points**2
     slopes = np.diff(np.log(sums)) / np.log(2)
     best = int(np.argmax(slopes))
     if best in (0, len(slopes) - 1):
-        warnings.warn(
+        warn_user(
             f"The steepest slope of S(ε) lies at the end of the grid, at ε = {epsilons[best]:.2g}. "
             "The data's unit of length may be extreme. Rescale the data, or give `epsilon`.",
             TuningWarning,
-            stacklevel=3,
         )
     curve = SlopeCurve(frozen(epsilons), frozen(sums), frozen(slopes))
-    return Tuning(float(epsilons[best]), "slope", curve)
+    return Tuning(float(epsilons[best]), "slope", WORDS, curve)
 
 
-def kernel_sums(
-    graph: NeighborGraph, bandwidth: Bandwidth, shape: Shape, epsilons: FloatArray
-) -> FloatArray:
+def kernel_sums(pairs: ScaledPairs, epsilons: FloatArray) -> FloatArray:
     """Return Σ_ij h(t_ij/ε) over the listed pairs for every ε of an octave grid."""
     sums = np.zeros(len(epsilons))
-    for _, scaled in scaled_distances(graph, bandwidth):
-        if isinstance(shape, Gaussian):
+    for scaled in pairs.blocks():
+        if isinstance(pairs.shape, Gaussian):
             sums += gaussian_octaves(scaled, epsilons)
         else:
-            sums += [shape(scaled / epsilon).sum() for epsilon in epsilons]
+            sums += [pairs.shape(scaled / epsilon).sum() for epsilon in epsilons]
     return sums
 
 

@@ -1,7 +1,7 @@
 """Guess how many neighbours will be needed, so that one search does for density and kernel.
 
-Little but time depends on the guess: too many are not used; too few, beyond the slack that k has
-anyway, and the cloud is searched again.
+The guess saves time and changes little else: neighbours beyond those needed are not used, and where
+it falls short by more than the slack that k has anyway, the cloud is searched again.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import gamma
 
 from ..base.shapes import Shape
-from ..graph.graph import NeighborGraph
+from ..graph.point_set import PointSet
 
 #: Up to this many points two searches cost less than a guess.
 FEW_POINTS = 300
@@ -25,7 +25,7 @@ MOST = 400
 
 
 def guess_neighbors(
-    cloud: NeighborGraph,
+    cloud: PointSet,
     beta: Callable[[float], float],
     target: float,
     shape: Shape,
@@ -35,7 +35,7 @@ def guess_neighbors(
 
     Parameters
     ----------
-    cloud : NeighborGraph
+    cloud : PointSet
         Points with an index.
     beta : callable
         From the dimension to the exponent of ρ = q^β.
@@ -51,7 +51,7 @@ def guess_neighbors(
     a one-sided density, and by chance; the last factor was read off fifteen data sets and holds
     within 7 % where no thin tail widens ε.
     """
-    points, index = cloud.tree_points, cloud.index
+    points, index = cloud.coordinates, cloud.index
     if points is None or index is None:
         return LISTED
     # Evenly over the distance from the centre: a rule free of order, place and direction.

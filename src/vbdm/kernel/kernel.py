@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from ..bandwidth.bandwidth import Bandwidth
+from ..bandwidth.pilot import density_from
+from ..bandwidth.scaled import NEGLIGIBLE, rim, scaled
 from ..base.checks import FloatArray
 from ..base.shapes import Gaussian, Moments, Shape
-from ..graph.graph import NeighborGraph, Piece
-from .pair_matrix import PairMatrix, symmetric_row_sums
-
-#: What counts as decayed: a kernel value of a thousandth of its peak.
-NEGLIGIBLE = 1e-3
+from ..graph.lists import ListedRows
+from ..graph.neighbor_graph import NeighborGraph
+from .pair_matrix import PairMatrix
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Kernel:
     """The kernel matrix K with what made it.
 
     Attributes
     ----------
+    graph : NeighborGraph
+        The pairs on which it was evaluated.
     weights : PairMatrix
-        K, symmetrised if the form is symmetric.
+        K, symmetrised if the form is symmetric, in the order inside.
     bandwidth, epsilon, shape
         The ingredients: ``K = h(|x-y|² / (ε a(x) b(y)))``.
     saturated : float
@@ -35,34 +36,35 @@ class Kernel:
     cutoff : float
         The scaled squared distance s beyond which h was set to 0.
     one_way_share : float
-        What a pair counts that only one end lists.
+        Weight of a pair (i, j) when j is among i's neighbours but not the other way round.
     """
 
+    graph: NeighborGraph
     weights: PairMatrix
     bandwidth: Bandwidth
     epsilon: float
     shape: Shape
-    saturated: float
+    saturated: float = 0.0
     leave_one_out: bool = False
     cutoff: float = np.inf
     one_way_share: float = 0.5
 
     @cached_property
     def row_sums(self) -> FloatArray:
-        """Σ_j K(x_i, x_j), each point counted as often as it occurs."""
-        counts = self.weights.graph.counts
+        """Σ_j K(x_i, x_j), (M,), each point counted as often as it occurs."""
+        counts = self.graph.order.counts
         return self.weights.row_sums() if counts is None else self.weights @ counts
 
     @cached_property
-    def spread(self) -> FloatArray:
-        """Σ_j K² / (Σ_j K)²: one over the number of points that each row averages."""
-        sums, counts = self.row_sums, self.weights.graph.counts
+    def relative_variance(self) -> FloatArray:
+        """s² = Σ_j K² / (Σ_j K)², (M,): one over the number of points that each row averages."""
+        sums, counts = self.row_sums, self.graph.order.counts
         weight = np.ones_like(sums) if counts is None else counts**2
         squares = self.weights.product(weight, power=2)
         return np.divide(squares, sums**2, out=np.zeros_like(sums), where=sums > 0)
 
     def density(self, dim: float) -> FloatArray:
-        r"""Return the kernel density estimate, in the tree's order.
+        r"""Return the kernel density estimate, (M,) in the order inside.
 
         Notes
         -----
@@ -72,24 +74,31 @@ class Kernel:
         leaves N - 1 of them; cutting the kernel takes m0 over what is left.
         """
         volume = self.moments(dim).m0 * (self.epsilon * self.bandwidth.squared) ** (dim / 2)
-        return density_from(self.row_sums, volume, self.weights.graph, self.leave_one_out)
+        return density_from(self.row_sums, volume, self.graph.order, self.leave_one_out)
 
     def moments(self, dim: float) -> Moments:
         """Return the moments of the shape as it was cut."""
         return self.shape.moments(dim, self.cutoff)
 
-    def without_table(self) -> Kernel:
-        """Return the kernel on a graph that has given up its table: it is not needed any more."""
-        return replace(self, weights=replace(self.weights, graph=self.weights.graph.released()))
+    def without_lists(self) -> Kernel:
+        """Return the kernel on a graph that has given up its lists: they are not needed any more."""
+        return replace(self, graph=self.graph.released())
 
-    def halved(self) -> Kernel | None:
-        """Return the kernel at ε/2 without evaluating it, if that can be.
+    def at(self, epsilon: float, graph: NeighborGraph | None = None) -> Kernel:
+        """Evaluate the same kernel at another ε, on the same or another graph of the points."""
+        return evaluate_kernel(
+            graph or self.graph, self.bandwidth, epsilon, self.shape,
+            leave_one_out=self.leave_one_out, cutoff=self.cutoff, one_way_share=self.one_way_share,
+        )  # fmt: skip
+
+    def halved(self) -> Kernel:
+        """Return the kernel at ε/2; for a Gaussian, without evaluating it.
 
         A Gaussian at half the ε is the square of itself, cut at the same distance. A pair that
-        counts half would count a quarter.
+        counts half would count a quarter, so then it is evaluated.
         """
         if not isinstance(self.shape, Gaussian) or self.one_way_share != 1.0:
-            return None
+            return self.at(self.epsilon / 2)
         return replace(
             self, weights=self.weights.squared(), epsilon=self.epsilon / 2, cutoff=2 * self.cutoff
         )
@@ -117,7 +126,8 @@ def evaluate_kernel(
     cutoff : float
         Set K = 0 beyond this s; symmetric by itself, unlike a cut at the k-th neighbour.
     one_way_share : float
-        What a pair counts that only one end lists: 1/2 is the paper's (K + Kᵀ)/2; 1 keeps it whole.
+        Weight of a pair (i, j) when j is among i's neighbours but not the other way round: 1/2 is
+        the paper's (K + Kᵀ)/2; 1 keeps it whole.
 
     Notes
     -----
@@ -126,77 +136,21 @@ def evaluate_kernel(
     peak = float(shape(np.zeros(1))[0])
     cut_rows = np.zeros(graph.n_points, dtype=np.bool_)
 
-    def evaluate(piece: Piece) -> FloatArray:
-        scaled = scaled_piece(piece, bandwidth)
-        scaled /= epsilon
-        values = shape(scaled)
+    def evaluate(block: ListedRows) -> FloatArray:
+        s = scaled(block, bandwidth)
+        s /= epsilon
+        values = shape(s)
         if np.isfinite(cutoff):
-            values[scaled >= cutoff] = 0.0
-        cut_rows[piece.rows] = rim(values) > NEGLIGIBLE * peak
+            values[s >= cutoff] = 0.0
+        cut_rows[block.rows] = rim(values) > NEGLIGIBLE * peak
         if leave_one_out:
             values[:, 0] = 0.0
         return values
 
     share = one_way_share if bandwidth.is_symmetric else None
-    weights = PairMatrix.evaluated(graph, evaluate, share)
-    saturated = float(cut_rows.mean()) if graph.n_neighbors < graph.n_points else 0.0
+    weights = PairMatrix.evaluated(graph.with_lists(), evaluate, share)
     return Kernel(
-        weights, bandwidth, epsilon, shape, saturated, leave_one_out, cutoff, one_way_share
-    )
-
-
-def pilot_density(
-    graph: NeighborGraph, rho0: FloatArray, dim: float, *, leave_one_out: bool = False
-) -> FloatArray:
-    r"""Return q0, the first estimate of the density, in the tree's order.
-
-    Notes
-    -----
-    Implements Eq. "preestimate": the density of the Gaussian kernel with bandwidth ρ0 and ε = 1/2.
-    Left out of its own sum, a far outlier may see nobody; it then counts as one point, which is
-    what the printed sum gives it.
-    """
-    bandwidth, shape = Bandwidth.of_form("symmetric", rho0), Gaussian()
-
-    def evaluate(piece: Piece) -> FloatArray:
-        values = shape(scaled_piece(piece, bandwidth) / 0.5)
-        if leave_one_out:
-            values[:, 0] = 0.0
-        return values
-
-    sums = np.maximum(symmetric_row_sums(graph, evaluate, share=0.5), 1.0)
-    volume = shape.moments(dim).m0 * (0.5 * bandwidth.squared) ** (dim / 2)
-    return density_from(sums, volume, graph, leave_one_out)
-
-
-def density_from(
-    sums: FloatArray, volume: FloatArray, graph: NeighborGraph, leave_one_out: bool
-) -> FloatArray:
-    """Return sums of a kernel over its volume and over the number of samples that were summed."""
-    # Left out of its own sum is the point with all its copies.
-    own = leave_one_out * (1.0 if graph.counts is None else graph.counts)
-    return np.asarray(sums / ((graph.n_rows - own) * volume))
-
-
-def rim(table: FloatArray) -> FloatArray:
-    """Return what is typical of the end of each row: the median over its last sixteenth.
-
-    The last entry alone may belong to a point much wider than the others.
-    """
-    n_last = max(1, table.shape[1] // 16)
-    return np.asarray(np.median(table[:, -n_last:], axis=1))
-
-
-def scaled_distances(
-    graph: NeighborGraph, bandwidth: Bandwidth
-) -> Iterator[tuple[slice, FloatArray]]:
-    """Yield (rows, |x-y|²/(a(x) b(y))) in blocks that fit the processor's cache."""
-    for rows in graph.pieces():
-        yield rows, scaled_piece(graph.piece(rows), bandwidth)
-
-
-def scaled_piece(piece: Piece, bandwidth: Bandwidth) -> FloatArray:
-    """Return |x-y|²/(a(x) b(y)) for some rows of the table."""
-    scale = np.take(bandwidth.column, piece.neighbors)
-    scale *= bandwidth.row[piece.rows, None]
-    return np.divide(piece.sqdist, scale, out=scale)
+        graph=graph, weights=weights, bandwidth=bandwidth, epsilon=epsilon, shape=shape,
+        saturated=float(cut_rows.mean()) if graph.n_neighbors < graph.n_points else 0.0,
+        leave_one_out=leave_one_out, cutoff=cutoff, one_way_share=one_way_share,
+    )  # fmt: skip

@@ -19,18 +19,18 @@ from scipy.sparse import csr_array, diags_array
 
 from ..base.checks import FloatArray, IntArray
 from ..base.threads import for_each, in_order
-from ..graph.graph import NeighborGraph, Piece
+from ..graph.lists import ListedRows
+from ..graph.neighbor_graph import NeighborGraph
+from ..graph.one_way import OneWay, one_way_places
 from ..graph.search.exact import chunks
 
 
 @dataclass(frozen=True, eq=False)
 class PairMatrix:
-    """The matrix diag(left) · (listed + returned) · diag(right), in the tree's order.
+    """The matrix diag(left) · (listed + returned) · diag(right), in the order inside.
 
     Attributes
     ----------
-    graph : NeighborGraph
-        Its pattern.
     listed : csr_array
         One number per listed pair; zeros are left out.
     returned : csr_array or None
@@ -41,7 +41,6 @@ class PairMatrix:
         The stored numbers count as raised to this power.
     """
 
-    graph: NeighborGraph
     listed: Any
     returned: Any = None
     left: FloatArray | None = None
@@ -52,32 +51,32 @@ class PairMatrix:
     def evaluated(
         cls,
         graph: NeighborGraph,
-        evaluate: Callable[[Piece], FloatArray],
+        evaluate: Callable[[ListedRows], FloatArray],
         share: float | None,
     ) -> PairMatrix:
-        """Build a matrix from a function that gives the values of some rows of the table.
+        """Build a matrix from a function that gives the values of a block of the lists.
 
-        `share` is what a one-way pair counts: 1/2 is the paper's (K + Kᵀ)/2, 1 is the union;
+        `share` is the weight of a one-way pair: 1/2 is the paper's (K + Kᵀ)/2, 1 is the union;
         None leaves the matrix as it is listed, not symmetric.
         """
 
         def work(rows: slice) -> tuple[FloatArray, IntArray, NDArray[np.intp], OneWay]:
-            piece = graph.piece(rows)
-            table = evaluate(piece)
+            block = graph.block(rows)
+            table = evaluate(block)
             stored = table > 0
             one_way = OneWay.none()
             if share is not None:
-                row, column = graph.one_way(piece, stored)
-                one_way = OneWay.taken(piece, row, column, share * table[row, column])
+                row, column = one_way_places(graph, block, stored)
+                one_way = OneWay.taken(block, row, column, share * table[row, column])
                 table[row, column] = one_way.values
-            columns = piece.neighbors[stored].astype(np.int32)
+            columns = block.neighbors[stored].astype(np.int32)
             return table[stored], columns, stored.sum(axis=1), one_way
 
         n, total = graph.n_points, 0
         # Room for all pairs: memory that is never written to is never taken.
         data, indices = np.empty(n * graph.n_neighbors), np.empty(n * graph.n_neighbors, np.int32)
         counts, found = [np.zeros(1, dtype=np.intp)], []
-        for values, columns, count, one_way in in_order(work, graph.pieces(), "kernel"):
+        for values, columns, count, one_way in in_order(work, graph.row_blocks(), "kernel"):
             end = total + len(values)
             data[total:end], indices[total:end], total = values, columns, end
             counts.append(count)
@@ -88,12 +87,12 @@ class PairMatrix:
         short = np.int32 if total < 2**31 else np.int64
         pointer = np.cumsum(np.concatenate(counts), dtype=short)
         listed = csr_array((data, indices, pointer), shape=(n, n))
-        return cls(graph, listed, None if share is None else returned_matrix(found, n))
+        return cls(listed, None if share is None else returned_matrix(found, n))
 
     @property
-    def values(self) -> FloatArray:
-        """The stored numbers of the listed pairs, row by row, without the factors."""
-        return np.asarray(self.listed.data)
+    def n_points(self) -> int:
+        """Number of rows."""
+        return int(self.listed.shape[0])
 
     @property
     def parts(self) -> list[Any]:
@@ -104,7 +103,7 @@ class PairMatrix:
     @property
     def factor(self) -> FloatArray:
         """The factor of rows and columns, where it is the same."""
-        return np.ones(self.graph.n_points) if self.left is None else self.left
+        return np.ones(self.n_points) if self.left is None else self.left
 
     def __matmul__(self, f: FloatArray) -> FloatArray:
         """Return the product with a vector (N,) or a block (N, m)."""
@@ -127,7 +126,7 @@ class PairMatrix:
 
     def row_sums(self, power: int = 1) -> FloatArray:
         """Return the sum of each row, the entries raised to a power."""
-        return self.product(np.ones(self.graph.n_points), power)
+        return self.product(np.ones(self.n_points), power)
 
     def scaled(self, left: FloatArray, right: FloatArray) -> PairMatrix:
         """Return diag(left) · self · diag(right); the entries are shared, not copied."""
@@ -141,15 +140,8 @@ class PairMatrix:
         """Return the matrix of the squared entries, factors apart; nothing is copied."""
         return replace(self, power=2 * self.power)
 
-    def diagonal(self) -> FloatArray:
-        """Return the self-loops."""
-        diagonal: FloatArray = self.listed.diagonal() ** self.power
-        for factor in (self.left, self.right):
-            diagonal = diagonal if factor is None else factor * diagonal
-        return diagonal
-
     def merged(self) -> Any:
-        """Return one canonical CSR matrix in the tree's order (copies; only when asked for)."""
+        """Return one canonical CSR matrix in the order inside (copies; only when asked for)."""
         parts = self.parts
         matrix = parts[0].copy() if len(parts) == 1 else parts[0] + parts[1]
         matrix.sum_duplicates()
@@ -158,75 +150,6 @@ class PairMatrix:
         if self.right is not None:
             matrix = matrix @ diags_array(self.right)
         return csr_array(matrix)
-
-    def in_caller_order(self, matrix: Any, symmetric: bool = False) -> Any:
-        """Return a CSR matrix whose rows and columns are numbered as the caller's points.
-
-        Copies of a point have equal rows, and share its column; if the matrix is to stay
-        symmetric, both by the square root of their number.
-        """
-        coo = matrix.tocoo()
-        order, copies = self.graph.order, self.graph.copies
-        moved = csr_array((coo.data, (order[coo.row], order[coo.col])), shape=matrix.shape)
-        if copies is not None:
-            share, expanded = copies.averaging, copies.averaging.T
-            root = diags_array(copies.counts ** (0.5 if symmetric else 1.0))
-            moved = csr_array(expanded @ root @ moved @ (root @ share if symmetric else share))
-        moved.sort_indices()
-        return moved
-
-
-def symmetric_row_sums(
-    graph: NeighborGraph, evaluate: Callable[[Piece], FloatArray], share: float
-) -> FloatArray:
-    """Return the row sums of the matrix that `PairMatrix.evaluated` would build, without it.
-
-    Each point counts as often as it occurs.
-    """
-    sums, counts = np.zeros(graph.n_points), graph.counts
-
-    def work(rows: slice) -> tuple[FloatArray, OneWay]:
-        piece = graph.piece(rows)
-        table = evaluate(piece)
-        row, column = graph.one_way(piece, table > 0)
-        one_way = OneWay.taken(piece, row, column, share * table[row, column])
-        table[row, column] = one_way.values
-        if counts is not None:
-            table *= counts[piece.neighbors]
-        return table.sum(axis=1), one_way
-
-    pieces = graph.pieces()
-    for rows, (own, one_way) in zip(pieces, in_order(work, pieces), strict=True):
-        sums[rows] += own
-        often = 1.0 if counts is None else counts[one_way.owner]
-        np.add.at(sums, one_way.target, often * one_way.values)
-    return sums
-
-
-@dataclass(frozen=True, eq=False)
-class OneWay:
-    """Pairs that only one end lists: who lists, who is listed, and the value."""
-
-    owner: IntArray
-    target: IntArray
-    values: FloatArray
-
-    @classmethod
-    def none(cls) -> OneWay:
-        """Return no pairs."""
-        return cls(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
-
-    @classmethod
-    def taken(
-        cls,
-        piece: Piece,
-        row: NDArray[np.intp],
-        column: NDArray[np.intp],
-        values: FloatArray,
-    ) -> OneWay:
-        """Take pairs given by their place in some rows of the table."""
-        owner = (row + piece.rows.start).astype(np.int32)
-        return cls(owner, piece.neighbors[row, column].astype(np.int32), values)
 
 
 def returned_matrix(found: list[OneWay], n: int) -> Any:
@@ -241,7 +164,7 @@ def rows_at(matrix: PairMatrix, rows: NDArray[np.intp]) -> Any:
     """Return some rows, in any order, as a CSR matrix with all factors."""
     total = sum(part[rows] for part in matrix.parts)
     left = 1.0 if matrix.left is None else matrix.left[rows]
-    right = np.ones(matrix.graph.n_points) if matrix.right is None else matrix.right
+    right = np.ones(matrix.n_points) if matrix.right is None else matrix.right
     return diags_array(left * np.ones(len(rows))) @ total @ diags_array(right)
 
 

@@ -1,0 +1,118 @@
+"""The pilot: a first look at the density, from the nearest neighbours of each point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..base.checks import FloatArray, frozen
+from ..base.errors import bad_input
+from ..base.shapes import Gaussian
+from ..base.threads import for_each
+from ..graph.lists import ListedRows
+from ..graph.neighbor_graph import NeighborGraph
+from ..graph.one_way import symmetric_row_sums
+from ..graph.order import Order
+from .bandwidth import Bandwidth
+from .scaled import scaled
+
+#: ε of the pilot's kernel, as printed in the paper.
+PILOT_EPSILON = 0.5
+#: Weight of a pair in the pilot's sums that only one end lists: that of (K + Kᵀ)/2.
+PILOT_SHARE = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Pilot:
+    """The first density estimate, and what it takes to have it at new points, too.
+
+    Attributes
+    ----------
+    density : (M,) array
+        q0, per unit of d-dimensional volume, in the order inside.
+    rho0 : (M,) array
+        The pilot bandwidth ρ0, a length.
+    radii : (M,) array
+        Squared distance of the last neighbour that was looked at.
+    n_density_neighbors : int
+        k0: how many neighbours, the point itself included, measured ρ0.
+    n_neighbors : int
+        How many neighbours the density was summed over.
+    """
+
+    density: FloatArray
+    rho0: FloatArray
+    radii: FloatArray
+    n_density_neighbors: int
+    n_neighbors: int
+
+
+def pilot_bandwidth(graph: NeighborGraph, n_density_neighbors: int) -> FloatArray:
+    r"""Return ρ0, the root mean square distance to the nearest k0 - 1 other points.
+
+    Notes
+    -----
+    Implements :math:`ρ_0(x_i)^2 = \frac{1}{k_0-1} Σ_{j=2}^{k_0} |x_i - x_{I(i,j)}|^2` (Section 3).
+    """
+    rho0 = np.empty(graph.n_points)
+
+    def work(rows: slice) -> None:
+        rho0[rows] = np.sqrt(graph.distances(rows, slice(1, n_density_neighbors)).mean(axis=1))
+
+    for_each(work, graph.row_blocks())
+    if not (rho0 > 0).all():
+        raise bad_input(
+            "Some points coincide with all the neighbours that measure their density.",
+            received=f"{(rho0 == 0).sum()} point(s) with {n_density_neighbors - 1} or more copies",
+            because="The density there would be infinite.",
+            hint="Drop repeated rows, for example by np.unique(X, axis=0), or raise "
+            "`n_density_neighbors`.",
+        )
+    return rho0
+
+
+def pilot_density(
+    graph: NeighborGraph, rho0: FloatArray, dim: float, *, leave_one_out: bool = False
+) -> FloatArray:
+    r"""Return the first estimate of the density, in the order inside.
+
+    Notes
+    -----
+    Implements Eq. "preestimate": the density of the Gaussian kernel with bandwidth ρ0 and ε = 1/2.
+    Left out of its own sum, a far outlier may see nobody; it then counts as one point, which is
+    what the printed sum gives it.
+    """
+    bandwidth, shape = Bandwidth.of_form("symmetric", rho0), Gaussian()
+
+    def evaluate(block: ListedRows) -> FloatArray:
+        values = shape(scaled(block, bandwidth) / PILOT_EPSILON)
+        if leave_one_out:
+            values[:, 0] = 0.0
+        return values
+
+    sums = np.maximum(symmetric_row_sums(graph, evaluate, PILOT_SHARE), 1.0)
+    volume = shape.moments(dim).m0 * (PILOT_EPSILON * bandwidth.squared) ** (dim / 2)
+    return density_from(sums, volume, graph.order, leave_one_out)
+
+
+def density_from(
+    sums: FloatArray, volume: FloatArray, order: Order, leave_one_out: bool
+) -> FloatArray:
+    """Return sums of a kernel over its volume and over the number of samples that were summed."""
+    # Left out of its own sum is the point with all its copies.
+    own = leave_one_out * (1.0 if order.counts is None else order.counts)
+    return np.asarray(sums / ((order.n_rows - own) * volume))
+
+
+def look_first(
+    graph: NeighborGraph,
+    rho0: FloatArray,
+    n_density_neighbors: int,
+    dim: float,
+    *,
+    leave_one_out: bool,
+) -> Pilot:
+    """Return the pilot of a graph, given ρ0 and the dimension."""
+    density = pilot_density(graph, rho0, dim, leave_one_out=leave_one_out)
+    return Pilot(frozen(density), frozen(rho0), graph.radii, n_density_neighbors, graph.n_neighbors)
