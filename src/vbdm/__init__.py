@@ -13,33 +13,36 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .base.versions import __version__ as __version__
+
 if TYPE_CHECKING:
     from . import datasets, io, plot, report
-    from .bandwidth.epsilon_by_slope import Tuning, tune
+    from .bandwidth import rules
+    from .bandwidth.epsilon_by_slope import tune
+    from .bandwidth.tuning import Tuning
     from .base import errors, progress, shapes
     from .base.memory import estimate_memory
     from .diffusion_map import DiffusionMap
-    from .estimate import estimate_operator
+    from .estimate import estimate_operator, scan_epsilon
     from .extension.extension import Extension, extend
     from .graph import search
-    from .graph.graph import NeighborGraph, neighbors
+    from .graph.build import neighbors
+    from .graph.neighbor_graph import NeighborGraph
     from .io import results
     from .io.saved.persistence import load, save
     from .operator import theory
     from .operator.operator import Operator
+    from .settings.method import Limiter
     from .spectrum import solvers
     from .spectrum.alignment import align
-    from .spectrum.limiter import Limiter
     from .spectrum.spectrum import Spectrum
-    from .trust.diagnosis import diagnose
-    from .trust.lights import Diagnosis
-    from .trust.opinions import Opinions, second_opinion
+    from .trust.diagnose import diagnose
+    from .trust.findings import Finding
+    from .trust.second_opinion import Opinions, second_opinion
     from .trust.verification import Verification
 
-__version__ = "0.1.0.dev0"
-
 __all__ = [
-    "Diagnosis",
+    "Finding",
     "DiffusionMap",
     "Extension",
     "Limiter",
@@ -63,7 +66,9 @@ __all__ = [
     "progress",
     "report",
     "results",
+    "rules",
     "save",
+    "scan_epsilon",
     "search",
     "second_opinion",
     "shapes",
@@ -74,25 +79,26 @@ __all__ = [
 
 #: Where each public name lives. Nothing is loaded before it is used: ``import vbdm`` is quick.
 HOMES = {
-    "Diagnosis": "trust.lights",
+    "Finding": "trust.findings",
     "DiffusionMap": "diffusion_map",
     "Extension": "extension.extension",
-    "Limiter": "spectrum.limiter",
-    "NeighborGraph": "graph.graph",
+    "Limiter": "settings.method",
+    "NeighborGraph": "graph.neighbor_graph",
     "Operator": "operator.operator",
-    "Opinions": "trust.opinions",
+    "Opinions": "trust.second_opinion",
     "Spectrum": "spectrum.spectrum",
-    "Tuning": "bandwidth.epsilon_by_slope",
+    "Tuning": "bandwidth.tuning",
     "Verification": "trust.verification",
     "align": "spectrum.alignment",
-    "diagnose": "trust.diagnosis",
+    "diagnose": "trust.diagnose",
     "estimate_memory": "base.memory",
     "estimate_operator": "estimate",
+    "scan_epsilon": "estimate",
     "extend": "extension.extension",
     "load": "io.saved.persistence",
-    "neighbors": "graph.graph",
+    "neighbors": "graph.build",
     "save": "io.saved.persistence",
-    "second_opinion": "trust.opinions",
+    "second_opinion": "trust.second_opinion",
     "tune": "bandwidth.epsilon_by_slope",
 }
 #: Modules that are reached from the door although they live in a room.
@@ -100,6 +106,7 @@ MODULES = {
     "errors": "base.errors",
     "progress": "base.progress",
     "results": "io.results",
+    "rules": "bandwidth.rules",
     "search": "graph.search",
     "shapes": "base.shapes",
     "solvers": "spectrum.solvers",

@@ -25,10 +25,10 @@ from .base.errors import OutsideWarning, bad_input
 from .base.progress import Bar, listening
 from .estimate import estimate_operator
 from .extension.extension import complain, extend
-from .graph.graph import NeighborGraph
+from .graph.neighbor_graph import NeighborGraph
 from .graph.search.names import ENGINES
-from .request import OPERATORS
-from .settings import METHODS
+from .settings.arguments import OPERATORS
+from .settings.method import METHODS
 from .spectrum.solvers.auto import SOLVERS
 from .spectrum.spectrum import Spectrum
 
@@ -71,10 +71,10 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         rows of distances to the training points.
     period : float or list of length n_features, optional
         Length after which columns repeat, such as 2π for angles; None for those that do not.
-    search : {"auto", "kd-tree", "brute", "pynndescent"} or NeighborSearch, optional
-        Who finds the neighbours (see `vbdm.search`).
+    search : {"auto", "kd-tree", "brute", "projected", "pynndescent"} or NeighborSearch, optional
+        The engine that finds the neighbours (see `vbdm.search`).
     solver : {"auto", "dense", "shift-invert", "lanczos", "multilevel"} or EigenSolver
-        Who finds the eigenvalues (see `vbdm.solvers`).
+        What finds the eigenvalues (see `vbdm.solvers`).
     components : {"each", "largest", "error"}
         What to do with disconnected data: solve every piece, the largest one only, or refuse.
     diffusion_time : float, optional
@@ -86,8 +86,6 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         classifier that refuses them, in a `GridSearchCV` for example.
     tol : float
         Relative accuracy of the eigenvalues; the default is far below the sampling error.
-    random_state : int, RandomState, Generator or None
-        Kept for methods that draw samples; both methods are deterministic.
     verbose : bool
         Show a progress bar for each room that takes longer than two seconds.
 
@@ -173,7 +171,6 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         "diffusion_time": [None, Interval(Real, 0, None, closed="left")],
         "outside": [StrOptions({"nan", "nearest", "error"})],
         "tol": [POSITIVE],
-        "random_state": ["random_state", np.random.Generator],
         "verbose": ["verbose"],
     }
 
@@ -197,7 +194,6 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         diffusion_time: float | None = None,
         outside: str = "nan",
         tol: float = 1e-4,
-        random_state: Any = None,
         verbose: bool = False,
     ) -> None:
         self.operator = operator
@@ -217,7 +213,6 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.diffusion_time = diffusion_time
         self.outside = outside
         self.tol = tol
-        self.random_state = random_state
         self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
@@ -363,8 +358,8 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """Return points, distances or the graph, and remember the columns."""
         if isinstance(X, NeighborGraph):
             self.__dict__.pop("feature_names_in_", None)
-            self.n_features_in_ = X.n_rows if X.points is None else X.points.shape[1]
-            n_points = X.n_rows
+            self.n_features_in_ = X.order.n_rows if X.points is None else X.points.shape[1]
+            n_points = X.order.n_rows
         else:
             given = self._is_precomputed
             X = validate_data(

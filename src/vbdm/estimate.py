@@ -2,43 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from .bandwidth.bandwidth import pilot_bandwidth
-from .bandwidth.dimension import Dimension, given_dimension
-from .bandwidth.epsilon_by_degree import ENOUGH_POINTS, SLACK, degree_target
+from .bandwidth.bandwidth import Bandwidth
+from .bandwidth.bandwidth_rules import BandwidthRule, GivenBandwidth, PerPoint, PowerOfDensity
+from .bandwidth.dimension import Dimension, DimensionRule, GivenDimension
+from .bandwidth.epsilon_by_degree import ENOUGH_POINTS, ByDegree, GivenEpsilon
 from .bandwidth.neighbor_count import FEW_POINTS, guess_neighbors
-from .base.checks import check_count, check_points, check_positive, is_auto
+from .bandwidth.pilot import look_first, pilot_bandwidth
+from .bandwidth.sampled_rows import SLACK
+from .bandwidth.scaled import ScaledPairs
+from .bandwidth.tuning import EpsilonRule, Tuning
+from .base.checks import check_count, check_points, is_auto
 from .base.errors import bad_input
-from .base.shapes import Shape, as_shape, radius_of
+from .base.shapes import radius_of
+from .base.versions import __version__, library_versions
+from .graph.build import given_graph, graph_of, is_precomputed
 from .graph.distance import Distance, Metric
-from .graph.graph import NeighborGraph, given_graph, is_precomputed, measured_recall, sorted_cloud
+from .graph.neighbor_graph import NeighborGraph
+from .graph.point_set import PointSet
 from .graph.search import NeighborSearch
-from .kernel.kernel import evaluate_kernel, pilot_density
-from .operator.operator import Operator, normalise
-from .request import LAPLACIAN, PerPoint, Request, as_method, density_neighbors
-from .settings import Method
-from .spectrum.limiter import Limiter
-from .trust.doubts import warn_of_doubts
+from .kernel.kernel import evaluate_kernel
+from .operator.operator import Operator, exponents_for, normalise
+from .settings.arguments import Request, read_arguments
+from .settings.method import METHODS, Limiter, Lists
+from .settings.record import Settings
+from .spectrum.spectrum import Spectrum
+from .trust.diagnose import warn_of
+from .trust.epsilon_scan import FACTORS, EpsilonScan, scan_modes, why_no_scan
 
 
 def estimate_operator(
     X: ArrayLike | NeighborGraph,
-    operator: str | float = LAPLACIAN,
+    operator: str | float | None = None,
     method: str = "resolved",
     *,
     beta: float | str = "auto",
-    dim: float | str = "auto",
-    epsilon: float | str = "auto",
+    dim: float | str | DimensionRule = "auto",
+    epsilon: float | str | EpsilonRule = "auto",
     n_neighbors: int | str = "auto",
     n_density_neighbors: int | str = "auto",
     alpha: float | None = None,
-    bandwidth: PerPoint | tuple[PerPoint, PerPoint] | None = None,
+    bandwidth: PerPoint | tuple[PerPoint, PerPoint] | BandwidthRule | None = None,
     potential: PerPoint | None = None,
     form: str = "symmetric",
     shape: object = "gaussian",
@@ -50,7 +60,6 @@ def estimate_operator(
     search: NeighborSearch | str | None = None,
     metric: Metric = "euclidean",
     period: Any = None,
-    random_state: int | np.random.Generator | None = None,
 ) -> Operator:
     r"""Estimate the operator L f = Δf + c1 ∇f·∇q/q from points sampled with density q.
 
@@ -58,20 +67,20 @@ def estimate_operator(
     ----------
     X : (N, n) array, NeighborGraph, or (N, N) distances with ``metric="precomputed"``
         The points, or their neighbours (to search once and estimate many times).
-    operator : {"laplacian", "generator"} or float
-        c1: 0 for the Laplacian, which does not depend on q; 1 for the generator of the gradient
-        flow whose invariant density is q; or any real number.
+    operator : {"laplacian", "generator"} or float, optional
+        c1: 0 for the Laplacian, the default, which does not depend on q; 1 for the generator of the
+        gradient flow whose invariant density is q; or any real number.
     method : {"resolved", "paper"}
         "resolved": right without tuning. "paper": Section 3 of the paper to the letter,
         with ε and d from the slope of S (Section 5).
     beta : float or "auto"
         Exponent of the bandwidth ρ = q^β. Resolved: -min(1/2, 1/d); paper: -1/2. 0 is the fixed
         kernel (diffusion maps).
-    dim : float or "auto"
+    dim : float, rule or "auto"
         Intrinsic dimension d, a real number. Resolved: from neighbour distance ratios; paper: twice
         the largest slope of S(ε).
-    epsilon : float or "auto"
-        ε. Resolved: the 1 % quantile of the degrees is 1.7 N^{1/4}, at most 17; paper: where S(ε)
+    epsilon : float, rule or "auto"
+        ε, or a rule such as ``vbdm.rules.ByDegree(30)``. Resolved: the 1 % quantile of the degrees is 1.7 N^{1/4}, at most 17; paper: where S(ε)
         is steepest.
     n_neighbors : int or "auto"
         k, itself included. Resolved: as many as ε needs; paper: 64. N gives the dense method.
@@ -79,7 +88,7 @@ def estimate_operator(
         k0 of the pilot density. Resolved: 16; paper: 8.
     alpha : float, optional
         α directly, instead of `operator`.
-    bandwidth : array or callable on X, optional
+    bandwidth : array, callable on X, or rule, optional
         An arbitrary ρ; a pair (ρ1, ρ2) for the two-sided form. α is then 1 - c1/2 with c1 from
         `operator`, so 1 by default, and (d+2) ∇f·∇ρ/ρ joins the limit.
     potential : array or callable on X, optional
@@ -100,13 +109,13 @@ def estimate_operator(
         Whether `spectrum` keeps sparse points from carrying modes of their own. Resolved: True.
     finite_sample : bool or "auto"
         Whether `spectrum` corrects the eigenvalues for the randomness of the sample, a term of
-        order 1/n (`vbdm.spectrum.finite_sample`). Resolved: True, unless leave_one_out is off.
+        order 1/n. Resolved: True, unless leave_one_out is off.
     effort : float
         From fast to accurate: multiplies the numbers of neighbours, in the kernel and in the
         density, hence time and memory. 1/2 halves both; at N = 10⁵ efforts 1/2, 1, 2, 4 give
         errors of 2, .4, .1, .03 % on the circle, 1, .4, .2, .1 % on the sphere.
     search : {"auto", "kd-tree", "brute", "projected", "pynndescent"} or NeighborSearch, optional
-        Who finds the neighbours; by default the fastest exact engine (`vbdm.search`).
+        The engine that finds the neighbours; by default the fastest exact one (`vbdm.search`).
     metric : str or callable
         How distances are measured: "euclidean"; any metric of scikit-learn, such as "manhattan"
         or "haversine"; a function of two points; or "precomputed", if X is a square matrix of
@@ -114,8 +123,6 @@ def estimate_operator(
     period : float or one per column, optional
         Periods of the columns: 2π or 360 for angles, the edges of a simulation cell; None for
         those that are not periodic.
-    random_state : int, Generator or None
-        Kept for methods that draw samples; both methods are deterministic.
 
     Returns
     -------
@@ -126,9 +133,8 @@ def estimate_operator(
     The limit is Δf + 2(1-α) ∇f·∇q/q + (d+2) ∇f·∇ρ*/ρ*, with ρ* = ρ for the symmetric and right
     forms, ρ2 for the two-sided one, 1 for the left one (Theorem "mainresult" and appendices).
     The resolved method departs from the paper in its rules for β, k0, d, ε and k, and in the three
-    switches above; each has its reason where it is implemented (`vbdm.kernel.kernel`, `vbdm.bandwidth.epsilon_by_degree`,
-    `vbdm.bandwidth.dimension`, `vbdm.spectrum.limiter`). Cost O(N k log N) time; about 20 bytes per pair, spectrum
-    included.
+    switches above; each has its reason where it is implemented (the rooms `bandwidth`, `kernel` and
+    `spectrum`). Cost O(N k log N) time; about 20 bytes per pair, spectrum included.
 
     Examples
     --------
@@ -137,97 +143,133 @@ def estimate_operator(
     >>> op.spectrum(5).eigenvalues.round(0).tolist()
     [0.0, -2.0, -2.0, -2.0, -6.0]
     """
-    settings = as_method(method, leave_one_out, truncation, limiter, finite_sample, effort)
-    request = Request.checked(operator, alpha, beta, bandwidth, potential, form, settings)
-    h = as_shape(shape)
-    given = None if is_auto(epsilon) else check_positive(epsilon, "epsilon")
+    request = read_arguments(method, {
+        "operator": operator, "beta": beta, "dim": dim, "epsilon": epsilon, "alpha": alpha,
+        "bandwidth": bandwidth, "potential": potential, "form": form, "shape": shape,
+        "leave_one_out": leave_one_out, "truncation": truncation, "limiter": limiter,
+        "finite_sample": finite_sample, "effort": effort,
+    })  # fmt: skip
+    graph, k_from = first_graph(X, request, n_neighbors, search, metric, period)
+    return walk(request, graph, k_from, n_density_neighbors, keep_lists=graph is X)
 
-    guess = partial(first_neighbors, request, settings, h, given)
-    graph = as_graph(X, n_neighbors, guess, settings.merge_copies, search, metric, period)
-    pilot_graph = graph.with_neighbors(settings.n_neighbors) if settings.widen else graph
-    k0 = density_neighbors(n_density_neighbors, pilot_graph, settings)
-    rho0 = pilot_bandwidth(pilot_graph, k0)
-    dimension = (
-        settings.dimension(pilot_graph, rho0)
-        if is_auto(dim)
-        else given_dimension(dim)
-    )  # fmt: skip
+
+def walk(
+    request: Request,
+    graph: NeighborGraph,
+    k_from: str,
+    n_density_neighbors: int | str = "auto",
+    *,
+    keep_lists: bool = False,
+) -> Operator:
+    """Go from the first graph through all rooms to the operator."""
+    method, lists, h = request.method, request.method.lists, request.shape
+    near = graph.with_neighbors(lists.n_neighbors) if lists.widen else graph
+    k0 = density_neighbors(n_density_neighbors, near, lists)
+    rho0 = pilot_bandwidth(near, k0)
+    dimension = method.dimension.estimate(near, rho0)
     d = dimension.value
-    pilot = pilot_density(pilot_graph, rho0, d, leave_one_out=settings.leave_one_out)
-    rho = request.bandwidth_on(graph, pilot, d)
-    cutoff = radius_of(h, settings.truncation(graph.n_points, dimension))
-    tuning = settings.tuner(graph, rho, h, cutoff, given, settings.effort)
-    if settings.widen and is_auto(n_neighbors) and not isinstance(X, NeighborGraph):
-        enough = tuning.n_neighbors / SLACK <= graph.n_neighbors
-        k = min(tuning.n_neighbors, graph.n_neighbors) if enough else tuning.n_neighbors
-        graph = graph.with_neighbors(k)
+    pilot = look_first(near, rho0, k0, d, leave_one_out=method.leave_one_out)
+    rule = method.bandwidth.settled(graph, d)
+    bandwidth = Bandwidth.of_form(request.form, rule.on_data(graph, pilot.density))
+    share = method.truncation.share(graph.n_points, dimension)
+    cutoff = radius_of(h, share)
+    pairs = ScaledPairs(graph, bandwidth, h, cutoff, lists.effort)
+    tuning = method.epsilon.choose(pairs)
+    if k_from == BY_EPSILON:
+        graph = graph.with_neighbors(enough_neighbors(pairs, tuning))
     kernel = evaluate_kernel(
-        graph, rho, tuning.epsilon, h, leave_one_out=settings.leave_one_out, cutoff=cutoff,
-        one_way_share=settings.one_way_share,
+        graph, bandwidth, tuning.epsilon, h, leave_one_out=method.leave_one_out, cutoff=cutoff,
+        one_way_share=lists.one_way_share,
     )  # fmt: skip
-    if graph.n_points > ENOUGH_POINTS and not isinstance(X, NeighborGraph):
-        kernel = kernel.without_table()
-    source = request.source(pilot_graph, rho0, k0, d)
-    result = normalise(
-        kernel, source, dimension=dimension, alpha=request.alpha_in(d), beta=request.beta_in(d),
-        c1=request.c1_in(d), tuning=tuning, limiter=settings.limiter,
-        finite_sample=settings.finite_sample,
-        smallest_piece=settings.smallest_piece or k0,
+    if graph.n_points > ENOUGH_POINTS and not keep_lists:
+        kernel = kernel.without_lists()
+    settings = Settings(
+        method=replace(method, bandwidth=rule),
+        exponents=exponents_for(request.c1, request.alpha, rule.beta, d, request.form),
+        form=request.form, shape=h, truncation=share, n_density_neighbors=k0, neighbors_from=k_from,
+        search=graph.point_set.engine, search_reason=graph.point_set.engine_reason,
+        given=request.given, versions={"vbdm": __version__, **library_versions()},
     )  # fmt: skip
-    warn_of_doubts(result, pilot)
+    result = normalise(kernel, pilot=pilot, dimension=dimension, tuning=tuning, settings=settings)
+    warn_of(result)
     return result
 
 
-def first_neighbors(
-    request: Request, settings: Method, shape: Shape, epsilon: float | None, cloud: NeighborGraph
-) -> int:
-    """Return how many neighbours to search for at first: enough for the density, or for all.
-
-    Small clouds are searched twice, for density and kernel; for large ones the second number is
-    guessed, if what it depends on is known.
-    """
-    n, beta = cloud.n_points, request.beta
-    if n <= FEW_POINTS or not settings.widen or beta is None or epsilon is not None:
-        return min(n, settings.n_neighbors)
-    cutoff = radius_of(shape, settings.truncation(n, Dimension(1.0)))
-    if not np.isfinite(cutoff):
-        return settings.n_neighbors
-    target = settings.effort * degree_target(n)
-    return min(n, max(settings.n_neighbors, guess_neighbors(cloud, beta, target, shape, cutoff)))
+#: What may decide the number of neighbours k.
+BY_EPSILON, BY_METHOD = "as many as ε needs", "the method's own number"
+BY_USER, BY_GRAPH = "given", "those of the given graph"
 
 
-def as_graph(
-    X: Any,
-    n_neighbors: int | str,
-    choose: Callable[[NeighborGraph], int],
-    merge_copies: bool,
-    search: NeighborSearch | str | None = None,
-    metric: Metric = "euclidean",
-    period: Any = None,
-) -> NeighborGraph:
-    """Return the neighbour graph: given, or searched."""
+def first_graph(
+    X: Any, request: Request, n_neighbors: Any, search: Any, metric: Metric, period: Any
+) -> tuple[NeighborGraph, str]:
+    """Return the first graph: given, or searched; and what decides the number of neighbours."""
+    lists = request.method.lists
+    automatic = BY_EPSILON if lists.widen else BY_METHOD
     if isinstance(X, NeighborGraph):
         refuse_changes(X, n_neighbors, search, metric, period)
-        return X
+        return X, BY_GRAPH
     if is_precomputed(metric):
         wanted = None if is_auto(n_neighbors) else n_neighbors
-        return given_graph(X, wanted, search, period)
+        return given_graph(X, wanted, search, period), automatic if wanted is None else BY_USER
     points = check_points(X)
     k = None
     if not is_auto(n_neighbors):
         k = check_count(n_neighbors, "n_neighbors", low=2, high=len(points))
     distance = Distance.checked(metric, period, points.shape[1])
-    cloud = sorted_cloud(
-        points, k or min(64, len(points)), search, distance, merge_copies=merge_copies
+    cloud = PointSet.of(
+        points, k or min(64, len(points)), search, distance, merge_copies=lists.merge_copies
     )
-    if cloud.n_points < 2:
+    refuse_one_place(cloud.n_points, len(points))
+    if k is not None:
+        return graph_of(cloud, k), BY_USER
+    return graph_of(cloud, first_neighbors(cloud, request)), automatic
+
+
+def refuse_one_place(n_points: int, n_rows: int) -> None:
+    """Raise if all rows are copies of one point."""
+    if n_points < 2:
         raise bad_input(
             "All points are the same.",
-            received=f"{len(points)} copies of one point",
+            received=f"{n_rows} copies of one point",
             because="An operator compares points with their neighbours.",
             hint="Check the columns that were selected.",
         )
-    return measured_recall(cloud.with_neighbors(k or choose(cloud)))
+
+
+def first_neighbors(cloud: PointSet, request: Request) -> int:
+    """Return how many neighbours to search for at first: enough for the density, or for all.
+
+    Small clouds are searched twice, for density and kernel; for large ones the second number is
+    guessed, if what it depends on is known.
+    """
+    n, method, lists = cloud.n_points, request.method, request.method.lists
+    power, by_degree = method.bandwidth, method.epsilon
+    if n <= FEW_POINTS or not lists.widen:
+        return min(n, lists.n_neighbors)
+    if not (isinstance(power, PowerOfDensity) and isinstance(by_degree, ByDegree)):
+        return min(n, lists.n_neighbors)
+    cutoff = radius_of(request.shape, method.truncation.share(n, Dimension(1.0)))
+    if not np.isfinite(cutoff):
+        return lists.n_neighbors
+    target = by_degree.target_for(n, lists.effort)
+    k = guess_neighbors(cloud, power.exponent, target, request.shape, cutoff)
+    return min(n, max(lists.n_neighbors, k))
+
+
+def enough_neighbors(pairs: ScaledPairs, tuning: Tuning) -> int:
+    """Return k: what ε needs, or the length of the lists if they are short by less than a rim."""
+    listed = pairs.graph.n_neighbors
+    # A rule that did not look how many neighbours its ε needs leaves that to be found out.
+    needed = tuning.n_neighbors or GivenEpsilon(tuning.epsilon).choose(pairs).n_neighbors
+    return min(needed, listed) if needed / SLACK <= listed else needed
+
+
+def density_neighbors(wanted: int | str, graph: NeighborGraph, lists: Lists) -> int:
+    """Return k0: the method's, as far as there are points, or the user's."""
+    if is_auto(wanted):
+        return max(2, min(lists.n_density_neighbors, graph.n_neighbors))
+    return check_count(wanted, "n_density_neighbors", low=2, high=graph.n_neighbors)
 
 
 def refuse_changes(
@@ -249,3 +291,60 @@ def refuse_changes(
                 because="The graph carries its own neighbours and distances.",
                 hint=f"Leave `{name}` out, or pass the points.",
             )
+
+
+def estimate_again(operator: Operator, rows: NDArray[np.intp]) -> Operator:
+    """Estimate the same operator from some of its points, with the ε that suits these."""
+    settings, graph = operator.settings, operator.graph
+    points = np.asarray(graph.points)[rows]
+    rule: BandwidthRule = settings.method.bandwidth
+    if operator.beta is None:
+        rule = GivenBandwidth(np.asarray(operator.bandwidth)[rows])
+    method = replace(
+        settings.method,
+        bandwidth=rule,
+        dimension=GivenDimension(operator.dim),
+        epsilon=METHODS[settings.method.name].epsilon,
+    )
+    exponents = settings.exponents
+    request = Request(
+        method, exponents.c1, exponents.alpha if exponents.c1 is None else None, settings.form,
+        settings.shape, settings.given,
+    )  # fmt: skip
+    period = None if graph.period is None else [p or None for p in graph.period.tolist()]
+    k = "auto" if method.lists.widen else min(operator.n_neighbors, len(points))
+    few, k_from = first_graph(points, request, k, None, graph.metric, period)
+    return walk(request, few, k_from, min(settings.n_density_neighbors, len(points)))
+
+
+def scan_epsilon(
+    spectrum: Spectrum, factors: Sequence[float] = FACTORS, *, n_drawn: int = 5000
+) -> EpsilonScan | None:
+    """Solve at several ε around the one in use, and follow the modes: what does not move, stands.
+
+    Parameters
+    ----------
+    spectrum : Spectrum
+        The result.
+    factors : sequence of float
+        Times the chosen ε, which is always among them. The largest are left out where they would
+        need too many neighbours, and any where the solver fails.
+    n_drawn : int
+        At how many points eigenfunctions are kept. Clouds of more than 20,000 points are
+        re-estimated on as many drawn ones, around the ε which suits these.
+
+    Returns
+    -------
+    EpsilonScan or None
+        None where ε cannot be varied; `vbdm.trust.epsilon_scan.why_no_scan` says why.
+
+    Examples
+    --------
+    >>> op = vbdm.estimate_operator(vbdm.datasets.circle(300, random_state=0).points)
+    >>> found = scan_epsilon(op.spectrum(3), factors=(0.5, 1, 2))
+    >>> found.eigenvalues.shape, found.chosen
+    ((3, 3), 1)
+    """
+    if why_no_scan(spectrum):
+        return None
+    return scan_modes(spectrum, factors, n_drawn=n_drawn, again=estimate_again)

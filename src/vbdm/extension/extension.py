@@ -8,7 +8,6 @@ points, gives :math:`φ(x) = Σ_j P(x, x_j) φ_j / (1 - θ g(x))` (Nyström's fo
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..base.checks import BoolArray, FloatArray, check_choice, check_points, frozen
-from ..base.errors import OutsideWarning, bad_input
+from ..base.errors import OutsideWarning, bad_input, warn_user
 from ..graph.search.exact import chunks
 from ..operator.operator import Operator
 from .rows import NewRows, new_rows
@@ -96,8 +95,7 @@ def extend(spectrum: Spectrum, X_new: ArrayLike, *, outside: str = "nan") -> Ext
     check_choice(outside, "outside", ("nan", "nearest", "error"))
     op = spectrum.operator
     refuse_unsymmetric(op)
-    vectors = op.weights.graph.to_tree(spectrum.eigenfunctions)
-    return gather(op, X_new, outside, vectors, spectrum)
+    return gather(op, X_new, outside, spectrum.vectors, spectrum)
 
 
 def extend_function(
@@ -115,10 +113,9 @@ def extend_function(
     refuse_unsymmetric(operator)
     values = np.asarray(f, dtype=np.float64)
     change = np.nan_to_num(operator.apply(values))
-    graph = operator.weights.graph
     columns = values.reshape(len(values), -1)
     both = np.hstack([columns, change.reshape(columns.shape)])
-    result = gather(operator, X_new, outside, graph.to_tree(both), None)
+    result = gather(operator, X_new, outside, operator.order.to_tree(both), None)
     return frozen(result.values.reshape(-1, *values.shape[1:]))
 
 
@@ -134,7 +131,7 @@ def gather(
     """Walk over the new points in batches."""
     points = check_new_points(X_new, op)
     parts = [
-        extend_batch(new_rows(op, points[rows]), op, vectors, spectrum)
+        extend_batch(new_rows(op, points[rows]), vectors, spectrum)
         for rows in chunks(len(points), size=BATCH)
     ]
     joined = (np.concatenate(part) for part in zip(*parts, strict=True))
@@ -145,17 +142,14 @@ def gather(
         values = np.where(unknown, vectors[nearest, :width], values)
     elif far.any():
         complain(far, strict=outside == "error")
-    graph = op.weights.graph
-    row = np.where(training >= 0, graph.caller_rows[training], -1)
+    row = np.where(training >= 0, op.order.caller_rows[training], -1)
     return Extension(frozen(values), frozen(far), frozen(undefined), frozen(density), frozen(row))
 
 
 Batch = tuple[FloatArray, BoolArray, BoolArray, FloatArray, NDArray[np.intp], NDArray[np.intp]]
 
 
-def extend_batch(
-    rows: NewRows, op: Operator, vectors: FloatArray, spectrum: Spectrum | None
-) -> Batch:
+def extend_batch(rows: NewRows, vectors: FloatArray, spectrum: Spectrum | None) -> Batch:
     """Return values, masks, density, coinciding and nearest training points of one batch."""
     sums = rows.average(vectors)
     if spectrum is None:
@@ -167,7 +161,7 @@ def extend_batch(
     else:
         limit = spectrum.limit
         time = rows.steps if limit is None else limit.time(1 / rows.steps)
-        divisor = 1 - time[:, None] * spectrum.pencil_eigenvalues
+        divisor = 1 - time[:, None] * spectrum.solve.pencil_eigenvalues
         undefined = (divisor <= SMALLEST_DIVISOR) & ~rows.outside[:, None]
         values = np.divide(sums, divisor, out=np.full(sums.shape, np.nan), where=~undefined)
     values[rows.outside & (rows.training < 0 if spectrum is None else True)] = np.nan
@@ -177,7 +171,7 @@ def extend_batch(
 def check_new_points(X_new: ArrayLike, op: Operator) -> FloatArray:
     """Return new points with as many columns as the training points have."""
     points = check_points(X_new, at_least=0)
-    known = op.weights.graph.tree_points
+    known = op.graph.point_set.coordinates
     if known is not None and points.shape[1] != known.shape[1]:
         raise bad_input(
             f"New points must have {known.shape[1]} columns.",
@@ -201,17 +195,16 @@ def complain(far: BoolArray, strict: bool) -> None:
             because="Values there would be invented.",
             hint="Pass outside='nan' or outside='nearest'.",
         )
-    warnings.warn(
+    warn_user(
         f"{message} Their values are NaN; pass outside='nearest' for those of the nearest training "
         "points.",
         OutsideWarning,
-        stacklevel=4,
     )
 
 
 def refuse_unsymmetric(operator: Operator) -> None:
     """Raise for the forms whose eigenfunctions are not extended."""
-    if not operator.kernel.bandwidth.is_symmetric:
+    if not operator.is_symmetric:
         raise bad_input(
             "The unsymmetric forms are not extended to new points.",
             received=f"form={operator.form!r}",

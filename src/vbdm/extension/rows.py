@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from ..bandwidth.bandwidth import Bandwidth
+from ..bandwidth.pilot import PILOT_EPSILON, PILOT_SHARE
+from ..bandwidth.scaled import NEGLIGIBLE
 from ..base.checks import BoolArray, FloatArray
 from ..base.errors import bad_input
 from ..base.shapes import Gaussian, radius_of
-from ..graph.graph import NeighborGraph
+from ..graph.neighbor_graph import NeighborGraph
 from ..graph.precomputed import check_distances, nearest_in_rows
-from ..kernel.kernel import NEGLIGIBLE, Kernel
+from ..kernel.kernel import Kernel
 from ..kernel.pair_matrix import rows_at
 from ..operator.operator import Operator
 
@@ -76,16 +77,16 @@ class NewRows:
 
 def new_rows(op: Operator, points: FloatArray) -> NewRows:
     """Measure everything at some new points."""
-    graph, kernel, source = op.weights.graph, op.kernel, op.source
+    graph, kernel, first = op.graph, op.kernel, op.pilot
     neighbors, sqdist = find_neighbors(graph, points)
-    rho0 = np.sqrt(np.maximum(sqdist[:, : source.n_density_neighbors - 1].mean(axis=1), TINY))
+    rho0 = np.sqrt(np.maximum(sqdist[:, : first.n_density_neighbors - 1].mean(axis=1), TINY))
     pilot = pilot_at(op, neighbors, sqdist, rho0)
-    rho = source.bandwidth_at(points, pilot)
+    rho = op.settings.method.bandwidth.at(points, pilot)
     listing = n_listing(graph.radii, graph.n_neighbors, neighbors, sqdist)
     values = kernel_at(kernel, listing, rho, neighbors, sqdist)
-    counts = 1.0 if graph.counts is None else graph.counts[neighbors]
+    counts = 1.0 if graph.order.counts is None else graph.order.counts[neighbors]
     volume = kernel.moments(op.dim).m0 * (kernel.epsilon * rho**2) ** (op.dim / 2)
-    density = (values * counts).sum(axis=1) / (graph.n_rows * volume)
+    density = (values * counts).sum(axis=1) / (graph.order.n_rows * volume)
     weights = values * op.weights.factor[neighbors]
     total = weights.sum(axis=1, keepdims=True)
     outside = out_of_reach(kernel, neighbors, sqdist) | (total[:, 0] == 0)
@@ -113,9 +114,10 @@ TINY = np.finfo(np.float64).tiny
 def find_neighbors(graph: NeighborGraph, points: FloatArray) -> tuple[NDArray[np.intp], FloatArray]:
     """Search the training points around new ones."""
     k = min(int(MORE * graph.n_neighbors) + 1, graph.n_points)
-    if graph.index is None:
+    index = graph.point_set.index
+    if index is None:
         return nearest_given(graph, points, k)
-    indices, sqdist = graph.index.query(points, k)
+    indices, sqdist = index.query(points, k)
     return indices.astype(np.intp), sqdist
 
 
@@ -123,16 +125,16 @@ def nearest_given(
     graph: NeighborGraph, distances: FloatArray, k: int
 ) -> tuple[NDArray[np.intp], FloatArray]:
     """Return the k nearest training points, where distances to all of them are given (M, N)."""
-    if distances.shape[1] != graph.n_rows:
+    if distances.shape[1] != graph.order.n_rows:
         raise bad_input(
             "New points cannot be placed among these.",
             received=f"{distances.shape[1]} columns, for a graph with metric {graph.metric!r}",
             because="Only the distances between training points are known, so each new row must "
-            f"hold its distances to all {graph.n_rows} of them.",
+            f"hold its distances to all {graph.order.n_rows} of them.",
             hint="Pass distances, or fit on the points themselves.",
         )
     check_distances(distances, 0)
-    return nearest_in_rows(distances[:, graph.caller_rows], k)
+    return nearest_in_rows(distances[:, graph.order.caller_rows], k)
 
 
 def n_listing(
@@ -147,17 +149,15 @@ def n_listing(
 def pilot_at(
     op: Operator, neighbors: NDArray[np.intp], sqdist: FloatArray, rho0: FloatArray
 ) -> FloatArray:
-    """Return the first density estimate at new points, as `vbdm.kernel.kernel.pilot_density` does."""
-    source, graph = op.source, op.weights.graph
-    bandwidth = Bandwidth.of_form("symmetric", source.rho0)
-    # The pilot is a Gaussian with ε = 1/2, one-way pairs counted whole (`evaluate_kernel`) or half.
-    pilot = Kernel(op.weights, bandwidth, 0.5, Gaussian(), 0.0, one_way_share=0.5)
-    listing = n_listing(source.radii, source.n_neighbors, neighbors, sqdist)
-    values = kernel_at(pilot, listing, rho0, neighbors, sqdist)
-    counts = 1.0 if graph.counts is None else graph.counts[neighbors]
+    """Return the pilot density at new points, as `bandwidth.pilot.pilot_density` does."""
+    pilot, order, shape = op.pilot, op.order, Gaussian()
+    listing = n_listing(pilot.radii, pilot.n_neighbors, neighbors, sqdist)
+    values = shape(sqdist / (PILOT_EPSILON * rho0[:, None] * pilot.rho0[neighbors]))
+    values *= np.array([0.0, PILOT_SHARE, 1.0])[listing]
+    counts = 1.0 if order.counts is None else order.counts[neighbors]
     sums = np.maximum((values * counts).sum(axis=1), 1.0)
-    volume = pilot.moments(op.dim).m0 * (0.5 * rho0**2) ** (op.dim / 2)
-    return np.asarray(sums / (graph.n_rows * volume))
+    volume = shape.moments(op.dim).m0 * (PILOT_EPSILON * rho0**2) ** (op.dim / 2)
+    return np.asarray(sums / (order.n_rows * volume))
 
 
 def kernel_at(

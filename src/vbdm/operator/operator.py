@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import diags_array
 
-from ..bandwidth.bandwidth import BandwidthSource
 from ..bandwidth.dimension import Dimension
-from ..bandwidth.epsilon_by_slope import Tuning
+from ..bandwidth.pilot import Pilot
+from ..bandwidth.tuning import Tuning
 from ..base.checks import FloatArray, check_finite, frozen
 from ..base.errors import bad_input
+from ..graph.neighbor_graph import NeighborGraph
+from ..graph.order import Order
 from ..kernel.kernel import Kernel
 from ..kernel.pair_matrix import PairMatrix
-from ..operator import theory
-from ..spectrum.limiter import Limiter
+from ..settings.record import Exponents, Settings
+from . import theory
 
 if TYPE_CHECKING:
     from ..spectrum.solvers import EigenSolver
@@ -28,68 +31,92 @@ if TYPE_CHECKING:
 LARGEST_EXPONENT = 300.0
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Operator:
     """The estimate of L f = Δf + c1 ∇f·∇q/q on the points.
 
     `op @ f` applies it to values on the points, `op.spectrum(10)` gives its eigenpairs. All arrays
-    are in the order of the points that were passed.
+    are in the order of the points that were passed, but for the fields `weights`, `degrees` and
+    `steps`, which are in the order inside (`op.order`).
 
     Attributes
     ----------
     kernel : Kernel
-        The kernel it was made from.
-    source : BandwidthSource
-        Where its bandwidth came from.
+        The kernel K that it was made from.
+    weights : PairMatrix
+        K_α, the kernel divided by powers of the density.
+    degrees : (M,) array
+        D, the row sums of K_α.
+    steps : (M,) array
+        ε m ρ², the time that one step of the kernel takes at each point.
+    pilot : Pilot
+        The first density estimate, from which the bandwidth came.
     dimension : Dimension
         The dimension, with its error if it was estimated.
-    alpha : float
-        α used.
-    beta, c1 : float or None
-        Exponent of ρ = q^β, and coefficient of ∇f·∇q/q; None where ρ is not a power of q.
     tuning : Tuning
         ε and the curve that it came from.
-    limiter : Limiter or None
-        How `spectrum` treats points whose surroundings are too sparse; None: not at all.
-    finite_sample : bool
-        Whether eigenvalues are corrected for the randomness of the sample.
-    smallest_piece : int
-        Connected pieces with fewer points are strays: reported, but given no modes of their own.
+    settings : Settings
+        What was asked for and what was decided.
     """
 
     kernel: Kernel
-    source: BandwidthSource
     weights: PairMatrix
     degrees: FloatArray
     steps: FloatArray
+    pilot: Pilot
     dimension: Dimension
-    alpha: float
-    beta: float | None
-    c1: float | None
     tuning: Tuning
-    limiter: Limiter | None = None
-    finite_sample: bool = False
-    smallest_piece: int = 1
+    settings: Settings
+
+    @property
+    def graph(self) -> NeighborGraph:
+        """The points and their neighbours."""
+        return self.kernel.graph
+
+    @property
+    def order(self) -> Order:
+        """How the points inside stand to the caller's rows."""
+        return self.kernel.graph.order
 
     @property
     def n_points(self) -> int:
         """Number of points N that were passed."""
-        return self.weights.graph.n_rows
-
-    @property
-    def dim(self) -> float:
-        """The dimension used, a real number."""
-        return self.dimension.value
+        return self.order.n_rows
 
     @property
     def n_neighbors(self) -> int:
         """Number of neighbours k per point, itself included."""
-        return self.weights.graph.n_neighbors
+        return self.graph.n_neighbors
+
+    @property
+    def dim(self) -> float:
+        """The dimension used, a real number."""
+        return self.settings.exponents.dim
+
+    @property
+    def alpha(self) -> float:
+        """α used."""
+        return self.settings.exponents.alpha
+
+    @property
+    def beta(self) -> float | None:
+        """Exponent of ρ = q^β; None where ρ is not a power of q."""
+        return self.settings.exponents.beta
+
+    @property
+    def c1(self) -> float | None:
+        """Coefficient of ∇f·∇q/q; None where ρ is not a power of q."""
+        return self.settings.exponents.c1
 
     @property
     def epsilon(self) -> float:
         """The bandwidth parameter ε."""
         return self.kernel.epsilon
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether K = Kᵀ: then L has a symmetric conjugate, error bars and an extension."""
+        return self.kernel.bandwidth.is_symmetric
 
     @property
     def form(self) -> str:
@@ -125,6 +152,11 @@ class Operator:
     def density(self) -> FloatArray:
         """The estimated sampling density at the points, per unit of d-dimensional volume."""
         return self._to_caller(self.kernel.density(self.dim))
+
+    @cached_property
+    def findings_so_far(self) -> dict[str, Any]:
+        """What checks have found in this operator, by their names (`vbdm.trust.diagnose`)."""
+        return {}
 
     @overload
     def apply(self, f: ArrayLike, return_std: Literal[False] = ...) -> FloatArray: ...
@@ -162,7 +194,7 @@ class Operator:
         values = self._check_function(f)
         columns = values.reshape(len(values), -1)
         columns = columns - columns.mean(axis=0)
-        inside = self.weights.graph.to_tree(columns)
+        inside = self.order.to_tree(columns)
         inverse = self._inverse_degrees()[:, None]
         steps = self.steps[:, None]
         mean = (self.weights @ inside) * inverse
@@ -189,7 +221,7 @@ class Operator:
         inverse = np.nan_to_num(self._inverse_degrees())
         rate = np.where(inverse > 0, 1 / self.steps, 0.0)
         P = self.weights.scaled(rate * inverse, np.ones(len(rate)))
-        return self.weights.in_caller_order(P.merged()) - diags_array(self._to_caller(rate))
+        return self.order.matrix_to_caller(P.merged()) - diags_array(self._to_caller(rate))
 
     @property
     def symmetric(self) -> Any:
@@ -200,7 +232,7 @@ class Operator:
         InputError
             For the left, right and two-sided forms, which have none.
         """
-        if not self.kernel.bandwidth.is_symmetric:
+        if not self.is_symmetric:
             raise bad_input(
                 "This operator has no symmetric conjugate.",
                 received=f"form={self.form!r}",
@@ -210,7 +242,7 @@ class Operator:
         inverse = np.nan_to_num(np.sqrt(self._inverse_degrees() / self.steps))
         conjugate = self.weights.scaled(inverse, inverse).merged()
         rate = np.where(inverse > 0, 1 / self.steps, 0.0)
-        moved = self.weights.in_caller_order(conjugate, symmetric=True)
+        moved = self.order.matrix_to_caller(conjugate, symmetric=True)
         return moved - diags_array(self._to_caller(rate))
 
     def spectrum(
@@ -223,11 +255,26 @@ class Operator:
     ) -> Spectrum:
         """Return the n eigenvalues nearest 0, from 0 downwards, with their eigenfunctions.
 
-        See `vbdm.spectrum.spectrum.compute_spectrum`.
+        What is doubtful about them is said in warnings; `vbdm.diagnose` has all findings. See
+        `vbdm.spectrum.solve.compute_spectrum` for the options.
         """
-        from ..spectrum.spectrum import compute_spectrum
+        from ..spectrum.solve import compute_spectrum
+        from ..trust.diagnose import warn_of
 
-        return compute_spectrum(self, n, components=components, solver=solver, tol=tol)
+        spectrum = compute_spectrum(self, n, components=components, solver=solver, tol=tol)
+        warn_of(spectrum)
+        return spectrum
+
+    def with_kernel(self, kernel: Kernel) -> Operator:
+        """Return the operator that the same settings make of another kernel."""
+        return normalise(
+            kernel, pilot=self.pilot, dimension=self.dimension, tuning=self.tuning,
+            settings=self.settings,
+        )  # fmt: skip
+
+    def at_epsilon(self, epsilon: float, graph: NeighborGraph | None = None) -> Operator:
+        """Return the operator at another ε, with the same bandwidth, on this or another graph."""
+        return self.with_kernel(self.kernel.at(epsilon, graph))
 
     def extend(self, f: ArrayLike, X_new: ArrayLike, *, outside: str = "nan") -> FloatArray:
         """Return a function known on the points at new points (see `vbdm.extension.extension`)."""
@@ -263,7 +310,7 @@ class Operator:
         return result
 
     def _to_caller(self, values: FloatArray) -> FloatArray:
-        return frozen(self.weights.graph.to_caller(values))
+        return frozen(self.order.to_caller(values))
 
     def _check_function(self, f: ArrayLike) -> FloatArray:
         values = np.asarray(f, dtype=np.float64)
@@ -278,18 +325,22 @@ class Operator:
         return values
 
 
+def exponents_for(
+    c1: float | None, alpha: float | None, beta: float | None, dim: float, form: str
+) -> Exponents:
+    """Return α and c1 from the one that is known, β and d.
+
+    Where ρ is no power of q (β is None), α follows from c1 as if ρ were constant, so that c1 steers
+    the density's own share of the drift; the bandwidth adds its own, and c1 as a whole is unknown.
+    """
+    if alpha is None:
+        alpha = theory.alpha_for(c1 or 0.0, beta or 0.0, dim, form)
+    known = None if beta is None else theory.c1(alpha, beta, dim, form)
+    return Exponents(alpha, beta, known, dim)
+
+
 def normalise(
-    kernel: Kernel,
-    source: BandwidthSource,
-    *,
-    dimension: Dimension,
-    alpha: float,
-    beta: float | None,
-    c1: float | None,
-    tuning: Tuning,
-    limiter: Limiter | None = None,
-    finite_sample: bool = False,
-    smallest_piece: int = 1,
+    kernel: Kernel, *, pilot: Pilot, dimension: Dimension, tuning: Tuning, settings: Settings
 ) -> Operator:
     r"""Turn the kernel into the operator.
 
@@ -299,7 +350,7 @@ def normalise(
     :math:`K_α = K_{ij} q_S(x_i)^{-α} q_S(x_j)^{-α}`, :math:`D = Σ_j K_α`, and the time step
     :math:`ε m ρ_i^2` by which :math:`D^{-1} K_α - I` is divided. For the other forms ρ² is a b.
     """
-    dim = dimension.value
+    dim, alpha = settings.exponents.dim, settings.exponents.alpha
     squared = kernel.bandwidth.squared
     # Divided by its typical size: the factor cancels in D⁻¹K, and powers of it cannot overflow.
     # A point without neighbours has no density to speak of; its row is empty whatever it is given.
@@ -316,12 +367,12 @@ def normalise(
             hint="Ask for 'laplacian' (c1 = 0) or 'generator' (c1 = 1).",
         )
     factor = np.exp(exponent)
-    counts = kernel.weights.graph.counts
+    counts = kernel.graph.order.counts
     if counts is not None:
         factor = factor * counts
     weights = kernel.weights.scaled(factor, factor)
-    steps = kernel.epsilon * kernel.moments(dim).m * squared
     return Operator(
-        kernel, source, weights, weights.row_sums(), steps, dimension, alpha, beta, c1, tuning,
-        limiter, finite_sample, smallest_piece,
+        kernel=kernel, weights=weights, degrees=weights.row_sums(),
+        steps=kernel.epsilon * kernel.moments(dim).m * squared,
+        pilot=pilot, dimension=dimension, tuning=tuning, settings=settings,
     )  # fmt: skip

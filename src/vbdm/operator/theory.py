@@ -19,8 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..base.checks import check_choice, check_positive
-
-FORMS = ("symmetric", "left", "right", "two-sided")
+from ..settings.method import FORMS
 
 
 def _drift(beta: float, dim: float, form: str) -> float:

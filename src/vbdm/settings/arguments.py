@@ -1,156 +1,168 @@
-"""What the user asked for: which operator, by which method, with which bandwidth."""
+"""From the arguments of `estimate_operator` to a method: every name and number is checked here."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from .bandwidth.bandwidth import Bandwidth, BandwidthSource, given_bandwidth, potential_bandwidth
-from .base.checks import FloatArray, check_choice, check_count, check_real, frozen, is_auto
-from .base.errors import bad_input
-from .graph.graph import NeighborGraph
-from .operator import theory
-from .settings import METHODS, Method
-from .spectrum.limiter import Limiter
+from ..bandwidth.bandwidth_rules import (
+    BandwidthRule,
+    FromPotential,
+    GivenBandwidth,
+    PowerOfDensity,
+    TwoBandwidths,
+)
+from ..bandwidth.dimension import DimensionRule, GivenDimension
+from ..bandwidth.epsilon_by_degree import GivenEpsilon
+from ..bandwidth.truncation import CutAt
+from ..bandwidth.tuning import EpsilonRule
+from ..base.checks import check_choice, check_positive, check_real, is_auto
+from ..base.errors import bad_input
+from ..base.shapes import Shape, as_shape
+from .method import FORMS, METHODS, Limiter, Method
 
 OPERATORS = {"laplacian": 0.0, "generator": 1.0}
-PerPoint = ArrayLike | Callable[[FloatArray], ArrayLike]
-
-
-class _Default(str):
-    """A default value that can be told from the same word passed by the user."""
-
-    __slots__ = ()
-
-
-LAPLACIAN = _Default("laplacian")
 
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """Which operator is wanted, and where the bandwidth comes from.
+    """What is wanted, by which method.
 
-    Exactly one of `c1` and `alpha` is known before the dimension is; exactly one of `beta` (a
-    function of the dimension), `given` and `potential` says what ρ is.
+    Attributes
+    ----------
+    method : Method
+        The method with the user's own rules and switches.
+    c1 : float or None
+        Coefficient of ∇f·∇q/q that is wanted; None where α was given instead.
+    alpha : float or None
+        α, where the user gave it.
+    form : str
+        Where ρ stands in the kernel.
+    shape : Shape
+        h.
+    given : tuple of str
+        Names of the arguments that the user gave.
     """
 
-    form: str
+    method: Method
     c1: float | None
     alpha: float | None
-    beta: Callable[[float], float] | None
-    given: Any
-    potential: Any
-
-    @classmethod
-    def checked(
-        cls,
-        operator: Any,
-        alpha: Any,
-        beta: Any,
-        bandwidth: Any,
-        potential: Any,
-        form: str,
-        method: Method,
-    ) -> Request:
-        """Check names and numbers, and refuse options that contradict each other."""
-        check_form(form, bandwidth, potential, method)
-        if operator is not LAPLACIAN:
-            refuse_both("operator", operator, "alpha", alpha)
-            refuse_both("operator", operator, "potential", potential)
-        refuse_both("alpha", alpha, "potential", potential)
-        refuse_both("bandwidth", bandwidth, "potential", potential)
-        rule: Callable[[float], float] | None = method.beta
-        if not is_auto(beta):
-            refuse_both("beta", beta, "bandwidth", bandwidth)
-            refuse_both("beta", beta, "potential", potential)
-            number = check_real(beta, "beta")
-            rule = lambda dim: number  # noqa: E731
-        if bandwidth is not None or potential is not None:
-            rule = None
-        c1 = None if alpha is not None else as_c1(operator)
-        own_alpha = None if alpha is None else check_real(alpha, "alpha")
-        return cls(form, c1, own_alpha, rule, bandwidth, potential)
-
-    def bandwidth_on(self, graph: NeighborGraph, pilot: FloatArray, dim: float) -> Bandwidth:
-        """Return the bandwidth: q0^β from the pilot density, or the user's."""
-        if self.potential is not None:
-            rho, _ = potential_bandwidth(self.potential, graph, dim)
-        elif self.form == "two-sided":
-            rho1, rho2 = (given_bandwidth(part, graph, "bandwidth") for part in self.given)
-            return Bandwidth.of_form(self.form, rho1, rho2)
-        elif self.given is not None:
-            rho = given_bandwidth(self.given, graph, "bandwidth")
-        else:
-            rho = pilot ** (self.beta_in(dim) or 0.0)
-        return Bandwidth.of_form(self.form, rho)
-
-    def source(
-        self, pilot_graph: NeighborGraph, rho0: FloatArray, k0: int, dim: float
-    ) -> BandwidthSource:
-        """Return what is needed to have ρ at new points."""
-        centre = 0.0
-        if self.potential is not None:
-            centre = potential_bandwidth(self.potential, pilot_graph, dim)[1]
-        return BandwidthSource(
-            frozen(rho0), pilot_graph.radii, k0, pilot_graph.n_neighbors, self.beta_in(dim),
-            self.given, self.potential, dim, centre,
-        )  # fmt: skip
-
-    def beta_in(self, dim: float) -> float | None:
-        """Return β, or None where ρ is no power of q."""
-        return None if self.beta is None else self.beta(dim)
-
-    def alpha_in(self, dim: float) -> float:
-        """Return α; where ρ is no power of q only the share of q itself is steered."""
-        if self.alpha is not None:
-            return self.alpha
-        return theory.alpha_for(self.c1 or 0.0, self.beta_in(dim) or 0.0, dim, self.form)
-
-    def c1_in(self, dim: float) -> float | None:
-        """Return c1, or None where ρ is no power of q."""
-        beta = self.beta_in(dim)
-        return None if beta is None else theory.c1(self.alpha_in(dim), beta, dim, self.form)
+    form: str
+    shape: Shape
+    given: tuple[str, ...] = ()
 
 
-def as_method(
-    method: str,
-    leave_one_out: Any,
-    truncation: Any,
-    limiter: Any,
-    finite_sample: Any,
-    effort: Any = 1.0,
-) -> Method:
-    """Return the method's settings with the user's switches.
+def read_arguments(method: str, arguments: Mapping[str, Any]) -> Request:
+    """Check the user's arguments, refuse those that contradict each other, and settle the rules.
+
+    `arguments` holds those of `estimate_operator` that are about the operator and its kernel, by
+    name; whatever is "auto" or None is left to the method.
+    """
+    chosen = METHODS[check_choice(method, "method", METHODS)]
+    effort = check_effort(arguments["effort"], chosen)
+    chosen = replace(chosen, lists=chosen.lists.with_effort(effort))
+    chosen = with_switches(chosen, arguments)
+    operator, alpha = arguments["operator"], arguments["alpha"]
+    refuse_both("operator", operator, "alpha", alpha)
+    refuse_both("operator", operator, "potential", arguments["potential"])
+    refuse_both("alpha", alpha, "potential", arguments["potential"])
+    check_form(arguments["form"], arguments["bandwidth"], arguments["potential"], chosen)
+    chosen = replace(
+        chosen,
+        bandwidth=as_bandwidth_rule(arguments, chosen),
+        dimension=as_dimension_rule(arguments["dim"], chosen),
+        epsilon=as_epsilon_rule(arguments["epsilon"], chosen),
+    )
+    return Request(
+        chosen,
+        c1=as_c1(operator) if alpha is None else None,
+        alpha=None if alpha is None else check_real(alpha, "alpha"),
+        form=arguments["form"],
+        shape=as_shape(arguments["shape"]),
+        given=tuple(name for name, value in arguments.items() if was_given(name, value)),
+    )
+
+
+#: Defaults of arguments that are neither "auto" nor None.
+DEFAULTS: dict[str, Any] = {"form": "symmetric", "shape": "gaussian", "effort": 1.0}
+
+
+def was_given(name: str, value: Any) -> bool:
+    """Tell whether the user gave an argument another value than its default."""
+    if value is None or is_auto(value):
+        # No truncation is something to ask for.
+        return name == "truncation" and value is None
+    default = DEFAULTS.get(name)
+    return not (isinstance(value, (str, int, float)) and value == default)
+
+
+def as_bandwidth_rule(arguments: Mapping[str, Any], method: Method) -> BandwidthRule:
+    """Return the rule for ρ: by the exponent `beta`, `bandwidth`, `potential`, or the method's."""
+    beta, bandwidth, potential = (arguments[name] for name in ("beta", "bandwidth", "potential"))
+    refuse_both("bandwidth", bandwidth, "potential", potential)
+    if not is_auto(beta):
+        refuse_both("beta", beta, "bandwidth", bandwidth)
+        refuse_both("beta", beta, "potential", potential)
+        return PowerOfDensity(check_real(beta, "beta"))
+    if potential is not None:
+        return FromPotential(potential)
+    if bandwidth is None:
+        return method.bandwidth
+    if arguments["form"] == "two-sided":
+        return TwoBandwidths(*bandwidth)
+    if hasattr(bandwidth, "on_data"):
+        rule: BandwidthRule = bandwidth
+        return rule
+    return GivenBandwidth(bandwidth)
+
+
+def as_dimension_rule(dim: Any, method: Method) -> DimensionRule:
+    """Return the rule for d: a number, a rule of the user's, or the method's."""
+    if is_auto(dim):
+        return method.dimension
+    return dim if hasattr(dim, "estimate") else GivenDimension(check_positive(dim, "dim"))
+
+
+def as_epsilon_rule(epsilon: Any, method: Method) -> EpsilonRule:
+    """Return the rule for ε: a number, a rule of the user's, or the method's."""
+    if is_auto(epsilon):
+        return method.epsilon
+    if hasattr(epsilon, "choose"):
+        rule: EpsilonRule = epsilon
+        return rule
+    return GivenEpsilon(check_positive(epsilon, "epsilon"), looks=method.lists.widen)
+
+
+def with_switches(method: Method, arguments: Mapping[str, Any]) -> Method:
+    """Return the method with the user's switches.
 
     The finite-sample correction is about independent samples that are left out of their own sums:
     without leave-one-out it is off unless asked for.
     """
-    settings = METHODS[check_choice(method, "method", METHODS)]
-    settings = settings.with_effort(check_effort(effort, settings))
+    leave_one_out, finite_sample = arguments["leave_one_out"], arguments["finite_sample"]
+    truncation, limiter = arguments["truncation"], arguments["limiter"]
     if not is_auto(leave_one_out):
         on = check_switch(leave_one_out, "leave_one_out")
-        settings = replace(settings, leave_one_out=on, finite_sample=settings.finite_sample and on)
+        method = replace(method, leave_one_out=on, finite_sample=method.finite_sample and on)
     if not is_auto(finite_sample):
-        settings = replace(settings, finite_sample=check_switch(finite_sample, "finite_sample"))
+        method = replace(method, finite_sample=check_switch(finite_sample, "finite_sample"))
     if not is_auto(truncation):
-        share = check_share(truncation)
-        settings = replace(settings, truncation=lambda n_points, dimension: share)
+        method = replace(method, truncation=CutAt(check_share(truncation)))
     if isinstance(limiter, Limiter):
-        settings = replace(settings, limiter=limiter)
+        method = replace(method, limiter=limiter)
     elif not is_auto(limiter):
         on = check_switch(limiter, "limiter")
-        settings = replace(settings, limiter=Limiter() if on else None)
-    return settings
+        method = replace(method, limiter=Limiter() if on else None)
+    return method
 
 
-def check_effort(effort: Any, settings: Method) -> float:
+def check_effort(effort: Any, method: Method) -> float:
     """Return a factor between 1/4 and 16; the paper's numbers of neighbours stay as printed."""
     number = check_real(effort, "effort")
-    if number != 1 and not settings.widen:
+    if number != 1 and not method.lists.widen:
         raise bad_input(
             "The paper's method has no `effort`.",
             received=f"effort={effort!r}",
@@ -196,7 +208,7 @@ def check_share(truncation: Any) -> float | None:
 
 def check_form(form: str, bandwidth: Any, potential: Any, method: Method) -> None:
     """Refuse forms that the method does not have, and pairs of bandwidths where one is wanted."""
-    check_choice(form, "form", theory.FORMS)
+    check_choice(form, "form", FORMS)
     if potential is not None and form == "left":
         raise bad_input(
             "The left form cannot take a potential.",
@@ -222,7 +234,9 @@ def check_form(form: str, bandwidth: Any, potential: Any, method: Method) -> Non
 
 
 def as_c1(operator: Any) -> float:
-    """Turn the name of an operator into its c1."""
+    """Return c1 of an operator given by its name or as a number; None is the Laplacian."""
+    if operator is None:
+        return 0.0
     if isinstance(operator, str):
         return OPERATORS[check_choice(operator, "operator", OPERATORS)]
     return check_real(operator, "operator")
@@ -237,10 +251,3 @@ def refuse_both(first: str, value: Any, second: str, other: Any) -> None:
             because="Each of them alone determines the operator or its bandwidth.",
             hint=f"Leave out `{first}` or `{second}`.",
         )
-
-
-def density_neighbors(wanted: int | str, graph: NeighborGraph, method: Method) -> int:
-    """Return k0: the method's, as far as there are points, or the user's."""
-    if is_auto(wanted):
-        return max(2, min(method.n_density_neighbors, graph.n_neighbors))
-    return check_count(wanted, "n_density_neighbors", low=2, high=graph.n_neighbors)

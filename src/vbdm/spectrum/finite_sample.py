@@ -36,12 +36,12 @@ COEFFICIENTS = (0.3, -1.0, -0.75)
 
 def expected_share(operator: Operator, energy: FloatArray) -> FloatArray:
     """Return λ̂/λ expected for each mode, (n,): the local s² weighted by the mode's energy."""
-    return share_at(operator, energy_mean(operator.kernel.spread, energy))
+    return share_at(operator, energy_mean(operator.kernel.relative_variance, energy))
 
 
 def share_at(operator: Operator, average: FloatArray) -> FloatArray:
-    """Return λ̂/λ expected where s² is this on average."""
-    if operator.c1 is None or not operator.finite_sample:
+    """Return the ratio λ̂/λ that is expected where the mean of s², weighted by energy, is `average`."""
+    if operator.c1 is None or not operator.settings.method.finite_sample:
         return np.ones(len(average))
     constant, linear, quadratic = COEFFICIENTS
     share = 1 + average * (constant + linear * operator.c1 + quadratic * operator.c1**2)

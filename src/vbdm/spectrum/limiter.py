@@ -19,30 +19,7 @@ import numpy as np
 
 from ..base.checks import FloatArray
 from ..base.threads import in_order, one_blas_thread
-
-
-@dataclass(frozen=True)
-class Limiter:
-    """Options of the limiter.
-
-    Attributes
-    ----------
-    kappa : float
-        A point resolves a mode if its local rate is above kappa·λ.
-    cap : float
-        At most this share of the points is ever limited: beyond it, modes are reported as
-        unresolved instead.
-    n_reference : int
-        λ_ref is the rate of this mode (not counting the zeros), whatever number is asked for: the
-        first eigenvalues do not depend on how many others one wants.
-    passes : int
-        How often λ_ref is updated before the final solve.
-    """
-
-    kappa: float = 2.0
-    cap: float = 0.02
-    n_reference: int = 9
-    passes: int = 1
+from ..settings.method import Limiter
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from ..base.checks import BoolArray, FloatArray
 from ..operator.operator import Operator
+from ..settings.method import Limiter
 from .finite_sample import energy_extent, expected_share, local_energy
-from .limiter import Limit, Limiter, exponential_rates, first_limit, next_limit
+from .limiter import Limit, exponential_rates, first_limit, next_limit
 from .pieces import Pieces
-from .solvers.auto import PreparedAuto
 from .solvers.pencil import EigenPairs, EigenSolver, Pencil, PreparedSolver
 
 #: The first pass of the limiter only needs the size of the last eigenvalue.
@@ -25,9 +25,9 @@ MARGIN = 3
 SPARE = 6
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Modes:
-    """The modes in the tree's order, slowest first.
+    """The modes in the order inside, slowest first.
 
     Attributes
     ----------
@@ -43,8 +43,6 @@ class Modes:
         The limiter in force.
     pairs : EigenPairs
         How the last solve went.
-    passes : int
-        How many solves the limiter took.
     share : (n,) array
         By what the rates were divided: the finite-sample correction.
     extent : (n,) array
@@ -55,8 +53,6 @@ class Modes:
         Rates of modes that sat on unresolved points and were left out.
     set_aside : (m,) array
         θ of all modes that were found but are not in the list: left out, or too fast for it.
-    reason : str
-        Why this solver, if it was chosen automatically.
     """
 
     rates: FloatArray
@@ -65,13 +61,11 @@ class Modes:
     mass: FloatArray
     limit: Limit | None
     pairs: EigenPairs
-    passes: int
     share: FloatArray = field(default_factory=lambda: np.ones(0))
     extent: FloatArray = field(default_factory=lambda: np.ones(0))
     products: FloatArray = field(default_factory=lambda: np.ones((0, 0)))
     left_out: FloatArray = field(default_factory=lambda: np.ones(0))
     set_aside: FloatArray = field(default_factory=lambda: np.ones(0))
-    reason: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,14 +80,17 @@ def solve_modes(
     operator: Operator, pencil: Pencil, pieces: Pieces, n: int, solver: EigenSolver, tol: float
 ) -> Modes:
     """Solve (D - K) u = θ M u for n modes, the zeros of the pieces included."""
-    limiter = operator.limiter
+    limiter = operator.settings.method.limiter
     n = min(n, pencil.n_points)
     if n <= pieces.n_solved or limiter is None:
         parts = prepare_pieces(pencil, pieces, n, solver)
         solved = solve_pieces(parts, pieces, pencil.mass, n, tol, [])
         pairs = merged(parts, pieces, solved, n)
-        modes = Modes(pairs.values, pairs.values, pairs.vectors, pencil.mass, None, pairs, 1)
-        return replace(corrected(operator, modes), reason=reason_for(parts))
+        modes = Modes(
+            rates=pairs.values, theta=pairs.values, vectors=pairs.vectors, mass=pencil.mass,
+            limit=None, pairs=pairs,
+        )  # fmt: skip
+        return corrected(operator, modes)
     most = min(max(n, limiter.n_reference + pieces.n_solved) + MARGIN + SPARE, pencil.n_points)
     parts = prepare_pieces(pencil, pieces, most, solver)
     # θ and rates need not come in the same order: a few more, then sorted, then cut.
@@ -111,8 +108,8 @@ def solve_modes(
         if sought - lost.sum() >= n:
             kept = without(modes, lost, n)
             if kept.theta.max() <= settled or accurate == sought:
-                return replace(kept, reason=reason_for(parts))
-            # One of the others came in between: it must be accurate, too.
+                return kept
+            # A mode beyond the accurate ones moved up into the list: solve for it accurately, too.
             accurate = sought
         else:
             sought = min(n + MARGIN + int(lost.sum()), most)
@@ -167,7 +164,9 @@ def solve_limited(
     weights = pencil.degrees[:, None] * pairs.vectors**2
     energies = pairs.values * (mass @ pairs.vectors**2)
     rates = exponential_rates(energies, weights, pairs.values, local, limit.highest, limiter)
-    modes = Modes(rates, pairs.values, pairs.vectors, mass, limit, pairs, limiter.passes + 1)
+    modes = Modes(
+        rates=rates, theta=pairs.values, vectors=pairs.vectors, mass=mass, limit=limit, pairs=pairs
+    )
     return modes, solved
 
 
@@ -224,13 +223,6 @@ def prepare_pieces(pencil: Pencil, pieces: Pieces, n: int, solver: EigenSolver) 
     return parts
 
 
-def reason_for(parts: list[Piece]) -> str:
-    """Say why the solvers were chosen, piece by piece; nothing if the user chose."""
-    chosen = [part.prepared for part in parts]
-    reasons = [prepared.reason for prepared in chosen if isinstance(prepared, PreparedAuto)]
-    return "; ".join(dict.fromkeys(reasons))
-
-
 def solve_pieces(
     parts: list[Piece],
     pieces: Pieces,
@@ -266,15 +258,15 @@ def merged(parts: list[Piece], pieces: Pieces, solved: list[EigenPairs], n: int)
         place = np.flatnonzero((order >= first) & (order < last))
         vectors[np.ix_(part.members, place)] = pairs.vectors[:, 1 + order[place] - first]
         first = last
-    names = ", ".join(dict.fromkeys(pairs.solver for pairs in solved)) or "known zeros"
     return EigenPairs(
         values[order],
         vectors,
-        names,
-        sum(pairs.iterations for pairs in solved),
-        sum(pairs.products for pairs in solved),
-        all(pairs.converged for pairs in solved),
-        max((pairs.error_estimate for pairs in solved), default=0.0),
+        tuple(dict.fromkeys(credit for pairs in solved for credit in pairs.credits)),
+        iterations=sum(pairs.iterations for pairs in solved),
+        products=sum(pairs.products for pairs in solved),
+        converged=all(pairs.converged for pairs in solved),
+        error_estimate=max((pairs.error_estimate for pairs in solved), default=0.0),
+        reason="; ".join(dict.fromkeys(pairs.reason for pairs in solved if pairs.reason)),
     )
 
 

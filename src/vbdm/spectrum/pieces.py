@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import connected_components
 from ..base.checks import BoolArray, FloatArray, IntArray
 from ..base.errors import bad_input
 from ..base.threads import in_order
-from ..graph.graph import PIECE
+from ..graph.neighbor_graph import BLOCK_PAIRS
 from ..graph.search.exact import chunks
 from ..kernel.pair_matrix import some_rows
 from .solvers.multilevel.finest import parts_of
@@ -99,7 +99,9 @@ def connected_pieces(pencil: Pencil) -> NDArray[np.intp]:
     for few in (FEW_LINKS, None):
         for matrix in matrices:
             links = np.hstack(
-                list(in_order(partial(links_between, matrix, labels, scale, few), pieces(matrix)))
+                list(
+                    in_order(partial(links_between, matrix, labels, scale, few), row_blocks(matrix))
+                )
             )
             labels = joined(labels, links)
         if labels.max() == 0:
@@ -110,10 +112,10 @@ def connected_pieces(pencil: Pencil) -> NDArray[np.intp]:
     return np.asarray(rank[labels])
 
 
-def pieces(matrix: Any) -> Iterator[slice]:
-    """Cut the rows of a matrix into pieces that fit the cache."""
+def row_blocks(matrix: Any) -> Iterator[slice]:
+    """Cut the rows of a matrix into blocks that fit the cache."""
     n = matrix.shape[0]
-    return chunks(n, size=max(1, PIECE * n // max(matrix.nnz, n)))
+    return chunks(n, size=max(1, BLOCK_PAIRS * n // max(matrix.nnz, n)))
 
 
 def links_between(

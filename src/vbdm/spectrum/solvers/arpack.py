@@ -16,6 +16,7 @@ import numpy as np
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from ...base.checks import FloatArray
+from ...base.credit import Credit
 from ...base.errors import SolverError
 from .pencil import EigenPairs, Pencil
 
@@ -112,7 +113,7 @@ def constant_direction(pencil: Pencil) -> FloatArray:
 
 
 def in_order(
-    pencil: Pencil, vectors: FloatArray, following: float, name: str, steps: int, products: int
+    pencil: Pencil, vectors: FloatArray, following: float, solver: Credit, steps: int, products: int
 ) -> EigenPairs:
     """Return the pairs of M^{1/2} u, upwards, the constant in front, with an error estimate.
 
@@ -128,7 +129,7 @@ def in_order(
     rounding = np.finfo(np.float64).eps * (pencil.degrees @ u**2)
     error = residual_error(residuals, values, following, rounding)
     values, u = np.concatenate([[0.0], values]), np.hstack([constant, u])
-    return EigenPairs(values, u, name, steps, products + 2 * len(order), True, error)
+    return EigenPairs(values, u, solver, steps, products + 2 * len(order), True, error)
 
 
 def residual_error(

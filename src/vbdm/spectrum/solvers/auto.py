@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ...base.checks import FloatArray
-from ...base.errors import SolverError, SolverWarning, bad_input
+from ...base.errors import SolverError, SolverWarning, bad_input, warn_user
 from .direct import Dense, ShiftInvert
 from .factors import affordable
 from .lanczos import Lanczos
@@ -30,7 +29,7 @@ class Auto:
     Examples
     --------
     >>> op = vbdm.estimate_operator(vbdm.datasets.circle(500, random_state=0).points)
-    >>> vbdm.solvers.Auto().choose(vbdm.spectrum.spectrum.pencil_of(op), 5)
+    >>> vbdm.solvers.Auto().choose(vbdm.spectrum.solve.pencil_of(op), 5)
     (Dense(), '500 points: a dense solve is fast and exact')
     """
 
@@ -81,23 +80,23 @@ class PreparedAuto:
     ) -> EigenPairs:
         """Return n + extra pairs of (D - K) u = θ M u, the first n of them accurate."""
         try:
-            return self.prepared.solve(mass, n, tol, start, extra)
+            pairs = self.prepared.solve(mass, n, tol, start, extra)
         except SolverError as error:
             if not self.replaceable:
                 raise
-            self.replace(n + extra, str(error))
-        # Not from `start`: that is of the other solver's kind.
-        return self.prepared.solve(mass, n, tol, None, extra)
+            self.take_over(n + extra, str(error))
+            # Not from `start`: that is of the other solver's kind.
+            pairs = self.prepared.solve(mass, n, tol, None, extra)
+        return replace(pairs, reason=self.reason)
 
-    def replace(self, n: int, failure: str) -> None:
+    def take_over(self, n: int, failure: str) -> None:
         """Let a slower, sure solver take over, and say so."""
         solver, reason = substitute(self.pencil)
-        warnings.warn(
+        warn_user(
             f"The solver failed and {type(solver).__name__} took over ({reason}): the result is "
             f"as accurate as asked for, only slower. What had failed: {failure} If this happens "
             f"again on such data, pass solver={NAMES[type(solver)]!r} to save the first attempt.",
             SolverWarning,
-            stacklevel=3,
         )
         self.prepared, self.replaceable = solver.prepare(self.pencil, n), False
         self.reason = f"{self.reason}; it failed, and {type(solver).__name__} took over: {reason}"

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse import identity
 
+from ...base.credit import Credit
+from ...base.references import ARPACK
 from .arpack import Search, constant_direction, in_order
 from .factors import factorised
 from .pencil import EigenPairs, Pencil, Unprepared
@@ -17,6 +20,8 @@ from .pencil import EigenPairs, Pencil, Unprepared
 class Dense:
     """LAPACK on the full matrix: exact to rounding, O(N³); the reference for all others."""
 
+    credit: ClassVar[Credit] = Credit("Dense", "a dense solver")
+
     def solve(self, pencil: Pencil, n: int, tol: float) -> EigenPairs:
         """Return the n smallest pairs to machine precision, whatever `tol`."""
         matrix = pencil.symmetric.toarray()
@@ -25,9 +30,9 @@ class Dense:
         known = constant_direction(pencil)
         matrix += 3 * np.abs(matrix.diagonal()).max() * known * known.T
         if n < 2:
-            return in_order(pencil, np.empty((pencil.n_points, 0)), 0.0, "Dense", 0, 0)
+            return in_order(pencil, np.empty((pencil.n_points, 0)), 0.0, self.credit, 0, 0)
         values, vectors = eigh(matrix, subset_by_index=[0, n - 2], overwrite_a=True)
-        return in_order(pencil, vectors, values[-1], "Dense", 0, 0)
+        return in_order(pencil, vectors, values[-1], self.credit, 0, 0)
 
     def prepare(self, pencil: Pencil, n: int) -> Unprepared:
         """Return a solver for several masses."""
@@ -53,6 +58,9 @@ class ShiftInvert:
     """
 
     max_iterations: int = 300
+    credit: ClassVar[Credit] = Credit(
+        "ShiftInvert", "a shift-and-invert Lanczos iteration (Lehoucq et al. 1998)", (ARPACK,)
+    )
 
     def solve(self, pencil: Pencil, n: int, tol: float) -> EigenPairs:
         """Return the n smallest pairs; the relative error of each θ is at most about `tol`."""
@@ -67,9 +75,7 @@ class ShiftInvert:
         search = Search("ShiftInvert", factors.solve, known, residual, self.max_iterations)
         _, vectors, following = search.all_copies(n - 1)
         products = n * (SMOOTHING + 1)
-        return in_order(
-            pencil, vectors, 1 / following - shift, "ShiftInvert", search.steps, products
-        )
+        return in_order(pencil, vectors, 1 / following - shift, self.credit, search.steps, products)
 
     def prepare(self, pencil: Pencil, n: int) -> Unprepared:
         """Return a solver for several masses."""

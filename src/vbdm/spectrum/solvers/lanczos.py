@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from ...base.checks import FloatArray
+from ...base.credit import Credit
+from ...base.references import ARPACK
 from .arpack import Search, constant_direction, in_order
 from .direct import Dense, too_few
 from .pencil import EigenPairs, Pencil, Unprepared
@@ -43,6 +46,9 @@ class Lanczos:
     """
 
     max_iterations: int = 300
+    credit: ClassVar[Credit] = Credit(
+        "Lanczos", "a Lanczos iteration (Lehoucq et al. 1998)", (ARPACK,)
+    )
 
     def solve(self, pencil: Pencil, n: int, tol: float) -> EigenPairs:
         """Return the n smallest pairs; the relative error of each θ is at most about `tol`."""
@@ -61,7 +67,7 @@ class Lanczos:
         known = constant_direction(pencil)
         search = Search("Lanczos", turned_over, known, residual, self.max_iterations)
         _, vectors, following = search.all_copies(n - 1)
-        return in_order(pencil, vectors, top - following, "Lanczos", search.steps, search.steps)
+        return in_order(pencil, vectors, top - following, self.credit, search.steps, search.steps)
 
     def prepare(self, pencil: Pencil, n: int) -> Unprepared:
         """Return a solver for several masses."""

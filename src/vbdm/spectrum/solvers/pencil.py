@@ -10,6 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array
 
 from ...base.checks import FloatArray
+from ...base.credit import Credit
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,19 +75,46 @@ class Pencil:
 
 @dataclass(frozen=True, eq=False)
 class EigenPairs:
-    """What a solver returns: θ from 0 upwards, u by columns, and how it went.
+    """What a solver returns: eigenpairs, and how it went.
 
-    `warm` is the solver's own: what its next solve of the same K can start from.
+    Attributes
+    ----------
+    values : (n,) array
+        θ from 0 upwards.
+    vectors : (N, n) array
+        u, by columns.
+    solver : Credit or str
+        Who solved: a solver's credit, or just a name.
+    iterations, products : int
+        Steps of the solver's own kind, and products with K.
+    converged : bool
+        Whether the tolerance was reached.
+    error_estimate : float
+        The solver's own estimate of the largest relative error of θ.
+    reason : str
+        Why this solver, if it was chosen automatically.
+    warm : object
+        The solver's own: what its next solve of the same K can start from.
     """
 
     values: FloatArray
     vectors: FloatArray
-    solver: str
+    solver: Credit | str | tuple[Credit, ...]
     iterations: int = 0
     products: int = 0
     converged: bool = True
     error_estimate: float = 0.0
+    reason: str = ""
     warm: Any = None
+
+    @property
+    def credits(self) -> tuple[Credit, ...]:
+        """The solvers, as credits."""
+        if isinstance(self.solver, tuple):
+            return self.solver
+        if isinstance(self.solver, str):
+            return (Credit(self.solver, f"the solver {self.solver}"),)
+        return (self.solver,)
 
 
 class PreparedSolver(Protocol):

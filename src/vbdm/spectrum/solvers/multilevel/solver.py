@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from ....base.checks import FloatArray
+from ....base.credit import Credit
 from ....base.errors import SolverError, bad_input
+from ....base.references import LOBPCG
 from ....base.threads import one_blas_thread
 from ....kernel.pair_matrix import row_product
 from ..direct import Dense
@@ -78,6 +80,9 @@ class Multilevel:
     cell_size: int = 8
     coarsest: int = 600
     max_iterations: int = 100
+    credit: ClassVar[Credit] = Credit(
+        "Multilevel", "a multilevel preconditioned LOBPCG iteration (Knyazev 2001)", (LOBPCG,)
+    )
 
     def solve(self, pencil: Pencil, n: int, tol: float) -> EigenPairs:
         """Return the n smallest pairs; the relative error of each θ is at most about `tol`."""
@@ -183,7 +188,7 @@ class PreparedMultilevel:
             values, mix = values[order], np.eye(len(order))[:, order]
         n_active = block_end(values, n_wanted)
         end = max(n_active, n_wanted + extra) + GUARDS
-        # What is not needed now may be for another mass; after that, no more.
+        # The first solve keeps its surplus vectors for the second one, with another mass.
         parts = [slice(end), slice(end, None)] if warm is None else [slice(end)]
         blocks = [
             Block(combination(basis, mix[:, part]), combination(images, mix[:, part]), values[part])
@@ -324,7 +329,7 @@ def with_constant(
     values = np.concatenate([[0.0], np.maximum(block.values[order], 0.0)])
     steps = progress.steps
     return EigenPairs(
-        values, vectors, "Multilevel", steps, 2 + 2 * steps, True, progress.error, warm
+        values, vectors, Multilevel.credit, steps, 2 + 2 * steps, True, progress.error, warm=warm
     )
 
 

@@ -1,0 +1,150 @@
+"""The two methods: the same walk with other rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ..bandwidth.bandwidth_rules import BandwidthRule, PowerOfDensity
+from ..bandwidth.dimension import ByRatios, DimensionRule
+from ..bandwidth.epsilon_by_degree import ByDegree
+from ..bandwidth.epsilon_by_slope import BySlope, DimensionBySlope
+from ..bandwidth.truncation import CutAt, CutWhereClean, TruncationRule
+from ..bandwidth.tuning import EpsilonRule
+
+#: Where ρ may stand in the kernel.
+FORMS = ("symmetric", "left", "right", "two-sided")
+
+
+@dataclass(frozen=True)
+class Limiter:
+    """Options of the limiter, which keeps sparse points from carrying modes (`spectrum.limiter`).
+
+    Attributes
+    ----------
+    kappa : float
+        A point resolves a mode if its local rate is above kappa·λ.
+    cap : float
+        At most this share of the points is ever limited: beyond it, modes are reported as
+        unresolved instead.
+    n_reference : int
+        λ_ref is the rate of this mode (not counting the zeros), whatever number is asked for: the
+        first eigenvalues do not depend on how many others one wants.
+    passes : int
+        How often λ_ref is updated before the final solve.
+    """
+
+    kappa: float = 2.0
+    cap: float = 0.02
+    n_reference: int = 9
+    passes: int = 1
+
+
+@dataclass(frozen=True)
+class Lists:
+    """How long the lists of neighbours are, and how pairs are read from them.
+
+    Attributes
+    ----------
+    n_neighbors : int
+        k of the first graph, the point itself included.
+    n_density_neighbors : int
+        k0 of the pilot density.
+    widen : bool
+        Whether lists are made as long as ε needs.
+    one_way_share : float
+        Weight of a pair (i, j) when j is among i's neighbours but not the other way round.
+    merge_copies : bool
+        Whether equal points become one point with a weight.
+    effort : float
+        By how much the user multiplied these numbers.
+    """
+
+    n_neighbors: int = 64
+    n_density_neighbors: int = 16
+    widen: bool = True
+    one_way_share: float = 1.0
+    merge_copies: bool = True
+    effort: float = 1.0
+
+    def with_effort(self, effort: float) -> Lists:
+        """Return longer (or shorter) lists, for kernel and density alike."""
+        return replace(
+            self,
+            n_density_neighbors=max(4, round(effort * self.n_density_neighbors)),
+            n_neighbors=max(16, round(effort * self.n_neighbors)),
+            effort=effort,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method:
+    """A way to estimate: the rules of each room, and the switches.
+
+    Attributes
+    ----------
+    name : {"resolved", "paper"}
+        What the user asked for; the rules below may have been replaced one by one.
+    bandwidth : BandwidthRule
+        Where ρ comes from.
+    dimension : DimensionRule
+        Where d comes from.
+    epsilon : EpsilonRule
+        Where ε comes from.
+    truncation : TruncationRule
+        Where the kernel is cut.
+    leave_one_out : bool
+        Whether a point is left out of its own sums: K_ii = 0 in density, tuning and kernel.
+    limiter : Limiter or None
+        How the spectrum treats points whose surroundings are too sparse; None: not at all.
+    finite_sample : bool
+        Whether eigenvalues are corrected for the randomness of the sample.
+    lists : Lists
+        Numbers of neighbours.
+    forms : tuple of str
+        Forms of the kernel that the method allows.
+    smallest_piece : int or None
+        Connected pieces with fewer points are strays: reported, but given no modes of their own.
+        None: as many points as measure the density, k0.
+    """
+
+    name: str
+    bandwidth: BandwidthRule
+    dimension: DimensionRule
+    epsilon: EpsilonRule
+    truncation: TruncationRule
+    leave_one_out: bool
+    limiter: Limiter | None
+    finite_sample: bool
+    lists: Lists
+    forms: tuple[str, ...]
+    smallest_piece: int | None
+
+
+METHODS = {
+    "paper": Method(
+        name="paper",
+        bandwidth=PowerOfDensity(-0.5),
+        dimension=DimensionBySlope(),
+        epsilon=BySlope(),
+        truncation=CutAt(None),
+        leave_one_out=False,
+        limiter=None,
+        finite_sample=False,
+        lists=Lists(n_density_neighbors=8, widen=False, one_way_share=0.5, merge_copies=False),
+        forms=FORMS,
+        smallest_piece=1,
+    ),
+    "resolved": Method(
+        name="resolved",
+        bandwidth=PowerOfDensity(),
+        dimension=ByRatios(),
+        epsilon=ByDegree(),
+        truncation=CutWhereClean(),
+        leave_one_out=True,
+        limiter=Limiter(),
+        finite_sample=True,
+        lists=Lists(),
+        forms=("symmetric",),
+        smallest_piece=None,
+    ),
+}

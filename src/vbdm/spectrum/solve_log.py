@@ -1,0 +1,58 @@
+"""How a spectrum was solved: which solver, how far it went, how accurate it says it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..base.checks import FloatArray
+from ..base.credit import Credit
+
+
+def nothing() -> FloatArray:
+    """Return an empty array."""
+    return np.empty(0)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SolveLog:
+    """The solver's own account.
+
+    Attributes
+    ----------
+    solvers : tuple of Credit
+        Which solvers worked: one, or several where connected pieces were solved apart.
+    reason : str
+        Why they were chosen, and which one failed before; empty if the user chose.
+    passes : int
+        How many solves the limiter took.
+    iterations, products : int
+        The work of the last solve: each solver counts its own kind of steps; products with K.
+    converged : bool
+        Whether every solve reached its tolerance.
+    error_estimate : float
+        The solver's own estimate of the largest relative error of θ.
+    residuals : (n,) array
+        ``|M^{-1/2}((D - K) u - θ M u)|`` for a unit vector M^{1/2} u.
+    pencil_eigenvalues : (n,) array
+        θ >= 0, the eigenvalues of the pencil before the limiter's last step; -λ without limiter.
+    set_aside : (m,) array
+        θ of all modes that were found but are not in the list: left out, or too fast for it.
+    """
+
+    solvers: tuple[Credit, ...] = ()
+    reason: str = ""
+    passes: int = 1
+    iterations: int = 0
+    products: int = 0
+    converged: bool = True
+    error_estimate: float = 0.0
+    residuals: FloatArray = field(default_factory=nothing)
+    pencil_eigenvalues: FloatArray = field(default_factory=nothing)
+    set_aside: FloatArray = field(default_factory=nothing)
+
+    @property
+    def solver(self) -> str:
+        """Names of the solvers."""
+        return ", ".join(credit.name for credit in self.solvers) or "known zeros"

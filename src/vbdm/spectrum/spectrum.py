@@ -1,0 +1,226 @@
+"""Eigenvalues and eigenfunctions of an operator: the result of the spectrum room."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..base.checks import BoolArray, FloatArray, frozen
+from ..operator.operator import Operator
+from ..settings.record import Settings
+from .finite_sample import local_energy
+from .limiter import Limit
+from .modes import THIN
+from .pieces import Pieces
+from .solve_log import SolveLog
+
+if TYPE_CHECKING:
+    from ..extension.extension import Extension
+    from ..trust.verification import Verification
+
+#: Numbers of eigenvalues that belong together, one array for each group.
+Groups = tuple[NDArray[np.intp], ...]
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Spectrum:
+    """Eigenvalues (0 first, then downwards) and eigenfunctions on the points.
+
+    Attributes
+    ----------
+    operator : Operator
+        What was solved.
+    eigenvalues : (n,) array
+        Eigenvalues λ of L, all <= 0; NaN where a mode decays within one step of the kernel.
+    eigenfunctions : (N, n) array
+        By columns, mean square 1 over the points, with a fixed sign: the point where the
+        absolute value is largest (the first one, if several are within 1e-6) is positive.
+    pieces : Pieces
+        The connected pieces of the data, and how many of them were solved.
+    unresolved : (N,) bool array
+        Points whose surroundings are too sparse to resolve the first ten modes (the limiter holds
+        them to their neighbours), and strays outside the pieces that were solved.
+    limit : Limit or None
+        λ_ref and cut of the limiter; None: not limited.
+    correction : (n,) array
+        The finite-sample correction: the factor λ̂/λ by which the eigenvalues were divided.
+    extent : (n,) array
+        Over how many kernels' worth of points the energy of each mode spreads; few is fragile.
+        Empty for forms of the kernel that do not know it.
+    left_out : (m,) array
+        Eigenvalues of modes that sat on a handful of unresolved points; not in the list above.
+    solve : SolveLog
+        How it was solved: solver, steps, residuals.
+    """
+
+    operator: Operator
+    eigenvalues: FloatArray
+    eigenfunctions: FloatArray
+    pieces: Pieces
+    unresolved: BoolArray
+    limit: Limit | None
+    correction: FloatArray
+    extent: FloatArray
+    left_out: FloatArray
+    solve: SolveLog
+
+    @property
+    def settings(self) -> Settings:
+        """What was asked for and what was decided; the solver is in `solve`."""
+        return self.operator.settings
+
+    @property
+    def solver(self) -> str:
+        """Name of the solver."""
+        return self.solve.solver
+
+    @property
+    def residuals(self) -> FloatArray:
+        """The error of the solver alone, (n,) (see `SolveLog`)."""
+        return self.solve.residuals
+
+    @property
+    def components(self) -> NDArray[np.intp]:
+        """The connected piece of each point, (N,), the largest piece being 0."""
+        return self.pieces.labels
+
+    @property
+    def n_components(self) -> int:
+        """Number of connected pieces; 1 is healthy."""
+        return self.pieces.n_pieces
+
+    @property
+    def timescales(self) -> FloatArray:
+        """Relaxation times -1/λ, where the diffusion coefficient is 1; infinite for λ = 0.
+
+        Snapshots alone cannot tell that coefficient; ratios of times do not need it.
+        """
+        with np.errstate(divide="ignore"):
+            return np.asarray(1 / np.abs(self.eigenvalues))
+
+    @cached_property
+    def vectors(self) -> FloatArray:
+        """The eigenfunctions in the order inside, (M, n)."""
+        return np.asarray(self.operator.order.to_tree(self.eigenfunctions))
+
+    @property
+    def local_times(self) -> FloatArray:
+        """g, (M,) in the order inside: ε m ρ², or what the limiter makes of it."""
+        steps = self.operator.steps
+        return steps if self.limit is None else self.limit.time(1 / steps)
+
+    @cached_property
+    def covariance(self) -> FloatArray:
+        """Sampling covariance of the eigenvalues, (n, n)."""
+        from ..trust.error_bars import covariance
+
+        return frozen(covariance(self))
+
+    @cached_property
+    def groups(self) -> Groups:
+        """Indices of eigenvalues too close to be told apart: errors are those of the group."""
+        from ..trust.error_bars import group_by_size
+
+        return group_by_size(self)
+
+    @cached_property
+    def standard_errors(self) -> FloatArray:
+        """Sampling error of each eigenvalue; of the mean of its group, where several coincide.
+
+        What another sample of as many independent points would change. Single members of a group
+        scatter more than their mean (`groups`).
+        """
+        from ..trust.error_bars import sampling_errors
+
+        return frozen(sampling_errors(self))
+
+    def group_error(self, members: ArrayLike) -> float:
+        """Return the standard error of the mean of some eigenvalues, a group that you know.
+
+        Parameters
+        ----------
+        members : array of int
+            Their numbers, counted from 0.
+        """
+        from ..trust.error_bars import group_error
+
+        return group_error(self, members)
+
+    @cached_property
+    def bias(self) -> FloatArray:
+        """Rough size of the systematic error of each eigenvalue: λ(ε) - λ(0), from a smaller ε.
+
+        Read it as a size, not as a correction: it is noisy, and on surfaces it overstates.
+        """
+        from ..trust.error_bars import epsilon_bias
+
+        return frozen(epsilon_bias(self))
+
+    @property
+    def unresolved_share(self) -> FloatArray:
+        """Share of each eigenfunction's mean square that lies on unresolved points, (n,)."""
+        held = np.abs(self.eigenfunctions[self.unresolved]) ** 2
+        return np.asarray(held.sum(axis=0) / len(self.eigenfunctions))
+
+    @cached_property
+    def weak_links(self) -> BoolArray:
+        """Points that hold half of the energy of a mode that hangs on a thin link, (N,).
+
+        A mode is such if its energy spreads over fewer than six kernels (see `extent`): in a thin
+        tail, or in a bridge between clusters, a few points then decide the eigenvalue.
+        """
+        marked = np.zeros(self.operator.order.n_points, dtype=np.bool_)
+        thin = np.flatnonzero(self.extent < THIN)
+        if thin.size:
+            energy, _ = local_energy(self.operator, self.vectors[:, thin])
+            for column in energy.T:
+                order = np.argsort(-column, kind="stable")
+                count = np.searchsorted(np.cumsum(column[order]), 0.5 * column.sum()) + 1
+                marked[order[:count]] = True
+        return frozen(self.operator.order.to_caller(marked))
+
+    @cached_property
+    def findings_so_far(self) -> dict[str, Any]:
+        """What checks have found in this spectrum, by their names (`vbdm.trust.diagnose`)."""
+        return {}
+
+    def verify(self) -> Verification:
+        """Solve the same matrix in another way, count its eigenvalues, and compare.
+
+        See `vbdm.trust.verification.verify`. This checks the solver, not the estimate.
+        """
+        from ..trust.verification import verify
+
+        return verify(self)
+
+    def extend(self, X_new: ArrayLike, *, outside: str = "nan") -> Extension:
+        """Return the eigenfunctions at new points (see `vbdm.extend`)."""
+        from ..extension.extension import extend
+
+        return extend(self, X_new, outside=outside)
+
+    def save(self, path: str | os.PathLike[str], *, kernel: bool = True) -> None:
+        """Write everything into one file, to be read by `vbdm.load` (see `vbdm.save`)."""
+        from ..io.saved.persistence import save
+
+        save(self, path, kernel=kernel)
+
+    def plot(self) -> Any:
+        """Draw an overview and return its figure (see `vbdm.plot.summary`)."""
+        from ..plot import summary
+
+        return summary(self)
+
+    def __repr__(self) -> str:
+        """Say the eigenvalues and how they were found."""
+        values = ", ".join(f"{value:.4g}" for value in self.eigenvalues[:6])
+        more = ", …" if len(self.eigenvalues) > 6 else ""
+        return (
+            f"Spectrum(eigenvalues=[{values}{more}], {self.n_components} component(s), "
+            f"{int(self.unresolved.sum())} unresolved point(s), solver={self.solver!r})"
+        )
