@@ -113,7 +113,7 @@ def place(
     operator: Operator, points: ArrayLike | None, ax: Any = None, most: int = MOST_POINTS
 ) -> Positions:
     """Decide where the points are drawn: their own columns, or principal axes of them."""
-    known = operator.weights.graph.points if points is None else check_points(points)
+    known = operator.graph.points if points is None else check_points(points)
     if known is None:
         raise bad_input(
             "The points are needed to be drawn.",

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from ..bandwidth.curves import DegreeCurve, KeptCurve, SlopeCurve
-from ..bandwidth.epsilon_by_slope import Tuning
+from ..bandwidth.tuning import Tuning
 from ..base.checks import BoolArray, FloatArray
 from ..base.errors import bad_input
-from ..spectrum.modes import THIN
-from ..spectrum.spectrum import HEAVY, Spectrum
+from ..spectrum.spectrum import Spectrum
+from ..trust.diagnose import doubtful_modes
 from ._canvas import BLUE, INK, VERMILION, new_axes, operator_of, spectrum_of
 
 #: Share of the height that is added above the curves, for their legend.
@@ -168,8 +168,5 @@ def draw_errors(ax: Any, index: FloatArray, values: FloatArray, found: Spectrum)
 
 
 def doubts(found: Spectrum) -> BoolArray:
-    """Tell which modes rest on unresolved points or on a thin link."""
-    result = found.unresolved_share > HEAVY
-    if len(found.extent) == len(result):
-        result |= found.extent < THIN
-    return np.asarray(result)
+    """Tell which modes are doubtful: those on unresolved points or on a thin link."""
+    return np.isin(np.arange(len(found.eigenvalues)), list(doubtful_modes(found)))

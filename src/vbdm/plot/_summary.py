@@ -54,7 +54,7 @@ def operator_panels(operator: Operator) -> list[Panel]:
     panels: list[Panel] = []
     if operator.tuning.curve is not None:
         panels.append((partial(tuning, operator), 2))
-    if operator.weights.graph.points is not None:
+    if operator.graph.points is not None:
         panels.append((partial(density, operator), dimensions(operator)))
     return panels
 
@@ -64,7 +64,7 @@ def spectrum_panels(found: Spectrum) -> list[Panel]:
     last = len(found.eigenvalues) - 1
     numbers = list(range(1, min(last, 3) + 1))
     panels: list[Panel] = []
-    if found.operator.weights.graph.points is not None and numbers:
+    if found.operator.graph.points is not None and numbers:
         n_dims = dimensions(found.operator)
         groups = [numbers] if n_dims == 1 else numbers
         panels += [(partial(eigenfunctions, found, group), n_dims) for group in groups]

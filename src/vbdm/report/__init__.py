@@ -3,7 +3,8 @@
 ========================  =============================================================
 `page`                    the page as text
 `write_page`              the page as a file
-`sensitivity`             the eigenpairs at several ε around the chosen one, for its slider
+`citations`               whom to cite for a result
+`methods_paragraph`       what was done, in sentences for a paper
 ========================  =============================================================
 
 >>> spectrum = vbdm.estimate_operator(vbdm.datasets.circle(300, random_state=0).points).spectrum(4)
@@ -11,7 +12,7 @@
 True
 """
 
-from ..trust.sensitivity import Sensitivity, sensitivity, why_no_sensitivity
 from ._page import page, write_page
+from .citing import citations, methods_paragraph
 
-__all__ = ["Sensitivity", "page", "sensitivity", "why_no_sensitivity", "write_page"]
+__all__ = ["citations", "methods_paragraph", "page", "write_page"]

@@ -17,8 +17,9 @@ from ..base.checks import check_count
 from ..io.saved.archive import check_target, replacing
 from ..report import _parts as parts
 from ..spectrum.spectrum import Spectrum
-from ..trust.diagnosis import diagnose
-from ..trust.sensitivity import Sensitivity, why_no_sensitivity
+from ..trust.diagnose import diagnose, flags_of
+from ..trust.epsilon_scan import EpsilonScan, why_no_scan
+from ..trust.findings import Finding
 from ._payload import choose_drawn, payload
 from .citing import citations, methods_paragraph
 
@@ -31,7 +32,8 @@ MOST_DRAWN = 20_000
 def page(
     spectrum: Spectrum,
     *,
-    sensitivity: Sensitivity | None = None,
+    scan: EpsilonScan | None = None,
+    findings: Sequence[Finding] | None = None,
     names: Sequence[str] | None = None,
     title: str = "",
     source: Mapping[str, Any] | None = None,
@@ -48,8 +50,10 @@ def page(
     ----------
     spectrum : Spectrum
         The result.
-    sensitivity : Sensitivity, optional
-        From `vbdm.report.sensitivity`; without it the page has no slider, and says why.
+    scan : EpsilonScan, optional
+        From `vbdm.scan_epsilon`; without it the page has no slider, and says why.
+    findings : sequence of Finding, optional
+        From `vbdm.diagnose`, if they are known already.
     names : sequence of str, optional
         Names of the columns.
     title : str
@@ -63,7 +67,7 @@ def page(
     preparation : mapping, or object with `as_dict`, optional
         What was done to the columns before.
     n_drawn : int
-        At most so many points are drawn, and those of the sensitivity.
+        At most so many points are drawn, and those of the scan.
     rows : (N,) array of int, optional
         The number of each point in its file, if not 0, 1, 2, …
     settings : mapping, optional
@@ -76,9 +80,10 @@ def page(
         arguments give the same text.
     """
     most = check_count(n_drawn, "n_drawn", low=1, high=1_000_000)
-    drawn = choose_drawn(spectrum, sensitivity, most)
+    drawn = choose_drawn(spectrum, scan, most)
     numbers = None if rows is None else np.asarray(rows)
-    diagnoses = diagnose(spectrum, sensitivity)
+    found = diagnose(spectrum, scan) if findings is None else findings
+    flags = flags_of(found)
     known = dict(source or {})
     style, script = resource("page.css"), whole_script()
     fields = {
@@ -88,20 +93,20 @@ def page(
         "script": script,
         "sentence": parts.sentence(spectrum),
         "summary": parts.summary(spectrum, known),
-        "verdict": parts.verdict(diagnoses),
-        "eigenvalues": parts.eigenvalue_table(spectrum),
+        "verdict": parts.verdict(found),
+        "eigenvalues": parts.eigenvalue_table(spectrum, flags),
         "table": parts.table_note(spectrum),
         "drawn": parts.text(drawn.note),
         "places": parts.places_note(spectrum),
-        "epsilon": parts.epsilon_note(spectrum, sensitivity, why_no_sensitivity(spectrum)),
+        "epsilon": parts.epsilon_note(spectrum, scan, why_no_scan(spectrum)),
         "tuning": parts.tuning_note(spectrum.operator),
         "density": parts.density_note(spectrum.operator),
-        "diagnoses": parts.diagnosis_list(diagnoses, warnings),
+        "diagnoses": parts.finding_list(found, warnings),
         "methods": parts.text(methods_paragraph(spectrum, known.get("n_read"), preparation)),
         "references": parts.references(citations(spectrum)),
         "bibtex": parts.text("\n\n".join(entry.bibtex for entry in citations(spectrum))),
         "settings": parts.settings_table(spectrum, known, preparation, seconds, settings),
-        "data": payload(spectrum, sensitivity, names, drawn, numbers),
+        "data": payload(spectrum, scan, names, drawn, numbers, flags),
     }
     return filled(resource("page.html"), fields)
 

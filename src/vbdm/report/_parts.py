@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import platform
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -15,11 +16,11 @@ from ..base.wording import common_style, counted, minus, percent, with_error
 from ..operator.operator import Operator
 from ..plot._clouds import per_volume
 from ..spectrum.spectrum import Spectrum
+from ..trust.epsilon_scan import EpsilonScan
+from ..trust.findings import Finding
 from ..trust.groups import Group, groups_of
-from ..trust.lights import Diagnosis
-from ..trust.sensitivity import Sensitivity
-from ._payload import MOST_COLUMNS, doubts_about, style_of
-from .citing import as_mapping, formula, is_paper, operator_in_words, operator_name, short, version
+from ._payload import MOST_COLUMNS, style_of
+from .citing import as_mapping, formula, operator_in_words, operator_name, short, version
 
 #: By what ε was chosen.
 RULES = {
@@ -43,6 +44,11 @@ SHAPES = {
 def text(value: object) -> str:
     """Return any text, safe inside an element or a quoted attribute."""
     return html.escape(str(value), quote=True)
+
+
+def prose(words: str) -> str:
+    """Return a message, safe, with the names in `backticks` set as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", text(words))
 
 
 def heading(operator: Operator) -> str:
@@ -92,7 +98,7 @@ def operator_fact(operator: Operator) -> str:
 
 def points_fact(operator: Operator, source: Mapping[str, Any]) -> str:
     """Say where the points came from, and how many columns they have."""
-    graph = operator.weights.graph
+    graph = operator.graph
     n = 0 if graph.points is None else graph.points.shape[1]
     columns = counted(n, "column") if n else "distances given"
     name = source.get("name")
@@ -107,8 +113,7 @@ def dimension_fact(operator: Operator) -> tuple[str, str]:
     if np.isfinite(found.standard_error):
         size = with_error(found.value, found.standard_error)
         return size, "estimated from neighbour distances"
-    how = "given, or twice the slope of S(ε)" if is_paper(operator) else "given"
-    return with_error(found.value, None), how
+    return with_error(found.value, None), found.credit.words
 
 
 def width_fact(operator: Operator) -> tuple[str, str]:
@@ -124,31 +129,31 @@ def icon(light: str) -> str:
     )
 
 
-def verdict(diagnoses: Sequence[Diagnosis]) -> str:
+def verdict(findings: Sequence[Finding]) -> str:
     """Return all lights in one line."""
-    worst = next((x for x in ("red", "amber") if any(d.light == x for d in diagnoses)), "green")
+    worst = next((x for x in ("red", "amber") if any(f.light == x for f in findings)), "green")
     counts = [
-        f"{sum(d.light == light for d in diagnoses)} {word}"
+        f"{sum(f.light == light for f in findings)} {word}"
         for light, word in WORDS.items()
-        if any(d.light == light for d in diagnoses)
+        if any(f.light == light for f in findings)
     ]
-    return f"{icon(worst)}<span>{len(diagnoses)} checks: {', '.join(counts)}</span>"
+    return f"{icon(worst)}<span>{len(findings)} checks: {', '.join(counts)}</span>"
 
 
-def diagnosis_list(diagnoses: Sequence[Diagnosis], warnings: Sequence[str]) -> str:
+def finding_list(findings: Sequence[Finding], warnings: Sequence[str]) -> str:
     """Return the lights with their words, the worst first, then the warnings."""
-    order = sorted(diagnoses, key=lambda d: ("red", "amber", "green").index(d.light))
+    order = sorted(findings, key=lambda f: ("red", "amber", "green").index(f.light))
     items = "\n".join(
-        f'<li class="{d.light}">{icon(d.light)}<div><h3>{text(d.name)} '
-        f'<span class="word">{WORDS[d.light]}</span></h3><p>{text(d.words)}</p></div></li>'
-        for d in order
+        f'<li class="{f.light}">{icon(f.light)}<div><h3>{text(f.name)} '
+        f'<span class="word">{WORDS[f.light]}</span></h3><p>{prose(f.words)}</p></div></li>'
+        for f in order
     )
-    notes = "".join(f"<li>{text(warning)}</li>" for warning in dict.fromkeys(warnings))
+    notes = "".join(f"<li>{prose(warning)}</li>" for warning in dict.fromkeys(warnings))
     said = f'<details class="notes"><summary>Notes of the run</summary><ul>{notes}</ul></details>'
     return f'<ul class="diagnoses">{items}</ul>{said if notes else ""}'
 
 
-def eigenvalue_table(spectrum: Spectrum) -> str:
+def eigenvalue_table(spectrum: Spectrum, flags: Mapping[int, Sequence[str]]) -> str:
     """Return one row per eigenvalue; those of a group share one cell for their error."""
     values, style = np.real(spectrum.eigenvalues), style_of(spectrum)
     with np.errstate(divide="ignore"):
@@ -163,7 +168,9 @@ def eigenvalue_table(spectrum: Spectrum) -> str:
             cells = f'<td class="value">{style.show(values[i])}</td>'
             if i == group.members[0]:
                 cells += error_cell(group, style.show(group.mean), style.show_error)
-            cells += f'<td class="time">{time}</td><td class="flags">{flags(spectrum, i)}</td>'
+            cells += (
+                f'<td class="time">{time}</td><td class="flags">{doubts(flags.get(i, ()))}</td>'
+            )
             rows.append(
                 f'<tr data-mode="{i}"><th scope="row"><button type="button" aria-pressed="false">'
                 f"{i}</button></th>{cells}</tr>"
@@ -180,10 +187,9 @@ def error_cell(group: Group, mean: str, show: Callable[[float], str]) -> str:
     return f'<td class="error">{"exact" if group.mean == 0 else spread}</td>'
 
 
-def flags(spectrum: Spectrum, i: int) -> str:
+def doubts(flags: Sequence[str]) -> str:
     """Return what is doubtful about one eigenvalue."""
-    doubts = doubts_about(spectrum, i)
-    return ", ".join(f'<span class="doubt">{text(doubt)}</span>' for doubt in doubts)
+    return ", ".join(f'<span class="doubt">{text(flag)}</span>' for flag in flags)
 
 
 def table_note(spectrum: Spectrum) -> str:
@@ -208,7 +214,7 @@ def table_note(spectrum: Spectrum) -> str:
 
 def places_note(spectrum: Spectrum) -> str:
     """Say what the axes are."""
-    points = spectrum.operator.weights.graph.points
+    points = spectrum.operator.graph.points
     if points is None:
         return (
             "The input was distances, so the points have no coordinates of their own: "
@@ -222,12 +228,12 @@ def places_note(spectrum: Spectrum) -> str:
     return note + shown
 
 
-def epsilon_note(spectrum: Spectrum, sensitivity: Sensitivity | None, why: str) -> str:
+def epsilon_note(spectrum: Spectrum, scan: EpsilonScan | None, why: str) -> str:
     """Say what the slider shows, or why there is none."""
-    if sensitivity is None:
+    if scan is None:
         return text(why or "The eigenpairs at other ε were not computed for this page.")
-    n, used = spectrum.operator.n_points, sensitivity.n_points
-    drawn = f"; {len(sensitivity.rows):,} of them are drawn" if len(sensitivity.rows) < used else ""
+    n, used = spectrum.operator.n_points, scan.n_points
+    drawn = f"; {len(scan.rows):,} of them are drawn" if len(scan.rows) < used else ""
     if used == n:
         return f"Solved again at each ε on all {n:,} points{drawn}. {MATCHED}"
     return (
@@ -325,17 +331,17 @@ def shown(value: Any) -> str:
 
 def estimate_settings(spectrum: Spectrum) -> dict[str, Any]:
     """Return the numbers behind the estimate."""
-    operator, graph = spectrum.operator, spectrum.operator.weights.graph
+    operator, graph, settings = spectrum.operator, spectrum.operator.graph, spectrum.settings
     metric = graph.metric if isinstance(graph.metric, str) else "a function"
     return {
-        "method": "paper" if is_paper(operator) else "resolved",
+        "method": settings.method.name,
         "c1": operator.c1,
         "α": operator.alpha,
         "β": operator.beta,
         "dimension d": operator.dim,
         "ε": operator.epsilon,
         "neighbours k": operator.n_neighbors,
-        "neighbours of the density k0": operator.source.n_density_neighbors,
+        "neighbours of the density k0": settings.n_density_neighbors,
         "form of the kernel": operator.form,
         "shape of the kernel": type(operator.kernel.shape).__name__,
         "a point left out of its own sums": operator.kernel.leave_one_out,
@@ -343,9 +349,9 @@ def estimate_settings(spectrum: Spectrum) -> dict[str, Any]:
         "metric": metric if graph.period is None else f"{metric}, periodic",
         "copies merged": operator.n_points - graph.n_points,
         "solver": spectrum.solver,
-        "why this solver": spectrum.solver_reason or "chosen by you",
-        "steps, products": f"{spectrum.iterations}, {spectrum.products}",
-        "estimated error of the solver": spectrum.error_estimate,
+        "why this solver": spectrum.solve.reason or "chosen by you",
+        "steps, products": f"{spectrum.solve.iterations}, {spectrum.solve.products}",
+        "estimated error of the solver": spectrum.solve.error_estimate,
     }
 
 

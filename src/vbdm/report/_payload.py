@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,10 +16,10 @@ from ..base.checks import FloatArray
 from ..base.wording import Style, common_style
 from ..operator.operator import Operator
 from ..plot._canvas import principal_positions
-from ..spectrum.modes import THIN
-from ..spectrum.spectrum import HEAVY, Spectrum
+from ..spectrum.spectrum import Spectrum
+from ..trust.drawn_points import drawn_rows
+from ..trust.epsilon_scan import EpsilonScan
 from ..trust.groups import groups_of
-from ..trust.sensitivity import Sensitivity, drawn_rows, weak
 
 #: So many data columns and eigenfunctions can be chosen on the page: it must stay small.
 MOST_COLUMNS, MOST_FUNCTIONS, MOST_MOVED = 10, 40, 12
@@ -37,14 +37,14 @@ class Drawn:
     note: str
 
 
-def choose_drawn(spectrum: Spectrum, sensitivity: Sensitivity | None, most: int) -> Drawn:
-    """Choose the points to draw; those of the sensitivity are always among them."""
+def choose_drawn(spectrum: Spectrum, scan: EpsilonScan | None, most: int) -> Drawn:
+    """Choose the points to draw; those of the scan over ε are always among them."""
     n = spectrum.operator.n_points
     if n <= most:
         return Drawn(np.arange(n), f"All {n:,} points are drawn.")
     rows = drawn_rows(spectrum, most)
-    if sensitivity is not None:
-        rows = np.union1d(rows, sensitivity.rows)
+    if scan is not None:
+        rows = np.union1d(rows, scan.rows)
     note = (
         f"{len(rows):,} of {n:,} points are drawn, chosen at random; unresolved points and weak "
         "links are preferred, so that sparse regions stay visible. All numbers, the density's "
@@ -55,10 +55,11 @@ def choose_drawn(spectrum: Spectrum, sensitivity: Sensitivity | None, most: int)
 
 def payload(
     spectrum: Spectrum,
-    sensitivity: Sensitivity | None,
+    scan: EpsilonScan | None,
     names: Sequence[str] | None,
     drawn: Drawn,
     row_numbers: NDArray[Any] | None,
+    flags: Mapping[int, Sequence[str]],
 ) -> str:
     """Return everything that the page draws, safe to stand inside a script element."""
     operator, rows = spectrum.operator, drawn.rows
@@ -68,13 +69,13 @@ def payload(
         "rows": packed(numbers.astype("<u4")),
         "channels": channels(spectrum, names, rows),
         "unresolved": packed(spectrum.unresolved[rows].astype(np.uint8)),
-        "weak": packed(weak(spectrum)[rows].astype(np.uint8)),
+        "weak": packed(spectrum.weak_links[rows].astype(np.uint8)),
         "pieces": packed(np.minimum(spectrum.components[rows], 255).astype(np.uint8)),
         "nPieces": spectrum.n_components,
-        "modes": modes(spectrum),
+        "modes": modes(spectrum, flags),
         "tuning": tuning(operator),
         "density": histogram(operator),
-        "sensitivity": moved(sensitivity, rows),
+        "sensitivity": moved(scan, rows),
     }
     text = json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     # Nothing that a user's name could contain may end the element or begin another one.
@@ -108,7 +109,7 @@ def channels(
     spectrum: Spectrum, names: Sequence[str] | None, rows: NDArray[np.intp]
 ) -> list[dict[str, Any]]:
     """Return all that points can be placed or coloured by."""
-    operator, points = spectrum.operator, spectrum.operator.weights.graph.points
+    operator, points = spectrum.operator, spectrum.operator.graph.points
     result = []
     if points is not None:
         labels = column_names(points.shape[1], names)
@@ -133,7 +134,7 @@ def column_names(n: int, names: Sequence[str] | None) -> list[str]:
     return given if len(given) == n else [f"column {i}" for i in range(n)]
 
 
-def modes(spectrum: Spectrum) -> list[dict[str, Any]]:
+def modes(spectrum: Spectrum, flags: Mapping[int, Sequence[str]]) -> list[dict[str, Any]]:
     """Return one entry per eigenvalue; its error is that of its group's mean."""
     values, style = np.real(spectrum.eigenvalues), style_of(spectrum)
     return [
@@ -145,7 +146,7 @@ def modes(spectrum: Spectrum) -> list[dict[str, Any]]:
             "error": number(group.standard_error),
             "errorText": style.show_error(group.standard_error),
             "group": list(group.members),
-            "doubt": doubts_about(spectrum, i),
+            "doubt": list(flags.get(i, ())),
         }
         for group in groups_of(spectrum)
         for i in group.members
@@ -156,20 +157,6 @@ def style_of(spectrum: Spectrum) -> Style:
     """Return how all eigenvalues and their errors are written."""
     errors = [group.standard_error for group in groups_of(spectrum)]
     return common_style(np.real(spectrum.eigenvalues), errors)
-
-
-def doubts_about(spectrum: Spectrum, i: int) -> list[str]:
-    """Say what is doubtful about one mode."""
-    result = []
-    if np.isnan(np.real(spectrum.eigenvalues[i])):
-        result.append("too fast for the data")
-    if spectrum.unresolved_share[i] > HEAVY:
-        result.append("rests on unresolved points")
-    if len(spectrum.extent) == len(spectrum.eigenvalues) and spectrum.extent[i] < THIN:
-        result.append("hangs on a few points")
-    if np.iscomplexobj(spectrum.eigenvalues):
-        result.append("real part of a complex value")
-    return result
 
 
 def number(value: float) -> float | None:
@@ -214,21 +201,21 @@ def histogram(operator: Operator) -> dict[str, Any]:
     return {"counts": counts.tolist(), "edges": numbers(edges)}
 
 
-def moved(sensitivity: Sensitivity | None, rows: NDArray[np.intp]) -> dict[str, Any] | None:
+def moved(scan: EpsilonScan | None, rows: NDArray[np.intp]) -> dict[str, Any] | None:
     """Return the eigenpairs at other ε, at places among the drawn points."""
-    if sensitivity is None:
+    if scan is None:
         return None
-    n = min(sensitivity.eigenvalues.shape[1], MOST_MOVED)
-    functions = sensitivity.eigenfunctions[:, :, :n].astype(np.float64)
+    n = min(scan.eigenvalues.shape[1], MOST_MOVED)
+    functions = scan.eigenfunctions[:, :, :n].astype(np.float64)
     # One scale for all ε: colours can be compared.
     size = [float(np.nanmax(np.abs(functions[:, :, j]), initial=1e-12)) for j in range(n)]
     return {
-        "epsilons": numbers(sensitivity.epsilons),
-        "values": numbers(sensitivity.eigenvalues[:, :n]),
-        "errors": numbers(sensitivity.standard_errors[:, :n]),
-        "chosen": sensitivity.chosen,
-        "nPoints": sensitivity.n_points,
-        "places": packed(np.searchsorted(rows, sensitivity.rows).astype("<u4")),
+        "epsilons": numbers(scan.epsilons),
+        "values": numbers(scan.eigenvalues[:, :n]),
+        "errors": numbers(scan.standard_errors[:, :n]),
+        "chosen": scan.chosen,
+        "nPoints": scan.n_points,
+        "places": packed(np.searchsorted(rows, scan.rows).astype("<u4")),
         "size": size,
         "functions": [
             [quantised(step[:, j], -size[j], size[j]) for j in range(n)] for step in functions

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..base.references import ARPACK, DESCENT, DIFFUSION_MAPS, DIMENSION, LOBPCG, PAPER, Citation
+from ..base.credit import credit_of
+from ..base.references import PAPER, Citation
 from ..base.wording import common_style, minus, power_of_ten, subscript, with_error
 from ..operator.operator import Operator
 from ..spectrum.spectrum import Spectrum
@@ -14,7 +15,7 @@ from ..trust.groups import groups_of
 
 def software() -> Citation:
     """Return the citation of this package, with its version."""
-    from .. import __version__
+    from ..base.versions import __version__
 
     title = "vbdm: differential operators learned from data by variable bandwidth diffusion kernels"
     bibtex = f"""@software{{vbdm,
@@ -33,28 +34,17 @@ def citations(spectrum: Spectrum | None = None) -> tuple[Citation, ...]:
     >>> [citation.key for citation in citations()]
     ['BerryHarlim2016', 'vbdm']
     """
-    return (PAPER, software(), *(() if spectrum is None else _used(spectrum)))
+    used = () if spectrum is None else _used(spectrum)
+    return tuple(dict.fromkeys((PAPER, software(), *used)))
 
 
 def _used(spectrum: Spectrum) -> Iterator[Citation]:
-    operator = spectrum.operator
-    if operator.beta == 0:
-        yield DIFFUSION_MAPS
-    if operator.dimension.by_scale is not None:
-        yield DIMENSION
-    if spectrum.solver == "Multilevel":
-        yield LOBPCG
-    if spectrum.solver in ("ShiftInvert", "Lanczos"):
-        yield ARPACK
-    if is_approximate(operator):
-        yield DESCENT
-
-
-def is_approximate(operator: Operator) -> bool:
-    """Tell whether neighbours were found by nearest neighbour descent."""
-    from ..graph.search.approximate import ApproximateIndex
-
-    return isinstance(operator.weights.graph.index, ApproximateIndex)
+    """Yield the works that rules, solvers and search engines name, each once."""
+    settings = spectrum.settings
+    bandwidth = credit_of(settings.method.bandwidth, "rule")
+    credits = (bandwidth, spectrum.operator.dimension.credit, *spectrum.solve.solvers)
+    for credit in (*credits, settings.search):
+        yield from credit.references
 
 
 def methods_paragraph(
@@ -95,7 +85,7 @@ def methods_paragraph(
 
 def version() -> str:
     """Return this package's version."""
-    from .. import __version__
+    from ..base.versions import __version__
 
     return __version__
 
@@ -156,7 +146,7 @@ def as_mapping(thing: Any) -> Mapping[str, Any]:
 
 def metric_in_words(operator: Operator) -> str:
     """Say how distances were measured, if not as usual."""
-    graph = operator.weights.graph
+    graph = operator.graph
     if graph.period is not None:
         return "Distances were measured in a periodic box."
     if graph.metric == "euclidean":
@@ -187,7 +177,7 @@ def bandwidth_in_words(operator: Operator) -> str:
         )
     return (
         f"The kernel was {kernel}, with the bandwidth ρ = q₀^β, β = {minus(operator.beta)}, where "
-        f"q₀ is a density estimate from {operator.source.n_density_neighbors} nearest neighbours, "
+        f"q₀ is a density estimate from {operator.settings.n_density_neighbors} nearest neighbours, "
         f"and α = {minus(operator.alpha)}."
     )
 
@@ -195,29 +185,14 @@ def bandwidth_in_words(operator: Operator) -> str:
 def dimension_in_words(operator: Operator) -> str:
     """Say where the dimension came from."""
     found = operator.dimension
-    if found.by_scale is not None:
-        return (
-            f"The intrinsic dimension d = {with_error(found.value, found.standard_error)} was "
-            "estimated from ratios of neighbour distances (Levina and Bickel 2004)."
-        )
-    return f"The intrinsic dimension used was d = {with_error(found.value, None)}."
-
-
-def is_paper(operator: Operator) -> bool:
-    """Tell whether the settings are those of the paper's own section on the method."""
-    return operator.limiter is None and not operator.kernel.leave_one_out
+    size = with_error(found.value, found.standard_error)
+    return f"The intrinsic dimension d = {size} was {found.credit.words}."
 
 
 def epsilon_in_words(operator: Operator) -> str:
     """Say how ε was chosen, and how wide the kernel is."""
     tuning = operator.tuning
-    rules = {
-        "slope": "where the logarithm of the kernel sum S(ε) grows fastest",
-        "degree": "such that the points of the lowest 1 % have a kernel-weighted number of "
-        f"neighbours of {tuning.target or 0:.3g}",
-    }
-    rule = rules.get(tuning.rule)
-    how = f"was chosen automatically, {rule}" if rule else "was given"
+    how = f"was chosen automatically, {tuning.words}" if tuning.words else "was given"
     low, middle, high = operator.width_quantiles
     return (
         f"The bandwidth parameter ε = {short(operator.epsilon)} {how}; the kernel's width "
@@ -239,13 +214,10 @@ def short(value: float) -> str:
 
 def solver_in_words(spectrum: Spectrum) -> str:
     """Say how the eigenpairs were found."""
-    solvers = {
-        "Multilevel": "a multilevel preconditioned LOBPCG iteration (Knyazev 2001)",
-        "ShiftInvert": "a shift-and-invert Lanczos iteration (Lehoucq et al. 1998)",
-        "Lanczos": "a Lanczos iteration (Lehoucq et al. 1998)",
-    }
-    how = solvers.get(spectrum.solver, "a dense solver")
-    accuracy = max(float(spectrum.error_estimate), 1e-14)
+    how = " and ".join(credit.words for credit in spectrum.solve.solvers)
+    if not how:
+        return ""  # nothing but the known zeros of the pieces
+    accuracy = max(float(spectrum.solve.error_estimate), 1e-14)
     return (
         f"The {len(spectrum.eigenvalues)} eigenvalues nearest to 0 were computed by {how} to an "
         f"estimated relative accuracy of {power_of_ten(accuracy)}."
@@ -254,11 +226,11 @@ def solver_in_words(spectrum: Spectrum) -> str:
 
 def errors_in_words(spectrum: Spectrum) -> str:
     """Say what the error bars are."""
-    if not spectrum.operator.kernel.bandwidth.is_symmetric:
+    if not spectrum.operator.is_symmetric:
         return ""
     corrected = (
         "Eigenvalues are corrected for the finite sample to leading order. "
-        if spectrum.operator.finite_sample
+        if spectrum.settings.method.finite_sample
         else ""
     )
     return (

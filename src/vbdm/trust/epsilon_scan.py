@@ -1,38 +1,44 @@
-"""How eigenvalues and eigenfunctions move with ε, on points that can be drawn."""
+"""One scan over ε: the eigenpairs at several ε around the one in use, each mode followed.
+
+Three read it: the page's slider, the check of the plateau, and `vbdm.second_opinion`.
+"""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from ..bandwidth.sampled_rows import MOST_NEIGHBORS
 from ..base.checks import FloatArray
 from ..base.errors import InputError, SolverError, VbdmWarning
 from ..base.progress import report
-from ..estimate import estimate_operator
 from ..operator.operator import Operator
-from ..report.citing import is_paper
-from ..settings import METHODS
 from ..spectrum.alignment import align
-from ..spectrum.spectrum import Spectrum, compute_spectrum
-from .opinions import wide_enough
+from ..spectrum.solve import compute_spectrum
+from ..spectrum.spectrum import Spectrum
+from .drawn_points import drawn_rows, fair_rows
 
 #: Up to this many points the spectrum is solved on all of them at every ε.
 ALL_POINTS = 20_000
 #: Modes beyond those followed, so that one that moves down the list is not lost.
-SPARE = 4
+SPARE_MODES = 4
 #: A mode whose likeness to the one at the chosen ε falls below this is another mode.
 LIKENESS = 0.5
+#: Octaves around the ε in use.
 FACTORS = (1 / 8, 1 / 4, 1 / 2, 1.0, 2.0, 4.0, 8.0)
+
+#: Estimates the same operator from some of its points, given by their rows.
+Again = Callable[[Operator, NDArray[np.intp]], Operator]
 
 
 @dataclass(frozen=True, eq=False)
-class Sensitivity:
+class EpsilonScan:
     """Eigenpairs at several ε, modes followed from the chosen one.
 
     Attributes
@@ -60,36 +66,36 @@ class Sensitivity:
     chosen: int
 
     def as_arrays(self) -> dict[str, NDArray[Any]]:
-        """Return everything as arrays, for a file; names start with "sensitivity_"."""
-        return {f"sensitivity_{name}": np.asarray(value) for name, value in vars(self).items()}
+        """Return everything as arrays, for a file; names start with "scan_"."""
+        return {f"scan_{name}": np.asarray(value) for name, value in vars(self).items()}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Sensitivity | None:
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> EpsilonScan | None:
         """Return what `as_arrays` gave; None if the arrays hold none.
 
         Examples
         --------
-        >>> Sensitivity.from_arrays({"eigenvalues": np.zeros(3)}) is None
+        >>> EpsilonScan.from_arrays({"eigenvalues": np.zeros(3)}) is None
         True
         """
         names = list(cls.__dataclass_fields__)
-        if any(f"sensitivity_{name}" not in arrays for name in names):
+        if any(f"scan_{name}" not in arrays for name in names):
             return None
-        found: dict[str, Any] = {name: arrays[f"sensitivity_{name}"] for name in names}
+        found: dict[str, Any] = {name: arrays[f"scan_{name}"] for name in names}
         for name in ("n_points", "chosen"):
             found[name] = int(found[name])
         return cls(**found)
 
 
-def why_no_sensitivity(spectrum: Spectrum) -> str:
+def why_no_scan(spectrum: Spectrum) -> str:
     """Say why ε cannot be varied for this result; empty if it can."""
     operator = spectrum.operator
-    if not operator.kernel.bandwidth.is_symmetric:
+    if not operator.is_symmetric:
         return (
             f"The {operator.form} form of the kernel is solved densely, once; only the symmetric "
             "form is followed over ε."
         )
-    if operator.weights.graph.points is None:
+    if operator.graph.points is None:
         return (
             "The input was distances, not points: a wider kernel would need neighbours that were "
             "not given, and there is no place to draw the points at."
@@ -97,128 +103,69 @@ def why_no_sensitivity(spectrum: Spectrum) -> str:
     return ""
 
 
-def sensitivity(
-    spectrum: Spectrum, n_drawn: int = 5000, factors: Sequence[float] = FACTORS
-) -> Sensitivity | None:
+def scan_modes(
+    spectrum: Spectrum,
+    factors: Sequence[float] = FACTORS,
+    *,
+    n_drawn: int = 5000,
+    again: Again | None = None,
+) -> EpsilonScan:
     """Solve at several ε around the one in use, and follow the modes.
 
     Parameters
     ----------
     spectrum : Spectrum
-        The result.
-    n_drawn : int
-        At how many points eigenfunctions are kept. Clouds of more than 20,000 points are
-        re-estimated on as many drawn ones, around the ε which suits these.
+        The result, of a symmetric operator.
     factors : sequence of float
         Times the chosen ε, which is always among them. The largest are left out where they would
         need too many neighbours, and any where the solver fails.
-
-    Returns
-    -------
-    Sensitivity or None
-        None where ε cannot be varied; `why_no_sensitivity` says why.
-
-    Examples
-    --------
-    >>> op = vbdm.estimate_operator(vbdm.datasets.circle(300, random_state=0).points)
-    >>> found = sensitivity(op.spectrum(3), factors=(0.5, 1, 2))
-    >>> found.eigenvalues.shape, found.chosen
-    ((3, 3), 1)
+    n_drawn : int
+        At how many points eigenfunctions are kept.
+    again : callable, optional
+        Estimates the same operator from some of the points. If given, clouds of more than 20,000
+        points are estimated on as many drawn ones, around the ε which suits these.
     """
-    if why_no_sensitivity(spectrum):
-        return None
-    whole = spectrum.operator.n_points <= ALL_POINTS
+    operator = spectrum.operator
+    whole = again is None or operator.n_points <= ALL_POINTS
     # A part to be estimated from must be a fair sample; one to be looked at need not.
     rows = drawn_rows(spectrum, n_drawn) if whole else fair_rows(spectrum, n_drawn)
     truth = np.real(spectrum.eigenfunctions[rows])
+    steps = []
     with warnings.catch_warnings():
         # What is doubtful at other ε is the very thing to be shown.
         warnings.simplefilter("ignore", VbdmWarning)
-        operator = spectrum.operator if whole else on_some(spectrum.operator, rows)
-        grid = sorted({1.0, *(float(factor) for factor in factors)})
-        steps = []
-        for number, factor in enumerate(grid):
-            report("sensitivity", number, len(grid))
-            found = spectrum if whole and factor == 1 else solved_at(operator, factor, spectrum)
-            if found is not None:
-                functions = found.eigenfunctions[rows] if whole else found.eigenfunctions
-                steps.append((factor, *followed(found, functions, truth, spectrum)))
-        report("sensitivity", len(grid), len(grid))
+        if again is not None and not whole:
+            operator = again(operator, rows)
+        for factor, found in solved_over(operator, factors, spectrum, whole):
+            functions = found.eigenfunctions[rows] if whole else found.eigenfunctions
+            steps.append((factor, *followed(found, functions, truth, spectrum)))
     used, values, errors, moved = (list(part) for part in zip(*steps, strict=True))
-    return Sensitivity(
+    return EpsilonScan(
         operator.epsilon * np.array(used), np.array(values), np.array(errors), rows,
         np.array(moved, dtype=np.float32), operator.n_points, used.index(1.0),
     )  # fmt: skip
 
 
-def drawn_rows(spectrum: Spectrum, most: int) -> NDArray[np.intp]:
-    """Choose points to draw: at random, but always the same ones, and sparse ones first.
-
-    Points that are unresolved or on a weak link are few and matter: up to a quarter of the places
-    are theirs.
-    """
-    n = spectrum.operator.n_points
-    if n <= most:
-        return np.arange(n)
-    generator = np.random.default_rng(0)
-    marked = np.flatnonzero(spectrum.unresolved | weak(spectrum))
-    if len(marked) > most // 4:
-        marked = generator.choice(marked, most // 4, replace=False)
-    others = np.setdiff1d(np.arange(n), marked)
-    return np.sort(
-        np.concatenate([marked, generator.choice(others, most - len(marked), replace=False)])
-    )
-
-
-def fair_rows(spectrum: Spectrum, most: int) -> NDArray[np.intp]:
-    """Choose points at random, all with the same chance."""
-    n = spectrum.operator.n_points
-    return np.sort(np.random.default_rng(0).choice(n, min(most, n), replace=False))
-
-
-def weak(spectrum: Spectrum) -> NDArray[np.bool_]:
-    """Return the points of weak links; none for the forms that do not know them."""
-    if len(spectrum.extent) != len(spectrum.eigenvalues):
-        return np.zeros(spectrum.operator.n_points, dtype=np.bool_)
-    return spectrum.weak_links
-
-
-def on_some(operator: Operator, rows: NDArray[np.intp]) -> Operator:
-    """Estimate the same operator from some of the points, with the ε that suits these."""
-    graph, kernel = operator.weights.graph, operator.kernel
-    points = np.asarray(graph.points)[rows]
-    which: dict[str, Any] = {"operator": operator.c1, "beta": operator.beta}
-    if operator.beta is None:
-        which = {"alpha": operator.alpha, "bandwidth": np.asarray(operator.bandwidth)[rows]}
-    return estimate_operator(
-        points,
-        **which,
-        **numbers_of_neighbors(operator, len(points)),
-        dim=operator.dim,
-        shape=kernel.shape,
-        leave_one_out=kernel.leave_one_out,
-        limiter=operator.limiter or False,
-        finite_sample=operator.finite_sample,
-        metric=graph.metric,
-        period=None if graph.period is None else [p or None for p in graph.period.tolist()],
-    )
-
-
-def numbers_of_neighbors(operator: Operator, n_points: int) -> dict[str, Any]:
-    """Return the method, with its numbers of neighbours, that fewer points can have."""
-    source = operator.source
-    known = {"n_density_neighbors": min(source.n_density_neighbors, n_points)}
-    if is_paper(operator):
-        return {**known, "method": "paper", "n_neighbors": min(operator.n_neighbors, n_points)}
-    effort = source.n_neighbors / METHODS["resolved"].n_neighbors
-    return {**known, "method": "resolved", "effort": float(np.clip(effort, 0.25, 16))}
+def solved_over(
+    operator: Operator, factors: Sequence[float], reference: Spectrum, whole: bool
+) -> Iterator[tuple[float, Spectrum]]:
+    """Yield each factor with the spectrum there; `whole`: the reference is the one at factor 1."""
+    # Lists that were given up are searched for once, not at every ε.
+    operator = replace(operator, kernel=replace(operator.kernel, graph=operator.graph.with_lists()))
+    grid = sorted({1.0, *(float(factor) for factor in factors)})
+    for number, factor in enumerate(grid):
+        report("sensitivity", number, len(grid))
+        found = reference if whole and factor == 1 else solved_at(operator, factor, reference)
+        if found is not None:
+            yield factor, found
+    report("sensitivity", len(grid), len(grid))
 
 
 def solved_at(operator: Operator, factor: float, reference: Spectrum) -> Spectrum | None:
     """Return the spectrum at another ε; None where there are no neighbours or no solution."""
-    n = min(len(reference.eigenvalues) + SPARE, operator.n_points)
+    n = min(len(reference.eigenvalues) + SPARE_MODES, operator.n_points)
     # Where only the largest piece was solved, zeros of other pieces would take its modes' places.
-    alone = reference.n_solved == 1 < reference.n_components
+    alone = reference.pieces.n_solved == 1 < reference.n_components
     pieces = "largest" if alone else "each"
     try:
         other = operator if factor == 1 else wide_enough(operator, factor * operator.epsilon)
@@ -229,6 +176,18 @@ def solved_at(operator: Operator, factor: float, reference: Spectrum) -> Spectru
         if factor == 1:
             raise
         return None
+
+
+def wide_enough(operator: Operator, epsilon: float) -> Operator | None:
+    """Return the operator at this ε, with more neighbours if needed; None if it would take many."""
+    graph = operator.graph
+    if epsilon > operator.epsilon:
+        growth = (epsilon / operator.epsilon) ** (operator.dim / 2)
+        wanted = min(int(growth * operator.n_neighbors), graph.n_points)
+        if wanted > MOST_NEIGHBORS and wanted > graph.n_neighbors:
+            return None
+        graph = graph.with_neighbors(wanted)
+    return operator.at_epsilon(epsilon, graph)
 
 
 def followed(

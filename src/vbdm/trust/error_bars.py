@@ -16,9 +16,6 @@ what remains is the noise of the kernel itself. The variance of θ is :math:`Σ 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
-
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import eigh
@@ -26,20 +23,14 @@ from scipy.linalg import eigh
 from ..base.checks import FloatArray
 from ..base.errors import bad_input
 from ..base.threads import one_blas_thread
-from ..graph.graph import NeighborGraph
-from ..kernel.kernel import Kernel, evaluate_kernel
-from ..operator.operator import Operator, normalise
+from ..operator.operator import Operator
 from ..spectrum.finite_sample import share_at
-
-if TYPE_CHECKING:
-    from ..spectrum.spectrum import Spectrum
-
-Groups = tuple[np.ndarray, ...]
+from ..spectrum.spectrum import Groups, Spectrum
 
 
 def refuse_unsymmetric(spectrum: Spectrum) -> None:
     """Raise for the forms whose error bars the theory here does not cover."""
-    if not spectrum.operator.kernel.bandwidth.is_symmetric:
+    if not spectrum.operator.is_symmetric:
         raise bad_input(
             "There are no error bars for this form.",
             received=f"form={spectrum.operator.form!r}",
@@ -48,21 +39,10 @@ def refuse_unsymmetric(spectrum: Spectrum) -> None:
         )
 
 
-def tree_vectors(spectrum: Spectrum) -> FloatArray:
-    """Return the eigenfunctions in the tree's order."""
-    return np.asarray(spectrum.operator.weights.graph.to_tree(spectrum.eigenfunctions))
-
-
-def local_times(spectrum: Spectrum) -> FloatArray:
-    """Return g, the local time of the pencil: ε m ρ², or what the limiter makes of it."""
-    steps = spectrum.operator.steps
-    return steps if spectrum.limit is None else spectrum.limit.time(1 / steps)
-
-
 def influences(spectrum: Spectrum) -> FloatArray:
     """Return what each sample adds to each λ, (N, n) in the tree's order; columns sum to 0."""
-    op, u, theta = spectrum.operator, tree_vectors(spectrum), spectrum.pencil_eigenvalues
-    time, degree = local_times(spectrum)[:, None], op.degrees[:, None]
+    op, u, theta = spectrum.operator, spectrum.vectors, spectrum.solve.pencil_eigenvalues
+    time, degree = spectrum.local_times[:, None], op.degrees[:, None]
     square = u**2
     held = square * (1 - theta * time)
     # One product for both: the matrix is read once.
@@ -72,41 +52,35 @@ def influences(spectrum: Spectrum) -> FloatArray:
     sums = op.kernel.row_sums
     share = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0)[:, None]
     spread = op.kernel.weights @ (own * share)
-    counts = op.weights.graph.counts
+    counts = op.order.counts
     if counts is not None:
         spread *= counts[:, None]
     total = own - alpha * spread
-    return np.asarray(total / response(spectrum, square) / spectrum.finite_sample)
+    return np.asarray(total / response(spectrum, square) / spectrum.correction)
 
 
 def response(spectrum: Spectrum, square: FloatArray) -> FloatArray:
     """Return dT/dλ for each mode: B, or its counterpart in the limiter's last step."""
-    op, limit, limiter = spectrum.operator, spectrum.limit, spectrum.operator.limiter
+    op, limit = spectrum.operator, spectrum.limit
+    limiter = op.settings.method.limiter
     local = 1 / op.steps
     if limit is None or limiter is None:
         return np.asarray((op.degrees * op.steps) @ square)
     result = np.empty(square.shape[1])
     # The row balance was solved before the finite-sample correction.
-    rates = -spectrum.eigenvalues * spectrum.finite_sample
-    for j, (rate, theta) in enumerate(zip(rates, spectrum.pencil_eigenvalues, strict=True)):
+    rates = -spectrum.eigenvalues * spectrum.correction
+    for j, (rate, theta) in enumerate(zip(rates, spectrum.solve.pencil_eigenvalues, strict=True)):
         slowest = np.maximum(local, min(limiter.kappa * theta, limit.highest))
         result[j] = (op.degrees * np.exp(-rate / slowest) / slowest) @ square[:, j]
     return result
 
 
 def covariance(spectrum: Spectrum) -> FloatArray:
-    """Return the sampling covariance of the eigenvalues, (n, n); computed once per spectrum."""
+    """Return the sampling covariance of the eigenvalues, (n, n) (kept as `spectrum.covariance`)."""
     refuse_unsymmetric(spectrum)
-    known = _covariances.get(spectrum)
-    if known is None:
-        influence = influences(spectrum)
-        with one_blas_thread():
-            known = _covariances[spectrum] = influence.T @ influence
-    return known
-
-
-#: Covariances last as long as their spectrum: both the groups and their errors need them.
-_covariances: WeakKeyDictionary[Spectrum, FloatArray] = WeakKeyDictionary()
+    influence = influences(spectrum)
+    with one_blas_thread():
+        return np.asarray(influence.T @ influence)
 
 
 def sampling_errors(spectrum: Spectrum) -> FloatArray:
@@ -121,7 +95,7 @@ def sampling_errors(spectrum: Spectrum) -> FloatArray:
 def group_error(spectrum: Spectrum, group: ArrayLike) -> float:
     """Return the standard error of the mean of some eigenvalues, a known degenerate group."""
     members = np.asarray(group)
-    mean = covariance(spectrum)[np.ix_(members, members)].mean()
+    mean = spectrum.covariance[np.ix_(members, members)].mean()
     # On a perfect grid nothing varies, and rounding may say less than nothing.
     return float(np.sqrt(max(mean, 0.0)))
 
@@ -132,7 +106,7 @@ def group_by_size(spectrum: Spectrum) -> Groups:
     Sorted members of a degenerate group repel each other, so only their mean has an error that
     makes sense.
     """
-    single = np.sqrt(np.diag(covariance(spectrum)))
+    single = np.sqrt(np.diag(spectrum.covariance))
     values = spectrum.eigenvalues
     gap = -np.diff(values)
     together = gap < 2 * np.maximum(single[1:], single[:-1])
@@ -150,11 +124,7 @@ def epsilon_bias(spectrum: Spectrum) -> FloatArray:
     kernel at ε/2 is the square of that at ε. The modes are held fixed.
     """
     operator = spectrum.operator
-    kernel = operator.kernel.halved()
-    if kernel is None:
-        halved = at_epsilon(operator, operator.epsilon / 2)
-    else:
-        halved = with_kernel(operator, kernel)
+    halved = operator.with_kernel(operator.kernel.halved())
     with one_blas_thread():
         half = ritz_values(spectrum, halved)
         full = ritz_values(spectrum, spectrum.operator)
@@ -164,32 +134,12 @@ def epsilon_bias(spectrum: Spectrum) -> FloatArray:
     return np.where(spectrum.eigenvalues == 0, 0.0, change)
 
 
-def at_epsilon(operator: Operator, epsilon: float, graph: NeighborGraph | None = None) -> Operator:
-    """Return the same operator at another ε, on the same bandwidth and the same (or that) graph."""
-    old = operator.kernel
-    kernel = evaluate_kernel(
-        graph or operator.weights.graph, old.bandwidth, epsilon, old.shape,
-        leave_one_out=old.leave_one_out, cutoff=old.cutoff, one_way_share=old.one_way_share,
-    )  # fmt: skip
-    return with_kernel(operator, kernel)
-
-
-def with_kernel(operator: Operator, kernel: Kernel) -> Operator:
-    """Return the operator with the same settings from another kernel."""
-    return normalise(
-        kernel, operator.source, dimension=operator.dimension, alpha=operator.alpha,
-        beta=operator.beta, c1=operator.c1, tuning=operator.tuning, limiter=operator.limiter,
-        finite_sample=operator.finite_sample,
-        smallest_piece=operator.smallest_piece,
-    )  # fmt: skip
-
-
 def ritz_values(spectrum: Spectrum, operator: Operator) -> FloatArray:
     """Return the rates of an operator in the space of the spectrum's eigenfunctions."""
-    u = tree_vectors(spectrum)
+    u = spectrum.vectors
     limit, local = spectrum.limit, 1 / operator.steps
     time = operator.steps if limit is None else limit.time(local)
-    degrees, spread = operator.degrees[:, None], operator.kernel.spread[:, None]
+    degrees, spread = operator.degrees[:, None], operator.kernel.relative_variance[:, None]
     product = operator.weights @ np.hstack([u, spread])
     of_vectors, of_spread = product[:, :-1], product[:, -1:]
     stiffness = u.T @ (degrees * u - of_vectors)

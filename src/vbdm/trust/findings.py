@@ -1,24 +1,29 @@
-"""What a judgement is: a traffic light and a sentence; and which eigenvalues are judged."""
+"""What a check found: a light, words, and the warning that goes with it; said once, read everywhere.
+
+The page, the terminal, results.json, the warnings and `vbdm.diagnose` all read the same findings.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..base.checks import FloatArray
+from ..base.errors import VbdmWarning
 from ..base.wording import listed
 
 Light = Literal["green", "amber", "red"]
-#: Judgements on eigenvalues look at this many of the first nonzero ones.
+#: Checks of eigenvalues look at this many of the first nonzero ones.
 FIRST = 5
 
 
 @dataclass(frozen=True)
-class Diagnosis:
-    """One thing that was looked at.
+class Finding:
+    """What one check found.
 
     Attributes
     ----------
@@ -27,15 +32,24 @@ class Diagnosis:
     light : {"green", "amber", "red"}
         Fine; look at it before you trust the result; do not trust the result as it is.
     words : str
-        What was found and, unless it is fine, what to do.
+        What was found and, unless it is fine, what to do. Parameters stand in `backticks`.
     value : float or None
         The number behind the judgement.
+    limit : float or None
+        Up to which value (or, where larger is better, from which) the light is green.
+    warning : class of VbdmWarning, or None
+        The warning that is issued when the result is made; None: none.
+    flags : mapping from int to str
+        Eigenvalues that are doubtful because of it, each with a few words.
     """
 
     name: str
     light: Light
     words: str
     value: float | None = None
+    limit: float | None = None
+    warning: type[VbdmWarning] | None = None
+    flags: Mapping[int, str] = field(default_factory=dict)
 
 
 def nonzero_modes(eigenvalues: FloatArray) -> NDArray[np.intp]:

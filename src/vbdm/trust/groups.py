@@ -47,7 +47,7 @@ def groups_of(spectrum: Spectrum) -> tuple[Group, ...]:
     [(0,), (1, 2, 3), (4, 5, 6, 7, 8)]
     """
     values = np.real(spectrum.eigenvalues)
-    if not spectrum.operator.kernel.bandwidth.is_symmetric:
+    if not spectrum.operator.is_symmetric:
         return tuple(Group((i,), float(value), np.nan) for i, value in enumerate(values))
     errors = spectrum.standard_errors
     return tuple(

@@ -1,91 +1,148 @@
-"""What may be wrong with an operator, said in words when it is made."""
+"""Checks of an operator: each looks at one thing and returns a finding, or None if it does not apply."""
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
-from ..base.checks import FloatArray
 from ..base.errors import (
     DensityTailWarning,
     NoiseWarning,
     SaturatedNeighborsWarning,
     UnboundedErrorWarning,
-    VbdmWarning,
 )
+from ..base.wording import minus, percent, with_error
+from ..graph.build import LOW_RECALL, recall_in_words
 from ..operator import theory
 from ..operator.operator import Operator
+from .findings import Finding, Light
+from .randomness import regularity
+
+#: Share of points whose lists may end inside the kernel; beyond the second the light is red.
+SATURATED, MOST_SATURATED = 0.05, 0.3
+#: How many times the density may vary before growing errors matter.
+WIDE_SPAN = 1000.0
+#: A dimension that changes by more than this share with the scale is doubtful.
+DRIFT = 0.25
+#: Regularity (see `regularity`) above which points are not random: grids have 0.94 to 1, random
+#: points 0.4 to 0.6, noise in ten columns around a curve up to 0.72.
+EVEN = 0.85
+#: Operators with a c1 up to this count as Laplacians.
+NEARLY_LAPLACIAN = 0.05
+#: A density bounded away from 0 has its lowest quantiles close together; one that falls towards 0
+#: has them far apart: a factor of 17 to 33 for Gaussians between 5 % and 0.2 %.
+TAIL_RATIO, TAIL_QUANTILES, TAIL_POINTS = 8.0, (0.05, 0.002), 200
 
 
-def warn_of_doubts(operator: Operator, pilot: FloatArray) -> None:
-    """Warn of everything doubtful; `pilot` is the first density estimate."""
-    for category, message in (
-        (SaturatedNeighborsWarning, saturated_lists(operator)),
-        (UnboundedErrorWarning, unbounded_errors(operator, pilot)),
-        (DensityTailWarning, laplacian_of_a_tail(operator, pilot)),
-        (NoiseWarning, drifting_dimension(operator)),
-    ):
-        if message:
-            say(message, category)
-
-
-def say(message: str, category: type[VbdmWarning]) -> None:
-    """Warn at the line that called `estimate_operator`."""
-    warnings.warn(message, category, stacklevel=4)
-
-
-def saturated_lists(operator: Operator) -> str:
-    """Look for neighbour lists that end inside the kernel."""
-    if operator.kernel.saturated <= 0.05:
-        return ""
-    return (
-        f"At {operator.kernel.saturated:.0%} of the points the {operator.n_neighbors} nearest "
-        "neighbours end before the kernel has decayed to 1e-3, so the operator is too small "
-        "there. Raise `n_neighbors`, or lower `epsilon`."
+def neighbor_lists(operator: Operator) -> Finding:
+    """Judge whether the lists of neighbours hold the kernel."""
+    share, k, name = operator.kernel.saturated, operator.n_neighbors, "Neighbour lists"
+    if share <= SATURATED:
+        words = f"{k} neighbours per point hold the kernel at {percent(1 - share)} of the points."
+        return Finding(name, "green", words, share, SATURATED)
+    words = (
+        f"At {percent(share)} of the points the {k} nearest neighbours end before the kernel has "
+        "decayed, so the operator is too small there. Raise `n_neighbors`, or lower `epsilon`."
     )
+    light: Light = "red" if share > MOST_SATURATED else "amber"
+    return Finding(name, light, words, share, SATURATED, SaturatedNeighborsWarning)
 
 
-def unbounded_errors(operator: Operator, pilot: FloatArray) -> str:
-    """Look for a bandwidth whose error grows where the density falls (derived exponent c2)."""
+def search_recall(operator: Operator) -> Finding | None:
+    """Judge an approximate search; it has warned already when it was made."""
+    recall = operator.graph.recall
+    if recall is None:
+        return None
+    light: Light = "green" if recall >= LOW_RECALL else "amber" if recall >= 0.8 else "red"
+    return Finding("Neighbour search", light, recall_in_words(recall), recall, LOW_RECALL)
+
+
+def error_exponents(operator: Operator) -> Finding | None:
+    """Judge by the theory whether the sampling error stays bounded where data is sparse."""
+    if operator.beta is None:
+        return None
+    name, beta, d = "Error exponents", operator.beta, operator.dim
+    exponent = theory.c2(operator.alpha, beta, d)
+    if theory.bounded(operator.alpha, beta, d):
+        words = (
+            f"With β = {minus(beta)} in dimension {d:.2g} the sampling error stays bounded where "
+            f"the density q is sparse: there it goes like q to the power {minus(-exponent)}."
+        )
+        return Finding(name, "green", words, exponent, 0.0)
+    pilot = operator.pilot.density
     span = float(pilot.max() / pilot.min())
-    if operator.beta is None or span <= 1000:
-        return ""
-    if theory.bounded(operator.alpha, operator.beta, operator.dim):
-        return ""
-    return (
-        f"The density spans a factor of {span:.0f}; with beta={operator.beta:g} in dimension "
-        f"{operator.dim:.2g} the sampling error of L f grows without bound where the density "
-        "is small. Use a negative beta, such as the default."
+    words = (
+        f"With β = {minus(beta)} in dimension {d:.2g} the sampling error grows without bound where "
+        f"the data is sparse, and the density varies {span:,.0f} fold. Use a negative `beta`, such "
+        "as the default."
     )
+    if span <= WIDE_SPAN:
+        return Finding(name, "amber", words, exponent, 0.0)
+    return Finding(name, "red", words, exponent, 0.0, UnboundedErrorWarning)
 
 
-def laplacian_of_a_tail(operator: Operator, pilot: FloatArray) -> str:
-    """Look for a Laplacian on the whole space, where it has no discrete spectrum.
-
-    A density that is bounded away from 0 has lowest quantiles close together; one that falls
-    towards 0 has them far apart: a factor of 17 to 33 for Gaussians between 5 % and 0.2 %.
-    """
-    if operator.c1 is None or operator.c1 > 0.05 or len(pilot) < 200:
-        return ""
-    low, lowest = np.quantile(pilot, [0.05, 0.002])
-    if low / lowest < 8:
-        return ""
-    return (
-        "The density falls towards 0 at the edge of the data, so this looks like a sample of an "
-        f"unbounded space (the sparsest points are {low / lowest:.0f} times sparser than the "
-        "sparsest 5 %). There the Laplacian (c1 = 0) has no discrete spectrum: its eigenvalues "
-        "here only reflect where the data ends. Ask for operator='generator' instead."
-    )
-
-
-def drifting_dimension(operator: Operator) -> str:
-    """Look for a dimension that grows towards small scales: noise around the manifold."""
-    readings = operator.dimension.by_scale
-    if readings is None or operator.dimension.drift < 0.25 or readings[0] < readings[-1]:
-        return ""
-    return (
+def dimension(operator: Operator) -> Finding:
+    """Judge the dimension; one that grows towards small scales is a sign of noise."""
+    found, name = operator.dimension, "Dimension"
+    size = with_error(found.value, found.standard_error)
+    readings = found.by_scale
+    if readings is None:
+        words = f"The dimension in use is {size}; it was not checked at other scales."
+        return Finding(name, "green", words, found.value)
+    if found.drift < DRIFT:
+        words = f"The dimension is {size} and depends little on the scale."
+        return Finding(name, "green", words, found.drift, DRIFT)
+    if readings[0] < readings[-1]:
+        words = (
+            f"The dimension depends on the scale: {readings.min():.1f} to {readings.max():.1f}. If "
+            "you know it, give `dim`."
+        )
+        return Finding(name, "amber", words, found.drift, DRIFT)
+    words = (
         f"The dimension depends on the scale: {readings[0]:.1f} from the nearest neighbours, "
         f"{readings[-1]:.1f} from more of them, {operator.tuning.dim:.1f} at the kernel's own "
         "scale. Noise around a manifold does this. If you know the dimension, give `dim`."
     )
+    return Finding(name, "amber", words, found.drift, DRIFT, NoiseWarning)
+
+
+def spacing(operator: Operator) -> Finding | None:
+    """Judge whether the points are random, or spaced regularly as on a grid."""
+    evenness, name = regularity(operator.graph), "Spacing"
+    if evenness is None:
+        return None
+    if evenness <= EVEN:
+        words = "The points are spaced irregularly, as random points are."
+        return Finding(name, "green", words, evenness, EVEN)
+    advice = []
+    if operator.kernel.leave_one_out:
+        advice.append("pass leave_one_out=False")
+    if operator.dimension.by_scale is not None:
+        advice.append("give `dim`")
+    found = "The points are spaced regularly"
+    if not advice:
+        words = f"{found}. The error bars are for random points, and say nothing here."
+        return Finding(name, "green", words, evenness, EVEN)
+    words = f"{found}. Error bars and leave-one-out are for random points: {' and '.join(advice)}."
+    return Finding(name, "amber", words, evenness, EVEN)
+
+
+def density_tail(operator: Operator) -> Finding | None:
+    """Judge whether a Laplacian makes sense: on the whole space it has no discrete spectrum."""
+    if operator.c1 is None or operator.c1 > NEARLY_LAPLACIAN:
+        return None
+    name, pilot = "Density at the edge", operator.pilot.density
+    low, lowest = np.quantile(pilot, TAIL_QUANTILES)
+    ratio = float(low / lowest)
+    if len(pilot) < TAIL_POINTS or ratio < TAIL_RATIO:
+        words = (
+            "The density shows no sign of falling towards 0, so the Laplacian has a discrete "
+            "spectrum here."
+        )
+        return Finding(name, "green", words, ratio, TAIL_RATIO)
+    words = (
+        "The density falls towards 0 at the edge of the data, so this looks like a sample of an "
+        f"unbounded space (the sparsest points are {ratio:.0f} times sparser than the sparsest "
+        "5 %). There the Laplacian (c1 = 0) has no discrete spectrum: its eigenvalues here only "
+        "reflect where the data ends. Ask for the generator, operator='generator', instead."
+    )
+    return Finding(name, "red", words, ratio, TAIL_RATIO, DensityTailWarning)

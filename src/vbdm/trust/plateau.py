@@ -2,49 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 
 from ..base.checks import FloatArray
 from ..base.wording import percent
 from ..spectrum.spectrum import Spectrum
+from .epsilon_scan import EpsilonScan
+from .findings import FIRST, Finding, Light, eigenvalues, nonzero_modes
 from .groups import groups_of
-from .lights import FIRST, Diagnosis, Light, eigenvalues, nonzero_modes
+
+#: Movement of the first eigenvalues, when ε is doubled or halved, that is little, and that is much.
+LITTLE, MUCH = 0.05, 0.2
 
 
-class EpsilonTable(Protocol):
-    """Eigenvalues on a grid of ε, as `vbdm.report.Sensitivity` has them."""
-
-    @property
-    def epsilons(self) -> FloatArray:
-        """The grid, (m,)."""
-
-    @property
-    def eigenvalues(self) -> FloatArray:
-        """Eigenvalues there, (m, n); NaN where a mode was lost."""
-
-    @property
-    def standard_errors(self) -> FloatArray:
-        """Their sampling errors, (m, n)."""
-
-    @property
-    def chosen(self) -> int:
-        """Which row belongs to the ε in use."""
-
-    @property
-    def n_points(self) -> int:
-        """How many points were solved on."""
-
-
-def plateau(spectrum: Spectrum, sensitivity: EpsilonTable) -> Diagnosis:
+def plateau(spectrum: Spectrum, scan: EpsilonScan) -> Finding:
     """Judge how much the first eigenvalues move when ε is doubled or halved."""
-    name, here = "Plateau over ε", sensitivity.chosen
-    values = np.abs(np.asarray(sensitivity.eigenvalues))
-    first = nonzero_modes(np.asarray(sensitivity.eigenvalues)[here])[:FIRST]
-    beside, how = rows_to_compare(np.asarray(sensitivity.epsilons), here)
+    name, here = "Plateau over ε", scan.chosen
+    values = np.abs(np.asarray(scan.eigenvalues))
+    first = nonzero_modes(np.asarray(scan.eigenvalues)[here])[:FIRST]
+    beside, how = rows_to_compare(np.asarray(scan.epsilons), here)
     if not first.size or not beside:
-        return Diagnosis(name, "amber", "There are no eigenvalues to compare over ε.")
+        return Finding(name, "amber", "There are no eigenvalues to compare over ε.")
     moves = np.array([np.abs(values[row, first] - values[here, first]) for row in beside])
     lost = first[~np.isfinite(moves).all(axis=0)]
     if lost.size:
@@ -52,32 +30,32 @@ def plateau(spectrum: Spectrum, sensitivity: EpsilonTable) -> Diagnosis:
             f"{eigenvalues(lost)} cannot be followed when ε is {how}: no mode there is "
             "like it. Trust only those before, or give more data."
         )
-        return Diagnosis(name, "red" if lost[0] == first[0] else "amber", words)
+        return Finding(name, "red" if lost[0] == first[0] else "amber", words)
     base, *others = means_of_groups(spectrum, values[[here, *beside]])[:, first]
     moves = np.abs(np.array(others) - base)
     relative = float(np.median(moves / base, axis=1).max())
-    bars = np.asarray(sensitivity.standard_errors)[here, first]
+    bars = np.asarray(scan.standard_errors)[here, first]
     within = bool((moves <= 2 * bars).all())
     which = f"The first {len(first)} nonzero eigenvalues move"
     if len(first) == 1:
         which = "The first nonzero eigenvalue moves"
     found = f"{which} by {percent(relative)} (median) when ε is {how}"
-    part = sensitivity.n_points < spectrum.operator.n_points
+    part = scan.n_points < spectrum.operator.n_points
     if part:
-        found += f", on {sensitivity.n_points:,} drawn points"
+        found += f", on {scan.n_points:,} drawn points"
     if within:
-        return Diagnosis(name, "green", f"{found}: less than the error bars.", relative)
-    if relative <= 0.05:
+        return Finding(name, "green", f"{found}: less than the error bars.", relative, LITTLE)
+    if relative <= LITTLE:
         words = (
             f"{found}: little in itself, but more than the error bars. Count it as a systematic "
             f"error of {percent(relative)}."
         )
-        return Diagnosis(name, "green", words, relative)
+        return Finding(name, "green", words, relative, LITTLE)
     todo = "Treat this as a systematic error beside the error bars; more data widens the plateau."
     if part:
         todo = "With all points the plateau is wider; compare with a larger part if it matters."
-    light: Light = "amber" if part or relative <= 0.2 else "red"
-    return Diagnosis(name, light, f"{found}. {todo}", relative)
+    light: Light = "amber" if part or relative <= MUCH else "red"
+    return Finding(name, light, f"{found}. {todo}", relative, LITTLE)
 
 
 def rows_to_compare(epsilons: FloatArray, here: int) -> tuple[list[int], str]:

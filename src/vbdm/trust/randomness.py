@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from scipy.fft import irfft, next_fast_len, rfft
 
 from ..base.checks import FloatArray
-from ..graph.graph import NeighborGraph
+from ..graph.lists import ReleasedLists
+from ..graph.neighbor_graph import NeighborGraph
 
 #: Points whose neighbours are looked at, and how many neighbours.
 SAMPLE, NEAREST = 2000, 8
@@ -97,9 +98,7 @@ def nearest_distances(graph: NeighborGraph) -> FloatArray | None:
     """Return squared distances of the nearest neighbours of some points, themselves left out."""
     n, k = graph.n_points, NEAREST + 1
     rows = np.linspace(0, n - 1, min(n, SAMPLE)).round().astype(np.intp)
-    if graph.table is None and graph.index is not None and graph.tree_points is not None:
-        # The table was released; to search for all of it again would take long.
-        return graph.index.query(graph.tree_points[rows], min(k, n))[1][:, 1:]
-    if graph.table is None and graph.kept_sqdist is None:
-        return None
+    if isinstance(graph.lists, ReleasedLists):
+        # To search for all of them again would take long.
+        return graph.point_set.nearest(rows, min(k, n))[1][:, 1:]
     return graph.distances(rows, slice(1, k))

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..bandwidth.epsilon_by_degree import MOST_NEIGHBORS
 from ..base.checks import FloatArray, check_count, frozen
-from ..base.errors import TuningWarning, VbdmWarning, bad_input
+from ..base.errors import TuningWarning, VbdmWarning, bad_input, warn_user
 from ..operator.operator import Operator
-from ..spectrum.spectrum import compute_spectrum
-from .error_bars import at_epsilon
+from ..spectrum.solve import compute_spectrum
+from .epsilon_scan import scan_modes
 
 #: How far the rules may lie apart before a warning.
 FACTOR = 4.0
@@ -56,7 +55,8 @@ def second_opinion(operator: Operator, n: int = 6) -> Opinions:
     Parameters
     ----------
     operator : Operator
-        As estimated; neighbours are searched again where a larger ε needs more of them.
+        As estimated; neighbours are searched again where a larger ε needs more of them. All points
+        are solved on, however many there are.
     n : int
         How many eigenvalues to follow, the 0 included.
 
@@ -71,7 +71,7 @@ def second_opinion(operator: Operator, n: int = 6) -> Opinions:
     >>> vbdm.second_opinion(op, n=4).disagree
     False
     """
-    if not isinstance(operator, Operator) or not operator.kernel.bandwidth.is_symmetric:
+    if not isinstance(operator, Operator) or not operator.is_symmetric:
         raise bad_input(
             "A second opinion needs a symmetric operator.",
             received=getattr(operator, "form", type(operator).__name__),
@@ -79,39 +79,15 @@ def second_opinion(operator: Operator, n: int = 6) -> Opinions:
             hint="Pass what vbdm.estimate_operator(X) returns.",
         )
     n = check_count(n, "n", low=2, high=operator.n_points)
-    epsilons = operator.epsilon * np.exp2(np.arange(-3.0, 4.0))
-    rows = []
     with warnings.catch_warnings():
-        # What is doubtful at the ends of the grid is the very thing to be shown.
         warnings.simplefilter("ignore", VbdmWarning)
-        for epsilon in epsilons:
-            other = wide_enough(operator, epsilon)
-            if other is None:
-                break
-            spectrum = compute_spectrum(other, n, components="largest")
-            rows.append((padded(-spectrum.eigenvalues, n), padded(spectrum.standard_errors, n)))
-    rates, errors = (np.array(part) for part in zip(*rows, strict=True))
-    opinions = judge(operator.epsilon, epsilons[: len(rows)], rates, errors)
+        here = compute_spectrum(operator, n, components="largest")
+    scan = scan_modes(here, n_drawn=operator.n_points)
+    rates, errors = -scan.eigenvalues[:, 1:], scan.standard_errors[:, 1:]
+    opinions = judge(operator.epsilon, scan.epsilons, rates, errors)
     if opinions.disagree:
-        warnings.warn(describe(opinions), TuningWarning, stacklevel=2)
+        warn_user(describe(opinions), TuningWarning)
     return opinions
-
-
-def padded(values: FloatArray, n: int) -> FloatArray:
-    """Return the nonzero modes, NaN where a shattered cloud has fewer than n - 1."""
-    return np.concatenate([values[1:], np.full(n - len(values), np.nan)])
-
-
-def wide_enough(operator: Operator, epsilon: float) -> Operator | None:
-    """Return the operator at this ε, with more neighbours if needed; None if it would take many."""
-    graph, bandwidth = operator.weights.graph, operator.kernel.bandwidth
-    if epsilon > operator.epsilon:
-        growth = (epsilon / operator.epsilon) ** (operator.dim / 2)
-        wanted = min(int(growth * operator.n_neighbors), graph.n_points)
-        if wanted > MOST_NEIGHBORS and wanted > graph.n_neighbors:
-            return None
-        graph = graph.with_neighbors(wanted)
-    return at_epsilon(operator, epsilon, graph) if bandwidth.is_symmetric else None
 
 
 def judge(epsilon: float, epsilons: FloatArray, rates: FloatArray, errors: FloatArray) -> Opinions:

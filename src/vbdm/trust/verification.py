@@ -11,10 +11,10 @@ from ..base.checks import FloatArray, frozen
 from ..base.errors import SolverError, bad_input
 from ..spectrum.modes import merged, prepare_pieces, restricted, solve_pieces
 from ..spectrum.pieces import Pieces, find_pieces
+from ..spectrum.solve import pencil_of
 from ..spectrum.solvers import Dense, EigenSolver, Lanczos, Pencil, ShiftInvert
 from ..spectrum.solvers.factors import affordable, count_below
-from ..spectrum.spectrum import Spectrum, pencil_of
-from .error_bars import local_times
+from ..spectrum.spectrum import Spectrum
 
 #: Up to this many points the reference is the dense solver.
 DENSE_POINTS = 2500
@@ -100,26 +100,30 @@ def verify(spectrum: Spectrum) -> Verification:
     True
     """
     op = spectrum.operator
-    if not op.kernel.bandwidth.is_symmetric:
+    if not op.is_symmetric:
         raise bad_input(
             "There is nothing to verify.",
             received=f"form={op.form!r}",
             because="The unsymmetric forms are solved densely in the first place.",
             hint="Look at `spectrum.residuals`.",
         )
-    pencil = replace(pencil_of(op), mass=op.degrees * local_times(spectrum))
-    pieces = replace(find_pieces(pencil, "each", op.smallest_piece), n_solved=spectrum.n_solved)
+    pencil = replace(pencil_of(op), mass=op.degrees * spectrum.local_times)
+    smallest = op.settings.smallest_piece
+    pieces = replace(find_pieces(pencil, "each", smallest), n_solved=spectrum.pieces.n_solved)
     solver = reference_solver(pencil)
-    n = min(len(spectrum.eigenvalues) + len(spectrum.set_aside) + SPARE, pencil.n_points)
+    n = min(len(spectrum.eigenvalues) + len(spectrum.solve.set_aside) + SPARE, pencil.n_points)
     parts = prepare_pieces(pencil, pieces, n, solver)
     solved = merged(parts, pieces, solve_pieces(parts, pieces, pencil.mass, n, TIGHT, []), n)
-    error, last, absent = compare(spectrum.pencil_eigenvalues, spectrum.set_aside, solved.values)
+    error, last, absent = compare(
+        spectrum.solve.pencil_eigenvalues, spectrum.solve.set_aside, solved.values
+    )
+    names = ", ".join(credit.name for credit in solved.credits)
     overlooked, note = 0, "complete by construction"
     if isinstance(solver, ShiftInvert):
         overlooked, note = overlooked_by(solved.values, last, pencil, pieces)
     if isinstance(solver, Lanczos):
         note = "not counted, too large to factorise"
-    return Verification(error, absent + overlooked, frozen(solved.values), solved.solver, note)
+    return Verification(error, absent + overlooked, frozen(solved.values), names, note)
 
 
 def reference_solver(pencil: Pencil) -> EigenSolver:

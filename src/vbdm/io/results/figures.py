@@ -24,7 +24,7 @@ def pictures_of(spectrum: Spectrum) -> dict[str, Callable[[], Any]]:
     """Return what can be drawn of a spectrum, by name."""
     from ... import plot
 
-    known = spectrum.operator.weights.graph.points is not None
+    known = spectrum.operator.graph.points is not None
     last = len(spectrum.eigenvalues) - 1
     numbers = list(range(1, min(last, MOST_FUNCTIONS) + 1))
     pictures: dict[str, Callable[[], Any]] = {

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +16,11 @@ from numpy.typing import NDArray
 from ...base.checks import FloatArray, frozen
 from ...base.errors import InputError, bad_input
 from ...spectrum.spectrum import Spectrum
+from ...trust.epsilon_scan import EpsilonScan
 from ..saved.archive import DAMAGE, PathLike
 from ..saved.persistence import load
 from .folder import ARRAYS, FORMAT, MODEL, SUMMARY, VERSION
 from .origin import Origin
-
-if TYPE_CHECKING:
-    from ...report import Sensitivity
 
 #: What results.json always has, and of which kind.
 PARTS = {
@@ -96,11 +94,9 @@ class Results:
         )
 
     @cached_property
-    def sensitivity(self) -> Sensitivity | None:
+    def scan(self) -> EpsilonScan | None:
         """How eigenvalues and eigenfunctions move with ε, if that was computed."""
-        from ...report import Sensitivity
-
-        return Sensitivity.from_arrays(self.arrays)
+        return EpsilonScan.from_arrays(self.arrays)
 
     def __repr__(self) -> str:
         """Say where it is and what it holds."""

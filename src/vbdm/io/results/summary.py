@@ -53,7 +53,7 @@ def plain(value: Any) -> Any:
 def describe_estimate(spectrum: Spectrum) -> dict[str, Any]:
     """Return what was estimated and what was chosen for it."""
     op = spectrum.operator
-    points = op.weights.graph.points
+    points = op.graph.points
     return {
         "operator": {
             "name": operator_name(op),
@@ -69,11 +69,12 @@ def describe_estimate(spectrum: Spectrum) -> dict[str, Any]:
             "standard_error": op.dimension.standard_error,
             "by_scale": op.dimension.by_scale,
         },
+        "decided": op.settings.as_dict(),
         "epsilon": op.epsilon,
         "epsilon_rule": op.tuning.rule,
         "n_neighbors": op.n_neighbors,
         "widths": dict(zip(LEVELS, op.width_quantiles, strict=True)),
-        "metric": op.weights.graph.metric if points is not None else "precomputed",
+        "metric": op.graph.metric if points is not None else "precomputed",
         "eigenvalues": eigenvalue_rows(spectrum),
         "groups": groups_of(spectrum),
         "n_components": spectrum.n_components,
@@ -81,9 +82,10 @@ def describe_estimate(spectrum: Spectrum) -> dict[str, Any]:
         "left_out": spectrum.left_out,
         "solver": {
             "name": spectrum.solver,
-            "iterations": spectrum.iterations,
-            "converged": spectrum.converged,
-            "error_estimate": spectrum.error_estimate,
+            "reason": spectrum.solve.reason,
+            "iterations": spectrum.solve.iterations,
+            "converged": spectrum.solve.converged,
+            "error_estimate": spectrum.solve.error_estimate,
         },
     }
 

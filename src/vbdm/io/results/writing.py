@@ -6,13 +6,16 @@ import json
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...base.progress import report
 from ...spectrum.spectrum import Spectrum
+from ...trust.diagnose import diagnose
+from ...trust.epsilon_scan import EpsilonScan
+from ...trust.findings import Finding
 from ..saved.archive import PathLike, entry_named, little_endian
 from ..saved.persistence import save
 from .figures import can_draw, draw_figures
@@ -20,9 +23,6 @@ from .folder import ARRAYS, FORMAT, MODEL, PAGE, SUMMARY, VERSION, check_folder,
 from .origin import Origin
 from .reading import Results
 from .summary import describe_estimate, library_versions, plain
-
-if TYPE_CHECKING:
-    from ...report import Sensitivity
 
 FIGURES = "figures"
 #: Above so many points the kernel is not stored, but evaluated again: 180 bytes a point, not 1,330.
@@ -35,7 +35,7 @@ def write_results(
     origin: Origin | None = None,
     *,
     force: bool = False,
-    sensitivity: Sensitivity | None = None,
+    scan: EpsilonScan | None = None,
     figures: bool = True,
     page: bool = True,
     title: str = "",
@@ -54,8 +54,8 @@ def write_results(
         Where the points came from.
     force : bool
         Whether earlier results may be replaced. Files of your own in that folder are kept.
-    sensitivity : Sensitivity, optional
-        From `vbdm.report.sensitivity`, for the page's slider over ε.
+    scan : EpsilonScan, optional
+        From `vbdm.scan_epsilon`, for the page's slider over ε.
     figures, page : bool
         Whether to draw the figures (if matplotlib is installed) and to write report.html.
     title : str
@@ -89,20 +89,23 @@ def write_results(
     """
     target = check_folder(folder, force)
     story = origin or Origin()
+    findings = diagnose(spectrum, scan)
     with replacing_folder(target) as partial:
         if figures and can_draw():
             draw_figures(spectrum, partial / FIGURES)
         if page:
-            write_report(partial / PAGE, spectrum, story, sensitivity, title, seconds)
+            write_report(
+                partial / PAGE, spectrum, story, scan, title, seconds, findings=findings
+            )
         report("saving", 0, 2)
         write_model(partial / MODEL, spectrum, story)
         report("saving", 1, 2)
-        arrays = arrays_of(spectrum, story, sensitivity)
+        arrays = arrays_of(spectrum, story, scan)
         write_arrays(partial / ARRAYS, arrays)
         if extras is not None:
             extras(partial)
         report("saving", 2, 2)
-        summary = summarise(spectrum, story, sensitivity, seconds, files_in(partial))
+        summary = summarise(spectrum, story, findings, seconds, files_in(partial))
         text = json.dumps(summary, indent=1, allow_nan=False, ensure_ascii=False)
         (partial / SUMMARY).write_text(text + "\n", "utf-8")
     results = Results(Path(folder), summary, arrays)
@@ -115,7 +118,7 @@ def write_report(
     path: Path,
     spectrum: Spectrum,
     story: Origin,
-    sensitivity: Sensitivity | None,
+    scan: EpsilonScan | None,
     title: str,
     seconds: Mapping[str, float] | None,
     **more: Any,
@@ -127,7 +130,7 @@ def write_report(
     write_page(
         path,
         spectrum,
-        sensitivity=sensitivity,
+        scan=scan,
         names=story.names,
         title=title,
         source={**(story.source or {}), "n_read": story.n_read},
@@ -145,12 +148,12 @@ def write_model(path: Path, spectrum: Spectrum, story: Origin) -> None:
     """Save the model, with what it takes to treat new files like the first one."""
     operator = spectrum.operator
     notes = {"preparation": plain(story.preparation), "reading": plain(story.reading)}
-    kernel = operator.n_points <= MOST_WITH_KERNEL or operator.weights.graph.points is None
+    kernel = operator.n_points <= MOST_WITH_KERNEL or operator.graph.points is None
     save(spectrum, path, kernel=kernel, notes={k: v for k, v in notes.items() if v is not None})
 
 
 def arrays_of(
-    spectrum: Spectrum, story: Origin, sensitivity: Sensitivity | None
+    spectrum: Spectrum, story: Origin, scan: EpsilonScan | None
 ) -> dict[str, NDArray[Any]]:
     """Return what results.npz holds."""
     op = spectrum.operator
@@ -170,7 +173,7 @@ def arrays_of(
         "epsilons": op.tuning.epsilons,
         "slopes": op.tuning.slopes,
     }
-    return arrays if sensitivity is None else arrays | sensitivity.as_arrays()
+    return arrays if scan is None else arrays | scan.as_arrays()
 
 
 def write_arrays(target: Path | IO[bytes], arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -184,13 +187,12 @@ def write_arrays(target: Path | IO[bytes], arrays: Mapping[str, NDArray[Any]]) -
 def summarise(
     spectrum: Spectrum,
     story: Origin,
-    sensitivity: Sensitivity | None,
+    findings: Sequence[Finding],
     seconds: Mapping[str, float] | None,
     files: Sequence[str],
 ) -> dict[str, Any]:
     """Return what results.json says."""
-    from ... import __version__
-    from ...trust.diagnosis import diagnose
+    from ...base.versions import __version__
 
     source = {**(story.source or {}), "n_read": story.n_read, "n_dropped": story.n_dropped}
     summary: dict[str, Any] = plain(
@@ -203,13 +205,19 @@ def summarise(
             "settings": story.settings,
             "preparation": story.preparation,
             **describe_estimate(spectrum),
-            "diagnostics": diagnose(spectrum, sensitivity),
+            "diagnostics": [as_entry(finding) for finding in findings],
             "warnings": [{"kind": kind, "text": text} for kind, text in story.warnings],
             "seconds": {room: round(time, 3) for room, time in (seconds or {}).items()},
             "files": list(files),
         }
     )
     return summary
+
+
+def as_entry(finding: Finding) -> dict[str, Any]:
+    """Return a finding as results.json has it; its warning by name."""
+    warning = None if finding.warning is None else finding.warning.__name__
+    return {**vars(finding), "warning": warning}
 
 
 def files_in(folder: Path) -> list[str]:

@@ -81,7 +81,7 @@ def save(
             because="A file holds a Spectrum, an Operator or a NeighborGraph.",
             hint="Call vbdm.save(op.spectrum(10), path).",
         )
-    from ... import __version__
+    from ...base.versions import __version__
 
     packer = Packer()
     stored = result if kernel else change_operator(result, without_kernel)

@@ -1,0 +1,122 @@
+"""All checks in one table, and the two readers of it: the list of findings, and the warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..base.errors import warn_user
+from ..operator.operator import Operator
+from ..spectrum.spectrum import Spectrum
+from . import operator_checks as of_operator
+from . import spectrum_checks as of_spectrum
+from .epsilon_scan import EpsilonScan
+from .findings import Finding
+from .plateau import plateau
+
+Judge = Callable[[Any], Finding | None]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of the table of checks.
+
+    Attributes
+    ----------
+    judge : callable
+        From an operator, or a spectrum, to a `Finding`; None where it does not apply.
+    subject : {"operator", "spectrum"}
+        What it looks at.
+    warns : bool
+        Whether it is made at once, to warn if its finding has a warning class. The others are made
+        when findings are asked for.
+    """
+
+    judge: Judge
+    subject: str
+    warns: bool = False
+
+
+#: In the order in which findings are shown. A new check is a function in `operator_checks` or
+#: `spectrum_checks`, and a line here.
+CHECKS = (
+    Check(of_spectrum.connected_pieces, "spectrum", warns=True),
+    Check(of_spectrum.unresolved_points, "spectrum", warns=True),
+    Check(of_operator.neighbor_lists, "operator", warns=True),
+    Check(of_operator.search_recall, "operator"),
+    Check(of_spectrum.solver_residuals, "spectrum"),
+    Check(of_spectrum.error_bars, "spectrum"),
+    Check(of_spectrum.independence, "spectrum"),
+    Check(of_spectrum.weak_links, "spectrum", warns=True),
+    Check(of_operator.error_exponents, "operator", warns=True),
+    Check(of_operator.dimension, "operator", warns=True),
+    Check(of_operator.spacing, "operator"),
+    Check(of_operator.density_tail, "operator", warns=True),
+)
+#: The plateau over ε, which needs a scan, is shown after this check.
+BEFORE_PLATEAU = of_spectrum.solver_residuals
+
+
+def diagnose(spectrum: Spectrum, scan: EpsilonScan | None = None) -> tuple[Finding, ...]:
+    """Judge a result.
+
+    Parameters
+    ----------
+    spectrum : Spectrum
+        What was computed.
+    scan : EpsilonScan, optional
+        From `vbdm.scan_epsilon`; without it nothing is said about the plateau over ε.
+
+    Returns
+    -------
+    tuple of Finding
+        Always in the same order; what does not apply is left out.
+
+    Examples
+    --------
+    >>> op = vbdm.estimate_operator(vbdm.datasets.sphere(600, random_state=0).points)
+    >>> first = diagnose(op.spectrum(4))[0]
+    >>> first.light, first.words
+    ('green', 'All 600 points are connected.')
+    """
+    found: list[Finding | None] = []
+    for check in CHECKS:
+        found.append(judged(check, spectrum.operator if check.subject == "operator" else spectrum))
+        if check.judge is BEFORE_PLATEAU and scan is not None:
+            found.append(plateau(spectrum, scan))
+    return tuple(finding for finding in found if finding is not None)
+
+
+def judged(check: Check, subject: Operator | Spectrum) -> Finding | None:
+    """Return what a check finds in a result; it looks once, and the result remembers."""
+    known: dict[str, Finding | None] = subject.findings_so_far
+    name = check.judge.__name__
+    if name not in known:
+        known[name] = check.judge(subject)
+    return known[name]
+
+
+def warn_of(subject: Operator | Spectrum) -> None:
+    """Issue the warnings about an operator or a spectrum that was just made."""
+    kind = "operator" if isinstance(subject, Operator) else "spectrum"
+    for check in CHECKS:
+        finding = judged(check, subject) if check.warns and check.subject == kind else None
+        if finding is not None and finding.warning is not None:
+            warn_user(finding.words, finding.warning)
+
+
+def doubtful_modes(spectrum: Spectrum) -> dict[int, list[str]]:
+    """Return what is doubtful about single eigenvalues, from the checks that also warn."""
+    quick = [check for check in CHECKS if check.warns and check.subject == "spectrum"]
+    found = [judged(check, spectrum) for check in quick]
+    return flags_of([finding for finding in found if finding is not None])
+
+
+def flags_of(findings: Sequence[Finding]) -> dict[int, list[str]]:
+    """Return what is doubtful about single eigenvalues, by their numbers."""
+    flags: dict[int, list[str]] = {}
+    for finding in findings:
+        for number, words in finding.flags.items():
+            flags.setdefault(number, []).append(words)
+    return flags
