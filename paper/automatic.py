@@ -7,12 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..bandwidth.epsilon_by_slope import Tuning
-from ..base.checks import FloatArray
-from ..base.errors import VbdmWarning
-from ..estimate import estimate_operator
-from ..graph.graph import NeighborGraph
-from .base import Settings
+from vbdm import NeighborGraph, Tuning, VbdmWarning, estimate_operator
+
+from .base import FloatArray, Settings
 
 
 def automatic(graph: NeighborGraph, settings: Settings, dim: float) -> Tuning:

@@ -9,9 +9,11 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+FloatArray = NDArray[np.float64]
 #: What a figure computes: named arrays and numbers, ready for one .npz file.
 Numbers = dict[str, Any]
 Verdict = Literal["reproduced", "not reproduced", "depends"]
+VERDICTS: tuple[Verdict, ...] = ("reproduced", "not reproduced", "depends")
 
 
 @dataclass(frozen=True)

@@ -26,10 +26,9 @@ from typing import Any
 
 import numpy as np
 
-from ..base.checks import FloatArray
-from ..base.progress import report
-from ..operator import theory
-from .base import Claim, Numbers, panels, verdict
+from vbdm import progress, theory
+
+from .base import Claim, FloatArray, Numbers, panels, verdict
 from .local_sums import ALPHAS, BETAS, LEVELS, repeated, setups
 
 NAME = "c2_exponent"
@@ -49,7 +48,7 @@ def compute(quick: bool = False, n_repeats: int | None = None) -> Numbers:
         for level, density in enumerate(setup.densities):
             values = repeated(setup, float(density), repeats, [2, i, level])
             deviations[i, :, :, level] = values.std(axis=0, ddof=1)
-            report(NAME, i * LEVELS + level + 1, len(cases) * LEVELS)
+            progress.report(NAME, i * LEVELS + level + 1, len(cases) * LEVELS)
     densities = np.array([setup.densities for setup in cases])
     measured, errors = fitted(densities, deviations, repeats)
     formulas = [

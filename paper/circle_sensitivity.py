@@ -18,9 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import datasets
-from ..base.progress import report
-from ..graph.graph import neighbors
+from vbdm import datasets, neighbors, progress
+
 from .automatic import automatic, decades_below, power_of_two, with_automatic
 from .base import (
     DEFAULT,
@@ -60,7 +59,7 @@ def compute(quick: bool = False, n_points: int | None = None) -> Numbers:
     for done, (sampling, seed) in enumerate(jobs):
         prefix = sampling if seed == 0 else f"{sampling}{seed}"
         numbers |= measure(prefix, sampling, seed, n, epsilons if seed == 0 else epsilons[::2])
-        report(NAME, done + 1, len(jobs))
+        progress.report(NAME, done + 1, len(jobs))
     return numbers
 
 

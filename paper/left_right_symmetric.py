@@ -18,13 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import datasets
-from ..base.checks import FloatArray
-from ..base.errors import VbdmWarning
-from ..base.progress import report
-from ..estimate import estimate_operator
-from ..graph.graph import NeighborGraph, neighbors
-from .base import DEFAULT, TRUTH, Claim, Numbers, panels, verdict
+from vbdm import NeighborGraph, VbdmWarning, datasets, estimate_operator, neighbors, progress
+
+from .base import DEFAULT, TRUTH, Claim, FloatArray, Numbers, panels, verdict
 
 NAME = "left_right_symmetric"
 TITLE = "Left, right and symmetric kernels"
@@ -55,7 +51,7 @@ def compute(
         k = n if place == "circle" else round(500 * n / 62_500)
         numbers |= measure(place, neighbors(sample.points, k), sample.parameters[:, 0], dim)
         numbers[f"{place}_neighbors"] = k
-        report(NAME, done + 1, len(PLACES))
+        progress.report(NAME, done + 1, len(PLACES))
     return numbers
 
 

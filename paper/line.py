@@ -16,14 +16,10 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_solve_banded, cholesky_banded
 from scipy.sparse import csr_array
 
-from ..base import progress
-from ..base.checks import FloatArray
-from ..base.errors import SolverError, VbdmWarning
-from ..estimate import estimate_operator
-from ..graph.graph import neighbors
-from ..spectrum.pieces import ROUNDING
-from ..spectrum.solvers.arpack import Search
-from .base import Settings
+from vbdm import SolverError, VbdmWarning, estimate_operator, neighbors, progress
+
+from .base import FloatArray, Settings
+from .borrowed import ROUNDING, Search
 from .sweep import Sweep, mean_squared_error, unit
 
 #: Added to all rates before the matrix is factorised: well below those that are looked for.
@@ -48,7 +44,7 @@ def line_sweep(
     where: NDArray[np.bool_] | None = None,
     name: str = "",
 ) -> Sweep:
-    """Run the paper's method at every ε on sorted points of a line; see `vbdm.figures.sweep`.
+    """Run the paper's method at every ε on sorted points of a line; see `paper.sweep`.
 
     At an ε whose kernel reaches further than `WIDEST` points nothing is computed: the error is
     NaN there, and `saturated` is 1. The fixed kernel has no such limit.

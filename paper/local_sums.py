@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import gamma
 
-from ..base.checks import FloatArray
-from ..base.threads import in_order
+from .base import FloatArray
 
 ALPHAS = np.array([-0.5, 0.0, 0.5, 1.0])
 BETAS = {
@@ -144,4 +145,5 @@ def repeated(setup: Setup, density: float, n_repeats: int, seed: list[int]) -> F
         q = density * np.exp(-places[:, 0])
         return apply_at_first(places, q, setup.beta, setup.epsilon, near)
 
-    return np.array(list(in_order(once, range(n_repeats))))
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return np.array(list(pool.map(once, range(n_repeats))))

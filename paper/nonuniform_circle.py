@@ -20,14 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import datasets
-from ..base.checks import FloatArray
-from ..base.errors import VbdmWarning
-from ..base.progress import report
-from ..datasets import Sample
-from ..estimate import estimate_operator
-from ..graph.graph import neighbors
-from .base import DEFAULT, TRUTH, Claim, Numbers, panels, variable, verdict
+from vbdm import VbdmWarning, datasets, estimate_operator, neighbors, progress
+from vbdm.datasets import Sample
+
+from .base import DEFAULT, TRUTH, Claim, FloatArray, Numbers, panels, variable, verdict
 
 NAME = "nonuniform_circle"
 TITLE = "Two operators from one unevenly sampled circle"
@@ -55,7 +51,7 @@ def compute(quick: bool = False, n_points: int | None = None) -> Numbers:
         numbers |= measure(sampling, sample)
         if sampling == "grid":
             numbers["potential_errors"] = errors_with_potential(sample)
-        report(NAME, done + 1, len(SAMPLINGS))
+        progress.report(NAME, done + 1, len(SAMPLINGS))
     return numbers
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import datasets
-from ..base.checks import FloatArray
-from .base import FIXED, TRUTH, VARIABLE, Numbers, fixed, variable
+from vbdm import datasets
+
+from .base import FIXED, TRUTH, VARIABLE, FloatArray, Numbers, fixed, variable
 from .sweep import default_function, unit
 
 #: The fourth eigenfunction, counted from 0: H3 = (x³ - 3x)/√6, with eigenvalue -3.

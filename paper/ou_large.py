@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.graph import neighbors
+from vbdm import neighbors
+
 from .automatic import decades_below
 from .base import DEFAULT, FIXED, Claim, Numbers, draw_errors, number, panels, verdict
 from .line import line_sweep

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh_tridiagonal
 
-from ..base import progress
-from ..base.checks import FloatArray
-from .base import DEFAULT, FIXED, VARIABLE, Claim, Numbers, number, panels, verdict
+from vbdm import progress
+
+from .base import DEFAULT, FIXED, VARIABLE, Claim, FloatArray, Numbers, number, panels, verdict
 from .line import line_sweep
 from .ou import H3, KERNELS, default_on_line, draw_truth, hermite, line_points
 

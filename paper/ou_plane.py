@@ -6,7 +6,7 @@ modes 4 to 6 are mapped onto the three by the best orthogonal map, as Section 3 
 
 Neighbours: as many as the kernel reaches, at most 1500 (`saturated` tells where that cuts). At
 large ε, where the fixed kernel reaches more, all pairs are taken through narrower Gaussians
-(`vbdm.figures.line`). `quick` has 3000 points.
+(`paper.line`). `quick` has 3000 points.
 """
 
 from __future__ import annotations
@@ -16,18 +16,14 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from .. import datasets
-from ..base import progress
-from ..base.checks import FloatArray
-from ..base.errors import SolverError
-from ..graph.graph import neighbors
-from ..spectrum.alignment import align
-from ..spectrum.solvers.arpack import Search
+from vbdm import SolverError, align, datasets, neighbors, progress
+
 from .base import (
     DEFAULT,
     FIXED,
     VARIABLE,
     Claim,
+    FloatArray,
     Numbers,
     draw_errors,
     fixed,
@@ -36,6 +32,7 @@ from .base import (
     verdict,
 )
 from .base import variable as variable_kernel
+from .borrowed import Search
 from .line import TOLERANCE, narrow_factors, scaled
 from .ou import COINCIDENCE, REASONABLE, room_below
 from .sweep import default_function, mean_squared_error, sweep, unit
@@ -107,7 +104,7 @@ def fixed_plane_spectrum(
     """Return the first n eigenpairs of the fixed kernel on all pairs of points of a plane.
 
     The kernel is a product over the coordinates, and so are its factors (see
-    `vbdm.figures.line.fixed_spectrum`). Without a factorisation: meant for ε above 0.01.
+    `paper.line.fixed_spectrum`). Without a factorisation: meant for ε above 0.01.
     """
     across, along = (narrow_factors(column, epsilon, 6.5) for column in points.T)
     F = rows_multiplied(across, along)

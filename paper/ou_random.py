@@ -16,10 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from ..base import progress
-from ..base.checks import FloatArray
-from ..graph.graph import neighbors
-from .base import DEFAULT, Claim, Numbers, panels, verdict
+from vbdm import neighbors, progress
+
+from .base import DEFAULT, Claim, FloatArray, Numbers, panels, verdict
 from .line import line_sweep
 from .ou import (
     COINCIDENCE,

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.graph import neighbors
+from vbdm import neighbors
+
 from .automatic import decades_below
 from .base import DEFAULT, Claim, Numbers, draw_errors, number, panels, verdict
 from .ou import (

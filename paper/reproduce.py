@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from io import BytesIO
 from pathlib import Path
 from time import perf_counter
@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ..base import progress
-from ..base.errors import bad_input
-from ..figures import FIGURES, load
-from ..io.saved.archive import replacing
-from .base import Claim, Figure, Numbers
+from vbdm import errors, progress
+
+from . import FIGURES, load
+from .base import VERDICTS, Claim
 
 #: Beside the numbers of a figure: whether they are those of a quick run.
 SIZE = "quick"
@@ -59,7 +58,7 @@ def reproduce(
     Parameters
     ----------
     names : sequence of str, optional
-        Names from `vbdm.figures.FIGURES`; all by default.
+        Names from `paper.FIGURES`; all by default.
     out : path
         The folder: NAME.npz and NAME.png for each figure, claims.md and claims.json for all.
     quick : bool
@@ -81,37 +80,32 @@ def reproduce(
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     files: list[Path] = []
-    claims: list[tuple[str, Claim]] = []
     seconds: dict[str, float] = {}
     failures: dict[str, str] = {}
     for done, name in enumerate(wanted):
         progress.report("figures", done, len(wanted), note=name)
         start = perf_counter()
         try:
-            figure = load(name)
-            numbers = figure.compute(quick=quick)
-            files += write_figure(folder, name, figure, numbers, quick)
+            files += write_figure(folder, name, quick)
         except Exception as error:  # one broken figure must not cost the others
             failures[name] = f"{type(error).__name__}: {error}"
         seconds[name] = perf_counter() - start
     progress.report("figures", len(wanted), len(wanted))
-    for name in FIGURES.keys() - failures.keys():
+    claims: list[tuple[str, Claim]] = []
+    for name in FIGURES:
         try:
-            claims += judged(folder, name, quick)
+            claims += [] if name in failures else judged(folder, name, quick)
         except Exception as error:  # numbers of an older version, or a damaged file
             failures[name] = f"{type(error).__name__}: {error}"
-    claims.sort(key=lambda pair: list(FIGURES).index(pair[0]))
     made = Reproduction(folder, tuple(files), tuple(claims), seconds, failures)
-    return Reproduction(
-        folder, (*made.files, *write_tables(made, quick)), made.claims, seconds, failures
-    )
+    return replace(made, files=(*made.files, *write_tables(made, quick)))
 
 
 def checked(names: Sequence[str] | None) -> list[str]:
     """Return the names in the order of the paper, each once."""
     unknown = [name for name in names or () if name not in FIGURES]
     if unknown:
-        raise bad_input(
+        raise errors.bad_input(
             "There is no figure of this name.",
             received=", ".join(map(repr, unknown)),
             because="Figures are named after what they show.",
@@ -131,38 +125,43 @@ def judged(folder: Path, name: str, quick: bool) -> list[tuple[str, Claim]]:
     return [(name, claim) for claim in load(name).claims(numbers)] if same_size else []
 
 
-def write_figure(
-    folder: Path, name: str, figure: Figure, numbers: Numbers, quick: bool
-) -> list[Path]:
-    """Write the numbers and the picture of one figure."""
-    table, picture = folder / f"{name}.npz", folder / f"{name}.png"
-    with replacing(table) as stream:
-        arrays: dict[str, Any] = {key: np.asarray(value) for key, value in numbers.items()}
-        arrays[SIZE] = np.asarray(quick)
-        np.savez_compressed(stream, **arrays)
-    image = BytesIO()
-    figure.draw(numbers).savefig(image, format="png", dpi=150)
-    with replacing(picture) as stream:
-        stream.write(image.getvalue())
-    return [table, picture]
+def write_figure(folder: Path, name: str, quick: bool) -> list[Path]:
+    """Compute and draw one figure; write its numbers, and then its picture."""
+    figure = load(name)
+    numbers = figure.compute(quick=quick)
+    arrays: dict[str, Any] = {key: np.asarray(value) for key, value in numbers.items()}
+    arrays[SIZE] = np.asarray(quick)
+    table, picture = BytesIO(), BytesIO()
+    np.savez_compressed(table, **arrays)
+    files = [write_whole(folder / f"{name}.npz", table.getvalue())]
+    figure.draw(numbers).savefig(picture, format="png", dpi=150)
+    return [*files, write_whole(folder / f"{name}.png", picture.getvalue())]
 
 
 def write_tables(made: Reproduction, quick: bool) -> list[Path]:
     """Write the table of claims, for people and for programs."""
-    text, data = made.folder / "claims.md", made.folder / "claims.json"
-    with replacing(text) as stream:
-        stream.write(as_markdown(made, quick).encode())
-    with replacing(data) as stream:
-        stream.write(json.dumps(as_plain(made, quick), indent=1, ensure_ascii=False).encode())
-    return [text, data]
+    data = json.dumps(as_plain(made, quick), indent=1, ensure_ascii=False)
+    return [
+        write_whole(made.folder / "claims.md", as_markdown(made, quick).encode()),
+        write_whole(made.folder / "claims.json", data.encode()),
+    ]
+
+
+def write_whole(path: Path, content: bytes) -> Path:
+    """Write a file that appears when it is complete; an earlier one stays until then."""
+    unfinished = path.with_name(f".{path.name}.part")
+    try:
+        unfinished.write_bytes(content)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return path
 
 
 def as_markdown(made: Reproduction, quick: bool) -> str:
     """Return the claims as Markdown, one table for each figure."""
     size = "quick run: smaller sets and fewer ε" if quick else "full run"
-    counts = ", ".join(
-        f"{made.count(kind)} {kind}" for kind in ("reproduced", "not reproduced", "depends")
-    )
+    counts = ", ".join(f"{made.count(kind)} {kind}" for kind in VERDICTS)
     lines = [
         "# Claims of the paper, and what we find",
         "",

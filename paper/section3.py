@@ -14,14 +14,20 @@ from typing import Any
 
 import numpy as np
 
-from .. import datasets
-from ..bandwidth.bandwidth import pilot_bandwidth
-from ..base import progress
-from ..base.checks import FloatArray
-from ..base.errors import VbdmWarning
-from ..estimate import estimate_operator
-from ..graph.graph import neighbors
-from .base import DEFAULT, VARIABLE, Claim, Numbers, draw_errors, number, panels, verdict
+from vbdm import VbdmWarning, datasets, estimate_operator, neighbors, progress
+
+from .base import (
+    DEFAULT,
+    VARIABLE,
+    Claim,
+    FloatArray,
+    Numbers,
+    draw_errors,
+    number,
+    panels,
+    verdict,
+)
+from .borrowed import pilot_bandwidth
 from .line import pilot_power
 from .ou import GOOD, H3, KERNELS, default_on_line, hermite, line_points, prefixed, room_below
 from .sweep import sweep

@@ -17,12 +17,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import datasets
-from ..base.checks import FloatArray
-from ..base.progress import report
-from ..graph.graph import NeighborGraph, neighbors
+from vbdm import NeighborGraph, datasets, neighbors, progress
+
 from .automatic import automatic
-from .base import Numbers, Settings, fixed, variable
+from .base import FloatArray, Numbers, Settings, fixed, variable
 from .sphere_claims import NARROW, claims
 from .sphere_panels import draw
 from .sweep import default_function, mean_squared_error, sweep, unit
@@ -83,10 +81,10 @@ def compute(quick: bool = False, n_points: int | None = None) -> Numbers:
         points, ratio = projected_cloud(seed, n)
         rows.append(untuned(points))
         ratios.append(ratio)
-        report(NAME, seed + 1, n_seeds + 1)
+        progress.report(NAME, seed + 1, n_seeds + 1)
     even = datasets.sphere(n, random_state=0).points
     numbers |= {f"uniform_{key}": value for key, value in untuned(even).items()}
-    report(NAME, n_seeds + 1, n_seeds + 1)
+    progress.report(NAME, n_seeds + 1, n_seeds + 1)
     numbers |= {f"every_{key}": np.array([row[key] for row in rows]) for key in rows[0]}
     return numbers | {"axis_ratios": np.array(ratios)}
 

@@ -10,15 +10,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base import progress
-from ..base.checks import FloatArray
-from ..base.errors import InputError, SolverError, VbdmWarning
-from ..estimate import estimate_operator
-from ..graph.graph import NeighborGraph
-from ..operator.operator import Operator
-from ..spectrum.alignment import align
-from ..trust.error_bars import at_epsilon
-from .base import Settings
+from vbdm import (
+    InputError,
+    NeighborGraph,
+    Operator,
+    SolverError,
+    VbdmWarning,
+    align,
+    estimate_operator,
+    progress,
+)
+
+from .base import FloatArray, Settings
+from .borrowed import at_epsilon
 
 #: A kernel value below this share of the peak may be missing from a neighbour list.
 NEGLIGIBLE = 1e-6
@@ -124,7 +128,7 @@ def sweep(
 
     Examples
     --------
-    >>> from vbdm.figures.base import variable
+    >>> from paper.base import variable
     >>> sample = vbdm.datasets.ou(500, sampling="grid")
     >>> exact = sample.truth(4).eigenfunctions(sample.parameters)[:, [3]]
     >>> graph = vbdm.neighbors(sample.points, 500)

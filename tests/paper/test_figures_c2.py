@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import vbdm
+from paper import c2_exponent, local_sums
+from paper.local_sums import ALPHAS, Setup, apply_at_first, draw_around
 from vbdm import theory
-from vbdm.figures import c2_exponent, local_sums
-from vbdm.figures.local_sums import ALPHAS, Setup, apply_at_first, draw_around
 
 
 @pytest.mark.parametrize(("dim", "beta"), [(1, -0.5), (2, 0.0), (3, -1 / 3)])

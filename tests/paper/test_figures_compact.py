@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 import vbdm
-from vbdm.figures import (
+from paper import (
     circle_sensitivity,
     left_right_symmetric,
     nonuniform_circle,
     sphere_sensitivity,
 )
-from vbdm.figures.automatic import automatic, decades_below
-from vbdm.figures.base import Settings, fixed
+from paper.automatic import automatic, decades_below
+from paper.base import Settings, fixed
 
 VERDICTS = {"reproduced", "not reproduced", "depends"}
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import vbdm
-from vbdm.figures.base import Settings, fixed, variable
-from vbdm.figures.line import band_spectrum, fixed_spectrum, line_sweep, pilot_power
-from vbdm.figures.ou import hermite, line_points
-from vbdm.figures.ou_plane import fixed_plane_spectrum
-from vbdm.figures.sweep import sweep
+from paper.base import Settings, fixed, variable
+from paper.line import band_spectrum, fixed_spectrum, line_sweep, pilot_power
+from paper.ou import hermite, line_points
+from paper.ou_plane import fixed_plane_spectrum
+from paper.sweep import sweep
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 N = 400
@@ -83,7 +83,7 @@ def test_a_failed_solve_is_counted(monkeypatch):
     def fail(*_):
         raise vbdm.SolverError("no")
 
-    monkeypatch.setattr("vbdm.figures.line.one_spectrum", fail)
+    monkeypatch.setattr("paper.line.one_spectrum", fail)
     x = line_points(50)
     found = line_sweep(x, fixed("generator"), [0.1, 0.2], hermite(x), 3)
     assert found.n_failed == 2
