@@ -4,10 +4,14 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 STAMP = $(VENV)/.installed
 
-.PHONY: demo test test-slow lint docs bench bench-history clean
+.PHONY: demo reproduce test test-slow lint docs bench bench-history clean
 
 demo: $(STAMP)-plot
 	$(BIN)/vbdm demo --out results
+
+# The paper's figures and claims, into reproduction/; make reproduce ARGS="--quick" is smaller.
+reproduce: $(STAMP)-plot
+	$(BIN)/python -m paper $(ARGS)
 
 # Test processes share the cores already: one BLAS thread each.
 test test-slow: export OPENBLAS_NUM_THREADS = 1

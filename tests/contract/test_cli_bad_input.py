@@ -493,19 +493,13 @@ def test_errors_for_machines(workspace):
     assert "does not exist" in line["error"]
 
 
-@pytest.mark.parametrize(
-    "line", ["plot good", "tune data.csv -o curve.csv -o curve.png", "reproduce section3"]
-)
+@pytest.mark.parametrize("line", ["plot good", "tune data.csv -o curve.csv -o curve.png"])
 def test_missing_matplotlib_is_found_before_the_work(line, workspace, monkeypatch):
     def too_early(*arguments, **settings):
         pytest.fail("something was read or computed")
 
     monkeypatch.setattr("vbdm.results.can_draw", lambda: False)
-    for name in (
-        "vbdm.io.saved.persistence.load",
-        "vbdm.io.read",
-        "vbdm.figures.reproduce.reproduce",
-    ):
+    for name in ("vbdm.io.saved.persistence.load", "vbdm.io.read"):
         monkeypatch.setattr(name, too_early)
     before = snapshot(workspace)
     assert_refused(run(line), 2, r"pip install 'vbdm\[plot\]'", before, workspace)
@@ -514,14 +508,3 @@ def test_missing_matplotlib_is_found_before_the_work(line, workspace, monkeypatc
 def test_a_table_needs_no_matplotlib(workspace, monkeypatch):
     monkeypatch.setattr("vbdm.results.can_draw", lambda: False)
     assert run("tune data.csv -o curve.csv").exit_code == 0
-
-
-def test_what_is_left_of_interrupted_figures_is_said(workspace, monkeypatch):
-    def interrupted(*arguments):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("vbdm.figures.reproduce.reproduce", interrupted)
-    result = run("reproduce section3 -o check")
-    assert result.exit_code == 130
-    assert "Interrupted. Figures that were finished are in check." in result.stderr
-    assert "Nothing was changed" not in result.stderr

@@ -1,23 +1,19 @@
 """The figures of Sections 3 and 4, tiny: they compute, draw, and judge by their numbers."""
 
-import json
-
 import numpy as np
 import pytest
 
-import vbdm
-from vbdm import figures
-from vbdm.figures import (
+import paper
+from paper import (
     base,
     ou_large,
     ou_outliers,
     ou_plane,
     ou_random,
     ou_sensitivity,
-    reproduce,
     section3,
 )
-from vbdm.figures.ou import GOOD, H3
+from paper.ou import GOOD, H3
 
 #: Module, its arguments for a tiny run, panels, colour bars included.
 CASES = {
@@ -40,7 +36,7 @@ def numbers():
 @pytest.mark.parametrize("name", CASES)
 def test_figures_compute_draw_and_judge(name, numbers):
     module, _, n_panels = CASES[name]
-    assert figures.load(name) is module
+    assert paper.load(name) is module
     assert all(np.asarray(value).dtype.kind in "fiu" for value in numbers[name].values())
     assert len(module.draw(numbers[name]).axes) == n_panels
     claims = module.claims(numbers[name])
@@ -269,84 +265,3 @@ def test_settings_are_those_of_the_paper():
     assert base.variable("generator", 2) == base.Settings(-0.5, -0.5)
     assert base.variable("laplacian", 1) == base.Settings(0.25, -0.5)
     assert base.fixed("laplacian") == base.Settings(1.0, 0.0)
-
-
-def test_everything_is_written(tmp_path, monkeypatch, numbers):
-    monkeypatch.setattr(ou_large, "compute", lambda quick: numbers["ou_large"])
-    made = reproduce.reproduce(["ou_large"], tmp_path / "new", quick=True)
-    written = sorted(path.name for path in (tmp_path / "new").iterdir())
-    assert written == ["claims.json", "claims.md", "ou_large.npz", "ou_large.png"]
-    assert {path.name for path in made.files} == set(written)
-    kept = np.load(tmp_path / "new" / "ou_large.npz")
-    assert ou_large.claims(dict(kept)) == tuple(claim for _, claim in made.claims)
-    table = json.loads((tmp_path / "new" / "claims.json").read_text())
-    assert [row["verdict"] for row in table["claims"]] == [c.verdict for _, c in made.claims]
-    text = (tmp_path / "new" / "claims.md").read_text()
-    assert all(claim.statement in text for _, claim in made.claims)
-
-
-def test_earlier_figures_of_the_same_size_stay_in_the_table(tmp_path, monkeypatch, numbers):
-    for module, name in ((ou_large, "ou_large"), (ou_plane, "ou_plane")):
-        monkeypatch.setattr(module, "compute", lambda quick, name=name: numbers[name])
-    reproduce.reproduce(["ou_plane"], tmp_path, quick=True)
-    both = reproduce.reproduce(["ou_large"], tmp_path, quick=True)
-    names = [name for name, _ in both.claims]
-    assert set(names) == {"ou_large", "ou_plane"}
-    assert names == sorted(names)
-    full = reproduce.reproduce(["ou_large"], tmp_path, quick=False)
-    assert {name for name, _ in full.claims} == {"ou_large"}
-    (tmp_path / "ou_plane.npz").write_bytes(b"damaged")
-    assert "ou_plane" in reproduce.reproduce(["ou_large"], tmp_path).failures
-
-
-def test_the_command_says_what_it_found(tmp_path, monkeypatch, numbers):
-    from click.testing import CliRunner
-
-    from vbdm.cli.reproduce import command
-
-    monkeypatch.setattr(ou_large, "compute", lambda quick: numbers["ou_large"])
-    made = CliRunner().invoke(command, ["ou_large", "--quick", "--out", str(tmp_path / "new")])
-    assert made.exit_code == 0, made.output
-    assert (tmp_path / "new" / "claims.md").exists()
-    for claim in ou_large.claims(numbers["ou_large"]):
-        assert claim.statement in made.output
-
-
-def test_the_command_fails_where_a_figure_fails(tmp_path, monkeypatch):
-    from click.testing import CliRunner
-
-    from vbdm.cli.reproduce import command
-
-    monkeypatch.setattr(ou_large, "compute", lambda quick: {})
-    made = CliRunner().invoke(command, ["ou_large", "--out", str(tmp_path)])
-    assert made.exit_code == 1
-    assert "ou_large" in made.output
-
-
-def test_progress_of_figures_is_told():
-    from vbdm.progress import Progress
-
-    from vbdm.cli.reproduce import whole_figures
-
-    seen = []
-    tell = whole_figures(seen.append)
-    tell(Progress("figures", 1, 11, "ou_large"))
-    tell(Progress("kernel", 3, 9))
-    tell(Progress("ou_large", 2, 4))
-    assert [report.share for report in seen] == [0, 0.5]
-    assert "ou_large (2 of 11)" in seen[-1].note
-
-
-def test_a_broken_figure_is_named(tmp_path, monkeypatch):
-    def fail(quick):
-        raise ZeroDivisionError("no numbers")
-
-    monkeypatch.setattr(ou_large, "compute", fail)
-    made = reproduce.reproduce(["ou_large"], tmp_path)
-    assert made.failures == {"ou_large": "ZeroDivisionError: no numbers"}
-    assert "no numbers" in (tmp_path / "claims.md").read_text()
-
-
-def test_an_unknown_figure_is_refused(tmp_path):
-    with pytest.raises(vbdm.InputError, match="Choose among"):
-        reproduce.reproduce(["nothing"], tmp_path)
