@@ -93,42 +93,62 @@ def draw(numbers: Numbers) -> Any:
 
 def claims(numbers: Numbers) -> tuple[Claim, ...]:
     """Judge what Section 4 says about N = 20,000."""
-    best = {name: int(np.nanargmin(numbers[f"{name}_errors"])) for name in (*KERNELS, "few")}
-    error = {name: number(numbers[f"{name}_errors"][i]) for name, i in best.items()}
-    at = {name: number(numbers[f"{name}_epsilons"][i]) for name, i in best.items()}
-    rate = number(numbers["fixed_eigenvalues"][best["fixed"], H3])
-    hopeless = [error["fixed"] > REASONABLE, error["few"] > REASONABLE]
-    excellent = decades_below(numbers["variable_epsilons"], numbers["variable_errors"], GOOD)
+    return judge_fixed(numbers), judge_variable(numbers), judge_more_data(numbers)
+
+
+def where(numbers: Numbers) -> str:
+    """Return the place in the paper, with our number of points."""
+    return f"Section 4, figure for N = 20,000 (here {len(numbers['x'])})"
+
+
+def best_of(numbers: Numbers, name: str) -> tuple[int, float, float]:
+    """Return the place of the smallest error in a sweep, the error, and its ε."""
+    i = int(np.nanargmin(numbers[f"{name}_errors"]))
+    return i, number(numbers[f"{name}_errors"][i]), number(numbers[f"{name}_epsilons"][i])
+
+
+def judge_fixed(numbers: Numbers) -> Claim:
+    """Say whether the fixed kernel fails at every ε, with all pairs and with few neighbours."""
+    i, error, epsilon = best_of(numbers, "fixed")
+    few = best_of(numbers, "few")[1]
+    rate = number(numbers["fixed_eigenvalues"][i, H3])
+    hopeless = [error > REASONABLE, few > REASONABLE]
+    return Claim(
+        where(numbers),
+        "No ε gives a reasonable fourth eigenfunction with the fixed kernel.",
+        "no value of ε",
+        f"best MSE {error:.2g} at ε = {epsilon:.2g} with all pairs (eigenvalue there {rate:.2f}, "
+        f"truth -3); {few:.2g} with {FEW} neighbours",
+        verdict(all(hopeless), depends=any(hopeless) and not all(hopeless)),
+        f"Reasonable taken as a mean squared error below {REASONABLE:g}. All pairs link the sparse "
+        "points once ε is large; a list of the nearest neighbours cuts those links. "
+        f"{COINCIDENCE}",
+    )
+
+
+def judge_variable(numbers: Numbers) -> Claim:
+    """Say over how wide a range of ε the variable kernel is excellent."""
+    _, error, epsilon = best_of(numbers, "variable")
+    wide = decades_below(numbers["variable_epsilons"], numbers["variable_errors"], GOOD)
+    return Claim(
+        where(numbers),
+        "The variable kernel is excellent over a wide range of ε.",
+        "excellent and stable",
+        f"MSE {error:.2g} at ε = {epsilon:.1e}; below {GOOD:g} over {wide:.1f} decades",
+        verdict(error < GOOD and wide >= 1),
+        "A wide range taken as a decade or more.",
+    )
+
+
+def judge_more_data(numbers: Numbers) -> Claim:
+    """Compare the fixed kernel's smallest errors at two numbers of points."""
+    error = best_of(numbers, "fixed")[1]
     fewer = number(np.nanmin(numbers["fewer_points_errors"]))
-    where = f"Section 4, figure for N = 20,000 (here {len(numbers['x'])})"
-    return (
-        Claim(
-            where,
-            "No ε gives a reasonable fourth eigenfunction with the fixed kernel.",
-            "no value of ε",
-            f"best MSE {error['fixed']:.2g} at ε = {at['fixed']:.2g} with all pairs (eigenvalue "
-            f"there {rate:.2f}, truth -3); {error['few']:.2g} with {FEW} neighbours",
-            verdict(all(hopeless), depends=any(hopeless) and not all(hopeless)),
-            f"Reasonable taken as a mean squared error below {REASONABLE:g}. All pairs link the "
-            "sparse points once ε is large; a list of the nearest neighbours cuts those links. "
-            f"{COINCIDENCE}",
-        ),
-        Claim(
-            where,
-            "The variable kernel is excellent over a wide range of ε.",
-            "excellent and stable",
-            f"MSE {error['variable']:.2g} at ε = {at['variable']:.1e}; below {GOOD:g} over "
-            f"{excellent:.1f} decades",
-            verdict(error["variable"] < GOOD and excellent >= 1),
-            "A wide range taken as a decade or more.",
-        ),
-        Claim(
-            where,
-            "The fixed kernel does worse with more data.",
-            "worse at 20,000 than at 2000",
-            f"best MSE {fewer:.2g} at N = {FEWER_POINTS}, {error['fixed']:.2g} at N = "
-            f"{len(numbers['x'])}",
-            verdict(error["fixed"] > fewer),
-            "All pairs, each at its own best ε.",
-        ),
+    return Claim(
+        where(numbers),
+        "The fixed kernel does worse with more data.",
+        "worse at 20,000 than at 2000",
+        f"best MSE {fewer:.2g} at N = {FEWER_POINTS}, {error:.2g} at N = {len(numbers['x'])}",
+        verdict(error > fewer),
+        "All pairs, each at its own best ε.",
     )

@@ -38,6 +38,8 @@ CAPTION = (
     "fixed kernel (left; 50 times the ε) and variable kernel; the default method; and the mean "
     "squared error against ε over six decades."
 )
+WHERE = "Section 4, sensitivity figure (N = 2000)"
+LEVELS = (GOOD, REASONABLE)
 #: ε of the fixed kernel over that of the variable one.
 RATIO = 50
 SHOWN = np.array([1e-5, 3e-5, 1e-4, 3e-4, 1e-3])
@@ -91,66 +93,81 @@ def draw(numbers: Numbers) -> Any:
 
 def claims(numbers: Numbers) -> tuple[Claim, ...]:
     """Judge what Section 4 says about this figure."""
-    best = {kernel: number(np.nanmin(numbers[f"{kernel}_errors"])) for kernel in KERNELS}
-    at = {
-        kernel: number(
-            numbers[f"{kernel}_epsilons"][np.nanargmin(numbers[f"{kernel}_errors"])]
-        )
-        for kernel in KERNELS
-    }  # fmt: skip
-    wide = {
-        (kernel, level): decades_below(
-            numbers[f"{kernel}_epsilons"], numbers[f"{kernel}_errors"], level
-        )
-        for kernel in KERNELS
-        for level in (GOOD, REASONABLE)
-    }
-    wider = [wide["variable", level] > wide["fixed", level] for level in (GOOD, REASONABLE)]
-    stays = {kernel: steady(numbers, kernel) for kernel in KERNELS}
-    where = "Section 4, sensitivity figure (N = 2000)"
     return (
-        Claim(
-            where,
-            "At a carefully chosen ε the fixed kernel finds the fourth eigenfunction.",
-            "agrees",
-            f"MSE {best['fixed']:.2g} at ε = {at['fixed']:.1e}",
-            verdict(best["fixed"] < GOOD),
-            f"Agreement taken as a mean squared error below {GOOD:g}.",
+        judge_fixed(numbers),
+        judge_accuracy(numbers),
+        judge_range(numbers),
+        judge_stationarity(numbers),
+    )
+
+
+def judge_fixed(numbers: Numbers) -> Claim:
+    """Say whether the fixed kernel finds the function at its best ε."""
+    i = int(np.nanargmin(numbers["fixed_errors"]))
+    error, epsilon = (number(numbers[f"fixed_{key}"][i]) for key in ("errors", "epsilons"))
+    return Claim(
+        WHERE,
+        "At a carefully chosen ε the fixed kernel finds the fourth eigenfunction.",
+        "agrees",
+        f"MSE {error:.2g} at ε = {epsilon:.1e}",
+        verdict(error < GOOD),
+        f"Agreement taken as a mean squared error below {GOOD:g}.",
+    )
+
+
+def judge_accuracy(numbers: Numbers) -> Claim:
+    """Compare the smallest errors of both kernels."""
+    fixed, variable = (number(np.nanmin(numbers[f"{k}_errors"])) for k in ("fixed", "variable"))
+    return Claim(
+        WHERE,
+        "The variable kernel approximates it much better.",
+        "much better",
+        f"MSE {variable:.2g} against {fixed:.2g}",
+        verdict(variable < fixed / 2),
+        "Each kernel at its own best ε; much better taken as less than half of the error.",
+    )
+
+
+def judge_range(numbers: Numbers) -> Claim:
+    """Compare how many decades of ε do well, for two meanings of well."""
+    wide = {
+        kernel: [
+            decades_below(numbers[f"{kernel}_epsilons"], numbers[f"{kernel}_errors"], level)
+            for level in LEVELS
+        ]
+        for kernel in KERNELS
+    }
+    rows = list(zip(LEVELS, wide["variable"], wide["fixed"], strict=True))
+    wider = [variable > fixed for _, variable, fixed in rows]
+    mixed = any(wider) and not all(wider)
+    return Claim(
+        WHERE,
+        "It does so over a larger range of ε.",
+        "larger range",
+        "; ".join(
+            f"MSE below {level:g}: {variable:.1f} decades against {fixed:.1f}"
+            for level, variable, fixed in rows
         ),
-        Claim(
-            where,
-            "The variable kernel approximates it much better.",
-            "much better",
-            f"MSE {best['variable']:.2g} against {best['fixed']:.2g}",
-            verdict(best["variable"] < best["fixed"] / 2),
-            "Each kernel at its own best ε; much better taken as less than half of the error.",
-        ),
-        Claim(
-            where,
-            "It does so over a larger range of ε.",
-            "larger range",
-            "; ".join(
-                f"MSE below {level:g}: {wide['variable', level]:.1f} decades against "
-                f"{wide['fixed', level]:.1f}"
-                for level in (GOOD, REASONABLE)
-            ),
-            verdict(all(wider), depends=any(wider) and not all(wider)),
-            "It depends on what counts as good: the fixed kernel stays mediocre up to very large "
-            "ε, where its eigenvalues are already wrong."
-            if any(wider) and not all(wider)
-            else "Decades of ε, counted on six decades for each kernel.",
-        ),
-        Claim(
-            where,
-            "The variable kernel's answer persists over a large range of ε, so that ε could be "
-            "chosen by stationarity.",
-            "large range",
-            f"fourth eigenvalue within 5 % of -3 over {stays['variable']:.1f} decades, fixed "
-            f"kernel {stays['fixed']:.1f}",
-            verdict(stays["variable"] >= 1 and stays["variable"] > stays["fixed"]),
-            "Measured on the eigenvalue, which needs no sign and no scale; a large range taken as "
-            "a decade or more, and more than the fixed kernel's.",
-        ),
+        verdict(all(wider), depends=mixed),
+        "It depends on what counts as good: the fixed kernel stays mediocre up to very large ε, "
+        "where its eigenvalues are already wrong."
+        if mixed
+        else "Decades of ε, counted on six decades for each kernel.",
+    )
+
+
+def judge_stationarity(numbers: Numbers) -> Claim:
+    """Say over how many decades of ε the eigenvalue stays where it should be."""
+    fixed, variable = steady(numbers, "fixed"), steady(numbers, "variable")
+    return Claim(
+        WHERE,
+        "The variable kernel's answer persists over a large range of ε, so that ε could be chosen "
+        "by stationarity.",
+        "large range",
+        f"fourth eigenvalue within 5 % of -3 over {variable:.1f} decades, fixed kernel {fixed:.1f}",
+        verdict(variable >= 1 and variable > fixed),
+        "Measured on the eigenvalue, which needs no sign and no scale; a large range taken as a "
+        "decade or more, and more than the fixed kernel's.",
     )
 
 

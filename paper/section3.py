@@ -39,6 +39,7 @@ CAPTION = (
     "density neighbours (left), against the number of neighbours kept (middle), and the scale ε0 "
     "of the pilot density against N (right)."
 )
+WHERE = "Section 3"
 DENSITY_NEIGHBORS = (8, 16, 32, 64)
 #: The ε at which neighbour lists are cut: good with all pairs.
 EPSILON = 1e-4
@@ -162,73 +163,94 @@ def draw(numbers: Numbers) -> Any:
 
 def claims(numbers: Numbers) -> tuple[Claim, ...]:
     """Judge what Section 3 says."""
-    best = {k0: number(np.nanmin(numbers[f"k0_{k0}_errors"])) for k0 in DENSITY_NEIGHBORS}
-    middle = int(np.argmin(np.abs(np.log(numbers["epsilons"] / PLATEAU))))
-    flat = {k0: number(numbers[f"k0_{k0}_errors"][middle]) for k0 in DENSITY_NEIGHBORS}
-    whole = number(numbers["count_errors"][-1])
-    untouched = numbers["count_saturated"] == 0
-    rates = numbers["count_rates"]
-    change = number(np.max(np.abs(rates[untouched] / rates[-1] - 1)))
-    lost = number(np.max(np.abs(rates / rates[-1] - 1)))
-    first = int(numbers["counts"][untouched][0])
-    falls = {d: slope(numbers["sizes"], numbers[f"scales_{d}"]) for d in (1, 2)}
-    ratio = number(numbers["pilot_ratio"])
-    residual = number(numbers["eigenvector_residual"])
-    printed = ", ".join(f"{-1 / (1 + d / 4):.2f}" for d in (1, 2))
-    balance = ", ".join(f"{-1 / (2 + d / 2):.2f}" for d in (1, 2))
-    where = "Section 3"
     return (
-        Claim(
-            where,
-            "The number k0 of density neighbours matters little, up to 64.",
-            "similar results",
-            "; ".join(
-                f"k0 = {k0}: best MSE {error:.2g}, on the plateau {flat[k0]:.2g}"
-                for k0, error in best.items()
-            ),
-            verdict(
-                max(best.values()) < GOOD and flat[64] < 2 * flat[8],
-                depends=max(best.values()) < GOOD and flat[64] >= 2 * flat[8],
-            ),
-            f"The best ε gives an error below {GOOD:g} for every k0 (asked for), but the plateau, "
-            f"here ε near {PLATEAU:g}, rises with k0: a smoother pilot misjudges the tails.",
+        judge_density_neighbors(numbers),
+        judge_neighbors(numbers),
+        judge_balance(),
+        judge_pilot_scale(numbers),
+        judge_conjugation(numbers),
+    )
+
+
+def judge_density_neighbors(numbers: Numbers) -> Claim:
+    """Compare errors over k0, at the best ε and in the middle of the good ones."""
+    errors = {k0: numbers[f"k0_{k0}_errors"] for k0 in DENSITY_NEIGHBORS}
+    middle = int(np.argmin(np.abs(np.log(numbers["epsilons"] / PLATEAU))))
+    best = {k0: number(np.nanmin(values)) for k0, values in errors.items()}
+    flat = {k0: number(values[middle]) for k0, values in errors.items()}
+    good, rises = max(best.values()) < GOOD, flat[64] >= 2 * flat[8]
+    return Claim(
+        WHERE,
+        "The number k0 of density neighbours matters little, up to 64.",
+        "similar results",
+        "; ".join(
+            f"k0 = {k0}: best MSE {best[k0]:.2g}, on the plateau {flat[k0]:.2g}"
+            for k0 in DENSITY_NEIGHBORS
         ),
-        Claim(
-            where,
-            "Keeping only the nearest neighbours gives similar results while the entries dropped "
-            "are close to zero.",
-            "similar",
-            f"fourth eigenvalue within {change:.1%} of that of all pairs from k = {first} on, "
-            f"where no list ends inside the kernel; off by {lost:.0%} at the worst below (ε = "
-            f"{EPSILON:g}, MSE of all pairs {whole:.2g})",
-            verdict(change < 0.02),
-            "The condition matters: it ties k to ε and N.",
-        ),
-        Claim(
-            where,
-            "The two error terms of the pilot density balance at ε0 of order N^(-1/(1+d/4)).",
-            f"exponents {printed} (d = 1, 2)",
-            f"exponents {balance}",
-            verdict(all(abs(imbalance(-1 / (1 + d / 4), d)) < 1e-9 for d in (1, 2))),
-            "Setting ε0 equal to N^(-1/2) ε0^(-d/4), as printed, gives N^(-1/(2+d/2)): the square "
-            "root of the printed rate. This is arithmetic; no computed number enters.",
-        ),
-        Claim(
-            where,
-            "ε0 is much smaller than ε, so that the bandwidth is accurate enough.",
-            "significantly smaller",
-            f"the pilot's squared width is {ratio:.1%} of the kernel's at the best ε; ε0 falls "
-            f"like N to the {falls[1]:.2f} (d = 1) and {falls[2]:.2f} (d = 2)",
-            verdict(ratio < 0.1),
-            "Medians over the points. With k0 fixed, ε0 falls like N^(-2/d), however the errors "
-            "balance: it stays small, but the pilot density keeps the noise of k0 points.",
-        ),
-        Claim(
-            where,
-            "Eigenvectors of the symmetric conjugate, divided by S, are those of L.",
-            "L U = U Λ",
-            f"relative residual {residual:.0e}",
-            verdict(residual < 1e-8),
-            "Solved densely on every fifth point or so, checked with L itself.",
-        ),
+        verdict(good and not rises, depends=good and rises),
+        f"The best ε gives an error below {GOOD:g} for every k0 (asked for), but the plateau, here "
+        f"ε near {PLATEAU:g}, rises with k0: a smoother pilot misjudges the tails.",
+    )
+
+
+def judge_neighbors(numbers: Numbers) -> Claim:
+    """Say what cutting the neighbour lists does to the fourth eigenvalue."""
+    rates, untouched = numbers["count_rates"], numbers["count_saturated"] == 0
+    off = np.abs(rates / rates[-1] - 1)
+    change, lost = number(np.max(off[untouched])), number(np.max(off))
+    return Claim(
+        WHERE,
+        "Keeping only the nearest neighbours gives similar results while the entries dropped are "
+        "close to zero.",
+        "similar",
+        f"fourth eigenvalue within {change:.1%} of that of all pairs from k = "
+        f"{int(numbers['counts'][untouched][0])} on, where no list ends inside the kernel; off by "
+        f"{lost:.0%} at the worst below (ε = {EPSILON:g}, MSE of all pairs "
+        f"{number(numbers['count_errors'][-1]):.2g})",
+        verdict(change < 0.02),
+        "The condition matters: it ties k to ε and N.",
+    )
+
+
+def judge_balance() -> Claim:
+    """Say whether the printed exponent balances the printed error terms: arithmetic alone."""
+    printed, balanced = ([-1 / (n * (1 + d / 4)) for d in (1, 2)] for n in (1, 2))
+    balances = all(abs(imbalance(e, d)) < 1e-9 for e, d in zip(printed, (1, 2), strict=True))
+    return Claim(
+        WHERE,
+        "The two error terms of the pilot density balance at ε0 of order N^(-1/(1+d/4)).",
+        f"exponents {printed[0]:.2f}, {printed[1]:.2f} (d = 1, 2)",
+        f"exponents {balanced[0]:.2f}, {balanced[1]:.2f}",
+        verdict(balances),
+        "Setting ε0 equal to N^(-1/2) ε0^(-d/4), as printed, gives N^(-1/(2+d/2)): the square root "
+        "of the printed rate. This is arithmetic; no computed number enters.",
+    )
+
+
+def judge_pilot_scale(numbers: Numbers) -> Claim:
+    """Compare the width of the pilot kernel with that of the kernel."""
+    ratio = number(numbers["pilot_ratio"])
+    falls = [slope(numbers["sizes"], numbers[f"scales_{d}"]) for d in (1, 2)]
+    return Claim(
+        WHERE,
+        "ε0 is much smaller than ε, so that the bandwidth is accurate enough.",
+        "significantly smaller",
+        f"the pilot's squared width is {ratio:.1%} of the kernel's at the best ε; ε0 falls like N "
+        f"to the {falls[0]:.2f} (d = 1) and {falls[1]:.2f} (d = 2)",
+        verdict(ratio < 0.1),
+        "Medians over the points. With k0 fixed, ε0 falls like N^(-2/d), however the errors "
+        "balance: it stays small, but the pilot density keeps the noise of k0 points.",
+    )
+
+
+def judge_conjugation(numbers: Numbers) -> Claim:
+    """Say whether eigenvectors of L̂ give those of L."""
+    residual = number(numbers["eigenvector_residual"])
+    return Claim(
+        WHERE,
+        "Eigenvectors of the symmetric conjugate, divided by S, are those of L.",
+        "L U = U Λ",
+        f"relative residual {residual:.0e}",
+        verdict(residual < 1e-8),
+        "Solved densely on every fifth point or so, checked with L itself.",
     )
