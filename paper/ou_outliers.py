@@ -114,32 +114,40 @@ def interval_rates(edge: float, absorbing: bool, n: int = 4, cells: int = 2000) 
 def draw(numbers: Numbers) -> Any:
     """Draw the eigenfunctions, and the errors with their power law."""
     figure, axes = panels(1, 2, width=4.6, height=3.6)
-    left, right = axes[0]
-    sizes = numbers["sizes"]
-    draw_truth(left, line_points(10_000))
-    left.set_ylim(-6, 6)
-    for n, colour, line in zip(sizes, ("#56B4E9", "#E69F00", "#0072B2"), (":", "--", "-"),
-                               strict=False):  # fmt: skip
-        left.plot(numbers[f"x_{n}"], numbers[f"function_{n}"], line, color=colour,
+    draw_functions(axes[0, 0], numbers)
+    draw_power_law(axes[0, 1], numbers)
+    return figure
+
+
+def draw_functions(axis: Any, numbers: Numbers) -> None:
+    """Draw the fixed kernel's eigenfunction for each number of points."""
+    draw_truth(axis, line_points(10_000))
+    axis.set_ylim(-6, 6)
+    for n, colour, line in zip(numbers["sizes"], ("#56B4E9", "#E69F00", "#0072B2"),
+                               (":", "--", "-"), strict=False):  # fmt: skip
+        axis.plot(numbers[f"x_{n}"], numbers[f"function_{n}"], line, color=colour,
                   label=f"N = {n:,}")  # fmt: skip
-    left.set_title("fixed kernel, √N outliers removed")
-    left.legend(fontsize=7)
+    axis.set_title("fixed kernel, √N outliers removed")
+    axis.legend(fontsize=7)
+
+
+def draw_power_law(axis: Any, numbers: Numbers) -> None:
+    """Draw errors against N, and the power law as far as the printed error."""
+    sizes = numbers["sizes"]
     slope, start = power_law(sizes, numbers["removed"])
     reach = np.array([sizes[0], max(1e8, 2 * min(points_needed(numbers, PRINTED_ERROR), 1e12))])
     look = FIXED | {"linestyle": "none", "marker": "o", "label": "fixed kernel, outliers removed"}
-    right.loglog(sizes, numbers["removed"], **look)
-    right.loglog(reach, 10**start * reach**slope, color=FIXED["color"], linewidth=0.8,
-                 label=f"power law, slope {slope:.2f}")  # fmt: skip
-    right.loglog(sizes, numbers["kept"], "o", color=FIXED["color"], fillstyle="none",
-                 label="fixed kernel, all points")  # fmt: skip
-    right.loglog(sizes[0], numbers["variable"], "s", color=VARIABLE["color"],
-                 label="variable kernel, all points")  # fmt: skip
-    right.loglog(sizes, numbers["default"], "D", color=DEFAULT["color"], label=DEFAULT["label"])
-    right.axhline(PRINTED_ERROR, color="0.7", linewidth=0.8)
-    right.set_xlabel("N")
-    right.set_ylabel("mean squared error, |x| ≤ 2")
-    right.legend(fontsize=7)
-    return figure
+    axis.loglog(sizes, numbers["removed"], **look)
+    axis.loglog(reach, 10**start * reach**slope, color=FIXED["color"], linewidth=0.8,
+                label=f"power law, slope {slope:.2f}")  # fmt: skip
+    axis.loglog(sizes, numbers["kept"], "o", color=FIXED["color"], fillstyle="none",
+                label="fixed kernel, all points")  # fmt: skip
+    axis.loglog(sizes[0], numbers["variable"], "s", color=VARIABLE["color"],
+                label="variable kernel, all points")  # fmt: skip
+    axis.loglog(sizes, numbers["default"], "D", color=DEFAULT["color"], label=DEFAULT["label"])
+    axis.axhline(PRINTED_ERROR, color="0.7", linewidth=0.8)
+    axis.set(xlabel="N", ylabel="mean squared error, |x| ≤ 2")
+    axis.legend(fontsize=7)
 
 
 def claims(numbers: Numbers) -> tuple[Claim, ...]:

@@ -131,34 +131,46 @@ def slope(sizes: Any, values: Any) -> float:
 def draw(numbers: Numbers) -> Any:
     """Draw the three dependences."""
     figure, axes = panels(1, 3, width=4.2)
-    left, middle, right = axes[0]
+    draw_density_neighbors(axes[0, 0], numbers)
+    draw_neighbors(axes[0, 1], numbers)
+    draw_pilot_scale(axes[0, 2], numbers)
+    return figure
+
+
+def draw_density_neighbors(axis: Any, numbers: Numbers) -> None:
+    """Draw errors against ε, one curve for each k0."""
     for k0, colour in zip(DENSITY_NEIGHBORS, COLOURS, strict=True):
         look = VARIABLE | {"color": colour, "label": f"k0 = {k0}"}
-        draw_errors(left, numbers["epsilons"], numbers[f"k0_{k0}_errors"], look)
-    left.plot(numbers["default_epsilon"], numbers["default_error"], "D",
+        draw_errors(axis, numbers["epsilons"], numbers[f"k0_{k0}_errors"], look)
+    axis.plot(numbers["default_epsilon"], numbers["default_error"], "D",
               color=DEFAULT["color"], label=DEFAULT["label"])  # fmt: skip
-    room_below(left)
+    room_below(axis)
+
+
+def draw_neighbors(axis: Any, numbers: Numbers) -> None:
+    """Draw errors against the number of neighbours kept."""
+    counts, errors = numbers["counts"], numbers["count_errors"]
     cut = numbers["count_saturated"] > 0
-    middle.loglog(numbers["counts"], numbers["count_errors"], **VARIABLE)
-    middle.loglog(numbers["counts"][cut], numbers["count_errors"][cut], "o", color="black",
-                  fillstyle="none", label="some lists end inside the kernel")  # fmt: skip
-    middle.set_xlabel("neighbours kept")
-    middle.set_ylabel("mean squared error")
-    middle.set_title(f"ε = {EPSILON:g}")
-    middle.legend(fontsize=7)
+    axis.loglog(counts, errors, **VARIABLE)
+    axis.loglog(counts[cut], errors[cut], "o", color="black", fillstyle="none",
+                label="some lists end inside the kernel")  # fmt: skip
+    axis.set(xlabel="neighbours kept", ylabel="mean squared error", title=f"ε = {EPSILON:g}")
+    axis.legend(fontsize=7)
+
+
+def draw_pilot_scale(axis: Any, numbers: Numbers) -> None:
+    """Draw ε0 against N, and the slopes at which the error terms balance."""
+    sizes = numbers["sizes"]
     for d, colour in ((1, COLOURS[0]), (2, COLOURS[3])):
-        scales = numbers[f"scales_{d}"]
-        right.loglog(numbers["sizes"], scales, "o-", color=colour,
-                     label=f"ε0, d = {d}: slope {slope(numbers['sizes'], scales):.2f}")  # fmt: skip
-        balance = scales[0] * (numbers["sizes"] / numbers["sizes"][0]) ** (-1 / (2 + d / 2))
-        right.loglog(numbers["sizes"], balance, ":", color=colour,
-                     label=f"balance of errors, slope {-1 / (2 + d / 2):.2f}")  # fmt: skip
-    right.set_xticks(numbers["sizes"], [f"{n:,}" for n in numbers["sizes"]], fontsize=8)
-    right.set_xticks([], minor=True)
-    right.set_xlabel("N")
-    right.set_ylabel("ε0")
-    room_below(right)
-    return figure
+        scales, balance = numbers[f"scales_{d}"], -1 / (2 + d / 2)
+        axis.loglog(sizes, scales, "o-", color=colour,
+                    label=f"ε0, d = {d}: slope {slope(sizes, scales):.2f}")  # fmt: skip
+        axis.loglog(sizes, scales[0] * (sizes / sizes[0]) ** balance, ":", color=colour,
+                    label=f"balance of errors, slope {balance:.2f}")  # fmt: skip
+    axis.set_xticks(sizes, [f"{n:,}" for n in sizes], fontsize=8)
+    axis.set_xticks([], minor=True)
+    axis.set(xlabel="N", ylabel="ε0")
+    room_below(axis)
 
 
 def claims(numbers: Numbers) -> tuple[Claim, ...]:
