@@ -10,15 +10,22 @@ import click
 
 from ..base.errors import bad_input
 
+EXAMPLES = """\b
+Examples:
+  vbdm reproduce --quick                  all figures, smaller; about three minutes
+  vbdm reproduce ou_random --out check    one figure, into the folder check/
+"""
 
-@click.command("reproduce", context_settings={"ignore_unknown_options": True})
+
+@click.command("reproduce", epilog=EXAMPLES, context_settings={"ignore_unknown_options": True})
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @click.pass_context
 def command(ctx: click.Context, arguments: tuple[str, ...]) -> None:
-    """Make the figures of the paper; this needs a clone of vbdm's repository.
+    """Make the figures of the paper, inside a clone of vbdm's repository.
 
-    In the clone, "make reproduce" installs what is needed and makes all figures, with a table of
-    the paper's claims. ARGUMENTS are those of "python -m paper", which lists them with --help.
+    They are not part of the installed package. In a clone, "make reproduce" installs what is needed
+    and makes them all; this command does the same without installing. ARGUMENTS are those of
+    "python -m paper", which lists them, and the names of the figures, with --help.
     """
     clone = Path.cwd()
     if not (clone / "paper" / "__main__.py").is_file() or not (clone / "src" / "vbdm").is_dir():
