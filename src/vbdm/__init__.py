@@ -21,6 +21,51 @@ if TYPE_CHECKING:
     from .bandwidth.epsilon_by_slope import tune
     from .bandwidth.tuning import Tuning
     from .base import errors, progress, shapes
+    from .base.errors import (
+        DensityTailWarning as DensityTailWarning,
+    )
+    from .base.errors import (
+        DisconnectedWarning as DisconnectedWarning,
+    )
+    from .base.errors import (
+        InputError as InputError,
+    )
+    from .base.errors import (
+        NoiseWarning as NoiseWarning,
+    )
+    from .base.errors import (
+        OutOfMemoryError as OutOfMemoryError,
+    )
+    from .base.errors import (
+        OutsideWarning as OutsideWarning,
+    )
+    from .base.errors import (
+        RecallWarning as RecallWarning,
+    )
+    from .base.errors import (
+        SaturatedNeighborsWarning as SaturatedNeighborsWarning,
+    )
+    from .base.errors import (
+        SolverError as SolverError,
+    )
+    from .base.errors import (
+        SolverWarning as SolverWarning,
+    )
+    from .base.errors import (
+        TuningWarning as TuningWarning,
+    )
+    from .base.errors import (
+        UnboundedErrorWarning as UnboundedErrorWarning,
+    )
+    from .base.errors import (
+        UnresolvedWarning as UnresolvedWarning,
+    )
+    from .base.errors import (
+        VbdmWarning as VbdmWarning,
+    )
+    from .base.errors import (
+        WeakLinkWarning as WeakLinkWarning,
+    )
     from .base.memory import estimate_memory
     from .diffusion_map import DiffusionMap
     from .estimate import estimate_operator, scan_epsilon
@@ -116,7 +161,7 @@ MODULES = {
 __path__.append(str(Path(__file__).parent / "base" / "aliases"))
 
 
-def __getattr__(name: str) -> Any:
+def _load(name: str) -> Any:
     """Load a public name when it is first used."""
     if name in HOMES:
         found = getattr(import_module(f".{HOMES[name]}", __name__), name)
@@ -129,6 +174,11 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = found
     return found
+
+
+if not TYPE_CHECKING:
+    # Hidden from type checkers, which would take any name for a public one.
+    __getattr__ = _load
 
 
 def __dir__() -> list[str]:

@@ -94,9 +94,7 @@ def write_results(
         if figures and can_draw():
             draw_figures(spectrum, partial / FIGURES)
         if page:
-            write_report(
-                partial / PAGE, spectrum, story, scan, title, seconds, findings=findings
-            )
+            write_report(partial / PAGE, spectrum, story, scan, title, seconds, findings=findings)
         report("saving", 0, 2)
         write_model(partial / MODEL, spectrum, story)
         report("saving", 1, 2)
