@@ -114,7 +114,7 @@ def measure(problem, n_points, seed, check):
     figures = {
         "problem": problem, "points": n_points, "seed": seed, "k": k, "total": total,
         "with_bias": with_bias, "stages": watch.seconds, "stored": int(op.weights.listed.nnz),
-        "products": result.products, "iterations": result.iterations,
+        "products": result.solve.products, "iterations": result.solve.iterations,
         "eigenvalues": result.eigenvalues.tolist(), "bias": bias.tolist(),
         "standard_errors": errors.tolist(), "peak": peak, "per_point": peak / n_points,
         "per_pair": (peak - 300 * n_points) / (n_points * k),
@@ -137,9 +137,9 @@ def measure_bare(problem, n_points, seed, k):
 def solver_error(op, result):
     """Return the largest relative error of θ against a tight solve of the very same pencil."""
     pencil = spectrum.pencil_of(op)
-    mass = op.degrees * vbdm.trust.error_bars.local_times(result)
+    mass = op.degrees * result.local_times
     tight = vbdm.solvers.Multilevel().prepare(pencil, 24).solve(mass, 24, 1e-9).values
-    theta = np.sort(result.pencil_eigenvalues)[1:]
+    theta = np.sort(result.solve.pencil_eigenvalues)[1:]
     # Modes may have been left out: each θ against the nearest.
     return float((np.abs(tight[None, 1:] - theta[:, None]).min(axis=1) / theta).max())
 

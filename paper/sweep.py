@@ -185,3 +185,19 @@ def short_enough(operator: Operator, epsilon: float) -> Operator:
     reached = (scaled < -4 * epsilon * np.log(NEGLIGIBLE)).sum(axis=1).max()
     k = min(graph.n_neighbors, max(16, int(1.1 * reached) + 1))
     return operator.at_epsilon(epsilon, graph.with_neighbors(k))
+
+
+def default_function(
+    points: Any, operator: str, truth: FloatArray, modes: Sequence[int], kind: str = "orthogonal",
+    **settings: Any,
+) -> tuple[FloatArray, FloatArray, float]:  # fmt: skip
+    """Return eigenfunction (or group), eigenvalues and ε of the default method: nothing is tuned.
+
+    The truth serves only to turn the result for the comparison, as it does in `sweep`.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", VbdmWarning)
+        found = estimate_operator(points, operator, **settings)
+        spectrum = found.spectrum(max(modes) + 2)
+    mapped = align(spectrum.eigenfunctions[:, list(modes)], unit(truth), kind)
+    return np.squeeze(mapped), spectrum.eigenvalues, found.epsilon

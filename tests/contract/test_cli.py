@@ -139,7 +139,7 @@ def test_delays_repeat_the_period():
     angles = np.random.default_rng(0).uniform(0, 360, 300)
     np.save("angles.npy", angles)
     done("fit", "angles.npy", "--period", "360", "--delays", 2, "-n", 3, *FAST)
-    graph = load_results("angles-vbdm").spectrum.operator.weights.graph
+    graph = load_results("angles-vbdm").spectrum.operator.graph
     assert np.allclose(graph.period, [360, 360])
 
 

@@ -37,7 +37,7 @@ def test_approximate_search_is_cited(circle, monkeypatch):
 
     spectrum = vbdm.estimate_operator(circle).spectrum(3)
     index = object.__new__(ApproximateIndex)
-    object.__setattr__(spectrum.operator.weights.graph, "index", index)
+    object.__setattr__(spectrum.operator.graph, "index", index)
     assert "DongCharikarLi2011" in keys(spectrum)
 
 

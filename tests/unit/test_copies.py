@@ -106,7 +106,7 @@ def test_given_arrays_have_a_value_for_every_row(uneven):
 
 def test_a_graph_names_the_first_of_the_copies(uneven):
     rows, op = uneven
-    graph = op.weights.graph
+    graph = op.graph
     np.testing.assert_array_equal(graph.points, SPHERE[rows])
     assert "2000 with copies" in repr(graph)
     last = graph.indices[-1]

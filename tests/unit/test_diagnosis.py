@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 from scipy.signal import lfilter
+from vbdm.trust.diagnosis import LONG, NOISE, diagnose
 
 import vbdm
 from vbdm.base.wording import common_style, counted, listed, one_of, percent, subscript, with_error
-from vbdm.trust.diagnosis import LONG, NOISE, diagnose
 from vbdm.trust.randomness import autocorrelation_time, regularity
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")

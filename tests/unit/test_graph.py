@@ -50,8 +50,8 @@ def test_mutual_pairs(points, cloud):
     lattice = np.stack(np.meshgrid(np.arange(9.0), np.arange(9.0)), -1).reshape(-1, 2)
     X = {"cloud": cloud, "lattice": lattice, "duplicates": np.repeat(cloud[:30], 4, axis=0)}[points]
     graph = vbdm.neighbors(X, 10)
-    lists = [set(row) for row in graph.tree_indices.tolist()]
-    expected = [[i in lists[j] for j in row] for i, row in enumerate(graph.tree_indices.tolist())]
+    lists = [set(row) for row in graph.kept.indices.tolist()]
+    expected = [[i in lists[j] for j in row] for i, row in enumerate(graph.kept.indices.tolist())]
     np.testing.assert_array_equal(graph.mutual, expected)
 
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from vbdm.graph.graph import sorted_cloud
 from vbdm.shapes import Gaussian
 
 import vbdm
 from vbdm import estimate
 from vbdm.bandwidth.neighbor_count import guess_neighbors
-from vbdm.graph.graph import sorted_cloud
 
 D = vbdm.datasets
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import vbdm
-from vbdm.graph.graph import LOW_RECALL
+from vbdm.graph.build import LOW_RECALL
 from vbdm.trust import diagnosis
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from vbdm.progress import listening
+from vbdm.trust.sensitivity import fair_rows, followed, matched, on_some
 
 import vbdm
 from vbdm.bandwidth.epsilon_by_degree import degree_target
@@ -16,7 +17,6 @@ from vbdm.base.wording import with_error
 from vbdm.report import Sensitivity, page, sensitivity, why_no_sensitivity, write_page
 from vbdm.report._payload import MISSING, STEPS, quantised, style_of
 from vbdm.trust.groups import groups_of
-from vbdm.trust.sensitivity import fair_rows, followed, matched, on_some
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 
