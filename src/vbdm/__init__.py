@@ -158,7 +158,7 @@ MODULES = {
     "theory": "operator.theory",
 }
 # ``import vbdm.search`` and the like: one short file for each of these modules.
-__path__.append(str(Path(__file__).parent / "base" / "aliases"))
+__path__.append(str(Path(__file__).parent / "_aliases"))
 
 
 def _load(name: str) -> Any:

@@ -1,1 +1,1 @@
-"""Readers: one module for each format."""
+"""Readers of files: one short module for each format, and what turns a table into points."""

@@ -1,1 +1,1 @@
-"""Saved models: one file, no pickle."""
+"""Saved models: one file with named arrays and one JSON text, without pickle."""
