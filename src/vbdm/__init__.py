@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from . import datasets, io, plot, report
     from .bandwidth import rules
     from .bandwidth.epsilon_by_slope import tune
-    from .bandwidth.tuning import Tuning
     from .base import errors, progress, shapes
     from .base.errors import (
         DensityTailWarning as DensityTailWarning,
@@ -69,7 +68,7 @@ if TYPE_CHECKING:
     from .base.memory import estimate_memory
     from .diffusion_map import DiffusionMap
     from .estimate import estimate_operator, scan_epsilon
-    from .extension.extension import Extension, extend
+    from .extension.extension import extend
     from .graph import search
     from .graph.build import neighbors
     from .graph.neighbor_graph import NeighborGraph
@@ -82,21 +81,14 @@ if TYPE_CHECKING:
     from .spectrum.alignment import align
     from .spectrum.spectrum import Spectrum
     from .trust.diagnose import diagnose
-    from .trust.findings import Finding
-    from .trust.second_opinion import Opinions, second_opinion
-    from .trust.verification import Verification
+    from .trust.second_opinion import second_opinion
 
 __all__ = [
-    "Finding",
     "DiffusionMap",
-    "Extension",
     "Limiter",
     "NeighborGraph",
     "Operator",
-    "Opinions",
     "Spectrum",
-    "Tuning",
-    "Verification",
     "align",
     "datasets",
     "diagnose",
@@ -124,16 +116,11 @@ __all__ = [
 
 #: Where each public name lives. Nothing is loaded before it is used: ``import vbdm`` is quick.
 HOMES = {
-    "Finding": "trust.findings",
     "DiffusionMap": "diffusion_map",
-    "Extension": "extension.extension",
     "Limiter": "settings.method",
     "NeighborGraph": "graph.neighbor_graph",
     "Operator": "operator.operator",
-    "Opinions": "trust.second_opinion",
     "Spectrum": "spectrum.spectrum",
-    "Tuning": "bandwidth.tuning",
-    "Verification": "trust.verification",
     "align": "spectrum.alignment",
     "diagnose": "trust.diagnose",
     "estimate_memory": "base.memory",

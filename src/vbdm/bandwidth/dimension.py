@@ -32,15 +32,18 @@ class Dimension:
         The estimate that is used.
     standard_error : float
         Its sampling error; NaN if the dimension was given, or read from a slope.
+    scales : (m,) int array or None
+        Numbers of neighbours at which the dimension was read: 8, 16 and 32 by default.
     by_scale : (m,) array or None
-        What was read from the nearest 8, 16 and 32 neighbours. A clean manifold gives nearly equal
-        numbers; noise makes the small scales read the dimension of the noise.
+        What was read there. A clean manifold gives nearly equal numbers; noise makes the small
+        scales read the dimension of the noise.
     credit : Credit
         The rule it came from.
     """
 
     value: float
     standard_error: float = np.nan
+    scales: FloatArray | None = None
     by_scale: FloatArray | None = None
     credit: Credit = GIVEN
 
@@ -125,7 +128,10 @@ class ByRatios:
             raise no_dimension("neighbour distances that are all nearly equal")
         value = 1 / inverse.mean()
         by_scale = np.array([1 / reading.mean() for reading in readings])
-        return Dimension(float(value), float(error * value**2), frozen(by_scale), self.credit)
+        return Dimension(
+            float(value), float(error * value**2), frozen(np.array(scales)), frozen(by_scale),
+            self.credit,
+        )  # fmt: skip
 
 
 def no_dimension(received: str) -> InputError:
