@@ -70,7 +70,7 @@ def command(
 
     MODEL is a results folder of vbdm fit, or a file that vbdm.save has written.
     """
-    from ..io.saved.archive import replacing
+    from ..base.files import replacing
     from .models import refuse_swapped
     from .outputs import check_output
 

@@ -159,8 +159,8 @@ def write(operator: Operator, target: Path) -> None:
     """Write the curve as its file name asks for."""
     from functools import partial
 
+    from ..base.files import replacing
     from ..io.results import save_picture
-    from ..io.saved.archive import replacing
 
     with replacing(target) as stream:
         if target.suffix.lower() == ".csv":

@@ -14,8 +14,8 @@ import numpy as np
 
 from ..base import progress
 from ..base.errors import bad_input
+from ..base.files import replacing
 from ..figures import FIGURES, load
-from ..io.saved.archive import replacing
 from .base import Claim, Figure, Numbers
 
 #: Beside the numbers of a figure: whether they are those of a quick run.

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from ...base.errors import bad_input
-from ..saved.archive import check_target, replacing_path
+from ...base.files import check_target, replacing_path
 from .formats import need
 from .npz import choose_key
 from .table import Content, Options, as_rows, listed

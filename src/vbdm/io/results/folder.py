@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ...base.errors import InputError, bad_input
-from ..saved.archive import PathLike, sync_folder
+from ...base.files import PathLike, sync_folder
 
 #: What results.json says it is, and which layout it has.
 FORMAT, VERSION = "vbdm results", 1

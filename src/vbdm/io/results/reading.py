@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from ...base.checks import FloatArray, frozen
 from ...base.errors import InputError, bad_input
+from ...base.files import PathLike
 from ...spectrum.spectrum import Spectrum
-from ..saved.archive import DAMAGE, PathLike
+from ..saved.archive import DAMAGE
 from ..saved.persistence import load
 from .folder import ARRAYS, FORMAT, MODEL, SUMMARY, VERSION
 from .origin import Origin

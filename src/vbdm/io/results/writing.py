@@ -11,9 +11,10 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...base.files import PathLike
 from ...base.progress import report
 from ...spectrum.spectrum import Spectrum
-from ..saved.archive import PathLike, entry_named, little_endian
+from ..saved.archive import entry_named, little_endian
 from ..saved.persistence import save
 from .figures import can_draw, draw_figures
 from .folder import ARRAYS, FORMAT, MODEL, PAGE, SUMMARY, VERSION, check_folder, replacing_folder

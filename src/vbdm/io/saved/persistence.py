@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from ...base.errors import bad_input
+from ...base.files import PathLike
 from ...graph.graph import NeighborGraph
 from ...kernel.kernel import evaluate_kernel
 from ...operator.operator import Operator
 from ...spectrum.spectrum import Spectrum
-from .archive import PathLike, check_notes, read_head, reading, write_archive
+from .archive import check_notes, read_head, reading, write_archive
 from .packing import Packer, Unpacker
 
 Result = Spectrum | Operator | NeighborGraph
