@@ -13,6 +13,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .base.versions import __version__ as __version__
+
 if TYPE_CHECKING:
     from . import datasets, io, plot, report
     from .bandwidth.epsilon_by_slope import Tuning, tune
@@ -35,8 +37,6 @@ if TYPE_CHECKING:
     from .trust.lights import Diagnosis
     from .trust.opinions import Opinions, second_opinion
     from .trust.verification import Verification
-
-__version__ = "0.1.0.dev0"
 
 __all__ = [
     "Diagnosis",

@@ -59,7 +59,7 @@ class Commands(click.Group):
 def show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     """Say the version and stop."""
     if wanted:
-        from .. import __version__
+        from ..base.versions import __version__
 
         click.echo(f"vbdm {__version__}")
         ctx.exit()

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import html
-import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import scipy
 
 from ..base.references import Citation
+from ..base.versions import __version__, library_versions
 from ..base.wording import common_style, counted, minus, percent, with_error
 from ..operator.operator import Operator
 from ..plot._clouds import per_volume
@@ -19,7 +18,7 @@ from ..trust.groups import Group, groups_of
 from ..trust.lights import Diagnosis
 from ..trust.sensitivity import Sensitivity
 from ._payload import MOST_COLUMNS, doubts_about, style_of
-from .citing import as_mapping, formula, is_paper, operator_in_words, operator_name, short, version
+from .citing import as_mapping, formula, is_paper, operator_in_words, operator_name, short
 
 #: By what ε was chosen.
 RULES = {
@@ -290,7 +289,7 @@ def settings_table(
         ("Preparation", as_mapping(preparation)),
         ("Command", settings or {}),
         ("Seconds", {name: f"{value:.2f}" for name, value in (seconds or {}).items()}),
-        ("Versions", versions()),
+        ("Versions", {"vbdm": __version__, **library_versions()}),
     ]
     return "\n".join(
         f'<tbody><tr><th colspan="2" scope="rowgroup">{text(name)}</th></tr>{"".join(rows(part))}'
@@ -346,14 +345,4 @@ def estimate_settings(spectrum: Spectrum) -> dict[str, Any]:
         "why this solver": spectrum.solver_reason or "chosen by you",
         "steps, products": f"{spectrum.iterations}, {spectrum.products}",
         "estimated error of the solver": spectrum.error_estimate,
-    }
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of what computed this."""
-    return {
-        "vbdm": version(),
-        "NumPy": np.__version__,
-        "SciPy": scipy.__version__,
-        "Python": platform.python_version(),
     }

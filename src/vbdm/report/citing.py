@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..base.references import ARPACK, DESCENT, DIFFUSION_MAPS, DIMENSION, LOBPCG, PAPER, Citation
+from ..base.versions import __version__
 from ..base.wording import common_style, minus, power_of_ten, subscript, with_error
 from ..operator.operator import Operator
 from ..spectrum.spectrum import Spectrum
@@ -14,8 +15,6 @@ from ..trust.groups import groups_of
 
 def software() -> Citation:
     """Return the citation of this package, with its version."""
-    from .. import __version__
-
     title = "vbdm: differential operators learned from data by variable bandwidth diffusion kernels"
     bibtex = f"""@software{{vbdm,
   author  = {{{{The vbdm developers}}}},
@@ -80,7 +79,7 @@ def methods_paragraph(
     operator = spectrum.operator
     sentences = [
         f"We estimated {operator_in_words(operator)}, from N = {operator.n_points:,} points"
-        f"{read_in_words(operator.n_points, n_read)} with vbdm {version()}, which implements "
+        f"{read_in_words(operator.n_points, n_read)} with vbdm {__version__}, which implements "
         "variable bandwidth diffusion kernels (Berry and Harlim 2016).",
         preparation_in_words(preparation),
         metric_in_words(operator),
@@ -91,13 +90,6 @@ def methods_paragraph(
         errors_in_words(spectrum),
     ]
     return " ".join(sentence for sentence in sentences if sentence)
-
-
-def version() -> str:
-    """Return this package's version."""
-    from .. import __version__
-
-    return __version__
 
 
 def operator_name(operator: Operator) -> str:

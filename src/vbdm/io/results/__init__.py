@@ -15,7 +15,7 @@ from .figures import can_draw, pictures_of, save_picture
 from .folder import check_folder, is_results_folder
 from .origin import Origin
 from .reading import Results, load_results, read_summary
-from .summary import library_versions, plain
+from .summary import plain
 from .writing import write_arrays, write_report, write_results
 
 __all__ = [
@@ -24,7 +24,6 @@ __all__ = [
     "can_draw",
     "check_folder",
     "is_results_folder",
-    "library_versions",
     "load_results",
     "pictures_of",
     "plain",

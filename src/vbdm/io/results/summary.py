@@ -5,9 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
-import platform
-from collections.abc import Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -17,8 +15,6 @@ from ...spectrum.spectrum import Spectrum
 from ...trust.groups import groups_of
 from ..files.source import readable
 
-#: Libraries that the numbers rest on.
-LIBRARIES = ("numpy", "scipy", "scikit-learn", "threadpoolctl", "pynndescent", "matplotlib")
 #: Levels of the quantiles of the kernel's width.
 LEVELS = ("0.05", "0.5", "0.95")
 
@@ -102,14 +98,3 @@ def eigenvalue_rows(spectrum: Spectrum) -> list[dict[str, Any]]:
         {"index": index, **{name: column[index] for name, column in columns.items()}}
         for index in range(len(spectrum.eigenvalues))
     ]
-
-
-def library_versions(names: Sequence[str] = LIBRARIES) -> dict[str, str]:
-    """Return the versions of Python and of the libraries that are installed."""
-    found = {"python": platform.python_version()}
-    for name in names:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ...base.files import PathLike
 from ...base.progress import report
+from ...base.versions import __version__, library_versions
 from ...spectrum.spectrum import Spectrum
 from ..saved.archive import entry_named, little_endian
 from ..saved.persistence import save
@@ -20,7 +21,7 @@ from .figures import can_draw, draw_figures
 from .folder import ARRAYS, FORMAT, MODEL, PAGE, SUMMARY, VERSION, check_folder, replacing_folder
 from .origin import Origin
 from .reading import Results
-from .summary import describe_estimate, library_versions, plain
+from .summary import describe_estimate, plain
 
 if TYPE_CHECKING:
     from ...report import Sensitivity
@@ -190,7 +191,6 @@ def summarise(
     files: Sequence[str],
 ) -> dict[str, Any]:
     """Return what results.json says."""
-    from ... import __version__
     from ...trust.diagnosis import diagnose
 
     source = {**(story.source or {}), "n_read": story.n_read, "n_dropped": story.n_dropped}

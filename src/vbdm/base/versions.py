@@ -1,0 +1,30 @@
+"""The version of this package, and those of the libraries that its numbers rest on."""
+
+from __future__ import annotations
+
+__version__ = "0.1.0.dev0"
+
+#: Libraries whose versions belong to a result, by the name that pip knows.
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "threadpoolctl", "pynndescent", "matplotlib")
+
+
+def library_versions() -> dict[str, str]:
+    """Return the versions of Python and of those of the libraries that are installed.
+
+    Examples
+    --------
+    >>> found = library_versions()
+    >>> list(found)[:3], found["numpy"] == np.__version__
+    (['python', 'numpy', 'scipy'], True)
+    """
+    # Here, so that ``import vbdm`` stays quick.
+    import platform
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = {"python": platform.python_version()}
+    for name in LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
