@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.support.commands import snapshot
-from vbdm.results import Origin, check_folder, load_results, plain, write_results
+from vbdm.results import Origin, check_folder, load_results, write_results
 
 import vbdm
+from vbdm.base.plain import plain
 from vbdm.io.results.folder import STALE, clean_up
 from vbdm.io.saved.persistence import read_notes
 

@@ -172,7 +172,7 @@ def write_table(stream: IO[bytes], arrays: dict[str, NDArray[np.float64]]) -> No
 
 def tell(path: Path, arrays: dict[str, NDArray[Any]], quiet: bool, as_json: bool) -> None:
     """Say what was written."""
-    from ..io.results import plain
+    from ..base.plain import plain
 
     n_points, n_functions = arrays["eigenfunctions"].shape
     n_outside = int(arrays["outside"].sum())

@@ -80,7 +80,7 @@ def command(
 
 def facts_of(operator: Operator) -> dict[str, Any]:
     """Return the choice and the curve as plain numbers."""
-    from ..io.results import plain
+    from ..base.plain import plain
 
     low, middle, high = operator.width_quantiles
     facts: dict[str, Any] = plain(

@@ -14,6 +14,7 @@ from scipy.sparse import csr_array, issparse
 
 from ...base.errors import bad_input
 from ...base.files import check_target, replacing_path
+from ...base.plain import plain
 from .formats import need
 from .npz import choose_key
 from .table import Content, Options, as_rows, listed
@@ -121,7 +122,7 @@ def write_anndata(
     adata.obsm["X_vbdm"] = spread(spectrum.eigenfunctions[:, 1:], cloud)
     adata.obs["vbdm_density"] = spread(operator.density, cloud)
     adata.uns["vbdm"] = {
-        "params": plain_settings(params or {}),
+        "params": settings_to_store(params or {}),
         "eigenvalues": np.array(spectrum.eigenvalues[1:]),
         "standard_errors": np.array(spectrum.standard_errors[1:]),
         "epsilon": float(operator.epsilon),
@@ -151,12 +152,10 @@ def spread(values: NDArray[Any], cloud: Cloud) -> NDArray[Any]:
     return result
 
 
-def plain_settings(params: Mapping[str, Any]) -> dict[str, Any]:
+def settings_to_store(params: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings that the file can hold: numbers and text, everything else as JSON text."""
-    plain = {name: value for name, value in params.items() if value is not None}
     return {
-        name: value
-        if isinstance(value, bool | int | float | str)
-        else json.dumps(value, default=str)
-        for name, value in plain.items()
+        name: value if isinstance(value, bool | int | float | str) else json.dumps(plain(value))
+        for name, value in params.items()
+        if value is not None
     }

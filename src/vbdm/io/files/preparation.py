@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...base.checks import check_choice
 from ...base.errors import InputError, bad_input
+from ...base.plain import plain
 from .cloud import Cloud, standardized, take
 from .table import Reference, Table, are_plain, listed
 
@@ -108,8 +109,7 @@ class Preparation:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values that JSON can hold; `from_dict` takes them back."""
-        pairs = asdict(self).items()
-        return {name: list(v) if isinstance(v, tuple) else v for name, v in pairs}
+        return dict(plain(self))
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Preparation:

@@ -11,10 +11,11 @@ from typing import Any
 
 from ...base.checks import check_choice
 from ...base.errors import InputError, OutOfMemoryError, bad_input
+from ...base.plain import readable
 from ...base.progress import report
 from .columns import as_slice, choose
 from .formats import Format, find_format, is_there, missing_library
-from .source import cannot_open, check_file, readable, size_and_hash
+from .source import cannot_open, check_file, size_and_hash
 from .table import Content, Options, Source, Table, listed, plain_names
 
 

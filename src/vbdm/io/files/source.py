@@ -60,16 +60,6 @@ def cannot_open(path: Any, error: Exception, what: str = "The file") -> InputErr
     )
 
 
-def readable(name: str) -> str:
-    """Return a name that can be written as UTF-8: bytes that are no letters become marks.
-
-    >>> from vbdm.io.files.source import readable
-    >>> readable("caf" + chr(0xDCE9)) == "caf" + chr(0xFFFD)
-    True
-    """
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-
 def files_inside(source: Path) -> Iterator[Path]:
     """Yield the file, or all files inside a folder in an order that does not depend on the disk."""
     if source.is_dir():

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...base.errors import InputError, bad_input
+from ...base.plain import plain
 
 #: Kinds of numbers that become coordinates: integers and real numbers.
 REAL = "iuf"
@@ -52,13 +53,7 @@ class Source:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values that JSON can hold."""
-        return {
-            "name": self.name,
-            "format": self.format,
-            "size": self.size,
-            "sha256": self.sha256,
-            "selection": dict(self.selection),
-        }
+        return dict(plain(self))
 
 
 @dataclass(frozen=True, eq=False)

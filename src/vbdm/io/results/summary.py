@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import math
-import os
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,37 +9,9 @@ import numpy as np
 from ...report.citing import formula, operator_name
 from ...spectrum.spectrum import Spectrum
 from ...trust.groups import groups_of
-from ..files.source import readable
 
 #: Levels of the quantiles of the kernel's width.
 LEVELS = ("0.05", "0.5", "0.95")
-
-
-def plain(value: Any) -> Any:
-    """Return a value as strict JSON in UTF-8 can hold it; NaN and infinity become null.
-
-    Examples
-    --------
-    >>> plain({"values": np.array([1.0, np.nan]), "count": np.int64(3), "pair": (True, None)})
-    {'values': [1.0, None], 'count': 3, 'pair': [True, None]}
-    """
-    if isinstance(value, os.PathLike):
-        value = os.fspath(value)
-    if isinstance(value, str):
-        return readable(value)
-    if value is None or isinstance(value, (bool, int)):
-        return value
-    if isinstance(value, (np.ndarray, np.generic)):
-        return plain(value.tolist())
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {readable(str(key)): plain(entry) for key, entry in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(entry) for entry in value]
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return plain(dataclasses.asdict(value))
-    return readable(str(value))
 
 
 def describe_estimate(spectrum: Spectrum) -> dict[str, Any]:

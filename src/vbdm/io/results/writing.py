@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...base.files import PathLike
+from ...base.plain import plain
 from ...base.progress import report
 from ...base.versions import __version__, library_versions
 from ...spectrum.spectrum import Spectrum
@@ -21,7 +22,7 @@ from .figures import can_draw, draw_figures
 from .folder import ARRAYS, FORMAT, MODEL, PAGE, SUMMARY, VERSION, check_folder, replacing_folder
 from .origin import Origin
 from .reading import Results
-from .summary import describe_estimate, plain
+from .summary import describe_estimate
 
 if TYPE_CHECKING:
     from ...report import Sensitivity
