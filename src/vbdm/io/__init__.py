@@ -26,7 +26,7 @@ from .files.anndata import write_anndata
 from .files.cloud import Cloud
 from .files.formats import Format, formats
 from .files.preparation import Preparation
-from .files.preparing import prepare
+from .files.prepare import prepare
 from .files.reading import read
 from .files.table import Source, Table
 

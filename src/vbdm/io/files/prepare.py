@@ -12,8 +12,8 @@ from ...base.errors import bad_input
 from ...graph.distance import check_period
 from .cloud import Cloud, standardized, take
 from .columns import choose
+from .odd_columns import refuse_row_numbers, remarks
 from .preparation import Period, Preparation, no_points
-from .remarks import refuse_row_numbers, remarks
 from .table import Table, listed
 
 

@@ -141,7 +141,7 @@ def holds_names(rows: list[list[str]]) -> bool:
 def looks_like_names(cells: list[str], below: list[str]) -> bool:
     """Tell a header: it has no numbers, or text above a number.
 
-    >>> from vbdm.io.files.layout import looks_like_names
+    >>> from vbdm.io.files.text_layout import looks_like_names
     >>> looks_like_names(["id", "2020"], ["a", "1.5"]), looks_like_names(["id", "x"], ["a", "1.5"])
     (False, True)
     """
@@ -157,7 +157,7 @@ def are_whole_names(cells: list[str], below: list[list[str]]) -> bool:
     They are 0, 1, 2, ... (as pandas names columns) above a fraction or beside an empty cell (above
     the row labels), or rise above fractions only. Whole numbers above whole numbers are data.
 
-    >>> from vbdm.io.files.layout import are_whole_names
+    >>> from vbdm.io.files.text_layout import are_whole_names
     >>> are_whole_names(["0", "1"], [["0.5", "3"]]), are_whole_names(["0", "1"], [["1", "0"]])
     (True, False)
     >>> are_whole_names(["1990", "1991"], [["0.5", "1e3"]])
@@ -185,7 +185,7 @@ def is_fraction(cell: str) -> bool:
 def are_decimal_commas(rows: list[list[str]]) -> bool:
     """Tell whether commas stand where points are expected: in some numbers, points in none.
 
-    >>> from vbdm.io.files.layout import are_decimal_commas
+    >>> from vbdm.io.files.text_layout import are_decimal_commas
     >>> are_decimal_commas([["1,5", "2"], ["a", "-0,25"]]), are_decimal_commas([["1,5", "2.5"]])
     (True, False)
     """

@@ -50,7 +50,7 @@ def steady(values: Any) -> dict[int, bool]:
     To count is to hold whole numbers with a step of 1 or -1. Other steps may be inexact, by the
     digits with which they were written.
 
-    >>> from vbdm.io.files.remarks import steady
+    >>> from vbdm.io.files.odd_columns import steady
     >>> rows = np.arange(20)
     >>> steady(np.column_stack([rows, rows / 4, rows**2, 7 - rows]))
     {0: True, 1: False, 3: True}
