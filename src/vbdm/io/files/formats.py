@@ -23,7 +23,7 @@ class Format:
     suffixes : tuple of str
         How file names of this kind end, in lower case.
     needs : tuple of str
-        Modules that must be installed; for trajectories one of them is enough.
+        Modules that must be installed.
     extra : str
         ``pip install 'vbdm[extra]'`` installs them; empty if nothing is needed.
     options : tuple of str
@@ -42,8 +42,7 @@ class Format:
     @property
     def installed(self) -> bool:
         """Whether files of this kind can be read here."""
-        enough = any if self.name == "trajectory" else all
-        return not self.needs or enough(is_there(module) for module in self.needs)
+        return all(is_there(module) for module in self.needs)
 
     @property
     def install_command(self) -> str:
@@ -66,7 +65,7 @@ FORMATS = (
     ),
     Format("anndata", (".h5ad",), ("anndata", "h5py"), "anndata", ("key",), "anndata"),
     Format(
-        "trajectory", TRAJECTORIES, ("mdtraj", "MDAnalysis"), "md",
+        "trajectory", TRAJECTORIES, ("mdtraj",), "md",
         ("topology", "selection", "features", "stride"), "trajectory",
     ),
 )  # fmt: skip

@@ -57,7 +57,7 @@ def read(
     topology : path, optional
         Trajectories only: the file that names the atoms.
     selection : str, optional
-        Trajectories only: which atoms, in the library's own language; "name CA" by default.
+        Trajectories only: which atoms, in the language of mdtraj; "name CA" by default.
     features : {"coordinates", "dihedrals"}
         Trajectories only: coordinates in ångström, superposed on the first frame, or the backbone
         angles φ and ψ in radians with period 2π.
