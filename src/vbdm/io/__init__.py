@@ -28,7 +28,8 @@ from .files.formats import Format, formats
 from .files.preparation import Preparation
 from .files.prepare import prepare
 from .files.reading import read
-from .files.table import Source, Table
+from .files.source import Source
+from .files.table import Table
 
 __all__ = [
     "Cloud",

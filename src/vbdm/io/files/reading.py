@@ -11,12 +11,11 @@ from typing import Any
 
 from ...base.checks import check_choice
 from ...base.errors import InputError, OutOfMemoryError, bad_input
-from ...base.plain import readable
 from ...base.progress import report
 from .columns import as_slice, choose
 from .formats import Format, find_format, is_there, missing_library
-from .source import cannot_open, check_file, size_and_hash
-from .table import Content, Options, Source, Table, listed, plain_names
+from .source import cannot_open, check_file, check_folder, source_of
+from .table import Content, Options, Table, listed, plain_names
 
 
 def read(
@@ -99,7 +98,7 @@ def read(
     return Table(
         content.values,
         names,
-        source_of(source, kind, content),
+        source_of(source, kind.name, content.selection),
         content.metric,
         content.period,
         columns is not None,
@@ -174,18 +173,6 @@ def take_columns(content: Content, options: Options) -> Content:
     )
 
 
-def check_folder(path: Path, format: str | None) -> None:
-    """Refuse a folder where a file is wanted."""
-    may_be_folder = path.suffix.lower() == ".zarr" or format in ("zarr", "netcdf")
-    if path.is_dir() and not may_be_folder:
-        raise bad_input(
-            "A file is needed, not a folder.",
-            received=repr(os.fspath(path)),
-            because="Only Zarr keeps its data in a folder, whose name ends in .zarr.",
-            hint="Name a file inside the folder.",
-        )
-
-
 def check_options(options: Options, kind: Format) -> None:
     """Refuse options that mean nothing for this format: they would be silently ignored."""
     usual = Options()
@@ -200,12 +187,3 @@ def check_options(options: Options, kind: Format) -> None:
                 because=f"These files know: {listed(('columns', *kind.options))}.",
                 hint="Leave it out, or name another format with --format.",
             )
-
-
-def source_of(path: Path, kind: Format, content: Content) -> Source:
-    """Return the file's name, size and hash."""
-    try:
-        size, sha256 = size_and_hash(path)
-    except OSError as error:
-        raise cannot_open(os.fspath(path), error) from error
-    return Source(readable(path.name), kind.name, size, sha256, dict(content.selection))
