@@ -51,7 +51,7 @@ def test_coordinates(cells):
     np.testing.assert_array_equal(genes.values, adata.X.toarray())
     with pytest.raises(InputError, match=r"no such matrix.*X, obsm/X_pca, obsm/frame"):
         read(path, key="X_umap")
-    with pytest.raises(InputError, match=r"--key obsm/X_pca\.$"):
+    with pytest.raises(InputError, match=r"key='obsm/X_pca'\.$"):
         read(path, key="pca")
 
 

@@ -72,9 +72,9 @@ def test_npz_takes_the_only_array_or_the_named_one(tmp_path, points):
     np.testing.assert_array_equal(table.values, points)
     assert table.source.selection == {"key": "points"}
     # Of the two, only one can be a table.
-    with pytest.raises(InputError, match=r"other, points.*--key points"):
+    with pytest.raises(InputError, match=r"other, points.*key='points'"):
         read(tmp_path / "two.npz")
-    with pytest.raises(InputError, match=r"--key 'ponts'.*--key points"):
+    with pytest.raises(InputError, match=r"key='ponts'.*key='points'"):
         read(tmp_path / "two.npz", key="ponts")
 
 
@@ -200,9 +200,9 @@ def test_netcdf_takes_other_dimensions_and_variables(tmp_path, sea):
     sea.to_netcdf(tmp_path / "a.nc")
     with pytest.raises(InputError, match=r"wind\(time\).*--variable"):
         read(tmp_path / "a.nc")
-    with pytest.raises(InputError, match=r"--variable 'wnd'. In the file: depth, sst, wind\.") as e:
+    with pytest.raises(InputError, match=r"variable='wnd'. In the file: depth, sst, wind\.") as e:
         read(tmp_path / "a.nc", variable="wnd")
-    assert str(e.value).endswith("such as --variable wind.")
+    assert str(e.value).endswith("such as variable='wind'.")
     both = read(tmp_path / "a.nc", variable="sst,wind")
     np.testing.assert_array_equal(both.values[:, -1], np.arange(10.0))
     assert both.names[-1] == "wind"

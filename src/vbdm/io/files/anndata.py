@@ -16,7 +16,7 @@ from ...base.errors import bad_input
 from ...base.files import check_target, replacing_path
 from ...base.plain import plain
 from .formats import need
-from .npz import choose_key
+from .keyed import choose_key
 from .table import Content, Options, as_rows, listed
 
 if TYPE_CHECKING:

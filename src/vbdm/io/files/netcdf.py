@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...base.errors import bad_input
 from .formats import need
-from .npz import choose_key
+from .keyed import choose_key
 from .table import Content, Options, check_real_numbers, listed, no_rows
 
 USUAL_DIMENSION = "time"
@@ -59,7 +59,7 @@ def choose_variables(dataset: Any, variable: Any, sample_dims: list[str]) -> lis
     wanted = words_of(variable)
     for name in wanted:
         if name not in dataset.coords:
-            choose_key(name, names, "variable", "--variable")
+            choose_key(name, names, "variable", "variable")
     if wanted:
         return wanted
     fitting = [name for name in names if set(sample_dims) <= set(dataset[name].dims)]
@@ -70,7 +70,7 @@ def choose_variables(dataset: Any, variable: Any, sample_dims: list[str]) -> lis
             because=f"In the file: {listed([described(dataset[name]) for name in names], 20)}.",
             hint=f"Choose one or more with --variable, such as --variable {(fitting or names)[0]}.",
         )
-    return fitting or [choose_key(None, names, "variable", "--variable")]
+    return fitting or [choose_key(None, names, "variable", "variable")]
 
 
 def described(variable: Any) -> str:

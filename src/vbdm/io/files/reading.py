@@ -113,12 +113,13 @@ def content_of(path: Path, kind: Format, options: Options) -> Content:
     if not kind.installed:
         absent = [module for module in kind.needs if not is_there(module)]
         raise missing_library(absent[0], path, kind.extra)
-    reader = import_module(f".{kind.module}", __package__)
+    module, function = kind.reader.split(".")
+    read_format = getattr(import_module(f".{module}", __package__), function)
     try:
         with warnings.catch_warnings():
             # Libraries warn about their own future and about unusual files; errors remain errors.
             warnings.simplefilter("ignore")
-            content: Content = reader.read(path, options)
+            content: Content = read_format(path, options)
     except InputError:
         raise
     except PermissionError as error:
