@@ -106,7 +106,7 @@ def test_earlier_results_need_force_and_files_of_yours_are_kept(spectrum, tmp_pa
     write(place, spectrum, extras=lambda folder: (folder / "ours.csv").write_text("1"))
     (place / "notes").mkdir()
     (place / "notes" / "mine.txt").write_text("look at mode 2")
-    with pytest.raises(vbdm.InputError, match="--force"):
+    with pytest.raises(vbdm.InputError, match="force=True"):
         write(place, spectrum)
     write(place, spectrum, force=True)
     assert (place / "notes" / "mine.txt").read_text() == "look at mode 2"

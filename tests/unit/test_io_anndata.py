@@ -58,7 +58,7 @@ def test_coordinates(cells):
 def test_what_was_used_is_said_unless_it_was_asked_for(cells):
     _, path = cells
     cloud, _ = prepare(read(path))
-    assert cloud.notes == ("X_pca of obsm was used; --key takes obsm/frame, obsp/distances, X.",)
+    assert cloud.notes == ("X_pca of obsm was used; `key` takes obsm/frame, obsp/distances, X.",)
     assert prepare(read(path, key="X_pca"))[0].notes == ()
 
 

@@ -62,10 +62,10 @@ def test_gaps_are_not_bridged(series):
 
 def test_missing_values_are_named(series):
     series[[7, 9, 30], [0, 2, 2]] = np.nan
-    with pytest.raises(InputError, match=r"3 of 60 rows, the first: 7, 9, 30 .*x0, x2.*--drop-m"):
+    with pytest.raises(InputError, match=r"3 of 60 .* first: 7, 9, 30 .*x0, x2.*missing='drop'"):
         prepare(table_of(series))
     series[:, 1] = np.nan
-    with pytest.raises(InputError, match=r"Every row.*--columns"):
+    with pytest.raises(InputError, match=r"Every row.*`columns`"):
         prepare(table_of(series), missing="drop")
 
 
@@ -265,7 +265,7 @@ def with_row_numbers(series, start=0, step=1, name="id"):
 @pytest.mark.parametrize(("start", "step"), [(0, 1), (1, 1), (1_000_000, 1), (59, -1)])
 def test_a_column_that_counts_the_rows_is_refused(series, start, step):
     table = with_row_numbers(series, start, step)
-    words = r"'id' \(number 0\).*Leave it out with --columns x,y,z; .*with --columns id,x,y,z\."
+    words = r"'id' \(number 0\).*Leave it out with columns='x,y,z'; .*with columns='id,x,y,z'\."
     with pytest.raises(InputError, match=words):
         prepare(table)
     with pytest.raises(InputError, match=words):
@@ -281,7 +281,7 @@ def test_the_advice_works_as_it_stands(tmp_path, series):
     pandas.DataFrame(series, columns=names).to_csv(tmp_path / "a.csv")
     with pytest.raises(InputError, match="counts the rows") as caught:
         prepare(read(tmp_path / "a.csv"))
-    without, everything = re.findall(r"--columns (\S+?)[;.]", str(caught.value))
+    without, everything = re.findall(r"columns='(\S+?)'[;.]", str(caught.value))
     assert prepare(read(tmp_path / "a.csv", columns=without))[0].names == tuple(names)
     assert prepare(read(tmp_path / "a.csv", columns=everything))[0].points.shape == (60, 4)
 
@@ -298,7 +298,7 @@ def test_all_formats_know_columns_that_count(tmp_path, series, name):
         pyarrow = pytest.importorskip("pyarrow")
         columns = dict(zip(("x0", "x1", "x2", "x3"), counted.T, strict=True))
         pytest.importorskip("pyarrow.parquet").write_table(pyarrow.table(columns), tmp_path / name)
-    with pytest.raises(InputError, match=r"--columns x1,x2,x3;"):
+    with pytest.raises(InputError, match=r"columns='x1,x2,x3';"):
         prepare(read(tmp_path / name))
 
 

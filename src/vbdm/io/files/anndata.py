@@ -41,7 +41,7 @@ def read(path: Path, options: Options) -> Content:
     notes = []
     if options.key is None and len(places) > 1:
         others = listed([other for other in places if other != place])
-        notes.append(f"{place.replace('obsm/', '')} of obsm was used; --key takes {others}.")
+        notes.append(f"{place.replace('obsm/', '')} of obsm was used; `key` takes {others}.")
     return Content(*table_of(element, place, genes), selection, notes=tuple(notes))
 
 

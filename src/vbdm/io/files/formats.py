@@ -111,7 +111,7 @@ def find_format(
             "The format of the file is not known by its name.",
             received=repr(path.name),
             because=f"Known are: {known_formats()}.",
-            hint="Rename the file, or name its format with --format, such as --format text.",
+            hint="Rename the file, or name its format with `format`, such as format='text'.",
         )
     return found[0]
 

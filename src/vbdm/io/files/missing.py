@@ -72,13 +72,13 @@ def missing_values(
     """Return the error for gaps, which says how many rows and where."""
     n = len(table.values)
     every = len(rows) == n
-    hint = "Leave these rows out with --drop-missing (missing='drop'), or fill the gaps first."
+    hint = "Leave these rows out with missing='drop', or fill the gaps first."
     return bad_input(
         "Every row has missing values." if every else "Some rows have missing values.",
         received=f"{len(rows)} of {n} rows, the first: {listed(rows[:5].tolist())} (rows count "
         f"from 0), in column(s) {columns_where(table, taken, wrong)}",
         because="Missing values are empty cells, NA or NaN.",
-        hint="Leave such columns out with --columns." if every else hint,
+        hint="Leave such columns out with `columns`." if every else hint,
     )
 
 

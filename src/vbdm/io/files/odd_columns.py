@@ -39,8 +39,8 @@ def refuse_row_numbers(table: Table) -> None:
         "A column only counts the rows.",
         received=f"column {name!r} (number {counting[0]}), with {first}, {second} and so on",
         because="It is an index, an identifier or a time, which is no coordinate of the points.",
-        hint=f"Leave it out with --columns {as_choice(others, table.names)}; if it is meant as a "
-        f"coordinate, keep it with --columns {as_choice(range(n), table.names)}.",
+        hint=f"Leave it out with columns={as_choice(others, table.names)!r}; if it is meant as a "
+        f"coordinate, keep it with columns={as_choice(range(n), table.names)!r}.",
     )
 
 
@@ -100,7 +100,7 @@ def remarks(table: Table, taken: list[int], points: FloatArray, asked: bool) -> 
     if 0 < len(even) < len(names):
         yield (
             f"{listed([names[place] for place in even])} changes by the same step in every row: a "
-            "time, which is no coordinate? Leave it out with --columns."
+            "time, which is no coordinate? Leave it out with `columns`."
         )
     low, high = points.min(axis=0), points.max(axis=0)
     level = [name for name, same in zip(names, low == high, strict=True) if same]

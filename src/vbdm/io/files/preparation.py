@@ -69,7 +69,7 @@ class Preparation:
                 "The frames were superposed on another one than in training.",
                 received=f"{table.source.name!r}, superposed on its own first frame",
                 because="Coordinates of a molecule depend on the frame they are superposed on.",
-                hint="Leave --columns out; in Python read the file with columns=preparation.",
+                hint="Read the file with columns=preparation.",
             )
         cloud = standardized(take(table, self.find(table.names, table.made_up), self), self)
         if table.made_up == self.made_up:
@@ -104,7 +104,7 @@ class Preparation:
             because=f"The model needs {len(self.columns)} column(s): {listed(self.columns)}"
             f"{missing}.",
             hint="Pass a file with the same columns, in any order if they have names; or choose "
-            "them, in the model's order, with --columns.",
+            "them, in the model's order, with `columns`.",
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -165,5 +165,5 @@ def no_points(what: str) -> InputError:
         what,
         received="a matrix of distances",
         because="Columns, delays, scaling and thinning are for coordinates.",
-        hint="Leave these options out, or choose coordinates with --key, such as --key X_pca.",
+        hint="Leave these settings out, or choose coordinates with `key`, such as key='X_pca'.",
     )

@@ -144,7 +144,7 @@ def refuse_periodic(plan: Preparation) -> None:
         received=f"periodic column(s): {listed([name for name, length in pairs if length])}",
         because="An angle has no mean that could be subtracted, and dividing it would change its "
         "period.",
-        hint="Leave --standardize out; angles in the same unit have comparable distances already.",
+        hint="Leave `standardize` out; angles in the same unit have comparable distances already.",
     )
 
 

@@ -143,7 +143,7 @@ def damaged(path: Path, kind: Format, error: Exception) -> InputError:
         f"The file cannot be read as {kind.name}.",
         received=f"{path.name!r} ({type(error).__name__}: {words})",
         because="It is cut off or damaged, or its name does not fit what it holds.",
-        hint="Copy it again, or name its format with --format.",
+        hint="Copy it again, or name its format with `format`.",
     )
 
 
@@ -186,5 +186,5 @@ def check_options(options: Options, kind: Format) -> None:
                 f"`{field.name}` has no meaning for {kind.name} files.",
                 received=f"{field.name}={value if isinstance(value, int) else str(value)!r}",
                 because=f"These files know: {listed(('columns', *kind.options))}.",
-                hint="Leave it out, or name another format with --format.",
+                hint="Leave it out, or name another format with `format`.",
             )

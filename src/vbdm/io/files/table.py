@@ -177,7 +177,7 @@ def wrong_axes(shape: tuple[int, ...], what: str) -> InputError:
         received=f"an array with {len(shape)} axes, shape {shape}",
         because="Which axes are points and which are coordinates cannot be guessed.",
         hint="Reshape it to (points, coordinates) and save it again; for time × space use NetCDF "
-        "and name the axes with --sample-dims.",
+        "and name the axes with `sample_dims`.",
     )
 
 

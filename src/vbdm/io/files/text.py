@@ -167,7 +167,7 @@ def no_number(cell: str, number: int, position: int, layout: Layout) -> InputErr
         "A cell is not a number.",
         received=f"{cell[:60]!r} in line {number}, column {name!r} (number {position})",
         because=because,
-        hint=f"Choose other columns with --columns, such as --columns {','.join(others[:3])}."
+        hint=f"Choose other columns with `columns`, such as columns={','.join(others[:3])!r}."
         if others
         else "Correct the cell.",
     )

@@ -58,8 +58,9 @@ class Layout:
         notes = []
         if self.number_names:
             shown = ", ".join(self.names)[:60]
-            notes.append(f"The first line ({shown}) was taken as names; --no-header reads it as a "
-                         "point.")  # fmt: skip
+            notes.append(
+                f"The first line ({shown}) was taken as names; header=False reads it as a point."
+            )
         if self.decimal == ",":
             notes.append("Commas were read as decimal points.")
         return tuple(notes)
@@ -76,7 +77,7 @@ def not_text(path: Path, found: str) -> InputError:
         "The file is not a text table.",
         received=f"{path.name!r} with {found}",
         because="It is of another kind, or in an encoding other than UTF-8.",
-        hint="Save it as UTF-8 text with one point per line, or name its format with --format.",
+        hint="Save it as UTF-8 text with one point per line, or name its format with `format`.",
     )
 
 
@@ -209,7 +210,7 @@ def refuse_half_numbers(rows: list[list[str]], delimiter: str | None) -> None:
             because="They are decimal commas of one column, or separate two columns of whole "
             "numbers.",
             hint="For one column write points in place of the commas, or a line with its name "
-            "above; two columns are read with --no-header.",
+            "above; two columns are read with header=False.",
         )
 
 
