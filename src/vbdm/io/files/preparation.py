@@ -1,4 +1,4 @@
-"""What is done to the columns before the estimate: learned on one file, done alike to others."""
+"""The record of what was done to the columns of one file, to do the same to others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a table to the points of an estimate: columns, scaling, delays, thinning."""
+"""The function `prepare`, from a table to points: columns, scaling, delays, thinning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""A folder that appears whole, or not at all, and never at the cost of what was there before."""
+"""A folder that appears whole, or not at all, and never at the cost of what was there before.
+
+It is built beside its place, brought onto the disk, and renamed. What a plain renaming would not
+survive is seen to as well: a run that was killed between two renamings (`put_back`) or left its
+unfinished folder behind (`clean_up`), and files that somebody else has put into earlier results
+(`keep_what_others_wrote`).
+"""
 
 from __future__ import annotations
 

@@ -47,16 +47,19 @@ class Results:
         What results.json says.
     arrays : mapping from names to arrays
         What results.npz holds.
+    kept : Spectrum, optional
+        The model, where it is in memory already.
     """
 
     folder: Path
     summary: dict[str, Any]
     arrays: Mapping[str, NDArray[Any]]
+    kept: Spectrum | None = None
 
     @cached_property
     def spectrum(self) -> Spectrum:
         """The model itself, read when first asked for."""
-        found = load(self.folder / MODEL)
+        found = load(self.folder / MODEL) if self.kept is None else self.kept
         if isinstance(found, Spectrum):
             return found
         raise damaged(self.folder, f"{MODEL} holds no spectrum")

@@ -2,16 +2,54 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...base.plain import plain
+from ...base.versions import __version__, library_versions
 from ...report.citing import formula, operator_name
 from ...spectrum.spectrum import Spectrum
 from ...trust.groups import groups_of
+from .folder import FORMAT, VERSION
+from .origin import Origin
+
+if TYPE_CHECKING:
+    from ...report import Sensitivity
 
 #: Levels of the quantiles of the kernel's width.
 LEVELS = ("0.05", "0.5", "0.95")
+
+
+def summarise(
+    spectrum: Spectrum,
+    story: Origin,
+    sensitivity: Sensitivity | None,
+    seconds: Mapping[str, float] | None,
+    files: Sequence[str],
+) -> dict[str, Any]:
+    """Return what results.json says."""
+    from ...trust.diagnosis import diagnose
+
+    source = {**(story.source or {}), "n_read": story.n_read, "n_dropped": story.n_dropped}
+    summary: dict[str, Any] = plain(
+        {
+            "format": FORMAT,
+            "version": VERSION,
+            "vbdm": __version__,
+            "libraries": library_versions(),
+            "input": {**source, "columns": story.names},
+            "settings": story.settings,
+            "preparation": story.preparation,
+            **describe_estimate(spectrum),
+            "diagnostics": diagnose(spectrum, sensitivity),
+            "warnings": [{"kind": kind, "text": text} for kind, text in story.warnings],
+            "seconds": {room: round(time, 3) for room, time in (seconds or {}).items()},
+            "files": list(files),
+        }
+    )
+    return summary
 
 
 def describe_estimate(spectrum: Spectrum) -> dict[str, Any]:
