@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .base.checks import FloatArray
 from .base.errors import OutsideWarning, bad_input
+from .base.plain import plain
 from .base.progress import Bar, listening
 from .estimate import estimate_operator
 from .extension.extension import complain, extend
@@ -42,6 +43,8 @@ PASSED_ON = (
     "beta", "dim", "epsilon", "n_neighbors", "n_density_neighbors", "effort", "metric", "period",
     "search",
 )  # fmt: skip
+#: Kinds of parameters that a saved model keeps; objects, such as a solver, have done their work.
+KEPT = (str, int, float, list, tuple, np.generic, np.ndarray)
 
 
 class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -303,7 +306,10 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         check_is_fitted(self, "spectrum_")
         names = getattr(self, "feature_names_in_", None)
         model = {
-            "parameters": {name: as_json(value) for name, value in self.get_params().items()},
+            "parameters": {
+                name: plain(value) if isinstance(value, KEPT) else None
+                for name, value in self.get_params().items()
+            },
             "n_features_in": self.n_features_in_,
             "feature_names_in": None if names is None else [str(name) for name in names],
         }
@@ -407,12 +413,3 @@ def refuse_too_few(available: int, wanted: int) -> None:
             because="N points that hang together have N - 1 modes beside the constant.",
             hint="Ask for fewer components, or give more points.",
         )
-
-
-def as_json(value: Any) -> Any:
-    """Return a plain version of a parameter; None for objects, which are not kept."""
-    if isinstance(value, (np.generic, np.ndarray)):
-        return value.tolist()
-    if isinstance(value, (list, tuple)):
-        return [as_json(entry) for entry in value]
-    return value if isinstance(value, (str, int, float)) else None

@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.support.commands import snapshot
-from vbdm.results import Origin, check_folder, load_results, plain, write_results
+from vbdm.results import Origin, check_folder, load_results, write_results
 
 import vbdm
+from vbdm.base.plain import plain
 from vbdm.io.results.folder import STALE, clean_up
 from vbdm.io.saved.persistence import read_notes
 
@@ -105,7 +106,7 @@ def test_earlier_results_need_force_and_files_of_yours_are_kept(spectrum, tmp_pa
     write(place, spectrum, extras=lambda folder: (folder / "ours.csv").write_text("1"))
     (place / "notes").mkdir()
     (place / "notes" / "mine.txt").write_text("look at mode 2")
-    with pytest.raises(vbdm.InputError, match="--force"):
+    with pytest.raises(vbdm.InputError, match="force=True"):
         write(place, spectrum)
     write(place, spectrum, force=True)
     assert (place / "notes" / "mine.txt").read_text() == "look at mode 2"

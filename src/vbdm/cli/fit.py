@@ -167,7 +167,7 @@ def reading_alike(options: dict[str, Any], preparation: Preparation) -> dict[str
 
 def settings_of(options: dict[str, Any]) -> dict[str, Any]:
     """Return what the user asked for, in plain values."""
-    from ..io.results import plain
+    from ..base.plain import plain
 
     return {name: plain(value) for name, value in options.items() if value is not None}
 

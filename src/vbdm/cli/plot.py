@@ -48,8 +48,8 @@ def command(
     quiet: bool,
 ) -> None:
     """Draw one picture of the results in a folder, or of a saved model (needs matplotlib)."""
+    from ..base.files import replacing
     from ..io.results import save_picture
-    from ..io.saved.archive import replacing
     from .models import load_spectrum
     from .outputs import check_output, need_matplotlib
 

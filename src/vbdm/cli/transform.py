@@ -70,7 +70,7 @@ def command(
 
     MODEL is a results folder of vbdm fit, or a file that vbdm.save has written.
     """
-    from ..io.saved.archive import replacing
+    from ..base.files import replacing
     from .models import refuse_swapped
     from .outputs import check_output
 
@@ -172,7 +172,7 @@ def write_table(stream: IO[bytes], arrays: dict[str, NDArray[np.float64]]) -> No
 
 def tell(path: Path, arrays: dict[str, NDArray[Any]], quiet: bool, as_json: bool) -> None:
     """Say what was written."""
-    from ..io.results import plain
+    from ..base.plain import plain
 
     n_points, n_functions = arrays["eigenfunctions"].shape
     n_outside = int(arrays["outside"].sum())

@@ -80,7 +80,7 @@ def command(
 
 def facts_of(operator: Operator) -> dict[str, Any]:
     """Return the choice and the curve as plain numbers."""
-    from ..io.results import plain
+    from ..base.plain import plain
 
     low, middle, high = operator.width_quantiles
     facts: dict[str, Any] = plain(
@@ -159,8 +159,8 @@ def write(operator: Operator, target: Path) -> None:
     """Write the curve as its file name asks for."""
     from functools import partial
 
+    from ..base.files import replacing
     from ..io.results import save_picture
-    from ..io.saved.archive import replacing
 
     with replacing(target) as stream:
         if target.suffix.lower() == ".csv":

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import html
-import platform
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import scipy
 
 from ..base.references import Citation
+from ..base.versions import __version__, library_versions
 from ..base.wording import common_style, counted, minus, percent, with_error
 from ..operator.operator import Operator
 from ..plot._clouds import per_volume
@@ -20,7 +19,7 @@ from ..trust.epsilon_scan import EpsilonScan
 from ..trust.findings import Finding
 from ..trust.groups import Group, groups_of
 from ._payload import MOST_COLUMNS, style_of
-from .citing import as_mapping, formula, operator_in_words, operator_name, short, version
+from .citing import as_mapping, formula, operator_in_words, operator_name, short
 
 #: By what ε was chosen.
 RULES = {
@@ -296,7 +295,7 @@ def settings_table(
         ("Preparation", as_mapping(preparation)),
         ("Command", settings or {}),
         ("Seconds", {name: f"{value:.2f}" for name, value in (seconds or {}).items()}),
-        ("Versions", versions()),
+        ("Versions", {"vbdm": __version__, **library_versions()}),
     ]
     return "\n".join(
         f'<tbody><tr><th colspan="2" scope="rowgroup">{text(name)}</th></tr>{"".join(rows(part))}'
@@ -352,14 +351,4 @@ def estimate_settings(spectrum: Spectrum) -> dict[str, Any]:
         "why this solver": spectrum.solve.reason or "chosen by you",
         "steps, products": f"{spectrum.solve.iterations}, {spectrum.solve.products}",
         "estimated error of the solver": spectrum.solve.error_estimate,
-    }
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of what computed this."""
-    return {
-        "vbdm": version(),
-        "NumPy": np.__version__,
-        "SciPy": scipy.__version__,
-        "Python": platform.python_version(),
     }

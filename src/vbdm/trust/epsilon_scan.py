@@ -172,7 +172,7 @@ def solved_over(
 
 def spectra_over(
     operator: Operator,
-    epsilons: Sequence[float],
+    epsilons: Sequence[float] | FloatArray,
     n: int,
     *,
     at: Callable[[Operator, float], Operator | None] | None = None,

@@ -1,1 +1,1 @@
-"""Readers of files: one short module for each format, and what turns a table into points."""
+"""Reading: from a file to a table, and from a table to the points of an estimate."""

@@ -10,19 +10,19 @@ import errno
 import json
 import math
 import os
-import secrets
 import struct
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...base.errors import InputError, bad_input
+from ...base.files import PathLike, check_target, replacing
 from .packing import NUMBERS
 
 #: What the file says it is, and which layout it has; raised when older readers would stumble.
@@ -33,8 +33,6 @@ DAMAGE = (
     zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, KeyError, IndexError,
     TypeError, AttributeError, RuntimeError, OverflowError,
 )  # fmt: skip
-
-PathLike = str | os.PathLike[str]
 
 
 def write_archive(path: PathLike, head: dict[str, Any], arrays: Sequence[NDArray[Any]]) -> None:
@@ -98,39 +96,6 @@ def complaining(source: Path) -> Iterator[None]:
         raise not_readable(source, f"damaged ({type(error).__name__}: {error})") from error
 
 
-@contextmanager
-def replacing(target: Path) -> Iterator[IO[bytes]]:
-    """Open a temporary file that takes the target's place once it is safely written."""
-    with replacing_path(target) as temporary, open(temporary, "xb") as stream:
-        yield stream
-
-
-@contextmanager
-def replacing_path(target: Path) -> Iterator[Path]:
-    """Give the path of a file to be written, which takes the target's place once it is."""
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
-    try:
-        yield temporary
-        with open(temporary, "rb+") as stream:
-            os.fsync(stream.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        with suppress(OSError):
-            temporary.unlink()
-        raise
-    sync_folder(target.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the new name last through a power failure, where the system can."""
-    with suppress(OSError, AttributeError):
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
 def entry_named(name: str) -> zipfile.ZipInfo:
     """Return an entry with the default date, which is fixed: equal models make equal files."""
     entry = zipfile.ZipInfo(name)
@@ -179,20 +144,6 @@ def check_size(archive: zipfile.ZipFile, name: str) -> None:
         size = entry.tell() + math.prod(shape) * dtype.itemsize
     if dtype.kind not in NUMBERS or size != archive.getinfo(name).file_size:
         raise ValueError(f"{name} is not a plain array")
-
-
-def check_target(path: PathLike) -> Path:
-    """Return where to write: through links, into a folder that exists."""
-    # A link stays a link: what it points to is replaced.
-    target = Path(os.path.realpath(path))
-    if target.is_dir() or not target.parent.is_dir():
-        raise bad_input(
-            "The path must name a file in a folder that exists.",
-            received=repr(os.fspath(path)),
-            because="It is a folder, or its folder is missing.",
-            hint="Pass, for example, 'results/sphere.vbdm', and create the folder first.",
-        )
-    return target
 
 
 def check_source(path: PathLike) -> Path:

@@ -7,11 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 from ...base.errors import bad_input
+from ...base.files import PathLike
+from ...base.versions import __version__
 from ...graph.graph import NeighborGraph
 from ...kernel.kernel import evaluate_kernel
 from ...operator.operator import Operator
 from ...spectrum.spectrum import Spectrum
-from .archive import PathLike, check_notes, read_head, reading, write_archive
+from .archive import check_notes, read_head, reading, write_archive
 from .packing import Packer, Unpacker
 
 Result = Spectrum | Operator | NeighborGraph
@@ -81,8 +83,6 @@ def save(
             because="A file holds a Spectrum, an Operator or a NeighborGraph.",
             hint="Call vbdm.save(op.spectrum(10), path).",
         )
-    from ...base.versions import __version__
-
     packer = Packer()
     stored = result if kernel else change_operator(result, without_kernel)
     head = {
