@@ -16,8 +16,8 @@ from tests.support.commands import FAST, done, snapshot, write_csv
 from vbdm.progress import Progress, listening, report
 
 import vbdm
-from vbdm.cli.group import COMMANDS, commands
-from vbdm.cli.rooms import Ledger, Screen
+from vbdm.cli.command_list import COMMANDS, commands
+from vbdm.cli.timing import Ledger, Screen
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 RNG = np.random.default_rng(1)
@@ -130,7 +130,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     clock = Clock()
-    monkeypatch.setattr("vbdm.cli.rooms.perf_counter", clock)
+    monkeypatch.setattr("vbdm.cli.timing.perf_counter", clock)
     return clock
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 
-from .group import commands
+from .command_list import commands
 
 __all__ = ["commands", "main"]
 

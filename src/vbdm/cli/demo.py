@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from .options import Command, setting
-from .work import working
+from .steps import working
 
 EXAMPLES = """\b
 Examples:

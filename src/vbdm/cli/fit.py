@@ -20,7 +20,7 @@ from .options import (
     reading_options,
     setting,
 )
-from .work import Work, estimate, read_points, reading_of, solve, working
+from .steps import Work, estimate, read_points, reading_of, solve, working
 
 if TYPE_CHECKING:
     from ..io import Cloud, Preparation, Table
@@ -205,7 +205,7 @@ def add_anndata(
 
 def tell(results: Results, work: Work, quiet: bool) -> None:
     """Say what was found: in words, as JSON, or not at all."""
-    from .words import describe, times
+    from .terminal import describe, times
 
     # In full they stand on the page and in results.json, and the lights say what to do.
     work.show_notes(short=not quiet)

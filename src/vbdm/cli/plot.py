@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .options import Command, setting
-from .work import working
+from .steps import working
 
 if TYPE_CHECKING:
     from ..spectrum.spectrum import Spectrum

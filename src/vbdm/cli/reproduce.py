@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .options import Command, setting
-from .work import working
+from .steps import working
 
 if TYPE_CHECKING:
     from ..base.progress import Listener, Progress

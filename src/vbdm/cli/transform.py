@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from .options import AFTER, Command, output_options, reading_options, setting
-from .work import Work, reading_of, working
+from .steps import Work, reading_of, working
 
 if TYPE_CHECKING:
     import numpy as np

@@ -18,7 +18,7 @@ from .options import (
     reading_options,
     setting,
 )
-from .work import estimate, read_points, working
+from .steps import estimate, read_points, working
 
 if TYPE_CHECKING:
     from ..bandwidth.epsilon_by_slope import Tuning
@@ -119,7 +119,7 @@ def curve_of(tuning: Tuning) -> dict[str, Any]:
 
 def describe(facts: dict[str, Any], method: str) -> Iterator[str]:
     """Yield the choice and the curve around it."""
-    from .words import choices
+    from .terminal import choices
 
     yield from choices(facts)
     curve = facts["curve"]

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .options import ESTIMATING, READING
-from .rooms import Ledger, Screen
 from .speech import in_options
+from .timing import Ledger, Screen
 
 if TYPE_CHECKING:
     from ..io import Cloud, Preparation, Table

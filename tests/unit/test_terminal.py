@@ -12,7 +12,7 @@ from vbdm.results import Origin, write_results
 import vbdm
 from vbdm.cli.demonstration import TRUTH, compare, draw_eigenvalues, load_sphere
 from vbdm.cli.demonstration import describe as describe_demo
-from vbdm.cli.words import choices, describe
+from vbdm.cli.terminal import choices, describe
 from vbdm.trust.groups import groups_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
