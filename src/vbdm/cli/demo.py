@@ -29,7 +29,7 @@ def command(out: Path, quiet: bool) -> None:
     from .demonstration import describe, run
 
     with working(quiet) as work:
-        results = run(out, work.ledger.room, work.ledger.seconds)
+        results = run(out, work.ledger.stage, work.ledger.seconds)
     work.show_notes()
     if not quiet:
         for line in describe(results):

@@ -111,13 +111,13 @@ def fit_file(work: Work, file: Path, folder: Path, force: bool, options: dict[st
     if not options["no_sensitivity"]:
         from ..report import sensitivity
 
-        with work.ledger.room("sensitivity"):
+        with work.ledger.stage("sensitivity"):
             moved = sensitivity(spectrum)
     from ..io.results import write_results
 
     figures = wants_figures(work, not options["no_figures"])
     add = partial(add_anndata, file, cloud, spectrum, settings_of(options))
-    with work.ledger.room("figures", "page", "saving"):
+    with work.ledger.stage("figures", "page", "saving"):
         return write_results(
             folder,
             spectrum,

@@ -58,9 +58,9 @@ def command(
     target = check_output(path, SUFFIXES, force)
     need_matplotlib()
     with working(quiet) as work:
-        with work.ledger.room("model"):
+        with work.ledger.stage("model"):
             spectrum = load_spectrum(result)
-        with work.ledger.room("figures"), replacing(target) as stream:
+        with work.ledger.stage("figures"), replacing(target) as stream:
             draw = picture(spectrum, what, numbers)
             save_picture(draw, stream, target.suffix.lower()[1:], dpi=dpi)
     work.show_notes()

@@ -45,7 +45,7 @@ def command(names: tuple[str, ...], quick: bool, out: Path, quiet: bool) -> None
     wanted = None if not names or "all" in names else names
     with (
         working(quiet) as work,
-        work.ledger.room("figures"),
+        work.ledger.stage("figures"),
         listening(whole_figures(work.ledger)),
     ):
         made = reproduce(wanted, out, quick)

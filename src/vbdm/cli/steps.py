@@ -32,7 +32,7 @@ INTERNAL = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, Import
 
 @dataclass
 class Work:
-    """What is going on: seconds by room, and doubts that were raised."""
+    """What is going on: seconds by stage, and doubts that were raised."""
 
     ledger: Ledger
     as_json: bool = False
@@ -82,7 +82,7 @@ def first_sentence(text: str) -> str:
 
 @contextmanager
 def working(quiet: bool = False, as_json: bool = False) -> Iterator[Work]:
-    """Collect warnings and time the rooms inside the block; show what should be shown."""
+    """Collect warnings and time the stages inside the block; show what should be shown."""
     from ..base.errors import InputError, VbdmWarning
     from ..base.progress import listening
 
@@ -117,7 +117,7 @@ def read_points(
     """Read a file and prepare its points."""
     from ..io import prepare, read
 
-    with work.ledger.room("reading"):
+    with work.ledger.stage("reading"):
         table = read(file, **reading_of(options))
         cloud, preparation = prepare(
             table,
@@ -143,16 +143,16 @@ def estimate(work: Work, cloud: Cloud, options: Mapping[str, Any]) -> Operator:
     given.setdefault("metric", cloud.metric)
     # The preparation knows the periods of the file, too, and repeats them for each delay.
     given["period"] = cloud.period
-    with work.ledger.room("neighbours", "kernel"):
+    with work.ledger.stage("neighbours", "kernel"):
         return estimate_operator(cloud.points, **given)
 
 
 def solve(work: Work, operator: Operator, n: int | None, components: str) -> Spectrum:
     """Return the spectrum with its error bars."""
     count = min(EIGENPAIRS, operator.n_points) if n is None else n
-    with work.ledger.room("eigenpairs"):
+    with work.ledger.stage("eigenpairs"):
         spectrum = operator.spectrum(count, components=components)
-    with work.ledger.room("error bars"):
+    with work.ledger.stage("error bars"):
         # Computed when first looked at, and kept.
         _ = spectrum.standard_errors, spectrum.bias
     return spectrum

@@ -87,7 +87,7 @@ def lights(diagnostics: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def times(seconds: Mapping[str, float]) -> Iterator[str]:
-    """Yield the seconds of each room, and their sum."""
-    for room, time in seconds.items():
-        yield f"  {room:12s} {time:8.2f} s"
+    """Yield the seconds of each stage, and their sum."""
+    for stage, time in seconds.items():
+        yield f"  {stage:12s} {time:8.2f} s"
     yield f"  {'together':12s} {sum(seconds.values()):8.2f} s"

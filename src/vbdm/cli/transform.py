@@ -79,9 +79,9 @@ def command(
     target = check_output(path, SUFFIXES, force)
     with working(quiet, as_json) as work:
         spectrum, cloud = load_and_read(work, model, file, options)
-        with work.ledger.room("extension"):
+        with work.ledger.stage("extension"):
             arrays = evaluate(spectrum, cloud, outside)
-        with work.ledger.room("saving"), replacing(target) as stream:
+        with work.ledger.stage("saving"), replacing(target) as stream:
             write(stream, target.suffix.lower(), arrays)
     work.show_notes()
     tell(path, arrays, quiet, as_json)
@@ -94,7 +94,7 @@ def load_and_read(
     from ..io import Preparation, prepare, read
     from .models import load_notes, load_spectrum
 
-    with work.ledger.room("model"):
+    with work.ledger.stage("model"):
         notes = load_notes(model)
         spectrum = load_spectrum(model)
     stored = notes.get("preparation")
@@ -103,7 +103,7 @@ def load_and_read(
     if known is not None:
         reading.setdefault("columns", known)
     missing = "drop" if options["drop_missing"] else "error"
-    with work.ledger.room("reading"):
+    with work.ledger.stage("reading"):
         table = read(file, **reading)
         if known is not None:
             cloud = replace(known, missing=missing).apply(table)

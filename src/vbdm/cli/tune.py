@@ -64,7 +64,7 @@ def command(
     with working(quiet, as_json) as work:
         _, cloud, _ = read_points(work, file, options)
         operator = estimate(work, cloud, options)
-        with work.ledger.room("curve"):
+        with work.ledger.stage("curve"):
             facts = facts_of(operator)
             for target in targets:
                 write(operator, target)
