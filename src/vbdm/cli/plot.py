@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .options import Command, setting
+from .options import WHICH, Command, Setting
 from .steps import working
 
 if TYPE_CHECKING:
@@ -28,16 +28,20 @@ Examples:
 """
 
 
-@click.command("plot", cls=Command, epilog=EXAMPLES)
-@click.argument("result", metavar="FOLDER_OR_MODEL", type=click.Path(path_type=Path))
-@setting("--what", default="summary", type=click.Choice(WHAT), help="Which picture. [summary]")
-@setting("--which", metavar="NUMBERS",
-         help="Which eigenfunctions, counted from 0, the constant: 1,2. ")  # fmt: skip
-@setting("--out", "-o", type=click.Path(path_type=Path),
-         help="A .png, .svg or .pdf file. [the picture's name with .png]")  # fmt: skip
-@setting("--force", is_flag=True, help="Replace that file if it exists.")
-@setting("--dpi", type=click.IntRange(20, 1200), default=150, help="Dots per inch. [150]")
-@setting("-q", "--quiet", is_flag=True, help="Only notes and errors.")
+OPTIONS = [
+    click.Argument(["result"], metavar="FOLDER_OR_MODEL", type=click.Path(path_type=Path)),
+    Setting(["--what"], default="summary", type=click.Choice(WHAT),
+            help="Which picture. [summary]"),
+    WHICH,
+    Setting(["--out", "-o"], type=click.Path(path_type=Path),
+            help="A .png, .svg or .pdf file. [the picture's name with .png]"),
+    Setting(["--force"], is_flag=True, help="Replace that file if it exists."),
+    Setting(["--dpi"], type=click.IntRange(20, 1200), default=150, help="Dots per inch. [150]"),
+    Setting(["-q", "--quiet"], is_flag=True, help="Only notes and errors."),
+]  # fmt: skip
+
+
+@click.command("plot", cls=Command, epilog=EXAMPLES, params=OPTIONS)
 def command(
     result: Path,
     what: str,

@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from .options import in_options
+
 #: Shape, colour and word of the lights: no one has to tell colours apart.
 LIGHTS = {"green": ("✔", "green"), "amber": ("▲", "yellow"), "red": ("✖", "red")}
 
@@ -79,10 +81,10 @@ def group_words(group: Mapping[str, Any], index: int) -> str:
 
 
 def lights(diagnostics: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield one line per diagnosis; those in doubt say why."""
+    """Yield one line per finding; those in doubt say why, and what to do about it."""
     for entry in diagnostics:
         shape, colour = LIGHTS[entry["light"]]
-        words = "" if entry["light"] == "green" else f": {entry['words']}"
+        words = "" if entry["light"] == "green" else f": {in_options(entry['words'])}"
         yield f"  {click.style(shape, fg=colour)} {entry['name']}{words}"
 
 
