@@ -67,11 +67,13 @@ def test_as_a_process():
     assert "Traceback" not in result.stderr
 
 
-def test_help_loads_nothing_heavy():
+@pytest.mark.parametrize("name", ["", *COMMANDS])
+def test_help_loads_nothing_heavy(name):
     code = (
         "import sys\nfrom vbdm.cli import commands\n"
-        "commands(['--help'], standalone_mode=False)\n"
-        "heavy = {'sklearn', 'matplotlib', 'h5py', 'xarray', 'vbdm.io', 'vbdm.report'}\n"
+        f"commands({[*name.split(), '--help']}, standalone_mode=False)\n"
+        "heavy = {'numpy', 'scipy', 'sklearn', 'matplotlib', 'h5py', 'xarray', 'vbdm.io',"
+        " 'vbdm.report'}\n"
         "sys.exit(str(heavy & set(sys.modules)) if heavy & set(sys.modules) else 0)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
