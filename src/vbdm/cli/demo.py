@@ -71,7 +71,6 @@ def is_demonstration(folder: Path) -> bool:
 
 def describe(results: Results) -> Iterator[str]:
     """Yield the table of estimate and truth, and where everything is."""
-    from ..io.results import can_draw
     from ..trust.groups import groups_of
 
     yield repr(results.spectrum.operator)
@@ -82,8 +81,6 @@ def describe(results: Results) -> Iterator[str]:
         truth = sum(TRUTH[first : last + 1]) / len(group.members)
         yield f"{which:11s} {group.mean:10.3f} {group.standard_error:9.3f} {truth:9.3g}"
     yield "Errors are sampling errors of the means; what ε adds is on the page, under Sensitivity."
-    if not can_draw():
-        yield "No figures: matplotlib is missing (pip install 'vbdm[plot]')."
     yield f"Results: {results.folder}; open {results.folder / 'report.html'}"
 
 

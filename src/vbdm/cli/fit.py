@@ -100,7 +100,7 @@ def fit_file(
     refuse_anndata(options.get("write_anndata", False), table.source.format)
     spectrum = solve(work, estimate(work, cloud, options), options)
     error_bars(work, spectrum)
-    moved = None if options.get("no_sensitivity") else over_epsilon(work, spectrum)
+    moved = None if options.get("no_sensitivity") else scan_epsilon(work, spectrum)
     note_missing_figures(work, options)
     with work.ledger.stage("figures", "page", "saving"):
         return write_results(
@@ -116,8 +116,8 @@ def fit_file(
         )
 
 
-def over_epsilon(work: Work, spectrum: Spectrum) -> Sensitivity | None:
-    """Estimate again at several ε around the chosen one."""
+def scan_epsilon(work: Work, spectrum: Spectrum) -> Sensitivity | None:
+    """Estimate again at several ε around the chosen one, to see what moves."""
     from ..report import sensitivity
 
     with work.ledger.stage("sensitivity"):
