@@ -385,7 +385,7 @@ def test_info(monkeypatch):
 
 def test_demo_replaces_its_own_results_and_keeps_what_is_yours(monkeypatch):
     # Without what takes long; the whole demonstration runs whenever the package is built.
-    monkeypatch.setattr("vbdm.cli.demonstration.sensitivity", lambda spectrum: None)
+    monkeypatch.setattr("vbdm.report.sensitivity", lambda spectrum: None)
     monkeypatch.setattr("vbdm.io.results.writing.draw_figures", lambda spectrum, folder: None)
     text = done("demo")
     assert "truth" in text.stdout

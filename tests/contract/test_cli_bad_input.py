@@ -485,6 +485,21 @@ def test_an_unwritable_folder_is_found_before_the_work(workspace, monkeypatch):
     assert_refused(result, 2, "Nothing can be written there", before, workspace)
 
 
+def test_a_run_that_came_first_is_not_replaced(workspace, monkeypatch):
+    """Two runs may pass the check before the work; the slower one is stopped at the writing."""
+    estimate_operator = vbdm.estimate_operator
+
+    def overtaken(*arguments, **settings):
+        shutil.copytree("good", "data-vbdm")
+        return estimate_operator(*arguments, **settings)
+
+    monkeypatch.setattr("vbdm.estimate.estimate_operator", overtaken)
+    result = run("fit data.csv")
+    assert result.exit_code == 2
+    assert "earlier results" in result.stderr
+    assert snapshot(Path("data-vbdm")) == snapshot(Path("good"))
+
+
 def test_errors_for_machines(workspace):
     result = run("fit nowhere.csv --json")
     assert result.stdout == ""
