@@ -8,8 +8,9 @@ from functools import cached_property
 import numpy as np
 
 from ..base.checks import FloatArray, frozen
+from ..base.slices import slices
 from ..base.threads import in_order
-from ..graph.search.exact import chunks, squared_distances
+from ..graph.search.exact import squared_distances
 from .bandwidth import Bandwidth
 from .sampled_rows import SampledRows
 
@@ -119,7 +120,7 @@ class DegreeCurve:
                 moments[i] = np.einsum("ij,ij->i", z, h) + np.einsum("ij,ij->i", z_far, h_far)
             return degrees, moments
 
-        results = in_order(work, chunks(len(self.rows.index), size=64))
+        results = in_order(work, slices(len(self.rows.index), size=64))
         degrees, moments = (np.hstack(part) for part in zip(*results, strict=True))
         return degrees, moments
 

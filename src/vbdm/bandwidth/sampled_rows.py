@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from ..base.checks import FloatArray
 from ..base.shapes import Shape
+from ..base.slices import slices
 from ..base.threads import in_order
 from ..graph.neighbor_graph import NeighborGraph
-from ..graph.search.exact import chunks
 from .bandwidth import Bandwidth
 from .scaled import ScaledPairs, rim
 
@@ -64,7 +64,7 @@ class SampledRows:
         def work(part: slice) -> FloatArray:
             return np.asarray(shape(self.scaled[part] / epsilon).sum(axis=1) / peak)
 
-        return np.concatenate(list(in_order(work, chunks(len(self.index), size=256))))
+        return np.concatenate(list(in_order(work, slices(len(self.index), size=256))))
 
     def reach(self, epsilon: float, cutoff: float) -> NDArray[np.intp]:
         """Return how many neighbours of each row lie within the cut kernel.
@@ -97,7 +97,7 @@ def longer_rows(
     def search(part: slice) -> tuple[NDArray[np.integer], FloatArray]:
         return points.nearest(index[part], k)
 
-    found = in_order(search, chunks(len(index), size=512))
+    found = in_order(search, slices(len(index), size=512))
     indices, sqdist = (np.concatenate(part) for part in zip(*found, strict=True))
     longer = scale_rows(index[:n], indices[:n], sqdist[:n], bandwidth)
     if rows.tail is None:

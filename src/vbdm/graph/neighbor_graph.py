@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..base.checks import FloatArray, IntArray, check_points, frozen
 from ..base.errors import bad_input
 from ..base.memory import MEASURED_COLUMNS, refuse_if_too_large
+from ..base.slices import rows_that_fit, slices
 from ..base.threads import for_each
 from .copies import Copies
 from .distance import Metric
@@ -19,11 +20,7 @@ from .lists import KeptLists, ListedRows, ReleasedLists, searched
 from .order import Order
 from .point_set import PointSet
 from .precomputed import check_table, table_of_matrix
-from .search.exact import chunks
 from .search.table import search_all
-
-#: Pairs in a block of rows: what a block needs stays in the processor's cache.
-BLOCK_PAIRS = 1 << 17
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -214,7 +211,7 @@ class NeighborGraph:
 
     def row_blocks(self) -> list[slice]:
         """Cut the rows into blocks that fit the cache."""
-        return list(chunks(self.n_points, size=max(1, BLOCK_PAIRS // self.n_neighbors)))
+        return list(slices(self.n_points, size=rows_that_fit(self.n_neighbors)))
 
     def block(self, rows: slice) -> ListedRows:
         """Return some rows of the lists."""

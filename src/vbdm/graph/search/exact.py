@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from ...base.checks import FloatArray, IntArray
+from ...base.slices import slices
 from ...base.threads import for_each
 
 
@@ -41,12 +41,6 @@ class NeighborSearch(Protocol):
 
 #: Coordinates gathered at a time when distances are measured.
 GATHERED = 1 << 18
-
-
-def chunks(n_rows: int, size: int) -> Iterator[slice]:
-    """Yield slices that cover range(n_rows)."""
-    for start in range(0, n_rows, size):
-        yield slice(start, min(start + size, n_rows))
 
 
 @dataclass(frozen=True)
@@ -133,7 +127,7 @@ def nearest_of(
         indices[rows] = np.take_along_axis(candidates[rows], nearest, axis=1)
         sqdist[rows] = np.take_along_axis(exact, nearest, axis=1)
 
-    for_each(work, chunks(len(points), size=256), parallel=share)
+    for_each(work, slices(len(points), size=256), parallel=share)
     return indices, sqdist
 
 
@@ -149,7 +143,7 @@ def squared_distances(
     """
     result = np.empty(indices.shape)
     size = max(1, GATHERED // max(1, indices.shape[1] * cloud.shape[1]))
-    for rows in chunks(len(points), size=size):
+    for rows in slices(len(points), size=size):
         gap = np.take(cloud, indices[rows], axis=0)
         gap -= points[rows, None, :]
         if period is not None:

@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from ...base.checks import FloatArray, IntArray, frozen
+from ...base.slices import slices
 from ...base.threads import for_each
-from .exact import BruteForce, NeighborIndex, chunks
+from .exact import BruteForce, NeighborIndex
 
 #: Rows on which an approximate search is checked.
 RECALL_ROWS = 200
@@ -27,7 +28,7 @@ def search_all(
         if sqdist is not None:
             sqdist[rows] = distances
 
-    pieces = chunks(len(cloud), size=index.rows_per_call)
+    pieces = slices(len(cloud), size=index.rows_per_call)
     for_each(work, pieces, "neighbours", index.parallel)
     return indices, None if sqdist is None else frozen(sqdist)
 
