@@ -16,11 +16,10 @@ from time import process_time
 import numpy as np
 from vbdm.search import Auto, BruteForce, KDTree, Projected, PyNNDescent
 
-from vbdm.base.slices import slices
-from vbdm.base.threads import for_each, n_threads
+from vbdm.base.threads import for_each, n_threads, slices
 from vbdm.graph.search.auto import turned
+from vbdm.graph.search.exact import tree_order
 from vbdm.graph.search.rotation import principal_axes
-from vbdm.graph.search.table import tree_order
 
 
 class Rotated:

@@ -8,11 +8,10 @@ from functools import cached_property
 import numpy as np
 
 from ..base.checks import FloatArray, frozen
-from ..base.slices import slices
-from ..base.threads import in_order
+from ..base.threads import in_order, slices
 from ..graph.search.exact import squared_distances
 from .bandwidth import Bandwidth
-from .sampled_rows import SampledRows
+from .scaled import SampledRows
 
 #: Far points drawn for each sampled row, to see the part of S(ε) beyond the neighbours.
 FAR_PAIRS = 64

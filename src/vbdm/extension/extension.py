@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..base.checks import BoolArray, FloatArray, check_choice, check_points, frozen
 from ..base.errors import OutsideWarning, bad_input, warn_user
-from ..base.slices import slices
+from ..base.threads import slices
 from ..operator.operator import Operator
 from .rows import NewRows, new_rows
 

@@ -14,7 +14,7 @@ from scipy.sparse import coo_array, issparse
 
 from ..base.checks import FloatArray, IntArray, check_count, check_finite
 from ..base.errors import InputError, bad_input
-from ..base.slices import slices
+from ..base.threads import slices
 
 #: Of a complete matrix no more neighbours are taken unless asked for.
 MOST_TAKEN = 1024

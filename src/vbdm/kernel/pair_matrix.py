@@ -18,10 +18,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
 from ..base.checks import FloatArray, IntArray
-from ..base.slices import slices
-from ..base.threads import for_each, in_order
-from ..graph.lists import ListedRows
-from ..graph.neighbor_graph import NeighborGraph
+from ..base.threads import for_each, in_order, slices
+from ..graph.neighbor_graph import ListedRows, NeighborGraph
 from ..graph.one_way import OneWay, one_way_places
 
 

@@ -26,8 +26,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..base.checks import FloatArray
-from ..base.slices import slices
-from ..base.threads import for_each
+from ..base.threads import for_each, slices
 from ..operator.operator import Operator
 
 #: Coefficients of 1, c1 and c1² in (bias of λ)/(s² λ).

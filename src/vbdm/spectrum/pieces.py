@@ -14,8 +14,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ..base.checks import BoolArray, FloatArray, IntArray
 from ..base.errors import bad_input
-from ..base.slices import rows_that_fit, slices
-from ..base.threads import in_order
+from ..base.threads import in_order, rows_that_fit, slices
 from ..kernel.pair_matrix import some_rows
 from .solvers.multilevel.finest import parts_of
 from .solvers.pencil import Pencil

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...base.checks import FloatArray, IntArray
-from ...base.slices import slices
+from ...base.threads import slices
 from .exact import NeighborIndex, nearest_of
 
 #: The covariance squares singular values: this share of the variance is what rounding leaves.

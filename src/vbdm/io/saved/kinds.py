@@ -20,8 +20,8 @@ from ...bandwidth.dimension import Dimension
 from ...bandwidth.epsilon_by_slope import Tuning
 from ...base.checks import FloatArray
 from ...base.shapes import Broad, Compact, Gaussian
-from ...graph.copies import Copies
 from ...graph.graph import NeighborGraph
+from ...graph.order import Copies
 from ...graph.search.approximate import ApproximateIndex, PyNNDescent
 from ...graph.search.exact import BruteForce, BruteIndex, KDTree, TreeIndex
 from ...graph.search.metric import MetricIndex, MetricSearch

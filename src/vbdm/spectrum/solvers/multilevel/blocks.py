@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from ....base.checks import FloatArray
-from ....base.slices import rows_that_fit, slices
-from ....base.threads import for_each, in_order
+from ....base.threads import for_each, in_order, rows_that_fit, slices
 
 #: Directions whose share outside all others is below this are left out of the basis.
 DEPENDENT = 1e-11

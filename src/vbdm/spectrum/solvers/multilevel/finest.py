@@ -9,8 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array, vstack
 
 from ....base.checks import FloatArray
-from ....base.slices import slices
-from ....base.threads import for_each, in_order
+from ....base.threads import for_each, in_order, slices
 from ....kernel.pair_matrix import PairMatrix, row_product, some_rows
 from .blocks import row_slices
 from .tree_cells import Labels
