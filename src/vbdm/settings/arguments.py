@@ -130,7 +130,8 @@ def as_epsilon_rule(epsilon: Any, method: Method) -> EpsilonRule:
     """Return the rule for ε: a number, a rule of the user's, or the method's."""
     if is_auto(epsilon):
         return method.epsilon
-    if hasattr(epsilon, "choose"):
+    # NumPy's own numbers and arrays have a method of that name, too.
+    if hasattr(epsilon, "choose") and not isinstance(epsilon, (np.generic, np.ndarray)):
         rule: EpsilonRule = epsilon
         return rule
     return GivenEpsilon(check_positive(epsilon, "epsilon"), looks=method.lists.widen)
