@@ -59,7 +59,7 @@ CASES = {
 
 @cache
 def pencil_of(name):
-    """The pencil as `vbdm.spectrum.solve` makes it, with ε such that K sums up to 15 in the median."""
+    """The pencil as `vbdm.spectrum` makes it, with ε such that K sums up to 15 in the median."""
     make, operator, dim, k = CASES[name]
     graph = vbdm.neighbors(make(), k)
     low, high = 1e-6, 1e6
