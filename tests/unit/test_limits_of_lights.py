@@ -1,9 +1,10 @@
 """Every light changes exactly at its limit: values just below and just above it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.support.findings import made_up_scan
 
 import vbdm
 from vbdm.graph.build import LOW_RECALL
@@ -14,17 +15,6 @@ from vbdm.trust.plateau import plateau
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 LESS, MORE = 0.999, 1.001
-
-
-@dataclass(frozen=True)
-class Table:
-    """One eigenvalue at half, once and twice an ε."""
-
-    eigenvalues: np.ndarray
-    standard_errors: np.ndarray
-    epsilons: np.ndarray
-    chosen: int = 1
-    n_points: int = 600
 
 
 @pytest.fixture(scope="module")
@@ -80,9 +70,8 @@ def test_solver(sphere, error, light):
     ],
 )
 def test_plateau(sphere, move, error, light):
-    values = -np.array([[0, 1 + move], [0, 1], [0, 1]])
-    found = Table(values, np.full((3, 2), error), np.array([0.5, 1, 2]))
-    assert plateau(sphere, found).light == light
+    scan = made_up_scan([[0, 1 + move], [0, 1], [0, 1]], errors=error)
+    assert plateau(sphere, scan).light == light
 
 
 @pytest.mark.parametrize(
@@ -126,3 +115,44 @@ def test_strays(sphere, strays, light):
 def test_weak_links(sphere, thin, light):
     extent = np.where(np.arange(5) < thin, LESS, 1.0) * THIN
     assert spectrum_checks.weak_links(replace(sphere, extent=extent)).light == light
+
+
+@pytest.mark.parametrize(("share", "light"), [(0.3 * LESS, "green"), (0.3 * MORE, "amber")])
+def test_the_weight_of_a_mode_on_unresolved_points(sphere, share, light):
+    functions, sparse = sphere.eigenfunctions.copy(), np.arange(600) < 6
+    functions[:, 3] = np.where(sparse, np.sqrt(share / 0.01), np.sqrt((1 - share) / 0.99))
+    resting = replace(sphere, eigenfunctions=functions, unresolved=sparse)
+    assert resting.unresolved_share[3] == pytest.approx(share)
+    assert spectrum_checks.unresolved_points(resting).light == light
+
+
+@pytest.mark.parametrize(("share", "light"), [(1.0, "green"), (MORE, "amber")])
+def test_independence(monkeypatch, sphere, share, light):
+    limit = spectrum_checks.LONG + spectrum_checks.NOISE / np.sqrt(600)
+    monkeypatch.setattr(spectrum_checks, "autocorrelation_time", lambda values: share * limit)
+    assert spectrum_checks.independence(sphere).light == light
+
+
+@pytest.mark.parametrize(("evenness", "light"), [(0.85, "green"), (0.85 * MORE, "amber")])
+def test_spacing(monkeypatch, sphere, evenness, light):
+    monkeypatch.setattr(operator_checks, "regularity", lambda graph: evenness)
+    assert operator_checks.spacing(sphere.operator).light == light
+
+
+@pytest.mark.parametrize(
+    ("ratio", "n_points", "light"),
+    [(8 * LESS, 200, "green"), (8 * MORE, 200, "red"), (8 * MORE, 199, "green")],
+)
+def test_density_tail(sphere, ratio, n_points, light):
+    """The lowest points are so much sparser; the quantiles at 0.2 and 5 % fall on both sides."""
+    density = np.where(np.arange(n_points) < 0.02 * n_points, 1.0, ratio)
+    operator = replace(sphere.operator, pilot=replace(sphere.operator.pilot, density=density))
+    assert operator_checks.density_tail(operator).light == light
+
+
+@pytest.mark.parametrize(("c1", "judged"), [(0.05, True), (0.05 * MORE, False)])
+def test_the_tail_matters_up_to_a_small_c1(sphere, c1, judged):
+    settings = sphere.operator.settings
+    settings = replace(settings, exponents=replace(settings.exponents, c1=c1))
+    found = operator_checks.density_tail(replace(sphere.operator, settings=settings))
+    assert (found is not None) == judged
