@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from .bandwidth.bandwidth import Bandwidth
 from .bandwidth.bandwidth_rules import BandwidthRule, GivenBandwidth, PerPoint, PowerOfDensity
-from .bandwidth.dimension import Dimension, DimensionRule, GivenDimension
+from .bandwidth.dimension import Dimension, DimensionRule, GivenDimension, found_by
 from .bandwidth.epsilon_by_degree import ENOUGH_POINTS, ByDegree, GivenEpsilon
 from .bandwidth.neighbor_count import FEW_POINTS, guess_neighbors
 from .bandwidth.pilot import look_first, pilot_bandwidth
 from .bandwidth.sampled_rows import SLACK
 from .bandwidth.scaled import ScaledPairs
-from .bandwidth.tuning import EpsilonRule, Tuning
+from .bandwidth.tuning import EpsilonRule, Tuning, chosen_by
 from .base.checks import check_count, check_points, is_auto
 from .base.errors import bad_input
 from .base.shapes import radius_of
@@ -166,7 +166,7 @@ def walk(
     near = graph.with_neighbors(lists.n_neighbors) if lists.widen else graph
     k0 = density_neighbors(n_density_neighbors, near, lists)
     rho0 = pilot_bandwidth(near, k0)
-    dimension = method.dimension.estimate(near, rho0)
+    dimension = found_by(method.dimension, near, rho0)
     d = dimension.value
     pilot = look_first(near, rho0, k0, d, leave_one_out=method.leave_one_out)
     rule = method.bandwidth.settled(graph, d)
@@ -174,7 +174,7 @@ def walk(
     share = method.truncation.share(graph.n_points, dimension)
     cutoff = radius_of(h, share)
     pairs = ScaledPairs(graph, bandwidth, h, cutoff, lists.effort)
-    tuning = method.epsilon.choose(pairs)
+    tuning = chosen_by(method.epsilon, pairs)
     if k_from == BY_EPSILON:
         graph = graph.with_neighbors(enough_neighbors(pairs, tuning))
     kernel = evaluate_kernel(
