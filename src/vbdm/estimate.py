@@ -80,8 +80,8 @@ def estimate_operator(
         Intrinsic dimension d, a real number. Resolved: from neighbour distance ratios; paper: twice
         the largest slope of S(ε).
     epsilon : float, rule or "auto"
-        ε, or a rule such as ``vbdm.rules.ByDegree(30)``. Resolved: the 1 % quantile of the degrees is 1.7 N^{1/4}, at most 17; paper: where S(ε)
-        is steepest.
+        ε, or a rule such as ``vbdm.rules.ByDegree(30)``. Resolved: the 1 % quantile of the degrees
+        is 1.7 N^{1/4}, at most 17; paper: where S(ε) is steepest.
     n_neighbors : int or "auto"
         k, itself included. Resolved: as many as ε needs; paper: 64. N gives the dense method.
     n_density_neighbors : int or "auto"
@@ -147,7 +147,9 @@ def estimate_operator(
         "operator": operator, "beta": beta, "dim": dim, "epsilon": epsilon, "alpha": alpha,
         "bandwidth": bandwidth, "potential": potential, "form": form, "shape": shape,
         "leave_one_out": leave_one_out, "truncation": truncation, "limiter": limiter,
-        "finite_sample": finite_sample, "effort": effort,
+        "finite_sample": finite_sample, "effort": effort, "n_neighbors": n_neighbors,
+        "n_density_neighbors": n_density_neighbors, "search": search, "metric": metric,
+        "period": period,
     })  # fmt: skip
     graph, k_from = first_graph(X, request, n_neighbors, search, metric, period)
     return walk(request, graph, k_from, n_density_neighbors, keep_lists=graph is X)
@@ -301,11 +303,9 @@ def estimate_again(operator: Operator, rows: NDArray[np.intp]) -> Operator:
     if operator.beta is None:
         rule = GivenBandwidth(np.asarray(operator.bandwidth)[rows])
     method = replace(
-        settings.method,
-        bandwidth=rule,
-        dimension=GivenDimension(operator.dim),
+        settings.method, bandwidth=rule, dimension=GivenDimension(operator.dim),
         epsilon=METHODS[settings.method.name].epsilon,
-    )
+    )  # fmt: skip
     exponents = settings.exponents
     request = Request(
         method, exponents.c1, exponents.alpha if exponents.c1 is None else None, settings.form,

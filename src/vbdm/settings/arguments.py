@@ -58,8 +58,8 @@ class Request:
 def read_arguments(method: str, arguments: Mapping[str, Any]) -> Request:
     """Check the user's arguments, refuse those that contradict each other, and settle the rules.
 
-    `arguments` holds those of `estimate_operator` that are about the operator and its kernel, by
-    name; whatever is "auto" or None is left to the method.
+    `arguments` holds those of `estimate_operator` by name; whatever is "auto" or None is left to
+    the method. Those about neighbours are only noted here: `estimate` looks at them.
     """
     chosen = METHODS[check_choice(method, "method", METHODS)]
     effort = check_effort(arguments["effort"], chosen)
@@ -87,7 +87,9 @@ def read_arguments(method: str, arguments: Mapping[str, Any]) -> Request:
 
 
 #: Defaults of arguments that are neither "auto" nor None.
-DEFAULTS: dict[str, Any] = {"form": "symmetric", "shape": "gaussian", "effort": 1.0}
+DEFAULTS: dict[str, Any] = {
+    "form": "symmetric", "shape": "gaussian", "effort": 1.0, "metric": "euclidean",
+}  # fmt: skip
 
 
 def was_given(name: str, value: Any) -> bool:
