@@ -186,6 +186,8 @@ def test_the_engine_is_noted_with_its_reason():
     asked = decided(search="brute")
     assert (asked["search"], asked["search_reason"]) == ("BruteForce", "chosen by the user")
     assert decided(cdist(POINTS, POINTS), metric="precomputed")["search"] == "given"
+    for arguments in ({"period": 7.0}, {"metric": "manhattan"}):
+        assert decided(**arguments)["search_reason"] == "it measures such distances"
 
     @dataclass(frozen=True)
     class MySearch:
