@@ -29,7 +29,7 @@ from .base.progress import Bar, listening
 from .estimate import estimate_operator
 from .extension.extension import complain, extend
 from .graph.neighbor_graph import NeighborGraph
-from .graph.search.names import ENGINES
+from .graph.search.auto import ENGINES
 from .settings.arguments import OPERATORS
 from .settings.method import METHODS
 from .spectrum.solvers.auto import SOLVERS

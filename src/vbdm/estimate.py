@@ -9,14 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .bandwidth.bandwidth import Bandwidth
-from .bandwidth.bandwidth_rules import BandwidthRule, GivenBandwidth, PerPoint, PowerOfDensity
+from .bandwidth.bandwidth import Bandwidth, BandwidthRule, GivenBandwidth, PerPoint, PowerOfDensity
 from .bandwidth.dimension import Dimension, DimensionRule, GivenDimension, found_by
 from .bandwidth.epsilon_by_degree import ENOUGH_POINTS, ByDegree, GivenEpsilon
 from .bandwidth.neighbor_count import FEW_POINTS, guess_neighbors
 from .bandwidth.pilot import look_first, pilot_bandwidth
-from .bandwidth.sampled_rows import SLACK
-from .bandwidth.scaled import ScaledPairs
+from .bandwidth.scaled import SLACK, ScaledPairs
 from .bandwidth.tuning import EpsilonRule, Tuning, chosen_by
 from .base.checks import check_count, check_points, is_auto
 from .base.errors import bad_input

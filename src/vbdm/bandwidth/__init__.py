@@ -7,10 +7,8 @@ object (`vbdm.rules`).
 ===================  ===============================================================================
 `pilot`              ρ0 and q0: a first look at the density
 `dimension`          d, from ratios of neighbour distances, or given
-`bandwidth_rules`    where ρ comes from: a power of the density, the user, a potential
-`bandwidth`          ρ placed at the rows and columns of the kernel
+`bandwidth`          ρ, and the rules for it: a power of the density, the user, a potential
 `scaled`             scaled distances t = |x-y|²/(ρρ): what is known before ε is chosen
-`sampled_rows`       a sample of rows with their t, long enough to hold the kernel
 `epsilon_by_degree`  the default rule for ε: sparse points have enough neighbours
 `epsilon_by_slope`   the paper's rule for ε and for d: where S(ε) is steepest
 `truncation`         at which share of its peak the kernel is cut

@@ -17,8 +17,7 @@ from ..base.checks import FloatArray, check_positive
 from ..base.errors import bad_input
 from ..base.shapes import Shape
 from .curves import DegreeCurve
-from .sampled_rows import SampledRows, grow_rows, neighbors_needed
-from .scaled import ScaledPairs
+from .scaled import SampledRows, ScaledPairs, grow_rows, neighbors_needed
 from .tuning import Tuning
 
 #: Two conditions on the degrees: on this quantile of them, and on the tenth sparsest point.

@@ -7,7 +7,6 @@
 `credit`          name, words and references that a solver, an engine or a rule carries
 `references`      the works to cite
 `threads`         work on blocks of rows, on all cores
-`slices`          long arrays some rows at a time
 `progress`        how far the work is
 `memory`          how much memory an estimate takes, and a refusal before it is too late
 `files`           files that are written whole or not at all

@@ -30,8 +30,8 @@ from .steps import Work, error_bars, estimate, read_points, solve, working
 if TYPE_CHECKING:
     from ..io import Cloud, Preparation, Table
     from ..io.results import Origin, Results
-    from ..report import Sensitivity
     from ..spectrum.spectrum import Spectrum
+    from ..trust.epsilon_scan import EpsilonScan
 
 EXAMPLES = """\b
 Examples:
@@ -100,7 +100,7 @@ def fit_file(
     refuse_anndata(options.get("write_anndata", False), table.source.format)
     spectrum = solve(work, estimate(work, cloud, options), options)
     error_bars(work, spectrum)
-    moved = None if options.get("no_sensitivity") else scan_epsilon(work, spectrum)
+    scan = None if options.get("no_sensitivity") else scan_over_epsilon(work, spectrum)
     note_missing_figures(work, options)
     with work.ledger.stage("figures", "page", "saving"):
         return write_results(
@@ -108,7 +108,7 @@ def fit_file(
             spectrum,
             origin_of(work, table, cloud, preparation, options),
             force=force,
-            sensitivity=moved,
+            scan=scan,
             title=title or table.source.name,
             seconds=work.ledger.seconds,
             extras=partial(extras, cloud, spectrum) if extras else None,
@@ -116,12 +116,12 @@ def fit_file(
         )
 
 
-def scan_epsilon(work: Work, spectrum: Spectrum) -> Sensitivity | None:
-    """Estimate again at several ε around the chosen one, to see what moves."""
-    from ..report import sensitivity
+def scan_over_epsilon(work: Work, spectrum: Spectrum) -> EpsilonScan | None:
+    """Solve again at several ε around the chosen one, to see what moves."""
+    from ..estimate import scan_epsilon
 
     with work.ledger.stage("sensitivity"):
-        return sensitivity(spectrum)
+        return scan_epsilon(spectrum)
 
 
 def origin_of(

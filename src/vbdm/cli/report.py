@@ -48,7 +48,7 @@ def command(
         title = results.summary["input"].get("name") or ""
     with working(quiet) as work, work.ledger.stage("page"):
         write_report(
-            target, results.spectrum, results.origin, results.sensitivity, title,
+            target, results.spectrum, results.origin, results.scan, title,
             results.summary["seconds"], **more,
         )  # fmt: skip
     work.show_notes()

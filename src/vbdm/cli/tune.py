@@ -13,7 +13,7 @@ from .options import AFTER, ESTIMATING, FILE, PREPARING, READING, SPEAKING, Comm
 from .steps import estimate, read_points, working
 
 if TYPE_CHECKING:
-    from ..bandwidth.epsilon_by_slope import Tuning
+    from ..bandwidth.tuning import Tuning
     from ..operator.operator import Operator
 
 SUFFIXES = (".csv", ".png", ".svg", ".pdf")

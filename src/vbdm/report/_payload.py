@@ -160,8 +160,6 @@ def style_of(spectrum: Spectrum) -> Style:
     return common_style(np.real(spectrum.eigenvalues), errors)
 
 
-
-
 def tuning(operator: Operator) -> dict[str, Any] | None:
     """Return the curve that ε was chosen by."""
     choice, curve = operator.tuning, operator.tuning.curve

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from ..bandwidth.sampled_rows import MOST_NEIGHBORS
+from ..bandwidth.scaled import MOST_NEIGHBORS
 from ..base.checks import FloatArray
 from ..base.errors import InputError, SolverError, VbdmWarning
 from ..base.progress import report

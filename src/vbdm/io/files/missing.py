@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ...base.checks import BoolArray
 from ...base.errors import InputError, bad_input
-from ...base.slices import rows_that_fit, slices
+from ...base.threads import rows_that_fit, slices
 from .columns import as_slice
 from .table import Table, listed
 

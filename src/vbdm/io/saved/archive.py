@@ -1,7 +1,8 @@
 """The file behind a saved result: written whole or not at all, read with suspicion.
 
 A zip archive without compression: ``model.json`` and arrays in NumPy's own format, little-endian.
-Any tool that reads ``.npz`` files can look into it.
+Any tool that reads ``.npz`` files can look into it. What stands where is said in
+docs/file-format.md.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ import errno
 import json
 import math
 import os
+import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +26,17 @@ from numpy.typing import NDArray
 
 from ...base.errors import InputError, bad_input
 from ...base.files import PathLike, check_target, replacing
-from .packing import NUMBERS
 
 #: What the file says it is, and which layout it has; raised when older readers would stumble.
-FORMAT, VERSION = "vbdm model", 1
+FORMAT, VERSION = "vbdm model", 2
 HEADER = "model.json"
+#: How an array begins, as NumPy writes it: the kind of its numbers, and its shape. Read by NumPy,
+#: what stands there would be evaluated.
+BEGINNING = re.compile(
+    rb"\x93NUMPY\x01\x00(..)\{'descr': '[<>|](b1|i4|i8|f8|c16)', 'fortran_order': (?:True|False), "
+    rb"'shape': \((\d{1,18},(?: \d{1,18})?)\), \} *\n",
+    re.DOTALL,
+)
 #: What reading a damaged archive may raise.
 DAMAGE = (
     zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, KeyError, IndexError,
@@ -35,18 +44,14 @@ DAMAGE = (
 )  # fmt: skip
 
 
-def write_archive(path: PathLike, head: dict[str, Any], arrays: Sequence[NDArray[Any]]) -> None:
+def write_archive(path: PathLike, head: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write a header and arrays into one file, which appears only when it is complete."""
-    text = json.dumps(
-        {"format": FORMAT, "version": VERSION, **head, "n_arrays": len(arrays)},
-        allow_nan=False,
-        indent=1,
-    )
+    text = json.dumps({"format": FORMAT, "version": VERSION, **head}, allow_nan=False, indent=1)
     target = check_target(path)
     with replacing(target) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(entry_named(HEADER), text)
-        for number, array in enumerate(arrays):
-            with archive.open(entry_named(f"{number}.npy"), "w", force_zip64=True) as entry:
+        for name, array in arrays.items():
+            with archive.open(entry_named(name), "w", force_zip64=True) as entry:
                 np.lib.format.write_array(entry, little_endian(array), allow_pickle=False)
 
 
@@ -63,23 +68,44 @@ def check_notes(notes: Any) -> Any:
         ) from None
 
 
-def read_head(path: PathLike) -> dict[str, Any]:
-    """Read the header alone."""
+@contextmanager
+def reading(path: PathLike) -> Iterator[Source]:
+    """Open a file to be read; whatever fails in the block is the file's fault."""
     source = check_source(path)
     with complaining(source), zipfile.ZipFile(source) as archive:
-        return read_header(archive, source)
+        yield Source(read_header(archive, source), archive)
 
 
-@contextmanager
-def reading(path: PathLike) -> Iterator[tuple[dict[str, Any], list[NDArray[Any]]]]:
-    """Read the header and the arrays; whatever fails in the block is the file's fault, too."""
-    source = check_source(path)
-    with complaining(source):
-        with zipfile.ZipFile(source) as archive:
-            head = read_header(archive, source)
-            names = [f"{number}.npy" for number in range(head["n_arrays"])]
-            arrays = [read_array(archive, name) for name in names]
-        yield head, arrays
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A file that is being read.
+
+    Attributes
+    ----------
+    head : dict
+        What ``model.json`` says.
+    archive : ZipFile
+        Where the arrays are.
+    sizes : dict
+        How long axes are, by their names in the schema: those that have been seen so far. An axis
+        may be longer or shorter than a name says: "M + 1".
+    """
+
+    head: dict[str, Any]
+    archive: zipfile.ZipFile
+    sizes: dict[str, int] = field(default_factory=dict)
+
+    def array(self, entry: str, axes: Sequence[str], kinds: str) -> NDArray[Any]:
+        """Return an array; its kind of numbers and its shape are checked before it is read."""
+        kind, shape = describe_array(self.archive, entry)
+        if kind[0] not in kinds:
+            raise ValueError(f"{entry} holds numbers of the kind {kind}")
+        for axis, length in zip(axes, shape, strict=True):
+            name, *more = axis.split()
+            extra = int("".join(more) or 0)
+            if self.sizes.setdefault(name, length - extra) != length - extra:
+                raise ValueError(f"{entry} has the shape {shape}")
+        return read_array(self.archive, entry)
 
 
 @contextmanager
@@ -110,40 +136,63 @@ def little_endian(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def read_header(archive: zipfile.ZipFile, source: Path) -> dict[str, Any]:
-    """Return the JSON text; refuse other people's archives and the files of later versions."""
-    head = json.loads(archive.read(HEADER)) if HEADER in archive.namelist() else None
+    """Return the JSON text; refuse other people's archives and the files of other versions."""
+    head = None
+    if HEADER in archive.namelist():
+        check_entry(archive, HEADER)
+        head = json.loads(archive.read(HEADER))
     if not isinstance(head, dict) or head.get("format") != FORMAT:
         raise not_readable(source, "an archive of another kind")
     version = head.get("version")
     if not isinstance(version, int) or version > VERSION:
         raise bad_input(
             "The file was saved by a newer version of vbdm.",
-            received=f"format version {version} from vbdm {head.get('vbdm')}",
-            because=f"This version reads formats up to {VERSION}.",
+            received=f"format version {version!r:.20} from vbdm {head.get('vbdm')!r:.40}",
+            because=f"This version reads format {VERSION}.",
             hint="Update with: pip install --upgrade vbdm.",
+        )
+    if version < VERSION:
+        raise bad_input(
+            "The file was saved by a version of vbdm from before its first release.",
+            received=f"format version {version} from vbdm {head.get('vbdm')!r:.40}",
+            because=f"Formats before {VERSION} were drafts, and are not read any more.",
+            hint="Estimate again from the points, and save the result.",
         )
     return head
 
 
+def check_entry(archive: zipfile.ZipFile, name: str) -> None:
+    """Refuse an entry that is packed, or says to be longer than the whole file."""
+    entry = archive.getinfo(name)
+    length = os.path.getsize(str(archive.filename))
+    stored = entry.compress_type == zipfile.ZIP_STORED and entry.file_size == entry.compress_size
+    if not stored or entry.file_size > length:
+        raise ValueError(f"{name} is not stored as it is")
+
+
+def describe_array(archive: zipfile.ZipFile, name: str) -> tuple[str, tuple[int, ...]]:
+    """Return kind and shape of an array, without making room for it.
+
+    Refuses what is no plain array, or has not the length that it says. Read to its very end, as it
+    then will be, the sum of the array is checked.
+    """
+    check_entry(archive, name)
+    with archive.open(name) as entry:
+        found = BEGINNING.match(entry.read(512))
+    if found is None or int.from_bytes(found[1], "little") + 10 != found.end():
+        raise ValueError(f"{name} is not a plain array")
+    shape = tuple(int(length) for length in found[3].split(b",") if length)
+    size = found.end() + math.prod(shape) * int(found[2][1:])
+    if size != archive.getinfo(name).file_size:
+        raise ValueError(f"{name} has not the length that it says")
+    return found[2].decode(), shape
+
+
 def read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
     """Read one array, in this machine's byte order; the archive checks its sum."""
-    check_size(archive, name)
     with archive.open(name) as entry:
         array = np.lib.format.read_array(entry, allow_pickle=False)
     return np.asarray(array, dtype=array.dtype.newbyteorder("="))
-
-
-def check_size(archive: zipfile.ZipFile, name: str) -> None:
-    """Refuse what is no plain array of the size that its header says, before room is made for it.
-
-    Read to its very end, as it then is, the sum of the array is checked.
-    """
-    with archive.open(name) as entry:
-        np.lib.format.read_magic(entry)
-        shape, _, dtype = np.lib.format.read_array_header_1_0(entry)
-        size = entry.tell() + math.prod(shape) * dtype.itemsize
-    if dtype.kind not in NUMBERS or size != archive.getinfo(name).file_size:
-        raise ValueError(f"{name} is not a plain array")
 
 
 def check_source(path: PathLike) -> Path:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from ...base.errors import bad_input
 from ...base.files import PathLike
 from ...base.versions import __version__
-from ...graph.graph import NeighborGraph
-from ...kernel.kernel import evaluate_kernel
+from ...graph.neighbor_graph import NeighborGraph
 from ...operator.operator import Operator
 from ...spectrum.spectrum import Spectrum
-from .archive import check_notes, read_head, reading, write_archive
-from .packing import Packer, Unpacker
+from .archive import Source, check_notes, reading, write_archive
+from .fields import NOT_FINITE, Arrays, Many, Maybe, count, require, unpack
+from .graph_section import pack_graph, unpack_graph
+from .operator_section import pack_operator, unpack_operator
+from .refusals import cannot_save
+from .spectrum_section import pack_spectrum, unpack_spectrum
 
 Result = Spectrum | Operator | NeighborGraph
 
@@ -38,14 +41,15 @@ def save(
         The file, replaced if it exists. It is written under a temporary name beside it and renamed
         when it is complete and on the disk: a crash or a full disk leaves the old file as it was.
     model : dict, optional
-        Settings of an estimator (numbers, text, lists, arrays); `load` then gives the estimator.
+        Settings of an estimator (numbers, text, lists, arrays, which come back as lists); `load`
+        then gives the estimator.
     kernel : bool
         Whether to store the kernel matrix, 12 bytes per pair within its reach. Without it, `load`
         evaluates it again, and searches for the neighbours where they are not kept.
     notes : dict, optional
         What else should travel with the file, such as how the columns were scaled: text, finite
-        numbers, lists and dicts of them. `vbdm.io.saved.persistence.read_notes` gives it back; `load` does
-        not look at it.
+        numbers, lists and dicts of them. `read_notes`, beside this function, gives it back; `load`
+        does not look at it.
 
     Notes
     -----
@@ -59,7 +63,9 @@ def save(
     itself 4 s. Up to 10,000 points the table of neighbours is kept as well, 4 bytes per pair.
 
     Functions cannot be saved: a `bandwidth`, `potential`, `shape`, metric or search engine of your
-    own is refused, with a way out.
+    own is refused, with a way out. Of a rule for ε or the dimension of your own the file keeps the
+    words. What stands where in the file is written in :doc:`/file-format`; it does not depend on
+    how this package is made inside.
 
     Examples
     --------
@@ -83,17 +89,14 @@ def save(
             because="A file holds a Spectrum, an Operator or a NeighborGraph.",
             hint="Call vbdm.save(op.spectrum(10), path).",
         )
-    packer = Packer()
-    stored = result if kernel else change_operator(result, without_kernel)
+    arrays: Arrays = {}
     head = {
         "vbdm": __version__,
-        "result": packer.pack(stored),
-        "model": packer.pack(model, "model"),
-        "objects": packer.objects,
+        **pack_result(result, arrays, kernel=kernel),
+        "model": plain(model, "model"),
+        "notes": None if notes is None else check_notes(notes),
     }
-    if notes is not None:
-        head["notes"] = check_notes(notes)
-    write_archive(path, head, packer.arrays)
+    write_archive(path, head, arrays)
 
 
 def load(path: PathLike) -> Any:
@@ -107,7 +110,7 @@ def load(path: PathLike) -> Any:
     Raises
     ------
     InputError
-        If the file is not a saved result, is damaged, or comes from a newer version.
+        If the file is not a saved result, is damaged, or was written by another version.
     FileNotFoundError
         If there is no such file.
 
@@ -115,16 +118,12 @@ def load(path: PathLike) -> Any:
     -----
     Safe for files from strangers: nothing in them is executed.
     """
-    with reading(path) as (head, arrays):
-        unpacker = Unpacker(arrays)
-        unpacker.make_all(head["objects"])
-        result = change_operator(unpacker.unpack(head["result"]), with_kernel)
-        model = unpacker.unpack(head["model"])
-    if model is None or not isinstance(result, Spectrum):
-        return result
-    from ...diffusion_map import DiffusionMap
-
-    return DiffusionMap._from_saved(result, model)
+    with reading(path) as source:
+        result = unpack_result(source)
+        model = as_given(source.head["model"])
+        if model is None or not isinstance(result, Spectrum):
+            return result
+        return make_estimator(result, model, source)
 
 
 def read_notes(path: PathLike) -> dict[str, Any]:
@@ -141,7 +140,8 @@ def read_notes(path: PathLike) -> dict[str, Any]:
     >>> vbdm.io.saved.persistence.read_notes(path)
     {'unit': 'nm'}
     """
-    notes = read_head(path).get("notes")
+    with reading(path) as source:
+        notes = source.head["notes"]
     return notes if isinstance(notes, dict) else {}
 
 
@@ -156,40 +156,60 @@ def refuse_notes_of_estimators(notes: Any) -> None:
         )
 
 
-def change_operator(result: Result, change: Callable[[Operator], Operator]) -> Result:
-    """Return the result with its operator changed, if it has one."""
-    if isinstance(result, Spectrum):
-        return replace(result, operator=change(result.operator))
+def pack_result(result: Result, arrays: Arrays, *, kernel: bool) -> dict[str, Any]:
+    """Return the kind of a result and its sections."""
+    if isinstance(result, NeighborGraph):
+        return {"kind": "graph", **pack_graph(result, arrays)}
     if isinstance(result, Operator):
-        return change(result)
-    if not isinstance(result, NeighborGraph):
-        raise TypeError(f"{type(result).__name__} is no result")
-    return result
+        return {"kind": "operator", **pack_operator(result, arrays, entries=kernel)}
+    whole = pack_operator(result.operator, arrays, entries=kernel)
+    return {"kind": "spectrum", **whole, **pack_spectrum(result, arrays)}
 
 
-def without_kernel(operator: Operator) -> Operator:
-    """Return the operator without the entries of its kernel matrix."""
-    # A squared kernel, one of a second opinion, is not what an evaluation would give.
-    if operator.weights.power != 1:
-        return operator
-    return with_entries(operator, listed=None, returned=None)
+def unpack_result(source: Source) -> Result:
+    """Make again what a file holds."""
+    match unpack(("graph", "operator", "spectrum"), source.head["kind"], "kind", source):
+        case "graph":
+            return unpack_graph(source)
+        case "operator":
+            return unpack_operator(source)
+    return unpack_spectrum(unpack_operator(source), source)
 
 
-def with_kernel(operator: Operator) -> Operator:
-    """Evaluate the kernel matrix again, if it was left out."""
-    if operator.weights.listed is not None:
-        return operator
-    kernel, graph = operator.kernel, operator.weights.graph
-    entries = evaluate_kernel(
-        graph, kernel.bandwidth, kernel.epsilon, kernel.shape, leave_one_out=kernel.leave_one_out,
-        cutoff=kernel.cutoff, one_way_share=kernel.one_way_share,
-    ).weights  # fmt: skip
-    # A graph that had given up its table does so again.
-    graph.__dict__.pop("tree_indices", None)
-    return with_entries(operator, listed=entries.listed, returned=entries.returned)
+def make_estimator(spectrum: Spectrum, model: Any, source: Source) -> Any:
+    """Make a fitted estimator again."""
+    from ...diffusion_map import DiffusionMap
+
+    graph = spectrum.operator.graph
+    columns = graph.order.n_rows if graph.points is None else graph.points.shape[1]
+    unpack(count(columns, columns), model["n_features_in"], "model/n_features_in", source)
+    names = unpack(Maybe(Many(str)), model["feature_names_in"], "model/feature_names_in", source)
+    require(names is None or len(names) == columns, "model/feature_names_in", "does not fit")
+    made = DiffusionMap._from_saved(spectrum, model)
+    made._validate_params()
+    return made
 
 
-def with_entries(operator: Operator, **entries: Any) -> Operator:
-    """Return the operator with other entries in its matrices; the factors stay."""
-    kernel = replace(operator.kernel, weights=replace(operator.kernel.weights, **entries))
-    return replace(operator, kernel=kernel, weights=replace(operator.weights, **entries))
+def plain(value: Any, name: str) -> Any:
+    """Return settings of an estimator as JSON; numbers that are not finite as {"number": "inf"}."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {str(key): plain(item, str(key)) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item, name) for item in value]
+    if value is not None and not isinstance(value, (bool, int, float, str)):
+        raise cannot_save(value, name)
+    finite = not isinstance(value, float) or np.isfinite(value)
+    return value if finite else {"number": repr(value)}
+
+
+def as_given(stored: Any) -> Any:
+    """Return settings of an estimator as they were before `plain`."""
+    if isinstance(stored, list):
+        return [as_given(item) for item in stored]
+    if not isinstance(stored, dict):
+        return stored
+    if set(stored) == {"number"} and stored["number"] in NOT_FINITE:
+        return float(stored["number"])
+    return {key: as_given(item) for key, item in stored.items()}

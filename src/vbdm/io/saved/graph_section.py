@@ -1,0 +1,97 @@
+"""The sections "graph" and "index": the points, their order and their neighbours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...base.checks import frozen
+from ...graph.distance import PRECOMPUTED, Distance
+from ...graph.neighbor_graph import KeptLists, NeighborGraph, ReleasedLists
+from ...graph.order import Copies, Order
+from ...graph.point_set import PointSet, by_columns
+from .archive import Source
+from .fields import Array, Arrays, Maybe, Number, count, pack, part, require, unpack
+from .index_section import pack_index, unpack_index
+from .refusals import cannot_save
+from .settings_section import CREDIT
+
+GRAPH = part(
+    dict, permutation=Array(("M",), "i", below="M"), point_of=Maybe(Array(("N",), "i", below="M")),
+    points=Maybe(Array(("M", "n"))), metric=str, period=Maybe(Array(("n",), low=0)),
+    by_columns=bool, engine=CREDIT, engine_reason=str,
+    n_neighbors=count(1), neighbors=Maybe(Array(("M", "k"), "i", below="M")),
+    sqdist=Maybe(Array(("M", "k"), low=0)), radii=Maybe(Array(("M",), low=0)),
+    exact=bool, recall=Maybe(Number(0, 1)),
+)  # fmt: skip
+
+
+def pack_graph(graph: NeighborGraph, out: Arrays) -> dict[str, Any]:
+    """Return the sections of a graph."""
+    points, lists, copies = graph.point_set, graph.lists, graph.copies
+    if callable(graph.metric):
+        raise cannot_save(graph.metric, "metric")
+    parts = {
+        "permutation": graph.order.permutation, "point_of": copies and copies.point_of,
+        "points": points.coordinates, "metric": graph.metric, "period": graph.period,
+        "by_columns": points.columns is not None,
+        "engine": points.engine, "engine_reason": points.engine_reason,
+        "n_neighbors": lists.n_neighbors, "neighbors": getattr(lists, "indices", None),
+        "sqdist": getattr(lists, "sqdist", None), "radii": getattr(lists, "radii", None),
+        "exact": graph.exact, "recall": graph.recall,
+    }  # fmt: skip
+    index = None if points.index is None else pack_index(points.index, "index", out)
+    return {"graph": pack(GRAPH, parts, "graph", out), "index": index}
+
+
+def unpack_graph(source: Source) -> NeighborGraph:
+    """Make a graph again."""
+    parts = unpack(GRAPH, source.head["graph"], "graph", source)
+    points = make_points(parts, source)
+    lists = make_lists(parts, points)
+    return NeighborGraph(points, lists, exact=parts["exact"], recall=parts["recall"])
+
+
+def make_points(parts: dict[str, Any], source: Source) -> PointSet:
+    """Make the points with their order, their distance and the engine that searches them."""
+    permutation, cloud, index = parts["permutation"], parts["points"], source.head["index"]
+    source.sizes.setdefault("N", len(permutation))
+    require((np.bincount(permutation) == 1).all(), "graph/permutation", "is no permutation")
+    copies = None if parts["point_of"] is None else copies_of(parts["point_of"], len(permutation))
+    distance = Distance(parts["metric"], parts["period"])
+    if cloud is None:
+        bare = index is None and distance.period is None and not parts["by_columns"]
+        require(bare and distance.metric == PRECOMPUTED, "graph/points", "are missing")
+    if index is not None:
+        index = unpack_index(index, cloud, distance, "index", source)
+    columns = by_columns(cloud) if parts["by_columns"] else None
+    return PointSet(
+        Order(permutation, copies), distance, cloud, columns, index,
+        engine=parts["engine"], engine_reason=parts["engine_reason"],
+    )  # fmt: skip
+
+
+def make_lists(parts: dict[str, Any], points: PointSet) -> KeptLists | ReleasedLists:
+    """Make the lists of neighbours, kept or to be searched for again."""
+    k, neighbors, radii = parts["n_neighbors"], parts["neighbors"], parts["radii"]
+    require(k <= points.n_points, "graph/n_neighbors", "is more than there are")
+    if neighbors is not None:
+        first = neighbors[:, 0] == np.arange(points.n_points)
+        require(neighbors.shape[1] == k and first.all(), "graph/neighbors", "is out of order")
+        known = parts["sqdist"] is not None or points.coordinates is not None
+        require(known, "graph/sqdist", "is missing")
+        return KeptLists(neighbors, parts["sqdist"])
+    require(radii is not None and points.index is not None, "graph/neighbors", "is missing")
+    # One list is searched for: it shows whether all of them are as long as the file says.
+    _, found = points.nearest(np.zeros(1, dtype=np.intp), k)
+    require(np.isclose(found[0, -1], radii[0], 1e-6, 0), "graph/radii", "are of other lists")
+    return ReleasedLists(k, radii)
+
+
+def copies_of(point_of: NDArray[np.intp], n_points: int) -> Copies:
+    """Return which rows are copies, from the point of each row."""
+    found, first, counts = np.unique(point_of, return_index=True, return_counts=True)
+    require(len(found) == n_points, "graph/point_of", "leaves points out")
+    return Copies(point_of, frozen(first), frozen(counts.astype(np.float64)))

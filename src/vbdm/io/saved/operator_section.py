@@ -1,0 +1,167 @@
+"""The sections of an operator: pilot, dimension, bandwidth, kernel, tuning, settings, operator."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from ...bandwidth.bandwidth import Bandwidth
+from ...bandwidth.curves import DegreeCurve, KeptCurve, SlopeCurve
+from ...bandwidth.dimension import Dimension
+from ...bandwidth.pilot import Pilot
+from ...bandwidth.tuning import Tuning
+from ...base.checks import FloatArray, IntArray
+from ...base.memory import refuse_if_too_large
+from ...graph.neighbor_graph import NeighborGraph
+from ...kernel.kernel import Kernel, evaluate_kernel
+from ...kernel.pair_matrix import PairMatrix
+from ...operator.operator import Operator
+from ...settings.method import FORMS
+from .archive import Source
+from .fields import (
+    POSITIVE,
+    Array,
+    Arrays,
+    Maybe,
+    Number,
+    OneOf,
+    count,
+    pack,
+    part,
+    require,
+    unpack,
+)
+from .graph_section import pack_graph, unpack_graph
+from .settings_section import CREDIT, SETTINGS, SHAPE
+
+#: One positive number per point, in the order inside.
+WIDTHS = Array(("M",), low=POSITIVE)
+PILOT = part(
+    # Infinite where the volume of a kernel is too small for a number.
+    Pilot, density=Array(("M",), low=0, high=np.inf), rho0=WIDTHS, radii=Array(("M",), low=0),
+    n_density_neighbors=count(2), n_neighbors=count(2),
+)  # fmt: skip
+DIMENSION = part(
+    Dimension, value=Number(POSITIVE), standard_error=Number(0, missing=True),
+    by_scale=Maybe(Array(("scales",), low=POSITIVE)), credit=CREDIT,
+)  # fmt: skip
+EPSILONS, SUMS = Array(("e",), low=POSITIVE), Array(("e",), low=0)
+CURVE = OneOf("curve", {
+    "slopes": part(
+        SlopeCurve, epsilons=EPSILONS, sums=SUMS, slopes=Array(("e - 1",), missing=True)
+    ),
+    "degrees": part(
+        KeptCurve, epsilons=EPSILONS, sums=SUMS, slopes=Array(("e",), missing=True),
+        levels=Array(("levels",), low=0, high=1), quantiles=Array(("levels", "e"), low=0),
+    ),
+})  # fmt: skip
+TUNING = part(
+    Tuning, epsilon=Number(POSITIVE), rule=str, words=str, curve=Maybe(CURVE),
+    target=Maybe(Number()), n_neighbors=count(),
+)  # fmt: skip
+#: Sections that stand for themselves.
+SECTIONS = {"pilot": PILOT, "dimension": DIMENSION, "tuning": TUNING, "settings": SETTINGS}
+OPERATOR = part(dict, factor=WIDTHS, degrees=Array(("M",), low=0), steps=WIDTHS)
+
+
+def make_bandwidth(form: str, rho: FloatArray, rho2: FloatArray | None) -> Bandwidth:
+    """Place ρ, or a pair, where the form wants it."""
+    require((rho2 is not None) == (form == "two-sided"), "bandwidth/rho2", "does not fit the form")
+    return Bandwidth.of_form(form, rho if rho2 is None else (rho, rho2))
+
+
+BANDWIDTH = part(make_bandwidth, form=FORMS, rho=WIDTHS, rho2=Maybe(WIDTHS))
+
+
+def make_matrix(data: FloatArray, indices: IntArray, pointer: IntArray) -> Any:
+    """Make a sparse matrix, if its rows begin and end where its entries are."""
+    rising = pointer[0] == 0 and pointer[-1] == len(data) and (pointer[1:] >= pointer[:-1]).all()
+    require(rising, "kernel", "has rows out of order")
+    return csr_array((data, indices, pointer), shape=(len(pointer) - 1, len(pointer) - 1))
+
+
+def matrix(axis: str) -> Maybe:
+    """Return the field of a sparse matrix, row by row; it is absent if it is to be evaluated."""
+    return Maybe(part(
+        make_matrix, data=Array((axis,), low=0, empty=True), pointer=Array(("M + 1",), "i", low=0),
+        indices=Array((axis,), "i", below="M", empty=True),
+    ))  # fmt: skip
+
+
+KERNEL = part(
+    dict, epsilon=Number(POSITIVE), shape=SHAPE, saturated=Number(0, 1), leave_one_out=bool,
+    cutoff=Number(POSITIVE, np.inf), one_way_share=Number(0, 1), power=count(1, 64),
+    listed=matrix("pairs"), one_way=matrix("single"),
+)  # fmt: skip
+
+
+def pack_operator(operator: Operator, out: Arrays, *, entries: bool) -> dict[str, Any]:
+    """Return the sections of an operator, with or without the entries of its kernel matrix."""
+    parts = dict(vars(operator))
+    if isinstance(operator.tuning.curve, DegreeCurve):
+        # Evaluated: it is small, what it is computed from is not.
+        parts["tuning"] = replace(operator.tuning, curve=KeptCurve.of(operator.tuning.curve))
+    numbers = {**parts, "factor": operator.weights.factor}
+    return {
+        **pack_graph(operator.graph, out),
+        **{name: pack(field, parts[name], name, out) for name, field in SECTIONS.items()},
+        "bandwidth": pack_bandwidth(operator.kernel.bandwidth, out),
+        "kernel": pack_kernel(operator.kernel, out, entries=entries),
+        "operator": pack(OPERATOR, numbers, "operator", out),
+    }
+
+
+def unpack_operator(source: Source) -> Operator:
+    """Make an operator again."""
+    head, graph = source.head, unpack_graph(source)
+    parts = {name: unpack(field, head[name], name, source) for name, field in SECTIONS.items()}
+    pilot = parts["pilot"]
+    listed = pilot.n_density_neighbors <= pilot.n_neighbors <= graph.n_points
+    require(listed, "pilot/n_neighbors", "is more than there are")
+    kernel = unpack_kernel(graph, unpack(BANDWIDTH, head["bandwidth"], "bandwidth", source), source)
+    numbers = unpack(OPERATOR, head["operator"], "operator", source)
+    factor = numbers.pop("factor")
+    weights = kernel.weights.scaled(factor, factor)
+    return Operator(kernel=kernel, weights=weights, **parts, **numbers)
+
+
+def pack_bandwidth(bandwidth: Bandwidth, out: Arrays) -> Any:
+    """Write down ρ, and the second one of a pair."""
+    form, row, column = bandwidth.form, bandwidth.row, bandwidth.column
+    second = column if form == "two-sided" else None
+    parts = {"form": form, "rho": column if form == "right" else row, "rho2": second}
+    return pack(BANDWIDTH, parts, "bandwidth", out)
+
+
+def entries_of(matrix: Any) -> dict[str, Any]:
+    """Take a sparse matrix apart."""
+    return {"data": matrix.data, "indices": matrix.indices, "pointer": matrix.indptr}
+
+
+def pack_kernel(kernel: Kernel, out: Arrays, *, entries: bool) -> Any:
+    """Write down the kernel; one that was squared cannot be evaluated again."""
+    weights = kernel.weights
+    parts: dict[str, Any] = {**vars(kernel), "power": weights.power}
+    for name, rows in (("listed", weights.listed), ("one_way", weights.returned)):
+        kept = rows is not None and (entries or weights.power != 1)
+        parts[name] = entries_of(rows) if kept else None
+    return pack(KERNEL, parts, "kernel", out)
+
+
+def unpack_kernel(graph: NeighborGraph, bandwidth: Bandwidth, source: Source) -> Kernel:
+    """Make the kernel again, or evaluate it if its entries were left out."""
+    parts = unpack(KERNEL, source.head["kernel"], "kernel", source)
+    listed, one_way, power = (parts.pop(key) for key in ("listed", "one_way", "power"))
+    symmetric = listed is not None and bandwidth.is_symmetric
+    require((one_way is not None) == symmetric, "kernel/one_way", "does not fit the form")
+    if listed is not None:
+        weights = PairMatrix(listed, one_way, power=power)
+        return Kernel(graph=graph, weights=weights, bandwidth=bandwidth, **parts)
+    require(power == 1, "kernel/listed", "is missing")
+    X = graph.point_set.coordinates
+    refuse_if_too_large(graph.n_points, graph.n_neighbors, 1 if X is None else X.shape[1])
+    saturated = parts.pop("saturated")
+    return replace(evaluate_kernel(graph, bandwidth, **parts), saturated=saturated)

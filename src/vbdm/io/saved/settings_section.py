@@ -1,0 +1,104 @@
+"""The section "settings": what was asked for and what was decided, with every rule by its name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ...bandwidth import rules
+from ...bandwidth.dimension import LARGEST
+from ...base.credit import Credit
+from ...base.errors import bad_input
+from ...base.references import Citation
+from ...base.shapes import SHAPES
+from ...settings.method import FORMS, METHODS, Limiter, Lists, Method
+from ...settings.record import Exponents, Settings, in_words
+from .fields import POSITIVE, Array, Many, Maybe, Named, Number, OneOf, count, part
+
+
+class Remembered:
+    """What is kept of a rule of the user's own: its words, which are the name of its class."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Make copies by the words: the class itself is in no module."""
+        return remembered, (type(self).__name__,)
+
+    def choose(self, *given: Any) -> Any:
+        """Refuse to choose ε, or to estimate the dimension."""
+        raise bad_input(
+            "A rule of your own was not kept in the file.",
+            received=type(self).__name__,
+            because="A saved model holds numbers and names, no code: loading a file is safe.",
+            hint="Pass the rule again, as `epsilon` or `dim`.",
+        )
+
+    estimate = choose
+
+
+def remembered(words: str) -> Any:
+    """Return what stands in for a rule; `in_words` asks a class for its name."""
+    return type(words, (Remembered,), {})()
+
+
+def make_method(name: str, **choices: Any) -> Method:
+    """Return a method with its rules; which forms of the kernel it allows, its name says."""
+    return replace(METHODS[name], **choices)
+
+
+CREDIT = part(
+    Credit, name=str, words=str, references=Many(part(Citation, key=str, bibtex=str, text=str))
+)
+SHAPE = OneOf("shape", {
+    name: part(type(shape), **{option: Number() for option in vars(shape)})
+    for name, shape in SHAPES.items()
+})  # fmt: skip
+GIVEN = Array(("N",), low=POSITIVE, known_as="bandwidth")
+POTENTIAL = Array(("N",), known_as="potential")
+OWN = part(remembered, words=str)
+BANDWIDTH = OneOf("bandwidth", {
+    "power of the density": part(rules.PowerOfDensity, beta=Maybe(Number())),
+    "given": part(rules.GivenBandwidth, values=GIVEN),
+    "two given": part(rules.TwoBandwidths, first=GIVEN, second=GIVEN),
+    "from a potential": part(
+        rules.FromPotential,
+        potential=POTENTIAL, dim=Maybe(Number(POSITIVE)), centre=Maybe(Number()),
+    ),
+})  # fmt: skip
+DIMENSION = OneOf("dim", {
+    "neighbour distance ratios": part(rules.ByRatios, n_neighbors=count(2)),
+    "slope of S": part(rules.DimensionBySlope),
+    "given": part(rules.GivenDimension, dim=Number(POSITIVE, LARGEST)),
+    "own": OWN,
+}, in_words)  # fmt: skip
+EPSILON = OneOf("epsilon", {
+    "degree": part(rules.ByDegree, target=Maybe(Number(POSITIVE))),
+    "slope of S": part(rules.BySlope),
+    "given": part(rules.GivenEpsilon, epsilon=Number(POSITIVE), looks=bool),
+    "own": OWN,
+}, in_words)  # fmt: skip
+TRUNCATION = OneOf("truncation", {
+    "at": part(rules.CutAt, at=Maybe(Number(POSITIVE, 1))),
+    "where clean": part(
+        rules.CutWhereClean, short=Number(POSITIVE, 1), long=Number(POSITIVE, 1)
+    ),
+})  # fmt: skip
+LIMITER = part(
+    Limiter, kappa=Number(POSITIVE), cap=Number(0, 1), n_reference=count(1), passes=count(0, 1000)
+)
+LISTS = part(
+    Lists, n_neighbors=count(2), n_density_neighbors=count(2), widen=bool,
+    one_way_share=Number(0, 1), merge_copies=bool, effort=Number(POSITIVE),
+)  # fmt: skip
+METHOD = part(
+    make_method, name=tuple(METHODS), bandwidth=BANDWIDTH, dimension=DIMENSION, epsilon=EPSILON,
+    truncation=TRUNCATION, leave_one_out=bool, limiter=Maybe(LIMITER), finite_sample=bool,
+    lists=LISTS, smallest_piece=Maybe(count(1)),
+)  # fmt: skip
+EXPONENTS = part(
+    Exponents, alpha=Number(), beta=Maybe(Number()), c1=Maybe(Number()), dim=Number(POSITIVE)
+)
+SETTINGS = part(
+    Settings, method=METHOD, exponents=EXPONENTS, form=FORMS, shape=SHAPE,
+    truncation=Maybe(Number(POSITIVE, 1)), n_density_neighbors=count(2), neighbors_from=str,
+    search=CREDIT, search_reason=str, given=Many(str), versions=Named(),
+)  # fmt: skip

@@ -1,0 +1,58 @@
+"""The sections "spectrum" and "solve"."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...operator.operator import Operator
+from ...spectrum.limiter import Limit
+from ...spectrum.pieces import Pieces
+from ...spectrum.solve_log import SolveLog
+from ...spectrum.spectrum import Spectrum
+from .archive import Source
+from .fields import POSITIVE, Array, Arrays, Many, Maybe, Number, count, pack, part, require, unpack
+from .settings_section import CREDIT
+
+RATE = Number(POSITIVE)
+SPECTRUM = part(
+    # Complex where a form of the kernel that is not symmetric makes them so.
+    dict, eigenvalues=Array(("m",), "fc", missing=True), eigenfunctions=Array(("N", "m"), "fc"),
+    labels=Array(("N",), "i", below="N"), n_pieces=count(1), n_solved=count(1),
+    unresolved=Array(("N",), "b"), limit=Maybe(part(Limit, reference=RATE, cut=RATE, highest=RATE)),
+    correction=Array(("m",), low=POSITIVE),
+    extent=Array(("extent",), low=0, high=np.inf, empty=True),
+    left_out=Array(("lost",), high=0, missing=True, empty=True),
+)  # fmt: skip
+SOLVE = part(
+    SolveLog, solvers=Many(CREDIT), reason=str, passes=count(), iterations=count(),
+    products=count(), converged=bool, error_estimate=Number(0, np.inf, missing=True),
+    residuals=Array(("m",), low=0, high=np.inf, missing=True),
+    pencil_eigenvalues=Array(("m",), "fc", missing=True),
+    set_aside=Array(("aside",), low=0, missing=True, empty=True),
+)  # fmt: skip
+
+
+def pack_spectrum(spectrum: Spectrum, out: Arrays) -> dict[str, Any]:
+    """Return the sections of a spectrum beside those of its operator."""
+    pieces = {"n_pieces": spectrum.n_components, **vars(spectrum.pieces)}
+    return {
+        "spectrum": pack(SPECTRUM, {**vars(spectrum), **pieces}, "spectrum", out),
+        "solve": pack(SOLVE, spectrum.solve, "solve", out),
+    }
+
+
+def unpack_spectrum(operator: Operator, source: Source) -> Spectrum:
+    """Make the spectrum of an operator again."""
+    parts = unpack(SPECTRUM, source.head["spectrum"], "spectrum", source)
+    values, extent = parts["eigenvalues"], parts["extent"]
+    falling = values.dtype.kind == "f" and not (values > 0).any()
+    require(falling or not operator.is_symmetric, "spectrum/eigenvalues", "are above 0")
+    require(len(extent) in (0, len(values)), "spectrum/extent", "is that of other modes")
+    labels, n_pieces, n_solved = (parts.pop(key) for key in ("labels", "n_pieces", "n_solved"))
+    size = np.bincount(labels)
+    whole = len(size) == n_pieces >= n_solved and size.all()
+    require(whole, "spectrum/labels", "are of other pieces")
+    solve = unpack(SOLVE, source.head["solve"], "solve", source)
+    return Spectrum(operator=operator, pieces=Pieces(labels, n_solved), solve=solve, **parts)
