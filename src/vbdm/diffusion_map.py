@@ -20,6 +20,8 @@ from sklearn.base import (
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .bandwidth.dimension import DimensionRule
+from .bandwidth.tuning import EpsilonRule
 from .base.checks import FloatArray
 from .base.errors import OutsideWarning, bad_input
 from .base.plain import plain
@@ -63,7 +65,8 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         "resolved": right without tuning. "paper": Section 3 of the paper to the letter,
         with ε and d from the slope of S (Section 5).
     beta, epsilon, dim : float or "auto"
-        Exponent of the bandwidth ρ = q^β, its scale ε, the intrinsic dimension.
+        Exponent of the bandwidth ρ = q^β, its scale ε, the intrinsic dimension. ε and the dimension
+        may also be rules, such as ``vbdm.rules.ByDegree(30)``.
     n_neighbors, n_density_neighbors : int or "auto"
         Neighbours in the kernel and in the first density estimate, the point itself included.
     effort : float
@@ -161,8 +164,8 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "method": [StrOptions(set(METHODS))],
         "beta": [AUTO, REAL],
-        "epsilon": [AUTO, POSITIVE],
-        "dim": [AUTO, POSITIVE],
+        "epsilon": [AUTO, POSITIVE, HasMethods("choose")],
+        "dim": [AUTO, POSITIVE, HasMethods("estimate")],
         "n_neighbors": [AUTO, AT_LEAST_TWO],
         "n_density_neighbors": [AUTO, AT_LEAST_TWO],
         "effort": [Interval(Real, 0.25, 16, closed="both")],
@@ -184,8 +187,8 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         *,
         method: str = "resolved",
         beta: float | str = "auto",
-        epsilon: float | str = "auto",
-        dim: float | str = "auto",
+        epsilon: float | str | EpsilonRule = "auto",
+        dim: float | str | DimensionRule = "auto",
         n_neighbors: int | str = "auto",
         n_density_neighbors: int | str = "auto",
         effort: float = 1.0,

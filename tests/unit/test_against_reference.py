@@ -83,7 +83,7 @@ def test_sparse_kernel_is_the_average_with_its_transpose(cloud):
     dense = np.exp(-reference.squared_distances(cloud) / (0.4 * np.outer(rho, rho)))
     listed = np.zeros_like(dense)
     np.put_along_axis(listed, graph.indices, np.take_along_axis(dense, graph.indices, 1), axis=1)
-    ours = weights.in_caller_order(weights.merged()).toarray()
+    ours = graph.order.matrix_to_caller(weights.merged()).toarray()
     np.testing.assert_allclose(ours, (listed + listed.T) / 2, atol=1e-15)
     vector = np.cos(np.arange(len(cloud)))
     product = graph.order.to_caller(weights @ graph.order.to_tree(vector))

@@ -89,7 +89,7 @@ def test_copies_across_the_seam():
     op = vbdm.estimate_operator(np.vstack([grid, [[-TURN]]]), period=TURN, dim=1)
     graph = op.graph
     assert graph.n_points == 60
-    assert graph.n_rows == 62
+    assert graph.order.n_rows == 62
     values = op.spectrum(3).eigenfunctions
     np.testing.assert_array_equal(values[0], values[60])
     np.testing.assert_array_equal(values[0], values[61])

@@ -87,7 +87,7 @@ class GivenEpsilon:
     def choose(self, pairs: ScaledPairs) -> Tuning:
         """Return the number, with the degrees that it gives if wanted."""
         if not self.looks:
-            return Tuning(self.epsilon)
+            return Tuning(self.epsilon, rule="given")
         return tuned(pairs, lambda rows: self.epsilon, rule="given")
 
 

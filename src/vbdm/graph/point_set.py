@@ -71,10 +71,12 @@ class PointSet:
         permutation = tree_order(points)
         coordinates = np.ascontiguousarray(points[permutation])
         choice, index = chosen(engine, coordinates, k)
+        # Only where lengths are those of straight lines is there more than one engine to choose.
+        reason = choice.reason if distance.is_euclidean else "it measures such distances"
         return cls(
             Order(frozen(permutation), copies), distance, frozen(coordinates),
             by_columns(coordinates), index,
-            engine=credit_of(choice.engine, "search engine"), engine_reason=choice.reason,
+            engine=credit_of(choice.engine, "search engine"), engine_reason=reason,
         )  # fmt: skip
 
     @classmethod

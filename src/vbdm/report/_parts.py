@@ -245,8 +245,9 @@ def epsilon_note(spectrum: Spectrum, scan: EpsilonScan | None, why: str) -> str:
 def tuning_note(operator: Operator) -> str:
     """Say how ε was chosen."""
     choice = operator.tuning
+    how = "given" if choice.rule == "given" else f"chosen by the rule {choice.rule}"
     if choice.curve is None:
-        return "ε was given, and no other was looked at: there is no curve to show."
+        return text(f"ε was {how}, and no other was looked at: there is no curve to show.")
     if choice.rule == "degree":
         return (
             f"ε is such that points in the sparsest 1 % still have {choice.target or 0:.3g} "
@@ -258,7 +259,9 @@ def tuning_note(operator: Operator) -> str:
             "ε lies where the kernel's sum S(ε) grows fastest (left); twice its slope is the "
             "dimension seen at that scale (right)."
         )
-    return "ε was given. The curves show what other choices would have meant."
+    if choice.words:
+        how = f"chosen {choice.words}"
+    return text(f"ε was {how}. The curves show what other choices would have meant.")
 
 
 def density_note(operator: Operator) -> str:

@@ -184,7 +184,9 @@ def dimension_in_words(operator: Operator) -> str:
 def epsilon_in_words(operator: Operator) -> str:
     """Say how ε was chosen, and how wide the kernel is."""
     tuning = operator.tuning
-    how = f"was chosen automatically, {tuning.words}" if tuning.words else "was given"
+    how = "was given" if tuning.rule == "given" else f"was chosen by the rule {tuning.rule}"
+    if tuning.words:
+        how = f"was chosen automatically, {tuning.words}"
     low, middle, high = operator.width_quantiles
     return (
         f"The bandwidth parameter ε = {short(operator.epsilon)} {how}; the kernel's width "

@@ -58,8 +58,8 @@ class Request:
 def read_arguments(method: str, arguments: Mapping[str, Any]) -> Request:
     """Check the user's arguments, refuse those that contradict each other, and settle the rules.
 
-    `arguments` holds those of `estimate_operator` that are about the operator and its kernel, by
-    name; whatever is "auto" or None is left to the method.
+    `arguments` holds those of `estimate_operator` by name; whatever is "auto" or None is left to
+    the method. Those about neighbours are only noted here: `estimate` looks at them.
     """
     chosen = METHODS[check_choice(method, "method", METHODS)]
     effort = check_effort(arguments["effort"], chosen)
@@ -87,7 +87,9 @@ def read_arguments(method: str, arguments: Mapping[str, Any]) -> Request:
 
 
 #: Defaults of arguments that are neither "auto" nor None.
-DEFAULTS: dict[str, Any] = {"form": "symmetric", "shape": "gaussian", "effort": 1.0}
+DEFAULTS: dict[str, Any] = {
+    "form": "symmetric", "shape": "gaussian", "effort": 1.0, "metric": "euclidean",
+}  # fmt: skip
 
 
 def was_given(name: str, value: Any) -> bool:
@@ -130,7 +132,8 @@ def as_epsilon_rule(epsilon: Any, method: Method) -> EpsilonRule:
     """Return the rule for ε: a number, a rule of the user's, or the method's."""
     if is_auto(epsilon):
         return method.epsilon
-    if hasattr(epsilon, "choose"):
+    # NumPy's own numbers and arrays have a method of that name, too.
+    if hasattr(epsilon, "choose") and not isinstance(epsilon, (np.generic, np.ndarray)):
         rule: EpsilonRule = epsilon
         return rule
     return GivenEpsilon(check_positive(epsilon, "epsilon"), looks=method.lists.widen)

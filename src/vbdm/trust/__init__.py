@@ -7,7 +7,7 @@ it is serious, a warning) and an independent verification.
 `error_bars`         sampling errors from the influence of each point, and the bias in ε
 `groups`             eigenvalues that cannot be told apart, with the error of their mean
 `epsilon_scan`       eigenpairs at several ε, each mode followed: one scan for all its readers
-`second_opinion`     two other ways to choose ε, read off the scan
+`second_opinion`     two other ways to choose ε, read off eigenvalues at several ε
 `findings`           what a check found: light, limit, words, warning
 `operator_checks`    checks of an operator
 `spectrum_checks`    checks of a spectrum

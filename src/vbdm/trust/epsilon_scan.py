@@ -1,6 +1,7 @@
 """One scan over ε: the eigenpairs at several ε around the one in use, each mode followed.
 
-Three read it: the page's slider, the check of the plateau, and `vbdm.second_opinion`.
+The page's slider and the check of the plateau read it. `vbdm.second_opinion` shares its loop, but
+follows no modes: where ε is far off, those in use are like no other.
 """
 
 from __future__ import annotations
@@ -110,7 +111,7 @@ def scan_modes(
     factors: Sequence[float] = FACTORS,
     *,
     n_drawn: int = 5000,
-    again: Again | None = None,
+    again: Again,
 ) -> EpsilonScan:
     """Solve at several ε around the one in use, and follow the modes.
 
@@ -123,12 +124,12 @@ def scan_modes(
         need too many neighbours, and any where the solver fails.
     n_drawn : int
         At how many points eigenfunctions are kept.
-    again : callable, optional
-        Estimates the same operator from some of the points. If given, clouds of more than 20,000
-        points are estimated on as many drawn ones, around the ε which suits these.
+    again : callable
+        Estimates the same operator from some of the points: clouds of more than 20,000 points are
+        estimated on as many drawn ones, around the ε which suits these.
     """
     operator = spectrum.operator
-    whole = again is None or operator.n_points <= ALL_POINTS
+    whole = operator.n_points <= ALL_POINTS
     # A part to be estimated from must be a fair sample; one to be looked at need not.
     rows = drawn_rows(spectrum, n_drawn) if whole else fair_rows(spectrum, n_drawn)
     truth = np.real(spectrum.eigenfunctions[rows])
@@ -136,7 +137,7 @@ def scan_modes(
     with warnings.catch_warnings():
         # What is doubtful at other ε is the very thing to be shown.
         warnings.simplefilter("ignore", VbdmWarning)
-        if again is not None and not whole:
+        if not whole:
             operator = again(operator, rows)
         for factor, found in solved_over(operator, factors, spectrum, whole):
             functions = found.eigenfunctions[rows] if whole else found.eigenfunctions
@@ -152,8 +153,6 @@ def solved_over(
     operator: Operator, factors: Sequence[float], reference: Spectrum, whole: bool
 ) -> Iterator[tuple[float, Spectrum]]:
     """Yield each factor with the spectrum there; `whole`: the reference is the one at factor 1."""
-    # Lists that were given up are searched for once, not at every ε.
-    operator = replace(operator, kernel=replace(operator.kernel, graph=operator.graph.with_lists()))
     grid = sorted({1.0, *(float(factor) for factor in factors)})
     n = min(len(reference.eigenvalues) + SPARE_MODES, operator.n_points)
     # Where only the largest piece was solved, zeros of other pieces would take its modes' places.
@@ -200,6 +199,10 @@ def spectra_over(
     stage : str
         Name for progress reports; empty: none.
     """
+    if stage:
+        report(stage, 0, len(epsilons))
+    # Lists that were given up are searched for once, not at every ε.
+    operator = replace(operator, kernel=replace(operator.kernel, graph=operator.graph.with_lists()))
     for number, epsilon in enumerate(epsilons, start=1):
         other = (at or wide_enough)(operator, epsilon)
         found = None
