@@ -114,7 +114,7 @@ __all__ = [
     "tune",
 ]
 
-#: Where each public name lives. Nothing is loaded before it is used: ``import vbdm`` is quick.
+#: The module of each public name. Nothing is loaded before it is used: ``import vbdm`` is quick.
 HOMES = {
     "DiffusionMap": "diffusion_map",
     "Limiter": "settings.method",
@@ -133,7 +133,7 @@ HOMES = {
     "second_opinion": "trust.second_opinion",
     "tune": "bandwidth.epsilon_by_slope",
 }
-#: Modules that are reached from the door although they live in a room.
+#: Modules that have a short name here, such as `vbdm.search`, and where they are.
 MODULES = {
     "errors": "base.errors",
     "progress": "base.progress",
@@ -144,7 +144,7 @@ MODULES = {
     "solvers": "spectrum.solvers",
     "theory": "operator.theory",
 }
-# ``import vbdm.search`` and the like: one short file for each of these modules.
+# For statements such as ``import vbdm.search`` there is one short file for each of these modules.
 __path__.append(str(Path(__file__).parent / "_aliases"))
 
 
@@ -155,7 +155,7 @@ def _load(name: str) -> Any:
     elif name in MODULES or name in __all__:
         found = import_module(f".{MODULES.get(name, name)}", __name__)
     elif name.endswith(("Warning", "Error")):
-        # Warnings and errors live in `vbdm.errors`, and are found here, too.
+        # Warnings and errors are in `vbdm.errors`, and can be reached here, too.
         found = getattr(import_module(".base.errors", __name__), name)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""The scikit-learn shell: the whole walk behind `fit`, new points behind `transform`."""
+"""The scikit-learn estimator: the whole walk behind `fit`, new points behind `transform`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from .settings.method import METHODS
 from .spectrum.solvers.auto import SOLVERS
 from .spectrum.spectrum import Spectrum
 
-#: A number that may be left to the method.
+#: The word that leaves a number to the method.
 AUTO = StrOptions({"auto"})
 POSITIVE = Interval(Real, 0, None, closed="neither")
 REAL = Interval(Real, None, None, closed="neither")
@@ -45,7 +45,7 @@ PASSED_ON = (
     "beta", "dim", "epsilon", "n_neighbors", "n_density_neighbors", "effort", "metric", "period",
     "search",
 )  # fmt: skip
-#: Kinds of parameters that a saved model keeps; objects, such as a solver, have done their work.
+#: Types of parameters that a saved model keeps; objects such as a solver have done their work.
 KEPT = (str, int, float, list, tuple, np.generic, np.ndarray)
 
 
@@ -80,12 +80,13 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     search : {"auto", "kd-tree", "brute", "projected", "pynndescent"} or NeighborSearch, optional
         The engine that finds the neighbours (see `vbdm.search`).
     solver : {"auto", "dense", "shift-invert", "lanczos", "multilevel"} or EigenSolver
-        What finds the eigenvalues (see `vbdm.solvers`).
+        The solver that finds the eigenvalues (see `vbdm.solvers`).
     components : {"each", "largest", "error"}
         What to do with disconnected data: solve every piece, the largest one only, or refuse.
     diffusion_time : float, optional
         t: coordinates are multiplied by exp(λ t), so that distances are diffusion distances. By
-        default all have mean square 1. May be changed without a new `fit`, as `outside` may.
+        default all coordinates have mean square 1. It may be changed without a new `fit`, as
+        `outside` may.
     outside : {"nan", "nearest", "error"}
         What `transform` gives where there is no data: NaN and an `OutsideWarning`, the values of
         the nearest training point, or an error. "nearest" leaves no NaN at all: use it before a
@@ -93,7 +94,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     tol : float
         Relative accuracy of the eigenvalues; the default is far below the sampling error.
     verbose : bool
-        Show a progress bar for each room that takes longer than two seconds.
+        Whether to show a progress bar for each stage that takes longer than two seconds.
 
     Attributes
     ----------
@@ -102,15 +103,15 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     eigenvalue_errors_ : (n_components + 1,) array
         Their sampling errors, computed when first asked for.
     eigenfunctions_ : (N, n_components + 1) array
-        By columns, mean square 1, the one of eigenvalue 0 first.
+        One eigenfunction per column, of mean square 1; the first belongs to the eigenvalue 0.
     embedding_ : (N, n_components) array
         The coordinates: all eigenfunctions but the first, scaled by `diffusion_time`.
     density_ : (N,) array
         Sampling density, per unit of d-dimensional volume.
     dim_, epsilon_, alpha_ : float
-        What was chosen.
+        The dimension d, the scale ε and the exponent α in use.
     n_neighbors_ : int
-        Neighbours in use, the point itself included.
+        Number of neighbours k in use, the point itself included.
     unresolved_ : (N,) bool array
         Points whose surroundings are too sparse to be trusted.
     spectrum_, operator_, tuning_ : Spectrum, Operator, Tuning
@@ -118,7 +119,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     n_features_in_ : int
         Number n of columns of the training data.
     feature_names_in_ : (n,) array
-        Their names, if it had any.
+        Names of these columns, if they had any.
 
     See Also
     --------
@@ -128,7 +129,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     -----
     **Disconnected data** has one eigenvalue 0 for each piece, and these eigenfunctions are the
     indicators of the pieces, largest first. They carry information and stay in the embedding, all
-    but the first: where the others are 0 is the largest piece.
+    but the first: the largest piece is where the others are 0.
 
     **Search once.** `fit` also takes a `NeighborGraph`, so that changing ε, β, c1, `n_components`
     or `method` does not repeat the search; nothing is cached behind your back::
@@ -139,7 +140,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     Neighbours are then not added: a `SaturatedNeighborsWarning` says if the graph has too few.
 
     **Before a classifier.** The automatic settings aim at an accurate operator: in many dimensions
-    that takes wide kernels. To tell classes apart few neighbours are better, `n_neighbors=16` say,
+    that takes wide kernels. To tell classes apart, few neighbours are better, `n_neighbors=16` say,
     and the `SaturatedNeighborsWarning` is then of no concern (`benchmarks/digits.py`).
 
     Cost O(N k log N) for `fit`, O(M k log N) for M new points, in batches of fixed memory.
@@ -230,7 +231,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         X : (N, n) array or frame, (N, N) distances if metric="precomputed", or NeighborGraph
             The points, or their neighbours (to search once and fit many times).
         y : ignored
-            For scikit-learn.
+            Present because scikit-learn passes it.
         """
         cloud = self._check_cloud(X)
         settings = {name: getattr(self, name) for name in PASSED_ON}
@@ -259,10 +260,10 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         points = self._check_new(X)
         mode = "nearest" if self.outside == "nearest" else "nan"
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", OutsideWarning)  # said below, without training points
+            warnings.simplefilter("ignore", OutsideWarning)  # given below, for new points only
             extension = extend(self.spectrum_, points, outside=mode)
         values, known = np.array(extension.values), extension.training >= 0
-        # A training point has its value already, strays too; its own row would only repeat it.
+        # A training point, be it a stray, has its values already; the extension would repeat them.
         values[known] = self.eigenfunctions_[extension.training[known]]
         far = extension.outside & ~known
         if mode == "nan" and far.any():
@@ -300,9 +301,9 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     def save(self, path: str | PathLike[str], *, kernel: bool = True) -> None:
         """Write the fitted model to one file; `vbdm.load(path)` gives it back.
 
-        Parameters that are objects (a solver, a search engine, a random generator) have done their
-        work: the loaded model has their defaults instead. ``kernel=False`` makes the file smaller
-        and loading slower (see `vbdm.save`).
+        Parameters that are objects (a solver, a search engine, a rule) have done their work: the
+        loaded model has their defaults instead. ``kernel=False`` makes the file smaller and
+        loading slower (see `vbdm.save`).
         """
         from .io.saved.persistence import save
 
@@ -354,7 +355,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         return isinstance(self.metric, str) and self.metric == "precomputed"
 
     def _remember(self, spectrum: Spectrum) -> Self:
-        """Hand out what was found."""
+        """Set the fitted attributes."""
         operator = spectrum.operator
         self.spectrum_, self.operator_, self.tuning_ = spectrum, operator, operator.tuning
         self.eigenvalues_, self.eigenfunctions_ = spectrum.eigenvalues, spectrum.eigenfunctions
@@ -364,7 +365,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         return self
 
     def _check_cloud(self, X: Any) -> Any:
-        """Return points, distances or the graph, and remember the columns."""
+        """Return the checked points, distances or graph, and remember the columns."""
         if isinstance(X, NeighborGraph):
             self.__dict__.pop("feature_names_in_", None)
             self.n_features_in_ = X.order.n_rows if X.points is None else X.points.shape[1]
@@ -396,7 +397,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
 @contextmanager
 def shown(verbose: bool) -> Iterator[None]:
-    """Draw progress bars inside the block; otherwise leave the listener as it is."""
+    """Show progress bars inside the `with` block, if `verbose`."""
     if not verbose:
         yield
         return
@@ -408,7 +409,7 @@ def shown(verbose: bool) -> Iterator[None]:
 
 
 def refuse_too_few(available: int, wanted: int) -> None:
-    """Raise if there are fewer modes beside the constant than coordinates are wanted."""
+    """Refuse if fewer modes are available beside the constant than coordinates are wanted."""
     if available < wanted:
         raise bad_input(
             f"`n_components` must be at most {available} here.",

@@ -1,4 +1,4 @@
-"""The walk through the house: from points to the operator."""
+"""The walk through the rooms: from points to the operator, and again at other ε."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def estimate_operator(
         ε, or a rule such as ``vbdm.rules.ByDegree(30)``. Resolved: the 1 % quantile of the degrees
         is 1.7 N^{1/4}, at most 17; paper: where S(ε) is steepest.
     n_neighbors : int or "auto"
-        k, itself included. Resolved: as many as ε needs; paper: 64. N gives the dense method.
+        k, the point included. Resolved: as many as ε needs; paper: 64. N gives the dense method.
     n_density_neighbors : int or "auto"
         k0 of the pilot density. Resolved: 16; paper: 8.
     alpha : float, optional
@@ -95,14 +95,14 @@ def estimate_operator(
         Where ρ stands in the kernel; only the symmetric form has a fast spectrum, and only
         ``method="paper"`` has the others.
     shape : {"gaussian", "broad", "compact"}, shape object or callable
-        h, with h(s) < a·exp(-s/σ).
+        h, the kernel's shape, with h(s) < a·exp(-s/σ).
     leave_one_out : bool or "auto"
         Whether a point is left out of its own sums. Resolved: True. Right for independent samples;
         on regular grids the point is a true quadrature node, and False is better.
     truncation : float, None or "auto"
         Share of its peak at which the kernel is cut, by radius; its moments are corrected.
-        Resolved: 1e-3, or e⁻⁵ for more than 10⁴ points without noise. None: no cut but the end of
-        the neighbour list.
+        Resolved: 1e-3, or e⁻⁵ for more than 10⁴ points without noise. None: the kernel ends only
+        where the neighbour list does.
     limiter : Limiter, bool or "auto"
         Whether `spectrum` keeps sparse points from carrying modes of their own. Resolved: True.
     finite_sample : bool or "auto"
@@ -111,7 +111,7 @@ def estimate_operator(
     effort : float
         From fast to accurate: multiplies the numbers of neighbours, in the kernel and in the
         density, hence time and memory. 1/2 halves both; at N = 10⁵ efforts 1/2, 1, 2, 4 give
-        errors of 2, .4, .1, .03 % on the circle, 1, .4, .2, .1 % on the sphere.
+        errors of 2, 0.4, 0.1, 0.03 % on the circle, 1, 0.4, 0.2, 0.1 % on the sphere.
     search : {"auto", "kd-tree", "brute", "projected", "pynndescent"} or NeighborSearch, optional
         The engine that finds the neighbours; by default the fastest exact one (`vbdm.search`).
     metric : str or callable
@@ -130,9 +130,10 @@ def estimate_operator(
     -----
     The limit is Δf + 2(1-α) ∇f·∇q/q + (d+2) ∇f·∇ρ*/ρ*, with ρ* = ρ for the symmetric and right
     forms, ρ2 for the two-sided one, 1 for the left one (Theorem "mainresult" and appendices).
-    The resolved method departs from the paper in its rules for β, k0, d, ε and k, and in the three
-    switches above; each has its reason where it is implemented (the rooms `bandwidth`, `kernel` and
-    `spectrum`). Cost O(N k log N) time; about 20 bytes per pair, spectrum included.
+    The resolved method departs from the paper in its rules for β, k0, d, ε, k and the cut, and in
+    the switches `leave_one_out`, `limiter` and `finite_sample`; each has its reason where it is
+    implemented (the rooms `bandwidth`, `kernel` and `spectrum`). Cost O(N k log N) time; about 20
+    bytes per pair, spectrum included.
 
     Examples
     --------
@@ -161,7 +162,7 @@ def walk(
     *,
     keep_lists: bool = False,
 ) -> Operator:
-    """Go from the first graph through all rooms to the operator."""
+    """Go from the first graph through the rooms to the operator; `k_from` says what decided k."""
     method, lists, h = request.method, request.method.lists, request.shape
     near = graph.with_neighbors(lists.n_neighbors) if lists.widen else graph
     k0 = density_neighbors(n_density_neighbors, near, lists)
@@ -195,7 +196,7 @@ def walk(
     return result
 
 
-#: What may decide the number of neighbours k.
+#: What may decide the number of neighbours k, in words for the settings.
 BY_EPSILON, BY_METHOD = "as many as ε needs", "the method's own number"
 BY_USER, BY_GRAPH = "given", "those of the given graph"
 
@@ -203,7 +204,7 @@ BY_USER, BY_GRAPH = "given", "those of the given graph"
 def first_graph(
     X: Any, request: Request, n_neighbors: Any, search: Any, metric: Metric, period: Any
 ) -> tuple[NeighborGraph, str]:
-    """Return the first graph: given, or searched; and what decides the number of neighbours."""
+    """Return the first graph, given or searched, and what decides the number of neighbours."""
     lists = request.method.lists
     automatic = BY_EPSILON if lists.widen else BY_METHOD
     if isinstance(X, NeighborGraph):
@@ -227,7 +228,7 @@ def first_graph(
 
 
 def refuse_one_place(n_points: int, n_rows: int) -> None:
-    """Raise if all rows are copies of one point."""
+    """Refuse data whose rows are all copies of one point."""
     if n_points < 2:
         raise bad_input(
             "All points are the same.",
@@ -238,10 +239,10 @@ def refuse_one_place(n_points: int, n_rows: int) -> None:
 
 
 def first_neighbors(cloud: PointSet, request: Request) -> int:
-    """Return how many neighbours to search for at first: enough for the density, or for all.
+    """Return how many neighbours to search for at first.
 
-    Small clouds are searched twice, for density and kernel; for large ones the second number is
-    guessed, if what it depends on is known.
+    Small clouds are searched twice, for the density and then for the kernel. For large ones the
+    number that the kernel will need is guessed, where ρ and ε follow the rules of the guess.
     """
     n, method, lists = cloud.n_points, request.method, request.method.lists
     power, by_degree = method.bandwidth, method.epsilon
@@ -258,15 +259,15 @@ def first_neighbors(cloud: PointSet, request: Request) -> int:
 
 
 def enough_neighbors(pairs: ScaledPairs, tuning: Tuning) -> int:
-    """Return k: what ε needs, or the length of the lists if they are short by less than a rim."""
+    """Return k: what ε needs, or the length of the lists if only a part of the rim is missing."""
     listed = pairs.graph.n_neighbors
-    # A rule that did not look how many neighbours its ε needs leaves that to be found out.
+    # A rule may leave open how many neighbours its ε needs; then it is found out here.
     needed = tuning.n_neighbors or GivenEpsilon(tuning.epsilon).choose(pairs).n_neighbors
     return min(needed, listed) if needed / SLACK <= listed else needed
 
 
 def density_neighbors(wanted: int | str, graph: NeighborGraph, lists: Lists) -> int:
-    """Return k0: the method's, as far as there are points, or the user's."""
+    """Return k0: the user's, or the method's, which is at most the length of the lists."""
     if is_auto(wanted):
         return max(2, min(lists.n_density_neighbors, graph.n_neighbors))
     return check_count(wanted, "n_density_neighbors", low=2, high=graph.n_neighbors)
@@ -275,7 +276,7 @@ def density_neighbors(wanted: int | str, graph: NeighborGraph, lists: Lists) -> 
 def refuse_changes(
     graph: NeighborGraph, n_neighbors: Any, search: Any, metric: Any, period: Any
 ) -> None:
-    """Raise if a graph that is already built is asked to be another one."""
+    """Refuse arguments that would change a graph that is already built."""
     same_metric = metric in ("euclidean", "precomputed") or metric == graph.metric
     asked = {
         "n_neighbors": (n_neighbors, is_auto(n_neighbors) or n_neighbors == graph.n_neighbors),
@@ -294,7 +295,7 @@ def refuse_changes(
 
 
 def estimate_again(operator: Operator, rows: NDArray[np.intp]) -> Operator:
-    """Estimate the same operator from some of its points, with the ε that suits these."""
+    """Estimate the same operator from some of its points, with an ε chosen for these."""
     settings, graph = operator.settings, operator.graph
     points = np.asarray(graph.points)[rows]
     rule: BandwidthRule = settings.method.bandwidth
@@ -325,11 +326,12 @@ def scan_epsilon(
     spectrum : Spectrum
         The result.
     factors : sequence of float
-        Times the chosen ε, which is always among them. The largest are left out where they would
-        need too many neighbours, and any where the solver fails.
+        Multiples of the chosen ε; 1 is always among them. The largest are left out where they
+        would need too many neighbours, and any where the solver fails.
     n_drawn : int
-        At how many points eigenfunctions are kept. Clouds of more than 20,000 points are
-        re-estimated on as many drawn ones, around the ε which suits these.
+        Number of points at which eigenfunctions are kept. For clouds of more than 20,000 points,
+        the operator is estimated again from this many points, and ε varied around the one that
+        suits these.
 
     Returns
     -------

@@ -11,9 +11,9 @@ object (`vbdm.rules`).
 `scaled`             scaled distances t = |x-y|²/(ρρ): what is known before ε is chosen
 `epsilon_by_degree`  the default rule for ε: sparse points have enough neighbours
 `epsilon_by_slope`   the paper's rule for ε and for d: where S(ε) is steepest
-`truncation`         at which share of its peak the kernel is cut
-`tuning`, `curves`   the choice of ε, and the curves that it can be judged by
-`neighbor_count`     a guess of k, so that one search does for density and kernel
+`truncation`         the share of its peak at which the kernel is cut
+`tuning`, `curves`   the choice of ε, and the curves by which it can be judged
+`neighbor_count`     a guess of k, so that one search serves both density and kernel
 `rules`              all rules that a user may pass, in one place
 ===================  ===============================================================================
 """

@@ -32,7 +32,14 @@ class Bandwidth:
     =========  ======  ======  =====================================
 
     and in all of them the kernel's squared local length is ε·a(x)·b(x), its volume
-    (a b)^{d/2}. Arrays are in the order inside.
+    (a b)^{d/2}.
+
+    Attributes
+    ----------
+    row, column : (M,) arrays
+        a and b at the points, in the order inside.
+    form : str
+        Name of the form.
     """
 
     row: FloatArray
@@ -41,7 +48,7 @@ class Bandwidth:
 
     @classmethod
     def of_form(cls, form: str, rho: FloatArray | tuple[FloatArray, FloatArray]) -> Bandwidth:
-        """Place ρ, or the pair (ρ1, ρ2) of the two-sided form, where the form wants it."""
+        """Place ρ, or the pair (ρ1, ρ2) of the two-sided form, where the form has it."""
         if isinstance(rho, tuple):
             return cls(*rho, form)
         one = np.ones_like(rho)
@@ -55,7 +62,7 @@ class Bandwidth:
 
     @property
     def squared(self) -> FloatArray:
-        """The local squared length a(x) b(x), in units of ε."""
+        """The local squared length a(x) b(x), (M,), in units of ε."""
         return self.row * self.column
 
 
@@ -64,11 +71,11 @@ PerPoint = ArrayLike | Callable[[FloatArray], ArrayLike]
 
 
 class BandwidthRule(Protocol):
-    """Gives ρ at the data and at new points; a user's own may be passed as `bandwidth`."""
+    """A rule for ρ, at the data and at new points; a user may pass one as `bandwidth`."""
 
     @property
     def beta(self) -> float | None:
-        """Exponent of ρ = q^β, or None where ρ is no power of the density."""
+        """Exponent β of ρ = q^β, or None where ρ is not a power of the density."""
 
     def settled(self, graph: NeighborGraph, dim: float) -> BandwidthRule:
         """Return the rule with everything decided that depends on the data and the dimension d."""
@@ -89,8 +96,8 @@ class PowerOfDensity:
     Attributes
     ----------
     beta : float or None
-        β; None: -min(1/2, 1/d), with which ρ is at most as wide as the distance to neighbours,
-        and the sampling error stays bounded where the density tends to 0. 0 is the fixed kernel
+        β; None: -min(1/2, 1/d), with which ρ grows no faster than the distance to neighbours does,
+        and the sampling error stays bounded, where the density tends to 0. 0 is the fixed kernel
         (diffusion maps).
     """
 
@@ -98,7 +105,7 @@ class PowerOfDensity:
 
     @property
     def credit(self) -> Credit:
-        """The fixed kernel is that of diffusion maps."""
+        """Name and words of the rule; β = 0, the fixed kernel, refers to diffusion maps."""
         fixed = (DIFFUSION_MAPS,) if self.beta == 0 else ()
         return Credit("power of the density", "a power of the pilot density", fixed)
 
@@ -121,7 +128,7 @@ class PowerOfDensity:
 
 @dataclass(frozen=True, eq=False)
 class GivenBandwidth:
-    """A bandwidth of the user's own.
+    """The user's own ρ.
 
     Attributes
     ----------
@@ -141,7 +148,7 @@ class GivenBandwidth:
         return positive(evaluated(self.values, graph, "bandwidth"))
 
     def at(self, points: FloatArray, pilot: FloatArray) -> FloatArray:
-        """Return the user's function at new points."""
+        """Return the user's ρ at new points, if it is a function."""
         return positive(called(self.values, points, "bandwidth"))
 
 
@@ -185,7 +192,7 @@ class FromPotential:
     dim : float or None
         d; None until the rule is settled.
     centre : float or None
-        The median of U over the data, which is taken off: a constant added to U scales ρ, which
+        Median of U over the data, which is subtracted: a constant added to U scales ρ, and that
         changes nothing but the unit of ε. None until the rule is settled.
     """
 
@@ -222,7 +229,7 @@ class FromPotential:
 
 
 def positive(values: FloatArray) -> FloatArray:
-    """Return a bandwidth, if it is positive everywhere."""
+    """Return a bandwidth, or refuse it if it is not positive everywhere."""
     if not (values > 0).all():
         raise bad_input(
             "`bandwidth` must be positive everywhere.",
@@ -234,14 +241,14 @@ def positive(values: FloatArray) -> FloatArray:
 
 
 def called(function: PerPoint, points: FloatArray, name: str) -> FloatArray:
-    """Return a user's function at new points."""
+    """Return the user's function at new points, (m,); an array is refused."""
     if not callable(function):
         raise unknown_there(name)
     return check_per_point(function(points), name, len(points))
 
 
 def unknown_there(name: str) -> InputError:
-    """Say that an array is known at the data only."""
+    """Return the error for an array, which is known at the data only."""
     return bad_input(
         f"`{name}` is not known at new points.",
         received=f"`{name}` as an array",

@@ -1,4 +1,4 @@
-"""Curves against ε: what the choice of ε was made from, to be looked at."""
+"""Curves against ε: kernel sums, slopes and degrees, by which the choice of ε can be judged."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ..graph.search.exact import squared_distances
 from .bandwidth import Bandwidth
 from .scaled import SampledRows
 
-#: Far points drawn for each sampled row, to see the part of S(ε) beyond the neighbours.
+#: Number of far points per sampled row, which stand for the part of S(ε) beyond the neighbours.
 FAR_PAIRS = 64
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SlopeCurve:
-    """S(ε) as the paper prints it.
+    """S(ε) as the paper defines it.
 
     Attributes
     ----------
@@ -36,20 +36,20 @@ class SlopeCurve:
     slopes: FloatArray
 
     def dim_at(self, epsilon: float) -> float:
-        """Return twice the largest slope, wherever it is."""
+        """Return twice the largest slope, at whichever ε that is."""
         return float(2 * self.slopes.max())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DegreeCurve:
-    r"""Degrees and S(ε) on 20 octaves around the chosen ε; computed when first looked at.
+    r"""Degrees and S(ε) on 20 octaves around the chosen ε, computed when first asked for.
 
-    Near pairs come from the sampled rows, far pairs are sampled.
+    Near pairs are those of the sampled rows; of the far pairs, a few per row stand for all.
 
     Attributes
     ----------
     epsilons : (41,) array
-        The grid.
+        The grid, in half octaves.
     levels : (4,) array
         Levels of the quantiles.
     quantiles : (4, 41) array
@@ -83,19 +83,19 @@ class DegreeCurve:
 
     @property
     def quantiles(self) -> FloatArray:
-        """Quantiles of the degrees."""
+        """Quantiles of the degrees over the points, (4, 41)."""
         return frozen(np.quantile(self._degrees_and_moments[0], self.levels, axis=1))
 
     @property
     def sums(self) -> FloatArray:
-        """S(ε)."""
+        """S(ε): mean of the kernel over all pairs of different points, (41,)."""
         degrees = self._degrees_and_moments[0]
         n_pairs = degrees.shape[1] * (self.rows.n_points - 1)
         return frozen(degrees.sum(axis=1) / n_pairs)
 
     @property
     def slopes(self) -> FloatArray:
-        """Slopes of log S against log ε."""
+        """Slopes of log S against log ε, (41,)."""
         degrees, moments = self._degrees_and_moments
         return frozen(moments.sum(axis=1) / np.maximum(degrees.sum(axis=1), 1e-300))
 
@@ -105,7 +105,7 @@ class DegreeCurve:
 
     @cached_property
     def _degrees_and_moments(self) -> tuple[FloatArray, FloatArray]:
-        """Σ e^{-z} and Σ z e^{-z} for every ε (rows of the tables) and sampled point (columns)."""
+        """Σ e^{-z} and Σ z e^{-z}, both (41, m): a row for every ε, a column for every point."""
         far, weight = far_pairs(self.points, self.bandwidth, self.rows, self.period)
 
         def work(part: slice) -> tuple[FloatArray, FloatArray]:
@@ -128,7 +128,7 @@ class DegreeCurve:
 class KeptCurve:
     """The values of a `DegreeCurve`, without the sampled rows that they came from.
 
-    This is what a file holds: some thousand bytes instead of up to 30 million.
+    A saved model holds this: a few thousand bytes instead of up to 30 million.
     """
 
     epsilons: FloatArray
@@ -139,7 +139,7 @@ class KeptCurve:
 
     @classmethod
     def of(cls, curve: DegreeCurve) -> KeptCurve:
-        """Evaluate a curve."""
+        """Return the values of a curve."""
         return cls(curve.epsilons, curve.levels, curve.quantiles, curve.sums, curve.slopes)
 
     def dim_at(self, epsilon: float) -> float:
@@ -153,10 +153,10 @@ def far_pairs(
     rows: SampledRows,
     period: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return scaled distances to points beyond each row's list, and what each of them stands for.
+    """Return scaled distances to far points, and the number of points that each stands for.
 
-    Partners are taken at even spacing in the order of the bandwidth: any rule would do that does
-    not depend on the order of the points.
+    Each row is paired with points at even spacing when sorted by bandwidth; any rule would do that
+    does not depend on the order of the points. A point within the row's list stands for 0.
     """
     n, index = rows.n_points, rows.index
     beyond = n - rows.n_neighbors
@@ -170,6 +170,7 @@ def far_pairs(
     partners = ranked[(rank[index, None] + offsets) % n]
     sqdist = squared_distances(cloud[index], cloud, partners, period)
     scaled = sqdist / (bandwidth.row[index, None] * bandwidth.column[partners])
-    # The list ends at its last neighbour in true distance; scaled distance orders almost alike.
+    # Strictly, a list ends at a true distance. Scaled distances have almost the same order, so a
+    # point counts as beyond the list if it is beyond all of its scaled distances.
     outside = scaled > rows.scaled.max(axis=1)[:, None]
     return scaled, outside * (beyond / np.maximum(outside.sum(axis=1), 1))[:, None]

@@ -15,9 +15,9 @@ from ..base.references import DIMENSION as LEVINA_BICKEL
 from ..base.threads import in_order
 from ..graph.neighbor_graph import NeighborGraph
 
-#: Blocks of neighbouring points for the standard error: points in one block share neighbours.
+#: Number of batches of adjacent points, for the standard error: points in a batch share neighbours.
 N_BLOCKS = 64
-#: Beyond this no number of points would suffice, and the constants of the kernel overflow.
+#: Largest dimension: beyond it no number of points suffices, and the kernel's constants overflow.
 LARGEST = 100
 GIVEN, UNNAMED = Credit("given", "given"), Credit("", "")
 
@@ -29,16 +29,16 @@ class Dimension:
     Attributes
     ----------
     value : float
-        The estimate that is used.
+        d, the estimate that is used.
     standard_error : float
         Its sampling error; NaN if the dimension was given, or read from a slope.
     scales : (m,) int array or None
         Numbers of neighbours at which the dimension was read: 8, 16 and 32 by default.
     by_scale : (m,) array or None
-        What was read there. A clean manifold gives nearly equal numbers; noise makes the small
-        scales read the dimension of the noise.
+        The dimension at each of these scales. A clean manifold gives nearly equal numbers; with
+        noise, the small scales show the dimension of the noise.
     credit : Credit
-        The rule it came from; left out, it becomes the name of the rule's class.
+        The rule that found it; if left out, it becomes the name of the rule's class.
     """
 
     value: float
@@ -56,14 +56,14 @@ class Dimension:
 
 
 class DimensionRule(Protocol):
-    """Finds the dimension; a user's own may be passed as `dim`."""
+    """A rule for the dimension d; a user may pass one as `dim`."""
 
     def estimate(self, graph: NeighborGraph, rho0: FloatArray) -> Dimension:
         """Return the dimension of a cloud from its neighbours and the pilot bandwidth ρ0, (M,)."""
 
 
 def found_by(rule: DimensionRule, graph: NeighborGraph, rho0: FloatArray) -> Dimension:
-    """Return what a rule finds; a rule that does not say its name goes by that of its class."""
+    """Return the dimension that a rule finds; a rule without a credit goes by its class's name."""
     found, name = rule.estimate(graph, rho0), type(rule).__name__
     if found.credit.name:
         return found
@@ -72,12 +72,12 @@ def found_by(rule: DimensionRule, graph: NeighborGraph, rho0: FloatArray) -> Dim
 
 @dataclass(frozen=True)
 class GivenDimension:
-    """The user's own number."""
+    """The user's own d."""
 
     dim: float
 
     def __post_init__(self) -> None:
-        """Refuse numbers that are no dimension."""
+        """Refuse numbers that cannot be a dimension."""
         if check_positive(self.dim, "dim") > LARGEST:
             raise bad_input(
                 f"`dim` must be at most {LARGEST}.",
@@ -102,10 +102,10 @@ class ByRatios:
 
     Notes
     -----
-    Implements :math:`1/d = \frac{1}{N (k-1)} Σ_i Σ_{j<k} \log(r_{i,k}/r_{i,j})`, r_{i,j} the
+    Implements :math:`1/d = \frac{1}{N (k-1)} Σ_i Σ_{j<k} \log(r_{i,k}/r_{i,j})`, with r_{i,j} the
     distance to the j-th neighbour: the inverse is averaged, as MacKay and Ghahramani advise, which
-    takes out most of the bias of the original. The standard error comes from means over blocks of
-    neighbouring points, since points that share neighbours are not independent.
+    takes out most of the bias of the original. The standard error comes from means over batches of
+    adjacent points, since points that share neighbours are not independent.
 
     Examples
     --------
@@ -122,7 +122,7 @@ class ByRatios:
     )
 
     def estimate(self, graph: NeighborGraph, rho0: FloatArray) -> Dimension:
-        """Return the dimension with its error, and what smaller scales say."""
+        """Return the dimension with its error, and with readings at smaller scales."""
         top = min(self.n_neighbors, graph.n_neighbors - 1)
         if top < 2:
             raise no_dimension(f"{graph.n_neighbors - 1} neighbour(s) per point")
@@ -143,7 +143,7 @@ class ByRatios:
 
 
 def no_dimension(received: str) -> InputError:
-    """Say that the dimension cannot be read from the neighbours."""
+    """Return the error for neighbours from which the dimension cannot be read."""
     return bad_input(
         "The dimension cannot be estimated.",
         received=received,
@@ -153,9 +153,9 @@ def no_dimension(received: str) -> InputError:
 
 
 def log_ratios(graph: NeighborGraph, scales: list[int], rows: slice) -> FloatArray:
-    """Return, for each scale k and some points, the mean over j < k of log(r_k/r_j).
+    """Return the mean over j < k of log(r_k/r_j), for each scale k and each point of a block.
 
-    Copies of a point count as the smallest positive distance around.
+    A copy, at distance 0, counts as if it were at the smallest positive distance in the block.
     """
     sqdist = graph.distances(rows, slice(1, scales[-1] + 1))
     positive = sqdist[sqdist > 0]

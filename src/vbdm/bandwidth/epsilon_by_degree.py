@@ -1,8 +1,8 @@
 r"""Choose ε by how many points the kernel averages.
 
 The degree of a point is :math:`S_i(ε) = Σ_{j≠i} \exp(-t_{ij}/4ε)`, :math:`t = |x-y|^2/(ρρ)`: the
-number of other points inside its kernel. Too few, and the answer is noise; too many, and it is
-biased. The sparse points decide, so the rule sets the 1 % quantile of the degrees.
+kernel-weighted number of other points around it. Too few, and the answer is noise; too many, and it
+is biased. The sparse points decide, so the rule sets the 1 % quantile of the degrees.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from .curves import DegreeCurve
 from .scaled import SampledRows, ScaledPairs, grow_rows, neighbors_needed
 from .tuning import Tuning
 
-#: Two conditions on the degrees: on this quantile of them, and on the tenth sparsest point.
+#: The rule sets two degrees: this quantile, and that of the tenth sparsest point.
 SPARSE, SPARSEST = 0.01, 10
-#: Beyond so many points each of them needs no more neighbours.
+#: Number of points from which on the target n* no longer grows.
 ENOUGH_POINTS = 10_000
 
 
 @dataclass(frozen=True)
 class ByDegree:
-    """ε such that sparse points have n* neighbours inside their kernel, and k to hold the kernel.
+    """ε such that sparse points have n* neighbours inside their kernel, with a k that holds it.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class ByDegree:
     target: float | None = None
 
     def choose(self, pairs: ScaledPairs) -> Tuning:
-        """Return ε with the degrees that it gives."""
+        """Return ε, with the degrees around it and the k that it needs."""
         target = self.target_for(pairs.graph.n_points, pairs.effort)
         words = (
             "such that the points of the lowest 1 % have a kernel-weighted number of neighbours "
@@ -62,7 +62,7 @@ class ByDegree:
         )
 
     def target_for(self, n_points: int, effort: float) -> float:
-        """Return n* for so many points."""
+        """Return n* for a cloud of `n_points` points."""
         if self.target is None:
             return effort * degree_target(n_points)
         return check_positive(self.target, "target")
@@ -77,7 +77,7 @@ class GivenEpsilon:
     epsilon : float
         ε > 0.
     looks : bool
-        Whether degrees are looked at, so that lists can be made long enough for the kernel; the
+        Whether degrees are computed, so that lists can be made long enough for the kernel; the
         paper's method leaves its lists as they are.
     """
 
@@ -85,7 +85,7 @@ class GivenEpsilon:
     looks: bool = True
 
     def choose(self, pairs: ScaledPairs) -> Tuning:
-        """Return the number, with the degrees that it gives if wanted."""
+        """Return the user's ε; if `looks`, with the degrees around it and the k that it needs."""
         if not self.looks:
             return Tuning(self.epsilon, rule="given")
         return tuned(pairs, lambda rows: self.epsilon, rule="given")
@@ -99,12 +99,12 @@ def tuned(
     words: str = "",
     target: float | None = None,
 ) -> Tuning:
-    """Choose ε on sampled rows that are long enough for it: the frame of rules by degree.
+    """Choose ε on sampled rows that are long enough for it: the frame of all rules by degree.
 
     Parameters
     ----------
     pairs : ScaledPairs
-        What the rule was given.
+        The input of the rule.
     choose : callable
         From `SampledRows` to ε; called again with longer rows until the kernel fits into them.
     rule, words, target
@@ -112,7 +112,7 @@ def tuned(
     """
     epsilon, rows = grow_rows(pairs, choose)
     graph = pairs.graph
-    # Far pairs can be measured if distances are those of the columns.
+    # The curve draws far pairs, whose distances can be measured if the metric is Euclidean.
     points = graph.point_set.coordinates if graph.metric == "euclidean" else None
     return Tuning(
         epsilon,
@@ -129,17 +129,17 @@ def degree_target(n_points: int) -> float:
 
     More neighbours lower the sampling noise of the kernel, but only together with a smoother
     density: with k0 = 16 held fixed, n* = 30 at N = 10⁵ is less accurate than 17 (circle 1.4 %
-    against .4 %), and twice as dear. `effort` raises both.
+    against 0.4 %), and takes twice the time. `effort` raises both.
     """
     return float(1.7 * min(n_points, ENOUGH_POINTS) ** 0.25)
 
 
 def choose_epsilon(rows: SampledRows, shape: Shape, target: float) -> float:
-    """Return the ε of the rule: sparse points have n* neighbours, the sparsest a third of that.
+    """Return ε: the 1 % quantile of the degrees is n*, and the tenth sparsest point has n*/3.
 
     The 1 % quantile alone does not see the last few points of a thin tail; if those have hardly
     any neighbours, a mode hangs on them. Where the tail is not thin, the second condition holds
-    by itself; it may raise ε by a factor of four at the most.
+    by itself. It may raise ε by a factor of at most four.
     """
     epsilon = solve_degree(rows, shape, target, lambda degrees: np.quantile(degrees, SPARSE))
     if rows.tail is None or SPARSE * rows.n_points <= SPARSEST:
@@ -155,7 +155,7 @@ def choose_epsilon(rows: SampledRows, shape: Shape, target: float) -> float:
 def solve_degree(
     rows: SampledRows, shape: Shape, target: float, summary: Callable[[FloatArray], float]
 ) -> float:
-    """Return the ε at which a summary of the degrees is the target, by Brent's bisection."""
+    """Return the ε at which a summary of the degrees equals the target, by Brent's method."""
     target = min(target, 0.5 * rows.scaled.shape[1])
     copies = (rows.scaled == 0).sum(axis=1)
     if summary(copies) >= target:
@@ -169,8 +169,8 @@ def solve_degree(
     def excess(log_epsilon: float) -> float:
         return float(summary(rows.degrees(2.0**log_epsilon, shape))) - target
 
-    # The bracket scales with the data: the typical distance to the eighth neighbour (the nearest
-    # ones may be copies).
+    # The bracket starts at the typical scaled distance to the eighth neighbour, so that it scales
+    # with the data; nearer neighbours may be copies.
     eighth = rows.scaled[:, : min(8, rows.scaled.shape[1])].max(axis=1)
     start = float(np.log2(np.median(eighth[eighth > 0]))) if eighth.any() else 0.0
     low, high = start - 5, start + 1

@@ -28,18 +28,18 @@ class BySlope:
     """ε where log S(ε) grows fastest, on the paper's grid (Section 5)."""
 
     def choose(self, pairs: ScaledPairs) -> Tuning:
-        """Return the lower end of the steepest step."""
+        """Return the lower end of the steepest interval of the grid."""
         return steepest(pairs)
 
 
 @dataclass(frozen=True)
 class DimensionBySlope:
-    """d as twice the largest slope of log S(ε), with the pilot bandwidth: the paper's first visit."""
+    """d as twice the largest slope of log S(ε), with the pilot bandwidth ρ0 in the kernel."""
 
     credit: ClassVar[Credit] = Credit("slope of S", "twice the largest slope of S(ε)")
 
     def estimate(self, graph: NeighborGraph, rho0: FloatArray) -> Dimension:
-        """Return the dimension, without an error."""
+        """Return the dimension, without a standard error."""
         pairs = ScaledPairs(graph, Bandwidth.of_form("symmetric", rho0), Gaussian())
         return Dimension(steepest(pairs).dim, credit=self.credit)
 
@@ -70,7 +70,7 @@ def tune(
     Notes
     -----
     Implements Eq. "tuningfunction" and :math:`a_i = \log(S(ε_{i+1})/S(ε_i)) / \log 2` on
-    :math:`ε_i = 2^i`, i = -30..10, with d = 2 max a and ε the lower end of the steepest step.
+    :math:`ε_i = 2^i`, i = -30..10, with d = 2 max a and ε the lower end of the steepest interval.
     The pairs are those of the graph, each point with itself included. Cost O(N k) per grid point.
 
     Examples
@@ -124,7 +124,7 @@ def kernel_sums(pairs: ScaledPairs, epsilons: FloatArray) -> FloatArray:
 def gaussian_octaves(scaled: FloatArray, epsilons: FloatArray) -> FloatArray:
     """Return Σ exp(-t/4ε) on a grid of octaves; halving ε squares the kernel, which is cheap.
 
-    Every eighth value is computed afresh: seven squarings in a row lose only two digits.
+    The exponential is evaluated for every eighth ε: seven squarings in a row lose only two digits.
     """
     sums = np.empty(len(epsilons))
     kernel = np.empty_like(scaled)

@@ -1,7 +1,7 @@
-"""Guess how many neighbours will be needed, so that one search does for density and kernel.
+"""Guess how many neighbours will be needed, so that one search serves both density and kernel.
 
-The guess saves time and changes little else: neighbours beyond those needed are not used, and where
-it falls short by more than the slack that k has anyway, the cloud is searched again.
+The guess saves time and changes little else. If it is too high, the neighbours beyond those needed
+are not used; if it is too low by more than the slack in k, the cloud is searched again.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from ..graph.point_set import PointSet
 
 #: Up to this many points two searches cost less than a guess.
 FEW_POINTS = 300
-#: All rows are looked at up to this number, then so many.
+#: Most points of which all are looked at; number of points sampled from larger clouds.
 ALL_ROWS, SAMPLE = 4000, 1000
-#: Neighbours of each, and those that measure distance ratios and the density.
+#: Numbers of neighbours: searched for, the point itself included; used for distance ratios, the
+#: point itself not counted; and k0 of the density, counted again.
 LISTED, RATIOS, DENSITY = 64, 32, 16
-#: No more than this is guessed: beyond, a wrong guess costs more than a second search.
+#: Largest guess for targets up to 17: beyond it, a wrong guess costs more than a second search.
 MOST = 400
 
 
@@ -38,23 +39,24 @@ def guess_neighbors(
     cloud : PointSet
         Points with an index.
     beta : callable
-        From the dimension to the exponent of ρ = q^β.
+        Returns the exponent β of ρ = q^β, given the dimension.
     target : float
         n*, the 1 % quantile of the degrees.
     shape, cutoff
-        The kernel and where it is cut.
+        h, and the s beyond which it is cut.
 
     Notes
     -----
-    A kernel with n points inside, weighted, has n·V/m0 of them within its cutoff, V the volume of
-    that ball and m0 the integral of the kernel. Degrees vary like q^{1+βd}, read off a sample with
-    a one-sided density, and by chance; the last factor was read off fifteen data sets and holds
-    within 7 % where no thin tail widens ε.
+    A kernel of degree n has n·V/m0 points within its cutoff, with V the volume of that ball and m0
+    the integral of the kernel. Degrees vary like q^{1+βd}, with q estimated on a sample from the
+    lists of the sampled points alone, and by chance. The last factor was fitted on fifteen data
+    sets, and holds within 7 % where no thin tail widens ε.
     """
     points, index = cloud.coordinates, cloud.index
     if points is None or index is None:
         return LISTED
-    # Evenly over the distance from the centre: a rule free of order, place and direction.
+    # The sample is spaced evenly by distance from the centre, so it does not depend on the order of
+    # the points, nor on shifts and turns of the cloud.
     ranked = np.argsort(np.square(points - points.mean(axis=0)).sum(axis=1), kind="stable")
     count = len(points) if len(points) <= ALL_ROWS else SAMPLE
     rows = ranked[np.linspace(0, len(points) - 1, count).round().astype(np.intp)]

@@ -18,26 +18,26 @@ from .scaled import scaled
 
 #: ε of the pilot's kernel, as printed in the paper.
 PILOT_EPSILON = 0.5
-#: Weight of a pair in the pilot's sums that only one end lists: that of (K + Kᵀ)/2.
+#: Weight of a one-way pair in the pilot's sums: that of (K + Kᵀ)/2.
 PILOT_SHARE = 0.5
 
 
 @dataclass(frozen=True, eq=False)
 class Pilot:
-    """The first density estimate, and what it takes to have it at new points, too.
+    """The first density estimate, with what is needed to evaluate it at new points.
 
     Attributes
     ----------
     density : (M,) array
         q0, per unit of d-dimensional volume, in the order inside.
     rho0 : (M,) array
-        The pilot bandwidth ρ0, a length.
+        The pilot bandwidth ρ0, a length, in the order inside.
     radii : (M,) array
-        Squared distance of the last neighbour that was looked at.
+        Squared distance of each point's last neighbour, in the order inside.
     n_density_neighbors : int
-        k0: how many neighbours, the point itself included, measured ρ0.
+        k0, the number of neighbours, the point itself included, from which ρ0 was measured.
     n_neighbors : int
-        How many neighbours the density was summed over.
+        Number of neighbours over which the density was summed.
     """
 
     density: FloatArray
@@ -79,8 +79,8 @@ def pilot_density(
     Notes
     -----
     Implements Eq. "preestimate": the density of the Gaussian kernel with bandwidth ρ0 and ε = 1/2.
-    Left out of its own sum, a far outlier may see nobody; it then counts as one point, which is
-    what the printed sum gives it.
+    A far outlier that is left out of its own sum may have no neighbour within reach. Its sum is
+    then set to 1, the value that the printed sum, which includes the point itself, would have.
     """
     bandwidth, shape = Bandwidth.of_form("symmetric", rho0), Gaussian()
 
@@ -98,8 +98,8 @@ def pilot_density(
 def density_from(
     sums: FloatArray, volume: FloatArray, order: Order, leave_one_out: bool
 ) -> FloatArray:
-    """Return sums of a kernel over its volume and over the number of samples that were summed."""
-    # Left out of its own sum is the point with all its copies.
+    """Return the density: sums of a kernel over its volume and the number of rows summed over."""
+    # A point is left out of its own sum with all its copies.
     own = leave_one_out * (1.0 if order.counts is None else order.counts)
     return np.asarray(sums / ((order.n_rows - own) * volume))
 

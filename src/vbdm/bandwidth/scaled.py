@@ -17,23 +17,23 @@ from ..base.threads import in_order, slices
 from ..graph.neighbor_graph import ListedRows, NeighborGraph
 from .bandwidth import Bandwidth
 
-#: Rows looked at; all of them up to this number.
+#: Most rows in a sample; of smaller clouds all rows are taken.
 SAMPLE_ROWS = 4000
-#: Points of the widest kernels, kept apart: the thin tail of the data.
+#: Number of rows with the widest kernels that are sampled apart: the thin tail of the data.
 TAIL_ROWS = 100
 #: Share of rows whose neighbour list may end inside the kernel's reach.
 CUT_ROWS = 0.01
-#: Neighbours beyond what 99 % of the rows need: a rim, to see that the kernel has decayed.
+#: Factor on the k that 99 % of the rows need: it adds a rim that shows whether the kernel decayed.
 SLACK = 17 / 16
-#: No neighbour list is made longer than this by itself.
+#: Largest k to which rows are lengthened, unless the graph has more.
 MOST_NEIGHBORS = 1024
-#: What counts as decayed: a kernel value of a thousandth of its peak.
+#: Share of its peak at which the kernel counts as decayed.
 NEGLIGIBLE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
 class ScaledPairs:
-    """What a rule for ε is given: the pairs with their scaled distances, and the kernel's shape.
+    """The input of a rule for ε: the pairs with their scaled distances, and the kernel's shape.
 
     Attributes
     ----------
@@ -44,9 +44,9 @@ class ScaledPairs:
     shape : Shape
         h; the kernel will be h(t/ε).
     cutoff : float
-        The s = t/ε beyond which the kernel is set to 0; infinite: nowhere.
+        The s = t/ε beyond which the kernel is set to 0; infinite if it is not cut.
     effort : float
-        By how much the user multiplied the automatic numbers of neighbours.
+        Factor by which the user multiplied the automatic numbers of neighbours.
     """
 
     graph: NeighborGraph
@@ -57,26 +57,26 @@ class ScaledPairs:
 
     @property
     def reach(self) -> float:
-        """The s = t/ε that a list of neighbours must hold: the cutoff, or where h has decayed."""
+        """The s = t/ε up to which lists must go: the cutoff, or where h has decayed."""
         return self.cutoff if np.isfinite(self.cutoff) else radius_of(self.shape, NEGLIGIBLE)
 
     def blocks(self) -> Iterator[FloatArray]:
-        """Yield t for all listed pairs, (m, k) arrays that fit the processor's cache."""
+        """Yield t for all listed pairs, in blocks (m, k)."""
         for rows in self.graph.row_blocks():
             yield scaled(self.graph.block(rows), self.bandwidth)
 
 
 def scaled(block: ListedRows, bandwidth: Bandwidth) -> FloatArray:
-    """Return t for a block of the lists."""
+    """Return t for a block of the lists, (m, k)."""
     scale = np.take(bandwidth.column, block.neighbors)
     scale *= bandwidth.row[block.rows, None]
     return np.divide(block.sqdist, scale, out=scale)
 
 
 def rim(table: FloatArray) -> FloatArray:
-    """Return what is typical of the end of each row, (m,): the median over its last sixteenth.
+    """Return a typical value at the end of each row, (m,): the median over its last sixteenth.
 
-    The last entry alone may belong to a point much wider than the others.
+    The last entry alone may belong to a point with a much wider kernel than the others.
     """
     n_last = max(1, table.shape[1] // 16)
     return np.asarray(np.median(table[:, -n_last:], axis=1))
@@ -94,11 +94,11 @@ class SampledRows:
     index : (m,) int array
         The sampled points, in the order inside.
     scaled : (m, k - 1) array
-        t = |x-y|²/(ρρ) to their nearest neighbours, themselves left out.
+        t = |x-y|²/(ρρ) to their nearest neighbours, the points themselves left out.
     n_points : int
-        Number of all points.
+        Number M of all points.
     tail : SampledRows or None
-        The rows with the widest kernels, apart.
+        The rows with the widest kernels, sampled apart.
     """
 
     index: NDArray[np.intp]
@@ -108,11 +108,11 @@ class SampledRows:
 
     @property
     def n_neighbors(self) -> int:
-        """Neighbours per row, the point itself included."""
+        """Number of neighbours k per row, the point itself included."""
         return int(self.scaled.shape[1]) + 1
 
     def degrees(self, epsilon: float, shape: Shape) -> FloatArray:
-        """Return S_i(ε) for the sampled rows, on the scale of h(0) = 1."""
+        """Return the degrees S_i(ε) = Σ_j h(t_ij/ε)/h(0) of the sampled rows, (m,)."""
         peak = float(shape(np.zeros(1))[0])
 
         def work(part: slice) -> FloatArray:
@@ -121,15 +121,16 @@ class SampledRows:
         return np.concatenate(list(in_order(work, slices(len(self.index), size=256))))
 
     def reach(self, epsilon: float, cutoff: float) -> NDArray[np.intp]:
-        """Return how many neighbours of each row lie within the cut kernel.
+        """Return how many neighbours of each row lie within the cut kernel, (m,).
 
-        A wide outlier may come late in the list, sorted by distance; it lists the row itself.
+        Lists are sorted by distance, so an outlier with a wide kernel may come late although it
+        lies within. The list need not reach to it: it has the pair in its own list.
         """
         return np.asarray((self.scaled < cutoff * epsilon).sum(axis=1))
 
 
 def sample_rows(graph: NeighborGraph, bandwidth: Bandwidth) -> SampledRows:
-    """Take up to 4,000 rows of the graph, evenly over the order of the bandwidth."""
+    """Take up to 4,000 rows of the graph, evenly spaced when sorted by bandwidth, and the tail."""
     ranked = np.argsort(bandwidth.squared, kind="stable")
     count = min(SAMPLE_ROWS, graph.n_points)
     even = ranked[np.linspace(0, graph.n_points - 1, count).round().astype(np.intp)]
@@ -143,7 +144,7 @@ def sample_rows(graph: NeighborGraph, bandwidth: Bandwidth) -> SampledRows:
 def longer_rows(
     graph: NeighborGraph, bandwidth: Bandwidth, rows: SampledRows, k: int
 ) -> SampledRows:
-    """Search the sampled rows again with k neighbours."""
+    """Return the sampled rows and their tail, searched again with k neighbours."""
     n = len(rows.index)
     tail = rows.index[:0] if rows.tail is None else rows.tail.index
     index, points = np.concatenate([rows.index, tail]), graph.point_set.indexed(k)
@@ -165,7 +166,7 @@ def scale_rows(
     sqdist: FloatArray,
     bandwidth: Bandwidth,
 ) -> SampledRows:
-    """Divide squared distances by ρρ; the point itself (or one copy of it) is left out."""
+    """Divide squared distances by ρρ; the first column, the point itself or a copy, is left out."""
     scale = bandwidth.row[index, None] * bandwidth.column[neighbors[:, 1:]]
     return SampledRows(index, sqdist[:, 1:] / scale, len(bandwidth.row))
 
@@ -173,7 +174,7 @@ def scale_rows(
 def grow_rows(
     pairs: ScaledPairs, choose: Callable[[SampledRows], float]
 ) -> tuple[float, SampledRows]:
-    """Choose ε on rows that are long enough for it: lengthen them until the kernel fits in."""
+    """Return ε and the sampled rows, which are lengthened until the kernel fits into them."""
     graph = pairs.graph
     rows = sample_rows(graph, pairs.bandwidth)
     most = min(graph.n_points, max(MOST_NEIGHBORS, graph.n_neighbors))
@@ -187,5 +188,5 @@ def grow_rows(
 
 
 def neighbors_needed(rows: SampledRows, epsilon: float, cutoff: float) -> int:
-    """Return the k (itself included) that holds the kernel at 99 % of the rows, and a rim."""
+    """Return the k that holds the kernel at 99 % of the rows, with the point itself and a rim."""
     return int(np.quantile(rows.reach(epsilon, cutoff), 1 - CUT_ROWS) * SLACK) + 2

@@ -8,15 +8,15 @@ from typing import Protocol
 from .dimension import Dimension
 from .epsilon_by_degree import ENOUGH_POINTS
 
-#: A dimension that changes by less than this share with the scale is that of a clean manifold.
+#: Share by which the dimension of a clean manifold, without noise, changes with the scale at most.
 CLEAN = 0.05
 
 
 class TruncationRule(Protocol):
-    """Decides at which share of its peak the kernel is cut."""
+    """A rule for the share of its peak at which the kernel is cut."""
 
     def share(self, n_points: int, dimension: Dimension) -> float | None:
-        """Return the share, or None for no cut but the end of the neighbour list."""
+        """Return the share, or None if the kernel ends only where the neighbour list does."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class CutAt:
 class CutWhereClean:
     """e⁻⁵ for more than 10⁴ points without noise, else e⁻⁶·⁹ = 1e-3.
 
-    With its moments corrected the shorter kernel gives the same eigenvalues for three quarters of
+    With its moments corrected the shorter kernel gives the same eigenvalues with three quarters of
     the pairs, unless the points scatter about the manifold: on a noisy circle the error doubles.
     """
 

@@ -1,4 +1,4 @@
-"""The choice of ε: what a rule is, and what it returns."""
+"""The choice of ε: what a rule for it is, and what the rule returns."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from .scaled import ScaledPairs
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tuning:
-    """The choice of ε, with the curve that it can be judged by.
+    """The choice of ε, with the curve by which it can be judged.
 
     Attributes
     ----------
     epsilon : float
-        The choice.
+        The chosen ε.
     rule : str
-        Name of the rule: "degree", "slope", "given", or that of a rule of the user's own; left
+        Name of the rule: "degree", "slope", "given", or that of a rule of the user's own; if left
         empty, it becomes the name of the rule's class.
     words : str
         How ε was chosen, to stand after "ε was chosen automatically, "; may be left empty.
     curve : SlopeCurve, DegreeCurve, KeptCurve or None
-        S(ε) with its slope and, where degrees were looked at, their quantiles.
+        S(ε) with its slope and, where degrees were computed, their quantiles.
     target : float or None
-        n*, what the 1 % quantile of the degrees was set to.
+        n*, to which the 1 % quantile of the degrees was set; None for other rules.
     n_neighbors : int
-        How many neighbours hold the kernel at this ε; 0 if that was not looked at.
+        Number of neighbours k that holds the kernel at this ε; 0 if the rule did not find out.
     """
 
     epsilon: float
@@ -47,7 +47,7 @@ class Tuning:
 
     @property
     def epsilons(self) -> FloatArray:
-        """The grid of the curve."""
+        """The grid of ε on which the curve is known."""
         return np.empty(0) if self.curve is None else self.curve.epsilons
 
     @property
@@ -61,18 +61,18 @@ class Tuning:
         return np.empty(0) if self.curve is None else self.curve.slopes
 
     def __repr__(self) -> str:
-        """Say the choice."""
+        """Name ε and the rule."""
         return f"Tuning(epsilon={self.epsilon:.4g}, rule={self.rule!r})"
 
 
 class EpsilonRule(Protocol):
-    """Chooses ε; a user's own may be passed as `epsilon`."""
+    """A rule for ε; a user may pass one as `epsilon`."""
 
     def choose(self, pairs: ScaledPairs) -> Tuning:
-        """Return ε for these pairs; `pairs.shape` is the kernel that it is meant for."""
+        """Return ε for these pairs and a kernel of the shape `pairs.shape`."""
 
 
 def chosen_by(rule: EpsilonRule, pairs: ScaledPairs) -> Tuning:
-    """Return the choice of a rule; a rule that does not say its name goes by that of its class."""
+    """Return the choice of a rule; one that leaves out its name goes by that of its class."""
     tuning = rule.choose(pairs)
     return tuning if tuning.rule else replace(tuning, rule=type(rule).__name__)

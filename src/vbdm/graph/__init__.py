@@ -1,16 +1,16 @@
-"""The graph room: who is near whom.
+"""The graph room: which points are near which.
 
 It knows points and how distances are measured. It takes an (N, n) array, or distances, and gives a
 `NeighborGraph`: the nearest neighbours of every point.
 
 ================  ==================================================================================
-`order`           in which order points stand inside, copies merged, and the way back to the caller
+`order`           the order inside, with copies merged, and the way back to the caller's order
 `distance`        metric and periods
-`point_set`       the points, sorted, with an index to be searched by
+`point_set`       the distinct points in the order inside, with an index to search them
 `search/`         engines that find the nearest points: exact ones, approximate ones, any metric
-`neighbor_graph`  the result of this room: lists of neighbours, kept or given up
+`neighbor_graph`  the result of this room: lists of neighbours, kept, or released to save memory
 `build`           from points or distances to a graph
-`one_way`         pairs that only one of their ends lists
+`one_way`         one-way pairs: j is among i's neighbours, but i is not among j's
 `precomputed`     neighbours and distances found elsewhere, checked
 ================  ==================================================================================
 """

@@ -14,7 +14,7 @@ from .point_set import PointSet
 from .search import NeighborSearch
 from .search.exact import recall_of
 
-#: The share of the neighbours that an approximate search should find.
+#: Share of the true neighbours that an approximate search should find; below it, users are warned.
 LOW_RECALL = 0.95
 
 
@@ -31,7 +31,7 @@ def neighbors(
     Parameters
     ----------
     X : (N, n) array, or an (N, N) matrix of distances with ``metric="precomputed"``
-        The points.
+        The points, or their distances.
     n_neighbors : int
         k, the point itself included; ``n_neighbors=N`` gives the dense method.
     search : {"auto", "kd-tree", "brute", "projected", "pynndescent"} or NeighborSearch, optional
@@ -41,9 +41,9 @@ def neighbors(
         see `NeighborGraph.from_sparse`. It should be a length: "cosine" and "sqeuclidean" are
         squares of lengths at short range, and would halve the dimension.
     period : float or one per column, optional
-        After which length a column comes back to the same place: 360 or 2π for angles, the edges
+        Length after which a column comes back to the same place: 360 or 2π for angles, the edges
         of a simulation cell; None, 0 or infinity for a column that is not periodic. Points may
-        come from anywhere; they are wrapped into the box.
+        lie outside the box; they are wrapped into it.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def is_precomputed(metric: Any) -> bool:
 
 
 def given_graph(X: Any, n_neighbors: Any, search: Any, period: Any) -> NeighborGraph:
-    """Return the graph of given distances."""
+    """Return the graph of given distances; options of a search are refused."""
     for name, value in (("search", search), ("period", period)):
         if value is not None:
             raise bad_input(
@@ -97,9 +97,9 @@ def given_graph(X: Any, n_neighbors: Any, search: Any, period: Any) -> NeighborG
 
 
 def measured_recall(graph: NeighborGraph) -> NeighborGraph:
-    """Return the graph with the share of true neighbours in its lists, and warn if it is low.
+    """Return the graph with its recall, the share of true neighbours listed; warn if it is low.
 
-    Nothing is measured where the engine is exact, as all are but the approximate ones.
+    An exact search needs no measurement; a metric other than the Euclidean gets none.
     """
     X = graph.point_set.coordinates
     if graph.exact or graph.metric != "euclidean" or X is None:

@@ -1,4 +1,4 @@
-"""How far points are from each other: which lengths are measured, and who searches by them."""
+"""How distances are measured: metric, periods, and the engine that searches by them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .search.periodic import wrap
 
 #: A metric's name in scikit-learn, or a function of two points.
 Metric = str | Callable[[FloatArray, FloatArray], float]
-#: Names of the length that everything else is built for.
+#: scikit-learn's names of the Euclidean distance, which is called "euclidean" here.
 EUCLIDEAN = ("euclidean", "l2", "minkowski")
 PRECOMPUTED = "precomputed"
 
@@ -27,9 +27,9 @@ class Distance:
     Attributes
     ----------
     metric : str or callable
-        "euclidean", or what scikit-learn understands.
+        "euclidean", another name that scikit-learn knows, or a function of two points.
     period : (n,) array or None
-        Period of each column, 0 for those that are not periodic; None: no column is.
+        Period of each column, 0 for those that are not periodic; None if no column is.
     """
 
     metric: Metric = "euclidean"
@@ -37,7 +37,7 @@ class Distance:
 
     @classmethod
     def checked(cls, metric: Any, period: Any, n_columns: int) -> Distance:
-        """Check what the user asked for."""
+        """Return the distance that the user asked for, checked against the number of columns."""
         metric = check_metric(metric)
         lengths = None if period is None else check_period(period, n_columns)
         if lengths is not None and metric != "euclidean":
@@ -51,15 +51,15 @@ class Distance:
 
     @property
     def is_euclidean(self) -> bool:
-        """Whether lengths are those of straight lines."""
+        """Whether the metric is Euclidean and no column is periodic."""
         return self.metric == "euclidean" and self.period is None
 
     def wrapped(self, points: FloatArray) -> FloatArray:
-        """Return the points inside the box: 0 and a whole period are the same place."""
+        """Return the points with periodic columns wrapped into [0, period)."""
         return points if self.period is None else wrap(points, self.period)
 
     def engine(self, search: Any = None) -> NeighborSearch:
-        """Return who finds neighbours by this distance: the user's engine, or a fitting one."""
+        """Return the engine that searches by this distance: the user's, or one that fits."""
         wanted = as_search(search)
         if self.is_euclidean:
             return wanted
@@ -77,7 +77,7 @@ class Distance:
 
 
 def check_metric(metric: Any) -> Metric:
-    """Return the metric under one name for each; scikit-learn checks the others."""
+    """Return the metric, the Euclidean one under one name; scikit-learn checks other names."""
     if callable(metric):
         found: Metric = metric
         return found
@@ -95,7 +95,7 @@ def check_metric(metric: Any) -> Metric:
 def check_period(period: Any, n_columns: int) -> FloatArray | None:
     """Return one length per column, 0 where a column is not periodic; None if none is."""
     try:
-        # None becomes NaN here, so NaN itself is told apart first.
+        # None, for a column that is not periodic, becomes 0; NaN stays NaN and is refused below.
         given = [period] * n_columns if np.ndim(period) == 0 else list(period)
         lengths = np.array([0.0 if length is None else float(length) for length in given])
     except (TypeError, ValueError):

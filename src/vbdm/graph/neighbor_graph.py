@@ -1,4 +1,4 @@
-"""Who is near whom: the k nearest neighbours of every point."""
+"""The neighbour graph: the k nearest neighbours of every point, and views of them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class KeptLists:
     indices : (M, k) int array
         Neighbours of each point, nearest first; column 0 is the point itself.
     sqdist : (M, k) array or None
-        Their squared distances; None where they are measured again when needed.
+        Their squared distances; None where they are measured from the points when needed.
     """
 
     indices: IntArray
@@ -64,11 +64,11 @@ class ListedRows:
     Attributes
     ----------
     rows : slice
-        Which points.
+        The m points of the block, in the order inside.
     neighbors : (m, k) int array
         Their neighbours, in the order inside.
     sqdist : (m, k) array
-        Squared distances.
+        Squared distances of these.
     """
 
     rows: slice
@@ -77,11 +77,11 @@ class ListedRows:
 
 
 def searched(points: PointSet, k: int) -> KeptLists:
-    """Search for the k nearest of all points, if the estimate fits into memory."""
+    """Find the k nearest neighbours of all points; refuse if the result would not fit in memory."""
     X = points.coordinates
     if X is None or points.index is None:
         raise TypeError("points without coordinates or index cannot be searched")
-    # Distances that are kept cost as much as many columns.
+    # The memory estimate counts 8 bytes per pair for kept distances where columns are many.
     columns = max(X.shape[1], MEASURED_COLUMNS + 1) if points.keeps_distances else X.shape[1]
     refuse_if_too_large(points.n_points, k, columns)
     indices, sqdist = search_all(points.index, X, k, keep=points.keeps_distances)
@@ -99,9 +99,11 @@ class NeighborGraph:
     lists : KeptLists or ReleasedLists
         The neighbours.
     exact : bool
-        Whether the lists are sure to hold all nearest neighbours; if not, pairs are looked up.
+        Whether the lists are sure to hold all nearest neighbours; if not, one-way pairs are found
+        by looking into the lists of both ends.
     recall : float or None
-        Share of the true neighbours that an approximate engine found, on a sample of the points.
+        Share of the true neighbours that an approximate engine found, on a sample of the points;
+        None if it was not measured.
 
     Attributes
     ----------
@@ -117,7 +119,7 @@ class NeighborGraph:
     metric : str or callable
         How distances were measured.
     period : (n,) array or None
-        Periods of the columns, 0 for those that are not periodic; the points lie in this box.
+        Periods of the columns, 0 for those that are not periodic; `points` lie in this box.
     copies : Copies or None
         Which rows were merged into one point.
     """
@@ -139,7 +141,7 @@ class NeighborGraph:
             scanpy in ``obsp["distances"]``. A pair that one row lists counts for both; the
             diagonal may be there or not.
         n_neighbors : int, optional
-            k, itself included; by default as many as every row has.
+            k, the point itself included; by default as many as every row has.
 
         Examples
         --------
@@ -158,7 +160,16 @@ class NeighborGraph:
     def from_arrays(
         cls, indices: ArrayLike, sqdist: ArrayLike, points: ArrayLike | None = None
     ) -> NeighborGraph:
-        """Build a graph from neighbours found elsewhere (each row sorted, itself first).
+        """Build a graph from neighbours found elsewhere.
+
+        Parameters
+        ----------
+        indices : (N, k) int array
+            Neighbours of each point, nearest first; column 0 is the point itself.
+        sqdist : (N, k) array
+            Their squared distances.
+        points : (N, n) array, optional
+            The points that were searched.
 
         Examples
         --------
@@ -181,7 +192,7 @@ class NeighborGraph:
         return cls(known, KeptLists(frozen(J.astype(np.int32)), frozen(t)), exact=False)
 
     def __repr__(self) -> str:
-        """Say the size and the metric."""
+        """Name the size and the metric."""
         named = self.metric if isinstance(self.metric, str) else name_of(self.metric)
         named = named if self.period is None else f"{named} in a periodic box"
         merged = "" if self.copies is None else f", {self.order.n_rows} with copies"
@@ -191,12 +202,12 @@ class NeighborGraph:
 
     @property
     def order(self) -> Order:
-        """How the points inside stand to the caller's rows."""
+        """Conversion between the order inside and the caller's order."""
         return self.point_set.order
 
     @property
     def n_points(self) -> int:
-        """Number of distinct points."""
+        """Number M of distinct points."""
         return self.point_set.n_points
 
     @property
@@ -221,25 +232,25 @@ class NeighborGraph:
 
     @cached_property
     def points(self) -> FloatArray | None:
-        """The points in the caller's order, or None for a graph without points."""
+        """The points in the caller's order, (N, n), or None for a graph without points."""
         inside = self.point_set.coordinates
         return None if inside is None else frozen(self.order.to_caller(inside))
 
     @cached_property
     def indices(self) -> IntArray:
-        """Neighbours in the caller's numbering."""
+        """Neighbours, (N, k), rows and numbers in the caller's order."""
         inside = self.with_lists().kept.indices
         return frozen(self.order.to_caller(self.order.caller_rows[inside].astype(np.int32)))
 
     @cached_property
     def sqdist(self) -> FloatArray:
-        """Squared distances, rows in the caller's order."""
+        """Squared distances, (N, k), rows in the caller's order."""
         inside = self.with_lists().distances(slice(0, self.n_points))
         return frozen(self.order.to_caller(inside))
 
     @property
     def kept(self) -> KeptLists:
-        """The lists in the order inside; call `with_lists` first where they may be released."""
+        """The lists in the order inside; call `with_lists` first if they may have been released."""
         if isinstance(self.lists, ReleasedLists):
             raise TypeError("these lists were released: call with_lists() first")
         return self.lists
@@ -253,7 +264,7 @@ class NeighborGraph:
         return replace(self, lists=KeptLists(frozen(indices)))
 
     def released(self) -> NeighborGraph:
-        """Return the graph without its lists, 4 bytes per pair, if they can be searched again."""
+        """Return the graph without its lists, 4 bytes per pair, if a search can restore them."""
         lists = self.lists
         if isinstance(lists, ReleasedLists) or lists.sqdist is not None or not self.exact:
             return self
@@ -262,7 +273,8 @@ class NeighborGraph:
     def with_neighbors(self, n_neighbors: int) -> NeighborGraph:
         """Return the graph of the same points with another number of neighbours.
 
-        Fewer are a view; more are searched for, unless the graph has no points.
+        Fewer are a view of these lists. More are searched for; a graph without points stays as it
+        is.
         """
         k = min(n_neighbors, self.n_points)
         if k <= self.n_neighbors:
@@ -279,19 +291,19 @@ class NeighborGraph:
         return list(slices(self.n_points, size=rows_that_fit(self.n_neighbors)))
 
     def block(self, rows: slice) -> ListedRows:
-        """Return some rows of the lists."""
+        """Return one block of the lists."""
         neighbors = self.kept.indices[rows].astype(np.intp)
         return ListedRows(rows, neighbors, self.distances(rows))
 
     def distances(self, rows: slice | NDArray[np.intp], which: slice = slice(None)) -> FloatArray:
-        """Return squared distances of some rows to some of their neighbours: kept, or measured."""
+        """Return squared distances of some rows to the columns `which` of their lists."""
         if self.kept.sqdist is not None:
             return self.kept.sqdist[rows, which]
         return self.point_set.measured(rows, self.kept.indices[rows, which])
 
     @cached_property
     def radii(self) -> FloatArray:
-        """Squared distance of each point's last neighbour, in the order inside."""
+        """Squared distance of each point's last neighbour, (M,) in the order inside."""
         if isinstance(self.lists, ReleasedLists):
             return self.lists.radii
         radii = np.empty(self.n_points)
@@ -304,5 +316,5 @@ class NeighborGraph:
 
 
 def name_of(metric: object) -> str:
-    """Return what a user's function is called."""
+    """Return the name of a user's function."""
     return str(getattr(metric, "__name__", type(metric).__name__))

@@ -1,4 +1,4 @@
-"""Pairs that only one end lists: j is among i's neighbours, but i is not among j's."""
+"""One-way pairs (i, j): j is among i's neighbours, but i is not among j's."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..base.checks import BoolArray, FloatArray, IntArray
 from ..base.threads import in_order
 from .neighbor_graph import ListedRows, NeighborGraph
 
-#: Distances measured from either end of a pair may differ by this share.
+#: Relative difference, by rounding, that the distances from the two ends of a pair may have.
 ROUNDING = 1e-10
 
 
@@ -36,7 +36,7 @@ class OneWay:
 
     @classmethod
     def none(cls) -> OneWay:
-        """Return no pairs."""
+        """Return an empty set of pairs."""
         return cls(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
 
     @classmethod
@@ -47,7 +47,7 @@ class OneWay:
         column: NDArray[np.intp],
         values: FloatArray,
     ) -> OneWay:
-        """Take pairs given by their place in a block of the lists."""
+        """Return the pairs at the places (row, column) of a block of the lists."""
         owner = (row + block.rows.start).astype(np.int32)
         return cls(owner, block.neighbors[row, column].astype(np.int32), values)
 
@@ -55,11 +55,11 @@ class OneWay:
 def one_way_places(
     graph: NeighborGraph, block: ListedRows, wanted: BoolArray
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the places (row, column) of the wanted pairs in a block that only one end lists.
+    """Return the places (row, column) in a block of those wanted pairs that are one-way.
 
-    A point strictly inside the neighbour's radius is in that list, one strictly outside is not;
-    only the rim needs looking up, so this costs one pass. Lists that may have holes are looked up
-    throughout.
+    A pair (i, j) is in j's list if it is shorter than the radius of that list, and not if it is
+    longer. Only pairs that agree with the radius up to rounding are looked up, so this costs one
+    pass. Where lists may have holes, all pairs are looked up.
     """
     radius = np.take(graph.radii, block.neighbors)
     if graph.exact:
@@ -84,7 +84,7 @@ def symmetric_row_sums(
     graph : NeighborGraph
         The pairs; each point counts as often as it occurs.
     evaluate : callable
-        Gives the values (m, k) of a block of the lists.
+        Returns the values (m, k) of a block of the lists.
     share : float
         Weight of a one-way pair: 1/2 is that of (K + Kᵀ)/2.
     """

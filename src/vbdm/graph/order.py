@@ -1,4 +1,4 @@
-"""The order in which points stand inside, copies merged, and the way back to the caller's rows."""
+"""The order inside, with copies merged, and the way back to the caller's order."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Copies:
     Attributes
     ----------
     point_of : (N,) array
-        The distinct point of each row.
+        Index of the distinct point of each row.
     first : (M,) array
-        The first row of each distinct point.
+        Index of the first row that holds each distinct point.
     counts : (M,) array
-        How often each occurs.
+        Number of rows that hold each distinct point.
     """
 
     point_of: NDArray[np.intp]
@@ -99,9 +99,9 @@ class Order:
     Attributes
     ----------
     permutation : (M,) int array
-        Which distinct point stands at each place inside.
+        Index of the distinct point at each place of the order inside.
     copies : Copies or None
-        Which of the caller's N rows were merged into one of M distinct points; None: M = N.
+        How the caller's N rows were merged into M distinct points; None if they were not, M = N.
     """
 
     permutation: NDArray[np.intp]
@@ -109,7 +109,7 @@ class Order:
 
     @classmethod
     def unchanged(cls, n_points: int) -> Order:
-        """Return the order of points that stay as they are."""
+        """Return an order inside that equals the caller's order."""
         return cls(frozen(np.arange(n_points)))
 
     @property
@@ -124,30 +124,33 @@ class Order:
 
     @cached_property
     def counts(self) -> FloatArray | None:
-        """How often each point inside occurs among the caller's rows, (M,); None: once."""
+        """Number of the caller's rows that hold each point inside, (M,); None if one each."""
         return None if self.copies is None else frozen(self.copies.counts[self.permutation])
 
     @property
     def caller_rows(self) -> NDArray[np.intp]:
-        """The caller's row of each point inside, (M,); the first of its copies."""
+        """Index of the caller's row of each point inside, (M,); of copies, the first."""
         return self.permutation if self.copies is None else self.copies.first[self.permutation]
 
     def to_caller(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Bring rows (M, …) from the order inside into the caller's, (N, …)."""
+        """Bring values (M, …) from the order inside into the caller's order, (N, …)."""
         result = np.empty_like(values)
         result[self.permutation] = values
         return result if self.copies is None else self.copies.expand(result)
 
     def to_tree(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Bring rows (N, …) from the caller's order inside, (M, …); copies are averaged."""
+        """Bring values (N, …) from the caller's order into the order inside, (M, …).
+
+        Values at the copies of a point are averaged.
+        """
         distinct = values if self.copies is None else self.copies.average(values)
         return distinct[self.permutation]
 
     def matrix_to_caller(self, matrix: Any, symmetric: bool = False) -> Any:
-        """Return a CSR matrix whose rows and columns are numbered as the caller's points.
+        """Return the matrix (M, M) with rows and columns in the caller's order, (N, N), as CSR.
 
-        Copies of a point have equal rows, and share its column; if the matrix is to stay
-        symmetric, both by the square root of their number.
+        All copies of a point get its row, and its column is divided equally among them. If
+        `symmetric`, rows and columns are both divided by the square root of the number of copies.
         """
         coo, place = matrix.tocoo(), self.permutation
         moved = csr_array((coo.data, (place[coo.row], place[coo.col])), shape=matrix.shape)

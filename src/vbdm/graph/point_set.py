@@ -1,4 +1,4 @@
-"""Points ready to be searched: in the order of a tree, with their distance and an index."""
+"""Points ready to be searched: in the order inside, with their distance and an index."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .search import Auto, NeighborIndex, NeighborSearch
 from .search.auto import chosen
 from .search.exact import distances_by_column, squared_distances, tree_order
 
-#: Neighbours that were found elsewhere.
+#: Credit of the engine where the neighbours were found elsewhere.
 GIVEN = Credit("given", "found elsewhere")
 
 
@@ -27,20 +27,20 @@ class PointSet:
     Attributes
     ----------
     order : Order
-        How the points inside stand to the caller's rows.
+        Conversion between the order inside and the caller's order.
     distance : Distance
         Metric and periods.
     coordinates : (M, n) array or None
         The points in the order inside; None where only distances were given.
     columns : (n, M) array or None
-        The same numbers column by column, several times faster to gather from; None where there
-        are too many of them.
+        The same coordinates, transposed: to gather from them is several times faster. None where
+        n is too large for distances to be measured again.
     index : NeighborIndex or None
-        What finds neighbours; None where they were given.
+        The index that finds neighbours; None where they were given.
     engine : Credit
-        Which engine made the index.
+        The engine that made the index.
     engine_reason : str
-        Why this engine.
+        Why this engine was chosen.
     """
 
     order: Order
@@ -71,7 +71,7 @@ class PointSet:
         permutation = tree_order(points)
         coordinates = np.ascontiguousarray(points[permutation])
         choice, index = chosen(engine, coordinates, k)
-        # Only where lengths are those of straight lines is there more than one engine to choose.
+        # Periodic columns and other metrics leave one engine, and no choice to explain.
         reason = choice.reason if distance.is_euclidean else "it measures such distances"
         return cls(
             Order(frozen(permutation), copies), distance, frozen(coordinates),
@@ -81,7 +81,7 @@ class PointSet:
 
     @classmethod
     def unsearched(cls, n_points: int, coordinates: FloatArray | None = None) -> PointSet:
-        """Return points whose neighbours were found elsewhere, in the order that they came in."""
+        """Return points whose neighbours were found elsewhere; they keep the caller's order."""
         metric = PRECOMPUTED if coordinates is None else "euclidean"
         return cls(Order.unchanged(n_points), Distance(metric), coordinates)
 
@@ -92,14 +92,15 @@ class PointSet:
 
     @property
     def keeps_distances(self) -> bool:
-        """Whether distances cost too much to be measured again, or only the index can do it."""
+        """Whether lists keep their distances: to measure them again is slow, or impossible."""
         X = self.coordinates
         return X is None or X.shape[1] > MEASURED_COLUMNS or self.distance.metric != "euclidean"
 
     @property
     def is_exact(self) -> bool:
-        """Whether the index never misses a neighbour, and both ends of a pair round alike."""
-        # Other metrics may round differently from either end of a pair: their lists are looked up.
+        """Whether the index misses no neighbour, and a pair has one distance from both ends."""
+        # Another metric may round differently from the two ends of a pair. One-way pairs are then
+        # found by looking into the lists, not by comparing distances.
         exact = getattr(self.index, "is_exact", False)
         return bool(exact) and self.distance.metric == "euclidean"
 
@@ -112,7 +113,7 @@ class PointSet:
         return replace(self, index=index, engine=engine, engine_reason=choice.reason)
 
     def measured(self, rows: slice | NDArray[np.intp], neighbors: IntArray) -> FloatArray:
-        """Return squared distances of some points to these neighbours, (m, k)."""
+        """Return the squared distances, (m, k), of the points `rows` to `neighbors`, (m, k)."""
         X, period = self.coordinates, self.distance.period
         if X is None:
             raise TypeError("points without coordinates keep their distances")
@@ -128,6 +129,6 @@ class PointSet:
 
 
 def by_columns(coordinates: FloatArray) -> FloatArray | None:
-    """Return contiguous columns, if they are few enough for distances to be measured again."""
+    """Return contiguous columns, (n, M), or None if n is too large to measure distances again."""
     few = coordinates.shape[1] <= MEASURED_COLUMNS
     return np.asarray(np.ascontiguousarray(coordinates.T)) if few else None

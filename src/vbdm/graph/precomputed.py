@@ -1,7 +1,7 @@
-"""Neighbours found elsewhere: checked, and brought into the form of a table.
+"""Neighbours found elsewhere: checked, and brought into the form of lists.
 
-A table of neighbours is two (N, k) arrays, indices and squared distances, each row sorted with the
-point itself first.
+Lists of neighbours are two (N, k) arrays, indices and squared distances, with each row sorted and
+the point itself first.
 """
 
 from __future__ import annotations
@@ -16,17 +16,18 @@ from ..base.checks import FloatArray, IntArray, check_count, check_finite
 from ..base.errors import InputError, bad_input
 from ..base.threads import slices
 
-#: Of a complete matrix no more neighbours are taken unless asked for.
+#: Most neighbours taken from a matrix, the point itself included, unless the user asks for more.
 MOST_TAKEN = 1024
-#: Fewer neighbours than this, itself included, are no list.
+#: Fewest neighbours that every row must list, the point itself included.
 FEWEST = 5
-#: Distances from either end may differ by this share; more, and they are no distances.
+#: Relative difference that the two distances of a pair may have; more is refused.
 ASYMMETRY = 1e-3
+#: Lists of neighbours: indices and squared distances.
 Table = tuple[IntArray, FloatArray]
 
 
 def table_of_matrix(matrix: Any, n_neighbors: int | None = None) -> Table:
-    """Return the table of neighbours of a square matrix of distances, dense or sparse.
+    """Return the lists of neighbours of a square matrix of distances, dense or sparse.
 
     Parameters
     ----------
@@ -34,12 +35,13 @@ def table_of_matrix(matrix: Any, n_neighbors: int | None = None) -> Table:
         Distances, not squared. Of a sparse matrix the stored entries are the known distances,
         stored zeros included; a pair that one row lists counts for both.
     n_neighbors : int, optional
-        k, itself included; by default as many as every row has, at most 1,024.
+        k, the point itself included; by default as many as every row has, at most 1,024.
 
     Notes
     -----
-    All rows are cut to the length k: a kernel sees nothing beyond the end of a list, so lists of
-    unequal length would be balls of unequal meaning. Cost O(N² log k) dense, O(pairs) sparse.
+    All rows are cut to the length k: a kernel sees nothing beyond the end of a list, and lists of
+    unequal length would end it at unequal numbers of points. Cost O(N² log k) dense, O(pairs)
+    sparse.
     """
     if issparse(matrix):
         return table_of_sparse(coo_array(matrix), n_neighbors)
@@ -47,9 +49,9 @@ def table_of_matrix(matrix: Any, n_neighbors: int | None = None) -> Table:
 
 
 def table_of_dense(matrix: Any, n_neighbors: int | None) -> Table:
-    """Return the k nearest of each row of a complete matrix, some rows at a time."""
+    """Return the lists of a complete matrix, which is read a few rows at a time."""
     try:
-        # Strided views stay views: the matrix may take most of the memory.
+        # The matrix may take most of the memory: numbers are not copied, not even a strided view.
         D = np.asarray(matrix)
         if D.dtype.kind not in "fiu":
             D = D.astype(np.float64)
@@ -67,7 +69,7 @@ def table_of_dense(matrix: Any, n_neighbors: int | None) -> Table:
         check_distances(part, rows.start)
         check_diagonal(part[own - rows.start, own], own, scale)
         check_symmetry(part, np.asarray(D[:, rows]).T, scale)
-        # Before all copies of the point, which are at distance 0, too.
+        # The point itself must come before its copies, which are at distance 0, too.
         part[own - rows.start, own] = -1.0
         indices[rows], sqdist[rows] = nearest_in_rows(part, k)
         sqdist[rows, 0] = 0.0
@@ -75,7 +77,7 @@ def table_of_dense(matrix: Any, n_neighbors: int | None) -> Table:
 
 
 def nearest_in_rows(distances: FloatArray, k: int) -> tuple[NDArray[np.intp], FloatArray]:
-    """Return the k smallest of each row, ties in the order of the columns, and their squares."""
+    """Return the columns of the k smallest in each row, ties in column order, and their squares."""
     near = np.argpartition(distances, k - 1, axis=1)[:, :k]
     near.sort(axis=1)
     found = np.take_along_axis(distances, near, axis=1)
@@ -84,7 +86,7 @@ def nearest_in_rows(distances: FloatArray, k: int) -> tuple[NDArray[np.intp], Fl
 
 
 def table_of_sparse(matrix: Any, n_neighbors: int | None) -> Table:
-    """Return what the rows list, pairs counted from both ends, cut to one length."""
+    """Return the lists of a sparse matrix: pairs entered from both ends, rows cut to one length."""
     check_square(matrix)
     n = matrix.shape[0]
     row, column = matrix.row.astype(np.int64), matrix.col.astype(np.int64)
@@ -94,7 +96,8 @@ def table_of_sparse(matrix: Any, n_neighbors: int | None) -> Table:
     on_diagonal = row == column
     check_diagonal(value[on_diagonal], row[on_diagonal], scale)
     row, column, value = row[~on_diagonal], column[~on_diagonal], value[~on_diagonal]
-    # Each pair from both ends; then one of each, the shorter where they differ in the last digits.
+    # Every pair is entered from both ends. Of double entries the shorter one is kept: they may
+    # differ in the last digits.
     key = np.concatenate([row * n + column, column * n + row])
     value = np.concatenate([value, value])
     order = np.lexsort((value, key))
@@ -116,7 +119,7 @@ def table_of_sparse(matrix: Any, n_neighbors: int | None) -> Table:
 
 
 def list_length(count: NDArray[np.intp], n_neighbors: int | None) -> int:
-    """Return the length that all lists have, or refuse if some are too short."""
+    """Return the length k of all lists, or refuse if some rows have fewer entries."""
     shortest, n = int(count.min()), len(count)
     if n_neighbors is None:
         wanted = min(FEWEST, n)
@@ -138,13 +141,13 @@ def list_length(count: NDArray[np.intp], n_neighbors: int | None) -> int:
 
 
 def check_square(matrix: Any) -> None:
-    """Refuse what is no square matrix."""
+    """Refuse anything but a square matrix."""
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] < 2:
         raise no_matrix(f"shape {matrix.shape}")
 
 
 def no_matrix(received: str) -> InputError:
-    """Return the error for something that is no matrix of distances."""
+    """Return the error for something that is not a matrix of distances."""
     return bad_input(
         "A precomputed distance matrix must be square, with one row per point.",
         received=received,
@@ -154,7 +157,7 @@ def no_matrix(received: str) -> InputError:
 
 
 def check_distances(values: FloatArray, row: Any) -> None:
-    """Refuse negative and missing distances, and say where."""
+    """Refuse negative, infinite and missing distances, and name the first row that has one."""
     wrong = ~(values >= 0) | np.isinf(values)
     if not wrong.any():
         return
@@ -192,7 +195,7 @@ def check_symmetry(there: FloatArray, back: FloatArray, scale: float) -> None:
 
 
 def check_table(indices: NDArray[Any], sqdist: FloatArray) -> None:
-    """Refuse arrays that are not a table of neighbours."""
+    """Refuse arrays that are not lists of neighbours."""
     hint = "Each row lists a point's neighbours by increasing squared distance, itself first."
     why = "A neighbour graph is two (N, k) arrays: integer indices and squared distances."
     what = "The neighbour arrays do not fit together."

@@ -1,4 +1,4 @@
-"""The kernel room: K on the pairs of the graph, and the density it measures."""
+"""The kernel K on the pairs of the graph, and the density that it measures."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .pair_matrix import PairMatrix
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Kernel:
-    """The kernel matrix K with what made it.
+    """The kernel matrix K with its ingredients.
 
     Attributes
     ----------
@@ -29,7 +29,8 @@ class Kernel:
     bandwidth, epsilon, shape
         The ingredients: ``K = h(|x-y|² / (ε a(x) b(y)))``.
     saturated : float
-        Share of points whose neighbour list ends before the kernel has decayed to 1e-3.
+        Share of points whose neighbour list ends before the kernel has decayed to 1e-3 of its
+        peak.
     leave_one_out : bool
         Whether K_ii was set to 0: a point does not vouch for itself.
     cutoff : float
@@ -69,18 +70,18 @@ class Kernel:
         -----
         Implements :math:`q(x_i) = \frac{1}{N ε^{d/2} m_0 (ab)^{d/2}} Σ_j K(x_i, x_j)`, the leading
         term of Eq. "GSeq1". With the symmetric form :math:`(ab)^{d/2} = ρ^d`; the paper's
-        pilot, Eq. "preestimate", is this with ρ0 and ε = 1/2. Leaving a point out of its own sum
-        leaves N - 1 of them; cutting the kernel takes m0 over what is left.
+        pilot, Eq. "preestimate", is this with ρ0 and ε = 1/2. If a point is left out of its own
+        sum, N - 1 takes the place of N; if the kernel is cut, m0 is the integral of what is left.
         """
         volume = self.moments(dim).m0 * (self.epsilon * self.bandwidth.squared) ** (dim / 2)
         return density_from(self.row_sums, volume, self.graph.order, self.leave_one_out)
 
     def moments(self, dim: float) -> Moments:
-        """Return the moments of the shape as it was cut."""
+        """Return the moments of the shape, cut where the kernel is."""
         return self.shape.moments(dim, self.cutoff)
 
     def without_lists(self) -> Kernel:
-        """Return the kernel on a graph that has given up its lists: they are not needed any more."""
+        """Return the kernel on a graph without its lists, which are no longer needed."""
         return replace(self, graph=self.graph.released())
 
     def at(self, epsilon: float, graph: NeighborGraph | None = None) -> Kernel:
@@ -93,8 +94,8 @@ class Kernel:
     def halved(self) -> Kernel:
         """Return the kernel at ε/2; for a Gaussian, without evaluating it.
 
-        A Gaussian at half the ε is the square of itself, cut at the same distance. A pair that
-        counts half would count a quarter, so then it is evaluated.
+        A Gaussian at half the ε is the square of itself, cut at the same distance. But the square
+        of a one-way pair of weight 1/2 has weight 1/4: then the kernel is evaluated.
         """
         if not isinstance(self.shape, Gaussian) or self.one_way_share != 1.0:
             return self.at(self.epsilon / 2)
@@ -123,7 +124,7 @@ def evaluate_kernel(
         Set K_ii = 0. The point itself is not a sample of its surroundings: with n neighbours inside
         the kernel, keeping it shrinks every eigenvalue by about 1/(n+1).
     cutoff : float
-        Set K = 0 beyond this s; symmetric by itself, unlike a cut at the k-th neighbour.
+        Set K = 0 beyond this s. Such a cut is symmetric, unlike one at the k-th neighbour.
     one_way_share : float
         Weight of a pair (i, j) when j is among i's neighbours but not the other way round: 1/2 is
         the paper's (K + Kᵀ)/2; 1 keeps it whole.

@@ -1,10 +1,10 @@
 """A sparse matrix on the pairs of a neighbour graph, symmetric without ever being merged.
 
 The k nearest neighbours of a point need not list it in return. Instead of building the union
-pattern, the matrix is kept as the sum of two: the listed pairs, row by row as in the table of
-neighbours, and the transposed one-way pairs, a few per cent of them. Pairs beyond the kernel's
-reach, a third of the table, are not stored. Scaling rows and columns copies nothing: the factors
-are kept, and applied to vectors.
+pattern, the matrix is kept as the sum of two: the listed pairs, row by row as in the lists of
+neighbours, and the transposed one-way pairs, a few per cent of all. Pairs beyond the kernel's
+reach, a third of the listed ones, are not stored. Scaling rows and columns copies nothing: the
+factors are kept, and applied to vectors.
 """
 
 from __future__ import annotations
@@ -30,13 +30,14 @@ class PairMatrix:
     Attributes
     ----------
     listed : csr_array
-        One number per listed pair; zeros are left out.
+        One number per listed pair, (M, M); zeros are left out.
     returned : csr_array or None
-        The one-way pairs seen from their other end; None for a matrix that is not symmetric.
-    left, right : (N,) arrays or None
-        Factors of rows and columns; None: 1.
+        The one-way pairs seen from their other end, (M, M); None for a matrix that is not
+        symmetric.
+    left, right : (M,) arrays or None
+        Factors of rows and columns; None if they are 1.
     power : int
-        The stored numbers count as raised to this power.
+        Power to which the stored numbers are raised when they are used.
     """
 
     listed: Any
@@ -52,7 +53,7 @@ class PairMatrix:
         evaluate: Callable[[ListedRows], FloatArray],
         share: float | None,
     ) -> PairMatrix:
-        """Build a matrix from a function that gives the values of a block of the lists.
+        """Build a matrix from a function that returns the values (m, k) of a block of the lists.
 
         `share` is the weight of a one-way pair: 1/2 is the paper's (K + Kᵀ)/2, 1 is the union;
         None leaves the matrix as it is listed, not symmetric.
@@ -71,7 +72,7 @@ class PairMatrix:
             return table[stored], columns, stored.sum(axis=1), one_way
 
         n, total = graph.n_points, 0
-        # Room for all pairs: memory that is never written to is never taken.
+        # Space for all pairs is asked for: what is never written to takes no memory.
         data, indices = np.empty(n * graph.n_neighbors), np.empty(n * graph.n_neighbors, np.int32)
         counts, found = [np.zeros(1, dtype=np.intp)], []
         for values, columns, count, one_way in in_order(work, graph.row_blocks(), "kernel"):
@@ -81,7 +82,8 @@ class PairMatrix:
             found.append(one_way)
         data.resize(total, refcheck=False)
         indices.resize(total, refcheck=False)
-        # Pointers as short as the indices: SciPy would copy all indices to make them alike.
+        # The row pointers get the type of the indices: if the types differed, SciPy would copy all
+        # indices to make them alike.
         short = np.int32 if total < 2**31 else np.int64
         pointer = np.cumsum(np.concatenate(counts), dtype=short)
         listed = csr_array((data, indices, pointer), shape=(n, n))
@@ -89,7 +91,7 @@ class PairMatrix:
 
     @property
     def n_points(self) -> int:
-        """Number of rows."""
+        """Number M of rows."""
         return int(self.listed.shape[0])
 
     @property
@@ -100,15 +102,15 @@ class PairMatrix:
 
     @property
     def factor(self) -> FloatArray:
-        """The factor of rows and columns, where it is the same."""
+        """The common factor of rows and columns, (M,), where left and right are equal."""
         return np.ones(self.n_points) if self.left is None else self.left
 
     def __matmul__(self, f: FloatArray) -> FloatArray:
-        """Return the product with a vector (N,) or a block (N, m)."""
+        """Return the product with one vector (M,) or several (M, m)."""
         return self.product(f)
 
     def product(self, f: FloatArray, power: int = 1) -> FloatArray:
-        """Return the product of the matrix, its entries raised to a power, with a block."""
+        """Return the product with vectors (M,) or (M, m), all entries raised to a power first."""
         left, right = power_of(self.left, power, f), power_of(self.right, power, f)
         inside = np.ascontiguousarray(f if right is None else right * f)
         result = np.empty(f.shape)
@@ -123,7 +125,7 @@ class PairMatrix:
         return result
 
     def row_sums(self, power: int = 1) -> FloatArray:
-        """Return the sum of each row, the entries raised to a power."""
+        """Return the sum of each row, (M,), all entries raised to a power first."""
         return self.product(np.ones(self.n_points), power)
 
     def scaled(self, left: FloatArray, right: FloatArray) -> PairMatrix:
@@ -135,11 +137,11 @@ class PairMatrix:
         )
 
     def squared(self) -> PairMatrix:
-        """Return the matrix of the squared entries, factors apart; nothing is copied."""
+        """Return the matrix with stored entries squared, factors as they are; nothing is copied."""
         return replace(self, power=2 * self.power)
 
     def merged(self) -> Any:
-        """Return one canonical CSR matrix in the order inside (copies; only when asked for)."""
+        """Return one canonical CSR matrix in the order inside; this copies all entries."""
         parts = self.parts
         matrix = parts[0].copy() if len(parts) == 1 else parts[0] + parts[1]
         matrix.sum_duplicates()
@@ -159,7 +161,7 @@ def returned_matrix(found: list[OneWay], n: int) -> Any:
 
 
 def rows_at(matrix: PairMatrix, rows: NDArray[np.intp]) -> Any:
-    """Return some rows, in any order, as a CSR matrix with all factors."""
+    """Return some rows, in any order, as a CSR matrix with all factors multiplied in."""
     total = sum(part[rows] for part in matrix.parts)
     left = 1.0 if matrix.left is None else matrix.left[rows]
     right = np.ones(matrix.n_points) if matrix.right is None else matrix.right
@@ -167,12 +169,12 @@ def rows_at(matrix: PairMatrix, rows: NDArray[np.intp]) -> Any:
 
 
 def rows_per_product(n_rows: int) -> int:
-    """Return how many rows to multiply at a time: enough to outweigh the making of a matrix."""
+    """Return how many rows to multiply at a time: enough to outweigh making a matrix of them."""
     return min(max(n_rows // 16, 4096), 32_768)
 
 
 def row_product(matrix: Any, block: FloatArray) -> FloatArray:
-    """Return a CSR matrix times a block, on all cores."""
+    """Return a CSR matrix times vectors (M, m), computed on all cores."""
     result = np.empty((matrix.shape[0], block.shape[1]))
 
     def work(rows: slice) -> None:
@@ -194,7 +196,7 @@ def some_rows(matrix: Any, rows: slice, power: int = 1) -> Any:
 
 
 def power_of(factor: FloatArray | None, power: int, like: FloatArray) -> FloatArray | None:
-    """Return a diagonal factor to a power, shaped to multiply a vector or a block."""
+    """Return a diagonal factor to a power, shaped to multiply one vector or several."""
     if factor is None:
         return None
     raised = factor if power == 1 else factor**power

@@ -1,4 +1,4 @@
-"""The operator room: normalise the kernel into L, ready to be applied."""
+"""The operator L on the points, and the normalisation that makes it from the kernel."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..spectrum.spectrum import Spectrum
 
 
-#: Beyond exp(±300) products of two factors leave the range of numbers.
+#: Beyond exp(±300) the product of two factors may overflow or underflow.
 LARGEST_EXPONENT = 300.0
 
 
@@ -50,7 +50,7 @@ class Operator:
     steps : (M,) array
         ε m ρ², the time that one step of the kernel takes at each point.
     pilot : Pilot
-        The first density estimate, from which the bandwidth came.
+        The first density estimate, from which the bandwidth is made.
     dimension : Dimension
         The dimension, with its error if it was estimated.
     tuning : Tuning
@@ -75,42 +75,42 @@ class Operator:
 
     @property
     def order(self) -> Order:
-        """How the points inside stand to the caller's rows."""
+        """Conversion between the order inside and the caller's order."""
         return self.kernel.graph.order
 
     @property
     def n_points(self) -> int:
-        """Number of points N that were passed."""
+        """Number N of points that were passed."""
         return self.order.n_rows
 
     @property
     def n_neighbors(self) -> int:
-        """Number of neighbours k per point, itself included."""
+        """Number of neighbours k per point, the point itself included."""
         return self.graph.n_neighbors
 
     @property
     def dim(self) -> float:
-        """The dimension used, a real number."""
+        """The dimension d in use, a real number."""
         return self.settings.exponents.dim
 
     @property
     def alpha(self) -> float:
-        """α used."""
+        """α in use: the kernel is divided by q_S^α on both sides."""
         return self.settings.exponents.alpha
 
     @property
     def beta(self) -> float | None:
-        """Exponent of ρ = q^β; None where ρ is not a power of q."""
+        """Exponent β of ρ = q^β; None where ρ is not a power of q."""
         return self.settings.exponents.beta
 
     @property
     def c1(self) -> float | None:
-        """Coefficient of ∇f·∇q/q; None where ρ is not a power of q."""
+        """Coefficient c1 of ∇f·∇q/q; None where ρ is not a power of q."""
         return self.settings.exponents.c1
 
     @property
     def epsilon(self) -> float:
-        """The bandwidth parameter ε."""
+        """The global scale ε of the kernel."""
         return self.kernel.epsilon
 
     @property
@@ -130,7 +130,7 @@ class Operator:
 
     @property
     def bandwidth(self) -> FloatArray | tuple[FloatArray, FloatArray]:
-        """ρ at the points; the pair (ρ1, ρ2) for the two-sided form."""
+        """ρ at the points, (N,); the pair (ρ1, ρ2) for the two-sided form."""
         row = self._to_caller(self.kernel.bandwidth.row)
         column = self._to_caller(self.kernel.bandwidth.column)
         if self.form == "two-sided":
@@ -139,7 +139,7 @@ class Operator:
 
     @property
     def widths(self) -> FloatArray:
-        """The kernel's width √(4ε)·ρ(x) in the data's own unit of length."""
+        """The kernel's width √(4ε)·ρ(x) at the points, (N,), in the data's own unit of length."""
         return self._to_caller(np.sqrt(4 * self.epsilon * self.kernel.bandwidth.squared))
 
     @property
@@ -150,12 +150,12 @@ class Operator:
 
     @property
     def density(self) -> FloatArray:
-        """The estimated sampling density at the points, per unit of d-dimensional volume."""
+        """The estimated sampling density q, (N,), per unit of d-dimensional volume."""
         return self._to_caller(self.kernel.density(self.dim))
 
     @cached_property
     def findings_so_far(self) -> dict[str, Any]:
-        """What checks have found in this operator, by their names (`vbdm.trust.diagnose`)."""
+        """Findings about this operator so far, by the check's name (`vbdm.trust.diagnose`)."""
         return {}
 
     @overload
@@ -198,7 +198,7 @@ class Operator:
         inverse = self._inverse_degrees()[:, None]
         steps = self.steps[:, None]
         mean = (self.weights @ inside) * inverse
-        # Copies of a point may carry different values: each is compared with its neighbours' mean.
+        # Copies of a point may carry different values of f: each is compared with the mean.
         result = (self._to_caller(mean) - columns) / self._to_caller(steps)
         result = frozen(result.reshape(values.shape))
         if not return_std:
@@ -255,7 +255,7 @@ class Operator:
     ) -> Spectrum:
         """Return the n eigenvalues nearest 0, from 0 downwards, with their eigenfunctions.
 
-        What is doubtful about them is said in warnings; `vbdm.diagnose` has all findings. See
+        Warnings name what is doubtful about them; `vbdm.diagnose` has all findings. See
         `vbdm.spectrum.solve.compute_spectrum` for the options.
         """
         from ..spectrum.solve import compute_spectrum
@@ -266,7 +266,7 @@ class Operator:
         return spectrum
 
     def with_kernel(self, kernel: Kernel) -> Operator:
-        """Return the operator that the same settings make of another kernel."""
+        """Return the operator that the same settings make from another kernel."""
         return normalise(
             kernel, pilot=self.pilot, dimension=self.dimension, tuning=self.tuning,
             settings=self.settings,
@@ -303,7 +303,7 @@ class Operator:
         )
 
     def _inverse_degrees(self) -> FloatArray:
-        """1/D, NaN where no neighbour is within reach."""
+        """1/D, (M,), NaN where no neighbour is within reach."""
         result: FloatArray = np.divide(
             1.0, self.degrees, out=np.full(len(self.degrees), np.nan), where=self.degrees > 0
         )
@@ -328,10 +328,11 @@ class Operator:
 def exponents_for(
     c1: float | None, alpha: float | None, beta: float | None, dim: float, form: str
 ) -> Exponents:
-    """Return α and c1 from the one that is known, β and d.
+    """Return α and c1 from the one of them that is known, β and d.
 
-    Where ρ is no power of q (β is None), α follows from c1 as if ρ were constant, so that c1 steers
-    the density's own share of the drift; the bandwidth adds its own, and c1 as a whole is unknown.
+    Where ρ is not a power of q (β is None), α follows from c1 as if ρ were constant: c1 then steers
+    the density's own share of the drift. The bandwidth adds its share, and the c1 of both together
+    is unknown.
     """
     if alpha is None:
         alpha = theory.alpha_for(c1 or 0.0, beta or 0.0, dim, form)
@@ -346,18 +347,19 @@ def normalise(
 
     Notes
     -----
-    Implements the six displays of Section 3: :math:`q_S = Σ_j K_{ij} / ρ_i^d` — the power is d —,
+    Implements the six displays of Section 3: :math:`q_S = Σ_j K_{ij} / ρ_i^d` (the power is d),
     :math:`K_α = K_{ij} q_S(x_i)^{-α} q_S(x_j)^{-α}`, :math:`D = Σ_j K_α`, and the time step
     :math:`ε m ρ_i^2` by which :math:`D^{-1} K_α - I` is divided. For the other forms ρ² is a b.
     """
     dim, alpha = settings.exponents.dim, settings.exponents.alpha
     squared = kernel.bandwidth.squared
-    # Divided by its typical size: the factor cancels in D⁻¹K, and powers of it cannot overflow.
     # A point without neighbours has no density to speak of; its row is empty whatever it is given.
+    # The density is divided by its median, which keeps its powers in range; such a constant factor
+    # cancels in D⁻¹K_α.
     sums = np.where(kernel.row_sums > 0, kernel.row_sums, 1.0)
     log_density = np.log(sums) - dim / 2 * np.log(squared)
     exponent = -alpha * (log_density - np.median(log_density))
-    # K_α holds products of two factors.
+    # K_α holds products of two factors exp(exponent).
     if np.abs(exponent).max() > LARGEST_EXPONENT:
         raise bad_input(
             "Powers of the density overflow.",

@@ -1,4 +1,4 @@
-r"""Exponents of the theory: which α gives which operator, and which errors stay small.
+r"""Exponents of the theory: which α gives which operator, and which errors stay bounded.
 
 With :math:`ρ = q^β` the operator tends to :math:`Δf + c_1 ∇f·∇q/q`, and the sampling error of
 :math:`L f` at a point grows like :math:`q^{-c_2}` (Corollary "corollary").
@@ -62,9 +62,9 @@ def c2(alpha: float, beta: float, dim: float, derived: bool = True) -> float:
     for every α; at β = -1/d it is -1/d, while the printed one is d - 3 + 1/d for the Laplacian,
     positive above d = 2.6.
 
-    An experiment decides (`paper/c2_exponent.py`): over d = 1, 2, 3, four β and four α the
-    spread of L f follows the first formula within 0.06; the printed one fails wherever d > 1 and
-    α is not 0. Estimating q_S instead of knowing it changes a factor, not the exponent.
+    An experiment decides (`paper/c2_exponent.py`): over d = 1, 2, 3, four β and four α the exponent
+    of the deviation of L f follows the first formula within 0.06; the printed one fails wherever
+    d > 1 and α is not 0. Estimating q_S instead of knowing it changes a factor, not the exponent.
     """
     check_positive(dim, "dim")
     bandwidth_part = beta * (dim / 2 + 1)
@@ -74,13 +74,13 @@ def c2(alpha: float, beta: float, dim: float, derived: bool = True) -> float:
 
 
 def density_response(alpha: float, dim: float) -> float:
-    r"""Return by how much the deviation of L f changes because the density q_S is estimated.
+    r"""Return the factor on the deviation of L f that comes from estimating the density q_S.
 
     A point that is added near x pulls the mean of f towards itself, but it also raises q_S around
     itself, which takes weight from its neighbours, to the power α. To leading order, with a
     Gaussian kernel, the influence of a point at distance u changes from :math:`u e^{-u²/4}` to
-    :math:`u (e^{-u²/4} - a e^{-u²/8})`, :math:`a = α 2^{-(1+d/2)}`: a factor, no power of q. It
-    was measured within 4 % over the cases of `paper/c2_exponent.py`.
+    :math:`u (e^{-u²/4} - a e^{-u²/8})`, :math:`a = α 2^{-(1+d/2)}`: a factor, and not a power of q.
+    It agrees within 4 % with the cases measured in `paper/c2_exponent.py`.
 
     Examples
     --------

@@ -24,6 +24,7 @@ from ..base.errors import bad_input
 from ..base.shapes import Shape, as_shape
 from .method import FORMS, METHODS, Limiter, Lists, Method
 
+#: c1 of the operators that have a name.
 OPERATORS = {"laplacian": 0.0, "generator": 1.0}
 
 
@@ -36,13 +37,13 @@ class Request:
     method : Method
         The method with the user's own rules and switches.
     c1 : float or None
-        Coefficient of ∇f·∇q/q that is wanted; None where α was given instead.
+        The wanted coefficient of ∇f·∇q/q; None where α was given instead.
     alpha : float or None
         α, where the user gave it.
     form : str
         Where ρ stands in the kernel.
     shape : Shape
-        h.
+        h, the kernel's shape.
     given : tuple of str
         Names of the arguments that the user gave.
     """
@@ -59,7 +60,8 @@ def read_arguments(method: str, arguments: Mapping[str, Any]) -> Request:
     """Check the user's arguments, refuse those that contradict each other, and settle the rules.
 
     `arguments` holds those of `estimate_operator` by name; whatever is "auto" or None is left to
-    the method. Those about neighbours are only noted here: `estimate` looks at them.
+    the method. Of the arguments about neighbours only the names are noted here; `estimate` reads
+    their values.
     """
     chosen = METHODS[check_choice(method, "method", METHODS)]
     effort = check_effort(arguments["effort"], chosen)
@@ -95,7 +97,7 @@ DEFAULTS: dict[str, Any] = {
 def was_given(name: str, value: Any) -> bool:
     """Tell whether the user gave an argument another value than its default."""
     if value is None or is_auto(value):
-        # No truncation is something to ask for.
+        # truncation=None asks for an uncut kernel; any other None is a default.
         return name == "truncation" and value is None
     default = DEFAULTS.get(name)
     return not (isinstance(value, (str, int, float)) and value == default)
@@ -132,7 +134,7 @@ def as_epsilon_rule(epsilon: Any, method: Method) -> EpsilonRule:
     """Return the rule for ε: a number, a rule of the user's, or the method's."""
     if is_auto(epsilon):
         return method.epsilon
-    # NumPy's own numbers and arrays have a method of that name, too.
+    # NumPy's own numbers and arrays have a method named `choose`, too.
     if hasattr(epsilon, "choose") and not isinstance(epsilon, (np.generic, np.ndarray)):
         rule: EpsilonRule = epsilon
         return rule
@@ -140,7 +142,7 @@ def as_epsilon_rule(epsilon: Any, method: Method) -> EpsilonRule:
 
 
 def with_effort(lists: Lists, effort: float) -> Lists:
-    """Return longer (or shorter) lists, for kernel and density alike."""
+    """Return the numbers of neighbours, for kernel and density, multiplied by the effort."""
     return replace(
         lists,
         n_density_neighbors=max(4, round(effort * lists.n_density_neighbors)),
@@ -152,7 +154,7 @@ def with_effort(lists: Lists, effort: float) -> Lists:
 def with_switches(method: Method, arguments: Mapping[str, Any]) -> Method:
     """Return the method with the user's switches.
 
-    The finite-sample correction is about independent samples that are left out of their own sums:
+    The finite-sample correction assumes independent samples that are left out of their own sums:
     without leave-one-out it is off unless asked for.
     """
     leave_one_out, finite_sample = arguments["leave_one_out"], arguments["finite_sample"]
@@ -173,7 +175,7 @@ def with_switches(method: Method, arguments: Mapping[str, Any]) -> Method:
 
 
 def check_effort(effort: Any, method: Method) -> float:
-    """Return a factor between 1/4 and 16; the paper's numbers of neighbours stay as printed."""
+    """Return the effort, a factor between 1/4 and 16; the paper's method takes none but 1."""
     number = check_real(effort, "effort")
     if number != 1 and not method.lists.widen:
         raise bad_input(
@@ -193,7 +195,7 @@ def check_effort(effort: Any, method: Method) -> float:
 
 
 def check_switch(value: Any, name: str) -> bool:
-    """Return a boolean."""
+    """Return True or False; anything else is refused."""
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
     raise bad_input(
@@ -256,7 +258,7 @@ def as_c1(operator: Any) -> float:
 
 
 def refuse_both(first: str, value: Any, second: str, other: Any) -> None:
-    """Raise if `second` was given as well."""
+    """Refuse two arguments that were both given."""
     if value is not None and other is not None:
         raise bad_input(
             f"`{first}` and `{second}` contradict each other.",

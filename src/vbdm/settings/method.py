@@ -1,4 +1,4 @@
-"""The two methods: the same walk with other rules."""
+"""The two methods, "resolved" and "paper": the same walk with different rules."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ class Limiter:
     Attributes
     ----------
     kappa : float
-        A point resolves a mode if its local rate is above kappa·λ.
+        A point resolves a mode of rate λ if its local rate is above kappa·λ.
     cap : float
-        At most this share of the points is ever limited: beyond it, modes are reported as
-        unresolved instead.
+        Largest share of the points that may be limited; where more would have to be, modes are
+        reported as unresolved instead.
     n_reference : int
-        λ_ref is the rate of this mode (not counting the zeros), whatever number is asked for: the
-        first eigenvalues do not depend on how many others one wants.
+        Number of the mode, zeros not counted, whose rate is λ_ref. It is fixed, so that the first
+        eigenvalues do not depend on how many others are asked for.
     passes : int
-        How often λ_ref is updated before the final solve.
+        Number of times that λ_ref is updated before the final solve.
     """
 
     kappa: float = 2.0
@@ -50,13 +50,13 @@ class Lists:
     n_density_neighbors : int
         k0 of the pilot density.
     widen : bool
-        Whether lists are made as long as ε needs.
+        Whether lists are lengthened to hold the kernel at the chosen ε.
     one_way_share : float
         Weight of a pair (i, j) when j is among i's neighbours but not the other way round.
     merge_copies : bool
         Whether equal points become one point with a weight.
     effort : float
-        By how much the user multiplied these numbers.
+        Factor by which the user multiplied these numbers.
     """
 
     n_neighbors: int = 64
@@ -76,26 +76,26 @@ class Method:
     name : {"resolved", "paper"}
         What the user asked for; the rules below may have been replaced one by one.
     bandwidth : BandwidthRule
-        Where ρ comes from.
+        Rule for ρ.
     dimension : DimensionRule
-        Where d comes from.
+        Rule for d.
     epsilon : EpsilonRule
-        Where ε comes from.
+        Rule for ε.
     truncation : TruncationRule
-        Where the kernel is cut.
+        Rule for the share of its peak at which the kernel is cut.
     leave_one_out : bool
         Whether a point is left out of its own sums: K_ii = 0 in density, tuning and kernel.
     limiter : Limiter or None
-        How the spectrum treats points whose surroundings are too sparse; None: not at all.
+        Options for points whose surroundings are too sparse; None if they get no treatment.
     finite_sample : bool
         Whether eigenvalues are corrected for the randomness of the sample.
     lists : Lists
-        Numbers of neighbours.
+        Numbers of neighbours, and how pairs are read from the lists.
     forms : tuple of str
         Forms of the kernel that the method allows.
     smallest_piece : int or None
-        Connected pieces with fewer points are strays: reported, but given no modes of their own.
-        None: as many points as measure the density, k0.
+        Fewest points of a connected piece that gets modes of its own; points of smaller pieces are
+        strays, which are only reported. None: k0, the number of points that measure the density.
     """
 
     name: str

@@ -22,9 +22,9 @@ class Exponents:
     alpha : float
         α: the kernel is divided by q_S^α on both sides.
     beta : float or None
-        β of ρ = q^β; None where ρ is no power of the density.
+        β of ρ = q^β; None where ρ is not a power of the density.
     c1 : float or None
-        Coefficient of ∇f·∇q/q; None where ρ is no power of the density.
+        Coefficient of ∇f·∇q/q; None where ρ is not a power of the density.
     dim : float
         d, a real number.
     """
@@ -50,7 +50,7 @@ class Settings:
     shape : Shape
         h, the kernel's shape.
     truncation : float or None
-        The share of its peak at which the kernel was cut.
+        Share of its peak at which the kernel was cut; None if it was not.
     n_density_neighbors : int
         k0 of the pilot density.
     neighbors_from : str
@@ -58,7 +58,7 @@ class Settings:
     search : Credit
         The engine that found the neighbours.
     search_reason : str
-        Why this engine.
+        Why this engine was chosen.
     given : tuple of str
         Names of the arguments that the user gave.
     versions : mapping
@@ -79,11 +79,11 @@ class Settings:
 
     @property
     def smallest_piece(self) -> int:
-        """Connected pieces with fewer points get no modes."""
+        """Fewest points of a connected piece that gets modes of its own."""
         return self.method.smallest_piece or self.n_density_neighbors
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything in plain words and numbers, for a file or a page."""
+        """Return everything as plain words and numbers, for results.json and the page."""
         method, lists = self.method, self.method.lists
         return {
             "method": method.name,
@@ -111,7 +111,7 @@ class Settings:
 
 
 def in_words(strategy: Any) -> str:
-    """Return a strategy as it would be written in Python, arrays and functions named in short.
+    """Return a strategy as it would be written in Python, with arrays and functions abbreviated.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def in_words(strategy: Any) -> str:
 
 
 def short(value: Any) -> str:
-    """Return an option in short."""
+    """Return the value of an option, abbreviated."""
     if isinstance(value, (bool, int, float, str)):
         return repr(value)
     if callable(value):

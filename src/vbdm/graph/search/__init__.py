@@ -1,4 +1,4 @@
-"""Neighbour engines: who finds the k nearest points, behind one small protocol.
+"""Engines that find the k nearest points, behind one small protocol.
 
 `Auto` is the default; ask it what it would choose and why with ``Auto().choose(points, k)``.
 """

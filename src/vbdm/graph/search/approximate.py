@@ -1,4 +1,4 @@
-"""Approximate engines: faster where nothing exact is fast, at the price of a few neighbours."""
+"""Approximate engines: fast where nothing exact is, at the price of a few missed neighbours."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class PyNNDescent:
     precision and are not used: candidates are measured again.
     """
 
-    #: Extra candidates, as for brute force, times k.
+    #: Extra candidates, as a share of k; they serve as in `BruteForce`.
     spare: float = 0.25
     #: How far a query looks beyond its best candidates; more finds more.
     epsilon: float = 0.15
@@ -47,7 +47,7 @@ class PyNNDescent:
 
 @dataclass(frozen=True, eq=False)
 class ApproximateIndex:
-    """A graph to walk on; the nearest found are measured in the original columns."""
+    """The graph that queries walk on; candidates are measured in the original columns."""
 
     engine: Any
     cloud: FloatArray
@@ -66,7 +66,7 @@ class ApproximateIndex:
 
 
 def missing(package: str) -> Exception:
-    """Return the error for an engine that is not installed."""
+    """Return the error for an engine whose package is not installed."""
     return bad_input(
         f"This engine needs the package {package}, which is not installed.",
         received=f"search={package!r}",

@@ -18,19 +18,19 @@ from .rotation import Axes, RotatedIndex, principal_axes
 __all__ = ["Auto", "Choice", "RotatedIndex"]
 
 # The numbers below were set on the clouds of `benchmarks/engines.py`, and on no others.
-#: Up to this many effective columns the tree wins always; beyond, it is timed.
+#: Most columns, or directions that are not empty, for which the tree wins without being timed.
 TREE_COLUMNS = 8
-#: A search that takes less than this, in seconds, is not worth a comparison.
+#: Seconds below which a search is too short to be worth a comparison.
 SHORT = 0.5
-#: Brute force takes at least this, in seconds per pair: a tree that is faster has won.
+#: Least seconds that brute force takes per pair: a tree that is faster has won.
 PER_PAIR = 3e-9
-#: Up to this many leading directions a tree is the best to search them; beyond, brute force is.
+#: Most leading directions that are best searched by a tree; more are searched by brute force.
 TREE_DIRECTIONS = 16
 
 
 @dataclass(frozen=True)
 class Choice:
-    """An engine, the directions it will search along, the reason in words, and if it is exact."""
+    """An engine, the directions it searches along, the reason in words, and whether it is exact."""
 
     engine: NeighborSearch
     rotation: FloatArray | None
@@ -40,7 +40,7 @@ class Choice:
 
 @dataclass(frozen=True, eq=False)
 class Runner:
-    """An engine, its index, and the seconds that it will take for all points."""
+    """An engine, its index, and the seconds that it is expected to take for all points."""
 
     engine: NeighborSearch
     index: NeighborIndex
@@ -51,19 +51,19 @@ class Runner:
 class Auto:
     """Turn the cloud to its principal directions, drop empty ones, and take the fastest engine.
 
-    With few directions that is the k-d tree. With many, the rivals search for a sample of the
+    With few directions that is the k-d tree. With many, the rivals are timed on a sample of the
     points: the tree, brute force, and one of them in the leading directions only (`Projected`). All
-    are exact. Only if the best would take longer than `patience` seconds, and pynndescent is
-    installed, an approximate engine is taken; the reason says so, and `graph.exact` is False.
+    are exact. An approximate engine is taken only if the best of them would take longer than
+    `patience` seconds and pynndescent is installed; the reason says so, and `graph.exact` is False.
     """
 
-    #: Queries used to time the engines.
+    #: Number of queries used to time the engines.
     n_timed: int = 64
-    #: Seconds that an exact search may take.
+    #: Seconds that an exact search may take before an approximate one is preferred.
     patience: float = 600.0
 
     def choose(self, cloud: FloatArray, k: int) -> Choice:
-        """Return the engine for this cloud and say why."""
+        """Return the engine for this cloud, with the reason."""
         return self.race(cloud, k)[0]
 
     def index(self, cloud: FloatArray, k: int) -> NeighborIndex:
@@ -71,7 +71,7 @@ class Auto:
         return self.race(cloud, k)[1]
 
     def race(self, cloud: FloatArray, k: int) -> tuple[Choice, NeighborIndex]:
-        """Return the choice and its index."""
+        """Return the choice and its index; engines are timed only where the winner is unclear."""
         if cloud.shape[1] <= TREE_COLUMNS:
             why = f"{cloud.shape[1]} columns: the k-d tree wins"
             return Choice(KDTree(), None, why), KDTree().index(cloud, k)
@@ -92,7 +92,10 @@ class Auto:
     def compare(
         self, cloud: FloatArray, k: int, axes: Axes, others: list[Runner]
     ) -> tuple[Choice, NeighborIndex]:
-        """Time the rivals; those that fall far behind are not looked at twice."""
+        """Time brute force and its rivals, and return the fastest with its index.
+
+        A first timing on few queries drops the rivals that fall far behind.
+        """
         all_pairs = BruteForce()
         brute = turned(all_pairs, cloud, k, axes)
         first = Runner(all_pairs, brute, self.time(brute, cloud, k))
@@ -117,17 +120,21 @@ class Auto:
         return Choice(best.engine, rotation_of(best.index), reason), best.index
 
     def time(self, index: NeighborIndex, cloud: FloatArray, k: int) -> float:
-        """Return the seconds that a search for all points will take, from a few of them."""
+        """Estimate the seconds that a search for all points will take, from a few queries."""
         if index.parallel:
             return self.seconds(index, cloud, k, 8)
-        # Brute force works on blocks, and each call has a fixed cost, which is taken off.
+        # Brute force works on blocks, and each call has a fixed cost: the first call warms up, and
+        # the difference of two others is free of that cost.
         self.seconds(index, cloud, k, 8)
         few, many = self.n_timed, 4 * self.n_timed
         both = [n * self.seconds(index, cloud, k, n) for n in (few, many)]
         return max((both[1] - both[0]) / (many - few), both[1] / (4 * many))
 
     def seconds(self, index: NeighborIndex, cloud: FloatArray, k: int, n_queries: int) -> float:
-        """Return the expected seconds; processor time, which other programs disturb little."""
+        """Scale the time of some queries to all points.
+
+        It is processor time, which other programs disturb little, over the number of threads.
+        """
         sample = cloud[:: max(1, len(cloud) // n_queries)][:n_queries]
         started = process_time()
         index.query(sample, k)
@@ -135,24 +142,25 @@ class Auto:
 
 
 def chosen(engine: NeighborSearch, cloud: FloatArray, k: int) -> tuple[Choice, NeighborIndex]:
-    """Return an engine's index and what is to be said of the choice."""
+    """Return the choice, which is `Auto`'s or the user's own, and its index."""
     if isinstance(engine, Auto):
         return engine.race(cloud, k)
     return Choice(engine, None, "chosen by the user"), engine.index(cloud, k)
 
 
 def rivals(axes: Axes) -> list[Projected]:
-    """Return the engine that searches few directions first, where a few are wider than the rest."""
+    """Return the engine that searches the leading directions first, if these are few."""
     if axes.n_leading > min(MOST_DIRECTIONS, axes.basis.shape[1] // 2):
         return []
     return [Projected(KDTree() if axes.n_leading <= TREE_DIRECTIONS else BruteForce())]
 
 
 def turned(engine: NeighborSearch, cloud: FloatArray, k: int, axes: Axes) -> NeighborIndex:
-    """Return the engine's index along these directions.
+    """Return the engine's index of the cloud, turned to these directions if that gains anything.
 
-    Where none was dropped, or points lie beside them, the cloud stays as it is: a turn alone gains
-    nothing, and distances would be measured twice. Points that all coincide have no directions.
+    The cloud stays as it is where no direction was dropped (a turn alone gains nothing, and
+    distances would be measured twice), where some points lie outside the directions, and where all
+    points coincide, so that there are no directions.
     """
     if axes.is_complete or not axes.is_isometry or axes.basis.size == 0:
         return engine.index(cloud, k)
@@ -166,12 +174,12 @@ def rotation_of(index: NeighborIndex) -> FloatArray | None:
 
 
 def named(engine: NeighborSearch) -> str:
-    """Return an engine's name, and who works inside it."""
+    """Return an engine's name, followed by that of the engine inside it, if any."""
     inner = getattr(engine, "inner", None)
     return type(engine).__name__ + ("" if inner is None else f"({type(inner).__name__})")
 
 
-#: What `search` may be called.
+#: Engines by the names that `search` may take.
 ENGINES: dict[str, type[Any]] = {
     "auto": Auto,
     "kd-tree": KDTree,

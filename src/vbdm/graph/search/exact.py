@@ -21,24 +21,24 @@ class NeighborIndex(Protocol):
 
     @property
     def rows_per_call(self) -> int:
-        """How many points one call should take."""
+        """Number of points to pass in one call."""
 
     @property
     def parallel(self) -> bool:
-        """Whether calls may run side by side."""
+        """Whether calls may run side by side, in threads."""
 
     def query(self, points: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
-        """Return indices (M, k) and squared distances (M, k) of the k nearest, nearest first."""
+        """Return indices and squared distances, both (m, k), of the k nearest, nearest first."""
 
 
 class NeighborSearch(Protocol):
-    """Makes a cloud ready to be searched."""
+    """An engine: it makes a cloud ready to be searched."""
 
     def index(self, cloud: FloatArray, k: int) -> NeighborIndex:
-        """Return the cloud's index; `k` says how many neighbours will mostly be asked for."""
+        """Return the cloud's index; most queries will ask for about `k` neighbours."""
 
 
-#: Coordinates gathered at a time when distances are measured.
+#: Number of coordinates gathered at a time when distances are measured.
 GATHERED = 1 << 18
 
 
@@ -50,7 +50,8 @@ class KDTree:
 
     def index(self, cloud: FloatArray, k: int) -> TreeIndex:
         """Build the tree."""
-        # Sliding midpoints build faster than medians, and the points already are in tree order.
+        # Sliding midpoints build faster than medians, and the points already are in the order
+        # inside, that of a tree with medians.
         many = cloud.shape[1] > 3
         return TreeIndex(
             cKDTree(cloud, leafsize=self.leafsize, balanced_tree=False, compact_nodes=many)
@@ -75,10 +76,10 @@ class TreeIndex:
 
 @dataclass(frozen=True)
 class BruteForce:
-    """All distances in blocks, by scikit-learn: wins when the effective dimension is high."""
+    """All distances in blocks, by scikit-learn: the fastest if the effective dimension is high."""
 
-    #: Extra candidates: fast distances (``|x|² + |y|² - 2xy``) are inexact, so a few more are
-    #: fetched, measured again in full precision, and the k nearest kept.
+    #: Number of extra candidates. Fast distances (``|x|² + |y|² - 2xy``) are inexact: a few more
+    #: than k are fetched, all are measured again in full precision, and the k nearest are kept.
     spare: int = 8
 
     def index(self, cloud: FloatArray, k: int) -> BruteIndex:
@@ -92,7 +93,7 @@ class BruteForce:
 
 @dataclass(frozen=True, eq=False)
 class BruteIndex:
-    """A centred cloud; scikit-learn uses all cores by itself."""
+    """A centred cloud, searched by scikit-learn, which uses all cores by itself."""
 
     engine: Any
     cloud: FloatArray
@@ -117,7 +118,7 @@ def nearest_of(
     *,
     share: bool = False,
 ) -> tuple[IntArray, FloatArray]:
-    """Measure candidates in full precision and return the k nearest; on all cores, if shared."""
+    """Measure candidates in full precision and return the k nearest; `share`: on all cores."""
     indices, sqdist = np.empty((len(points), k), dtype=np.int32), np.empty((len(points), k))
 
     def work(rows: slice) -> None:
@@ -158,8 +159,11 @@ def distances_by_column(
     indices: NDArray[np.integer],
     period: FloatArray | None = None,
 ) -> FloatArray:
-    """Return the same from the cloud's contiguous columns (n, N): several times faster, if few."""
-    # Converted once: NumPy would do it again for every column.
+    """Return `squared_distances` from the cloud's contiguous columns, (n, N).
+
+    With few columns this is several times faster.
+    """
+    # The indices are converted once: NumPy would convert them again for every column.
     wanted = indices.astype(np.intp, copy=False)
     total, gap = np.zeros(wanted.shape), np.empty(wanted.shape)
     lengths = np.zeros(len(columns)) if period is None else period
@@ -173,11 +177,11 @@ def distances_by_column(
 
 
 def to_nearest_image(gap: FloatArray, length: float) -> None:
-    """Replace differences of coordinates by those to the nearest image, in place."""
+    """Replace differences of a coordinate by those to the nearest image, in place."""
     gap -= length * np.rint(gap / length)
 
 
-#: Rows on which an approximate search is checked.
+#: Number of rows on which an approximate search is checked.
 RECALL_ROWS = 200
 
 
@@ -201,14 +205,14 @@ def search_all(
 
 def tree_order(points: FloatArray) -> NDArray[np.intp]:
     """Return the permutation that a k-d tree gives the points: near in space, near in memory."""
-    # Beyond a few columns a tree has no locality to give, and building it costs.
+    # In many columns a tree has little locality to give, and building it takes long.
     columns = points if points.shape[1] <= 32 else points[:, :32]
     order: NDArray[np.intp] = cKDTree(columns, leafsize=8, compact_nodes=False).indices
     return order
 
 
 def put_self_first(indices: IntArray, sqdist: FloatArray, first: int = 0) -> None:
-    """Move each point to column 0 of its own row, in place; the first row is that of `first`.
+    """Move each point to column 0 of its own row, in place; row 0 belongs to the point `first`.
 
     Only copies of a point can stand before it, all at distance 0, so a swap keeps the row sorted.
     With more than k copies the point may be missing from its row: it then takes a copy's place.
@@ -226,7 +230,7 @@ def put_self_first(indices: IntArray, sqdist: FloatArray, first: int = 0) -> Non
 
 
 def recall_of(cloud: FloatArray, table: IntArray) -> float:
-    """Return the share of the true neighbours that a table lists, on a sample of its rows."""
+    """Return the share of the true neighbours that lists (N, k) hold, on a sample of their rows."""
     k = table.shape[1]
     rows = np.linspace(0, len(cloud) - 1, min(len(cloud), RECALL_ROWS)).round().astype(np.intp)
     truth, _ = BruteForce().index(cloud, k).query(cloud[rows], k)

@@ -13,16 +13,17 @@ import numpy as np
 from ...base.checks import FloatArray, IntArray
 from ...base.errors import InputError, bad_input
 
-#: Computed as one minus a similarity: what rounding leaves of a distance of 0.
+#: Metrics that are computed as one minus a similarity, with what rounding makes of a distance 0.
 BY_SIMILARITY = {"cosine": 1e-14, "correlation": 1e-14}
 
 
 @dataclass(frozen=True)
 class MetricSearch:
-    """A metric's name in scikit-learn, or a function of two points that returns a length.
+    """An engine for any metric: a name that scikit-learn knows, or a function of two points.
 
-    The function is called for every pair that is looked at, from Python: some million pairs per
-    second at the most. scikit-learn takes a ball tree, a k-d tree or brute force, as fits.
+    The function returns a length. It is called from Python for every pair that is looked at: a few
+    million pairs per second at most. scikit-learn takes a ball tree, a k-d tree or brute force,
+    whichever fits the metric.
     """
 
     metric: str | Callable[[FloatArray, FloatArray], float]
@@ -45,7 +46,7 @@ class MetricSearch:
 
 @dataclass(frozen=True, eq=False)
 class MetricIndex:
-    """A cloud in scikit-learn's hands, which uses all cores by itself."""
+    """A cloud in scikit-learn's hands; distances up to `rounding` count as 0."""
 
     engine: Any
     rounding: float
@@ -68,7 +69,7 @@ class MetricIndex:
 
 
 def cannot_search(metric: str, n_columns: int, error: Exception) -> InputError:
-    """Say that a metric does not work: misspelt, or not for these columns."""
+    """Return the error for a metric that does not work: misspelt, or not for these columns."""
     from sklearn.neighbors import VALID_METRICS
 
     names = sorted({str(name) for name in VALID_METRICS["brute"]})
@@ -88,7 +89,7 @@ def cannot_search(metric: str, n_columns: int, error: Exception) -> InputError:
 
 
 def check_function(metric: Callable[[FloatArray, FloatArray], float], cloud: FloatArray) -> None:
-    """Try the user's function on a few points: a length, the same both ways, 0 to itself."""
+    """Try the user's function on a few points, and refuse it if it is not a distance there."""
     some = cloud[np.linspace(0, len(cloud) - 1, 4).astype(np.intp)]
     there = np.array([metric(x, y) for x, y in pairwise(some)], dtype=float)
     back = np.array([metric(y, x) for x, y in pairwise(some)], dtype=float)

@@ -15,7 +15,7 @@ from .exact import TreeIndex
 class PeriodicTree:
     """SciPy's k-d tree with distances to the nearest image of each point.
 
-    `period` has one length per column, 0 for columns that are not periodic.
+    `period`, (n,), has one length per column, 0 for columns that are not periodic.
     """
 
     period: FloatArray
@@ -31,8 +31,8 @@ class PeriodicTree:
 class PeriodicIndex:
     """A tree that takes points from anywhere: they are wrapped into the box first.
 
-    SciPy would do it as well, with other last digits: a point would not be at distance 0 from
-    itself one period further on.
+    SciPy would wrap them as well, but with other last digits: a point would not be at distance 0
+    from its image one period further on.
     """
 
     inner: TreeIndex
@@ -51,6 +51,6 @@ def wrap(points: FloatArray, period: FloatArray) -> FloatArray:
     result = points.copy()
     for column in np.flatnonzero(period):
         inside = np.mod(points[:, column], period[column])
-        # Rounding lifts -1e-20 to the period itself.
+        # np.mod rounds numbers such as -1e-20 up to the period itself.
         result[:, column] = np.where(inside >= period[column], 0.0, inside)
     return result

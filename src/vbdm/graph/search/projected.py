@@ -1,4 +1,4 @@
-"""Filter and refine: search in the few directions that matter, prove it in all columns."""
+"""Filter and refine: search in the few directions that matter, prove the result in all columns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...base.checks import FloatArray, IntArray
 from .exact import BruteForce, BruteIndex, KDTree, NeighborIndex, NeighborSearch, nearest_of
 from .rotation import Axes, along_and_rest, principal_axes
 
-#: With more directions than this nothing is gained.
+#: Most leading directions to search along: with more nothing is gained.
 MOST_DIRECTIONS = 32
 
 
@@ -24,11 +24,11 @@ class Projected:
     With z the coordinates in the leading directions and s the length of what is left over,
     ``|x - y|² >= |z_x - z_y|² + (s_x - s_y)²``. So the inner engine gives candidates in the order
     of a lower bound, and they are measured in all columns; once the k-th distance is below the
-    bound of the last candidate, nobody was missed. Rows that would take too many candidates go to
-    brute force.
+    bound of the last candidate, no neighbour was missed. Rows that would take too many candidates
+    go to brute force.
     """
 
-    #: Who searches the leading directions.
+    #: The engine that searches the leading directions.
     inner: NeighborSearch = field(default_factory=KDTree)
 
     def index(self, cloud: FloatArray, k: int) -> ProjectedIndex:
@@ -36,7 +36,7 @@ class Projected:
         return self.index_along(cloud, k, principal_axes(cloud))
 
     def index_along(self, cloud: FloatArray, k: int, axes: Axes) -> ProjectedIndex:
-        """Index the leading ones of these directions."""
+        """Index the cloud along the leading ones of these directions."""
         basis = axes.basis[:, : min(axes.n_leading, MOST_DIRECTIONS)]
         centre = cloud.mean(axis=0)
         inner = self.inner.index(along_and_rest(cloud, centre, basis), first_candidates(k))
@@ -44,13 +44,13 @@ class Projected:
 
 
 def first_candidates(k: int) -> int:
-    """Return how many candidates are measured at first."""
+    """Return the number of candidates to measure at first."""
     return k + k // 4 + 8
 
 
 @dataclass(frozen=True, eq=False)
 class ProjectedIndex:
-    """An index of the leading directions, and what is needed to measure in all of them."""
+    """An index along the leading directions, and what is needed to measure in all columns."""
 
     inner: NeighborIndex
     cloud: FloatArray
@@ -62,7 +62,7 @@ class ProjectedIndex:
 
     @cached_property
     def brute(self) -> BruteIndex:
-        """Who takes the rows that cannot be proven."""
+        """Index by brute force, for rows whose neighbours cannot be proven with few candidates."""
         return BruteForce().index(self.cloud, 1)
 
     def query(self, points: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
@@ -79,7 +79,7 @@ class ProjectedIndex:
             share = not self.parallel
             found, exact = nearest_of(points[rows], self.cloud, candidates, k, share=share)
             indices[rows], sqdist[rows] = found, exact
-            # Both sides round: somebody at the very rim counts as missed.
+            # Both sides are rounded, so a k-th distance that equals the bound proves nothing.
             is_proven = exact[:, -1] < (1 - 1e-9) * bound[:, -1]
             rows = rows[~is_proven] if wanted < n else rows[:0]
             wanted = min(n, 2 * wanted)

@@ -10,9 +10,11 @@ from ...base.checks import FloatArray, IntArray
 from ...base.threads import slices
 from .exact import NeighborIndex, nearest_of
 
-#: The covariance squares singular values: this share of the variance is what rounding leaves.
+#: Share of the largest variance up to which a direction is empty: as the covariance squares the
+#: singular values, rounding leaves about this much.
 EMPTY = 1e-12
-#: Points that are looked at to find the directions.
+#: Number of points in the sample that gives the directions. It is also the largest number of
+#: columns for which all points are used where the sample does not suffice.
 SAMPLE = 2000
 
 
@@ -22,7 +24,7 @@ class Axes:
 
     basis: FloatArray
     variances: FloatArray
-    #: Whether all points lie in these directions, so that turning changes no distance.
+    #: Whether all points lie in the span of the basis, so that turning changes no distance.
     is_isometry: bool = True
 
     @property
@@ -32,16 +34,16 @@ class Axes:
 
     @property
     def n_leading(self) -> int:
-        """Directions along which the cloud is at least a tenth as wide as along the widest."""
+        """Number of directions, never below 2, that are at least a tenth as wide as the widest."""
         return max(2, int((self.variances > 0.01 * self.variances.max(initial=0.0)).sum()))
 
 
 def principal_axes(cloud: FloatArray) -> Axes:
     """Return the directions in which the cloud extends; dropping the others is an isometry.
 
-    They come from a sample: any turn would do, and that no point leaves the directions kept is
-    checked on all of them. If one does, all points are looked at, unless there are thousands of
-    columns: then only the leading directions are of use.
+    They come from a sample, since any turn would do; then all points are checked to lie in their
+    span. If one does not, the directions come from all points, unless there are thousands of
+    columns: then dropping is no isometry, and only the leading directions are of use.
     """
     sample = cloud[:: max(1, len(cloud) // SAMPLE)]
     axes = axes_of(sample)
@@ -64,7 +66,7 @@ def axes_of(cloud: FloatArray) -> Axes:
 
 
 def holds_all(cloud: FloatArray, sample: FloatArray, axes: Axes) -> bool:
-    """Tell whether no point leaves the directions that were found on a sample."""
+    """Tell whether all points lie in the span of the directions that were found on a sample."""
     centre = sample.mean(axis=0)
     limit = EMPTY * axes.variances.max(initial=0.0)
     return all(
@@ -99,5 +101,5 @@ class RotatedIndex:
     def query(self, points: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
         """Return indices and squared distances of the k nearest."""
         candidates, _ = self.inner.query(points @ self.rotation, k)
-        # Measured again: the rotation rounds.
+        # The distances are measured again, because the rotation rounds.
         return nearest_of(points, self.cloud, candidates, k, share=not self.parallel)
