@@ -27,9 +27,10 @@ from scipy.spatial import cKDTree
 
 import vbdm
 from vbdm import estimate
-from vbdm import settings as methods
-from vbdm.graph import graph
-from vbdm.spectrum import modes, spectrum
+from vbdm.bandwidth import dimension, epsilon_by_degree
+from vbdm.graph import neighbor_graph
+from vbdm.spectrum import modes, solve
+from vbdm.trust import error_bars
 
 
 def in_ten_columns(n_points, random_state, **options):
@@ -48,19 +49,19 @@ PROBLEMS = {
 }
 #: Where each stage is called from: its time does not include the stages called inside it.
 STAGES = {
-    "graph": [(estimate, "as_graph")],
-    "density": [(estimate, "pilot_bandwidth"), (estimate, "pilot_density"),
-                (methods, "ratio_dimension")],
-    "tuning": [(methods, "grow_rows")],
-    "search": [(graph.NeighborGraph, "with_neighbors")],
+    "graph": [(estimate, "first_graph")],
+    "density": [(estimate, "pilot_bandwidth"), (estimate, "look_first"),
+                (dimension.ByRatios, "estimate")],
+    "tuning": [(epsilon_by_degree, "grow_rows")],
+    "search": [(neighbor_graph.NeighborGraph, "with_neighbors")],
     "kernel": [(estimate, "evaluate_kernel")],
     "operator": [(estimate, "normalise")],
-    "pieces": [(spectrum, "find_pieces")],
+    "pieces": [(solve, "find_pieces")],
     "prepare": [(modes, "prepare_pieces")],
     "solve": [(modes, "solve_pieces")],
-    "finish": [(spectrum, "compute_spectrum")],
-    "errors": [(spectrum, "sampling_errors"), (spectrum, "group_by_size")],
-    "bias": [(spectrum, "epsilon_bias")],
+    "finish": [(solve, "compute_spectrum")],
+    "errors": [(error_bars, "sampling_errors"), (error_bars, "group_by_size")],
+    "bias": [(error_bars, "epsilon_bias")],
 }  # fmt: skip
 
 
@@ -136,7 +137,7 @@ def measure_bare(problem, n_points, seed, k):
 
 def solver_error(op, result):
     """Return the largest relative error of θ against a tight solve of the very same pencil."""
-    pencil = spectrum.pencil_of(op)
+    pencil = solve.pencil_of(op)
     mass = op.degrees * result.local_times
     tight = vbdm.solvers.Multilevel().prepare(pencil, 24).solve(mass, 24, 1e-9).values
     theta = np.sort(result.solve.pencil_eigenvalues)[1:]

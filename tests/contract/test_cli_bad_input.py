@@ -369,8 +369,8 @@ def failing(error, after, once):
 STAGES = {
     "reading": ("vbdm.io.read", 0),
     "estimating": ("vbdm.estimate.estimate_operator", 0),
-    "solving": ("vbdm.spectrum.spectrum.compute_spectrum", 0),
-    "sensitivity": ("vbdm.report.sensitivity", 0),
+    "solving": ("vbdm.spectrum.solve.compute_spectrum", 0),
+    "sensitivity": ("vbdm.estimate.scan_epsilon", 0),
     "making the folder": ("pathlib.Path.mkdir", 1),
     "drawing": ("vbdm.io.results.figures.save_picture", 1),
     "writing the page": ("vbdm.io.results.writing.write_report", 0),
@@ -409,9 +409,8 @@ def whole_fit():
 def quick(monkeypatch):
     """Make the page and the sensitivity cheap: it is not they that are tested here."""
     import vbdm.io.results.figures as figures
-    import vbdm.report
 
-    monkeypatch.setattr(vbdm.report, "sensitivity", lambda spectrum: None)
+    monkeypatch.setattr("vbdm.estimate.scan_epsilon", lambda spectrum: None)
     page = lambda path, *arguments, **settings: path.write_bytes(b"<html>")  # noqa: E731
     monkeypatch.setattr("vbdm.io.results.writing.write_report", page)
     monkeypatch.setattr(figures, "pictures_of", lambda spectrum: dict.fromkeys("abc"))

@@ -49,7 +49,9 @@ def command(out: Path, quiet: bool) -> None:
     force = is_demonstration(out)
     check_folder(out, force)
     with working(quiet) as work, bundled_points() as file:
-        results = fit_file(work, file, out, force, OPTIONS, compare, TITLE)
+        results = fit_file(
+            work, file, out, force, OPTIONS, compare, TITLE, names=("x", "y", "z")
+        )
     work.show_notes()
     if not quiet:
         for line in describe(results):

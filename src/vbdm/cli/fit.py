@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -92,11 +93,16 @@ def command(
 def fit_file(
     work: Work, file: Path, folder: Path, force: bool, options: Mapping[str, Any],
     extras: Callable[[Cloud, Spectrum, Path], None] | None = None, title: str = "",
+    names: tuple[str, ...] = (),
 ) -> Results:  # fmt: skip
-    """Go from a file to a results folder, into which `extras` may write more files."""
+    """Go from a file to a results folder, into which `extras` may write more files.
+
+    `names` are those of the columns, if the file does not have them.
+    """
     from ..io.results import write_results
 
     table, cloud, preparation = read_points(work, file, options)
+    cloud = replace(cloud, names=names or cloud.names)
     refuse_anndata(options.get("write_anndata", False), table.source.format)
     spectrum = solve(work, estimate(work, cloud, options), options)
     error_bars(work, spectrum)

@@ -335,18 +335,30 @@ def estimate_settings(spectrum: Spectrum) -> dict[str, Any]:
     """Return the numbers behind the estimate."""
     operator, graph, settings = spectrum.operator, spectrum.operator.graph, spectrum.settings
     metric = graph.metric if isinstance(graph.metric, str) else "a function"
+    decided = settings.as_dict()
     return {
         "method": settings.method.name,
+        "arguments given": settings.given,
+        "effort": settings.method.lists.effort,
         "c1": operator.c1,
         "α": operator.alpha,
         "β": operator.beta,
         "dimension d": operator.dim,
+        "rule for d": decided["dimension_rule"],
         "ε": operator.epsilon,
+        "rule for ε": decided["epsilon_rule"],
+        "rule for the bandwidth": decided["bandwidth_rule"],
         "neighbours k": operator.n_neighbors,
+        "what decided k": settings.neighbors_from,
         "neighbours of the density k0": settings.n_density_neighbors,
+        "search": settings.search.name,
+        "why this search": settings.search_reason,
         "form of the kernel": operator.form,
         "shape of the kernel": type(operator.kernel.shape).__name__,
+        "kernel cut at this share of its peak": settings.truncation,
         "a point left out of its own sums": operator.kernel.leave_one_out,
+        "limiter": decided["limiter"],
+        "finite-sample correction": settings.method.finite_sample,
         "lists that end inside the kernel": percent(operator.kernel.saturated),
         "metric": metric if graph.period is None else f"{metric}, periodic",
         "copies merged": operator.n_points - graph.n_points,

@@ -69,7 +69,7 @@ class EpsilonScan:
     chosen: int
 
     def as_arrays(self) -> dict[str, NDArray[Any]]:
-        """Return everything as arrays, for a file; names start with "scan_"."""
+        """Return everything as arrays, for a file, under names that start with ``scan_``."""
         return {f"scan_{name}": np.asarray(value) for name, value in vars(self).items()}
 
     @classmethod
