@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.pipeline import make_pipeline
 
 import vbdm
 
@@ -89,6 +90,24 @@ def test_components_options():
     np.testing.assert_array_equal(largest.unresolved >= (largest.components > 0), True)
     with pytest.raises(vbdm.InputError, match="components"):
         op.spectrum(4, components="some")
+
+
+def test_warnings_point_at_the_users_own_line():
+    """Also through the wrappers that scikit-learn puts around an estimator's methods."""
+    points, far = D.ou(600, dim=2, random_state=0).points, [[50.0, 50.0]]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", vbdm.VbdmWarning)
+        model = make_pipeline(vbdm.DiffusionMap(n_components=2)).fit(points)[0]
+        model.transform(far)
+        model.spectrum_.extend(far)
+        vbdm.extend(model.spectrum_, far)
+        model.spectrum_.operator.density_at(far)
+        model.spectrum_.operator.extend(points, far)
+    assert [warning.category.__name__ for warning in caught] == [
+        "DensityTailWarning", *4 * ["OutsideWarning"],
+    ]  # fmt: skip
+    assert {warning.filename for warning in caught} == {__file__}
+    assert len({warning.lineno for warning in caught}) == 5
 
 
 def test_a_far_outlier_is_a_stray():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from typing import Any
 
 
 class InputError(ValueError):
@@ -74,9 +75,18 @@ def bad_input(what: str, *, received: object, because: str, hint: str) -> InputE
     return InputError(f"{what} Received {received}. {because} {hint}")
 
 
+#: Packages whose lines are nobody's own: scikit-learn wraps the methods of its estimators.
+NOT_THE_USERS = ("vbdm", "sklearn")
+
+
 def warn_user(message: str, category: type[VbdmWarning]) -> None:
     """Warn at the user's own line: the first one on the stack that is not in this package."""
     level, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_globals["__name__"].partition(".")[0] == "vbdm":
+    while frame.f_back is not None and package_of(frame.f_globals) in NOT_THE_USERS:
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
+
+
+def package_of(names: dict[str, Any]) -> str:
+    """Return the package to which a module's names belong."""
+    return str(names.get("__name__", "")).partition(".")[0]

@@ -136,20 +136,3 @@ def joined(labels: IntArray, links: IntArray) -> IntArray:
     graph = coo_array((np.ones(links.shape[1], dtype=np.int8), tuple(links)), shape=(n, n))
     parts = connected_components(graph, directed=False)[1]
     return np.asarray(parts[labels], dtype=np.int32)
-
-
-def describe_pieces(pieces: Pieces) -> str:
-    """Say how many pieces there are, how large, and what to do about it (caller's order)."""
-    size = np.bincount(pieces.labels)
-    largest = ", ".join(str(count) for count in size[:5]) + (", …" if len(size) > 5 else "")
-    first = int(np.argmax(pieces.labels == 1))
-    zeros = f"The eigenvalue 0 appears {pieces.n_solved} times, once per piece. "
-    strays = int(pieces.strays.sum())
-    left = f"{strays} stray point(s) in small or unwanted pieces get no modes. " if strays else ""
-    return (
-        f"The kernel splits the {len(pieces.labels)} points into {len(size)} pieces that do not "
-        f"communicate (sizes {largest}; point {first} is the first outside the largest piece). "
-        f"{zeros if pieces.n_solved > 1 else ''}{left}If the data should be "
-        "connected, raise `epsilon` or `n_neighbors`; otherwise analyse the pieces apart "
-        "(see `spectrum.components`)."
-    )

@@ -1,0 +1,105 @@
+"""The door: a short list of names, each found when it is first used, old ones among them."""
+
+import importlib
+import subprocess
+import sys
+
+import pytest
+
+import vbdm
+
+MODULES = {
+    "errors": "vbdm.base.errors",
+    "progress": "vbdm.base.progress",
+    "results": "vbdm.io.results",
+    "rules": "vbdm.bandwidth.rules",
+    "search": "vbdm.graph.search",
+    "shapes": "vbdm.base.shapes",
+    "solvers": "vbdm.spectrum.solvers",
+    "theory": "vbdm.operator.theory",
+}
+ERRORS = [
+    "DensityTailWarning", "DisconnectedWarning", "InputError", "NoiseWarning", "OutOfMemoryError",
+    "OutsideWarning", "RecallWarning", "SaturatedNeighborsWarning", "SolverError",
+    "SolverWarning", "TuningWarning", "UnboundedErrorWarning", "UnresolvedWarning", "VbdmWarning",
+    "WeakLinkWarning",
+]  # fmt: skip
+
+
+def run(code):
+    """Run code in a fresh interpreter and return what it prints."""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def test_the_list_is_short_and_every_name_is_there():
+    assert len(vbdm.__all__) == len(set(vbdm.__all__)) <= 33
+    for name in vbdm.__all__:
+        assert getattr(vbdm, name) is not None
+
+
+def test_nothing_else_is_shown():
+    """Not even modules that happen to be loaded."""
+    importlib.import_module("vbdm.spectrum.solve")
+    assert dir(vbdm) == sorted([*vbdm.__all__, "__version__"])
+    code = "import vbdm, vbdm.estimate; print(sorted(set(dir(vbdm)) - set(vbdm.__all__)))"
+    assert run(code) == "['__version__']"
+
+
+def test_stars_bring_the_list_and_no_more():
+    code = (
+        "before = set(globals()); from vbdm import *; import vbdm; "
+        "print(set(globals()) - before - {'before', 'vbdm'} == set(vbdm.__all__))"
+    )
+    assert run(code) == "True"
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_errors_and_warnings_are_found_at_the_top_as_before(name):
+    assert getattr(vbdm, name) is getattr(vbdm.errors, name)
+    assert name not in vbdm.__all__
+
+
+def test_all_errors_are_in_one_place():
+    kinds = [kind for kind in vars(vbdm.errors).values() if isinstance(kind, type)]
+    own = {kind.__name__ for kind in kinds if kind.__module__ == "vbdm.base.errors"}
+    assert own == set(ERRORS)
+
+
+@pytest.mark.parametrize("name", ["Nonsense", "NonsenseError", "_private", "sorted_cloud"])
+def test_other_names_are_missing_as_names_are(name):
+    assert not hasattr(vbdm, name)
+    with pytest.raises(ImportError):
+        exec(f"from vbdm import {name}")
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_at_the_door_is_the_one_in_its_room(name):
+    room = importlib.import_module(MODULES[name])
+    assert getattr(vbdm, name) is room
+    assert importlib.import_module(f"vbdm.{name}") is room
+    assert sys.modules[f"vbdm.{name}"] is room
+    # Whichever way comes first.
+    for first, second in (
+        (f"import vbdm.{name}", f"import {MODULES[name]} as room"),
+        (f"import {MODULES[name]} as room", f"import vbdm.{name}"),
+    ):
+        assert run(f"{first}; {second}; import vbdm; print(vbdm.{name} is room)") == "True"
+
+
+def test_classes_are_the_same_by_either_name():
+    code = (
+        "from vbdm.solvers import Multilevel; from vbdm.spectrum.solvers import Multilevel as M; "
+        "from vbdm.search import KDTree; from vbdm.graph.search import KDTree as K; "
+        "from vbdm.errors import InputError; import vbdm; "
+        "print(Multilevel is M, KDTree is K, InputError is vbdm.InputError)"
+    )
+    assert run(code) == "True True True"
+
+
+def test_the_import_is_light():
+    edge = ["scipy", "sklearn", "click", "matplotlib", "vbdm.io", "vbdm.report", "vbdm.graph"]
+    code = f"import sys, vbdm; print([m for m in {edge} if m in sys.modules])"
+    assert run(code) == "[]"
+    # Nor do errors and versions need more.
+    assert run(code.replace("vbdm;", "vbdm; vbdm.InputError; vbdm.__version__;")) == "[]"
