@@ -93,7 +93,7 @@ def save(
         "vbdm": __version__,
         **pack_result(result, arrays, kernel=kernel),
         "model": plain(model, "model"),
-        "notes": None if notes is None else check_notes(notes),
+        **({} if notes is None else {"notes": check_notes(notes)}),
     }
     write_archive(path, head, arrays)
 
@@ -140,7 +140,7 @@ def read_notes(path: PathLike) -> dict[str, Any]:
     {'unit': 'nm'}
     """
     with reading(path) as source:
-        notes = source.head["notes"]
+        notes = source.head.get("notes")
     return notes if isinstance(notes, dict) else {}
 
 
