@@ -27,6 +27,7 @@ lint: $(STAMP)-test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 # The site, built offline: a warning or a dead link is an error.
 docs: $(STAMP)-docs

@@ -173,9 +173,7 @@ def error_bars(n_sets, first_seed):
             sample = make(3000, random_state=seed)
             spectrum = vbdm.estimate_operator(sample.points, c1).spectrum(6)
             found.append([spectrum.eigenvalues[group].mean() for group in groups])
-            predicted.append(
-                [vbdm.trust.error_bars.group_error(spectrum, group) for group in groups]
-            )
+            predicted.append([spectrum.group_error(group) for group in groups])
             if not (name.startswith("sphere") and c1 == 1):  # no exact spectrum there
                 room = 2 * spectrum.standard_errors + np.abs(spectrum.bias)
                 gap = np.abs(spectrum.eigenvalues - sample.truth(6, float(c1)).eigenvalues)

@@ -16,11 +16,10 @@ from time import process_time
 import numpy as np
 from vbdm.search import Auto, BruteForce, KDTree, Projected, PyNNDescent
 
-from vbdm.base.threads import for_each, n_threads
+from vbdm.base.threads import for_each, n_threads, slices
 from vbdm.graph.search.auto import turned
-from vbdm.graph.search.exact import chunks
+from vbdm.graph.search.exact import tree_order
 from vbdm.graph.search.rotation import principal_axes
-from vbdm.graph.search.table import tree_order
 
 
 class Rotated:
@@ -75,7 +74,7 @@ def seconds_for_all(engine, cloud, k, n_queries):
     taken = []
     for _ in range(2):
         started = process_time()
-        for_each(work, chunks(len(sample), size=-(-len(sample) // pieces)), parallel=index.parallel)
+        for_each(work, slices(len(sample), size=-(-len(sample) // pieces)), parallel=index.parallel)
         taken.append((process_time() - started) / len(sample) * len(cloud))
     return build + min(taken), found
 

@@ -27,9 +27,10 @@ from scipy.spatial import cKDTree
 
 import vbdm
 from vbdm import estimate
-from vbdm import settings as methods
-from vbdm.graph import graph
-from vbdm.spectrum import modes, spectrum
+from vbdm.bandwidth import dimension, epsilon_by_degree
+from vbdm.graph import neighbor_graph
+from vbdm.spectrum import modes, solve
+from vbdm.trust import error_bars
 
 
 def in_ten_columns(n_points, random_state, **options):
@@ -48,19 +49,19 @@ PROBLEMS = {
 }
 #: Where each stage is called from: its time does not include the stages called inside it.
 STAGES = {
-    "graph": [(estimate, "as_graph")],
-    "density": [(estimate, "pilot_bandwidth"), (estimate, "pilot_density"),
-                (methods, "ratio_dimension")],
-    "tuning": [(methods, "grow_rows")],
-    "search": [(graph.NeighborGraph, "with_neighbors")],
+    "graph": [(estimate, "first_graph")],
+    "density": [(estimate, "pilot_bandwidth"), (estimate, "look_first"),
+                (dimension.ByRatios, "estimate")],
+    "tuning": [(epsilon_by_degree, "grow_rows")],
+    "search": [(neighbor_graph.NeighborGraph, "with_neighbors")],
     "kernel": [(estimate, "evaluate_kernel")],
     "operator": [(estimate, "normalise")],
-    "pieces": [(spectrum, "find_pieces")],
+    "pieces": [(solve, "find_pieces")],
     "prepare": [(modes, "prepare_pieces")],
     "solve": [(modes, "solve_pieces")],
-    "finish": [(spectrum, "compute_spectrum")],
-    "errors": [(spectrum, "sampling_errors"), (spectrum, "group_by_size")],
-    "bias": [(spectrum, "epsilon_bias")],
+    "finish": [(solve, "compute_spectrum")],
+    "errors": [(error_bars, "sampling_errors"), (error_bars, "group_by_size")],
+    "bias": [(error_bars, "epsilon_bias")],
 }  # fmt: skip
 
 
@@ -114,7 +115,7 @@ def measure(problem, n_points, seed, check):
     figures = {
         "problem": problem, "points": n_points, "seed": seed, "k": k, "total": total,
         "with_bias": with_bias, "stages": watch.seconds, "stored": int(op.weights.listed.nnz),
-        "products": result.products, "iterations": result.iterations,
+        "products": result.solve.products, "iterations": result.solve.iterations,
         "eigenvalues": result.eigenvalues.tolist(), "bias": bias.tolist(),
         "standard_errors": errors.tolist(), "peak": peak, "per_point": peak / n_points,
         "per_pair": (peak - 300 * n_points) / (n_points * k),
@@ -136,10 +137,10 @@ def measure_bare(problem, n_points, seed, k):
 
 def solver_error(op, result):
     """Return the largest relative error of θ against a tight solve of the very same pencil."""
-    pencil = spectrum.pencil_of(op)
-    mass = op.degrees * vbdm.trust.error_bars.local_times(result)
+    pencil = solve.pencil_of(op)
+    mass = op.degrees * result.local_times
     tight = vbdm.solvers.Multilevel().prepare(pencil, 24).solve(mass, 24, 1e-9).values
-    theta = np.sort(result.pencil_eigenvalues)[1:]
+    theta = np.sort(result.solve.pencil_eigenvalues)[1:]
     # Modes may have been left out: each θ against the nearest.
     return float((np.abs(tight[None, 1:] - theta[:, None]).min(axis=1) / theta).max())
 

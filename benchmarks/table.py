@@ -14,7 +14,7 @@ import numpy as np
 
 import vbdm
 from problems import PROBLEMS
-from vbdm.trust.opinions import wide_enough
+from vbdm.trust.epsilon_scan import wide_enough
 
 #: ε of the oracle's grid, in units of the automatic one.
 GRID = 2.0 ** (np.arange(-4, 5) / 2)

@@ -250,7 +250,7 @@ def spread(draw: Callable[[int], Any], n: int) -> tuple[Any, Any, Any]:
         for group in truth.groups:
             row[group] = row[group].mean()
             if group[0] > 0:
-                error[group] = vbdm.trust.error_bars.group_error(found, group)
+                error[group] = found.group_error(group)
         values.append(row)
         errors.append(error)
     return np.array(values), np.sqrt(np.mean(np.square(errors), axis=0)), truth.eigenvalues

@@ -70,7 +70,7 @@ print("eigenvalues", bridged.eigenvalues.round(4))
 figure, axes = plt.subplots(3, 1, figsize=(9.5, 7), sharex=True, layout="constrained")
 pieces = (spectrum, bridged)
 for ax, found, title in zip(axes, pieces, ("Three pieces", "With a bridge"), strict=False):
-    where = found.operator.weights.graph.points
+    where = found.operator.graph.points
     ax.scatter(*where.T, c=found.components, s=3, cmap="Set1", vmin=0, vmax=8)
     ax.set(title=title, aspect="equal", ylabel="y")
 slow = 2  # the modes before it are 0: one for each piece

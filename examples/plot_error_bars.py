@@ -20,7 +20,7 @@ import vbdm
 # Two problems: the crossing rate of a double well, and the slowest eigenvalue of an
 # Ornstein-Uhlenbeck process in the plane. The latter stands for two functions; random points split
 # it, and the parts repel each other, so their mean is what has an error.
-# ``vbdm.trust.error_bars.group_error`` gives it for a group that you know, ``spectrum.standard_errors``
+# ``spectrum.group_error`` gives it for a group that you know, ``spectrum.standard_errors``
 # for groups that it finds.
 
 N_SAMPLES, N_POINTS = 20, 600
@@ -36,7 +36,7 @@ def repeat(draw, group):
             warnings.simplefilter("ignore", vbdm.VbdmWarning)
             spectrum = vbdm.estimate_operator(sample.points, "generator").spectrum(4)
         found.append(spectrum.eigenvalues[group].mean())
-        predicted.append(vbdm.trust.error_bars.group_error(spectrum, group))
+        predicted.append(spectrum.group_error(group))
     return np.array(found), np.array(predicted), sample.truth(4).eigenvalues[group[0]]
 
 

@@ -33,7 +33,7 @@ for name, spectrum in spectra.items():
           f"dimension found {spectrum.operator.dim:.2f}")  # fmt: skip
     for group in truth.groups[1:3]:
         found = spectrum.eigenvalues[group].mean()
-        error = vbdm.trust.error_bars.group_error(spectrum, group)
+        error = spectrum.group_error(group)
         print(f"  {len(group)} at {truth.eigenvalues[group[0]]:3.0f}: {found:6.3f} ± {error:.3f}")
 
 # %%

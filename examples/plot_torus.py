@@ -31,7 +31,7 @@ print(f"dimension {op.dim:.3f} ± {op.dimension.standard_error:.3f}")
 
 for group in truth.groups:
     found = spectrum.eigenvalues[group].mean()
-    error = vbdm.trust.error_bars.group_error(spectrum, group) if group[0] else 0.0
+    error = spectrum.group_error(group) if group[0] else 0.0
     exact = truth.eigenvalues[group[0]]
     print(f"{len(group)} at {exact:3.0f}: mean {found:6.3f} ± {error:.3f}")
 

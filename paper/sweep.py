@@ -10,19 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vbdm import (
-    InputError,
-    NeighborGraph,
-    Operator,
-    SolverError,
-    VbdmWarning,
-    align,
-    estimate_operator,
-    progress,
-)
+from vbdm import NeighborGraph, Operator, VbdmWarning, align, estimate_operator
 
 from .base import FloatArray, Settings
-from .borrowed import at_epsilon
+from .borrowed import spectra_over
 
 #: A kernel value below this share of the peak may be missing from a neighbour list.
 NEGLIGIBLE = 1e-6
@@ -141,30 +132,26 @@ def sweep(
     n = max(modes) + 2
     errors, rates = np.full(len(values), np.nan), np.full((len(values), n), np.nan)
     saturated, best, failed = np.zeros(len(values)), np.full_like(exact, np.nan), 0
-    base: Operator | None = None
     with warnings.catch_warnings():
         # What the warnings say is the subject here: saturation, pieces, unresolved points.
         warnings.simplefilter("ignore", VbdmWarning)
-        for i, epsilon in enumerate(values):
-            if base is None:
-                base = estimate_operator(
-                    graph, method="paper", alpha=settings.alpha, beta=settings.beta, dim=dim,
-                    epsilon=epsilon, n_density_neighbors=n_density_neighbors,
-                )  # fmt: skip
-            operator = at_epsilon(base, epsilon, enough_neighbors(base, graph, epsilon))
-            saturated[i] = operator.kernel.saturated
-            try:
-                spectrum = operator.spectrum(n, solver=solver, tol=tol)
-            except (SolverError, InputError):  # no convergence, or no two points are joined
+        base = estimate_operator(
+            graph, method="paper", alpha=settings.alpha, beta=settings.beta, dim=dim,
+            epsilon=values[0], n_density_neighbors=n_density_neighbors,
+        )  # fmt: skip
+        solved = spectra_over(
+            base, values, n, at=short_enough, solver=solver, tol=tol, stage=name
+        )  # fmt: skip
+        for i, (_, operator, spectrum) in enumerate(solved):
+            saturated[i] = 0.0 if operator is None else operator.kernel.saturated
+            if spectrum is None:  # no convergence, or no two points are joined
                 failed += 1
-            else:
-                rates[i, : len(spectrum.eigenvalues)] = spectrum.eigenvalues
-                found = align(spectrum.eigenfunctions[:, list(modes)], exact, kind)
-                errors[i] = mean_squared_error(found, exact, wanted, where)
-                if errors[i] == np.nanmin(errors):
-                    best = found
-            if name:
-                progress.report(name, i + 1, len(values))
+                continue
+            rates[i, : len(spectrum.eigenvalues)] = spectrum.eigenvalues
+            found = align(spectrum.eigenfunctions[:, list(modes)], exact, kind)
+            errors[i] = mean_squared_error(found, exact, wanted, where)
+            if errors[i] == np.nanmin(errors):
+                best = found
     return Sweep(values, errors, rates, saturated, np.squeeze(best), failed)
 
 
@@ -186,17 +173,18 @@ def mean_squared_error(
     return float(np.mean(chosen if where is None else chosen[where]))
 
 
-def enough_neighbors(operator: Operator, graph: NeighborGraph, epsilon: float) -> NeighborGraph:
-    """Return the graph with no more neighbours than the kernel reaches at this ε.
+def short_enough(operator: Operator, epsilon: float) -> Operator:
+    """Return the operator at this ε, with no more neighbours than the kernel reaches there.
 
     Read from 256 rows spread over the cloud, with a tenth to spare.
     """
+    graph, rho = operator.graph, operator.kernel.bandwidth
     rows = np.unique(np.linspace(0, graph.n_points - 1, 256).astype(np.intp))
-    rho = operator.kernel.bandwidth
-    near = np.take(graph.tree_indices, rows, axis=0).astype(np.intp)
+    near = np.take(graph.kept.indices, rows, axis=0).astype(np.intp)
     scaled = graph.distances(rows) / (rho.row[rows, None] * rho.column[near])
     reached = (scaled < -4 * epsilon * np.log(NEGLIGIBLE)).sum(axis=1).max()
-    return graph.with_neighbors(min(graph.n_neighbors, max(16, int(1.1 * reached) + 1)))
+    k = min(graph.n_neighbors, max(16, int(1.1 * reached) + 1))
+    return operator.at_epsilon(epsilon, graph.with_neighbors(k))
 
 
 def default_function(

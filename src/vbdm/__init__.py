@@ -19,12 +19,56 @@ if TYPE_CHECKING:
     from . import datasets, io, plot, report
     from .bandwidth import rules
     from .bandwidth.epsilon_by_slope import tune
-    from .bandwidth.tuning import Tuning
     from .base import errors, progress, shapes
+    from .base.errors import (
+        DensityTailWarning as DensityTailWarning,
+    )
+    from .base.errors import (
+        DisconnectedWarning as DisconnectedWarning,
+    )
+    from .base.errors import (
+        InputError as InputError,
+    )
+    from .base.errors import (
+        NoiseWarning as NoiseWarning,
+    )
+    from .base.errors import (
+        OutOfMemoryError as OutOfMemoryError,
+    )
+    from .base.errors import (
+        OutsideWarning as OutsideWarning,
+    )
+    from .base.errors import (
+        RecallWarning as RecallWarning,
+    )
+    from .base.errors import (
+        SaturatedNeighborsWarning as SaturatedNeighborsWarning,
+    )
+    from .base.errors import (
+        SolverError as SolverError,
+    )
+    from .base.errors import (
+        SolverWarning as SolverWarning,
+    )
+    from .base.errors import (
+        TuningWarning as TuningWarning,
+    )
+    from .base.errors import (
+        UnboundedErrorWarning as UnboundedErrorWarning,
+    )
+    from .base.errors import (
+        UnresolvedWarning as UnresolvedWarning,
+    )
+    from .base.errors import (
+        VbdmWarning as VbdmWarning,
+    )
+    from .base.errors import (
+        WeakLinkWarning as WeakLinkWarning,
+    )
     from .base.memory import estimate_memory
     from .diffusion_map import DiffusionMap
     from .estimate import estimate_operator, scan_epsilon
-    from .extension.extension import Extension, extend
+    from .extension.extension import extend
     from .graph import search
     from .graph.build import neighbors
     from .graph.neighbor_graph import NeighborGraph
@@ -37,21 +81,14 @@ if TYPE_CHECKING:
     from .spectrum.alignment import align
     from .spectrum.spectrum import Spectrum
     from .trust.diagnose import diagnose
-    from .trust.findings import Finding
-    from .trust.second_opinion import Opinions, second_opinion
-    from .trust.verification import Verification
+    from .trust.second_opinion import second_opinion
 
 __all__ = [
-    "Finding",
     "DiffusionMap",
-    "Extension",
     "Limiter",
     "NeighborGraph",
     "Operator",
-    "Opinions",
     "Spectrum",
-    "Tuning",
-    "Verification",
     "align",
     "datasets",
     "diagnose",
@@ -79,16 +116,11 @@ __all__ = [
 
 #: Where each public name lives. Nothing is loaded before it is used: ``import vbdm`` is quick.
 HOMES = {
-    "Finding": "trust.findings",
     "DiffusionMap": "diffusion_map",
-    "Extension": "extension.extension",
     "Limiter": "settings.method",
     "NeighborGraph": "graph.neighbor_graph",
     "Operator": "operator.operator",
-    "Opinions": "trust.second_opinion",
     "Spectrum": "spectrum.spectrum",
-    "Tuning": "bandwidth.tuning",
-    "Verification": "trust.verification",
     "align": "spectrum.alignment",
     "diagnose": "trust.diagnose",
     "estimate_memory": "base.memory",
@@ -113,10 +145,10 @@ MODULES = {
     "theory": "operator.theory",
 }
 # ``import vbdm.search`` and the like: one short file for each of these modules.
-__path__.append(str(Path(__file__).parent / "base" / "aliases"))
+__path__.append(str(Path(__file__).parent / "_aliases"))
 
 
-def __getattr__(name: str) -> Any:
+def _load(name: str) -> Any:
     """Load a public name when it is first used."""
     if name in HOMES:
         found = getattr(import_module(f".{HOMES[name]}", __name__), name)
@@ -129,6 +161,11 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = found
     return found
+
+
+if not TYPE_CHECKING:
+    # Hidden from type checkers, which would take any name for a public one.
+    __getattr__ = _load
 
 
 def __dir__() -> list[str]:

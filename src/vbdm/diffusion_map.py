@@ -20,13 +20,16 @@ from sklearn.base import (
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .bandwidth.dimension import DimensionRule
+from .bandwidth.tuning import EpsilonRule
 from .base.checks import FloatArray
 from .base.errors import OutsideWarning, bad_input
+from .base.plain import plain
 from .base.progress import Bar, listening
 from .estimate import estimate_operator
 from .extension.extension import complain, extend
 from .graph.neighbor_graph import NeighborGraph
-from .graph.search.names import ENGINES
+from .graph.search.auto import ENGINES
 from .settings.arguments import OPERATORS
 from .settings.method import METHODS
 from .spectrum.solvers.auto import SOLVERS
@@ -42,6 +45,8 @@ PASSED_ON = (
     "beta", "dim", "epsilon", "n_neighbors", "n_density_neighbors", "effort", "metric", "period",
     "search",
 )  # fmt: skip
+#: Kinds of parameters that a saved model keeps; objects, such as a solver, have done their work.
+KEPT = (str, int, float, list, tuple, np.generic, np.ndarray)
 
 
 class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -60,7 +65,8 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         "resolved": right without tuning. "paper": Section 3 of the paper to the letter,
         with ε and d from the slope of S (Section 5).
     beta, epsilon, dim : float or "auto"
-        Exponent of the bandwidth ρ = q^β, its scale ε, the intrinsic dimension.
+        Exponent of the bandwidth ρ = q^β, its scale ε, the intrinsic dimension. ε and the dimension
+        may also be rules, such as ``vbdm.rules.ByDegree(30)``.
     n_neighbors, n_density_neighbors : int or "auto"
         Neighbours in the kernel and in the first density estimate, the point itself included.
     effort : float
@@ -158,8 +164,8 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "method": [StrOptions(set(METHODS))],
         "beta": [AUTO, REAL],
-        "epsilon": [AUTO, POSITIVE],
-        "dim": [AUTO, POSITIVE],
+        "epsilon": [AUTO, POSITIVE, HasMethods("choose")],
+        "dim": [AUTO, POSITIVE, HasMethods("estimate")],
         "n_neighbors": [AUTO, AT_LEAST_TWO],
         "n_density_neighbors": [AUTO, AT_LEAST_TWO],
         "effort": [Interval(Real, 0.25, 16, closed="both")],
@@ -181,8 +187,8 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         *,
         method: str = "resolved",
         beta: float | str = "auto",
-        epsilon: float | str = "auto",
-        dim: float | str = "auto",
+        epsilon: float | str | EpsilonRule = "auto",
+        dim: float | str | DimensionRule = "auto",
         n_neighbors: int | str = "auto",
         n_density_neighbors: int | str = "auto",
         effort: float = 1.0,
@@ -303,7 +309,10 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         check_is_fitted(self, "spectrum_")
         names = getattr(self, "feature_names_in_", None)
         model = {
-            "parameters": {name: as_json(value) for name, value in self.get_params().items()},
+            "parameters": {
+                name: plain(value) if isinstance(value, KEPT) else None
+                for name, value in self.get_params().items()
+            },
             "n_features_in": self.n_features_in_,
             "feature_names_in": None if names is None else [str(name) for name in names],
         }
@@ -407,12 +416,3 @@ def refuse_too_few(available: int, wanted: int) -> None:
             because="N points that hang together have N - 1 modes beside the constant.",
             hint="Ask for fewer components, or give more points.",
         )
-
-
-def as_json(value: Any) -> Any:
-    """Return a plain version of a parameter; None for objects, which are not kept."""
-    if isinstance(value, (np.generic, np.ndarray)):
-        return value.tolist()
-    if isinstance(value, (list, tuple)):
-        return [as_json(entry) for entry in value]
-    return value if isinstance(value, (str, int, float)) else None

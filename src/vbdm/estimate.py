@@ -9,15 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .bandwidth.bandwidth import Bandwidth
-from .bandwidth.bandwidth_rules import BandwidthRule, GivenBandwidth, PerPoint, PowerOfDensity
-from .bandwidth.dimension import Dimension, DimensionRule, GivenDimension
+from .bandwidth.bandwidth import Bandwidth, BandwidthRule, GivenBandwidth, PerPoint, PowerOfDensity
+from .bandwidth.dimension import Dimension, DimensionRule, GivenDimension, found_by
 from .bandwidth.epsilon_by_degree import ENOUGH_POINTS, ByDegree, GivenEpsilon
 from .bandwidth.neighbor_count import FEW_POINTS, guess_neighbors
 from .bandwidth.pilot import look_first, pilot_bandwidth
-from .bandwidth.sampled_rows import SLACK
-from .bandwidth.scaled import ScaledPairs
-from .bandwidth.tuning import EpsilonRule, Tuning
+from .bandwidth.scaled import SLACK, ScaledPairs
+from .bandwidth.tuning import EpsilonRule, Tuning, chosen_by
 from .base.checks import check_count, check_points, is_auto
 from .base.errors import bad_input
 from .base.shapes import radius_of
@@ -80,8 +78,8 @@ def estimate_operator(
         Intrinsic dimension d, a real number. Resolved: from neighbour distance ratios; paper: twice
         the largest slope of S(ε).
     epsilon : float, rule or "auto"
-        ε, or a rule such as ``vbdm.rules.ByDegree(30)``. Resolved: the 1 % quantile of the degrees is 1.7 N^{1/4}, at most 17; paper: where S(ε)
-        is steepest.
+        ε, or a rule such as ``vbdm.rules.ByDegree(30)``. Resolved: the 1 % quantile of the degrees
+        is 1.7 N^{1/4}, at most 17; paper: where S(ε) is steepest.
     n_neighbors : int or "auto"
         k, itself included. Resolved: as many as ε needs; paper: 64. N gives the dense method.
     n_density_neighbors : int or "auto"
@@ -147,7 +145,9 @@ def estimate_operator(
         "operator": operator, "beta": beta, "dim": dim, "epsilon": epsilon, "alpha": alpha,
         "bandwidth": bandwidth, "potential": potential, "form": form, "shape": shape,
         "leave_one_out": leave_one_out, "truncation": truncation, "limiter": limiter,
-        "finite_sample": finite_sample, "effort": effort,
+        "finite_sample": finite_sample, "effort": effort, "n_neighbors": n_neighbors,
+        "n_density_neighbors": n_density_neighbors, "search": search, "metric": metric,
+        "period": period,
     })  # fmt: skip
     graph, k_from = first_graph(X, request, n_neighbors, search, metric, period)
     return walk(request, graph, k_from, n_density_neighbors, keep_lists=graph is X)
@@ -166,7 +166,7 @@ def walk(
     near = graph.with_neighbors(lists.n_neighbors) if lists.widen else graph
     k0 = density_neighbors(n_density_neighbors, near, lists)
     rho0 = pilot_bandwidth(near, k0)
-    dimension = method.dimension.estimate(near, rho0)
+    dimension = found_by(method.dimension, near, rho0)
     d = dimension.value
     pilot = look_first(near, rho0, k0, d, leave_one_out=method.leave_one_out)
     rule = method.bandwidth.settled(graph, d)
@@ -174,7 +174,7 @@ def walk(
     share = method.truncation.share(graph.n_points, dimension)
     cutoff = radius_of(h, share)
     pairs = ScaledPairs(graph, bandwidth, h, cutoff, lists.effort)
-    tuning = method.epsilon.choose(pairs)
+    tuning = chosen_by(method.epsilon, pairs)
     if k_from == BY_EPSILON:
         graph = graph.with_neighbors(enough_neighbors(pairs, tuning))
     kernel = evaluate_kernel(
@@ -301,11 +301,9 @@ def estimate_again(operator: Operator, rows: NDArray[np.intp]) -> Operator:
     if operator.beta is None:
         rule = GivenBandwidth(np.asarray(operator.bandwidth)[rows])
     method = replace(
-        settings.method,
-        bandwidth=rule,
-        dimension=GivenDimension(operator.dim),
+        settings.method, bandwidth=rule, dimension=GivenDimension(operator.dim),
         epsilon=METHODS[settings.method.name].epsilon,
-    )
+    )  # fmt: skip
     exponents = settings.exponents
     request = Request(
         method, exponents.c1, exponents.alpha if exponents.c1 is None else None, settings.form,

@@ -47,3 +47,10 @@ def test_comparison_with_what_is_installed():
     text = output_of("compare.py", "--points", "2000", "--limit", "60")
     assert "vbdm:" in text
     assert "failed" not in text
+
+
+@pytest.mark.parametrize("mode", ["walk", "fit"])
+def test_modules_touched(mode):
+    lines = output_of("modules_touched.py", mode).splitlines()
+    assert lines[-1] == f"{mode}: {len(lines) - 1} modules"
+    assert {"estimate", "operator.operator", "spectrum.spectrum"} <= set(lines)

@@ -62,7 +62,7 @@ def test_the_same_numbers_as_in_python(whole):
     listed = [row["value"] for row in results.summary["eigenvalues"]]
     assert listed == spectrum.eigenvalues.tolist()
     assert results.summary["epsilon"] == spectrum.operator.epsilon
-    assert results.sensitivity.eigenvalues.shape[1] == 4
+    assert results.scan.eigenvalues.shape[1] == 4
 
 
 def test_the_summary_says_where_it_came_from(whole):
@@ -139,7 +139,7 @@ def test_delays_repeat_the_period():
     angles = np.random.default_rng(0).uniform(0, 360, 300)
     np.save("angles.npy", angles)
     done("fit", "angles.npy", "--period", "360", "--delays", 2, "-n", 3, *FAST)
-    graph = load_results("angles-vbdm").spectrum.operator.weights.graph
+    graph = load_results("angles-vbdm").spectrum.operator.graph
     assert np.allclose(graph.period, [360, 360])
 
 
@@ -385,7 +385,7 @@ def test_info(monkeypatch):
 
 def test_demo_replaces_its_own_results_and_keeps_what_is_yours(monkeypatch):
     # Without what takes long; the whole demonstration runs whenever the package is built.
-    monkeypatch.setattr("vbdm.cli.demonstration.sensitivity", lambda spectrum: None)
+    monkeypatch.setattr("vbdm.estimate.scan_epsilon", lambda spectrum: None)
     monkeypatch.setattr("vbdm.io.results.writing.draw_figures", lambda spectrum, folder: None)
     text = done("demo")
     assert "truth" in text.stdout

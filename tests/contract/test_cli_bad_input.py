@@ -369,8 +369,8 @@ def failing(error, after, once):
 STAGES = {
     "reading": ("vbdm.io.read", 0),
     "estimating": ("vbdm.estimate.estimate_operator", 0),
-    "solving": ("vbdm.spectrum.spectrum.compute_spectrum", 0),
-    "sensitivity": ("vbdm.report.sensitivity", 0),
+    "solving": ("vbdm.spectrum.solve.compute_spectrum", 0),
+    "sensitivity": ("vbdm.estimate.scan_epsilon", 0),
     "making the folder": ("pathlib.Path.mkdir", 1),
     "drawing": ("vbdm.io.results.figures.save_picture", 1),
     "writing the page": ("vbdm.io.results.writing.write_report", 0),
@@ -409,9 +409,8 @@ def whole_fit():
 def quick(monkeypatch):
     """Make the page and the sensitivity cheap: it is not they that are tested here."""
     import vbdm.io.results.figures as figures
-    import vbdm.report
 
-    monkeypatch.setattr(vbdm.report, "sensitivity", lambda spectrum: None)
+    monkeypatch.setattr("vbdm.estimate.scan_epsilon", lambda spectrum: None)
     page = lambda path, *arguments, **settings: path.write_bytes(b"<html>")  # noqa: E731
     monkeypatch.setattr("vbdm.io.results.writing.write_report", page)
     monkeypatch.setattr(figures, "pictures_of", lambda spectrum: dict.fromkeys("abc"))
@@ -483,6 +482,21 @@ def test_an_unwritable_folder_is_found_before_the_work(workspace, monkeypatch):
     monkeypatch.setattr(Path, "mkdir", refuse)
     result = run("fit data.csv")
     assert_refused(result, 2, "Nothing can be written there", before, workspace)
+
+
+def test_a_run_that_came_first_is_not_replaced(workspace, monkeypatch):
+    """Two runs may pass the check before the work; the slower one is stopped at the writing."""
+    estimate_operator = vbdm.estimate_operator
+
+    def overtaken(*arguments, **settings):
+        shutil.copytree("good", "data-vbdm")
+        return estimate_operator(*arguments, **settings)
+
+    monkeypatch.setattr("vbdm.estimate.estimate_operator", overtaken)
+    result = run("fit data.csv")
+    assert result.exit_code == 2
+    assert "earlier results" in result.stderr
+    assert snapshot(Path("data-vbdm")) == snapshot(Path("good"))
 
 
 def test_errors_for_machines(workspace):

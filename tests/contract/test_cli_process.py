@@ -1,4 +1,4 @@
-"""The command as a process: its help, its signals, its terminal, and the time of its rooms."""
+"""The command as a process: its help, its signals, its terminal, and the time of its stages."""
 
 import json
 import os
@@ -16,8 +16,8 @@ from tests.support.commands import FAST, done, snapshot, write_csv
 from vbdm.progress import Progress, listening, report
 
 import vbdm
-from vbdm.cli.group import COMMANDS, commands
-from vbdm.cli.rooms import Ledger, Screen
+from vbdm.cli.command_list import COMMANDS, commands
+from vbdm.cli.timing import Ledger, Screen
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 RNG = np.random.default_rng(1)
@@ -67,11 +67,13 @@ def test_as_a_process():
     assert "Traceback" not in result.stderr
 
 
-def test_help_loads_nothing_heavy():
+@pytest.mark.parametrize("name", ["", *COMMANDS])
+def test_help_loads_nothing_heavy(name):
     code = (
         "import sys\nfrom vbdm.cli import commands\n"
-        "commands(['--help'], standalone_mode=False)\n"
-        "heavy = {'sklearn', 'matplotlib', 'h5py', 'xarray', 'vbdm.io', 'vbdm.report'}\n"
+        f"commands({[*name.split(), '--help']}, standalone_mode=False)\n"
+        "heavy = {'numpy', 'scipy', 'sklearn', 'matplotlib', 'h5py', 'xarray', 'vbdm.io',"
+        " 'vbdm.report'}\n"
         "sys.exit(str(heavy & set(sys.modules)) if heavy & set(sys.modules) else 0)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
@@ -115,7 +117,7 @@ def test_control_c_in_the_middle():
     assert sorted(os.listdir()) == ["data.csv", "large.npy", "out"]
 
 
-# --- Rooms ---------------------------------------------------------------------------------------
+# --- Stages --------------------------------------------------------------------------------------
 
 
 class Clock:
@@ -130,32 +132,32 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     clock = Clock()
-    monkeypatch.setattr("vbdm.cli.rooms.perf_counter", clock)
+    monkeypatch.setattr("vbdm.cli.timing.perf_counter", clock)
     return clock
 
 
-def test_seconds_belong_to_the_room_that_reports(clock):
+def test_seconds_belong_to_the_stage_that_reports(clock):
     ledger = Ledger()
-    with listening(ledger), ledger.room("neighbours", "kernel"):
+    with listening(ledger), ledger.stage("neighbours", "kernel"):
         clock.now = 1.0
         report("neighbours", 1, 2)
         clock.now = 3.0
         report("kernel", 1, 1)
         clock.now = 3.5
-    with listening(ledger), ledger.room("sensitivity"):
+    with listening(ledger), ledger.stage("sensitivity"):
         clock.now = 5.5
         report("eigenpairs", 1)
     assert ledger.seconds == {"neighbours": 1.0, "kernel": 2.5, "sensitivity": 2.0}
 
 
-def test_long_rooms_are_drawn_and_short_ones_are_not(clock, tmp_path):
+def test_long_stages_are_drawn_and_short_ones_are_not(clock, tmp_path):
     with open(tmp_path / "terminal", "w+", encoding="utf-8") as stream:
         screen = Screen(stream)
         ledger = Ledger(screen)
-        with listening(ledger), ledger.room("reading"):
+        with listening(ledger), ledger.stage("reading"):
             clock.now = 1.0
             screen.look()
-        with listening(ledger), ledger.room("eigenpairs"):
+        with listening(ledger), ledger.stage("eigenpairs"):
             ledger(Progress("eigenpairs", 1, 4))
             clock.now = 4.0
             screen.look()

@@ -241,7 +241,7 @@ def test_search_once():
     graph = vbdm.neighbors(CIRCLE, 100)
     for settings in ({"beta": 0.0}, {"operator": "generator"}, {"epsilon": 0.02}):
         model = DiffusionMap(**settings).fit(graph)
-        assert model.operator_.weights.graph.index is graph.index
+        assert model.operator_.graph.point_set is graph.point_set
         assert model.n_neighbors_ == 100
         assert model.transform(NEW).shape == (40, 2)
         np.testing.assert_array_equal(model.transform(CIRCLE), model.embedding_)

@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.support.commands import snapshot
-from vbdm.results import Origin, check_folder, load_results, plain, write_results
+from vbdm.results import Origin, check_folder, load_results, write_results
 
 import vbdm
+from vbdm.base.plain import plain
 from vbdm.io.results.folder import STALE, clean_up
 from vbdm.io.saved.persistence import read_notes
 
@@ -39,7 +40,7 @@ def test_what_is_written_is_read(spectrum, tmp_path):
     np.testing.assert_array_equal(read.rows, np.arange(150) * 2)
     np.testing.assert_array_equal(read.spectrum.eigenfunctions, spectrum.eigenfunctions)
     assert read.origin.warnings == [("TuningWarning", "Look at ε.")]
-    assert read.sensitivity is None
+    assert read.scan is None
     assert "eigenvalues=[0, " in repr(read)
     with pytest.raises(ValueError, match="read-only"):
         read.eigenvalues[0] = 1
@@ -105,7 +106,7 @@ def test_earlier_results_need_force_and_files_of_yours_are_kept(spectrum, tmp_pa
     write(place, spectrum, extras=lambda folder: (folder / "ours.csv").write_text("1"))
     (place / "notes").mkdir()
     (place / "notes" / "mine.txt").write_text("look at mode 2")
-    with pytest.raises(vbdm.InputError, match="--force"):
+    with pytest.raises(vbdm.InputError, match="force=True"):
         write(place, spectrum)
     write(place, spectrum, force=True)
     assert (place / "notes" / "mine.txt").read_text() == "look at mode 2"
@@ -295,7 +296,7 @@ def test_files_without_notes_have_none_and_stay_as_they_were(spectrum, tmp_path)
     vbdm.save(spectrum, tmp_path / "m")
     assert read_notes(tmp_path / "m") == {}
     with zipfile.ZipFile(tmp_path / "m") as archive:
-        assert "notes" not in json.loads(archive.read("model.json"))
+        assert json.loads(archive.read("model.json"))["notes"] is None
 
 
 @pytest.mark.parametrize("notes", [{"a": np.ones(2)}, {"a": float("nan")}, {"a": object()}])

@@ -9,7 +9,8 @@ from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
 import vbdm
-from vbdm.report import page, sensitivity
+from vbdm import scan_epsilon
+from vbdm.report import page
 from vbdm.report._payload import style_of
 
 STILL = ["spectrum", "legend", "left", "right", "density", "degrees", "slopes"]
@@ -64,7 +65,7 @@ def solved(name):
 @functools.cache
 def text_of(name):
     found = solved(name)
-    return page(found, sensitivity=sensitivity(found, n_drawn=300, factors=(0.5, 1, 2)))
+    return page(found, scan=scan_epsilon(found, n_drawn=300, factors=(0.5, 1, 2)))
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -183,7 +184,7 @@ def test_the_slider_moves_eigenvalues_and_eigenfunctions(visit):
 def test_other_steps_than_two_are_named(visit):
     points = 1e-4 * vbdm.datasets.circle(200, random_state=0).points
     found = vbdm.estimate_operator(points, dim=1).spectrum(3)
-    seen = visit(page(found, sensitivity=sensitivity(found, factors=(0.25, 1, 4))))
+    seen = visit(page(found, scan=scan_epsilon(found, factors=(0.25, 1, 4))))
     words = seen.text("#epsilon-words")
     assert "when ε is 4 times the one in use, and " in words
     assert "when ε is 1/4 of the one in use." in words

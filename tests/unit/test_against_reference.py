@@ -6,7 +6,8 @@ from tests.support import reference
 from vbdm.shapes import Gaussian
 
 import vbdm
-from vbdm.bandwidth.bandwidth import Bandwidth, pilot_bandwidth
+from vbdm.bandwidth.bandwidth import Bandwidth
+from vbdm.bandwidth.pilot import pilot_bandwidth
 from vbdm.kernel.kernel import evaluate_kernel
 
 
@@ -18,9 +19,9 @@ def test_pilot_density(cloud):
     graph = all_pairs(cloud)
     rho0, q0 = reference.pilot(cloud, 8, 1.7)
     ours = pilot_bandwidth(graph, 8)
-    np.testing.assert_allclose(graph.to_caller(ours), rho0, rtol=1e-12)
+    np.testing.assert_allclose(graph.order.to_caller(ours), rho0, rtol=1e-12)
     kernel = evaluate_kernel(graph, Bandwidth.of_form("symmetric", ours), 0.5, Gaussian())
-    np.testing.assert_allclose(graph.to_caller(kernel.density(1.7)), q0, rtol=1e-12)
+    np.testing.assert_allclose(graph.order.to_caller(kernel.density(1.7)), q0, rtol=1e-12)
 
 
 @pytest.mark.parametrize("fixed", [True, False])
@@ -77,15 +78,15 @@ def test_fully_automatic_paper_method(cloud):
 def test_sparse_kernel_is_the_average_with_its_transpose(cloud):
     graph = vbdm.neighbors(cloud, 15)
     rho = np.exp(0.3 * cloud[:, 0])
-    bandwidth = Bandwidth.of_form("symmetric", graph.to_tree(rho))
+    bandwidth = Bandwidth.of_form("symmetric", graph.order.to_tree(rho))
     weights = evaluate_kernel(graph, bandwidth, 0.1, Gaussian()).weights
     dense = np.exp(-reference.squared_distances(cloud) / (0.4 * np.outer(rho, rho)))
     listed = np.zeros_like(dense)
     np.put_along_axis(listed, graph.indices, np.take_along_axis(dense, graph.indices, 1), axis=1)
-    ours = weights.in_caller_order(weights.merged()).toarray()
+    ours = graph.order.matrix_to_caller(weights.merged()).toarray()
     np.testing.assert_allclose(ours, (listed + listed.T) / 2, atol=1e-15)
     vector = np.cos(np.arange(len(cloud)))
-    product = graph.to_caller(weights @ graph.to_tree(vector))
+    product = graph.order.to_caller(weights @ graph.order.to_tree(vector))
     np.testing.assert_allclose(product, ours @ vector, rtol=1e-12)
 
 

@@ -1,13 +1,21 @@
 """Whom to cite, and the paragraph on methods."""
 
 import re
+import sys
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+from tests.support.stand_ins import fake_pynndescent
+from vbdm.solvers import Dense, EigenPairs
 
 import vbdm
+from vbdm.base import references
+from vbdm.base.credit import Credit
 from vbdm.base.wording import with_error
-from vbdm.report.citing import citations, methods_paragraph
+from vbdm.report.citing import citations, methods_paragraph, software
+from vbdm.spectrum.solvers.pencil import Unprepared
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 ROOT = Path(__file__).parents[2]
@@ -33,19 +41,15 @@ def test_only_what_was_used_is_cited(circle):
 
 
 def test_approximate_search_is_cited(circle, monkeypatch):
-    from vbdm.graph.search.approximate import ApproximateIndex
-
-    spectrum = vbdm.estimate_operator(circle).spectrum(3)
-    index = object.__new__(ApproximateIndex)
-    object.__setattr__(spectrum.operator.weights.graph, "index", index)
-    assert "DongCharikarLi2011" in keys(spectrum)
+    monkeypatch.setitem(sys.modules, "pynndescent", fake_pynndescent(miss=0))
+    spectrum = vbdm.estimate_operator(circle, search="pynndescent").spectrum(3)
+    assert keys(spectrum).count("DongCharikarLi2011") == 1
 
 
 def test_entries_are_balanced_and_name_themselves():
-    from vbdm.report import citing
-
-    known = [value for value in vars(citing).values() if isinstance(value, citing.Citation)]
-    for entry in (*known, citing.software()):
+    known = [value for value in vars(references).values() if isinstance(value, references.Citation)]
+    assert len(known) == 6
+    for entry in (*known, software()):
         assert entry.bibtex.count("{") == entry.bibtex.count("}")
         assert re.match(r"@\w+\{(\w+),", entry.bibtex).group(1) == entry.key
         # The year and the pages of the entry stand in the text, too.
@@ -83,7 +87,7 @@ def test_the_paragraph_says_what_was_done(circle):
         ({"epsilon": 0.01}, "was given"),
         ({"operator": -0.5}, "L f = Δf − 0.5 ∇f·∇q/q"),
         ({"beta": 0}, "Coifman and Lafon 2006"),
-        ({"dim": 1}, "dimension used was d = 1."),
+        ({"dim": 1}, "dimension d = 1 was given."),
         ({"potential": lambda x: x[:, 0] ** 2}, "ρ being given"),
         ({"method": "paper", "form": "left"}, "(ε ρ(x))"),
         ({"period": 20.0}, "periodic"),
@@ -103,6 +107,61 @@ def test_groups_are_told_by_their_means():
     assert float(found[1]) == pytest.approx(-mean, abs=1e-3)
     assert float(found[2]) == pytest.approx(spectrum.standard_errors[1], rel=0.1)
     assert "assume independent points" in text
+
+
+def test_every_solver_of_a_cloud_in_pieces_is_told_and_cited_once():
+    large = vbdm.datasets.sphere(1800, random_state=0).points
+    small = vbdm.datasets.sphere(200, random_state=1).points + 50
+    spectrum = vbdm.estimate_operator(np.concatenate([large, small])).spectrum(6)
+    assert spectrum.solver == "Multilevel, Dense"
+    told = methods_paragraph(spectrum)
+    assert "a multilevel preconditioned LOBPCG iteration (Knyazev 2001) and a dense solver" in told
+    assert keys(spectrum).count("Knyazev2001") == 1
+    assert "LehoucqSorensenYang1998" not in keys(spectrum)
+    # Three pieces, two of them by the same solver: it is named once.
+    three = np.concatenate([large, small, small + 50])
+    again = vbdm.estimate_operator(three).spectrum(6)
+    assert methods_paragraph(again).count("a dense solver") == 1
+
+
+@dataclass(frozen=True)
+class Mine:
+    """A solver of the user's own."""
+
+    def solve(self, pencil, n, tol):
+        pairs = Dense().solve(pencil, n, tol)
+        return EigenPairs(pairs.values, pairs.vectors, "Mine")
+
+    def prepare(self, pencil, n):
+        return Unprepared(self, pencil)
+
+
+def test_a_solver_of_ones_own_is_told_by_its_name_and_cites_nobody(circle):
+    spectrum = vbdm.estimate_operator(circle, dim=1).spectrum(3, solver=Mine())
+    assert spectrum.solver == "Mine"
+    told = methods_paragraph(spectrum)
+    assert "were computed by the solver Mine to an" in told
+    assert "dense" not in told
+    assert keys(spectrum) == ["BerryHarlim2016", "vbdm"]
+
+
+def test_a_solver_of_ones_own_may_bring_words_and_references(circle):
+    work = references.Citation("Me2026", "@misc{Me2026}", "Me. My solver. 2026.")
+    credit = Credit("Mine", "a solver of our own (Me 2026)", (work,))
+
+    class Credited(Mine):
+        def solve(self, pencil, n, tol):
+            return replace(super().solve(pencil, n, tol), solver=credit)
+
+    spectrum = vbdm.estimate_operator(circle, dim=1).spectrum(3, solver=Credited())
+    assert "computed by a solver of our own (Me 2026) to an" in methods_paragraph(spectrum)
+    assert keys(spectrum) == ["BerryHarlim2016", "vbdm", "Me2026"]
+
+
+def test_nothing_is_told_of_a_solver_where_only_zeros_were_wanted(circle):
+    spectrum = vbdm.estimate_operator(circle).spectrum(1)
+    assert spectrum.solver == "known zeros"
+    assert "computed by" not in methods_paragraph(spectrum)
 
 
 def test_preparation_is_told(circle):

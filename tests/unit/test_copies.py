@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import vbdm
-from vbdm.graph.copies import find_copies, row_hashes
+from vbdm.graph.order import find_copies, row_hashes
 
 SPHERE = vbdm.datasets.sphere(1200, random_state=3).points
 
@@ -106,7 +106,7 @@ def test_given_arrays_have_a_value_for_every_row(uneven):
 
 def test_a_graph_names_the_first_of_the_copies(uneven):
     rows, op = uneven
-    graph = op.weights.graph
+    graph = op.graph
     np.testing.assert_array_equal(graph.points, SPHERE[rows])
     assert "2000 with copies" in repr(graph)
     last = graph.indices[-1]

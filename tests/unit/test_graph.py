@@ -1,11 +1,14 @@
 """Neighbours: exact, self first, harmless under ties and duplicates."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.support.reference import squared_distances
 from vbdm.search import Auto, BruteForce, KDTree
 
 import vbdm
+from vbdm.graph.one_way import one_way_places
 
 
 def test_matches_all_distances(cloud):
@@ -46,13 +49,25 @@ def test_duplicates_keep_self_first():
 
 
 @pytest.mark.parametrize("points", ["cloud", "lattice", "duplicates"])
-def test_mutual_pairs(points, cloud):
+def test_one_way_pairs(points, cloud):
+    """A point lists another that does not list it; only the rim of the lists is looked up."""
     lattice = np.stack(np.meshgrid(np.arange(9.0), np.arange(9.0)), -1).reshape(-1, 2)
     X = {"cloud": cloud, "lattice": lattice, "duplicates": np.repeat(cloud[:30], 4, axis=0)}[points]
     graph = vbdm.neighbors(X, 10)
-    lists = [set(row) for row in graph.tree_indices.tolist()]
-    expected = [[i in lists[j] for j in row] for i, row in enumerate(graph.tree_indices.tolist())]
-    np.testing.assert_array_equal(graph.mutual, expected)
+    lists = [set(row) for row in graph.kept.indices.tolist()]
+    alone = [[i not in lists[j] for j in row] for i, row in enumerate(graph.kept.indices.tolist())]
+    for searched in (graph, replace(graph, exact=False)):
+        found = np.zeros((len(X), 10), dtype=bool)
+        for rows in (slice(0, 13), slice(13, len(X))):
+            block = searched.block(rows)
+            row, column = one_way_places(searched, block, np.ones(block.sqdist.shape, dtype=bool))
+            found[row + rows.start, column] = True
+        np.testing.assert_array_equal(found, alone)
+    # Only those that are wanted are told.
+    block = graph.block(slice(0, len(X)))
+    wanted = np.arange(10) < np.full((len(X), 1), 6)
+    row, column = one_way_places(graph, block, wanted)
+    np.testing.assert_array_equal(np.stack([row, column]), np.nonzero(alone & wanted))
 
 
 def test_from_arrays_round_trip(cloud):

@@ -51,14 +51,14 @@ def test_coordinates(cells):
     np.testing.assert_array_equal(genes.values, adata.X.toarray())
     with pytest.raises(InputError, match=r"no such matrix.*X, obsm/X_pca, obsm/frame"):
         read(path, key="X_umap")
-    with pytest.raises(InputError, match=r"--key obsm/X_pca\.$"):
+    with pytest.raises(InputError, match=r"key='obsm/X_pca'\.$"):
         read(path, key="pca")
 
 
 def test_what_was_used_is_said_unless_it_was_asked_for(cells):
     _, path = cells
     cloud, _ = prepare(read(path))
-    assert cloud.notes == ("X_pca of obsm was used; --key takes obsm/frame, obsp/distances, X.",)
+    assert cloud.notes == ("X_pca of obsm was used; `key` takes obsm/frame, obsp/distances, X.",)
     assert prepare(read(path, key="X_pca"))[0].notes == ()
 
 

@@ -72,9 +72,9 @@ def test_npz_takes_the_only_array_or_the_named_one(tmp_path, points):
     np.testing.assert_array_equal(table.values, points)
     assert table.source.selection == {"key": "points"}
     # Of the two, only one can be a table.
-    with pytest.raises(InputError, match=r"other, points.*--key points"):
+    with pytest.raises(InputError, match=r"other, points.*key='points'"):
         read(tmp_path / "two.npz")
-    with pytest.raises(InputError, match=r"--key 'ponts'.*--key points"):
+    with pytest.raises(InputError, match=r"key='ponts'.*key='points'"):
         read(tmp_path / "two.npz", key="ponts")
 
 
@@ -198,17 +198,17 @@ def test_netcdf_flattens_space(tmp_path, sea):
 def test_netcdf_takes_other_dimensions_and_variables(tmp_path, sea):
     sea["wind"] = ("time", np.arange(10.0))
     sea.to_netcdf(tmp_path / "a.nc")
-    with pytest.raises(InputError, match=r"wind\(time\).*--variable"):
+    with pytest.raises(InputError, match=r"wind\(time\).*variable='sst'"):
         read(tmp_path / "a.nc")
-    with pytest.raises(InputError, match=r"--variable 'wnd'. In the file: depth, sst, wind\.") as e:
+    with pytest.raises(InputError, match=r"variable='wnd'. In the file: depth, sst, wind\.") as e:
         read(tmp_path / "a.nc", variable="wnd")
-    assert str(e.value).endswith("such as --variable wind.")
+    assert str(e.value).endswith("such as variable='wind'.")
     both = read(tmp_path / "a.nc", variable="sst,wind")
     np.testing.assert_array_equal(both.values[:, -1], np.arange(10.0))
     assert both.names[-1] == "wind"
     flat = read(tmp_path / "a.nc", variable="depth", sample_dims="lat,lon")
     assert flat.values.shape == (6, 1)
-    with pytest.raises(InputError, match=r"no dimension 'time'.*--sample-dims lat"):
+    with pytest.raises(InputError, match=r"no dimension 'time'.*sample_dims='lat'"):
         read(tmp_path / "a.nc", variable="depth")
 
 
@@ -222,7 +222,7 @@ def test_zarr_of_xarray_by_variable(tmp_path, sea):
 
 def test_format_by_name_and_by_suffix(tmp_path, points):
     np.savetxt(tmp_path / "data.out", points)
-    with pytest.raises(InputError, match=r"Known are: npy .*--format"):
+    with pytest.raises(InputError, match=r"Known are: npy .*format='text'"):
         read(tmp_path / "data.out")
     for name in ("text", "csv"):
         np.testing.assert_allclose(read(tmp_path / "data.out", format=name).values, points)

@@ -105,7 +105,7 @@ def test_missing_values(file):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("x,y\n1,2\n3,four\n", ["'four'", "line 3", "column 'y'", "--columns x"]),
+        ("x,y\n1,2\n3,four\n", ["'four'", "line 3", "column 'y'", "columns='x'"]),
         ("# c\n\nx y\n1 2\n\n3 ?\n", ["'?'", "line 6", "column 'y'"]),
         ('x,y\n"1,5",2\n', ["'1,5'", "line 2", "Decimal commas"]),
         ("x;y\n1,5;2\n3,5;1.200\n", ["A cell", "'1,5'", "line 2"]),
@@ -167,7 +167,7 @@ def test_whole_numbers_can_be_names(file, text, names):
     assert table.names == names
     assert len(table.values) == text.count("\n") - 1
     assert table.source.selection["header"] == "yes, numbers were taken as names"
-    assert "--no-header" in table.notes[0]
+    assert "header=False" in table.notes[0]
     assert len(read(path, header=False).values) == text.count("\n")
 
 
@@ -215,7 +215,7 @@ def test_decimal_commas_beside_other_columns_and_alone(file):
 
 def test_two_readings_of_a_comma_are_asked_about(file):
     path = file("0,6520\n0,0712\n1,3000\n")
-    with pytest.raises(InputError, match=r"such as 0,0712\. .*points.*--no-header"):
+    with pytest.raises(InputError, match=r"such as 0,0712\. .*points.*header=False"):
         read(path)
     assert read(path, header=False).values.tolist() == [[0, 6520], [0, 712], [1, 3000]]
     # Whole numbers of any length are no reason to ask.
@@ -227,7 +227,7 @@ def test_a_first_line_with_numbers_is_not_taken_as_names_silently(file, text):
     table = read(file(text))
     first = text.split("\n")[0].replace(",", ", ")
     assert table.notes == (
-        f"The first line ({first}) was taken as names; --no-header reads it as a point.",
+        f"The first line ({first}) was taken as names; header=False reads it as a point.",
     )
     assert table.source.selection["header"] == "yes, numbers were taken as names"
     # Asked for, it needs no note; nor do names without numbers, or above row labels.

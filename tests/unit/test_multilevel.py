@@ -59,15 +59,15 @@ CASES = {
 
 @cache
 def pencil_of(name):
-    """The pencil as `vbdm.spectrum.spectrum` makes it, with ε such that K sums up to 15 in the median."""
+    """The pencil as `vbdm.spectrum` makes it, with ε such that K sums up to 15 in the median."""
     make, operator, dim, k = CASES[name]
-    graph = vbdm.graph.graph.neighbors(make(), k)
+    graph = vbdm.neighbors(make(), k)
     low, high = 1e-6, 1e6
     for _ in range(20):
         epsilon = np.sqrt(low * high)
         op = vbdm.estimate_operator(graph, operator, "paper", dim=dim, epsilon=epsilon)
         low, high = (epsilon, high) if np.median(op.kernel.row_sums) < 15 else (low, epsilon)
-    return Pencil(op.weights, op.degrees, op.degrees * op.steps, graph.tree_points)
+    return Pencil(op.weights, op.degrees, op.degrees * op.steps, graph.point_set.coordinates)
 
 
 @cache
@@ -145,7 +145,7 @@ def test_a_graph_with_a_hub_is_coarsened():
 def test_larger_curve_against_shift_invert():
     points = datasets.closed_curve(8000, random_state=1).points
     op = vbdm.estimate_operator(points, "laplacian", "paper", dim=1, n_neighbors=46)
-    pencil = Pencil(op.weights, op.degrees, op.degrees * op.steps, op.weights.graph.tree_points)
+    pencil = Pencil(op.weights, op.degrees, op.degrees * op.steps, op.graph.point_set.coordinates)
     exact = ShiftInvert().solve(pencil, 12, 1e-10)
     pairs = Multilevel().solve(pencil, 12, 1e-4)
     assert error(pairs, exact, pencil) <= 1e-4
@@ -177,10 +177,11 @@ def test_another_mass_and_a_warm_start_reuse_the_preparation():
 
 def test_same_input_same_output_and_nothing_is_changed():
     pencil = pencil_of("S2")
-    before = [pencil.weights.values.copy(), pencil.degrees.copy(), pencil.mass.copy()]
+    before = [pencil.weights.listed.data.copy(), pencil.degrees.copy(), pencil.mass.copy()]
     first, second = (Multilevel().solve(pencil, 10, 1e-4) for _ in range(2))
     np.testing.assert_array_equal(first.vectors, second.vectors)
-    for old, new in zip(before, [pencil.weights.values, pencil.degrees, pencil.mass], strict=True):
+    after = [pencil.weights.listed.data, pencil.degrees, pencil.mass]
+    for old, new in zip(before, after, strict=True):
         np.testing.assert_array_equal(old, new)
 
 
@@ -193,7 +194,7 @@ def test_failure_is_said_with_numbers_and_advice():
 def test_more_pairs_than_prepared_for_are_refused():
     points = datasets.sphere(4000, random_state=0).points
     op = vbdm.estimate_operator(points, method="paper", dim=2, epsilon=0.003, n_neighbors=64)
-    pencil = Pencil(op.weights, op.degrees, op.degrees * op.steps, op.weights.graph.tree_points)
+    pencil = Pencil(op.weights, op.degrees, op.degrees * op.steps, op.graph.point_set.coordinates)
     with pytest.raises(vbdm.InputError, match=r"prepare\(pencil, n=400\)"):
         Multilevel(coarsest=200).prepare(pencil, 10).solve(pencil.mass, 400, 1e-4)
 
@@ -202,7 +203,7 @@ def test_few_points_are_left_to_the_dense_solver():
     points = datasets.sphere(300, random_state=0).points
     op = vbdm.estimate_operator(points, method="paper", dim=2, epsilon=0.05, n_neighbors=64)
     pencil = Pencil(op.weights, op.degrees, op.degrees * op.steps)
-    assert Multilevel().solve(pencil, 30, 1e-4).solver == "Dense"
+    assert Multilevel().solve(pencil, 30, 1e-4).solver == Dense.credit
 
 
 def test_tree_cells_are_nested_and_follow_the_points():

@@ -1,4 +1,4 @@
-"""The page as text, and how modes are followed over ε."""
+"""The page as text: every number in its place, nothing from outside that runs."""
 
 import base64
 import json
@@ -8,15 +8,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from vbdm.progress import listening
 
 import vbdm
-from vbdm.bandwidth.epsilon_by_degree import degree_target
 from vbdm.base.wording import with_error
-from vbdm.report import Sensitivity, page, sensitivity, why_no_sensitivity, write_page
+from vbdm.report import page, write_page
 from vbdm.report._payload import MISSING, STEPS, quantised, style_of
+from vbdm.trust.epsilon_scan import EpsilonScan
 from vbdm.trust.groups import groups_of
-from vbdm.trust.sensitivity import fair_rows, followed, matched, on_some
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 
@@ -28,7 +26,7 @@ def sphere():
 
 @pytest.fixture(scope="module")
 def moved(sphere):
-    return sensitivity(sphere, n_drawn=400, factors=(0.5, 1, 2))
+    return vbdm.scan_epsilon(sphere, (0.5, 1, 2), n_drawn=400)
 
 
 @pytest.fixture(scope="module")
@@ -41,118 +39,14 @@ def data_of(text):
     return json.loads(re.search(r'id="data">(.*?)</script>', text, re.S).group(1))
 
 
-def test_the_chosen_epsilon_is_the_result_itself(sphere, moved):
-    assert moved.epsilons[moved.chosen] == sphere.operator.epsilon
-    np.testing.assert_allclose(moved.eigenvalues[moved.chosen], sphere.eigenvalues)
-    np.testing.assert_allclose(moved.standard_errors[moved.chosen], sphere.standard_errors)
-    assert moved.n_points == 600
-    assert len(moved.rows) == 400
-
-
-def test_modes_keep_their_signs_and_rotations(sphere, moved):
-    own = sphere.eigenfunctions[moved.rows]
-    for step in range(len(moved.epsilons)):
-        seen = moved.eigenfunctions[step]
-        likeness = [np.corrcoef(seen[:, j], own[:, j])[0, 1] for j in (1, 2, 3)]
-        # Three times degenerate: without the rotation it would be anything from -1 to 1.
-        assert min(likeness) > 0.97
-
-
-def test_a_mode_is_followed_through_a_change_of_order(sphere):
-    truth = sphere.eigenfunctions
-    # The group 4 to 8 overtakes the group 1 to 3, with other signs.
-    order = np.array([0, 4, 5, 6, 7, 8, 1, 2, 3])
-    other = replace(sphere, eigenvalues=sphere.eigenvalues[order], eigenfunctions=-truth[:, order])
-    other.__dict__["standard_errors"] = sphere.standard_errors[order]
-    values, errors, functions = followed(other, other.eigenfunctions, truth, sphere)
-    np.testing.assert_allclose(values, sphere.eigenvalues)
-    np.testing.assert_allclose(errors, sphere.standard_errors)
-    np.testing.assert_allclose(functions, truth, atol=1e-8)
-
-
-def test_a_mode_without_likeness_is_a_gap(sphere):
-    truth = sphere.eigenfunctions
-    functions = truth.copy()
-    functions[:, 8] = np.random.default_rng(0).standard_normal(len(truth))
-    values, errors, seen = followed(sphere, functions, truth, sphere)
-    assert np.isnan(values[8])
-    assert np.isnan(errors[8])
-    assert np.isnan(seen[:, 8]).all()
-    assert np.isfinite(values[:8]).all()
-    fewer = followed(sphere, truth[:, :5], truth, sphere)[0]
-    assert np.isfinite(fewer[:4]).all()
-    assert np.isnan(fewer).sum() >= 4
-
-
-def test_matching_gives_every_mode_a_partner_of_its_own():
-    q = np.linalg.qr(np.random.default_rng(0).standard_normal((50, 5)))[0]
-    assert matched(q[:, [2, 0, 1, 4, 3]], q).tolist() == [1, 2, 0, 4, 3]
-    assert matched(q[:, :3], q).tolist() == [0, 1, 2, -1, -1]
-
-
-def test_large_clouds_are_estimated_from_a_fair_part(large):
-    found = sensitivity(large, n_drawn=1500, factors=(1, 2))
-    assert found.n_points == len(found.rows) == 1500
-    # The truth is -1, -1; a part that preferred sparse points would give -0.7.
-    np.testing.assert_allclose(found.eigenvalues[found.chosen][1:3], -1, atol=0.15)
-    assert "1,500 of the 21,000 points" in page(large, sensitivity=found)
-    # Fewer points need a wider kernel: the grid is around the ε of the part.
-    assert found.epsilons[found.chosen] == on_some(large.operator, found.rows).epsilon
-    assert found.epsilons[found.chosen] > 1.5 * large.operator.epsilon
-    assert len(fair_rows(large, 30_000)) == 21_000
-
-
-def test_parts_have_the_numbers_of_neighbours_of_the_whole():
-    points, some = vbdm.datasets.circle(800, random_state=0).points, np.arange(0, 800, 2)
-    wide = vbdm.estimate_operator(points, effort=2, n_density_neighbors=24)
-    part = on_some(wide, some)
-    assert part.source.n_density_neighbors == 24
-    assert part.tuning.target == pytest.approx(2 * degree_target(400))
-    paper = vbdm.estimate_operator(points, method="paper", n_neighbors=100, n_density_neighbors=70)
-    part = on_some(paper, some)
-    assert (part.n_neighbors, part.source.n_density_neighbors) == (100, 70)
-
-
-def test_only_the_largest_piece_is_followed_where_only_it_was_solved():
-    circles = [vbdm.datasets.circle(150 - i, random_state=i).points + 30 * i for i in range(6)]
-    operator = vbdm.estimate_operator(np.concatenate(circles))
-    found = sensitivity(operator.spectrum(4, components="largest"), factors=(0.5, 1, 2))
-    assert np.isfinite(found.eigenvalues).all()
-    # The truth for a circle: 0, -1, -1, -4.
-    np.testing.assert_allclose(found.eigenvalues[:, 1:3], -1, atol=0.3)
-
-
-def test_arrays_there_and_back(moved):
-    back = Sensitivity.from_arrays(moved.as_arrays())
-    for name, value in vars(moved).items():
-        np.testing.assert_array_equal(getattr(back, name), value)
-    assert back.n_points == moved.n_points
-    assert type(back.chosen) is int
-
-
-def test_progress_is_reported(sphere):
-    seen = []
-    with listening(seen.append):
-        sensitivity(sphere, n_drawn=50, factors=(1, 2))
-    own = [p for p in seen if p.room == "sensitivity"]
-    assert [p.share for p in own] == [0.0, 0.5, 1.0]
-
-
-def test_where_epsilon_cannot_be_varied():
-    points = vbdm.datasets.circle(150, random_state=0).points
-    left = vbdm.estimate_operator(points, method="paper", form="left").spectrum(3)
-    assert sensitivity(left) is None
-    assert "left form" in why_no_sensitivity(left)
-
-
 def test_same_input_same_bytes(sphere, moved):
-    text = page(sphere, sensitivity=moved)
-    assert text == page(sphere, sensitivity=moved)
+    text = page(sphere, scan=moved)
+    assert text == page(sphere, scan=moved)
     assert not re.search(r"\{\{\w+\}\}", text)
 
 
 def test_values_survive_the_page(sphere, moved):
-    data = data_of(page(sphere, sensitivity=moved))
+    data = data_of(page(sphere, scan=moved))
     channel = next(c for c in data["channels"] if c["label"] == "eigenfunction 3")
     whole = np.frombuffer(base64.b64decode(channel["data"]), "<u2").astype(float)
     values = channel["low"] + (channel["high"] - channel["low"]) * whole / STEPS
@@ -164,7 +58,7 @@ def test_values_survive_the_page(sphere, moved):
 
 def test_places_are_among_the_drawn_points(sphere, moved):
     """With fewer points drawn than there are, a place is no longer the number of a row."""
-    data = data_of(page(sphere, sensitivity=moved, n_drawn=300))
+    data = data_of(page(sphere, scan=moved, n_drawn=300))
     rows, places = (
         np.frombuffer(base64.b64decode(text), "<u4")
         for text in (data["rows"], data["sensitivity"]["places"])
@@ -264,18 +158,18 @@ def test_thinning_keeps_unresolved_points_and_says_so(large):
     assert sum(data["density"]["counts"]) == 21_000
 
 
-def full_sensitivity(spectrum):
+def full_scan(spectrum):
     """As large as it gets: seven ε, 5,000 points."""
     rows = np.arange(0, 20_000, 4)
     n = len(spectrum.eigenvalues)
     steps = np.repeat(spectrum.eigenfunctions[None, rows].astype(np.float32), 7, axis=0)
     table = np.tile(spectrum.eigenvalues, (7, 1))
-    return Sensitivity(2.0 ** np.arange(7), table, np.ones((7, n)), rows, steps, 20_000, 3)
+    return EpsilonScan(2.0 ** np.arange(7), table, np.ones((7, n)), rows, steps, 20_000, 3)
 
 
 def test_the_page_is_small(large):
     """What is drawn does not grow with the cloud: a million points make the same page."""
-    text = page(large, sensitivity=full_sensitivity(large))
+    text = page(large, scan=full_scan(large))
     assert 1e6 < len(text.encode()) < 2.7e6
 
 
@@ -286,12 +180,12 @@ def test_even_many_eigenfunctions_fit(large):
         large,
         eigenvalues=-np.linspace(0, 9, many),
         eigenfunctions=large.eigenfunctions[:, repeated],
-        residuals=np.zeros(many),
+        solve=replace(large.solve, residuals=np.zeros(many)),
         extent=np.full(many, 100.0),
     )
     wide.__dict__["standard_errors"] = np.full(many, 0.1)
     wide.__dict__["groups"] = tuple(np.arange(many)[:, None])
-    text = page(wide, sensitivity=full_sensitivity(wide))
+    text = page(wide, scan=full_scan(wide))
     assert len(text.encode()) < 8e6
     assert "60 rows: scroll to see all" in text
 
@@ -347,11 +241,11 @@ def test_columns_and_rows_are_named(sphere):
 def test_copies_and_loaded_models(tmp_path):
     points = vbdm.datasets.circle(150, random_state=0).points
     spectrum = vbdm.estimate_operator(np.r_[points, points[:20]]).spectrum(4)
-    found = sensitivity(spectrum, factors=(0.5, 1))
+    found = vbdm.scan_epsilon(spectrum, (0.5, 1))
     assert found.eigenfunctions.shape == (2, 170, 4)
     path = tmp_path / "model.vbdm"
     vbdm.save(spectrum, path, kernel=False)
     loaded = vbdm.load(path)
-    again = sensitivity(loaded, factors=(0.5, 1))
+    again = vbdm.scan_epsilon(loaded, (0.5, 1))
     np.testing.assert_allclose(again.eigenvalues, found.eigenvalues, atol=1e-8)
-    assert data_of(page(loaded, sensitivity=again))["drawn"] == 170
+    assert data_of(page(loaded, scan=again))["drawn"] == 170

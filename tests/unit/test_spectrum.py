@@ -58,13 +58,13 @@ def test_a_shattered_cloud_costs_no_time():
 
 
 def test_saturated_neighbours_are_reported(cloud):
-    with pytest.warns(vbdm.SaturatedNeighborsWarning, match="100% of the points the 10 nearest"):
+    with pytest.warns(vbdm.SaturatedNeighborsWarning, match="100 % of the points the 10 nearest"):
         vbdm.estimate_operator(cloud, method="paper", dim=2, epsilon=1.0, n_neighbors=10)
 
 
 def test_fixed_bandwidth_on_a_tail_is_reported():
     X = vbdm.datasets.ou(20_000, sampling="grid").points
-    with pytest.warns(vbdm.UnboundedErrorWarning, match="negative beta"):
+    with pytest.warns(vbdm.UnboundedErrorWarning, match="Use a negative `beta`"):
         vbdm.estimate_operator(X, "generator", "paper", beta=0, dim=1, epsilon=1e-7)
 
 

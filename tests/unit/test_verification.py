@@ -10,8 +10,8 @@ from vbdm.solvers import Dense, Pencil, ShiftInvert
 import vbdm
 from vbdm import datasets
 from vbdm.spectrum.pieces import Pieces
+from vbdm.spectrum.solve import pencil_of
 from vbdm.spectrum.solvers.factors import affordable, count_below, elimination_work
-from vbdm.spectrum.spectrum import pencil_of
 from vbdm.trust import verification
 from vbdm.trust.verification import Verification, clear_gap, compare, overlooked_by
 
@@ -52,19 +52,22 @@ def operator(name, n):
     return vbdm.estimate_operator(make(n), kind, method)
 
 
+def with_log(spectrum, **entries):
+    """Return the spectrum with another account of its solve."""
+    return replace(spectrum, solve=replace(spectrum.solve, **entries))
+
+
 def shortened(spectrum, place):
     """Return the spectrum as a solver would give it that has missed one eigenvalue."""
-    return replace(
-        spectrum,
-        eigenvalues=np.delete(spectrum.eigenvalues, place),
-        pencil_eigenvalues=np.delete(spectrum.pencil_eigenvalues, place),
-    )
+    listed = replace(spectrum, eigenvalues=np.delete(spectrum.eigenvalues, place))
+    theta = np.delete(spectrum.solve.pencil_eigenvalues, place)
+    return with_log(listed, pencil_eigenvalues=theta)
 
 
 def changed(spectrum, place, factor):
-    theta = spectrum.pencil_eigenvalues.copy()
+    theta = spectrum.solve.pencil_eigenvalues.copy()
     theta[place] *= factor
-    return replace(spectrum, pencil_eigenvalues=theta)
+    return with_log(spectrum, pencil_eigenvalues=theta)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -113,7 +116,7 @@ def test_spectra_pass_and_a_lost_copy_is_found(name, n_points):
         assert "counted below" in result.note
     assert result.reference[0] == 0
     # Not the last: without it the list is that of eleven.
-    theta = spectrum.pencil_eigenvalues
+    theta = spectrum.solve.pencil_eigenvalues
     for place in (0, 1, 5, 9) if n_points <= 2500 else (0, 5):
         result = shortened(spectrum, place).verify()
         if theta[place] < 0.999 * np.delete(theta, place).max():
@@ -127,26 +130,26 @@ def test_wrong_values_and_too_many_copies_do_not_pass():
     result = changed(spectrum, 5, 1.001).verify()
     assert not result.passed
     assert result.error == pytest.approx(1e-3, rel=0.1)
-    theta = spectrum.pencil_eigenvalues
-    doubled = replace(spectrum, pencil_eigenvalues=np.r_[theta, theta[1]])
+    theta = spectrum.solve.pencil_eigenvalues
+    doubled = with_log(spectrum, pencil_eigenvalues=np.r_[theta, theta[1]])
     assert not doubled.verify().passed
 
 
 def test_only_the_largest_piece():
     op = operator("two pieces", 3000)
     spectrum = op.spectrum(8, components="largest")
-    assert spectrum.n_solved == 1
+    assert spectrum.pieces.n_solved == 1
     assert spectrum.verify().passed
-    assert op.spectrum(8).n_solved == 2
+    assert op.spectrum(8).pieces.n_solved == 2
 
 
 def test_modes_that_were_left_out_are_not_missing():
     clean = datasets.ou(3000, dim=2, random_state=2)
     sample = datasets.with_outliers(clean, box=30.0, random_state=3)
     spectrum = vbdm.estimate_operator(sample.points, "generator").spectrum(10)
-    assert 0 < spectrum.left_out.size <= spectrum.set_aside.size
+    assert 0 < spectrum.left_out.size <= spectrum.solve.set_aside.size
     assert spectrum.verify().passed
-    assert not replace(spectrum, set_aside=np.empty(0)).verify().passed
+    assert not with_log(spectrum, set_aside=np.empty(0)).verify().passed
 
 
 def test_without_factors_lanczos_checks_and_says_so(monkeypatch):
@@ -165,7 +168,7 @@ def test_what_both_solvers_overlook_is_counted(name):
     op = operator(name, 2600)
     pencil = pencil_of(op)
     labels = op.spectrum(3).components
-    pieces = Pieces(op.weights.graph.to_tree(labels), int(labels.max()) + 1)
+    pieces = Pieces(op.graph.order.to_tree(labels), int(labels.max()) + 1)
     theta = Dense().solve(pencil, 18, 0.0).values
     assert overlooked_by(theta, 12, pencil, pieces)[0] == 0
     for place in (1, 4, 8):
@@ -228,7 +231,7 @@ def test_zeros_only():
 def test_unsymmetric_forms_have_residuals_instead():
     X = np.random.default_rng(0).standard_normal((200, 2))
     spectrum = vbdm.estimate_operator(X, method="paper", dim=2, form="left").spectrum(4)
-    assert 0 <= spectrum.error_estimate < 1e-6
+    assert 0 <= spectrum.solve.error_estimate < 1e-6
     with pytest.raises(vbdm.InputError, match=r"spectrum\.residuals"):
         spectrum.verify()
 

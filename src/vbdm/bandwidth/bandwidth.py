@@ -1,12 +1,19 @@
-"""How wide the kernel is at each point: one factor for its row, one for its column."""
+"""How wide the kernel is at each point, and the rules by which that is decided."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ..base.checks import FloatArray
+from ..base.checks import FloatArray, check_per_point
+from ..base.credit import Credit
+from ..base.errors import InputError, bad_input
+from ..base.references import DIFFUSION_MAPS
+from ..graph.neighbor_graph import NeighborGraph
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,3 +57,210 @@ class Bandwidth:
     def squared(self) -> FloatArray:
         """The local squared length a(x) b(x), in units of ε."""
         return self.row * self.column
+
+
+#: One number per point, or a function of the points that returns them.
+PerPoint = ArrayLike | Callable[[FloatArray], ArrayLike]
+
+
+class BandwidthRule(Protocol):
+    """Gives ρ at the data and at new points; a user's own may be passed as `bandwidth`."""
+
+    @property
+    def beta(self) -> float | None:
+        """Exponent of ρ = q^β, or None where ρ is no power of the density."""
+
+    def settled(self, graph: NeighborGraph, dim: float) -> BandwidthRule:
+        """Return the rule with everything decided that depends on the data and the dimension d."""
+
+    def on_data(
+        self, graph: NeighborGraph, pilot: FloatArray
+    ) -> FloatArray | tuple[FloatArray, FloatArray]:
+        """Return ρ, (M,), from the pilot density q0, (M,), both in the order inside."""
+
+    def at(self, points: FloatArray, pilot: FloatArray) -> FloatArray:
+        """Return ρ at new points, (m, n), from the pilot density there, (m,)."""
+
+
+@dataclass(frozen=True)
+class PowerOfDensity:
+    """ρ = q0^β, q0 being the pilot density.
+
+    Attributes
+    ----------
+    beta : float or None
+        β; None: -min(1/2, 1/d), with which ρ is at most as wide as the distance to neighbours,
+        and the sampling error stays bounded where the density tends to 0. 0 is the fixed kernel
+        (diffusion maps).
+    """
+
+    beta: float | None = None
+
+    @property
+    def credit(self) -> Credit:
+        """The fixed kernel is that of diffusion maps."""
+        fixed = (DIFFUSION_MAPS,) if self.beta == 0 else ()
+        return Credit("power of the density", "a power of the pilot density", fixed)
+
+    def settled(self, graph: NeighborGraph, dim: float) -> PowerOfDensity:
+        """Return the rule with β decided."""
+        return PowerOfDensity(self.exponent(dim))
+
+    def exponent(self, dim: float) -> float:
+        """Return β in dimension d."""
+        return -min(0.5, 1 / dim) if self.beta is None else self.beta
+
+    def on_data(self, graph: NeighborGraph, pilot: FloatArray) -> FloatArray:
+        """Return q0^β."""
+        return self.at(np.empty((0, 0)), pilot)
+
+    def at(self, points: FloatArray, pilot: FloatArray) -> FloatArray:
+        """Return q0^β."""
+        return np.asarray(pilot ** (self.beta or 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class GivenBandwidth:
+    """A bandwidth of the user's own.
+
+    Attributes
+    ----------
+    values : (N,) array, or callable on the points
+        ρ > 0, a length up to a constant factor. An array is known at the data only.
+    """
+
+    values: PerPoint
+    beta: None = None
+
+    def settled(self, graph: NeighborGraph, dim: float) -> GivenBandwidth:
+        """Return the rule as it is."""
+        return self
+
+    def on_data(self, graph: NeighborGraph, pilot: FloatArray) -> FloatArray:
+        """Return ρ, checked to be positive."""
+        return positive(evaluated(self.values, graph, "bandwidth"))
+
+    def at(self, points: FloatArray, pilot: FloatArray) -> FloatArray:
+        """Return the user's function at new points."""
+        return positive(called(self.values, points, "bandwidth"))
+
+
+@dataclass(frozen=True, eq=False)
+class TwoBandwidths:
+    """The pair (ρ1, ρ2) of the two-sided form, each as in `GivenBandwidth`."""
+
+    first: PerPoint
+    second: PerPoint
+    beta: None = None
+
+    def settled(self, graph: NeighborGraph, dim: float) -> TwoBandwidths:
+        """Return the rule as it is."""
+        return self
+
+    def on_data(self, graph: NeighborGraph, pilot: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return ρ1 and ρ2."""
+        first, second = (
+            positive(evaluated(part, graph, "bandwidth")) for part in (self.first, self.second)
+        )
+        return first, second
+
+    def at(self, points: FloatArray, pilot: FloatArray) -> FloatArray:
+        """Refuse: the two-sided form is not extended."""
+        raise bad_input(
+            "Two bandwidths are not extended to new points.",
+            received="form='two-sided'",
+            because="The rows of an unsymmetric kernel are not those of an eigenvector.",
+            hint="Use form='symmetric'.",
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class FromPotential:
+    r"""ρ = exp(-U/(d+2)), whose drift (d+2)∇ρ/ρ is -∇U (after Eq. "gradientFlow").
+
+    Attributes
+    ----------
+    potential : (N,) array, or callable on the points
+        U, minus the logarithm of the wanted invariant density.
+    dim : float or None
+        d; None until the rule is settled.
+    centre : float or None
+        The median of U over the data, which is taken off: a constant added to U scales ρ, which
+        changes nothing but the unit of ε. None until the rule is settled.
+    """
+
+    potential: PerPoint
+    dim: float | None = None
+    centre: float | None = None
+    beta: None = None
+
+    def settled(self, graph: NeighborGraph, dim: float) -> FromPotential:
+        """Return the rule with dimension and centre decided."""
+        U = evaluated(self.potential, graph, "potential")
+        if np.ptp(U) / (dim + 2) > 600:
+            raise bad_input(
+                "`potential` spans too wide a range.",
+                received=f"values from {U.min():.3g} to {U.max():.3g}",
+                because="exp(-U/(d+2)) would overflow or underflow.",
+                hint="Check its units: U enters as -log of the invariant density.",
+            )
+        return replace(self, dim=dim, centre=float(np.median(U)))
+
+    def on_data(self, graph: NeighborGraph, pilot: FloatArray) -> FloatArray:
+        """Return ρ at the data."""
+        return self.width(evaluated(self.potential, graph, "potential"))
+
+    def at(self, points: FloatArray, pilot: FloatArray) -> FloatArray:
+        """Return ρ at new points."""
+        return self.width(called(self.potential, points, "potential"))
+
+    def width(self, potential: FloatArray) -> FloatArray:
+        """Return exp(-(U - centre)/(d+2))."""
+        if self.dim is None or self.centre is None:
+            raise TypeError("the rule is not settled yet")
+        return np.asarray(np.exp(-(potential - self.centre) / (self.dim + 2)))
+
+
+def positive(values: FloatArray) -> FloatArray:
+    """Return a bandwidth, if it is positive everywhere."""
+    if not (values > 0).all():
+        raise bad_input(
+            "`bandwidth` must be positive everywhere.",
+            received=f"a smallest value of {values.min():.3g}",
+            because="It is a length at every point.",
+            hint="Add a floor, or pass the exponential of a function.",
+        )
+    return values
+
+
+def called(function: PerPoint, points: FloatArray, name: str) -> FloatArray:
+    """Return a user's function at new points."""
+    if not callable(function):
+        raise unknown_there(name)
+    return check_per_point(function(points), name, len(points))
+
+
+def unknown_there(name: str) -> InputError:
+    """Say that an array is known at the data only."""
+    return bad_input(
+        f"`{name}` is not known at new points.",
+        received=f"`{name}` as an array",
+        because="It holds values at the training points only.",
+        hint=f"Pass `{name}` as a function of the points.",
+    )
+
+
+def evaluated(function: PerPoint, graph: NeighborGraph, name: str) -> FloatArray:
+    """Return one number per point, (M,) in the order inside, from an array or a function."""
+    values: Any = function
+    if callable(function):
+        if graph.points is None:
+            raise bad_input(
+                f"`{name}` is a function of the points, but this graph has none.",
+                received="a precomputed graph",
+                because="Only neighbours and distances were given.",
+                hint=f"Pass `{name}` as an array with one number per point.",
+            )
+        values = function(graph.points)
+    checked = check_per_point(values, name, graph.order.n_rows)
+    return np.asarray(graph.order.to_tree(checked), dtype=np.float64)

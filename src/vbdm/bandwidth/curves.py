@@ -8,10 +8,10 @@ from functools import cached_property
 import numpy as np
 
 from ..base.checks import FloatArray, frozen
-from ..base.threads import in_order
-from ..graph.search.exact import chunks, squared_distances
+from ..base.threads import in_order, slices
+from ..graph.search.exact import squared_distances
 from .bandwidth import Bandwidth
-from .sampled_rows import SampledRows
+from .scaled import SampledRows
 
 #: Far points drawn for each sampled row, to see the part of S(ε) beyond the neighbours.
 FAR_PAIRS = 64
@@ -119,7 +119,7 @@ class DegreeCurve:
                 moments[i] = np.einsum("ij,ij->i", z, h) + np.einsum("ij,ij->i", z_far, h_far)
             return degrees, moments
 
-        results = in_order(work, chunks(len(self.rows.index), size=64))
+        results = in_order(work, slices(len(self.rows.index), size=64))
         degrees, moments = (np.hstack(part) for part in zip(*results, strict=True))
         return degrees, moments
 

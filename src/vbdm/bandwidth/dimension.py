@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar, Protocol
 
@@ -19,7 +19,7 @@ from ..graph.neighbor_graph import NeighborGraph
 N_BLOCKS = 64
 #: Beyond this no number of points would suffice, and the constants of the kernel overflow.
 LARGEST = 100
-GIVEN = Credit("given", "given")
+GIVEN, UNNAMED = Credit("given", "given"), Credit("", "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,17 +32,20 @@ class Dimension:
         The estimate that is used.
     standard_error : float
         Its sampling error; NaN if the dimension was given, or read from a slope.
+    scales : (m,) int array or None
+        Numbers of neighbours at which the dimension was read: 8, 16 and 32 by default.
     by_scale : (m,) array or None
-        What was read from the nearest 8, 16 and 32 neighbours. A clean manifold gives nearly equal
-        numbers; noise makes the small scales read the dimension of the noise.
+        What was read there. A clean manifold gives nearly equal numbers; noise makes the small
+        scales read the dimension of the noise.
     credit : Credit
-        The rule it came from.
+        The rule it came from; left out, it becomes the name of the rule's class.
     """
 
     value: float
     standard_error: float = np.nan
+    scales: FloatArray | None = None
     by_scale: FloatArray | None = None
-    credit: Credit = GIVEN
+    credit: Credit = UNNAMED
 
     @property
     def drift(self) -> float:
@@ -57,6 +60,14 @@ class DimensionRule(Protocol):
 
     def estimate(self, graph: NeighborGraph, rho0: FloatArray) -> Dimension:
         """Return the dimension of a cloud from its neighbours and the pilot bandwidth ρ0, (M,)."""
+
+
+def found_by(rule: DimensionRule, graph: NeighborGraph, rho0: FloatArray) -> Dimension:
+    """Return what a rule finds; a rule that does not say its name goes by that of its class."""
+    found, name = rule.estimate(graph, rho0), type(rule).__name__
+    if found.credit.name:
+        return found
+    return replace(found, credit=Credit(name, f"found by the rule {name}"))
 
 
 @dataclass(frozen=True)
@@ -77,7 +88,7 @@ class GivenDimension:
 
     def estimate(self, graph: NeighborGraph, rho0: FloatArray) -> Dimension:
         """Return the number."""
-        return Dimension(float(self.dim))
+        return Dimension(float(self.dim), credit=GIVEN)
 
 
 @dataclass(frozen=True)
@@ -125,7 +136,10 @@ class ByRatios:
             raise no_dimension("neighbour distances that are all nearly equal")
         value = 1 / inverse.mean()
         by_scale = np.array([1 / reading.mean() for reading in readings])
-        return Dimension(float(value), float(error * value**2), frozen(by_scale), self.credit)
+        return Dimension(
+            float(value), float(error * value**2), frozen(np.array(scales)), frozen(by_scale),
+            self.credit,
+        )  # fmt: skip
 
 
 def no_dimension(received: str) -> InputError:

@@ -17,8 +17,7 @@ from ..base.checks import FloatArray, check_positive
 from ..base.errors import bad_input
 from ..base.shapes import Shape
 from .curves import DegreeCurve
-from .sampled_rows import SampledRows, grow_rows, neighbors_needed
-from .scaled import ScaledPairs
+from .scaled import SampledRows, ScaledPairs, grow_rows, neighbors_needed
 from .tuning import Tuning
 
 #: Two conditions on the degrees: on this quantile of them, and on the tenth sparsest point.
@@ -88,7 +87,7 @@ class GivenEpsilon:
     def choose(self, pairs: ScaledPairs) -> Tuning:
         """Return the number, with the degrees that it gives if wanted."""
         if not self.looks:
-            return Tuning(self.epsilon)
+            return Tuning(self.epsilon, rule="given")
         return tuned(pairs, lambda rows: self.epsilon, rule="given")
 
 

@@ -12,8 +12,7 @@ from ..base.credit import Credit
 from ..base.errors import TuningWarning, bad_input, warn_user
 from ..base.shapes import Gaussian, as_shape
 from ..graph.neighbor_graph import NeighborGraph
-from .bandwidth import Bandwidth
-from .bandwidth_rules import GivenBandwidth, PerPoint
+from .bandwidth import Bandwidth, GivenBandwidth, PerPoint
 from .curves import SlopeCurve
 from .dimension import Dimension
 from .scaled import ScaledPairs

@@ -10,8 +10,7 @@ from ..base.checks import FloatArray, frozen
 from ..base.errors import bad_input
 from ..base.shapes import Gaussian
 from ..base.threads import for_each
-from ..graph.lists import ListedRows
-from ..graph.neighbor_graph import NeighborGraph
+from ..graph.neighbor_graph import ListedRows, NeighborGraph
 from ..graph.one_way import symmetric_row_sums
 from ..graph.order import Order
 from .bandwidth import Bandwidth

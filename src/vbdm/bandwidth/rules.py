@@ -23,7 +23,7 @@ protocol: `EpsilonRule.choose`, `DimensionRule.estimate`, or the methods of `Ban
 'slope'
 """
 
-from .bandwidth_rules import (
+from .bandwidth import (
     BandwidthRule,
     FromPotential,
     GivenBandwidth,

@@ -1,18 +1,32 @@
-"""Scaled squared distances t = |x-y|²/(a(x) b(y)): what is known of the pairs before ε is chosen."""
+"""Scaled squared distances t = |x-y|²/(a(x) b(y)): what is known of the pairs before ε is chosen.
+
+Rules for ε look at a sample of rows with their t, whatever N is.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..base.checks import FloatArray
 from ..base.shapes import Shape, radius_of
-from ..graph.lists import ListedRows
-from ..graph.neighbor_graph import NeighborGraph
+from ..base.threads import in_order, slices
+from ..graph.neighbor_graph import ListedRows, NeighborGraph
 from .bandwidth import Bandwidth
 
+#: Rows looked at; all of them up to this number.
+SAMPLE_ROWS = 4000
+#: Points of the widest kernels, kept apart: the thin tail of the data.
+TAIL_ROWS = 100
+#: Share of rows whose neighbour list may end inside the kernel's reach.
+CUT_ROWS = 0.01
+#: Neighbours beyond what 99 % of the rows need: a rim, to see that the kernel has decayed.
+SLACK = 17 / 16
+#: No neighbour list is made longer than this by itself.
+MOST_NEIGHBORS = 1024
 #: What counts as decayed: a kernel value of a thousandth of its peak.
 NEGLIGIBLE = 1e-3
 
@@ -66,3 +80,112 @@ def rim(table: FloatArray) -> FloatArray:
     """
     n_last = max(1, table.shape[1] // 16)
     return np.asarray(np.median(table[:, -n_last:], axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class SampledRows:
+    """A sample of rows with their scaled squared distances t to the nearest others.
+
+    The sample is stratified by the bandwidth, so that it does not depend on the order of the
+    points.
+
+    Attributes
+    ----------
+    index : (m,) int array
+        The sampled points, in the order inside.
+    scaled : (m, k - 1) array
+        t = |x-y|²/(ρρ) to their nearest neighbours, themselves left out.
+    n_points : int
+        Number of all points.
+    tail : SampledRows or None
+        The rows with the widest kernels, apart.
+    """
+
+    index: NDArray[np.intp]
+    scaled: FloatArray
+    n_points: int
+    tail: SampledRows | None = None
+
+    @property
+    def n_neighbors(self) -> int:
+        """Neighbours per row, the point itself included."""
+        return int(self.scaled.shape[1]) + 1
+
+    def degrees(self, epsilon: float, shape: Shape) -> FloatArray:
+        """Return S_i(ε) for the sampled rows, on the scale of h(0) = 1."""
+        peak = float(shape(np.zeros(1))[0])
+
+        def work(part: slice) -> FloatArray:
+            return np.asarray(shape(self.scaled[part] / epsilon).sum(axis=1) / peak)
+
+        return np.concatenate(list(in_order(work, slices(len(self.index), size=256))))
+
+    def reach(self, epsilon: float, cutoff: float) -> NDArray[np.intp]:
+        """Return how many neighbours of each row lie within the cut kernel.
+
+        A wide outlier may come late in the list, sorted by distance; it lists the row itself.
+        """
+        return np.asarray((self.scaled < cutoff * epsilon).sum(axis=1))
+
+
+def sample_rows(graph: NeighborGraph, bandwidth: Bandwidth) -> SampledRows:
+    """Take up to 4,000 rows of the graph, evenly over the order of the bandwidth."""
+    ranked = np.argsort(bandwidth.squared, kind="stable")
+    count = min(SAMPLE_ROWS, graph.n_points)
+    even = ranked[np.linspace(0, graph.n_points - 1, count).round().astype(np.intp)]
+
+    def take(index: NDArray[np.intp]) -> SampledRows:
+        return scale_rows(index, graph.kept.indices[index], graph.distances(index), bandwidth)
+
+    return replace(take(even), tail=take(ranked[-TAIL_ROWS:]))
+
+
+def longer_rows(
+    graph: NeighborGraph, bandwidth: Bandwidth, rows: SampledRows, k: int
+) -> SampledRows:
+    """Search the sampled rows again with k neighbours."""
+    n = len(rows.index)
+    tail = rows.index[:0] if rows.tail is None else rows.tail.index
+    index, points = np.concatenate([rows.index, tail]), graph.point_set.indexed(k)
+
+    def search(part: slice) -> tuple[NDArray[np.integer], FloatArray]:
+        return points.nearest(index[part], k)
+
+    found = in_order(search, slices(len(index), size=512))
+    indices, sqdist = (np.concatenate(part) for part in zip(*found, strict=True))
+    longer = scale_rows(index[:n], indices[:n], sqdist[:n], bandwidth)
+    if rows.tail is None:
+        return longer
+    return replace(longer, tail=scale_rows(tail, indices[n:], sqdist[n:], bandwidth))
+
+
+def scale_rows(
+    index: NDArray[np.intp],
+    neighbors: NDArray[np.integer],
+    sqdist: FloatArray,
+    bandwidth: Bandwidth,
+) -> SampledRows:
+    """Divide squared distances by ρρ; the point itself (or one copy of it) is left out."""
+    scale = bandwidth.row[index, None] * bandwidth.column[neighbors[:, 1:]]
+    return SampledRows(index, sqdist[:, 1:] / scale, len(bandwidth.row))
+
+
+def grow_rows(
+    pairs: ScaledPairs, choose: Callable[[SampledRows], float]
+) -> tuple[float, SampledRows]:
+    """Choose ε on rows that are long enough for it: lengthen them until the kernel fits in."""
+    graph = pairs.graph
+    rows = sample_rows(graph, pairs.bandwidth)
+    most = min(graph.n_points, max(MOST_NEIGHBORS, graph.n_neighbors))
+    while True:
+        epsilon = choose(rows)
+        cut = np.mean(rim(rows.scaled) < pairs.reach * epsilon)
+        given = graph.point_set.coordinates is None
+        if cut <= CUT_ROWS or rows.n_neighbors >= most or given:
+            return epsilon, rows
+        rows = longer_rows(graph, pairs.bandwidth, rows, min(2 * rows.n_neighbors, most))
+
+
+def neighbors_needed(rows: SampledRows, epsilon: float, cutoff: float) -> int:
+    """Return the k (itself included) that holds the kernel at 99 % of the rows, and a rim."""
+    return int(np.quantile(rows.reach(epsilon, cutoff), 1 - CUT_ROWS) * SLACK) + 2

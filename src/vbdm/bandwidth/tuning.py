@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -21,9 +21,10 @@ class Tuning:
     epsilon : float
         The choice.
     rule : str
-        Name of the rule: "degree", "slope", "given", or that of a rule of the user's own.
+        Name of the rule: "degree", "slope", "given", or that of a rule of the user's own; left
+        empty, it becomes the name of the rule's class.
     words : str
-        How ε was chosen, to stand after "ε was chosen automatically, "; empty where it was given.
+        How ε was chosen, to stand after "ε was chosen automatically, "; may be left empty.
     curve : SlopeCurve, DegreeCurve, KeptCurve or None
         S(ε) with its slope and, where degrees were looked at, their quantiles.
     target : float or None
@@ -33,7 +34,7 @@ class Tuning:
     """
 
     epsilon: float
-    rule: str = "given"
+    rule: str = ""
     words: str = ""
     curve: SlopeCurve | DegreeCurve | KeptCurve | None = None
     target: float | None = None
@@ -69,3 +70,9 @@ class EpsilonRule(Protocol):
 
     def choose(self, pairs: ScaledPairs) -> Tuning:
         """Return ε for these pairs; `pairs.shape` is the kernel that it is meant for."""
+
+
+def chosen_by(rule: EpsilonRule, pairs: ScaledPairs) -> Tuning:
+    """Return the choice of a rule; a rule that does not say its name goes by that of its class."""
+    tuning = rule.choose(pairs)
+    return tuning if tuning.rule else replace(tuning, rule=type(rule).__name__)

@@ -1,1 +1,17 @@
-"""What every room uses: checks, errors, threads, progress, memory, words."""
+"""What every room uses; it knows nothing of the method.
+
+================  ==================================================================================
+`checks`          every array, number and name that comes in from a user is checked here
+`errors`          one error for bad input, one warning class per kind of doubt
+`shapes`          shape functions h of the kernel, with their moments
+`credit`          name, words and references that a solver, an engine or a rule carries
+`references`      the works to cite
+`threads`         work on blocks of rows, on all cores
+`progress`        how far the work is
+`memory`          how much memory an estimate takes, and a refusal before it is too late
+`files`           files that are written whole or not at all
+`plain`           any value as strict JSON
+`versions`        of this package and of the libraries under it
+`wording`         numbers and counts as words
+================  ==================================================================================
+"""

@@ -1,4 +1,4 @@
-"""Tell somebody how far the work is: rooms report, and whoever listens decides what to show.
+"""How far the work is: stages report, and whoever listens decides what to show.
 
 >>> seen = []
 >>> with vbdm.progress.listening(seen.append):
@@ -46,22 +46,23 @@ class Progress:
 
 
 Listener = Callable[[Progress], None]
-_listener: ContextVar[Listener | None] = ContextVar("vbdm_progress", default=None)
+#: The function that hears all reports; None: nobody does.
+LISTENER: ContextVar[Listener | None] = ContextVar("vbdm_progress", default=None)
 
 
 @contextmanager
 def listening(listener: Listener | None) -> Iterator[None]:
     """Send all reports from inside the block to a function; None: to nobody."""
-    token = _listener.set(listener)
+    token = LISTENER.set(listener)
     try:
         yield
     finally:
-        _listener.reset(token)
+        LISTENER.reset(token)
 
 
 def report(room: str, done: int, total: int | None = None, note: str = "") -> None:
     """Tell the listener, if there is one."""
-    listener = _listener.get()
+    listener = LISTENER.get()
     if listener is not None:
         listener(Progress(room, done, total, note))
 

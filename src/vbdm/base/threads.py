@@ -1,6 +1,6 @@
-"""Work on pieces of rows, on all cores.
+"""Work on blocks of rows, on all cores.
 
-Threads split rows only: each piece is computed as it would be alone, so that results do not depend,
+Threads split rows only: each block is computed as it would be alone, so that results do not depend,
 not by a bit, on how many threads there are.
 """
 
@@ -13,9 +13,46 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from typing import Any, TypeVar
 
-from .progress import report
+from .progress import LISTENER, report
 
-Piece = TypeVar("Piece")
+#: Numbers in one slice, 8 bytes each, that stay in the cache of a core.
+IN_CACHE = 1 << 17
+
+
+def slices(n_rows: int, size: int) -> Iterator[slice]:
+    """Yield slices of `size` rows that cover range(n_rows), in order; the last may be shorter.
+
+    Examples
+    --------
+    >>> list(slices(5, 2))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    for start in range(0, n_rows, size):
+        yield slice(start, min(start + size, n_rows))
+
+
+def rows_that_fit(n_entries: int, n_rows: int = 1, *, most: int = IN_CACHE, least: int = 1) -> int:
+    """Return how many rows hold at most `most` numbers, where `n_rows` of them hold `n_entries`.
+
+    Parameters
+    ----------
+    n_entries, n_rows : int
+        A table has as many entries per row as columns, and n_rows can be left out; a sparse matrix
+        has nnz entries in all its rows.
+    most : int
+        Numbers at a time.
+    least : int
+        Rows at the least, whatever they hold.
+
+    Examples
+    --------
+    >>> rows_that_fit(64), rows_that_fit(3_200_000, 100_000), rows_that_fit(10**9, least=256)
+    (2048, 4096, 256)
+    """
+    return max(least, most * n_rows // max(n_entries, n_rows))
+
+
+Block = TypeVar("Block")
 Result = TypeVar("Result")
 
 
@@ -25,24 +62,25 @@ def n_threads() -> int:
 
 
 def in_order(
-    work: Callable[[Piece], Result],
-    pieces: Iterable[Piece],
-    room: str | None = None,
+    work: Callable[[Block], Result],
+    blocks: Iterable[Block],
+    stage: str | None = None,
     parallel: bool = True,
 ) -> Iterator[Result]:
-    """Yield the results in the order of the pieces, computed at most a few pieces ahead.
+    """Yield the results in the order of the blocks, computed at most a few blocks ahead.
 
-    If the `room` is named, it reports its progress.
+    If the `stage` is named, its progress is reported.
     """
-    todo = list(pieces)
+    todo = list(blocks)
+    heard = stage is not None and LISTENER.get() is not None
     for done, result in enumerate(computed(work, todo, parallel), start=1):
-        if room is not None:
-            report(room, done, len(todo))
+        if heard and stage is not None:
+            report(stage, done, len(todo))
         yield result
 
 
 def computed(
-    work: Callable[[Piece], Result], todo: list[Piece], parallel: bool
+    work: Callable[[Block], Result], todo: list[Block], parallel: bool
 ) -> Iterator[Result]:
     """Yield the results, from as many threads as there are cores."""
     threads = min(n_threads(), len(todo)) if parallel else 1
@@ -51,8 +89,8 @@ def computed(
         return
     waiting: deque[Future[Result]] = deque()
     with ThreadPoolExecutor(threads) as pool:
-        for piece in todo:
-            waiting.append(pool.submit(work, piece))
+        for block in todo:
+            waiting.append(pool.submit(work, block))
             if len(waiting) > 2 * threads:
                 yield waiting.popleft().result()
         while waiting:
@@ -60,13 +98,13 @@ def computed(
 
 
 def for_each(
-    work: Callable[[Piece], None],
-    pieces: Iterable[Piece],
-    room: str | None = None,
+    work: Callable[[Block], None],
+    blocks: Iterable[Block],
+    stage: str | None = None,
     parallel: bool = True,
 ) -> None:
-    """Do the work on every piece, side by side unless told otherwise."""
-    for _ in in_order(work, pieces, room, parallel):
+    """Do the work on every block, side by side unless told otherwise."""
+    for _ in in_order(work, blocks, stage, parallel):
         pass
 
 

@@ -8,17 +8,6 @@ Exit codes: 0; 1 for a numerical failure or a full disk; 2 for wrong use or inpu
 
 from __future__ import annotations
 
-import sys
-
-from .group import commands
+from .command_list import commands, main
 
 __all__ = ["commands", "main"]
-
-
-def main() -> None:
-    """Run the command line of this process."""
-    for stream in (sys.stdout, sys.stderr):
-        # A terminal without Greek letters gets question marks, not an error.
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
-    commands(prog_name="vbdm")

@@ -1,14 +1,32 @@
-"""``vbdm demo``: the main job on bundled data."""
+"""``vbdm demo``: the main job on bundled data, with the truth beside the estimate."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from functools import partial
+from importlib.resources import as_file, files
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from .fit import fit_file
 from .options import Command, setting
-from .work import working
+from .steps import working
 
+if TYPE_CHECKING:
+    from ..io import Cloud
+    from ..io.results import Results
+    from ..spectrum.spectrum import Spectrum
+
+#: Eigenvalues of the Laplacian on the unit sphere: -l(l+1), each 2l+1 times.
+TRUTH = (0.0, *[-2.0] * 3, *[-6.0] * 5, *[-12.0] * 7)
+TITLE = "Demonstration: a sphere, unevenly sampled"
+#: Options of `vbdm fit`, and a mark by which earlier results of the demonstration are known.
+OPTIONS = {"eigenpairs": len(TRUTH), "demonstration": True}
+#: Eigenfunctions in the picture: the first of each l.
+DRAWN = (1, 4, 9)
 EXAMPLES = """\b
 Examples:
   vbdm demo                 writes the folder results/
@@ -26,11 +44,83 @@ def command(out: Path, quiet: bool) -> None:
     The truth is known, -l(l+1), and printed beside the estimate. The results folder is the same as
     that of vbdm fit, and has two files more: eigenvalues.csv and eigenvalues.png.
     """
-    from .demonstration import describe, run
+    from ..io.results import check_folder
 
-    with working(quiet) as work:
-        results = run(out, work.ledger.room, work.ledger.seconds)
+    force = is_demonstration(out)
+    check_folder(out, force)
+    with working(quiet) as work, bundled_points() as file:
+        results = fit_file(work, file, out, force, OPTIONS, compare, TITLE)
     work.show_notes()
     if not quiet:
         for line in describe(results):
             click.echo(line)
+
+
+def bundled_points() -> AbstractContextManager[Path]:
+    """Give the bundled file: a Gaussian with axes 1 : 0.5 : 0.3 projected onto the sphere."""
+    return as_file(files("vbdm.datasets") / "data" / "sphere.npy")
+
+
+def is_demonstration(folder: Path) -> bool:
+    """Tell if a folder holds earlier results of the demonstration."""
+    from ..io.results import is_results_folder, read_summary
+
+    settings = read_summary(folder)["settings"] if is_results_folder(folder) else None
+    return bool((settings or {}).get("demonstration"))
+
+
+def describe(results: Results) -> Iterator[str]:
+    """Yield the table of estimate and truth, and where everything is."""
+    from ..trust.groups import groups_of
+
+    yield repr(results.spectrum.operator)
+    yield "eigenvalues       mean   ± error     truth"
+    for group in groups_of(results.spectrum):
+        first, last = group.members[0], group.members[-1]
+        which = f"{first} to {last}" if group.is_several else f"{first}"
+        truth = sum(TRUTH[first : last + 1]) / len(group.members)
+        yield f"{which:11s} {group.mean:10.3f} {group.standard_error:9.3f} {truth:9.3g}"
+    yield "Errors are sampling errors of the means; what ε adds is on the page, under Sensitivity."
+    yield f"Results: {results.folder}; open {results.folder / 'report.html'}"
+
+
+def compare(_: Cloud, spectrum: Spectrum, folder: Path) -> None:
+    """Write estimate and truth into a folder, as a table and as a picture."""
+    import numpy as np
+
+    from ..io.results import can_draw, save_picture
+
+    table = np.c_[spectrum.eigenvalues, group_means(spectrum), spectrum.standard_errors, TRUTH]
+    header = "eigenvalue,group_mean,standard_error_of_mean,truth"
+    np.savetxt(folder / "eigenvalues.csv", table, delimiter=",", header=header, comments="")
+    if can_draw():
+        save_picture(partial(draw, spectrum), folder / "eigenvalues.png")
+
+
+def group_means(spectrum: Spectrum) -> list[float]:
+    """Return for each eigenvalue the mean of those that cannot be told apart from it."""
+    from ..trust.groups import groups_of
+
+    return [group.mean for group in groups_of(spectrum) for _ in group.members]
+
+
+def draw(spectrum: Spectrum) -> Any:
+    """Draw the eigenvalues beside the truth, and three eigenfunctions; return the figure."""
+    import matplotlib.pyplot as plt
+
+    from .. import plot
+
+    figure = plt.figure(figsize=(16, 4), layout="constrained")
+    panels: dict[Any, Any] = figure.subplot_mosaic(
+        [["values", *DRAWN]], width_ratios=[1.2, 1, 1, 1],
+        per_subplot_kw={DRAWN: {"projection": "3d"}},
+    )  # fmt: skip
+    plot.spectrum(spectrum, TRUTH, panels["values"]).set_title("Laplacian of the sphere")
+    balls = [panels[number] for number in DRAWN]
+    plot.eigenfunctions(spectrum, DRAWN, balls)
+    means = group_means(spectrum)
+    for number, ball in zip(DRAWN, balls, strict=True):
+        ball.set_title(f"Eigenfunction {number}, λ ≈ {means[number]:.2f}")
+        ball.set_box_aspect((1, 1, 1), zoom=1.4)
+        ball.set_axis_off()
+    return figure

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import click
 
-from .speech import in_options
+from .options import in_options
 
 NUMERICAL, INPUT, INTERRUPTED = 1, 2, 130
 #: What a full disk, or a full share of it, says.

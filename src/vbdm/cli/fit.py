@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,20 +13,25 @@ import click
 
 from .options import (
     AFTER,
-    HOW,
+    ESTIMATING,
+    FILE,
+    FOLDER,
+    LEFT_OUT,
+    PREPARING,
+    READING,
+    SOLVING,
+    SPEAKING,
     Command,
-    estimating_options,
-    output_options,
-    preparing_options,
-    reading_options,
-    setting,
+    Setting,
+    arguments_for,
 )
-from .work import Work, estimate, read_points, reading_of, solve, working
+from .steps import Work, error_bars, estimate, read_points, solve, working
 
 if TYPE_CHECKING:
     from ..io import Cloud, Preparation, Table
     from ..io.results import Origin, Results
     from ..spectrum.spectrum import Spectrum
+    from ..trust.epsilon_scan import EpsilonScan
 
 EXAMPLES = """\b
 Examples:
@@ -52,36 +58,17 @@ What is in the folder: report.html (open it in a browser), results.json, results
 Exit codes: 0; 1 numerical failure or full disk; 2 wrong use or input; 130 Ctrl-C. In each case but
 the first, earlier results stay as they were.
 """
+OPTIONS = [
+    FILE, *FOLDER, *LEFT_OUT,
+    Setting(["--no-sensitivity"], AFTER, is_flag=True,
+            help="Leave out how the results move with ε, which takes several more estimates."),
+    Setting(["--write-anndata"], AFTER, is_flag=True,
+            help="Add a copy of an .h5ad file with the results in obsm and uns."),
+    *SPEAKING, *SOLVING, *ESTIMATING, *PREPARING, *READING,
+]  # fmt: skip
 
 
-@click.command("fit", cls=Command, epilog=EXAMPLES)
-@click.argument("file", type=click.Path(path_type=Path))
-@setting("--out", "-o", type=click.Path(path_type=Path), section=AFTER,
-         help="Results folder. [FILE's name with -vbdm, in the current folder]")  # fmt: skip
-@setting("--force", is_flag=True, section=AFTER, help="Replace earlier results.")
-@setting("--no-report", is_flag=True, section=AFTER, help="Leave out report.html.")
-@setting("--no-figures", is_flag=True, section=AFTER, help="Leave out figures/.")
-@setting(
-    "--no-sensitivity",
-    is_flag=True,
-    section=AFTER,
-    help="Leave out how the results move with ε, which takes several more estimates.",
-)
-@setting("--write-anndata", is_flag=True, section=AFTER,
-         help="Add a copy of an .h5ad file with the results in obsm and uns.")  # fmt: skip
-@output_options
-@setting("--eigenpairs", "-n", type=int, section=HOW,
-         help="How many eigenpairs, the constant included. [10]")  # fmt: skip
-@setting(
-    "--components",
-    default="each",
-    type=click.Choice(["each", "largest", "error"]),
-    section=HOW,
-    help="If the data falls into pieces: solve each, the largest, or stop.",
-)
-@estimating_options
-@preparing_options
-@reading_options
+@click.command("fit", cls=Command, epilog=EXAMPLES, params=OPTIONS)
 def command(
     file: Path, out: Path | None, force: bool, quiet: bool, as_json: bool, **options: Any
 ) -> None:
@@ -94,46 +81,51 @@ def command(
     from ..io.results import check_folder
 
     folder = Path(f"{file.stem}-vbdm") if out is None else out
+    # Before the work; `write_results` looks once more, as another run may have come first.
     check_folder(folder, force)
+    add = partial(add_anndata, file, settings_of(options)) if options["write_anndata"] else None
     with working(quiet, as_json) as work:
-        results = fit_file(work, file, folder, force, options)
+        results = fit_file(work, file, folder, force, options, add)
     tell(results, work, quiet)
 
 
-def fit_file(work: Work, file: Path, folder: Path, force: bool, options: dict[str, Any]) -> Results:
-    """Go from a file to a results folder."""
-    table, cloud, preparation = read_points(work, file, options)
-    refuse_anndata(options["write_anndata"], table.source.format)
-    spectrum = solve(
-        work, estimate(work, cloud, options), options["eigenpairs"], options["components"]
-    )
-    moved = None
-    if not options["no_sensitivity"]:
-        from ..report import sensitivity
-
-        with work.ledger.room("sensitivity"):
-            moved = sensitivity(spectrum)
+def fit_file(
+    work: Work, file: Path, folder: Path, force: bool, options: Mapping[str, Any],
+    extras: Callable[[Cloud, Spectrum, Path], None] | None = None, title: str = "",
+) -> Results:  # fmt: skip
+    """Go from a file to a results folder, into which `extras` may write more files."""
     from ..io.results import write_results
 
-    figures = wants_figures(work, not options["no_figures"])
-    add = partial(add_anndata, file, cloud, spectrum, settings_of(options))
-    with work.ledger.room("figures", "page", "saving"):
+    table, cloud, preparation = read_points(work, file, options)
+    refuse_anndata(options.get("write_anndata", False), table.source.format)
+    spectrum = solve(work, estimate(work, cloud, options), options)
+    error_bars(work, spectrum)
+    scan = None if options.get("no_sensitivity") else scan_over_epsilon(work, spectrum)
+    note_missing_figures(work, options)
+    with work.ledger.stage("figures", "page", "saving"):
         return write_results(
             folder,
             spectrum,
             origin_of(work, table, cloud, preparation, options),
             force=force,
-            sensitivity=moved,
-            figures=figures,
-            page=not options["no_report"],
-            title=table.source.name,
+            scan=scan,
+            title=title or table.source.name,
             seconds=work.ledger.seconds,
-            extras=add if options["write_anndata"] else None,
+            extras=partial(extras, cloud, spectrum) if extras else None,
+            **arguments_for(LEFT_OUT, options),
         )
 
 
+def scan_over_epsilon(work: Work, spectrum: Spectrum) -> EpsilonScan | None:
+    """Solve again at several ε around the chosen one, to see what moves."""
+    from ..estimate import scan_epsilon
+
+    with work.ledger.stage("sensitivity"):
+        return scan_epsilon(spectrum)
+
+
 def origin_of(
-    work: Work, table: Table, cloud: Cloud, preparation: Preparation, options: dict[str, Any]
+    work: Work, table: Table, cloud: Cloud, preparation: Preparation, options: Mapping[str, Any]
 ) -> Origin:
     """Collect where the points came from."""
     from ..io.results import Origin
@@ -151,9 +143,9 @@ def origin_of(
     )
 
 
-def reading_alike(options: dict[str, Any], preparation: Preparation) -> dict[str, Any]:
+def reading_alike(options: Mapping[str, Any], preparation: Preparation) -> dict[str, Any]:
     """Return what it takes to read new files in the same way."""
-    reading = reading_of(options)
+    reading = arguments_for(READING, options)
     # Columns are part of the preparation, and another file has its own format.
     for name in ("columns", "format", "header"):
         reading.pop(name, None)
@@ -165,20 +157,19 @@ def reading_alike(options: dict[str, Any], preparation: Preparation) -> dict[str
     return reading
 
 
-def settings_of(options: dict[str, Any]) -> dict[str, Any]:
+def settings_of(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the user asked for, in plain values."""
-    from ..io.results import plain
+    from ..base.plain import plain
 
     return {name: plain(value) for name, value in options.items() if value is not None}
 
 
-def wants_figures(work: Work, wanted: bool) -> bool:
-    """Tell if figures can be drawn, and say so if they cannot."""
+def note_missing_figures(work: Work, options: Mapping[str, Any]) -> None:
+    """Say that there will be no figures, if they are wanted and cannot be drawn."""
     from ..io.results import can_draw
 
-    if wanted and not can_draw():
+    if not options.get("no_figures") and not can_draw():
         work.note("No figures: matplotlib is missing. Install it with: pip install 'vbdm[plot]'")
-    return wanted and can_draw()
 
 
 def refuse_anndata(wanted: bool, kind: str) -> None:
@@ -195,7 +186,7 @@ def refuse_anndata(wanted: bool, kind: str) -> None:
 
 
 def add_anndata(
-    file: Path, cloud: Cloud, spectrum: Spectrum, settings: dict[str, Any], folder: Path
+    file: Path, settings: dict[str, Any], cloud: Cloud, spectrum: Spectrum, folder: Path
 ) -> None:
     """Write a copy of an AnnData file with the results in it."""
     from ..io import write_anndata
@@ -205,7 +196,7 @@ def add_anndata(
 
 def tell(results: Results, work: Work, quiet: bool) -> None:
     """Say what was found: in words, as JSON, or not at all."""
-    from .words import describe, times
+    from .terminal import describe, times
 
     # In full they stand on the page and in results.json, and the lights say what to do.
     work.show_notes(short=not quiet)

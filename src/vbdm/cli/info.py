@@ -42,9 +42,8 @@ def facts_here() -> dict[str, Any]:
     """Collect everything that is worth knowing about this installation."""
     from ..base.memory import available_memory
     from ..base.threads import n_threads
-    from ..base.versions import __version__
+    from ..base.versions import __version__, library_versions
     from ..io import formats
-    from ..io.results import library_versions
 
     return {
         "vbdm": __version__,

@@ -1,31 +1,78 @@
-"""Options that several commands share, in sections, so that a long help text can be read."""
+"""The options of the `vbdm` command that stand for parameters of the library, in one table.
+
+Each is declared once. From the table come the options of the commands (``params=[*READING]``), the
+arguments that the library is called with (`arguments_for`), and the words of messages: the library
+speaks of its parameters, and people at a terminal type options (`in_options`). A new parameter is
+one entry here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ast
+import re
+import shlex
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
-Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-#: Names of the options that go to `vbdm.io.read`, and to the estimate.
-READING = (
-    "format", "key", "columns", "header", "variable", "sample_dims", "topology", "selection",
-    "features", "stride",
-)  # fmt: skip
-ESTIMATING = (
-    "operator", "method", "beta", "dim", "epsilon", "n_neighbors", "n_density_neighbors", "effort",
-    "metric", "period", "search", "leave_one_out",
-)  # fmt: skip
+#: Headings of a long help text.
+IN, HOW, BEFORE, AFTER = "Reading the file", "The estimate", "Before the estimate", "Results"
 
 
 class Setting(click.Option):
-    """An option that knows under which heading it stands."""
+    """An option that knows its heading in the help text, and for what it stands in the library.
 
-    def __init__(self, *names: Any, section: str = "Options", **settings: Any) -> None:
-        super().__init__(*names, **settings)
+    Attributes
+    ----------
+    section : str
+        The heading.
+    parameter : str
+        Name of the library's parameter; that of the option, unless they differ.
+    stands_for : object
+        The argument that a flag without a ``--no-`` form stands for: ``--drop-missing`` is
+        ``missing='drop'``.
+    """
+
+    def __init__(
+        self,
+        names: list[str],
+        section: str = "Options",
+        parameter: str = "",
+        stands_for: Any = True,
+        **settings: Any,
+    ) -> None:
+        super().__init__(names, **settings)
         self.section = section
+        self.parameter = parameter or str(self.name)
+        self.stands_for = stands_for
+
+    @property
+    def typed(self) -> str:
+        """What people type: the long form."""
+        return next(name for name in self.opts if name.startswith("--"))
+
+    @property
+    def is_one_way(self) -> bool:
+        """Whether it is a flag that can be set, but has no form to switch it off."""
+        return self.is_flag and not self.secondary_opts
+
+    def argument(self, value: Any) -> Any:
+        """Return the library's argument for a value of the option; None if there is none."""
+        if self.is_one_way:
+            return self.stands_for if value else None
+        return value
+
+    def typed_for(self, argument: Any) -> str | None:
+        """Return what to type to get an argument of the library; None if nothing does."""
+        if self.is_one_way:
+            return self.typed if argument == self.stands_for else None
+        if self.is_flag:
+            return {True: self.typed, False: self.secondary_opts[0]}.get(argument)
+        if argument is None or isinstance(argument, bool):
+            return None
+        return f"{self.typed} {shlex.quote(as_text(argument))}"
 
 
 class Command(click.Command):
@@ -43,20 +90,9 @@ class Command(click.Command):
                 formatter.write_dl(records)
 
 
-def setting(*names: str, **settings: Any) -> Decorator:
-    """Declare one option."""
+def setting(*names: str, **settings: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Declare an option beside its command: one that stands for no parameter of the library."""
     return click.option(*names, cls=Setting, **settings)
-
-
-def together(*decorators: Decorator) -> Decorator:
-    """Make one decorator of several."""
-
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        for decorator in reversed(decorators):
-            function = decorator(function)
-        return function
-
-    return decorate
 
 
 def parse_operator(_: click.Context, __: click.Parameter, value: str) -> str | float:
@@ -95,65 +131,160 @@ def remember_json(ctx: click.Context, _: click.Parameter, value: bool) -> bool:
     return value
 
 
-IN, HOW, BEFORE, AFTER = "Reading the file", "The estimate", "Before the estimate", "Results"
+# --- The table -----------------------------------------------------------------------------------
 
-reading_options = together(
-    setting("--columns", section=IN, help="Columns by name or number: x,y or 0,2 or 0-3."),
-    setting("--key", section=IN, help="Which array of an .npz, HDF5, Zarr or AnnData file."),
-    setting("--header/--no-header", default=None, section=IN,
+FILE = click.Argument(["file"], type=click.Path(path_type=Path))
+
+#: Parameters of `vbdm.io.read`.
+READING = (
+    Setting(["--columns"], IN, help="Columns by name or number: x,y or 0,2 or 0-3."),
+    Setting(["--key"], IN, help="Which array of an .npz, HDF5, Zarr or AnnData file."),
+    Setting(["--header/--no-header"], IN, default=None,
             help="Whether the first line of a text file holds names. [default: look]"),
-    setting("--variable", section=IN, help="Which variable of a NetCDF file."),
-    setting("--sample-dims", section=IN, help="NetCDF dimensions that become rows. [time]"),
-    setting("--topology", type=click.Path(path_type=Path), section=IN,
+    Setting(["--variable"], IN, help="Which variable of a NetCDF file."),
+    Setting(["--sample-dims"], IN, help="NetCDF dimensions that become rows. [time]"),
+    Setting(["--topology"], IN, type=click.Path(path_type=Path),
             help="The file that names the atoms of a trajectory."),
-    setting("--selection", section=IN, help="Which atoms of a trajectory."),
-    setting("--features", type=click.Choice(["coordinates", "dihedrals"]), section=IN,
+    Setting(["--selection"], IN, help="Which atoms of a trajectory."),
+    Setting(["--features"], IN, type=click.Choice(["coordinates", "dihedrals"]),
             help="What to take from a trajectory: aligned coordinates, or angles."),
-    setting("--stride", type=int, section=IN, help="Take every n-th frame of a trajectory."),
-    setting("--format", section=IN, help="What kind of file, if its name does not tell."),
+    Setting(["--stride"], IN, type=int, help="Take every n-th frame of a trajectory."),
+    Setting(["--format"], IN, help="What kind of file, if its name does not tell."),
 )  # fmt: skip
 
-preparing_options = together(
-    setting("--standardize", is_flag=True, section=BEFORE,
+DROP_MISSING = Setting(
+    ["--drop-missing"], IN, parameter="missing", stands_for="drop", is_flag=True,
+    help="Leave out rows with missing values instead of refusing them.",
+)  # fmt: skip
+#: Parameters of `vbdm.io.prepare`, besides the periods.
+PREPARING = (
+    Setting(["--standardize"], BEFORE, is_flag=True,
             help="Give every column mean 0 and standard deviation 1."),
-    setting("--delays", type=int, default=1, section=BEFORE,
+    Setting(["--delays"], BEFORE, type=int, default=1,
             help="Join n consecutive rows into one point (time-delay embedding)."),
-    setting("--delay-step", type=int, default=1, section=BEFORE, help="Rows between delays."),
-    setting("--every", type=int, default=1, section=BEFORE, help="Keep every n-th row."),
-    setting("--subsample", type=int, section=BEFORE, help="Draw n points at random."),
-    setting("--seed", type=int, default=0, section=BEFORE, help="Seed of that draw. [0]"),
-    setting("--drop-missing", is_flag=True, section=BEFORE,
-            help="Leave out rows with missing values instead of refusing them."),
+    Setting(["--delay-step"], BEFORE, type=int, default=1, help="Rows between delays."),
+    Setting(["--every"], BEFORE, type=int, default=1, help="Keep every n-th row."),
+    Setting(["--subsample"], BEFORE, type=int, help="Draw n points at random."),
+    Setting(["--seed"], BEFORE, type=int, default=0, help="Seed of that draw. [0]"),
+    DROP_MISSING,
 )  # fmt: skip
 
-estimating_options = together(
-    setting("--operator", "-O", default="laplacian", callback=parse_operator, section=HOW,
+#: Parameters of `vbdm.estimate_operator`.
+ESTIMATING = (
+    Setting(["--operator", "-O"], HOW, default="laplacian", callback=parse_operator,
             metavar="NAME|NUMBER",
             help="laplacian (geometry alone), generator (dynamics), or a number c1. [laplacian]"),
-    setting("--method", default="resolved", type=click.Choice(["resolved", "paper"]), section=HOW,
+    Setting(["--method"], HOW, default="resolved", type=click.Choice(["resolved", "paper"]),
             help="resolved: right without tuning; paper: Berry and Harlim to the letter."),
-    setting("--epsilon", type=float, section=HOW, help="Bandwidth ε. [automatic]"),
-    setting("--dim", type=float, section=HOW, help="Dimension of the manifold. [estimated]"),
-    setting("--beta", type=float, section=HOW, help="Exponent of the bandwidth. [automatic]"),
-    setting("--neighbors", "-k", "n_neighbors", type=int, section=HOW,
+    Setting(["--epsilon"], HOW, type=float, help="Bandwidth ε. [automatic]"),
+    Setting(["--dim"], HOW, type=float, help="Dimension of the manifold. [estimated]"),
+    Setting(["--beta"], HOW, type=float, help="Exponent of the bandwidth. [automatic]"),
+    Setting(["--neighbors", "-k", "n_neighbors"], HOW, type=int,
             help="Neighbours of each point, itself included. [as many as ε needs]"),
-    setting("--density-neighbors", "n_density_neighbors", type=int, section=HOW,
+    Setting(["--density-neighbors", "n_density_neighbors"], HOW, type=int,
             help="Neighbours for the first guess of the density. [16]"),
-    setting("--effort", type=float, default=1.0, section=HOW,
+    Setting(["--effort"], HOW, type=float, default=1.0,
             help="From fast (0.5) to accurate (4): multiplies neighbours, time and memory. [1]"),
-    setting("--metric", section=HOW,
-            help="Any metric of scikit-learn, or precomputed. [euclidean]"),
-    setting("--period", callback=parse_period, section=HOW,
+    Setting(["--metric"], HOW, help="Any metric of scikit-learn, or precomputed. [euclidean]"),
+    Setting(["--period"], HOW, callback=parse_period,
             help="Periods of the columns, such as 360 or 2pi,none."),
-    setting("--leave-one-out/--no-leave-one-out", default=None, section=HOW,
+    Setting(["--leave-one-out/--no-leave-one-out"], HOW, default=None,
             help="Whether a point is left out of its own sums; not on regular grids. [yes]"),
-    setting("--search", section=HOW,
+    Setting(["--search"], HOW,
             help="Who finds neighbours: auto, kd-tree, brute, projected, pynndescent."),
 )  # fmt: skip
 
-output_options = together(
-    setting("-q", "--quiet", is_flag=True, section=AFTER, help="Only notes and errors."),
-    setting("--json", "as_json", is_flag=True, is_eager=True, callback=remember_json,
-            section=AFTER,
+#: Parameters of `Operator.spectrum`.
+SOLVING = (
+    Setting(["--eigenpairs", "-n"], HOW, parameter="n", type=int,
+            help="How many eigenpairs, the constant included. [10]"),
+    Setting(["--components"], HOW, default="each",
+            type=click.Choice(["each", "largest", "error"]),
+            help="If the data falls into pieces: solve each, the largest, or stop."),
+)  # fmt: skip
+
+#: Parameters of `vbdm.results.write_results`: where the results go, and what is left out.
+FOLDER = (
+    Setting(["--out", "-o"], AFTER, parameter="folder", type=click.Path(path_type=Path),
+            help="Results folder. [FILE's name with -vbdm, in the current folder]"),
+    Setting(["--force"], AFTER, is_flag=True, help="Replace earlier results."),
+)  # fmt: skip
+LEFT_OUT = (
+    Setting(["--no-report"], AFTER, parameter="page", stands_for=False, is_flag=True,
+            help="Leave out report.html."),
+    Setting(["--no-figures"], AFTER, parameter="figures", stands_for=False, is_flag=True,
+            help="Leave out figures/."),
+)  # fmt: skip
+
+#: A parameter of `vbdm.extend`.
+OUTSIDE = Setting(
+    ["--outside"], AFTER, default="nan", type=click.Choice(["nan", "nearest", "error"]),
+    help="Where there is no data: nan, values of the nearest training point, or stop.",
+)  # fmt: skip
+#: A parameter of `vbdm.plot.eigenfunctions` and `vbdm.plot.embedding`.
+WHICH = Setting(
+    ["--which"], metavar="NUMBERS",
+    help="Which eigenfunctions, counted from 0, the constant: 1,2. ",
+)  # fmt: skip
+#: How the command itself speaks: these stand for no parameter.
+SPEAKING = (
+    Setting(["-q", "--quiet"], AFTER, is_flag=True, help="Only notes and errors."),
+    Setting(["--json", "as_json"], AFTER, is_flag=True, is_eager=True, callback=remember_json,
             help="One JSON document on stdout; stages, notes and errors as JSON lines on stderr."),
 )  # fmt: skip
+
+BY_PARAMETER = {
+    option.parameter: option
+    for option in (*READING, *PREPARING, *ESTIMATING, *SOLVING, *FOLDER, *LEFT_OUT, OUTSIDE, WHICH)
+}
+
+
+def arguments_for(table: Iterable[Setting], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the library's arguments that the options of a table stand for, if they were given."""
+    found = {option.parameter: option.argument(options.get(str(option.name))) for option in table}
+    return {parameter: argument for parameter, argument in found.items() if argument is not None}
+
+
+# --- Messages ------------------------------------------------------------------------------------
+
+# Neither inside a longer word nor after a dot; of a call in Python nothing is translated.
+START = r"(?<![\w.])"
+CALL = rf"{START}[\w.]+\((?:[^()]|\([^()]*\))*\)"
+TEXT = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
+NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w*/])"
+VALUE = rf"{TEXT}|{NUMBER}|True\b|False\b|None\b|\([^()]*\)|\[[^\[\]]*\]"
+NAMED = re.compile(rf"{CALL}|(?P<tick>`?){START}(?P<name>\w+)(?:=(?P<value>{VALUE}))?(?P=tick)")
+
+
+def in_options(message: str) -> str:
+    """Return a message of the library with options in place of its parameters.
+
+    Examples
+    --------
+    >>> in_options("Raise `n_neighbors`, or ask for operator='generator'. See `spectrum.bias`.")
+    'Raise --neighbors, or ask for --operator generator. See `spectrum.bias`.'
+    >>> in_options("Leave rows out with missing='drop', or choose columns='x,wind speed'.")
+    "Leave rows out with --drop-missing, or choose --columns 'x,wind speed'."
+    """
+    return NAMED.sub(option_for, message)
+
+
+def option_for(found: re.Match[str]) -> str:
+    """Return the option for one parameter in a message; what is none stays as it is."""
+    option = BY_PARAMETER.get(found["name"] or "")
+    if option is None:
+        return found[0]
+    if found["value"] is None:
+        # Without an argument only what stands in backticks is a parameter: others are words.
+        return option.typed if found["tick"] else found[0]
+    try:
+        return option.typed_for(ast.literal_eval(found["value"])) or found[0]
+    except (SyntaxError, ValueError):
+        return found[0]
+
+
+def as_text(argument: Any) -> str:
+    """Return an argument as it is typed: several values stand between commas."""
+    if isinstance(argument, (list, tuple)):
+        return ",".join(map(as_text, argument))
+    return "none" if argument is None else str(argument)

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from ..base.errors import bad_input
-from ..io.saved.archive import check_target
+from ..base.files import check_target
 
 
 def check_output(path: Path, suffixes: tuple[str, ...], force: bool) -> Path:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .options import Command, setting
-from .work import working
+from .options import WHICH, Command, Setting
+from .steps import working
 
 if TYPE_CHECKING:
     from ..spectrum.spectrum import Spectrum
@@ -28,16 +28,20 @@ Examples:
 """
 
 
-@click.command("plot", cls=Command, epilog=EXAMPLES)
-@click.argument("result", metavar="FOLDER_OR_MODEL", type=click.Path(path_type=Path))
-@setting("--what", default="summary", type=click.Choice(WHAT), help="Which picture. [summary]")
-@setting("--which", metavar="NUMBERS",
-         help="Which eigenfunctions, counted from 0, the constant: 1,2. ")  # fmt: skip
-@setting("--out", "-o", type=click.Path(path_type=Path),
-         help="A .png, .svg or .pdf file. [the picture's name with .png]")  # fmt: skip
-@setting("--force", is_flag=True, help="Replace that file if it exists.")
-@setting("--dpi", type=click.IntRange(20, 1200), default=150, help="Dots per inch. [150]")
-@setting("-q", "--quiet", is_flag=True, help="Only notes and errors.")
+OPTIONS = [
+    click.Argument(["result"], metavar="FOLDER_OR_MODEL", type=click.Path(path_type=Path)),
+    Setting(["--what"], default="summary", type=click.Choice(WHAT),
+            help="Which picture. [summary]"),
+    WHICH,
+    Setting(["--out", "-o"], type=click.Path(path_type=Path),
+            help="A .png, .svg or .pdf file. [the picture's name with .png]"),
+    Setting(["--force"], is_flag=True, help="Replace that file if it exists."),
+    Setting(["--dpi"], type=click.IntRange(20, 1200), default=150, help="Dots per inch. [150]"),
+    Setting(["-q", "--quiet"], is_flag=True, help="Only notes and errors."),
+]  # fmt: skip
+
+
+@click.command("plot", cls=Command, epilog=EXAMPLES, params=OPTIONS)
 def command(
     result: Path,
     what: str,
@@ -48,8 +52,8 @@ def command(
     quiet: bool,
 ) -> None:
     """Draw one picture of the results in a folder, or of a saved model (needs matplotlib)."""
+    from ..base.files import replacing
     from ..io.results import save_picture
-    from ..io.saved.archive import replacing
     from .models import load_spectrum
     from .outputs import check_output, need_matplotlib
 
@@ -58,9 +62,9 @@ def command(
     target = check_output(path, SUFFIXES, force)
     need_matplotlib()
     with working(quiet) as work:
-        with work.ledger.room("model"):
+        with work.ledger.stage("model"):
             spectrum = load_spectrum(result)
-        with work.ledger.room("figures"), replacing(target) as stream:
+        with work.ledger.stage("figures"), replacing(target) as stream:
             draw = picture(spectrum, what, numbers)
             save_picture(draw, stream, target.suffix.lower()[1:], dpi=dpi)
     work.show_notes()

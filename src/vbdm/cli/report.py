@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from .options import Command, setting
-from .work import working
+from .steps import working
 
 EXAMPLES = """\b
 Examples:
@@ -46,9 +46,9 @@ def command(
     more = {} if draw is None else {"n_drawn": draw}
     if title is None:
         title = results.summary["input"].get("name") or ""
-    with working(quiet) as work, work.ledger.room("page"):
+    with working(quiet) as work, work.ledger.stage("page"):
         write_report(
-            target, results.spectrum, results.origin, results.sensitivity, title,
+            target, results.spectrum, results.origin, results.scan, title,
             results.summary["seconds"], **more,
         )  # fmt: skip
     work.show_notes()

@@ -9,8 +9,18 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from .options import AFTER, Command, output_options, reading_options, setting
-from .work import Work, reading_of, working
+from .options import (
+    AFTER,
+    DROP_MISSING,
+    FILE,
+    OUTSIDE,
+    READING,
+    SPEAKING,
+    Command,
+    Setting,
+    arguments_for,
+)
+from .steps import Work, working
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,30 +42,17 @@ Examples:
 The new file needs the columns that were used in training, found by name where the files have
 names. Standardising and delays are applied as in training, with the numbers learned there.
 """
+OPTIONS = [
+    click.Argument(["model"], type=click.Path(path_type=Path)),
+    FILE,
+    Setting(["--out", "-o"], AFTER, type=click.Path(path_type=Path),
+            help="An .npz, .csv or .npy file. [FILE's name with -vbdm.npz, in the current folder]"),
+    Setting(["--force"], AFTER, is_flag=True, help="Replace that file if it exists."),
+    OUTSIDE, *SPEAKING, DROP_MISSING, *READING,
+]  # fmt: skip
 
 
-@click.command("transform", cls=Command, epilog=EXAMPLES)
-@click.argument("model", type=click.Path(path_type=Path))
-@click.argument("file", type=click.Path(path_type=Path))
-@setting(
-    "--out",
-    "-o",
-    type=click.Path(path_type=Path),
-    section=AFTER,
-    help="An .npz, .csv or .npy file. [FILE's name with -vbdm.npz, in the current folder]",
-)
-@setting("--force", is_flag=True, section=AFTER, help="Replace that file if it exists.")
-@setting(
-    "--outside",
-    default="nan",
-    type=click.Choice(["nan", "nearest", "error"]),
-    section=AFTER,
-    help="Where there is no data: nan, values of the nearest training point, or stop.",
-)
-@setting("--drop-missing", is_flag=True, section="Reading the file",
-         help="Leave out rows with missing values instead of refusing them.")  # fmt: skip
-@output_options
-@reading_options
+@click.command("transform", cls=Command, epilog=EXAMPLES, params=OPTIONS)
 def command(
     model: Path,
     file: Path,
@@ -70,7 +67,7 @@ def command(
 
     MODEL is a results folder of vbdm fit, or a file that vbdm.save has written.
     """
-    from ..io.saved.archive import replacing
+    from ..base.files import replacing
     from .models import refuse_swapped
     from .outputs import check_output
 
@@ -79,9 +76,9 @@ def command(
     target = check_output(path, SUFFIXES, force)
     with working(quiet, as_json) as work:
         spectrum, cloud = load_and_read(work, model, file, options)
-        with work.ledger.room("extension"):
+        with work.ledger.stage("extension"):
             arrays = evaluate(spectrum, cloud, outside)
-        with work.ledger.room("saving"), replacing(target) as stream:
+        with work.ledger.stage("saving"), replacing(target) as stream:
             write(stream, target.suffix.lower(), arrays)
     work.show_notes()
     tell(path, arrays, quiet, as_json)
@@ -94,16 +91,17 @@ def load_and_read(
     from ..io import Preparation, prepare, read
     from .models import load_notes, load_spectrum
 
-    with work.ledger.room("model"):
+    with work.ledger.stage("model"):
         notes = load_notes(model)
         spectrum = load_spectrum(model)
     stored = notes.get("preparation")
     known = None if stored is None else Preparation.from_dict(stored)
-    reading = {**usable(notes.get("reading") or {}, file, options), **reading_of(options)}
+    given = arguments_for(READING, options)
+    reading = {**usable(notes.get("reading") or {}, file, given), **given}
     if known is not None:
         reading.setdefault("columns", known)
     missing = "drop" if options["drop_missing"] else "error"
-    with work.ledger.room("reading"):
+    with work.ledger.stage("reading"):
         table = read(file, **reading)
         if known is not None:
             cloud = replace(known, missing=missing).apply(table)
@@ -114,13 +112,13 @@ def load_and_read(
     return spectrum, cloud
 
 
-def usable(stored: dict[str, Any], file: Path, options: dict[str, Any]) -> dict[str, Any]:
+def usable(stored: dict[str, Any], file: Path, given: dict[str, Any]) -> dict[str, Any]:
     """Return how the training file was read, as far as it means something for this file."""
     from ..io.files.formats import find_format
 
-    given = {**stored, **reading_of(options)}
-    climate = not given.keys().isdisjoint({"variable", "sample_dims"})
-    kind = find_format(file, options["format"], given.get("topology"), climate)
+    known = {**stored, **given}
+    climate = not known.keys().isdisjoint({"variable", "sample_dims"})
+    kind = find_format(file, given.get("format"), known.get("topology"), climate)
     return {name: value for name, value in stored.items() if name in kind.options}
 
 
@@ -172,7 +170,7 @@ def write_table(stream: IO[bytes], arrays: dict[str, NDArray[np.float64]]) -> No
 
 def tell(path: Path, arrays: dict[str, NDArray[Any]], quiet: bool, as_json: bool) -> None:
     """Say what was written."""
-    from ..io.results import plain
+    from ..base.plain import plain
 
     n_points, n_functions = arrays["eigenfunctions"].shape
     n_outside = int(arrays["outside"].sum())

@@ -9,19 +9,11 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from .options import (
-    AFTER,
-    Command,
-    estimating_options,
-    output_options,
-    preparing_options,
-    reading_options,
-    setting,
-)
-from .work import estimate, read_points, working
+from .options import AFTER, ESTIMATING, FILE, PREPARING, READING, SPEAKING, Command, Setting
+from .steps import estimate, read_points, working
 
 if TYPE_CHECKING:
-    from ..bandwidth.epsilon_by_slope import Tuning
+    from ..bandwidth.tuning import Tuning
     from ..operator.operator import Operator
 
 SUFFIXES = (".csv", ".png", ".svg", ".pdf")
@@ -36,17 +28,16 @@ Examples:
   vbdm tune points.csv --method paper
       the choice of Berry and Harlim: where S(ε) is steepest
 """
+OPTIONS = [
+    FILE,
+    Setting(["--out", "-o"], AFTER, multiple=True, type=click.Path(path_type=Path),
+            help="Write the curve: .csv, .png, .svg or .pdf; may be given several times."),
+    Setting(["--force"], AFTER, is_flag=True, help="Replace these files if they exist."),
+    *SPEAKING, *ESTIMATING, *PREPARING, *READING,
+]  # fmt: skip
 
 
-@click.command("tune", cls=Command, epilog=EXAMPLES)
-@click.argument("file", type=click.Path(path_type=Path))
-@setting("--out", "-o", multiple=True, type=click.Path(path_type=Path), section=AFTER,
-         help="Write the curve: .csv, .png, .svg or .pdf; may be given several times.")  # fmt: skip
-@setting("--force", is_flag=True, section=AFTER, help="Replace these files if they exist.")
-@output_options
-@estimating_options
-@preparing_options
-@reading_options
+@click.command("tune", cls=Command, epilog=EXAMPLES, params=OPTIONS)
 def command(
     file: Path, out: tuple[Path, ...], force: bool, quiet: bool, as_json: bool, **options: Any
 ) -> None:
@@ -64,7 +55,7 @@ def command(
     with working(quiet, as_json) as work:
         _, cloud, _ = read_points(work, file, options)
         operator = estimate(work, cloud, options)
-        with work.ledger.room("curve"):
+        with work.ledger.stage("curve"):
             facts = facts_of(operator)
             for target in targets:
                 write(operator, target)
@@ -80,7 +71,7 @@ def command(
 
 def facts_of(operator: Operator) -> dict[str, Any]:
     """Return the choice and the curve as plain numbers."""
-    from ..io.results import plain
+    from ..base.plain import plain
 
     low, middle, high = operator.width_quantiles
     facts: dict[str, Any] = plain(
@@ -119,7 +110,7 @@ def curve_of(tuning: Tuning) -> dict[str, Any]:
 
 def describe(facts: dict[str, Any], method: str) -> Iterator[str]:
     """Yield the choice and the curve around it."""
-    from .words import choices
+    from .terminal import choices
 
     yield from choices(facts)
     curve = facts["curve"]
@@ -159,8 +150,8 @@ def write(operator: Operator, target: Path) -> None:
     """Write the curve as its file name asks for."""
     from functools import partial
 
+    from ..base.files import replacing
     from ..io.results import save_picture
-    from ..io.saved.archive import replacing
 
     with replacing(target) as stream:
         if target.suffix.lower() == ".csv":

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..base.checks import BoolArray, FloatArray, check_choice, check_points, frozen
 from ..base.errors import OutsideWarning, bad_input, warn_user
-from ..graph.search.exact import chunks
+from ..base.threads import slices
 from ..operator.operator import Operator
 from .rows import NewRows, new_rows
 
@@ -132,7 +132,7 @@ def gather(
     points = check_new_points(X_new, op)
     parts = [
         extend_batch(new_rows(op, points[rows]), vectors, spectrum)
-        for rows in chunks(len(points), size=BATCH)
+        for rows in slices(len(points), size=BATCH)
     ]
     joined = (np.concatenate(part) for part in zip(*parts, strict=True))
     values, far, undefined, density, training, nearest = joined

@@ -9,11 +9,10 @@ from ..base.checks import check_count, check_points
 from ..base.errors import RecallWarning, bad_input, warn_user
 from ..base.wording import percent
 from .distance import PRECOMPUTED, Distance, Metric
-from .lists import searched
-from .neighbor_graph import NeighborGraph
+from .neighbor_graph import NeighborGraph, searched
 from .point_set import PointSet
 from .search import NeighborSearch
-from .search.table import recall_of
+from .search.exact import recall_of
 
 #: The share of the neighbours that an approximate search should find.
 LOW_RECALL = 0.95

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from ..base.checks import BoolArray, FloatArray, IntArray
 from ..base.threads import in_order
-from .lists import ListedRows
-from .neighbor_graph import NeighborGraph
+from .neighbor_graph import ListedRows, NeighborGraph
 
 #: Distances measured from either end of a pair may differ by this share.
 ROUNDING = 1e-10

@@ -10,13 +10,11 @@ from numpy.typing import NDArray
 from ..base.checks import FloatArray, IntArray, frozen
 from ..base.credit import Credit, credit_of
 from ..base.memory import MEASURED_COLUMNS
-from .copies import find_copies
 from .distance import PRECOMPUTED, Distance
-from .order import Order
+from .order import Order, find_copies
 from .search import Auto, NeighborIndex, NeighborSearch
 from .search.auto import chosen
-from .search.exact import distances_by_column, squared_distances
-from .search.table import tree_order
+from .search.exact import distances_by_column, squared_distances, tree_order
 
 #: Neighbours that were found elsewhere.
 GIVEN = Credit("given", "found elsewhere")
@@ -73,10 +71,12 @@ class PointSet:
         permutation = tree_order(points)
         coordinates = np.ascontiguousarray(points[permutation])
         choice, index = chosen(engine, coordinates, k)
+        # Only where lengths are those of straight lines is there more than one engine to choose.
+        reason = choice.reason if distance.is_euclidean else "it measures such distances"
         return cls(
             Order(frozen(permutation), copies), distance, frozen(coordinates),
             by_columns(coordinates), index,
-            engine=credit_of(choice.engine, "search engine"), engine_reason=choice.reason,
+            engine=credit_of(choice.engine, "search engine"), engine_reason=reason,
         )  # fmt: skip
 
     @classmethod

@@ -14,7 +14,7 @@ from scipy.sparse import coo_array, issparse
 
 from ..base.checks import FloatArray, IntArray, check_count, check_finite
 from ..base.errors import InputError, bad_input
-from .search.exact import chunks
+from ..base.threads import slices
 
 #: Of a complete matrix no more neighbours are taken unless asked for.
 MOST_TAKEN = 1024
@@ -61,7 +61,7 @@ def table_of_dense(matrix: Any, n_neighbors: int | None) -> Table:
     k = min(high, MOST_TAKEN) if n_neighbors is None else high
     indices, sqdist = np.empty((n, k), dtype=np.int32), np.empty((n, k))
     scale = float(np.max(D))
-    for rows in chunks(n, size=max(1, (1 << 20) // n)):
+    for rows in slices(n, size=max(1, (1 << 20) // n)):
         part = np.array(D[rows], dtype=np.float64)
         own = np.arange(rows.start, rows.stop)
         check_distances(part, rows.start)

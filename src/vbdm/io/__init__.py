@@ -18,17 +18,18 @@ estimate takes) together with a `Preparation`, which does the same to other file
 [[1.7, 3.0, 1.5, 2.0], [1.6, 5.0, 1.7, 3.0]]
 
 Everything beyond NumPy's files and text needs a library, which is imported when such a file is
-read; `formats` tells which are there. The readers are one small module each; a new one is a
-function ``read(path, options) -> Content`` and a line in `vbdm.io.files.formats`.
+read; `formats` tells which are there. A new one is a function ``read(path, options) -> Content``
+and a line in `vbdm.io.files.formats`.
 """
 
 from .files.anndata import write_anndata
 from .files.cloud import Cloud
 from .files.formats import Format, formats
 from .files.preparation import Preparation
-from .files.preparing import prepare
+from .files.prepare import prepare
 from .files.reading import read
-from .files.table import Source, Table
+from .files.source import Source
+from .files.table import Table
 
 __all__ = [
     "Cloud",

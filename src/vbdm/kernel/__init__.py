@@ -1,1 +1,12 @@
-"""The kernel room: K on the pairs."""
+"""The kernel room: K on every pair of neighbours.
+
+It knows ρ, ε and the shape h, and no normalisation yet. It takes a graph and a bandwidth and gives a
+`Kernel`: the matrix K = h(|x-y|²/(ε ρ(x) ρ(y))), symmetric, with its row sums and the density.
+
+==============  ====================================================================================
+`kernel`        the kernel with what made it; evaluated on the pairs, and at another ε
+`pair_matrix`   a sparse matrix on listed pairs, symmetric without ever being merged
+==============  ====================================================================================
+
+The shapes h are in `vbdm.shapes`: pilot density and rules for ε use them before there is a kernel.
+"""

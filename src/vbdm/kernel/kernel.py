@@ -12,8 +12,7 @@ from ..bandwidth.pilot import density_from
 from ..bandwidth.scaled import NEGLIGIBLE, rim, scaled
 from ..base.checks import FloatArray
 from ..base.shapes import Gaussian, Moments, Shape
-from ..graph.lists import ListedRows
-from ..graph.neighbor_graph import NeighborGraph
+from ..graph.neighbor_graph import ListedRows, NeighborGraph
 from .pair_matrix import PairMatrix
 
 

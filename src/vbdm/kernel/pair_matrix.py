@@ -18,11 +18,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
 from ..base.checks import FloatArray, IntArray
-from ..base.threads import for_each, in_order
-from ..graph.lists import ListedRows
-from ..graph.neighbor_graph import NeighborGraph
+from ..base.threads import for_each, in_order, slices
+from ..graph.neighbor_graph import ListedRows, NeighborGraph
 from ..graph.one_way import OneWay, one_way_places
-from ..graph.search.exact import chunks
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +119,7 @@ class PairMatrix:
                 product += some_rows(self.returned, rows, self.power * power) @ inside
             np.multiply(product, 1.0 if left is None else left[rows], out=result[rows])
 
-        for_each(work, chunks(len(f), size=rows_per_product(len(f))))
+        for_each(work, slices(len(f), size=rows_per_product(len(f))))
         return result
 
     def row_sums(self, power: int = 1) -> FloatArray:
@@ -180,7 +178,7 @@ def row_product(matrix: Any, block: FloatArray) -> FloatArray:
     def work(rows: slice) -> None:
         result[rows] = some_rows(matrix, rows) @ block
 
-    for_each(work, chunks(len(result), size=rows_per_product(len(result))))
+    for_each(work, slices(len(result), size=rows_per_product(len(result))))
     return result
 
 

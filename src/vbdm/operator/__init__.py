@@ -1,1 +1,10 @@
-"""The operator room: from the kernel to L."""
+"""The operator room: from the kernel to L.
+
+It knows K, α and d. It takes a `Kernel` and gives an `Operator`: L f = Δf + c1 ∇f·∇q/q on the points,
+ready to be applied.
+
+==============  ====================================================================================
+`operator`      the result, and the normalisation that makes it
+`theory`        which exponents give which operator, and which errors stay small
+==============  ====================================================================================
+"""

@@ -62,7 +62,7 @@ def c2(alpha: float, beta: float, dim: float, derived: bool = True) -> float:
     for every α; at β = -1/d it is -1/d, while the printed one is d - 3 + 1/d for the Laplacian,
     positive above d = 2.6.
 
-    An experiment decides (`vbdm.figures.c2_exponent`): over d = 1, 2, 3, four β and four α the
+    An experiment decides (`paper/c2_exponent.py`): over d = 1, 2, 3, four β and four α the
     spread of L f follows the first formula within 0.06; the printed one fails wherever d > 1 and
     α is not 0. Estimating q_S instead of knowing it changes a factor, not the exponent.
     """
@@ -80,7 +80,7 @@ def density_response(alpha: float, dim: float) -> float:
     itself, which takes weight from its neighbours, to the power α. To leading order, with a
     Gaussian kernel, the influence of a point at distance u changes from :math:`u e^{-u²/4}` to
     :math:`u (e^{-u²/4} - a e^{-u²/8})`, :math:`a = α 2^{-(1+d/2)}`: a factor, no power of q. It
-    was measured within 4 % over the cases of `vbdm.figures.c2_exponent`.
+    was measured within 4 % over the cases of `paper/c2_exponent.py`.
 
     Examples
     --------

@@ -47,7 +47,7 @@ def tuning(result: Any, ax: Any = None) -> Any:
         raise bad_input(
             "There is no curve to draw.",
             received=repr(choice),
-            because="ε was given, and no other was looked at.",
+            because="Whoever chose this ε looked at no other.",
             hint="Leave `epsilon` out, or draw vbdm.tune(vbdm.neighbors(X)).",
         )
     ax = new_axes(ax)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.checks import check_count
-from ..io.saved.archive import check_target, replacing
+from ..base.files import check_target, replacing
 from ..report import _parts as parts
 from ..spectrum.spectrum import Spectrum
 from ..trust.diagnose import diagnose, flags_of

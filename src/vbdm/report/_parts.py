@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import html
-import platform
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import scipy
 
 from ..base.references import Citation
+from ..base.versions import __version__, library_versions
 from ..base.wording import common_style, counted, minus, percent, with_error
 from ..operator.operator import Operator
 from ..plot._clouds import per_volume
@@ -20,7 +19,7 @@ from ..trust.epsilon_scan import EpsilonScan
 from ..trust.findings import Finding
 from ..trust.groups import Group, groups_of
 from ._payload import MOST_COLUMNS, style_of
-from .citing import as_mapping, formula, operator_in_words, operator_name, short, version
+from .citing import as_mapping, formula, operator_in_words, operator_name, short
 
 #: By what ε was chosen.
 RULES = {
@@ -246,8 +245,9 @@ def epsilon_note(spectrum: Spectrum, scan: EpsilonScan | None, why: str) -> str:
 def tuning_note(operator: Operator) -> str:
     """Say how ε was chosen."""
     choice = operator.tuning
+    how = "given" if choice.rule == "given" else f"chosen by the rule {choice.rule}"
     if choice.curve is None:
-        return "ε was given, and no other was looked at: there is no curve to show."
+        return text(f"ε was {how}, and no other was looked at: there is no curve to show.")
     if choice.rule == "degree":
         return (
             f"ε is such that points in the sparsest 1 % still have {choice.target or 0:.3g} "
@@ -259,7 +259,9 @@ def tuning_note(operator: Operator) -> str:
             "ε lies where the kernel's sum S(ε) grows fastest (left); twice its slope is the "
             "dimension seen at that scale (right)."
         )
-    return "ε was given. The curves show what other choices would have meant."
+    if choice.words:
+        how = f"chosen {choice.words}"
+    return text(f"ε was {how}. The curves show what other choices would have meant.")
 
 
 def density_note(operator: Operator) -> str:
@@ -296,7 +298,7 @@ def settings_table(
         ("Preparation", as_mapping(preparation)),
         ("Command", settings or {}),
         ("Seconds", {name: f"{value:.2f}" for name, value in (seconds or {}).items()}),
-        ("Versions", versions()),
+        ("Versions", {"vbdm": __version__, **library_versions()}),
     ]
     return "\n".join(
         f'<tbody><tr><th colspan="2" scope="rowgroup">{text(name)}</th></tr>{"".join(rows(part))}'
@@ -352,14 +354,4 @@ def estimate_settings(spectrum: Spectrum) -> dict[str, Any]:
         "why this solver": spectrum.solve.reason or "chosen by you",
         "steps, products": f"{spectrum.solve.iterations}, {spectrum.solve.products}",
         "estimated error of the solver": spectrum.solve.error_estimate,
-    }
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of what computed this."""
-    return {
-        "vbdm": version(),
-        "NumPy": np.__version__,
-        "SciPy": scipy.__version__,
-        "Python": platform.python_version(),
     }

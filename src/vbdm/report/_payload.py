@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..bandwidth.curves import SlopeCurve
 from ..base.checks import FloatArray
+from ..base.plain import plain
 from ..base.wording import Style, common_style
 from ..operator.operator import Operator
 from ..plot._canvas import principal_positions
@@ -77,7 +78,7 @@ def payload(
         "density": histogram(operator),
         "sensitivity": moved(scan, rows),
     }
-    text = json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(plain(data), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     # Nothing that a user's name could contain may end the element or begin another one.
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
@@ -139,11 +140,11 @@ def modes(spectrum: Spectrum, flags: Mapping[int, Sequence[str]]) -> list[dict[s
     values, style = np.real(spectrum.eigenvalues), style_of(spectrum)
     return [
         {
-            "value": number(values[i]),
+            "value": values[i],
             "text": style.show(values[i]),
-            "mean": number(group.mean),
+            "mean": group.mean,
             "meanText": style.show(group.mean),
-            "error": number(group.standard_error),
+            "error": group.standard_error,
             "errorText": style.show_error(group.standard_error),
             "group": list(group.members),
             "doubt": list(flags.get(i, ())),
@@ -159,18 +160,6 @@ def style_of(spectrum: Spectrum) -> Style:
     return common_style(np.real(spectrum.eigenvalues), errors)
 
 
-def number(value: float) -> float | None:
-    """Return a plain number, None for NaN and infinity: JSON has neither."""
-    return float(value) if np.isfinite(value) else None
-
-
-def numbers(values: FloatArray) -> list[Any]:
-    """Return nested lists of plain numbers."""
-    if np.ndim(values) > 1:
-        return [numbers(row) for row in values]
-    return [number(value) for value in values]
-
-
 def tuning(operator: Operator) -> dict[str, Any] | None:
     """Return the curve that ε was chosen by."""
     choice, curve = operator.tuning, operator.tuning.curve
@@ -179,16 +168,16 @@ def tuning(operator: Operator) -> dict[str, Any] | None:
     result: dict[str, Any] = {
         "epsilon": choice.epsilon,
         "target": choice.target,
-        "epsilons": numbers(curve.epsilons),
-        "dimension": numbers(2 * curve.slopes),
+        "epsilons": curve.epsilons,
+        "dimension": 2 * curve.slopes,
         "dim": operator.dim,
     }
     if isinstance(curve, SlopeCurve):
         # Each slope belongs to the step between two grid points.
         middle = np.sqrt(curve.epsilons[1:] * curve.epsilons[:-1])
-        return {**result, "sums": numbers(curve.sums), "middle": numbers(middle)}
+        return {**result, "sums": curve.sums, "middle": middle}
     return {
-        **result, "levels": numbers(curve.levels), "quantiles": numbers(curve.quantiles),
+        **result, "levels": curve.levels, "quantiles": curve.quantiles,
         "middle": result["epsilons"],
     }  # fmt: skip
 
@@ -198,7 +187,7 @@ def histogram(operator: Operator) -> dict[str, Any]:
     density = operator.density
     known = np.log10(density[density > 0])
     counts, edges = np.histogram(known, BINS if len(known) > 500 else 24)
-    return {"counts": counts.tolist(), "edges": numbers(edges)}
+    return {"counts": counts, "edges": edges}
 
 
 def moved(scan: EpsilonScan | None, rows: NDArray[np.intp]) -> dict[str, Any] | None:
@@ -210,9 +199,9 @@ def moved(scan: EpsilonScan | None, rows: NDArray[np.intp]) -> dict[str, Any] | 
     # One scale for all ε: colours can be compared.
     size = [float(np.nanmax(np.abs(functions[:, :, j]), initial=1e-12)) for j in range(n)]
     return {
-        "epsilons": numbers(scan.epsilons),
-        "values": numbers(scan.eigenvalues[:, :n]),
-        "errors": numbers(scan.standard_errors[:, :n]),
+        "epsilons": scan.epsilons,
+        "values": scan.eigenvalues[:, :n],
+        "errors": scan.standard_errors[:, :n],
         "chosen": scan.chosen,
         "nPoints": scan.n_points,
         "places": packed(np.searchsorted(rows, scan.rows).astype("<u4")),

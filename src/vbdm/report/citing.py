@@ -7,6 +7,7 @@ from typing import Any
 
 from ..base.credit import credit_of
 from ..base.references import PAPER, Citation
+from ..base.versions import __version__
 from ..base.wording import common_style, minus, power_of_ten, subscript, with_error
 from ..operator.operator import Operator
 from ..spectrum.spectrum import Spectrum
@@ -15,8 +16,6 @@ from ..trust.groups import groups_of
 
 def software() -> Citation:
     """Return the citation of this package, with its version."""
-    from ..base.versions import __version__
-
     title = "vbdm: differential operators learned from data by variable bandwidth diffusion kernels"
     bibtex = f"""@software{{vbdm,
   author  = {{{{The vbdm developers}}}},
@@ -70,7 +69,7 @@ def methods_paragraph(
     operator = spectrum.operator
     sentences = [
         f"We estimated {operator_in_words(operator)}, from N = {operator.n_points:,} points"
-        f"{read_in_words(operator.n_points, n_read)} with vbdm {version()}, which implements "
+        f"{read_in_words(operator.n_points, n_read)} with vbdm {__version__}, which implements "
         "variable bandwidth diffusion kernels (Berry and Harlim 2016).",
         preparation_in_words(preparation),
         metric_in_words(operator),
@@ -81,13 +80,6 @@ def methods_paragraph(
         errors_in_words(spectrum),
     ]
     return " ".join(sentence for sentence in sentences if sentence)
-
-
-def version() -> str:
-    """Return this package's version."""
-    from ..base.versions import __version__
-
-    return __version__
 
 
 def operator_name(operator: Operator) -> str:
@@ -192,7 +184,9 @@ def dimension_in_words(operator: Operator) -> str:
 def epsilon_in_words(operator: Operator) -> str:
     """Say how ε was chosen, and how wide the kernel is."""
     tuning = operator.tuning
-    how = f"was chosen automatically, {tuning.words}" if tuning.words else "was given"
+    how = "was given" if tuning.rule == "given" else f"was chosen by the rule {tuning.rule}"
+    if tuning.words:
+        how = f"was chosen automatically, {tuning.words}"
     low, middle, high = operator.width_quantiles
     return (
         f"The bandwidth parameter ε = {short(operator.epsilon)} {how}; the kernel's width "

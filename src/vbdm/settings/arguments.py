@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..bandwidth.bandwidth_rules import (
+from ..bandwidth.bandwidth import (
     BandwidthRule,
     FromPotential,
     GivenBandwidth,
@@ -22,7 +22,7 @@ from ..bandwidth.tuning import EpsilonRule
 from ..base.checks import check_choice, check_positive, check_real, is_auto
 from ..base.errors import bad_input
 from ..base.shapes import Shape, as_shape
-from .method import FORMS, METHODS, Limiter, Method
+from .method import FORMS, METHODS, Limiter, Lists, Method
 
 OPERATORS = {"laplacian": 0.0, "generator": 1.0}
 
@@ -58,12 +58,12 @@ class Request:
 def read_arguments(method: str, arguments: Mapping[str, Any]) -> Request:
     """Check the user's arguments, refuse those that contradict each other, and settle the rules.
 
-    `arguments` holds those of `estimate_operator` that are about the operator and its kernel, by
-    name; whatever is "auto" or None is left to the method.
+    `arguments` holds those of `estimate_operator` by name; whatever is "auto" or None is left to
+    the method. Those about neighbours are only noted here: `estimate` looks at them.
     """
     chosen = METHODS[check_choice(method, "method", METHODS)]
     effort = check_effort(arguments["effort"], chosen)
-    chosen = replace(chosen, lists=chosen.lists.with_effort(effort))
+    chosen = replace(chosen, lists=with_effort(chosen.lists, effort))
     chosen = with_switches(chosen, arguments)
     operator, alpha = arguments["operator"], arguments["alpha"]
     refuse_both("operator", operator, "alpha", alpha)
@@ -87,7 +87,9 @@ def read_arguments(method: str, arguments: Mapping[str, Any]) -> Request:
 
 
 #: Defaults of arguments that are neither "auto" nor None.
-DEFAULTS: dict[str, Any] = {"form": "symmetric", "shape": "gaussian", "effort": 1.0}
+DEFAULTS: dict[str, Any] = {
+    "form": "symmetric", "shape": "gaussian", "effort": 1.0, "metric": "euclidean",
+}  # fmt: skip
 
 
 def was_given(name: str, value: Any) -> bool:
@@ -130,10 +132,21 @@ def as_epsilon_rule(epsilon: Any, method: Method) -> EpsilonRule:
     """Return the rule for ε: a number, a rule of the user's, or the method's."""
     if is_auto(epsilon):
         return method.epsilon
-    if hasattr(epsilon, "choose"):
+    # NumPy's own numbers and arrays have a method of that name, too.
+    if hasattr(epsilon, "choose") and not isinstance(epsilon, (np.generic, np.ndarray)):
         rule: EpsilonRule = epsilon
         return rule
     return GivenEpsilon(check_positive(epsilon, "epsilon"), looks=method.lists.widen)
+
+
+def with_effort(lists: Lists, effort: float) -> Lists:
+    """Return longer (or shorter) lists, for kernel and density alike."""
+    return replace(
+        lists,
+        n_density_neighbors=max(4, round(effort * lists.n_density_neighbors)),
+        n_neighbors=max(16, round(effort * lists.n_neighbors)),
+        effort=effort,
+    )
 
 
 def with_switches(method: Method, arguments: Mapping[str, Any]) -> Method:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from ..bandwidth.bandwidth_rules import BandwidthRule, PowerOfDensity
+from ..bandwidth.bandwidth import BandwidthRule, PowerOfDensity
 from ..bandwidth.dimension import ByRatios, DimensionRule
 from ..bandwidth.epsilon_by_degree import ByDegree
 from ..bandwidth.epsilon_by_slope import BySlope, DimensionBySlope
@@ -65,15 +65,6 @@ class Lists:
     one_way_share: float = 1.0
     merge_copies: bool = True
     effort: float = 1.0
-
-    def with_effort(self, effort: float) -> Lists:
-        """Return longer (or shorter) lists, for kernel and density alike."""
-        return replace(
-            self,
-            n_density_neighbors=max(4, round(effort * self.n_density_neighbors)),
-            n_neighbors=max(16, round(effort * self.n_neighbors)),
-            effort=effort,
-        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,8 +26,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..base.checks import FloatArray
-from ..base.threads import for_each
-from ..graph.search.exact import chunks
+from ..base.threads import for_each, slices
 from ..operator.operator import Operator
 
 #: Coefficients of 1, c1 and c1² in (bias of λ)/(s² λ).
@@ -83,5 +82,5 @@ def local_energy(operator: Operator, vectors: FloatArray) -> tuple[FloatArray, F
         e -= u * of_vectors[rows]
         np.maximum(e, 0.0, out=e)
 
-    for_each(work, chunks(len(vectors), size=8192))
+    for_each(work, slices(len(vectors), size=8192))
     return energy, of_vectors

@@ -14,9 +14,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ..base.checks import BoolArray, FloatArray, IntArray
 from ..base.errors import bad_input
-from ..base.threads import in_order
-from ..graph.neighbor_graph import BLOCK_PAIRS
-from ..graph.search.exact import chunks
+from ..base.threads import in_order, rows_that_fit, slices
 from ..kernel.pair_matrix import some_rows
 from .solvers.multilevel.finest import parts_of
 from .solvers.pencil import Pencil
@@ -114,8 +112,7 @@ def connected_pieces(pencil: Pencil) -> NDArray[np.intp]:
 
 def row_blocks(matrix: Any) -> Iterator[slice]:
     """Cut the rows of a matrix into blocks that fit the cache."""
-    n = matrix.shape[0]
-    return chunks(n, size=max(1, BLOCK_PAIRS * n // max(matrix.nnz, n)))
+    return slices(matrix.shape[0], size=rows_that_fit(matrix.nnz, matrix.shape[0]))
 
 
 def links_between(

@@ -1,1 +1,20 @@
-"""How sure: error bars, opinions on ε, checks, verification."""
+"""Trust: how sure a result is.
+
+It knows a `Spectrum` and gives error bars, a scan over ε, findings (each with a light, words and, where
+it is serious, a warning) and an independent verification.
+
+===================  ===============================================================================
+`error_bars`         sampling errors from the influence of each point, and the bias in ε
+`groups`             eigenvalues that cannot be told apart, with the error of their mean
+`epsilon_scan`       eigenpairs at several ε, each mode followed: one scan for all its readers
+`second_opinion`     two other ways to choose ε, read off eigenvalues at several ε
+`findings`           what a check found: light, limit, words, warning
+`operator_checks`    checks of an operator
+`spectrum_checks`    checks of a spectrum
+`plateau`            the check of the scan over ε
+`diagnose`           the table of checks, and its readers
+`randomness`         whether the points are independent and random
+`drawn_points`       which points of a large cloud are drawn
+`verification`       the same matrix solved in another way, and counted
+===================  ===============================================================================
+"""

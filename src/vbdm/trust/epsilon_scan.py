@@ -1,12 +1,14 @@
 """One scan over ε: the eigenpairs at several ε around the one in use, each mode followed.
 
-Three read it: the page's slider, the check of the plateau, and `vbdm.second_opinion`.
+The page's slider and the check of the plateau read it. `vbdm.second_opinion` shares its loop, but
+follows no modes: where ε is far off, those in use are like no other.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,13 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from ..bandwidth.sampled_rows import MOST_NEIGHBORS
+from ..bandwidth.scaled import MOST_NEIGHBORS
 from ..base.checks import FloatArray
 from ..base.errors import InputError, SolverError, VbdmWarning
 from ..base.progress import report
 from ..operator.operator import Operator
 from ..spectrum.alignment import align
 from ..spectrum.solve import compute_spectrum
+from ..spectrum.solvers import EigenSolver
 from ..spectrum.spectrum import Spectrum
 from .drawn_points import drawn_rows, fair_rows
 
@@ -108,7 +111,7 @@ def scan_modes(
     factors: Sequence[float] = FACTORS,
     *,
     n_drawn: int = 5000,
-    again: Again | None = None,
+    again: Again,
 ) -> EpsilonScan:
     """Solve at several ε around the one in use, and follow the modes.
 
@@ -121,12 +124,12 @@ def scan_modes(
         need too many neighbours, and any where the solver fails.
     n_drawn : int
         At how many points eigenfunctions are kept.
-    again : callable, optional
-        Estimates the same operator from some of the points. If given, clouds of more than 20,000
-        points are estimated on as many drawn ones, around the ε which suits these.
+    again : callable
+        Estimates the same operator from some of the points: clouds of more than 20,000 points are
+        estimated on as many drawn ones, around the ε which suits these.
     """
     operator = spectrum.operator
-    whole = again is None or operator.n_points <= ALL_POINTS
+    whole = operator.n_points <= ALL_POINTS
     # A part to be estimated from must be a fair sample; one to be looked at need not.
     rows = drawn_rows(spectrum, n_drawn) if whole else fair_rows(spectrum, n_drawn)
     truth = np.real(spectrum.eigenfunctions[rows])
@@ -134,7 +137,7 @@ def scan_modes(
     with warnings.catch_warnings():
         # What is doubtful at other ε is the very thing to be shown.
         warnings.simplefilter("ignore", VbdmWarning)
-        if again is not None and not whole:
+        if not whole:
             operator = again(operator, rows)
         for factor, found in solved_over(operator, factors, spectrum, whole):
             functions = found.eigenfunctions[rows] if whole else found.eigenfunctions
@@ -150,32 +153,65 @@ def solved_over(
     operator: Operator, factors: Sequence[float], reference: Spectrum, whole: bool
 ) -> Iterator[tuple[float, Spectrum]]:
     """Yield each factor with the spectrum there; `whole`: the reference is the one at factor 1."""
-    # Lists that were given up are searched for once, not at every ε.
-    operator = replace(operator, kernel=replace(operator.kernel, graph=operator.graph.with_lists()))
     grid = sorted({1.0, *(float(factor) for factor in factors)})
-    for number, factor in enumerate(grid):
-        report("sensitivity", number, len(grid))
-        found = reference if whole and factor == 1 else solved_at(operator, factor, reference)
-        if found is not None:
-            yield factor, found
-    report("sensitivity", len(grid), len(grid))
-
-
-def solved_at(operator: Operator, factor: float, reference: Spectrum) -> Spectrum | None:
-    """Return the spectrum at another ε; None where there are no neighbours or no solution."""
     n = min(len(reference.eigenvalues) + SPARE_MODES, operator.n_points)
     # Where only the largest piece was solved, zeros of other pieces would take its modes' places.
     alone = reference.pieces.n_solved == 1 < reference.n_components
     pieces = "largest" if alone else "each"
-    try:
-        other = operator if factor == 1 else wide_enough(operator, factor * operator.epsilon)
-        return None if other is None else compute_spectrum(other, n, components=pieces)
-    except (InputError, SolverError):
-        # Kernels that join no two points have no modes. The chosen ε must be there; any other may
-        # be missing from the grid.
-        if factor == 1:
-            raise
-        return None
+    others = [operator.epsilon * factor for factor in grid if factor != 1]
+    solved = spectra_over(operator, others, n, components=pieces, stage="sensitivity")
+    for factor in grid:
+        if factor != 1:
+            found = next(solved)[2]
+        else:
+            found = reference if whole else compute_spectrum(operator, n, components=pieces)
+        if found is not None:
+            yield factor, found
+
+
+def spectra_over(
+    operator: Operator,
+    epsilons: Sequence[float] | FloatArray,
+    n: int,
+    *,
+    at: Callable[[Operator, float], Operator | None] | None = None,
+    components: str = "each",
+    solver: EigenSolver | str | None = None,
+    tol: float | None = None,
+    stage: str = "",
+) -> Iterator[tuple[float, Operator | None, Spectrum | None]]:
+    """Yield each ε with the operator and the spectrum there: the loop behind every scan.
+
+    Parameters
+    ----------
+    operator : Operator
+        With the bandwidth that is kept.
+    epsilons : sequence of float
+        Any values.
+    n : int
+        How many eigenpairs.
+    at : callable, optional
+        From the operator and ε to the operator there; `wide_enough` by default. None comes back,
+        and is passed on, where it would take too many neighbours.
+    components, solver, tol
+        As for `Operator.spectrum`. A spectrum is None where the solver fails, or where the kernel
+        joins no two points.
+    stage : str
+        Name for progress reports; empty: none.
+    """
+    if stage:
+        report(stage, 0, len(epsilons))
+    # Lists that were given up are searched for once, not at every ε.
+    operator = replace(operator, kernel=replace(operator.kernel, graph=operator.graph.with_lists()))
+    for number, epsilon in enumerate(epsilons, start=1):
+        other = (at or wide_enough)(operator, epsilon)
+        found = None
+        if other is not None:
+            with suppress(InputError, SolverError):
+                found = compute_spectrum(other, n, components=components, solver=solver, tol=tol)
+        if stage:
+            report(stage, number, len(epsilons))
+        yield epsilon, other, found
 
 
 def wide_enough(operator: Operator, epsilon: float) -> Operator | None:

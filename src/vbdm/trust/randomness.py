@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.fft import irfft, next_fast_len, rfft
 
 from ..base.checks import FloatArray
-from ..graph.lists import ReleasedLists
-from ..graph.neighbor_graph import NeighborGraph
+from ..graph.neighbor_graph import NeighborGraph, ReleasedLists
 
 #: Points whose neighbours are looked at, and how many neighbours.
 SAMPLE, NEAREST = 2000, 8

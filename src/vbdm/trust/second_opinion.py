@@ -11,7 +11,8 @@ from ..base.checks import FloatArray, check_count, frozen
 from ..base.errors import TuningWarning, VbdmWarning, bad_input, warn_user
 from ..operator.operator import Operator
 from ..spectrum.solve import compute_spectrum
-from .epsilon_scan import scan_modes
+from ..spectrum.spectrum import Spectrum
+from .epsilon_scan import FACTORS, spectra_over
 
 #: How far the rules may lie apart before a warning.
 FACTOR = 4.0
@@ -79,31 +80,57 @@ def second_opinion(operator: Operator, n: int = 6) -> Opinions:
             hint="Pass what vbdm.estimate_operator(X) returns.",
         )
     n = check_count(n, "n", low=2, high=operator.n_points)
+    others = [factor * operator.epsilon for factor in FACTORS if factor != 1]
     with warnings.catch_warnings():
+        # What is doubtful at the ends of the grid is the very thing to be shown.
         warnings.simplefilter("ignore", VbdmWarning)
         here = compute_spectrum(operator, n, components="largest")
-    scan = scan_modes(here, n_drawn=operator.n_points)
-    rates, errors = -scan.eigenvalues[:, 1:], scan.standard_errors[:, 1:]
-    opinions = judge(operator.epsilon, scan.epsilons, rates, errors)
+        rows = {operator.epsilon: nonzero(here, n)}
+        for epsilon, other, found in spectra_over(operator, others, n, components="largest"):
+            if other is None:
+                break  # it would take too many neighbours, and so would all larger ones
+            rows[epsilon] = nonzero(found, n)
+    epsilons = np.array(sorted(rows))
+    rates, errors = np.array([rows[epsilon] for epsilon in epsilons]).swapaxes(0, 1)
+    opinions = judge(operator.epsilon, epsilons, rates, errors)
     if opinions.disagree:
         warn_user(describe(opinions), TuningWarning)
     return opinions
 
 
+def nonzero(found: Spectrum | None, n: int) -> FloatArray:
+    """Return rates and errors of the modes after the constant, (2, n - 1); NaN where there is none.
+
+    A shattered cloud has fewer than n modes; where the solver failed there are none at all.
+    """
+    table = np.full((2, n - 1), np.nan)
+    if found is not None:
+        table[:, : len(found.eigenvalues) - 1] = -found.eigenvalues[1:], found.standard_errors[1:]
+    return table
+
+
 def judge(epsilon: float, epsilons: FloatArray, rates: FloatArray, errors: FloatArray) -> Opinions:
     """Apply both rules to the table of rates."""
     log_rates = np.log(np.where(rates > 0, rates, np.nan))
-    slope = np.nanmean(np.abs(np.gradient(log_rates, np.log(2), axis=0)), axis=1)
+    slope = mean_known(np.abs(np.gradient(log_rates, np.log(2), axis=0)))
     step = np.diff(rates, axis=0)
-    cost = np.nanmean((step**2 + errors[:-1] ** 2) / rates[:-1] ** 2, axis=1)
+    cost = mean_known((step**2 + errors[:-1] ** 2) / rates[:-1] ** 2)
     return Opinions(
         epsilon,
         frozen(epsilons),
         frozen(-rates),
         frozen(errors),
-        float(epsilons[np.nanargmin(slope)]),
-        float(epsilons[np.nanargmin(cost)]),
+        float(epsilons[np.argmin(slope)]),
+        float(epsilons[np.argmin(cost)]),
     )
+
+
+def mean_known(table: FloatArray) -> FloatArray:
+    """Return the mean of what is known in each row; infinite where nothing is."""
+    count = np.isfinite(table).sum(axis=1)
+    total = np.nansum(table, axis=1)
+    mean = np.divide(total, count, out=np.full(len(table), np.inf), where=count > 0)
+    return np.asarray(mean)
 
 
 def describe(opinions: Opinions) -> str:

@@ -4,10 +4,9 @@
 """
 
 from .approximate import PyNNDescent
-from .auto import Auto, Choice
+from .auto import ENGINES, Auto, Choice, as_search
 from .exact import BruteForce, KDTree, NeighborIndex, NeighborSearch
 from .metric import MetricSearch
-from .names import ENGINES, as_search
 from .periodic import PeriodicTree
 from .projected import Projected
 

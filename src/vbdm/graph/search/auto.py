@@ -1,12 +1,14 @@
-"""Choose the engine by measuring it on a sample of the points."""
+"""Engines by name, and the automatic choice: by measuring them on a sample of the points."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from time import process_time
+from typing import Any
 
 from ...base.checks import FloatArray
+from ...base.errors import bad_input
 from ...base.threads import n_threads
 from .approximate import PyNNDescent
 from .exact import BruteForce, KDTree, NeighborIndex, NeighborSearch
@@ -167,3 +169,31 @@ def named(engine: NeighborSearch) -> str:
     """Return an engine's name, and who works inside it."""
     inner = getattr(engine, "inner", None)
     return type(engine).__name__ + ("" if inner is None else f"({type(inner).__name__})")
+
+
+#: What `search` may be called.
+ENGINES: dict[str, type[Any]] = {
+    "auto": Auto,
+    "kd-tree": KDTree,
+    "brute": BruteForce,
+    "projected": Projected,
+    "pynndescent": PyNNDescent,
+}
+
+
+def as_search(search: Any) -> NeighborSearch:
+    """Return the engine with this name, or the engine itself."""
+    if search is None:
+        return Auto()
+    if isinstance(search, str) and search in ENGINES:
+        engine: NeighborSearch = ENGINES[search]()
+        return engine
+    if not isinstance(search, (str, type)) and hasattr(search, "index"):
+        found: NeighborSearch = search
+        return found
+    raise bad_input(
+        "`search` must be an engine or the name of one.",
+        received=repr(search),
+        because="An engine has a method `index(cloud, k)`, see vbdm.search.NeighborSearch.",
+        hint="Choose one of: " + ", ".join(map(repr, ENGINES)) + ".",
+    )

@@ -1,8 +1,7 @@
-"""Exact engines, and the protocol that all engines follow."""
+"""Exact engines, the protocol that all engines follow, and the search for all points at once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -10,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from ...base.checks import FloatArray, IntArray
-from ...base.threads import for_each
+from ...base.checks import FloatArray, IntArray, frozen
+from ...base.threads import for_each, slices
 
 
 class NeighborIndex(Protocol):
@@ -41,12 +40,6 @@ class NeighborSearch(Protocol):
 
 #: Coordinates gathered at a time when distances are measured.
 GATHERED = 1 << 18
-
-
-def chunks(n_rows: int, size: int) -> Iterator[slice]:
-    """Yield slices that cover range(n_rows)."""
-    for start in range(0, n_rows, size):
-        yield slice(start, min(start + size, n_rows))
 
 
 @dataclass(frozen=True)
@@ -133,7 +126,7 @@ def nearest_of(
         indices[rows] = np.take_along_axis(candidates[rows], nearest, axis=1)
         sqdist[rows] = np.take_along_axis(exact, nearest, axis=1)
 
-    for_each(work, chunks(len(points), size=256), parallel=share)
+    for_each(work, slices(len(points), size=256), parallel=share)
     return indices, sqdist
 
 
@@ -149,7 +142,7 @@ def squared_distances(
     """
     result = np.empty(indices.shape)
     size = max(1, GATHERED // max(1, indices.shape[1] * cloud.shape[1]))
-    for rows in chunks(len(points), size=size):
+    for rows in slices(len(points), size=size):
         gap = np.take(cloud, indices[rows], axis=0)
         gap -= points[rows, None, :]
         if period is not None:
@@ -182,3 +175,60 @@ def distances_by_column(
 def to_nearest_image(gap: FloatArray, length: float) -> None:
     """Replace differences of coordinates by those to the nearest image, in place."""
     gap -= length * np.rint(gap / length)
+
+
+#: Rows on which an approximate search is checked.
+RECALL_ROWS = 200
+
+
+def search_all(
+    index: NeighborIndex, cloud: FloatArray, k: int, *, keep: bool
+) -> tuple[IntArray, FloatArray | None]:
+    """Find the k nearest of every point; distances come back only if they are to be kept."""
+    indices = np.empty((len(cloud), k), dtype=np.int32)
+    sqdist = np.empty((len(cloud), k)) if keep else None
+
+    def work(rows: slice) -> None:
+        indices[rows], distances = index.query(cloud[rows], k)
+        put_self_first(indices[rows], distances, rows.start)
+        if sqdist is not None:
+            sqdist[rows] = distances
+
+    pieces = slices(len(cloud), size=index.rows_per_call)
+    for_each(work, pieces, "neighbours", index.parallel)
+    return indices, None if sqdist is None else frozen(sqdist)
+
+
+def tree_order(points: FloatArray) -> NDArray[np.intp]:
+    """Return the permutation that a k-d tree gives the points: near in space, near in memory."""
+    # Beyond a few columns a tree has no locality to give, and building it costs.
+    columns = points if points.shape[1] <= 32 else points[:, :32]
+    order: NDArray[np.intp] = cKDTree(columns, leafsize=8, compact_nodes=False).indices
+    return order
+
+
+def put_self_first(indices: IntArray, sqdist: FloatArray, first: int = 0) -> None:
+    """Move each point to column 0 of its own row, in place; the first row is that of `first`.
+
+    Only copies of a point can stand before it, all at distance 0, so a swap keeps the row sorted.
+    With more than k copies the point may be missing from its row: it then takes a copy's place.
+    """
+    own = np.arange(first, first + len(indices), dtype=np.int32)
+    strayed = np.flatnonzero(indices[:, 0] != own)
+    if strayed.size == 0:
+        return
+    found = indices[strayed] == own[strayed, None]
+    position = np.where(found.any(axis=1), found.argmax(axis=1), 0)
+    indices[strayed, position] = indices[strayed, 0]
+    sqdist[strayed, position] = sqdist[strayed, 0]
+    indices[strayed, 0] = own[strayed]
+    sqdist[strayed, 0] = 0.0
+
+
+def recall_of(cloud: FloatArray, table: IntArray) -> float:
+    """Return the share of the true neighbours that a table lists, on a sample of its rows."""
+    k = table.shape[1]
+    rows = np.linspace(0, len(cloud) - 1, min(len(cloud), RECALL_ROWS)).round().astype(np.intp)
+    truth, _ = BruteForce().index(cloud, k).query(cloud[rows], k)
+    found = [np.isin(true, table[row]).mean() for row, true in zip(rows, truth, strict=True)]
+    return float(np.mean(found))

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...base.checks import FloatArray, IntArray
-from .exact import NeighborIndex, chunks, nearest_of
+from ...base.threads import slices
+from .exact import NeighborIndex, nearest_of
 
 #: The covariance squares singular values: this share of the variance is what rounding leaves.
 EMPTY = 1e-12
@@ -68,14 +69,14 @@ def holds_all(cloud: FloatArray, sample: FloatArray, axes: Axes) -> bool:
     limit = EMPTY * axes.variances.max(initial=0.0)
     return all(
         (along_and_rest(cloud[rows], centre, axes.basis)[:, -1] ** 2 <= limit).all()
-        for rows in chunks(len(cloud), size=1024)
+        for rows in slices(len(cloud), size=1024)
     )
 
 
 def along_and_rest(points: FloatArray, centre: FloatArray, basis: FloatArray) -> FloatArray:
     """Return the coordinates along the axes, and as last column the length of what is left."""
     result = np.empty((len(points), basis.shape[1] + 1))
-    for rows in chunks(len(points), size=1024):
+    for rows in slices(len(points), size=1024):
         gap = points[rows] - centre
         along = gap @ basis
         gap -= along @ basis.T

@@ -1,1 +1,1 @@
-"""Readers: one module for each format."""
+"""Reading: from a file to a table, and from a table to the points of an estimate."""

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from ...base.errors import bad_input
-from ..saved.archive import check_target, replacing_path
+from ...base.files import check_target, replacing_path
+from ...base.plain import plain
 from .formats import need
-from .npz import choose_key
+from .keyed import choose_key
 from .table import Content, Options, as_rows, listed
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def read(path: Path, options: Options) -> Content:
     notes = []
     if options.key is None and len(places) > 1:
         others = listed([other for other in places if other != place])
-        notes.append(f"{place.replace('obsm/', '')} of obsm was used; --key takes {others}.")
+        notes.append(f"{place.replace('obsm/', '')} of obsm was used; `key` takes {others}.")
     return Content(*table_of(element, place, genes), selection, notes=tuple(notes))
 
 
@@ -121,7 +122,7 @@ def write_anndata(
     adata.obsm["X_vbdm"] = spread(spectrum.eigenfunctions[:, 1:], cloud)
     adata.obs["vbdm_density"] = spread(operator.density, cloud)
     adata.uns["vbdm"] = {
-        "params": plain_settings(params or {}),
+        "params": settings_to_store(params or {}),
         "eigenvalues": np.array(spectrum.eigenvalues[1:]),
         "standard_errors": np.array(spectrum.standard_errors[1:]),
         "epsilon": float(operator.epsilon),
@@ -151,12 +152,10 @@ def spread(values: NDArray[Any], cloud: Cloud) -> NDArray[Any]:
     return result
 
 
-def plain_settings(params: Mapping[str, Any]) -> dict[str, Any]:
+def settings_to_store(params: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings that the file can hold: numbers and text, everything else as JSON text."""
-    plain = {name: value for name, value in params.items() if value is not None}
     return {
-        name: value
-        if isinstance(value, bool | int | float | str)
-        else json.dumps(value, default=str)
-        for name, value in plain.items()
+        name: value if isinstance(value, bool | int | float | str) else json.dumps(plain(value))
+        for name, value in params.items()
+        if value is not None
     }

@@ -38,8 +38,6 @@ class Cloud:
         "euclidean" or "precomputed".
     period : tuple or None
         Period of each column, None for those that are not periodic; None: no column is.
-    n_missing : int
-        Rows with missing values; without delays as many as `dropped`.
     notes : tuple of str
         What a user may want to know about the file and its columns, in sentences.
     """
@@ -51,7 +49,6 @@ class Cloud:
     dropped: int = 0
     metric: str = "euclidean"
     period: tuple[float | None, ...] | None = None
-    n_missing: int = 0
     notes: tuple[str, ...] = ()
 
 
@@ -100,7 +97,6 @@ def take(
         n,
         int((~usable).sum()),
         period=None if plan.period is None else plan.period * plan.delays,
-        n_missing=int((~complete).sum()),
         notes=tuple(notes),
     )
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import difflib
 import re
-import shlex
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from ...base.errors import bad_input
 from .table import listed
@@ -15,26 +14,19 @@ from .table import listed
 SPELT_OUT = 12
 
 
-class Chooser(Protocol):
-    """Anything that finds its columns among names, such as a `vbdm.io.Preparation`."""
-
-    def find(self, names: Sequence[str], made_up: bool = False) -> list[int]:
-        """Return the positions of the wanted columns."""
-        ...
-
-
 def choose(columns: Any, names: Sequence[str], made_up: bool = False) -> list[int]:
     """Return the positions of the wanted columns, in the order in which they were asked for.
 
     Parameters
     ----------
-    columns : str, list of str and int, Chooser, or None
+    columns : str, list of str and int, Preparation, or None
         "x,y" by name, "0,2" by number (from 0), "0-3" for a range with both ends; a name that
-        looks like a number wins over the number. None: all columns.
+        looks like a number wins over the number. None: all columns. A `vbdm.io.Preparation` finds
+        its columns itself.
     names : sequence of str
         What there is.
     made_up : bool
-        Whether the names only tell positions; a `Chooser` wants to know.
+        Whether the names only tell positions; a preparation wants to know.
 
     Examples
     --------
@@ -92,7 +84,7 @@ def positions(piece: Any, place: dict[str, int]) -> list[int]:
 
 
 def as_choice(taken: Sequence[int], names: Sequence[str]) -> str:
-    """Return what to type after ``--columns`` to get these columns.
+    """Return the `columns` with which `choose` gives these.
 
     >>> from vbdm.io.files.columns import as_choice
     >>> as_choice([1, 2], ["t", "x", "y"]), as_choice([0, 1, 3], ["a,b", "c", "t", "u"])
@@ -100,7 +92,7 @@ def as_choice(taken: Sequence[int], names: Sequence[str]) -> str:
     """
     words = [names[position] for position in taken]
     if len(words) <= SPELT_OUT and not any("," in word for word in words):
-        return shlex.quote(",".join(words))
+        return ",".join(words)
     # A single number as a range, too: there may be a column of that name.
     breaks = [place for place in range(1, len(taken)) if taken[place] != taken[place - 1] + 1]
     ends = zip([0, *breaks], [*breaks, len(taken)], strict=True)

@@ -1,4 +1,4 @@
-"""One line per format: its suffixes, the libraries it needs, and how to install them."""
+"""The table of formats: suffixes, libraries that are needed, and the function that reads each."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ class Format:
     Attributes
     ----------
     name : str
-        What ``format=`` and ``--format`` take.
+        What `format` takes in `vbdm.io.read`.
     suffixes : tuple of str
         How file names of this kind end, in lower case.
     needs : tuple of str
-        Modules that must be installed; for trajectories one of them is enough.
+        Modules that must be installed.
     extra : str
         ``pip install 'vbdm[extra]'`` installs them; empty if nothing is needed.
     options : tuple of str
         Which options of `vbdm.io.read` mean something for it, beside ``columns``.
-    module : str
-        The module of this package that reads it.
+    reader : str
+        Module and function of this package that read it.
     """
 
     name: str
@@ -37,13 +37,12 @@ class Format:
     needs: tuple[str, ...]
     extra: str
     options: tuple[str, ...]
-    module: str
+    reader: str
 
     @property
     def installed(self) -> bool:
         """Whether files of this kind can be read here."""
-        enough = any if self.name == "trajectory" else all
-        return not self.needs or enough(is_there(module) for module in self.needs)
+        return all(is_there(module) for module in self.needs)
 
     @property
     def install_command(self) -> str:
@@ -54,20 +53,20 @@ class Format:
 TRAJECTORIES = (".xtc", ".dcd", ".trr", ".pdb", ".gro", ".nc", ".ncdf", ".netcdf", ".lammpstrj")
 
 FORMATS = (
-    Format("npy", (".npy",), (), "", (), "npy"),
-    Format("npz", (".npz",), (), "", ("key",), "npz"),
-    Format("text", (".csv", ".tsv", ".txt", ".dat"), (), "", ("header",), "text"),
-    Format("parquet", (".parquet", ".pq"), ("pyarrow",), "parquet", (), "parquet"),
-    Format("hdf5", (".h5", ".hdf5", ".hdf"), ("h5py",), "hdf5", ("key",), "hdf5"),
-    Format("zarr", (".zarr",), ("zarr",), "zarr", ("key",), "zarr"),
+    Format("npy", (".npy",), (), "", (), "npy.read"),
+    Format("npz", (".npz",), (), "", ("key",), "keyed.read_npz"),
+    Format("text", (".csv", ".tsv", ".txt", ".dat"), (), "", ("header",), "text.read"),
+    Format("parquet", (".parquet", ".pq"), ("pyarrow",), "parquet", (), "parquet.read"),
+    Format("hdf5", (".h5", ".hdf5", ".hdf"), ("h5py",), "hdf5", ("key",), "keyed.read_hdf5"),
+    Format("zarr", (".zarr",), ("zarr",), "zarr", ("key",), "keyed.read_zarr"),
     Format(
         "netcdf", (".nc", ".nc4", ".cdf", ".netcdf"), ("xarray", "netCDF4"), "netcdf",
-        ("variable", "sample_dims"), "netcdf",
+        ("variable", "sample_dims"), "netcdf.read",
     ),
-    Format("anndata", (".h5ad",), ("anndata", "h5py"), "anndata", ("key",), "anndata"),
+    Format("anndata", (".h5ad",), ("anndata", "h5py"), "anndata", ("key",), "anndata.read"),
     Format(
-        "trajectory", TRAJECTORIES, ("mdtraj", "MDAnalysis"), "md",
-        ("topology", "selection", "features", "stride"), "trajectory",
+        "trajectory", TRAJECTORIES, ("mdtraj",), "md",
+        ("topology", "selection", "features", "stride"), "trajectory.read",
     ),
 )  # fmt: skip
 
@@ -112,7 +111,7 @@ def find_format(
             "The format of the file is not known by its name.",
             received=repr(path.name),
             because=f"Known are: {known_formats()}.",
-            hint="Rename the file, or name its format with --format, such as --format text.",
+            hint="Rename the file, or name its format with `format`, such as format='text'.",
         )
     return found[0]
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ...base.checks import BoolArray
 from ...base.errors import InputError, bad_input
+from ...base.threads import rows_that_fit, slices
 from .columns import as_slice
 from .table import Table, listed
 
@@ -18,9 +19,7 @@ AT_A_TIME = 1 << 22
 
 def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
     """Yield runs of rows that are small enough to be held twice."""
-    size = max(1, AT_A_TIME // max(1, n_columns))
-    for start in range(0, n_rows, size):
-        yield slice(start, min(start + size, n_rows))
+    return slices(n_rows, rows_that_fit(n_columns, most=AT_A_TIME))
 
 
 def complete_rows(table: Table, taken: list[int], missing: str) -> BoolArray:
@@ -73,13 +72,13 @@ def missing_values(
     """Return the error for gaps, which says how many rows and where."""
     n = len(table.values)
     every = len(rows) == n
-    hint = "Leave these rows out with --drop-missing (missing='drop'), or fill the gaps first."
+    hint = "Leave these rows out with missing='drop', or fill the gaps first."
     return bad_input(
         "Every row has missing values." if every else "Some rows have missing values.",
         received=f"{len(rows)} of {n} rows, the first: {listed(rows[:5].tolist())} (rows count "
         f"from 0), in column(s) {columns_where(table, taken, wrong)}",
         because="Missing values are empty cells, NA or NaN.",
-        hint="Leave such columns out with --columns." if every else hint,
+        hint="Leave such columns out with `columns`." if every else hint,
     )
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...base.errors import bad_input
 from .formats import need
-from .npz import choose_key
+from .keyed import choose_key
 from .table import Content, Options, check_real_numbers, listed, no_rows
 
 USUAL_DIMENSION = "time"
@@ -59,18 +59,18 @@ def choose_variables(dataset: Any, variable: Any, sample_dims: list[str]) -> lis
     wanted = words_of(variable)
     for name in wanted:
         if name not in dataset.coords:
-            choose_key(name, names, "variable", "--variable")
+            choose_key(name, names, "variable", "variable")
     if wanted:
         return wanted
     fitting = [name for name in names if set(sample_dims) <= set(dataset[name].dims)]
     if len(fitting) != 1 and len(names) > 1:
         raise bad_input(
             "Which variable is meant?",
-            received=f"no variable, and {len(names)} in the file",
+            received=f"no `variable`, and {len(names)} in the file",
             because=f"In the file: {listed([described(dataset[name]) for name in names], 20)}.",
-            hint=f"Choose one or more with --variable, such as --variable {(fitting or names)[0]}.",
+            hint=f"Choose one or more with `variable`, such as variable={(fitting or names)[0]!r}.",
         )
-    return fitting or [choose_key(None, names, "variable", "--variable")]
+    return fitting or [choose_key(None, names, "variable", "variable")]
 
 
 def described(variable: Any) -> str:
@@ -87,7 +87,7 @@ def flatten(variable: Any, sample_dims: list[str]) -> tuple[NDArray[Any], list[s
             f"The variable {str(variable.name)!r} has no dimension {absent[0]!r} to become rows.",
             received=described(variable),
             because="Rows are points: usually the moments of time, or samples, or members.",
-            hint=f"Name the dimension with --sample-dims, such as --sample-dims {dims[0]}."
+            hint=f"Name the dimension with `sample_dims`, such as sample_dims={dims[0]!r}."
             if dims
             else "Choose another variable.",
         )

@@ -61,7 +61,7 @@ def check_columns(schema: Any, chosen: list[str], path: Path) -> None:
         because=TRUTH_VALUES
         if all(types.is_boolean(schema.field(name).type) for name in wrong)
         else "Columns of labels, dates or lists are no coordinates.",
-        hint=f"Choose others with --columns; those with numbers: {listed(numeric, 20)}."
+        hint=f"Choose others with `columns`; those with numbers: {listed(numeric, 20)}."
         if numeric
         else "Choose another file: this one has no columns of numbers.",
     )

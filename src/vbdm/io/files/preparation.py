@@ -1,14 +1,15 @@
-"""What is done to the columns before the estimate: learned on one file, done alike to others."""
+"""The record of what was done to the columns of one file, to do the same to others."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...base.checks import check_choice
 from ...base.errors import InputError, bad_input
+from ...base.plain import plain
 from .cloud import Cloud, standardized, take
 from .table import Reference, Table, are_plain, listed
 
@@ -68,7 +69,7 @@ class Preparation:
                 "The frames were superposed on another one than in training.",
                 received=f"{table.source.name!r}, superposed on its own first frame",
                 because="Coordinates of a molecule depend on the frame they are superposed on.",
-                hint="Leave --columns out; in Python read the file with columns=preparation.",
+                hint="Read the file with columns=preparation.",
             )
         cloud = standardized(take(table, self.find(table.names, table.made_up), self), self)
         if table.made_up == self.made_up:
@@ -103,13 +104,12 @@ class Preparation:
             because=f"The model needs {len(self.columns)} column(s): {listed(self.columns)}"
             f"{missing}.",
             hint="Pass a file with the same columns, in any order if they have names; or choose "
-            "them, in the model's order, with --columns.",
+            "them, in the model's order, with `columns`.",
         )
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values that JSON can hold; `from_dict` takes them back."""
-        pairs = asdict(self).items()
-        return {name: list(v) if isinstance(v, tuple) else v for name, v in pairs}
+        return dict(plain(self))
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Preparation:
@@ -165,5 +165,5 @@ def no_points(what: str) -> InputError:
         what,
         received="a matrix of distances",
         because="Columns, delays, scaling and thinning are for coordinates.",
-        hint="Leave these options out, or choose coordinates with --key, such as --key X_pca.",
+        hint="Leave these settings out, or choose coordinates with `key`, such as key='X_pca'.",
     )

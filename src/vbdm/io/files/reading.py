@@ -14,8 +14,8 @@ from ...base.errors import InputError, OutOfMemoryError, bad_input
 from ...base.progress import report
 from .columns import as_slice, choose
 from .formats import Format, find_format, is_there, missing_library
-from .source import cannot_open, check_file, readable, size_and_hash
-from .table import Content, Options, Source, Table, listed, plain_names
+from .source import cannot_open, check_file, check_folder, source_of
+from .table import Content, Options, Table, listed, plain_names
 
 
 def read(
@@ -56,7 +56,7 @@ def read(
     topology : path, optional
         Trajectories only: the file that names the atoms.
     selection : str, optional
-        Trajectories only: which atoms, in the library's own language; "name CA" by default.
+        Trajectories only: which atoms, in the language of mdtraj; "name CA" by default.
     features : {"coordinates", "dihedrals"}
         Trajectories only: coordinates in ångström, superposed on the first frame, or the backbone
         angles φ and ψ in radians with period 2π.
@@ -98,7 +98,7 @@ def read(
     return Table(
         content.values,
         names,
-        source_of(source, kind, content),
+        source_of(source, kind.name, content.selection),
         content.metric,
         content.period,
         columns is not None,
@@ -113,12 +113,13 @@ def content_of(path: Path, kind: Format, options: Options) -> Content:
     if not kind.installed:
         absent = [module for module in kind.needs if not is_there(module)]
         raise missing_library(absent[0], path, kind.extra)
-    reader = import_module(f".{kind.module}", __package__)
+    module, function = kind.reader.split(".")
+    read_format = getattr(import_module(f".{module}", __package__), function)
     try:
         with warnings.catch_warnings():
             # Libraries warn about their own future and about unusual files; errors remain errors.
             warnings.simplefilter("ignore")
-            content: Content = reader.read(path, options)
+            content: Content = read_format(path, options)
     except InputError:
         raise
     except PermissionError as error:
@@ -142,7 +143,7 @@ def damaged(path: Path, kind: Format, error: Exception) -> InputError:
         f"The file cannot be read as {kind.name}.",
         received=f"{path.name!r} ({type(error).__name__}: {words})",
         because="It is cut off or damaged, or its name does not fit what it holds.",
-        hint="Copy it again, or name its format with --format.",
+        hint="Copy it again, or name its format with `format`.",
     )
 
 
@@ -173,18 +174,6 @@ def take_columns(content: Content, options: Options) -> Content:
     )
 
 
-def check_folder(path: Path, format: str | None) -> None:
-    """Refuse a folder where a file is wanted."""
-    may_be_folder = path.suffix.lower() == ".zarr" or format in ("zarr", "netcdf")
-    if path.is_dir() and not may_be_folder:
-        raise bad_input(
-            "A file is needed, not a folder.",
-            received=repr(os.fspath(path)),
-            because="Only Zarr keeps its data in a folder, whose name ends in .zarr.",
-            hint="Name a file inside the folder.",
-        )
-
-
 def check_options(options: Options, kind: Format) -> None:
     """Refuse options that mean nothing for this format: they would be silently ignored."""
     usual = Options()
@@ -197,14 +186,5 @@ def check_options(options: Options, kind: Format) -> None:
                 f"`{field.name}` has no meaning for {kind.name} files.",
                 received=f"{field.name}={value if isinstance(value, int) else str(value)!r}",
                 because=f"These files know: {listed(('columns', *kind.options))}.",
-                hint="Leave it out, or name another format with --format.",
+                hint="Leave it out, or name another format with `format`.",
             )
-
-
-def source_of(path: Path, kind: Format, content: Content) -> Source:
-    """Return the file's name, size and hash."""
-    try:
-        size, sha256 = size_and_hash(path)
-    except OSError as error:
-        raise cannot_open(os.fspath(path), error) from error
-    return Source(readable(path.name), kind.name, size, sha256, dict(content.selection))

@@ -1,18 +1,49 @@
-"""The file itself: whether it can be read, how large it is, and its hash."""
+"""Where a table came from: a file that can be opened, its name, its size and its hash."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ...base.errors import InputError, bad_input
+from ...base.plain import plain, readable
 from ...base.progress import report
 
 #: Bytes read at a time.
 CHUNK = 1 << 22
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a table came from: enough to recognise the very same file later.
+
+    Attributes
+    ----------
+    name : str
+        Name of the file, without its folder.
+    format : str
+        Name of the format, as in `vbdm.io.files.formats`.
+    size : int
+        Bytes; of all files inside, if it is a folder.
+    sha256 : str
+        Hash of the contents.
+    selection : dict of str
+        What was taken from the file and what was left out.
+    """
+
+    name: str
+    format: str
+    size: int
+    sha256: str
+    selection: Mapping[str, str] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values that JSON can hold."""
+        return dict(plain(self))
 
 
 def check_file(path: Any, what: str = "The file") -> Path:
@@ -47,6 +78,18 @@ def check_file(path: Any, what: str = "The file") -> Path:
     return source
 
 
+def check_folder(path: Path, format: str | None) -> None:
+    """Refuse a folder where a file is wanted."""
+    may_be_folder = path.suffix.lower() == ".zarr" or format in ("zarr", "netcdf")
+    if path.is_dir() and not may_be_folder:
+        raise bad_input(
+            "A file is needed, not a folder.",
+            received=repr(os.fspath(path)),
+            because="Only Zarr keeps its data in a folder, whose name ends in .zarr.",
+            hint="Name a file inside the folder.",
+        )
+
+
 def cannot_open(path: Any, error: Exception, what: str = "The file") -> InputError:
     """Return the error for what the system does not let us read."""
     denied = isinstance(error, PermissionError)
@@ -60,14 +103,13 @@ def cannot_open(path: Any, error: Exception, what: str = "The file") -> InputErr
     )
 
 
-def readable(name: str) -> str:
-    """Return a name that can be written as UTF-8: bytes that are no letters become marks.
-
-    >>> from vbdm.io.files.source import readable
-    >>> readable("caf" + chr(0xDCE9)) == "caf" + chr(0xFFFD)
-    True
-    """
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+def source_of(path: Path, format: str, selection: Mapping[str, str]) -> Source:
+    """Return what is known of a file that was read."""
+    try:
+        size, sha256 = size_and_hash(path)
+    except OSError as error:
+        raise cannot_open(os.fspath(path), error) from error
+    return Source(readable(path.name), format, size, sha256, dict(selection))
 
 
 def files_inside(source: Path) -> Iterator[Path]:

@@ -1,4 +1,4 @@
-"""What a file holds: a table of numbers whose rows are points, and where it came from."""
+"""What a file holds: a table of numbers whose rows are points."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...base.errors import InputError, bad_input
+from .source import Source
 
 #: Kinds of numbers that become coordinates: integers and real numbers.
 REAL = "iuf"
@@ -24,41 +25,6 @@ KIND_NAMES = {
 TRUTH_VALUES = "True and False are labels, not measurements; as 0 and 1 they would be coordinates."
 #: Atoms and where they are, for frames to be superposed on: name, x, y, z of each.
 Reference = tuple[tuple[str, float, float, float], ...]
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where a table came from: enough to recognise the very same file later.
-
-    Attributes
-    ----------
-    name : str
-        Name of the file, without its folder.
-    format : str
-        Name of the format, as in `vbdm.io.files.formats`.
-    size : int
-        Bytes; of all files inside, if it is a folder.
-    sha256 : str
-        Hash of the contents.
-    selection : dict of str
-        What was taken from the file and what was left out.
-    """
-
-    name: str
-    format: str
-    size: int
-    sha256: str
-    selection: Mapping[str, str] = field(default_factory=dict)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values that JSON can hold."""
-        return {
-            "name": self.name,
-            "format": self.format,
-            "size": self.size,
-            "sha256": self.sha256,
-            "selection": dict(self.selection),
-        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +177,7 @@ def wrong_axes(shape: tuple[int, ...], what: str) -> InputError:
         received=f"an array with {len(shape)} axes, shape {shape}",
         because="Which axes are points and which are coordinates cannot be guessed.",
         hint="Reshape it to (points, coordinates) and save it again; for time × space use NetCDF "
-        "and name the axes with --sample-dims.",
+        "and name the axes with `sample_dims`.",
     )
 
 

@@ -17,8 +17,8 @@ from ...base.checks import FloatArray
 from ...base.errors import InputError, bad_input
 from ...base.progress import report
 from .columns import choose
-from .layout import MISSING, Layout, find_layout, is_data, not_text, open_text, split
 from .table import TRUTH_VALUES, Content, Options, listed, no_rows
+from .text_layout import MISSING, Layout, find_layout, is_data, not_text, open_text, split
 
 #: So much of a file is looked at to see whether it is text at all.
 FIRST_BYTES = 1 << 16
@@ -167,7 +167,7 @@ def no_number(cell: str, number: int, position: int, layout: Layout) -> InputErr
         "A cell is not a number.",
         received=f"{cell[:60]!r} in line {number}, column {name!r} (number {position})",
         because=because,
-        hint=f"Choose other columns with --columns, such as --columns {','.join(others[:3])}."
+        hint=f"Choose other columns with `columns`, such as columns={','.join(others[:3])!r}."
         if others
         else "Correct the cell.",
     )

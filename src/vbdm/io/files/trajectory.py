@@ -1,73 +1,136 @@
-"""Molecular dynamics: superposed coordinates, or backbone angles on their torus.
-
-A library (`vbdm.io.files.molecules`) only gives positions and names; the geometry is here, so that the
-numbers do not depend on which library is installed.
-"""
+"""Molecular dynamics, read by mdtraj: superposed coordinates, or backbone angles on their torus."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ...base.checks import FloatArray
-from ...base.errors import bad_input
-from .formats import missing_library
-from .molecules import LIBRARIES, Molecule, library_for
-from .quiet import silenced
+from ...base.errors import InputError, bad_input
+from .formats import need
+from .silence import silenced
 from .source import size_and_hash
-from .table import Content, Options, Reference, listed, no_rows
+from .superposition import reference_for, superposed
+from .table import Content, Options, no_rows, unique
 
+#: Trajectories that carry the names of the atoms themselves.
+SELF_CONTAINED = (".pdb", ".gro")
+#: Files that name atoms, as far as mdtraj reads them.
+TOPOLOGIES = (
+    ".pdb", ".cif", ".mmcif", ".pdbx", ".gro", ".psf", ".prmtop", ".parm7", ".prm7", ".mol2",
+    ".arc", ".hoomdxml", ".gsd", ".h5", ".lh5",
+)  # fmt: skip
 #: Atoms whose coordinates are taken if nothing is asked for: one per amino acid.
 USUAL_SELECTION = "name CA"
+#: The backbone angles, and which of the four atoms of each is the Cα of its residue.
+ANGLES = (("phi", 2), ("psi", 1))
 
 
 def read(path: Path, options: Options) -> Content:
     """Read the frames of a trajectory, as coordinates or as backbone angles."""
     check_stride(options.stride)
-    library = library_for(path, options.topology)
-    if library is None:
-        raise missing_library("mdtraj", path, "md")
+    mdtraj = need("mdtraj", path, "md")
+    check_files(path, options.topology)
     angles = options.features == "dihedrals"
     selection = options.selection or ("all" if angles else USUAL_SELECTION)
     with silenced():
-        molecule = LIBRARIES[library](path, options.topology, selection, angles, options.stride)
-    if len(molecule.positions) == 0:
-        raise no_rows("The trajectory", "no frames")
-    notes = {
-        "library": library,
+        topology = mdtraj.load_topology(str(options.topology or path))
+        atoms = selected(topology, selection)
+        content = (backbone_angles if angles else coordinates)(path, options, topology, atoms)
+    taken = {
+        "library": "mdtraj",
         "features": options.features,
         "selection": selection,
         "stride": str(options.stride),
     }
     if options.topology is not None:
-        notes["topology"] = f"{options.topology.name} (sha256 {size_and_hash(options.topology)[1]})"
-    if angles:
-        values = dihedrals(molecule)
-        period = (2 * np.pi,) * values.shape[1]
-        return Content(values, molecule.angle_names, notes, period=period)
-    names = tuple(f"{atom}.{axis}" for atom in molecule.atom_names for axis in "xyz")
-    reference = reference_for(molecule, getattr(options.columns, "reference", None))
-    aligned = superposed(molecule.positions, np.array([place for _, *place in reference]))
-    return Content(aligned.reshape(len(aligned), -1), names, notes, reference=reference)
+        taken["topology"] = f"{options.topology.name} (sha256 {size_and_hash(options.topology)[1]})"
+    return replace(content, selection=taken)
 
 
-def reference_for(molecule: Molecule, known: Reference | None) -> Reference:
-    """Return the frame to superpose on: that of the training file, or else the first one here."""
-    if known is None:
-        first = molecule.positions[0] - molecule.positions[0].mean(axis=0)
-        pairs = zip(molecule.atom_names, first.tolist(), strict=True)
-        return tuple((name, x, y, z) for name, (x, y, z) in pairs)
-    order = [name for name, *_ in known]
-    if order != list(molecule.atom_names):
-        raise bad_input(
-            "The chosen atoms are not those that the model was learned on.",
-            received=f"{len(molecule.atom_names)} atoms: {listed(molecule.atom_names)}",
-            because=f"Frames are superposed on the first one of the training file, which has "
-            f"{len(order)} atoms: {listed(order)}.",
-            hint="Choose the same atoms with --selection, from a topology that names them alike.",
-        )
-    return known
+def coordinates(path: Path, options: Options, topology: Any, atoms: NDArray[np.intp]) -> Content:
+    """Return the places of the atoms in ångström, all frames superposed on one."""
+    # The unit of mdtraj is the nanometre.
+    positions = 10.0 * frames_of(path, options, topology, atoms).xyz.astype(np.float64)
+    # Chains that are alike have atoms of the same name: from the second on they are numbered.
+    atom_names = unique([str(topology.atom(int(atom))) for atom in atoms])
+    known = getattr(options.columns, "reference", None)
+    reference = reference_for(positions[0], atom_names, known)
+    aligned = superposed(positions, np.array([place for _, *place in reference]))
+    names = tuple(f"{atom}.{axis}" for atom in atom_names for axis in "xyz")
+    return Content(aligned.reshape(len(aligned), -1), names, reference=reference)
+
+
+def backbone_angles(
+    path: Path, options: Options, topology: Any, atoms: NDArray[np.intp]
+) -> Content:
+    """Return φ and ψ of all residues in radians, of those that lie wholly among the atoms."""
+    dihedral = need("mdtraj.geometry.dihedral", path, "md")
+    found = [
+        (f"{kind} {topology.atom(int(four[middle])).residue}", four)
+        for kind, middle in ANGLES
+        for four in getattr(dihedral, f"indices_{kind}")(topology)
+    ]
+    fours = np.array([four for _, four in found], dtype=np.intp).reshape(-1, 4)
+    inside = np.isin(fours, atoms).all(axis=1)
+    if not inside.any():
+        raise no_angles(len(atoms), len(found))
+    # Only the atoms that are needed are read; `places` tells where each four is among them.
+    needed, places = np.unique(fours[inside], return_inverse=True)
+    frames = frames_of(path, options, topology, needed)
+    values = dihedral.compute_dihedrals(frames, places.reshape(-1, 4), periodic=False)
+    names = unique([found[place][0] for place in np.flatnonzero(inside)])
+    return Content(values.astype(np.float64), names, period=(2 * np.pi,) * len(names))
+
+
+def frames_of(path: Path, options: Options, topology: Any, atoms: NDArray[np.intp]) -> Any:
+    """Load some atoms of the wanted frames."""
+    mdtraj = need("mdtraj", path, "md")
+    named = {} if options.topology is None else {"top": topology}
+    # Asked for some atoms of some frames, mdtraj's reader of .trr files corrupts the memory.
+    stride = 1 if path.suffix.lower() == ".trr" else options.stride
+    frames = mdtraj.load(str(path), stride=stride, atom_indices=atoms, **named)
+    if len(frames) == 0:
+        raise no_rows("The trajectory", "no frames")
+    return frames[:: options.stride // stride]
+
+
+def selected(topology: Any, selection: str) -> NDArray[np.intp]:
+    """Return the chosen atoms; refuse what mdtraj does not understand, and no atoms at all."""
+    try:
+        atoms = np.asarray(topology.select(selection), dtype=np.intp)
+    except Exception as error:
+        # Its language has errors of several kinds.
+        raise wrong_selection(selection, f"not understood: {error}") from error
+    if len(atoms) == 0:
+        raise wrong_selection(selection, "no atoms")
+    return atoms
+
+
+def wrong_selection(selection: str, found: str) -> InputError:
+    """Return the error for a selection of atoms that gives nothing."""
+    return bad_input(
+        "The selection gives no atoms.",
+        received=f"{selection!r}: {found[:200]}",
+        because="The usual selection is 'name CA', one atom per amino acid.",
+        hint="Choose atoms with `selection`, such as selection='all' or "
+        "selection='name CA or name P'.",
+    )
+
+
+def no_angles(n_atoms: int, n_angles: int) -> InputError:
+    """Return the error for atoms among which there is no backbone angle."""
+    return bad_input(
+        "There are no backbone angles to take.",
+        received=f"{n_atoms} chosen atoms and {n_angles} angles in the molecule",
+        because="φ and ψ need proteins with the atoms C, N and CA of neighbouring residues, "
+        "all of them chosen.",
+        hint="Take features='coordinates', or choose more atoms.",
+    )
 
 
 def check_stride(stride: int) -> None:
@@ -81,41 +144,28 @@ def check_stride(stride: int) -> None:
         )
 
 
-def superposed(positions: FloatArray, reference: FloatArray) -> FloatArray:
-    """Return all frames moved and turned onto a reference.
-
-    Parameters
-    ----------
-    positions : (F, A, 3) array
-        Frames, atoms, coordinates.
-    reference : (A, 3) array
-        A frame whose centre is at the origin.
-
-    Notes
-    -----
-    Implements the rotation of least squared distance, all atoms with the same weight (Kabsch 1976):
-    with H = U S Vᵀ the singular value decomposition of the covariance of two centred frames, the
-    rotation is U diag(1, 1, det(U Vᵀ)) Vᵀ, never a reflection. Cost O(F A).
-    """
-    centred = positions - positions.mean(axis=1, keepdims=True)
-    covariance = np.einsum("fai,aj->fij", centred, reference)
-    u, _, vt = np.linalg.svd(covariance)
-    u[:, :, 2] *= np.sign(np.linalg.det(u @ vt))[:, None]
-    return np.asarray(centred @ (u @ vt))
+def check_files(path: Path, topology: Path | None) -> None:
+    """Refuse files that mdtraj cannot read, and a trajectory without names of its atoms."""
+    loaders = need("mdtraj.formats.registry", path, "md").FormatRegistry.loaders
+    check_suffix(path, "trajectories", sorted(loaders))
+    if topology is not None:
+        check_suffix(topology, "topologies", TOPOLOGIES)
+    elif path.suffix.lower() not in SELF_CONTAINED:
+        raise bad_input(
+            "A trajectory needs the file that names its atoms.",
+            received=f"{path.name!r} and no topology",
+            because="The trajectory holds positions only.",
+            hint="Add it with `topology`, such as topology='protein.pdb'.",
+        )
 
 
-def dihedrals(molecule: Molecule) -> FloatArray:
-    """Return the angle around the middle bond of each group of four atoms, in (-π, π].
-
-    Notes
-    -----
-    With b1, b2, b3 the bonds: the angle between the planes (b1, b2) and (b2, b3), positive if the
-    far bond is turned clockwise seen along b2 (the convention of IUPAC).
-    """
-    corners = molecule.positions[:, molecule.quadruples]
-    first, middle, last = np.moveaxis(np.diff(corners, axis=2), 2, 0)
-    across, along = np.cross(first, middle), np.cross(middle, last)
-    length = np.linalg.norm(middle, axis=-1)
-    return np.asarray(
-        np.arctan2(length * (first * along).sum(axis=-1), (across * along).sum(axis=-1))
-    )
+def check_suffix(path: Path, what: str, known: Iterable[str]) -> None:
+    """Refuse a file that mdtraj does not know by the end of its name."""
+    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
+    if suffix not in known:
+        raise bad_input(
+            f"Molecular {what} of this kind cannot be read.",
+            received=repr(path.name),
+            because=f"The library mdtraj reads {what} whose names end in {', '.join(known)}.",
+            hint="Convert the file with the program that wrote it, for example to .pdb.",
+        )

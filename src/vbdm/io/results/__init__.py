@@ -15,7 +15,6 @@ from .figures import can_draw, pictures_of, save_picture
 from .folder import check_folder, is_results_folder
 from .origin import Origin
 from .reading import Results, load_results, read_summary
-from .summary import library_versions, plain
 from .writing import write_arrays, write_report, write_results
 
 __all__ = [
@@ -24,10 +23,8 @@ __all__ = [
     "can_draw",
     "check_folder",
     "is_results_folder",
-    "library_versions",
     "load_results",
     "pictures_of",
-    "plain",
     "read_summary",
     "save_picture",
     "write_arrays",

@@ -1,4 +1,10 @@
-"""A folder that appears whole, or not at all, and never at the cost of what was there before."""
+"""A folder that appears whole, or not at all, and never at the cost of what was there before.
+
+It is built beside its place, brought onto the disk, and renamed. What a plain renaming would not
+survive is seen to as well: a run that was killed between two renamings (`put_back`) or left its
+unfinished folder behind (`clean_up`), and files that somebody else has put into earlier results
+(`keep_what_others_wrote`).
+"""
 
 from __future__ import annotations
 
@@ -12,7 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ...base.errors import InputError, bad_input
-from ..saved.archive import PathLike, sync_folder
+from ...base.files import PathLike, sync_folder
 
 #: What results.json says it is, and which layout it has.
 FORMAT, VERSION = "vbdm results", 1
@@ -43,7 +49,7 @@ def check_folder(path: PathLike, force: bool = False) -> Path:
     if not target.parent.is_dir():
         raise refusal(path, "Its parent is no folder that exists.", "Create that folder first.")
     if target.exists() and not target.is_dir():
-        raise refusal(path, "It is a file.", "Choose another name with --out.")
+        raise refusal(path, "It is a file.", "Give another name as `folder`.")
     if Path.cwd().is_relative_to(target):
         raise refusal(
             path,
@@ -62,13 +68,13 @@ def refuse_to_lose(path: PathLike, target: Path, force: bool) -> None:
         raise refusal(
             path,
             "It holds files, and is not a results folder of vbdm: it will not be replaced.",
-            "Choose another name with --out.",
+            "Give another name as `folder`.",
         )
     if not force:
         raise refusal(
             path,
             "It holds earlier results.",
-            "Pass --force (force=True) to replace them, or choose another name with --out.",
+            "Pass force=True to replace them, or give another name as `folder`.",
         )
 
 
@@ -82,7 +88,7 @@ def try_to_write(path: PathLike, target: Path) -> None:
         raise refusal(
             path,
             f"Nothing can be written there ({error.strerror}).",
-            "Choose a folder of your own with --out.",
+            "Give a folder of your own as `folder`.",
         ) from None
 
 

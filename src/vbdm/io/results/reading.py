@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from ...base.checks import FloatArray, frozen
 from ...base.errors import InputError, bad_input
+from ...base.files import PathLike
 from ...spectrum.spectrum import Spectrum
 from ...trust.epsilon_scan import EpsilonScan
-from ..saved.archive import DAMAGE, PathLike
+from ..saved.archive import DAMAGE
 from ..saved.persistence import load
 from .folder import ARRAYS, FORMAT, MODEL, SUMMARY, VERSION
 from .origin import Origin
@@ -44,16 +45,19 @@ class Results:
         What results.json says.
     arrays : mapping from names to arrays
         What results.npz holds.
+    kept : Spectrum, optional
+        The model, where it is in memory already.
     """
 
     folder: Path
     summary: dict[str, Any]
     arrays: Mapping[str, NDArray[Any]]
+    kept: Spectrum | None = None
 
     @cached_property
     def spectrum(self) -> Spectrum:
         """The model itself, read when first asked for."""
-        found = load(self.folder / MODEL)
+        found = load(self.folder / MODEL) if self.kept is None else self.kept
         if isinstance(found, Spectrum):
             return found
         raise damaged(self.folder, f"{MODEL} holds no spectrum")

@@ -2,52 +2,56 @@
 
 from __future__ import annotations
 
-import dataclasses
-import math
-import os
-import platform
 from collections.abc import Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
 
+from ...base.plain import plain
+from ...base.versions import __version__, library_versions
 from ...report.citing import formula, operator_name
 from ...spectrum.spectrum import Spectrum
+from ...trust.findings import Finding
 from ...trust.groups import groups_of
-from ..files.source import readable
+from .folder import FORMAT, VERSION
+from .origin import Origin
 
-#: Libraries that the numbers rest on.
-LIBRARIES = ("numpy", "scipy", "scikit-learn", "threadpoolctl", "pynndescent", "matplotlib")
 #: Levels of the quantiles of the kernel's width.
 LEVELS = ("0.05", "0.5", "0.95")
 
 
-def plain(value: Any) -> Any:
-    """Return a value as strict JSON in UTF-8 can hold it; NaN and infinity become null.
+def summarise(
+    spectrum: Spectrum,
+    story: Origin,
+    findings: Sequence[Finding],
+    seconds: Mapping[str, float] | None,
+    files: Sequence[str],
+) -> dict[str, Any]:
+    """Return what results.json says."""
+    source = {**(story.source or {}), "n_read": story.n_read, "n_dropped": story.n_dropped}
+    summary: dict[str, Any] = plain(
+        {
+            "format": FORMAT,
+            "version": VERSION,
+            "vbdm": __version__,
+            "libraries": library_versions(),
+            "input": {**source, "columns": story.names},
+            "settings": story.settings,
+            "preparation": story.preparation,
+            **describe_estimate(spectrum),
+            "diagnostics": [as_entry(finding) for finding in findings],
+            "warnings": [{"kind": kind, "text": text} for kind, text in story.warnings],
+            "seconds": {room: round(time, 3) for room, time in (seconds or {}).items()},
+            "files": list(files),
+        }
+    )
+    return summary
 
-    Examples
-    --------
-    >>> plain({"values": np.array([1.0, np.nan]), "count": np.int64(3), "pair": (True, None)})
-    {'values': [1.0, None], 'count': 3, 'pair': [True, None]}
-    """
-    if isinstance(value, os.PathLike):
-        value = os.fspath(value)
-    if isinstance(value, str):
-        return readable(value)
-    if value is None or isinstance(value, (bool, int)):
-        return value
-    if isinstance(value, (np.ndarray, np.generic)):
-        return plain(value.tolist())
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {readable(str(key)): plain(entry) for key, entry in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(entry) for entry in value]
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return plain(dataclasses.asdict(value))
-    return readable(str(value))
+
+def as_entry(finding: Finding) -> dict[str, Any]:
+    """Return a finding as results.json has it; its warning by name."""
+    warning = None if finding.warning is None else finding.warning.__name__
+    return {**vars(finding), "warning": warning}
 
 
 def describe_estimate(spectrum: Spectrum) -> dict[str, Any]:
@@ -104,14 +108,3 @@ def eigenvalue_rows(spectrum: Spectrum) -> list[dict[str, Any]]:
         {"index": index, **{name: column[index] for name, column in columns.items()}}
         for index in range(len(spectrum.eigenvalues))
     ]
-
-
-def library_versions(names: Sequence[str] = LIBRARIES) -> dict[str, str]:
-    """Return the versions of Python and of the libraries that are installed."""
-    found = {"python": platform.python_version()}
-    for name in names:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found

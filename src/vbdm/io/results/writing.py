@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...base.files import PathLike
+from ...base.plain import plain
 from ...base.progress import report
 from ...spectrum.spectrum import Spectrum
 from ...trust.diagnose import diagnose
 from ...trust.epsilon_scan import EpsilonScan
-from ...trust.findings import Finding
-from ..saved.archive import PathLike, entry_named, little_endian
+from ..saved.archive import entry_named, little_endian
 from ..saved.persistence import save
 from .figures import can_draw, draw_figures
-from .folder import ARRAYS, FORMAT, MODEL, PAGE, SUMMARY, VERSION, check_folder, replacing_folder
+from .folder import ARRAYS, MODEL, PAGE, SUMMARY, check_folder, replacing_folder
 from .origin import Origin
 from .reading import Results
-from .summary import describe_estimate, library_versions, plain
+from .summary import summarise
 
 FIGURES = "figures"
 #: Above so many points the kernel is not stored, but evaluated again: 180 bytes a point, not 1,330.
@@ -94,9 +95,7 @@ def write_results(
         if figures and can_draw():
             draw_figures(spectrum, partial / FIGURES)
         if page:
-            write_report(
-                partial / PAGE, spectrum, story, scan, title, seconds, findings=findings
-            )
+            write_report(partial / PAGE, spectrum, story, scan, title, seconds, findings=findings)
         report("saving", 0, 2)
         write_model(partial / MODEL, spectrum, story)
         report("saving", 1, 2)
@@ -108,10 +107,7 @@ def write_results(
         summary = summarise(spectrum, story, findings, seconds, files_in(partial))
         text = json.dumps(summary, indent=1, allow_nan=False, ensure_ascii=False)
         (partial / SUMMARY).write_text(text + "\n", "utf-8")
-    results = Results(Path(folder), summary, arrays)
-    # Already here: it need not be read again.
-    results.__dict__["spectrum"] = spectrum
-    return results
+    return Results(Path(folder), summary, arrays, spectrum)
 
 
 def write_report(
@@ -182,42 +178,6 @@ def write_arrays(target: Path | IO[bytes], arrays: Mapping[str, NDArray[Any]]) -
         for name, array in arrays.items():
             with archive.open(entry_named(f"{name}.npy"), "w", force_zip64=True) as entry:
                 np.lib.format.write_array(entry, little_endian(array), allow_pickle=False)
-
-
-def summarise(
-    spectrum: Spectrum,
-    story: Origin,
-    findings: Sequence[Finding],
-    seconds: Mapping[str, float] | None,
-    files: Sequence[str],
-) -> dict[str, Any]:
-    """Return what results.json says."""
-    from ...base.versions import __version__
-
-    source = {**(story.source or {}), "n_read": story.n_read, "n_dropped": story.n_dropped}
-    summary: dict[str, Any] = plain(
-        {
-            "format": FORMAT,
-            "version": VERSION,
-            "vbdm": __version__,
-            "libraries": library_versions(),
-            "input": {**source, "columns": story.names},
-            "settings": story.settings,
-            "preparation": story.preparation,
-            **describe_estimate(spectrum),
-            "diagnostics": [as_entry(finding) for finding in findings],
-            "warnings": [{"kind": kind, "text": text} for kind, text in story.warnings],
-            "seconds": {room: round(time, 3) for room, time in (seconds or {}).items()},
-            "files": list(files),
-        }
-    )
-    return summary
-
-
-def as_entry(finding: Finding) -> dict[str, Any]:
-    """Return a finding as results.json has it; its warning by name."""
-    warning = None if finding.warning is None else finding.warning.__name__
-    return {**vars(finding), "warning": warning}
 
 
 def files_in(folder: Path) -> list[str]:

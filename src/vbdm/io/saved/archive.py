@@ -12,21 +12,21 @@ import json
 import math
 import os
 import re
-import secrets
 import struct
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tokenize import TokenError
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...base.errors import InputError, bad_input
+from ...base.files import PathLike, check_target, replacing
 
 #: What the file says it is, and which layout it has; raised when older readers would stumble.
 FORMAT, VERSION = "vbdm model", 2
@@ -43,8 +43,6 @@ DAMAGE = (
     zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, KeyError, IndexError,
     TypeError, AttributeError, RuntimeError, OverflowError, SyntaxError, TokenError,
 )  # fmt: skip
-
-PathLike = str | os.PathLike[str]
 
 
 def write_archive(path: PathLike, head: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -125,39 +123,6 @@ def complaining(source: Path) -> Iterator[None]:
         raise not_readable(source, f"damaged ({type(error).__name__}: {error})") from error
 
 
-@contextmanager
-def replacing(target: Path) -> Iterator[IO[bytes]]:
-    """Open a temporary file that takes the target's place once it is safely written."""
-    with replacing_path(target) as temporary, open(temporary, "xb") as stream:
-        yield stream
-
-
-@contextmanager
-def replacing_path(target: Path) -> Iterator[Path]:
-    """Give the path of a file to be written, which takes the target's place once it is."""
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
-    try:
-        yield temporary
-        with open(temporary, "rb+") as stream:
-            os.fsync(stream.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        with suppress(OSError):
-            temporary.unlink()
-        raise
-    sync_folder(target.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the new name last through a power failure, where the system can."""
-    with suppress(OSError, AttributeError):
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
 def entry_named(name: str) -> zipfile.ZipInfo:
     """Return an entry with the default date, which is fixed: equal models make equal files."""
     entry = zipfile.ZipInfo(name)
@@ -229,20 +194,6 @@ def read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
     with archive.open(name) as entry:
         array = np.lib.format.read_array(entry, allow_pickle=False)
     return np.asarray(array, dtype=array.dtype.newbyteorder("="))
-
-
-def check_target(path: PathLike) -> Path:
-    """Return where to write: through links, into a folder that exists."""
-    # A link stays a link: what it points to is replaced.
-    target = Path(os.path.realpath(path))
-    if target.is_dir() or not target.parent.is_dir():
-        raise bad_input(
-            "The path must name a file in a folder that exists.",
-            received=repr(os.fspath(path)),
-            because="It is a folder, or its folder is missing.",
-            hint="Pass, for example, 'results/sphere.vbdm', and create the folder first.",
-        )
-    return target
 
 
 def check_source(path: PathLike) -> Path:

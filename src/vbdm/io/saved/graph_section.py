@@ -8,11 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...base.checks import frozen
-from ...graph.copies import Copies
 from ...graph.distance import PRECOMPUTED, Distance
-from ...graph.lists import KeptLists, ReleasedLists
-from ...graph.neighbor_graph import NeighborGraph
-from ...graph.order import Order
+from ...graph.neighbor_graph import KeptLists, NeighborGraph, ReleasedLists
+from ...graph.order import Copies, Order
 from ...graph.point_set import PointSet, by_columns
 from .archive import Source
 from .fields import Array, Arrays, Maybe, Number, count, pack, part, require, unpack

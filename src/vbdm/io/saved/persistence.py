@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from ...base.errors import bad_input
+from ...base.files import PathLike
 from ...base.versions import __version__
 from ...graph.neighbor_graph import NeighborGraph
 from ...operator.operator import Operator
 from ...spectrum.spectrum import Spectrum
-from .archive import PathLike, Source, check_notes, reading, write_archive
+from .archive import Source, check_notes, reading, write_archive
 from .fields import NOT_FINITE, Arrays, Many, Maybe, count, require, unpack
 from .graph_section import pack_graph, unpack_graph
 from .operator_section import pack_operator, unpack_operator

@@ -83,7 +83,7 @@ def count_below(pencil: Pencil, level: float) -> int:
     Examples
     --------
     >>> op = vbdm.estimate_operator(vbdm.datasets.sphere(1000, random_state=0).points)
-    >>> count_below(vbdm.spectrum.spectrum.pencil_of(op), 4.0)    # between 2, three times, and 6
+    >>> count_below(vbdm.spectrum.solve.pencil_of(op), 4.0)    # between 2, three times, and 6
     4
     """
     shifted = pencil.symmetric - level * identity(pencil.n_points)

@@ -1,1 +1,12 @@
-"""The multilevel solver: LOBPCG with coarse levels from cells of points."""
+"""The multilevel solver: a few products with K on the points, everything else on cells of points.
+
+===============  ===================================================================================
+`solver`         the solver, and what it prepares for several masses
+`finest`         products with K itself, and the way to and from the first cells
+`tree_cells`     cells of near points, from a k-d tree
+`matching`       cells from the graph alone, where there are no usable points
+`hierarchy`      coarse levels, built from sums over cells
+`lobpcg`         the iteration on each level
+`blocks`         dense algebra on tall blocks of vectors
+===============  ===================================================================================
+"""

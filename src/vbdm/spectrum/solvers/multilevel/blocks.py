@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from ....base.checks import FloatArray
-from ....base.threads import for_each, in_order
-from ....graph.search.exact import chunks
+from ....base.threads import for_each, in_order, rows_that_fit, slices
 
 #: Directions whose share outside all others is below this are left out of the basis.
 DEPENDENT = 1e-11
 #: Numbers in a block of rows of all basis vectors: it stays in the cache.
-CHUNK_ENTRIES = 1 << 18
+BLOCK_ENTRIES = 1 << 18
 
 
 def rayleigh_ritz(
@@ -59,7 +58,7 @@ def gram_matrices(
             both[1, :end, columns] = above @ image[rows]
         return both
 
-    gram, energy = summed(work, row_chunks(len(mass), 2 * int(ends[-1])))
+    gram, energy = summed(work, row_slices(len(mass), 2 * int(ends[-1])))
     for matrix in (gram, energy):
         matrix[:] = np.triu(matrix) + np.triu(matrix, 1).T
     return gram, energy
@@ -81,7 +80,7 @@ def combination(parts: list[FloatArray], mix: FloatArray) -> FloatArray:
     def work(rows: slice) -> None:
         np.matmul(np.hstack([part[rows] for part in parts]), mix, out=result[rows])
 
-    for_each(work, row_chunks(len(result), len(mix)))
+    for_each(work, row_slices(len(result), len(mix)))
     return result
 
 
@@ -95,7 +94,7 @@ def move(basis: list[FloatArray], mix: FloatArray, active: NDArray[np.intp]) -> 
         X[rows] = X[rows] @ mix[:n_kept] + moves
         W[rows] = moves[:, active]
 
-    for_each(work, row_chunks(len(X), len(mix)))
+    for_each(work, row_slices(len(X), len(mix)))
 
 
 def quotients(vectors: FloatArray, images: FloatArray, mass: FloatArray) -> FloatArray:
@@ -105,7 +104,7 @@ def quotients(vectors: FloatArray, images: FloatArray, mass: FloatArray) -> Floa
         energy = np.einsum("ij,ij->j", vectors[rows], images[rows])
         return np.stack([energy, mass[rows] @ np.square(vectors[rows])])
 
-    energy, size = summed(work, row_chunks(len(mass), 2 * vectors.shape[1]))
+    energy, size = summed(work, row_slices(len(mass), 2 * vectors.shape[1]))
     return np.asarray(energy / size)
 
 
@@ -119,7 +118,7 @@ def rounding(vectors: FloatArray, degrees: FloatArray) -> FloatArray:
         terms = degrees[rows, None] * np.square(vectors[rows])
         return np.asarray(np.square(terms, out=terms).sum(axis=0))
 
-    squares = summed(work, row_chunks(len(vectors), vectors.shape[1]))
+    squares = summed(work, row_slices(len(vectors), vectors.shape[1]))
     return np.asarray(4 * np.finfo(np.float64).eps * np.sqrt(squares))
 
 
@@ -134,7 +133,7 @@ def remove_span(block: FloatArray, vectors: FloatArray, mass: FloatArray) -> Non
     Done on the vectors themselves: where few heavy points dominate all corrections, differences of
     Gram matrices would be nothing but rounding.
     """
-    pieces = row_chunks(len(mass), vectors.shape[1] + block.shape[1])
+    pieces = row_slices(len(mass), vectors.shape[1] + block.shape[1])
     shares = summed(lambda rows: vectors[rows].T @ (mass[rows, None] * block[rows]), pieces)
 
     def work(rows: slice) -> None:
@@ -143,6 +142,6 @@ def remove_span(block: FloatArray, vectors: FloatArray, mass: FloatArray) -> Non
     for_each(work, pieces)
 
 
-def row_chunks(n_rows: int, width: int) -> list[slice]:
+def row_slices(n_rows: int, width: int) -> list[slice]:
     """Cut rows of so many numbers into pieces that fit the cache."""
-    return list(chunks(n_rows, size=max(256, CHUNK_ENTRIES // max(width, 1))))
+    return list(slices(n_rows, size=rows_that_fit(width, most=BLOCK_ENTRIES, least=256)))

@@ -9,10 +9,9 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array, vstack
 
 from ....base.checks import FloatArray
-from ....base.threads import for_each, in_order
-from ....graph.search.exact import chunks
+from ....base.threads import for_each, in_order, slices
 from ....kernel.pair_matrix import PairMatrix, row_product, some_rows
-from .blocks import row_chunks
+from .blocks import row_slices
 from .tree_cells import Labels
 
 #: Where θM exceeds this share of D, Jacobi's step divides by D - θM instead of D.
@@ -50,7 +49,7 @@ class Finest:
         def work(rows: slice) -> None:
             np.subtract(self.degrees[rows, None] * block[rows], product[rows], out=product[rows])
 
-        for_each(work, row_chunks(len(block), block.shape[1]))
+        for_each(work, row_slices(len(block), block.shape[1]))
         return product
 
     def averaged(self, coarse: FloatArray) -> FloatArray:
@@ -97,7 +96,7 @@ def averages_over(weights: Any, constants: Any) -> Any:
         total = sum(some_rows(part, rows) @ columns for part in parts)
         return diags_array(factor[rows]) @ total
 
-    return vstack(list(in_order(work, chunks(len(factor), size=8192))), format="csr")
+    return vstack(list(in_order(work, slices(len(factor), size=8192))), format="csr")
 
 
 def parts_of(weights: Any) -> tuple[list[Any], FloatArray]:

@@ -23,7 +23,7 @@ from .blocks import (
     remove_constant,
     remove_span,
     rounding,
-    row_chunks,
+    row_slices,
 )
 
 #: θ below this share of the largest wanted one count as zero: errors are measured against it.
@@ -189,5 +189,5 @@ def residuals(block: Block, mass: FloatArray, active: NDArray[np.intp]) -> Float
         part *= block.values[active]
         np.subtract(block.images[rows][:, active], part, out=result[rows])
 
-    for_each(work, row_chunks(len(mass), len(active)))
+    for_each(work, row_slices(len(mass), len(active)))
     return result

@@ -22,7 +22,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 from ....base.checks import BoolArray, FloatArray
-from ....graph.search.exact import chunks
+from ....base.threads import slices
 
 Labels = NDArray[np.int32]
 
@@ -171,7 +171,7 @@ def inner_links(
 def row_blocks(matrices: list[Any]) -> Iterator[tuple[Any, int, Labels, FloatArray]]:
     """Yield some rows at a time: row pointer from 0, first row, columns, values; no copies."""
     for matrix in matrices:
-        for rows in chunks(matrix.shape[0], size=8192):
+        for rows in slices(matrix.shape[0], size=8192):
             pointer = matrix.indptr[rows.start : rows.stop + 1]
             entries = slice(pointer[0], pointer[-1])
             yield pointer - pointer[0], rows.start, matrix.indices[entries], matrix.data[entries]

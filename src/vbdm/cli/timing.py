@@ -1,4 +1,4 @@
-"""How long each room takes, and a line on the terminal for those that take long."""
+"""How long each stage of a command takes, and a line on the terminal for those that take long."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ TICK = 0.5
 
 
 class Ledger:
-    """A listener of `vbdm.progress` that keeps the seconds of every room.
+    """A listener of `vbdm.progress` that keeps the seconds of every stage.
 
-    A report says that work was done: the time since the last one belongs to the room that reports.
-    What is left at the end of a block belongs to its last room.
+    Some stages are rooms of the walk, which report under their own name: the time since the last
+    report belongs to the stage that reports. What is left at the end of a block belongs to its last
+    stage.
     """
 
     def __init__(self, screen: Screen | None = None, lines: TextIO | None = None) -> None:
@@ -31,8 +32,8 @@ class Ledger:
         self._last = perf_counter()
 
     @contextmanager
-    def room(self, *names: str) -> Iterator[None]:
-        """Enter one or several rooms; reports of other rooms count for the first of them."""
+    def stage(self, *names: str) -> Iterator[None]:
+        """Time one stage, or several that alternate; other rooms' reports count for the first."""
         self._open, self._last = names, perf_counter()
         self._show(names[0])
         try:
@@ -49,21 +50,21 @@ class Ledger:
         if not self._open:
             return
         inside = progress.room in self._open
-        room = progress.room if inside else self._open[0]
-        self._add(room)
-        self._show(room, progress if inside else None)
+        stage = progress.room if inside else self._open[0]
+        self._add(stage)
+        self._show(stage, progress if inside else None)
 
-    def _add(self, room: str) -> None:
+    def _add(self, stage: str) -> None:
         now = perf_counter()
-        self.seconds[room] = self.seconds.get(room, 0.0) + now - self._last
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._last
         self._last = now
 
-    def _show(self, room: str, progress: Progress | None = None) -> None:
+    def _show(self, stage: str, progress: Progress | None = None) -> None:
         if self._screen is not None:
-            self._screen.enter(room, progress)
+            self._screen.enter(stage, progress)
 
     def _tell(self, names: tuple[str, ...]) -> None:
-        """Write one line of JSON for each room that was left."""
+        """Write one line of JSON for each stage that was left."""
         if self._lines is None:
             return
         for name in names:
@@ -74,15 +75,15 @@ class Ledger:
 
 
 class Screen:
-    """One line on the terminal for the room at work, once it has taken two seconds.
+    """One line on the terminal for the stage at work, once it has taken two seconds.
 
-    A thread keeps the clock on it going while the room is silent.
+    A thread keeps the clock on it going while the stage is silent.
     """
 
     def __init__(self, stream: TextIO | None = None, patience: float = 2.0) -> None:
         self.stream = sys.stderr if stream is None else stream
         self.patience = patience
-        self._room, self._started = "", 0.0
+        self._stage, self._started = "", 0.0
         self._progress: Progress | None = None
         self._drawn = False
         self._lock = threading.Lock()
@@ -101,13 +102,13 @@ class Screen:
             thread.join()
             self.leave()
 
-    def enter(self, room: str, progress: Progress | None = None) -> None:
-        """Show this room from now on."""
-        if room != self._room:
+    def enter(self, stage: str, progress: Progress | None = None) -> None:
+        """Show this stage from now on."""
+        if stage != self._stage:
             self.leave()
         with self._lock:
-            if room != self._room:
-                self._room, self._started = room, perf_counter()
+            if stage != self._stage:
+                self._stage, self._started = stage, perf_counter()
             self._progress = progress or self._progress
 
     def leave(self) -> None:
@@ -117,19 +118,19 @@ class Screen:
                 self._draw()
                 self.stream.write("\n")
                 self.stream.flush()
-            self._room, self._drawn, self._progress = "", False, None
+            self._stage, self._drawn, self._progress = "", False, None
 
     def look(self) -> None:
         """Draw the line, if it is time to."""
         with self._lock:
-            if self._room and perf_counter() - self._started >= self.patience:
+            if self._stage and perf_counter() - self._started >= self.patience:
                 self._draw()
 
     def text(self) -> str:
         """Return the line."""
         elapsed = perf_counter() - self._started
         if self._progress is None:
-            return f"{self._room:12s} {elapsed:6.1f} s"
+            return f"{self._stage:12s} {elapsed:6.1f} s"
         return self._bar.line(self._progress, elapsed)
 
     def _draw(self) -> None:

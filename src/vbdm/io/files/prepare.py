@@ -1,4 +1,4 @@
-"""From a table to the points of an estimate: columns, scaling, delays, thinning."""
+"""The function `prepare`, from a table to points: columns, scaling, delays, thinning."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ...base.errors import bad_input
 from ...graph.distance import check_period
 from .cloud import Cloud, standardized, take
 from .columns import choose
+from .odd_columns import refuse_row_numbers, remarks
 from .preparation import Period, Preparation, no_points
-from .remarks import refuse_row_numbers, remarks
 from .table import Table, listed
 
 
@@ -144,7 +144,7 @@ def refuse_periodic(plan: Preparation) -> None:
         received=f"periodic column(s): {listed([name for name, length in pairs if length])}",
         because="An angle has no mean that could be subtracted, and dividing it would change its "
         "period.",
-        hint="Leave --standardize out; angles in the same unit have comparable distances already.",
+        hint="Leave `standardize` out; angles in the same unit have comparable distances already.",
     )
 
 

@@ -58,8 +58,9 @@ class Layout:
         notes = []
         if self.number_names:
             shown = ", ".join(self.names)[:60]
-            notes.append(f"The first line ({shown}) was taken as names; --no-header reads it as a "
-                         "point.")  # fmt: skip
+            notes.append(
+                f"The first line ({shown}) was taken as names; header=False reads it as a point."
+            )
         if self.decimal == ",":
             notes.append("Commas were read as decimal points.")
         return tuple(notes)
@@ -76,7 +77,7 @@ def not_text(path: Path, found: str) -> InputError:
         "The file is not a text table.",
         received=f"{path.name!r} with {found}",
         because="It is of another kind, or in an encoding other than UTF-8.",
-        hint="Save it as UTF-8 text with one point per line, or name its format with --format.",
+        hint="Save it as UTF-8 text with one point per line, or name its format with `format`.",
     )
 
 
@@ -141,7 +142,7 @@ def holds_names(rows: list[list[str]]) -> bool:
 def looks_like_names(cells: list[str], below: list[str]) -> bool:
     """Tell a header: it has no numbers, or text above a number.
 
-    >>> from vbdm.io.files.layout import looks_like_names
+    >>> from vbdm.io.files.text_layout import looks_like_names
     >>> looks_like_names(["id", "2020"], ["a", "1.5"]), looks_like_names(["id", "x"], ["a", "1.5"])
     (False, True)
     """
@@ -157,7 +158,7 @@ def are_whole_names(cells: list[str], below: list[list[str]]) -> bool:
     They are 0, 1, 2, ... (as pandas names columns) above a fraction or beside an empty cell (above
     the row labels), or rise above fractions only. Whole numbers above whole numbers are data.
 
-    >>> from vbdm.io.files.layout import are_whole_names
+    >>> from vbdm.io.files.text_layout import are_whole_names
     >>> are_whole_names(["0", "1"], [["0.5", "3"]]), are_whole_names(["0", "1"], [["1", "0"]])
     (True, False)
     >>> are_whole_names(["1990", "1991"], [["0.5", "1e3"]])
@@ -185,7 +186,7 @@ def is_fraction(cell: str) -> bool:
 def are_decimal_commas(rows: list[list[str]]) -> bool:
     """Tell whether commas stand where points are expected: in some numbers, points in none.
 
-    >>> from vbdm.io.files.layout import are_decimal_commas
+    >>> from vbdm.io.files.text_layout import are_decimal_commas
     >>> are_decimal_commas([["1,5", "2"], ["a", "-0,25"]]), are_decimal_commas([["1,5", "2.5"]])
     (True, False)
     """
@@ -209,7 +210,7 @@ def refuse_half_numbers(rows: list[list[str]], delimiter: str | None) -> None:
             because="They are decimal commas of one column, or separate two columns of whole "
             "numbers.",
             hint="For one column write points in place of the commas, or a line with its name "
-            "above; two columns are read with --no-header.",
+            "above; two columns are read with header=False.",
         )
 
 

@@ -39,8 +39,8 @@ def refuse_row_numbers(table: Table) -> None:
         "A column only counts the rows.",
         received=f"column {name!r} (number {counting[0]}), with {first}, {second} and so on",
         because="It is an index, an identifier or a time, which is no coordinate of the points.",
-        hint=f"Leave it out with --columns {as_choice(others, table.names)}; if it is meant as a "
-        f"coordinate, keep it with --columns {as_choice(range(n), table.names)}.",
+        hint=f"Leave it out with columns={as_choice(others, table.names)!r}; if it is meant as a "
+        f"coordinate, keep it with columns={as_choice(range(n), table.names)!r}.",
     )
 
 
@@ -50,7 +50,7 @@ def steady(values: Any) -> dict[int, bool]:
     To count is to hold whole numbers with a step of 1 or -1. Other steps may be inexact, by the
     digits with which they were written.
 
-    >>> from vbdm.io.files.remarks import steady
+    >>> from vbdm.io.files.odd_columns import steady
     >>> rows = np.arange(20)
     >>> steady(np.column_stack([rows, rows / 4, rows**2, 7 - rows]))
     {0: True, 1: False, 3: True}
@@ -100,7 +100,7 @@ def remarks(table: Table, taken: list[int], points: FloatArray, asked: bool) -> 
     if 0 < len(even) < len(names):
         yield (
             f"{listed([names[place] for place in even])} changes by the same step in every row: a "
-            "time, which is no coordinate? Leave it out with --columns."
+            "time, which is no coordinate? Leave it out with `columns`."
         )
     low, high = points.min(axis=0), points.max(axis=0)
     level = [name for name, same in zip(names, low == high, strict=True) if same]

@@ -1,4 +1,4 @@
-"""The steps that commands share: read, prepare, estimate, and listen to what is said meanwhile."""
+"""The steps that commands share: read, estimate, solve, and hear what is said meanwhile."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .options import ESTIMATING, READING
-from .rooms import Ledger, Screen
-from .speech import in_options
+from .options import ESTIMATING, PREPARING, READING, SOLVING, arguments_for, in_options
+from .timing import Ledger, Screen
 
 if TYPE_CHECKING:
+    from ..base.checks import FloatArray
     from ..io import Cloud, Preparation, Table
     from ..operator.operator import Operator
     from ..spectrum.spectrum import Spectrum
@@ -32,7 +32,7 @@ INTERNAL = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, Import
 
 @dataclass
 class Work:
-    """What is going on: seconds by room, and doubts that were raised."""
+    """What is going on: seconds by stage, and doubts that were raised."""
 
     ledger: Ledger
     as_json: bool = False
@@ -55,8 +55,8 @@ class Work:
         return list(found)
 
     def note(self, text: str) -> None:
-        """Add a doubt of our own."""
-        self.extra_notes.append(("Note", text))
+        """Add a doubt that is no warning, in the library's words."""
+        self.extra_notes.append(("Note", in_options(text)))
 
     def show_notes(self, short: bool = False, notes: list[tuple[str, str]] | None = None) -> None:
         """Write the doubts to stderr; if they are told elsewhere, the first sentence will do."""
@@ -82,7 +82,7 @@ def first_sentence(text: str) -> str:
 
 @contextmanager
 def working(quiet: bool = False, as_json: bool = False) -> Iterator[Work]:
-    """Collect warnings and time the rooms inside the block; show what should be shown."""
+    """Collect warnings and time the stages inside the block; show what should be shown."""
     from ..base.errors import InputError, VbdmWarning
     from ..base.progress import listening
 
@@ -106,30 +106,17 @@ def working(quiet: bool = False, as_json: bool = False) -> Iterator[Work]:
         raise
 
 
-def reading_of(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those options of `vbdm.io.read` that were given."""
-    return {name: options[name] for name in READING if options.get(name) is not None}
-
-
 def read_points(
     work: Work, file: Path, options: Mapping[str, Any]
 ) -> tuple[Table, Cloud, Preparation]:
     """Read a file and prepare its points."""
     from ..io import prepare, read
 
-    with work.ledger.room("reading"):
-        table = read(file, **reading_of(options))
-        cloud, preparation = prepare(
-            table,
-            standardize=options["standardize"],
-            delays=options["delays"],
-            delay_step=options["delay_step"],
-            subsample=options["subsample"],
-            every=options["every"],
-            seed=options["seed"],
-            missing="drop" if options["drop_missing"] else "error",
-            period=options["period"],
-        )
+    with work.ledger.stage("reading"):
+        table = read(file, **arguments_for(READING, options))
+        # The points are estimated on a torus if they have periods, and are prepared for it.
+        preparing = {**arguments_for(PREPARING, options), "period": options.get("period")}
+        cloud, preparation = prepare(table, **preparing)
     for text in cloud.notes:
         work.note(text)
     return table, cloud, preparation
@@ -139,20 +126,23 @@ def estimate(work: Work, cloud: Cloud, options: Mapping[str, Any]) -> Operator:
     """Estimate the operator from prepared points."""
     from ..estimate import estimate_operator
 
-    given = {name: options[name] for name in ESTIMATING if options.get(name) is not None}
+    given = arguments_for(ESTIMATING, options)
     given.setdefault("metric", cloud.metric)
     # The preparation knows the periods of the file, too, and repeats them for each delay.
     given["period"] = cloud.period
-    with work.ledger.room("neighbours", "kernel"):
+    with work.ledger.stage("neighbours", "kernel"):
         return estimate_operator(cloud.points, **given)
 
 
-def solve(work: Work, operator: Operator, n: int | None, components: str) -> Spectrum:
-    """Return the spectrum with its error bars."""
-    count = min(EIGENPAIRS, operator.n_points) if n is None else n
-    with work.ledger.room("eigenpairs"):
-        spectrum = operator.spectrum(count, components=components)
-    with work.ledger.room("error bars"):
-        # Computed when first looked at, and kept.
-        _ = spectrum.standard_errors, spectrum.bias
-    return spectrum
+def solve(work: Work, operator: Operator, options: Mapping[str, Any]) -> Spectrum:
+    """Compute the eigenpairs."""
+    given = arguments_for(SOLVING, options)
+    given.setdefault("n", min(EIGENPAIRS, operator.n_points))
+    with work.ledger.stage("eigenpairs"):
+        return operator.spectrum(**given)
+
+
+def error_bars(work: Work, spectrum: Spectrum) -> tuple[FloatArray, FloatArray]:
+    """Compute standard errors and bias of the eigenvalues; the spectrum keeps them from now on."""
+    with work.ledger.stage("error bars"):
+        return spectrum.standard_errors, spectrum.bias

@@ -10,9 +10,9 @@ import pytest
 from vbdm.results import Origin, write_results
 
 import vbdm
-from vbdm.cli.demonstration import TRUTH, compare, draw_eigenvalues, load_sphere
-from vbdm.cli.demonstration import describe as describe_demo
-from vbdm.cli.words import choices, describe
+from vbdm.cli.demo import TRUTH, bundled_points, compare, draw
+from vbdm.cli.demo import describe as describe_demo
+from vbdm.cli.terminal import choices, describe, lights
 from vbdm.trust.groups import groups_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
@@ -20,7 +20,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 
 @pytest.fixture(scope="module")
 def sphere():
-    return vbdm.estimate_operator(load_sphere()).spectrum(len(TRUTH))
+    with bundled_points() as path:
+        points = np.load(path).astype(np.float64)
+    return vbdm.estimate_operator(points).spectrum(len(TRUTH))
 
 
 @pytest.fixture(scope="module")
@@ -61,14 +63,21 @@ def test_the_demonstration_compares_means_with_the_truth(sphere, tmp_path):
     assert [row[-1] for row in table] == ["0", "-2", "-6", "-12"]
     means = [group.mean for group in groups_of(sphere)]
     np.testing.assert_allclose([float(row[-3]) for row in table], means, atol=6e-4)
-    compare(load_sphere(), sphere, tmp_path)
+    compare(None, sphere, tmp_path)
     kept = np.genfromtxt(tmp_path / "eigenvalues.csv", delimiter=",", names=True)
     assert set(kept["group_mean"].round(9)) == set(np.round(means, 9))
 
 
 def test_the_picture_has_bands(sphere):
     plt = pytest.importorskip("matplotlib.pyplot")
-    figure, axes = plt.subplots()
-    draw_eigenvalues(axes, sphere)
-    assert len(axes.collections) == len(groups_of(sphere)) == 4
+    figure = draw(sphere)
+    # A bar for the constant, and a band for each group.
+    assert len(figure.axes[0].collections) == len(groups_of(sphere)) == 4
     plt.close(figure)
+
+
+def test_advice_of_findings_is_given_in_options():
+    finding = {"light": "amber", "name": "Spacing", "words": "Try leave_one_out=False or `dim`."}
+    assert click.unstyle(next(lights([finding]))) == (
+        "  ▲ Spacing: Try --no-leave-one-out or --dim."
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import Any
 
@@ -91,3 +92,12 @@ def commands() -> None:
     Given points sampled from an unknown density q on an unknown manifold, vbdm estimates
     L f = Δf + c1 ∇f·∇q/q with its eigenvalues, eigenfunctions and error bars, without tuning.
     """
+
+
+def main() -> None:
+    """Run the command line of this process."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal without Greek letters gets question marks, not an error.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    commands(prog_name="vbdm")

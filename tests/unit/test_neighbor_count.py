@@ -7,7 +7,7 @@ from vbdm.shapes import Gaussian
 import vbdm
 from vbdm import estimate
 from vbdm.bandwidth.neighbor_count import guess_neighbors
-from vbdm.graph.graph import sorted_cloud
+from vbdm.graph.point_set import PointSet
 
 D = vbdm.datasets
 
@@ -22,7 +22,7 @@ def beta(dim):
      D.circle(12_000, sampling="random", random_state=0)],
 )  # fmt: skip
 def test_the_guess_is_near_what_is_needed(sample):
-    cloud = sorted_cloud(sample.points, 64)
+    cloud = PointSet.of(sample.points, 64)
     guess = guess_neighbors(cloud, beta, 17.0, Gaussian(), 20.0)
     needed = vbdm.estimate_operator(sample.points, sample.operator).n_neighbors
     # Enough, so that one search does; not much more, which would be searched in vain.

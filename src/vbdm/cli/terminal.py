@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from .options import in_options
+
 #: Shape, colour and word of the lights: no one has to tell colours apart.
 LIGHTS = {"green": ("✔", "green"), "amber": ("▲", "yellow"), "red": ("✖", "red")}
 
@@ -79,15 +81,15 @@ def group_words(group: Mapping[str, Any], index: int) -> str:
 
 
 def lights(diagnostics: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield one line per diagnosis; those in doubt say why."""
+    """Yield one line per finding; those in doubt say why, and what to do about it."""
     for entry in diagnostics:
         shape, colour = LIGHTS[entry["light"]]
-        words = "" if entry["light"] == "green" else f": {entry['words']}"
+        words = "" if entry["light"] == "green" else f": {in_options(entry['words'])}"
         yield f"  {click.style(shape, fg=colour)} {entry['name']}{words}"
 
 
 def times(seconds: Mapping[str, float]) -> Iterator[str]:
-    """Yield the seconds of each room, and their sum."""
-    for room, time in seconds.items():
-        yield f"  {room:12s} {time:8.2f} s"
+    """Yield the seconds of each stage, and their sum."""
+    for stage, time in seconds.items():
+        yield f"  {stage:12s} {time:8.2f} s"
     yield f"  {'together':12s} {sum(seconds.values()):8.2f} s"

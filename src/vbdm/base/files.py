@@ -1,0 +1,64 @@
+"""Writing a file whole or not at all: it gets its name only when it is complete and on the disk."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+from .errors import bad_input
+
+PathLike = str | os.PathLike[str]
+
+
+def check_target(path: PathLike) -> Path:
+    """Return where to write: through links, into a folder that exists."""
+    # A link stays a link: what it points to is replaced.
+    target = Path(os.path.realpath(path))
+    if target.is_dir() or not target.parent.is_dir():
+        raise bad_input(
+            "The path must name a file in a folder that exists.",
+            received=repr(os.fspath(path)),
+            because="It is a folder, or its folder is missing.",
+            hint="Pass, for example, 'results/sphere.vbdm', and create the folder first.",
+        )
+    return target
+
+
+@contextmanager
+def replacing(target: Path) -> Iterator[IO[bytes]]:
+    """Open a temporary file that takes the target's place once it is safely written."""
+    with replacing_path(target) as temporary, open(temporary, "xb") as stream:
+        yield stream
+
+
+@contextmanager
+def replacing_path(target: Path) -> Iterator[Path]:
+    """Give the path of a file to be written, which takes the target's place once it is.
+
+    Whatever goes wrong in the block, the target stays as it was.
+    """
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    try:
+        yield temporary
+        with open(temporary, "rb+") as stream:
+            os.fsync(stream.fileno())
+        os.replace(temporary, target)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+    sync_folder(target.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder last through a power failure, where the system can."""
+    with suppress(OSError, AttributeError):
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,33 @@
+"""What the tests of checks share: findings by name, and a scan over ε that is made up."""
+
+import numpy as np
+
+from vbdm.trust.diagnose import diagnose
+from vbdm.trust.epsilon_scan import EpsilonScan
+
+
+def found_in(spectrum, name, scan=None):
+    """Return the finding of this name."""
+    return next(finding for finding in diagnose(spectrum, scan) if finding.name == name)
+
+
+def light_of(spectrum, name, scan=None):
+    """Return the light of the finding of this name; it must have words."""
+    finding = found_in(spectrum, name, scan)
+    assert finding.words
+    return finding.light
+
+
+def made_up_scan(rates, errors=0.001, n_points=600):
+    """Return decay rates at half, once, twice … an ε as a scan: no eigenfunctions."""
+    values = -np.asarray(rates, dtype=float)
+    m, n = values.shape
+    return EpsilonScan(
+        epsilons=2.0 ** np.arange(m),
+        eigenvalues=values,
+        standard_errors=np.full((m, n), errors),
+        rows=np.arange(0),
+        eigenfunctions=np.empty((m, 0, n), dtype=np.float32),
+        n_points=n_points,
+        chosen=1,
+    )

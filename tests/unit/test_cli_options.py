@@ -1,0 +1,140 @@
+"""One table of options: what the library is called with, and what its messages become."""
+
+import inspect
+import shlex
+
+import click
+import pytest
+from vbdm.results import write_results
+
+import vbdm
+from vbdm.cli import commands
+from vbdm.cli.options import (
+    BY_PARAMETER,
+    ESTIMATING,
+    FOLDER,
+    LEFT_OUT,
+    OUTSIDE,
+    PREPARING,
+    READING,
+    SOLVING,
+    WHICH,
+    arguments_for,
+    in_options,
+)
+
+FUNCTIONS = {
+    "read": (vbdm.io.read, READING),
+    "prepare": (vbdm.io.prepare, PREPARING),
+    "estimate_operator": (vbdm.estimate_operator, ESTIMATING),
+    "spectrum": (vbdm.Operator.spectrum, SOLVING),
+    "write_results": (write_results, (*FOLDER, *LEFT_OUT)),
+    "extend": (vbdm.extend, [OUTSIDE]),
+    "eigenfunctions": (vbdm.plot.eigenfunctions, [WHICH]),
+    "embedding": (vbdm.plot.embedding, [WHICH]),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_option_stands_for_a_parameter(name):
+    function, table = FUNCTIONS[name]
+    assert {option.parameter for option in table} <= set(inspect.signature(function).parameters)
+
+
+def test_no_parameter_has_two_options():
+    tables = [option for _, table in FUNCTIONS.values() for option in table]
+    assert len({option.typed for option in tables}) == len(BY_PARAMETER)
+
+
+def parsed(line):
+    """Return the options of a command line, as the command gets them."""
+    name, *words = shlex.split(line)
+    command = commands.get_command(click.Context(commands), name)
+    return command.make_context(name, words).params
+
+
+ARGUMENTS = {
+    "fit a.csv": (
+        {},
+        {"delays": 1, "delay_step": 1, "every": 1, "seed": 0},
+        {"operator": "laplacian", "method": "resolved", "effort": 1.0},
+        {"components": "each"},
+        {},
+    ),
+    "fit a.csv --no-header --drop-missing --standardize -k 20 -n 3 --no-report --columns x,y": (
+        {"header": False, "columns": "x,y"},
+        {"delays": 1, "delay_step": 1, "every": 1, "seed": 0, "standardize": True,
+         "missing": "drop"},
+        {"operator": "laplacian", "method": "resolved", "effort": 1.0, "n_neighbors": 20},
+        {"components": "each", "n": 3},
+        {"page": False},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("line", ARGUMENTS)
+def test_arguments_for_the_library(line):
+    options = parsed(line)
+    tables = (READING, PREPARING, ESTIMATING, SOLVING, LEFT_OUT)
+    assert tuple(arguments_for(table, options) for table in tables) == ARGUMENTS[line]
+
+
+#: What the library says, and what people read.
+MESSAGES = {
+    # Names of parameters.
+    "Raise `n_neighbors`.": "Raise --neighbors.",
+    "`n` must be from 1 to 5.": "--eigenpairs must be from 1 to 5.",
+    "Leave `delay_step` out.": "Leave --delay-step out.",
+    "Choose another `folder`.": "Choose another --out.",
+    "`header` says it.": "--header says it.",
+    # Flags: set, switched off, and under another name.
+    "Pass standardize=True.": "Pass --standardize.",
+    "Use `force=True` to replace them.": "Use --force to replace them.",
+    "Read it with header=False.": "Read it with --no-header.",
+    "Read it with header=True.": "Read it with --header.",
+    "use leave_one_out=False": "use --no-leave-one-out",
+    "(missing='drop')": "(--drop-missing)",
+    "Leave the page out: page=False.": "Leave the page out: --no-report.",
+    # Values, as a shell takes them.
+    "operator='generator'.": "--operator generator.",
+    'operator="generator", or': "--operator generator, or",
+    "columns='x,y'; columns='0-2'": "--columns x,y; --columns 0-2",
+    "columns='a b'": "--columns 'a b'",
+    'columns="it\'s"': """--columns 'it'"'"'s'""",
+    "selection='name CA or name P'.": "--selection 'name CA or name P'.",
+    "key='X_pca', effort=0.5.": "--key X_pca, --effort 0.5.",
+    "epsilon=1e-05 or dim=2.": "--epsilon 1e-05 or --dim 2.",
+    "period=(360, None)": "--period 360,none",
+    "columns=['x', 'y z']": "--columns 'x,y z'",
+    # What is no option, or no parameter, stays as it is.
+    "See `spectrum.bias` and `shape`.": "See `spectrum.bias` and `shape`.",
+    "Ask for form='symmetric'.": "Ask for form='symmetric'.",
+    "In one dim the period and the key are words.": "In one dim the period and the key are words.",
+    "header='auto', standardize=False, columns=None": (
+        "header='auto', standardize=False, columns=None"
+    ),
+    "missing='error'": "missing='error'",
+    "a period=2*np.pi": "a period=2*np.pi",
+    "op.dim=2, my_dim=2": "op.dim=2, my_dim=2",
+    "Call vbdm.estimate_operator(X, dim=2, period=(1, 2)).": (
+        "Call vbdm.estimate_operator(X, dim=2, period=(1, 2))."
+    ),
+    "Operator(300 points, dim=2.01)": "Operator(300 points, dim=2.01)",
+    "Run `pip install vbdm[plot]`.": "Run `pip install vbdm[plot]`.",
+}
+
+
+@pytest.mark.parametrize("message", MESSAGES)
+def test_messages_name_options(message):
+    assert in_options(message) == MESSAGES[message]
+
+
+@pytest.mark.parametrize("value", ["x", "x y", "it's", 'a "b"', "µ", "$HOME", "a;b", "-1"])
+def test_a_shell_gives_the_value_back(value):
+    typed = in_options(f"columns={value!r}")
+    assert shlex.split(typed) == ["--columns", value]
+
+
+def test_long_messages_take_no_time():
+    text = "x" * 1_000_000
+    assert in_options(text) == text

@@ -1,0 +1,154 @@
+"""Each light must turn amber or red when its trouble is there, and only then."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.support.findings import found_in, light_of
+
+import vbdm
+from vbdm.spectrum.pieces import Pieces
+from vbdm.trust.diagnose import diagnose
+
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+
+
+@pytest.fixture(scope="module")
+def sphere():
+    return vbdm.estimate_operator(vbdm.datasets.sphere(600, random_state=0).points).spectrum(5)
+
+
+def test_a_sound_result_is_green(sphere):
+    assert {d.light for d in diagnose(sphere)} == {"green"}
+    assert len({d.name for d in diagnose(sphere)}) == len(diagnose(sphere)) == 11
+
+
+def test_pieces(sphere):
+    points = np.concatenate([vbdm.datasets.circle(200, random_state=i).points for i in (0, 1)])
+    points[200:] += 30
+    halves = vbdm.estimate_operator(points).spectrum(5)
+    assert light_of(halves, "Connected pieces") == "amber"
+    strays = np.where(np.arange(600) < 60, np.arange(600), 0)
+    assert light_of(replace(sphere, pieces=Pieces(strays, 1)), "Connected pieces") == "red"
+
+
+def test_unresolved_points(sphere):
+    name = "Unresolved points"
+    half = np.arange(600) < 300
+    assert light_of(replace(sphere, unresolved=half), name) == "red"
+    assert light_of(replace(sphere, left_out=np.array([-3.0])), name) == "amber"
+    # A few points, which no mode rests on, are nothing to worry about.
+    assert light_of(replace(sphere, unresolved=np.arange(600) < 6), name) == "green"
+
+
+def test_an_eigenvalue_that_could_not_be_given(sphere):
+    values = sphere.eigenvalues.copy()
+    values[4] = np.nan
+    broken = replace(sphere, eigenvalues=values)
+    broken.__dict__["standard_errors"] = sphere.standard_errors
+    assert light_of(broken, "Unresolved points") == "red"
+
+
+@pytest.mark.parametrize(("share", "light"), [(0.01, "green"), (0.1, "amber"), (0.6, "red")])
+def test_neighbour_lists(sphere, share, light):
+    operator = sphere.operator
+    operator = replace(operator, kernel=replace(operator.kernel, saturated=share))
+    assert light_of(replace(sphere, operator=operator), "Neighbour lists") == light
+
+
+@pytest.mark.parametrize(
+    ("error", "converged", "light"),
+    [(1e-6, True, "green"), (5e-3, True, "amber"), (0.5, True, "red"), (1e-6, False, "red")],
+)
+def test_solver(sphere, error, converged, light):
+    log = replace(sphere.solve, error_estimate=error, converged=converged)
+    found = replace(sphere, solve=log)
+    assert light_of(found, "Solver") == light
+
+
+def test_pieces_left_out_on_request_are_not_small(sphere):
+    circles = [vbdm.datasets.circle(n, random_state=n).points + n for n in (250, 200)]
+    operator = vbdm.estimate_operator(np.concatenate(circles))
+    found = diagnose(operator.spectrum(4, components="largest"))
+    pieces = next(d for d in found if d.name == "Connected pieces")
+    assert pieces.light == "amber"
+    assert "only the largest was solved, and 200 points of others left out" in pieces.words
+    assert "small pieces" not in pieces.words
+    assert next(d for d in found if d.name == "Unresolved points").value < 0.05
+
+
+def test_the_error_of_a_group_is_that_of_its_mean(sphere):
+    found = sphere.operator.spectrum(4)
+    assert [group.tolist() for group in found.groups] == [[0], [1, 2, 3]]
+    assert "the mean of λ₁ to λ₃" in found_in(found, "Error bars").words
+
+
+def test_error_bars(sphere):
+    wide = replace(sphere)
+    wide.__dict__["standard_errors"] = np.abs(sphere.eigenvalues) * 0.2
+    assert light_of(wide, "Error bars") == "amber"
+    wide = replace(sphere)
+    wide.__dict__["standard_errors"] = np.abs(sphere.eigenvalues) * 0.5
+    assert light_of(wide, "Error bars") == "red"
+
+
+def test_weak_links(sphere):
+    thin = replace(sphere, extent=np.array([np.inf, 50, 50, 3, 50]))
+    found = next(d for d in diagnose(thin) if d.name == "Weak links")
+    assert found.light == "amber"
+    assert "Eigenvalue 3 hangs" in found.words
+    assert found.words.endswith("before you trust it (see `spectrum.weak_links`).")
+    thin = replace(sphere, extent=np.array([np.inf, 50, 3, 3, 50]))
+    assert "Eigenvalues 2 and 3 hang on" in found_in(thin, "Weak links").words
+    assert found_in(thin, "Weak links").words.endswith(
+        "before you trust them (see `spectrum.weak_links`)."
+    )
+
+
+def test_error_exponents_follow_the_theory():
+    points = vbdm.datasets.ou(600, dim=2, random_state=0).points
+    fixed = vbdm.estimate_operator(points, "generator", beta=0).spectrum(3)
+    assert light_of(fixed, "Error exponents") in ("amber", "red")
+    moving = vbdm.estimate_operator(points, "generator").spectrum(3)
+    assert light_of(moving, "Error exponents") == "green"
+
+
+def test_dimension_that_depends_on_the_scale(sphere):
+    noisy = replace(sphere.operator.dimension, by_scale=np.array([3.5, 2.5, 2.0]))
+    operator = replace(sphere.operator, dimension=noisy)
+    assert light_of(replace(sphere, operator=operator), "Dimension") == "amber"
+
+
+def test_the_tail_matters_to_the_laplacian_only():
+    points = vbdm.datasets.ou(2000, dim=2, random_state=0).points
+    laplacian = vbdm.estimate_operator(points).spectrum(3)
+    assert light_of(laplacian, "Density at the edge") == "red"
+    generator = vbdm.estimate_operator(points, "generator").spectrum(3)
+    assert "Density at the edge" not in {d.name for d in diagnose(generator)}
+
+
+def test_the_judgement_on_the_tail_is_that_of_the_warning():
+    for seed, sample in enumerate((vbdm.datasets.ou, vbdm.datasets.sphere)):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            spectrum = vbdm.estimate_operator(sample(1500, dim=2, random_state=seed).points)
+        warned = any(w.category is vbdm.DensityTailWarning for w in caught)
+        light = light_of(spectrum.spectrum(3), "Density at the edge")
+        assert (light == "red") == warned
+
+
+def test_unsymmetric_forms_and_single_eigenvalues():
+    points = vbdm.datasets.circle(150, random_state=0).points
+    left = vbdm.estimate_operator(points, method="paper", form="left").spectrum(4)
+    assert {"Neighbour lists", "Solver"} <= {d.name for d in diagnose(left)}
+    one = vbdm.estimate_operator(points).spectrum(1)
+    assert light_of(one, "Error bars") == "amber"
+
+
+def test_one_point_is_one_point(sphere):
+    one = found_in(replace(sphere, unresolved=np.arange(600) < 1), "Unresolved points").words
+    assert "1 point (0.2 %) is too sparse" in one
+    left = found_in(replace(sphere, left_out=np.array([-3.0])), "Unresolved points").words
+    assert left.startswith("1 mode, at -3, sat on")
+    assert "and was left out" in left

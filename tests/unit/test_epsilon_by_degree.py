@@ -1,0 +1,24 @@
+"""The default rule for ε, and the curve that it can be judged by."""
+
+import numpy as np
+import pytest
+
+import vbdm
+
+D = vbdm.datasets
+
+
+@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+def test_the_degree_curve():
+    op = vbdm.estimate_operator(D.sphere(1500, random_state=10).points)
+    curve = op.tuning.curve
+    assert op.tuning.rule == "degree"
+    assert (np.diff(curve.quantiles, axis=1) > 0).all()
+    at_choice = np.interp(np.log(op.epsilon), np.log(curve.epsilons), curve.quantiles[0])
+    assert at_choice == pytest.approx(1.7 * 1500**0.25, rel=0.02)
+    # All pairs are seen: for huge ε every point has all the others.
+    wide = vbdm.estimate_operator(D.sphere(300, random_state=10).points)
+    assert wide.tuning.sums[-1] > 0.5
+    # The slope is the derivative of log S.
+    numeric = np.gradient(np.log(curve.sums), np.log(curve.epsilons))
+    np.testing.assert_allclose(curve.slopes[5:-5], numeric[5:-5], atol=0.03)

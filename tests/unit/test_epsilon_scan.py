@@ -1,0 +1,136 @@
+"""One scan over ε: modes are followed from the ε in use, on all points or on a fair part."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from vbdm.progress import listening
+
+import vbdm
+from vbdm.bandwidth.epsilon_by_degree import degree_target
+from vbdm.estimate import estimate_again
+from vbdm.report import page
+from vbdm.trust.drawn_points import fair_rows
+from vbdm.trust.epsilon_scan import EpsilonScan, followed, matched, why_no_scan
+
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+
+
+@pytest.fixture(scope="module")
+def sphere():
+    return vbdm.estimate_operator(vbdm.datasets.sphere(600, random_state=0).points).spectrum(9)
+
+
+@pytest.fixture(scope="module")
+def moved(sphere):
+    return vbdm.scan_epsilon(sphere, (0.5, 1, 2), n_drawn=400)
+
+
+@pytest.fixture(scope="module")
+def large():
+    points = vbdm.datasets.ou(21_000, dim=2, random_state=0).points
+    return vbdm.estimate_operator(points, "generator", effort=0.5).spectrum(10)
+
+
+def test_the_chosen_epsilon_is_the_result_itself(sphere, moved):
+    assert moved.epsilons[moved.chosen] == sphere.operator.epsilon
+    np.testing.assert_allclose(moved.eigenvalues[moved.chosen], sphere.eigenvalues)
+    np.testing.assert_allclose(moved.standard_errors[moved.chosen], sphere.standard_errors)
+    assert moved.n_points == 600
+    assert len(moved.rows) == 400
+
+
+def test_modes_keep_their_signs_and_rotations(sphere, moved):
+    own = sphere.eigenfunctions[moved.rows]
+    for step in range(len(moved.epsilons)):
+        seen = moved.eigenfunctions[step]
+        likeness = [np.corrcoef(seen[:, j], own[:, j])[0, 1] for j in (1, 2, 3)]
+        # Three times degenerate: without the rotation it would be anything from -1 to 1.
+        assert min(likeness) > 0.97
+
+
+def test_a_mode_is_followed_through_a_change_of_order(sphere):
+    truth = sphere.eigenfunctions
+    # The group 4 to 8 overtakes the group 1 to 3, with other signs.
+    order = np.array([0, 4, 5, 6, 7, 8, 1, 2, 3])
+    other = replace(sphere, eigenvalues=sphere.eigenvalues[order], eigenfunctions=-truth[:, order])
+    other.__dict__["standard_errors"] = sphere.standard_errors[order]
+    values, errors, functions = followed(other, other.eigenfunctions, truth, sphere)
+    np.testing.assert_allclose(values, sphere.eigenvalues)
+    np.testing.assert_allclose(errors, sphere.standard_errors)
+    np.testing.assert_allclose(functions, truth, atol=1e-8)
+
+
+def test_a_mode_without_likeness_is_a_gap(sphere):
+    truth = sphere.eigenfunctions
+    functions = truth.copy()
+    functions[:, 8] = np.random.default_rng(0).standard_normal(len(truth))
+    values, errors, seen = followed(sphere, functions, truth, sphere)
+    assert np.isnan(values[8])
+    assert np.isnan(errors[8])
+    assert np.isnan(seen[:, 8]).all()
+    assert np.isfinite(values[:8]).all()
+    fewer = followed(sphere, truth[:, :5], truth, sphere)[0]
+    assert np.isfinite(fewer[:4]).all()
+    assert np.isnan(fewer).sum() >= 4
+
+
+def test_matching_gives_every_mode_a_partner_of_its_own():
+    q = np.linalg.qr(np.random.default_rng(0).standard_normal((50, 5)))[0]
+    assert matched(q[:, [2, 0, 1, 4, 3]], q).tolist() == [1, 2, 0, 4, 3]
+    assert matched(q[:, :3], q).tolist() == [0, 1, 2, -1, -1]
+
+
+def test_large_clouds_are_estimated_from_a_fair_part(large):
+    found = vbdm.scan_epsilon(large, (1, 2), n_drawn=1500)
+    assert found.n_points == len(found.rows) == 1500
+    # The truth is -1, -1; a part that preferred sparse points would give -0.7.
+    np.testing.assert_allclose(found.eigenvalues[found.chosen][1:3], -1, atol=0.15)
+    assert "1,500 of the 21,000 points" in page(large, scan=found)
+    # Fewer points need a wider kernel: the grid is around the ε of the part.
+    assert found.epsilons[found.chosen] == estimate_again(large.operator, found.rows).epsilon
+    assert found.epsilons[found.chosen] > 1.5 * large.operator.epsilon
+    assert len(fair_rows(large, 30_000)) == 21_000
+
+
+def test_parts_have_the_numbers_of_neighbours_of_the_whole():
+    points, some = vbdm.datasets.circle(800, random_state=0).points, np.arange(0, 800, 2)
+    wide = vbdm.estimate_operator(points, effort=2, n_density_neighbors=24)
+    part = estimate_again(wide, some)
+    assert part.settings.n_density_neighbors == 24
+    assert part.tuning.target == pytest.approx(2 * degree_target(400))
+    paper = vbdm.estimate_operator(points, method="paper", n_neighbors=100, n_density_neighbors=70)
+    part = estimate_again(paper, some)
+    assert (part.n_neighbors, part.settings.n_density_neighbors) == (100, 70)
+
+
+def test_only_the_largest_piece_is_followed_where_only_it_was_solved():
+    circles = [vbdm.datasets.circle(150 - i, random_state=i).points + 30 * i for i in range(6)]
+    operator = vbdm.estimate_operator(np.concatenate(circles))
+    found = vbdm.scan_epsilon(operator.spectrum(4, components="largest"), (0.5, 1, 2))
+    assert np.isfinite(found.eigenvalues).all()
+    # The truth for a circle: 0, -1, -1, -4.
+    np.testing.assert_allclose(found.eigenvalues[:, 1:3], -1, atol=0.3)
+
+
+def test_arrays_there_and_back(moved):
+    back = EpsilonScan.from_arrays(moved.as_arrays())
+    for name, value in vars(moved).items():
+        np.testing.assert_array_equal(getattr(back, name), value)
+    assert back.n_points == moved.n_points
+    assert type(back.chosen) is int
+
+
+def test_progress_is_reported(sphere):
+    seen = []
+    with listening(seen.append):
+        vbdm.scan_epsilon(sphere, (0.5, 1, 2), n_drawn=50)
+    own = [p for p in seen if p.room == "sensitivity"]
+    assert [p.share for p in own] == [0.0, 0.5, 1.0]
+
+
+def test_where_epsilon_cannot_be_varied():
+    points = vbdm.datasets.circle(150, random_state=0).points
+    left = vbdm.estimate_operator(points, method="paper", form="left").spectrum(3)
+    assert vbdm.scan_epsilon(left) is None
+    assert "left form" in why_no_scan(left)

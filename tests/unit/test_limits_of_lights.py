@@ -1,0 +1,158 @@
+"""Every light changes exactly at its limit: values just below and just above it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.support.findings import made_up_scan
+
+import vbdm
+from vbdm.graph.build import LOW_RECALL
+from vbdm.spectrum.modes import THIN
+from vbdm.spectrum.pieces import Pieces
+from vbdm.trust import operator_checks, spectrum_checks
+from vbdm.trust.plateau import plateau
+
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+LESS, MORE = 0.999, 1.001
+
+
+@pytest.fixture(scope="module")
+def sphere():
+    return vbdm.estimate_operator(vbdm.datasets.sphere(600, random_state=0).points).spectrum(5)
+
+
+@pytest.mark.parametrize(
+    ("share", "light"),
+    [(0.05, "green"), (0.05 * MORE, "amber"), (0.3, "amber"), (0.3 * MORE, "red")],
+)
+def test_neighbour_lists(sphere, share, light):
+    kernel = replace(sphere.operator.kernel, saturated=share)
+    assert operator_checks.neighbor_lists(replace(sphere.operator, kernel=kernel)).light == light
+
+
+@pytest.mark.parametrize(
+    ("share", "light"),
+    [(0.1 * LESS, "green"), (0.1 * MORE, "amber"), (0.3 * LESS, "amber"), (0.3 * MORE, "red")],
+)
+def test_error_bars(sphere, share, light):
+    wide = replace(sphere)
+    wide.__dict__["standard_errors"] = np.abs(sphere.eigenvalues) * share
+    assert spectrum_checks.error_bars(wide).light == light
+
+
+@pytest.mark.parametrize(
+    ("recall", "light"),
+    [(LOW_RECALL, "green"), (LOW_RECALL * LESS, "amber"), (0.8, "amber"), (0.8 * LESS, "red")],
+)
+def test_recall(sphere, recall, light):
+    kernel = replace(sphere.operator.kernel, graph=replace(sphere.operator.graph, recall=recall))
+    assert operator_checks.search_recall(replace(sphere.operator, kernel=kernel)).light == light
+
+
+@pytest.mark.parametrize(
+    ("error", "light"), [(1e-3, "green"), (1.01e-3, "amber"), (1e-2, "amber"), (1.01e-2, "red")]
+)
+def test_solver(sphere, error, light):
+    solved = replace(sphere, solve=replace(sphere.solve, error_estimate=error))
+    assert spectrum_checks.solver_residuals(solved).light == light
+
+
+@pytest.mark.parametrize(
+    ("move", "error", "light"),
+    [
+        (0.1, 0.05 * MORE, "green"),  # twice the error bar
+        (0.1, 0.05 * LESS, "amber"),
+        (0.05 * LESS, 0.0, "green"),  # little in itself
+        (0.05 * MORE, 0.0, "amber"),
+        (0.2 * LESS, 0.0, "amber"),
+        (0.2 * MORE, 0.0, "red"),
+    ],
+)
+def test_plateau(sphere, move, error, light):
+    scan = made_up_scan([[0, 1 + move], [0, 1], [0, 1]], errors=error)
+    assert plateau(sphere, scan).light == light
+
+
+@pytest.mark.parametrize(
+    ("readings", "light"),
+    [
+        ([2.0, 2.5 * LESS], "green"),
+        ([2.0, 2.5], "amber"),
+        ([2.5 * LESS, 2.0], "green"),
+        ([2.5, 2.0], "amber"),
+    ],
+)
+def test_dimension(sphere, readings, light):
+    dimension = replace(sphere.operator.dimension, by_scale=np.array(readings))
+    assert operator_checks.dimension(replace(sphere.operator, dimension=dimension)).light == light
+
+
+@pytest.mark.parametrize(("mode", "light"), [(1, "red"), (2, "amber"), (4, "amber")])
+def test_a_mode_that_rests_on_unresolved_points(sphere, mode, light):
+    functions, sparse = sphere.eigenfunctions.copy(), np.arange(600) < 6
+    functions[:, mode] = np.where(sparse, 10.0, 0.0)
+    resting = replace(sphere, eigenfunctions=functions, unresolved=sparse)
+    assert spectrum_checks.unresolved_points(resting).light == light
+
+
+@pytest.mark.parametrize(("span", "light"), [(1.0, "amber"), (MORE, "red")])
+def test_growing_errors(span, light):
+    operator = vbdm.estimate_operator(vbdm.datasets.circle(100).points, beta=0)
+    density = np.array([1.0, span * operator_checks.WIDE_SPAN])
+    operator = replace(operator, pilot=replace(operator.pilot, density=density))
+    assert operator_checks.error_exponents(operator).light == light
+
+
+@pytest.mark.parametrize(("strays", "light"), [(30, "amber"), (31, "red")])
+def test_strays(sphere, strays, light):
+    components = np.maximum(np.arange(600) - (599 - strays), 0)
+    pieces = replace(sphere, pieces=Pieces(components, 1))
+    assert spectrum_checks.connected_pieces(pieces).light == light
+
+
+@pytest.mark.parametrize(("thin", "light"), [(0, "green"), (2, "amber"), (3, "red")])
+def test_weak_links(sphere, thin, light):
+    extent = np.where(np.arange(5) < thin, LESS, 1.0) * THIN
+    assert spectrum_checks.weak_links(replace(sphere, extent=extent)).light == light
+
+
+@pytest.mark.parametrize(("share", "light"), [(0.3 * LESS, "green"), (0.3 * MORE, "amber")])
+def test_the_weight_of_a_mode_on_unresolved_points(sphere, share, light):
+    functions, sparse = sphere.eigenfunctions.copy(), np.arange(600) < 6
+    functions[:, 3] = np.where(sparse, np.sqrt(share / 0.01), np.sqrt((1 - share) / 0.99))
+    resting = replace(sphere, eigenfunctions=functions, unresolved=sparse)
+    assert resting.unresolved_share[3] == pytest.approx(share)
+    assert spectrum_checks.unresolved_points(resting).light == light
+
+
+@pytest.mark.parametrize(("share", "light"), [(1.0, "green"), (MORE, "amber")])
+def test_independence(monkeypatch, sphere, share, light):
+    limit = spectrum_checks.LONG + spectrum_checks.NOISE / np.sqrt(600)
+    monkeypatch.setattr(spectrum_checks, "autocorrelation_time", lambda values: share * limit)
+    assert spectrum_checks.independence(sphere).light == light
+
+
+@pytest.mark.parametrize(("evenness", "light"), [(0.85, "green"), (0.85 * MORE, "amber")])
+def test_spacing(monkeypatch, sphere, evenness, light):
+    monkeypatch.setattr(operator_checks, "regularity", lambda graph: evenness)
+    assert operator_checks.spacing(sphere.operator).light == light
+
+
+@pytest.mark.parametrize(
+    ("ratio", "n_points", "light"),
+    [(8 * LESS, 200, "green"), (8 * MORE, 200, "red"), (8 * MORE, 199, "green")],
+)
+def test_density_tail(sphere, ratio, n_points, light):
+    """The lowest points are so much sparser; the quantiles at 0.2 and 5 % fall on both sides."""
+    density = np.where(np.arange(n_points) < 0.02 * n_points, 1.0, ratio)
+    operator = replace(sphere.operator, pilot=replace(sphere.operator.pilot, density=density))
+    assert operator_checks.density_tail(operator).light == light
+
+
+@pytest.mark.parametrize(("c1", "judged"), [(0.05, True), (0.05 * MORE, False)])
+def test_the_tail_matters_up_to_a_small_c1(sphere, c1, judged):
+    settings = sphere.operator.settings
+    settings = replace(settings, exponents=replace(settings.exponents, c1=c1))
+    found = operator_checks.density_tail(replace(sphere.operator, settings=settings))
+    assert (found is not None) == judged

@@ -1,0 +1,281 @@
+"""Rules for ε, the dimension and the bandwidth: ours as objects, and rules of the user's own."""
+
+import pickle
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from vbdm.rules import (
+    ByDegree,
+    ByRatios,
+    BySlope,
+    Dimension,
+    DimensionBySlope,
+    FromPotential,
+    GivenBandwidth,
+    GivenDimension,
+    GivenEpsilon,
+    PowerOfDensity,
+    Tuning,
+    tuned,
+)
+
+import vbdm
+
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+
+
+@pytest.fixture(scope="module")
+def circle():
+    return vbdm.datasets.circle(300, random_state=0).points
+
+
+@pytest.fixture(scope="module")
+def sphere():
+    return vbdm.datasets.sphere(1200, axes=(1, 0.6, 0.4), random_state=0).points
+
+
+def assert_same(first, second):
+    """Two operators are equal bit for bit."""
+    assert first.epsilon == second.epsilon
+    assert first.dim == second.dim
+    assert first.n_neighbors == second.n_neighbors
+    np.testing.assert_array_equal(first.bandwidth, second.bandwidth)
+    assert abs(first.matrix - second.matrix).max() == 0
+
+
+def potential(points):
+    """Return U, a double well."""
+    return points[:, 0] ** 4 - points[:, 0] ** 2
+
+
+RHO = np.linspace(0.5, 2, 1200)
+
+
+@pytest.mark.parametrize(
+    ("rule", "argument"),
+    [
+        ({"bandwidth": PowerOfDensity(-0.25)}, {"beta": -0.25}),
+        ({"bandwidth": PowerOfDensity(0.0)}, {"beta": 0}),
+        ({"bandwidth": PowerOfDensity()}, {}),
+        ({"bandwidth": GivenBandwidth(RHO)}, {"bandwidth": RHO}),
+        ({"bandwidth": FromPotential(potential)}, {"potential": potential}),
+        ({"epsilon": GivenEpsilon(0.01)}, {"epsilon": 0.01}),
+        ({"epsilon": ByDegree()}, {}),
+        ({"epsilon": ByDegree(), "effort": 2}, {"effort": 2}),
+        ({"dim": GivenDimension(2.0)}, {"dim": 2}),
+        ({"dim": ByRatios()}, {}),
+        (
+            {"method": "paper", "bandwidth": PowerOfDensity(-0.5), "epsilon": BySlope()},
+            {"method": "paper"},
+        ),
+        ({"method": "paper", "dim": DimensionBySlope()}, {"method": "paper"}),
+    ],
+)
+def test_a_rule_is_what_the_argument_means(sphere, rule, argument):
+    by_rule = vbdm.estimate_operator(sphere, **rule)
+    by_argument = vbdm.estimate_operator(sphere, **argument)
+    assert_same(by_rule, by_argument)
+    noted, same = (op.settings.as_dict() for op in (by_rule, by_argument))
+    assert {**noted, "given": None} == {**same, "given": None}
+
+
+def test_another_target(sphere):
+    op = vbdm.estimate_operator(sphere, epsilon=ByDegree(30))
+    assert (op.tuning.rule, op.tuning.target) == ("degree", 30)
+    # What the radius cuts off is 1e-3 of the kernel's peak, at some hundred points.
+    assert np.quantile(op.kernel.row_sums, 0.01) == pytest.approx(30, rel=0.03)
+    assert op.kernel.saturated < 0.05
+    assert "neighbours of 30;" in vbdm.report.methods_paragraph(op.spectrum(3))
+    with pytest.raises(vbdm.InputError, match="target"):
+        vbdm.estimate_operator(sphere, epsilon=ByDegree(-1))
+
+
+def test_the_slope_for_the_default_method(sphere):
+    """The paper's ε, with lists as long as the default method makes them."""
+    op = vbdm.estimate_operator(sphere, epsilon=BySlope())
+    assert op.tuning.rule == "slope"
+    assert np.log2(op.epsilon) == round(np.log2(op.epsilon))
+    assert op.kernel.saturated < 0.05
+    assert "grows fastest" in vbdm.report.methods_paragraph(op.spectrum(3))
+
+
+def test_another_number_of_neighbours_for_the_dimension(sphere):
+    op = vbdm.estimate_operator(sphere, dim=ByRatios(16))
+    assert op.dimension.scales.tolist() == [4, 8, 16]
+    default = vbdm.estimate_operator(sphere)
+    assert op.dim == pytest.approx(default.dimension.by_scale[1], rel=1e-12)
+    assert op.dim != default.dim
+
+
+@pytest.mark.parametrize(
+    ("rule", "written"),
+    [
+        (ByDegree(30), "ByDegree(target=30)"),
+        (ByDegree(), "ByDegree(target=None)"),
+        (BySlope(), "BySlope()"),
+        (GivenEpsilon(0.5), "GivenEpsilon(epsilon=0.5, looks=True)"),
+        (ByRatios(16), "ByRatios(n_neighbors=16)"),
+        (DimensionBySlope(), "DimensionBySlope()"),
+        (GivenDimension(1.5), "GivenDimension(dim=1.5)"),
+        (PowerOfDensity(-0.25), "PowerOfDensity(beta=-0.25)"),
+    ],
+)
+def test_rules_are_pickled_and_printed(rule, written):
+    assert repr(rule) == written
+    again = pickle.loads(pickle.dumps(rule))
+    assert again == rule
+    assert hash(again) == hash(rule)
+    with pytest.raises(AttributeError):
+        rule.target = 3
+
+
+@pytest.mark.parametrize("rule", [GivenBandwidth(RHO), FromPotential(potential)])
+def test_rules_with_data_are_pickled(rule, sphere):
+    again = pickle.loads(pickle.dumps(rule))
+    first, second = (vbdm.estimate_operator(sphere, bandwidth=part) for part in (rule, again))
+    np.testing.assert_array_equal(first.bandwidth, second.bandwidth)
+
+
+def test_rules_in_a_diffusion_map(sphere):
+    embed = vbdm.DiffusionMap(n_components=2, epsilon=ByDegree(30), dim=ByRatios(16))
+    embed.fit(sphere)
+    op = vbdm.estimate_operator(sphere, epsilon=ByDegree(30), dim=ByRatios(16))
+    assert embed.spectrum_.operator.epsilon == op.epsilon
+    assert embed.spectrum_.operator.dim == op.dim
+
+
+@pytest.mark.parametrize("number", [np.float64(0.01), np.float32(0.01), np.array(0.01)])
+def test_numbers_of_numpy_are_no_rules(circle, number):
+    """They have a method `choose`, as a rule for ε has."""
+    op = vbdm.estimate_operator(circle, epsilon=number)
+    assert op.tuning.rule == "given"
+    assert op.epsilon == float(number)
+    with pytest.raises(vbdm.InputError, match="epsilon"):
+        vbdm.estimate_operator(circle, epsilon=np.array([0.01, 0.02]))
+
+
+@dataclass(frozen=True)
+class MedianDegree:
+    """ε at which the median point has `target` neighbours inside its kernel."""
+
+    target: float = 40.0
+
+    def choose(self, pairs):
+        def epsilon(rows):
+            median = lambda log: np.median(rows.degrees(2.0**log, pairs.shape)) - self.target  # noqa: E731
+            return 2.0 ** brentq(median, -30, 20)
+
+        return tuned(pairs, epsilon, rule="median degree", words="by <the> median")
+
+
+@dataclass(frozen=True)
+class TenthNeighbor:
+    """ε from the typical scaled distance of the tenth neighbour; it says nothing about itself."""
+
+    factor: float = 0.25
+
+    def choose(self, pairs):
+        distances = np.concatenate([scaled[:, 10] for scaled in pairs.blocks()])
+        return Tuning(self.factor * float(np.median(distances)))
+
+
+@dataclass(frozen=True)
+class NextWhole:
+    """The estimate from neighbour distances, rounded."""
+
+    def estimate(self, graph, rho0):
+        return Dimension(float(round(ByRatios().estimate(graph, rho0).value)))
+
+
+@dataclass(frozen=True)
+class Capped:
+    """ρ = q^(-1/2), but at most `most`."""
+
+    most: float = 3.0
+    beta: None = None
+
+    def settled(self, graph, dim):
+        return self
+
+    def on_data(self, graph, pilot):
+        return self.at(None, pilot)
+
+    def at(self, points, pilot):
+        return np.minimum(pilot**-0.5, self.most)
+
+
+def test_a_rule_of_ones_own_for_epsilon(sphere):
+    spectrum = vbdm.estimate_operator(sphere, epsilon=MedianDegree(50)).spectrum(4)
+    op = spectrum.operator
+    assert np.median(op.kernel.row_sums) == pytest.approx(50, rel=0.03)
+    assert op.kernel.saturated < 0.05
+    assert (op.tuning.rule, op.tuning.curve.quantiles.shape) == ("median degree", (4, 41))
+    assert op.settings.as_dict()["epsilon_rule"] == "MedianDegree(target=50)"
+    assert "was chosen automatically, by <the> median;" in vbdm.report.methods_paragraph(spectrum)
+    # Words from outside stand on the page as text.
+    assert "ε was chosen by &lt;the&gt; median. The curves show" in vbdm.report.page(spectrum)
+
+
+@pytest.mark.parametrize("factor", [0.25, 1.0])
+def test_lists_hold_the_kernel_of_an_epsilon_that_did_not_ask_for_them(sphere, factor):
+    op = vbdm.estimate_operator(sphere, epsilon=TenthNeighbor(factor))
+    assert op.tuning.n_neighbors == 0
+    assert op.kernel.saturated < 0.05
+    given = vbdm.estimate_operator(sphere, epsilon=op.epsilon)
+    assert_same(op, given)
+    assert op.n_neighbors > 64  # the length of the first lists
+
+
+def test_lists_stay_as_the_user_wants_them(sphere):
+    op = vbdm.estimate_operator(sphere, epsilon=TenthNeighbor(1.0), n_neighbors=70)
+    assert op.n_neighbors == 70
+    assert op.kernel.saturated > 0.5
+
+
+def test_a_rule_of_ones_own_for_the_dimension(sphere):
+    op = vbdm.estimate_operator(sphere, dim=NextWhole())
+    assert op.dim == 2
+    assert_same(op, vbdm.estimate_operator(sphere, dim=2))
+    assert op.settings.as_dict()["dimension_rule"] == "NextWhole()"
+
+
+def test_a_rule_of_ones_own_for_the_bandwidth(sphere):
+    wide = vbdm.estimate_operator(sphere, beta=-0.5, dim=2)
+    most = float(np.median(wide.bandwidth))
+    op = vbdm.estimate_operator(sphere, bandwidth=Capped(most), dim=2)
+    np.testing.assert_array_equal(op.bandwidth, np.minimum(wide.bandwidth, most))
+    assert (op.beta, op.c1) == (None, None)
+    assert op.settings.as_dict()["bandwidth_rule"] == f"Capped(most={most})"
+
+
+def test_a_bandwidth_of_ones_own_at_new_points(sphere):
+    """Where the rule is that of ρ = q^β, new points are extended to as with β."""
+    # The first lists are longer where ρ is known to be a power of q, which moves ε by 1e-3.
+    fixed = {"alpha": 0.25, "dim": 2, "epsilon": 0.002, "n_neighbors": 200}
+    power = vbdm.estimate_operator(sphere, beta=-0.5, **fixed).spectrum(4)
+    own = vbdm.estimate_operator(sphere, bandwidth=Capped(np.inf), **fixed).spectrum(4)
+    fresh = vbdm.datasets.sphere(200, axes=(1, 0.6, 0.4), random_state=1).points
+    expected, found = (vbdm.extend(part, fresh) for part in (power, own))
+    np.testing.assert_array_equal(found.values, expected.values)
+    np.testing.assert_array_equal(found.density, expected.density)
+    capped = vbdm.estimate_operator(sphere, bandwidth=Capped(1.0), **fixed).spectrum(4)
+    assert np.nanmax(np.abs(vbdm.extend(capped, fresh).values - expected.values)) > 0.01
+    at_home = vbdm.extend(capped, sphere)
+    np.testing.assert_allclose(at_home.values, capped.eigenfunctions, atol=1e-3)
+
+
+def test_what_a_rule_of_ones_own_found_was_not_given(circle):
+    spectrum = vbdm.estimate_operator(circle, epsilon=TenthNeighbor(), dim=NextWhole()).spectrum(3)
+    op = spectrum.operator
+    assert op.tuning.rule == "TenthNeighbor"
+    assert op.dimension.credit.name == "NextWhole"
+    told = vbdm.report.methods_paragraph(spectrum)
+    assert "dimension d = 1 was found by the rule NextWhole." in told
+    assert f"= {op.epsilon:.3g} was chosen by the rule TenthNeighbor;" in told
+    assert "given" not in told
+    shown = vbdm.report.page(spectrum)
+    assert "ε was chosen by the rule TenthNeighbor, and no other was looked at" in shown
+    assert "<span>found by the rule NextWhole</span>" in shown
+    assert "ε was given" not in shown

@@ -1,0 +1,33 @@
+"""Numbers and counts in words: few digits, one form for a column, no plural of one."""
+
+import numpy as np
+
+from vbdm.base.wording import common_style, counted, listed, one_of, percent, subscript, with_error
+
+
+def test_words():
+    assert listed(np.array([3])) == "3"
+    assert listed(np.array([1, 2, 5])) == "1, 2 and 5"
+    assert listed(np.arange(20)).endswith("…")
+    assert [percent(x) for x in (0, 0.0004, 0.0123, 0.42)] == [
+        "0 %", "less than 0.1 %", "1.2 %", "42 %",
+    ]  # fmt: skip
+    assert subscript(12) == "₁₂"
+    assert [counted(n, "point") for n in (0, 1, 1200)] == ["0 points", "1 point", "1,200 points"]
+    assert [one_of(things, "it", "them") for things in ([1], [1, 2])] == ["it", "them"]
+
+
+def test_no_absurd_digits():
+    assert with_error(1.1323381728811555, 4.4e-16) == "1.132"
+    assert with_error(2.04, 0.02) == "2.04 ± 0.02"
+    assert with_error(2.0, float("nan")) == "2"
+
+
+def test_a_column_has_one_power_of_ten_and_as_many_decimals():
+    style = common_style([0.0, -2e-7, -5.5e-6], [0.0, 3e-9, 1e-8])
+    shown = [style.show(value) for value in (-2e-7, -5.5e-6)]
+    assert shown == ["−0.2000·10⁻⁶", "−5.5000·10⁻⁶"]
+    assert style.show(0.0) == "0"
+    assert style.show(np.nan) == "—"
+    # Errors far below the digits that make sense are not written as 0.
+    assert common_style([-1.0], [1e-12]).show_error(1e-12) == "less than 0.00001"
