@@ -15,7 +15,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning", "ignore::Run
 
 
 def test_settings_of_an_estimator_come_back(tmp_path):
-    model = vbdm.DiffusionMap(n_components=2, period=[np.inf, 9.0], outside="nan", effort=2.0)
+    model = vbdm.DiffusionMap(n_components=2, period=[None, 9.0], outside="nan", effort=2.0)
     model.fit(CLOUD).save(tmp_path / "model")
     loaded = vbdm.load(tmp_path / "model")
     assert loaded.get_params() == model.get_params()
@@ -30,7 +30,7 @@ class Twice:
 
     def choose(self, pairs):
         found = vbdm.rules.ByDegree().choose(pairs)
-        return vbdm.Tuning(self.factor * found.epsilon, rule="twice", words="by doubling")
+        return vbdm.rules.Tuning(self.factor * found.epsilon, rule="twice", words="by doubling")
 
 
 class Flat:
@@ -90,7 +90,7 @@ def test_a_bandwidth_rule_of_the_user_is_refused(tmp_path):
 def test_what_could_not_be_read_is_not_saved(wrong, tmp_path):
     spectrum = vbdm.load(SPHERE)
     steps = replace(spectrum.operator, steps=np.full(60, wrong))
-    tuning = replace(spectrum.operator, tuning=vbdm.Tuning(wrong))
+    tuning = replace(spectrum.operator, tuning=vbdm.rules.Tuning(wrong))
     for broken, path in ((steps, "operator/steps"), (tuning, "tuning/epsilon")):
         with pytest.raises(vbdm.InputError, match=f"broken.*{path}"):
             vbdm.save(broken, tmp_path / "model")
