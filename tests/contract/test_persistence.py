@@ -10,6 +10,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from tests.support.archives import as_array, as_bytes, edit_header, rewrite
 
 import vbdm
 from vbdm.io.saved.archive import FORMAT, HEADER, VERSION
@@ -296,24 +297,6 @@ class Attack:
         return os.mkdir, ("attacked",)
 
 
-def rewrite(path, change):
-    """Change the members of a saved file, a dict of bytes."""
-    with zipfile.ZipFile(path) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
-    members = change(members)
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-
-
-def edit_header(path, **changes):
-    def change(members):
-        head = {**json.loads(members[HEADER]), **changes}
-        return {**members, HEADER: json.dumps(head)}
-
-    rewrite(path, change)
-
-
 def object_array(path):
     path.unlink()
     np.savez(path.with_suffix(".npz"), np.array([Attack()], dtype=object))
@@ -424,13 +407,9 @@ def test_foreign_byte_order_is_understood(spectrum, saved):
     """Arrays in the other byte order are still numbers."""
 
     def swap(members):
-        stream = saved.with_suffix(".npy")
         for name in [name for name in members if name != HEADER]:
-            stream.write_bytes(members[name])
-            array = np.load(stream)
-            with stream.open("wb") as out:
-                np.lib.format.write_array(out, array.astype(array.dtype.newbyteorder(">")))
-            members[name] = stream.read_bytes()
+            array = as_array(members[name])
+            members[name] = as_bytes(array.astype(array.dtype.newbyteorder(">")))
         return members
 
     rewrite(saved, swap)

@@ -1,1 +1,17 @@
-"""Saved models: one file with named arrays and one JSON text, without pickle."""
+"""Saved models: one file of named arrays and plain text, no pickle, read with suspicion.
+
+===================  ===============================================================================
+`persistence`        `save`, `load`, `read_notes`
+`archive`            the zip file: written whole or not at all; entries checked before they are read
+`fields`             what a field may hold: how it is written, and checked
+`graph_section`      points, order, lists of neighbours
+`index_section`      the engine that finds neighbours
+`settings_section`   rules, switches, credits
+`operator_section`   pilot, dimension, bandwidth, kernel, tuning, operator
+`spectrum_section`   eigenpairs, and how they were solved
+`refusals`           what cannot be saved, and ways out
+===================  ===============================================================================
+
+What stands in a file is written in docs/file-format.md; `tests/contract/test_file_format.py` keeps
+both together.
+"""

@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -37,10 +38,10 @@ BEGINNING = re.compile(
     rb"'shape': \((\d{1,18},(?: \d{1,18})?)\), \} *\n",
     re.DOTALL,
 )
-#: What reading a damaged archive may raise.
+#: What reading a damaged archive may raise; the last two, NumPy where an array begins.
 DAMAGE = (
     zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, KeyError, IndexError,
-    TypeError, AttributeError, RuntimeError, OverflowError,
+    TypeError, AttributeError, RuntimeError, OverflowError, SyntaxError, TokenError,
 )  # fmt: skip
 
 

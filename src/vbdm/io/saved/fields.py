@@ -6,8 +6,9 @@ says in words. Classes may change as long as they can be taken apart into these 
 the values from the attributes of an object, or from a mapping where these have other names.
 
 Fields are `bool`, `str`, a tuple of words of which it is one, or an object of a class below.
-Numbers and words stand in the JSON text, arrays in entries of their own. What is wrong in a file
-raises a plain `ValueError`, which `archive.complaining` turns into words.
+Numbers and words stand in the JSON text, arrays in entries of their own. Bounds are looked at when
+a file is written, too: what is saved can be read. What is wrong in a file raises a plain
+`ValueError`, which `archive.complaining` turns into words.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 
 from ...base.checks import frozen
 from .archive import Source
-from .refusals import cannot_save
+from .refusals import cannot_save, out_of_bounds
 
 #: Arrays to be written, by the name of their entry.
 Arrays = dict[str, NDArray[Any]]
@@ -162,6 +163,8 @@ def pack(field: Any, value: Any, path: str, out: Arrays) -> Any:
             if "f" in field.kinds:
                 precise = complex if array.dtype.kind == "c" else float
                 array = array.astype(precise, copy=False)
+            if not field.below and not is_right(array, field, {}):
+                raise out_of_bounds(path)
             out[f"{path}.npy"] = array
             return f"{path}.npy"
     if field is bool:
@@ -169,6 +172,8 @@ def pack(field: Any, value: Any, path: str, out: Arrays) -> Any:
     plain = value.item() if isinstance(value, np.generic) else value
     if not isinstance(plain, (bool, int, float, str)):
         raise cannot_save(value, path.rpartition("/")[2])
+    if isinstance(field, Number) and not is_number(plain, field):
+        raise out_of_bounds(path)
     return repr(plain) if isinstance(plain, float) and not np.isfinite(plain) else plain
 
 
@@ -207,6 +212,8 @@ def unpack(field: Any, stored: Any, path: str, source: Source) -> Any:
 def is_number(number: Any, field: Number) -> bool:
     """Tell whether this is a number that the field may hold; whole ones stay whole."""
     if isinstance(number, bool) or not isinstance(number, int if field.whole else (int, float)):
+        return False
+    if isinstance(number, int) and not -(2**63) <= number < 2**63:
         return False
     return field.low <= number <= field.high or (field.missing and number != number)
 

@@ -35,7 +35,7 @@ from .fields import (
     unpack,
 )
 from .graph_section import pack_graph, unpack_graph
-from .settings_section import CREDIT, SETTINGS, SHAPE
+from .settings_section import CREDIT, DIM, SETTINGS, SHAPE
 
 #: One positive number per point, in the order inside.
 WIDTHS = Array(("M",), low=POSITIVE)
@@ -45,7 +45,7 @@ PILOT = part(
     n_density_neighbors=count(2), n_neighbors=count(2),
 )  # fmt: skip
 DIMENSION = part(
-    Dimension, value=Number(POSITIVE), standard_error=Number(0, missing=True),
+    Dimension, value=DIM, standard_error=Number(0, missing=True),
     by_scale=Maybe(Array(("scales",), low=POSITIVE)), credit=CREDIT,
 )  # fmt: skip
 EPSILONS, SUMS = Array(("e",), low=POSITIVE), Array(("e",), low=0)

@@ -8,12 +8,13 @@ import numpy as np
 
 from ...base.errors import bad_input
 from ...base.files import PathLike
+from ...base.plain import plain
 from ...base.versions import __version__
 from ...graph.neighbor_graph import NeighborGraph
 from ...operator.operator import Operator
 from ...spectrum.spectrum import Spectrum
 from .archive import Source, check_notes, reading, write_archive
-from .fields import NOT_FINITE, Arrays, Many, Maybe, count, require, unpack
+from .fields import Arrays, Many, Maybe, count, require, unpack
 from .graph_section import pack_graph, unpack_graph
 from .operator_section import pack_operator, unpack_operator
 from .refusals import cannot_save
@@ -41,8 +42,8 @@ def save(
         The file, replaced if it exists. It is written under a temporary name beside it and renamed
         when it is complete and on the disk: a crash or a full disk leaves the old file as it was.
     model : dict, optional
-        Settings of an estimator (numbers, text, lists, arrays, which come back as lists); `load`
-        then gives the estimator.
+        Settings of an estimator (numbers, text, lists; arrays become lists, NaN and infinities
+        None); `load` then gives the estimator.
     kernel : bool
         Whether to store the kernel matrix, 12 bytes per pair within its reach. Without it, `load`
         evaluates it again, and searches for the neighbours where they are not kept.
@@ -93,7 +94,7 @@ def save(
     head = {
         "vbdm": __version__,
         **pack_result(result, arrays, kernel=kernel),
-        "model": plain(model, "model"),
+        "model": plain_settings(model, "model"),
         "notes": None if notes is None else check_notes(notes),
     }
     write_archive(path, head, arrays)
@@ -120,7 +121,7 @@ def load(path: PathLike) -> Any:
     """
     with reading(path) as source:
         result = unpack_result(source)
-        model = as_given(source.head["model"])
+        model = source.head["model"]
         if model is None or not isinstance(result, Spectrum):
             return result
         return make_estimator(result, model, source)
@@ -190,26 +191,12 @@ def make_estimator(spectrum: Spectrum, model: Any, source: Source) -> Any:
     return made
 
 
-def plain(value: Any, name: str) -> Any:
-    """Return settings of an estimator as JSON; numbers that are not finite as {"number": "inf"}."""
-    if isinstance(value, (np.ndarray, np.generic)):
-        value = value.tolist()
+def plain_settings(value: Any, name: str) -> Any:
+    """Return settings of an estimator as JSON, or refuse an object by the name of its setting."""
     if isinstance(value, dict):
-        return {str(key): plain(item, str(key)) for key, item in value.items()}
+        return {str(key): plain_settings(item, str(key)) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [plain(item, name) for item in value]
-    if value is not None and not isinstance(value, (bool, int, float, str)):
-        raise cannot_save(value, name)
-    finite = not isinstance(value, float) or np.isfinite(value)
-    return value if finite else {"number": repr(value)}
-
-
-def as_given(stored: Any) -> Any:
-    """Return settings of an estimator as they were before `plain`."""
-    if isinstance(stored, list):
-        return [as_given(item) for item in stored]
-    if not isinstance(stored, dict):
-        return stored
-    if set(stored) == {"number"} and stored["number"] in NOT_FINITE:
-        return float(stored["number"])
-    return {key: as_given(item) for key, item in stored.items()}
+        return [plain_settings(item, name) for item in value]
+    if value is None or isinstance(value, (bool, int, float, str, np.ndarray, np.generic)):
+        return plain(value)
+    raise cannot_save(value, name)

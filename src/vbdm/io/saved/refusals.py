@@ -1,4 +1,4 @@
-"""What cannot be saved: code. Each refusal names it as users do, and says a way out."""
+"""What cannot be saved: code, and broken numbers. A refusal names it, and says a way out."""
 
 from __future__ import annotations
 
@@ -27,4 +27,15 @@ def cannot_save(item: Any, name: str) -> InputError:
         received=f"{type(item).__name__} {getattr(item, '__name__', '')}".strip(),
         because="A saved model holds numbers and names, no code, so that loading a file is safe.",
         hint=FUNCTIONS.get(name, "Pass plain numbers, text, lists or arrays of numbers."),
+    )
+
+
+def out_of_bounds(path: str) -> InputError:
+    """Say that a result holds numbers that no sound result has."""
+    return bad_input(
+        "This result is broken, and cannot be saved.",
+        received=f"numbers in {path} that cannot be there",
+        because="Numbers of extreme size overflow on the way, and a rule or a solver of your own "
+        "may return NaN; a file with them would be refused when it is read.",
+        hint="Check the units of the data, and what your own code returns.",
     )

@@ -45,6 +45,8 @@ def make_method(name: str, **choices: Any) -> Method:
     return replace(METHODS[name], **choices)
 
 
+#: A dimension; beyond, the constants of the kernel are no numbers any more.
+DIM = Number(POSITIVE, 600)
 CREDIT = part(
     Credit, name=str, words=str, references=Many(part(Citation, key=str, bibtex=str, text=str))
 )
@@ -61,7 +63,7 @@ BANDWIDTH = OneOf("bandwidth", {
     "two given": part(rules.TwoBandwidths, first=GIVEN, second=GIVEN),
     "from a potential": part(
         rules.FromPotential,
-        potential=POTENTIAL, dim=Maybe(Number(POSITIVE)), centre=Maybe(Number()),
+        potential=POTENTIAL, dim=Maybe(DIM), centre=Maybe(Number()),
     ),
 })  # fmt: skip
 DIMENSION = OneOf("dim", {
@@ -94,9 +96,7 @@ METHOD = part(
     truncation=TRUNCATION, leave_one_out=bool, limiter=Maybe(LIMITER), finite_sample=bool,
     lists=LISTS, smallest_piece=Maybe(count(1)),
 )  # fmt: skip
-EXPONENTS = part(
-    Exponents, alpha=Number(), beta=Maybe(Number()), c1=Maybe(Number()), dim=Number(POSITIVE)
-)
+EXPONENTS = part(Exponents, alpha=Number(), beta=Maybe(Number()), c1=Maybe(Number()), dim=DIM)
 SETTINGS = part(
     Settings, method=METHOD, exponents=EXPONENTS, form=FORMS, shape=SHAPE,
     truncation=Maybe(Number(POSITIVE, 1)), n_density_neighbors=count(2), neighbors_from=str,

@@ -1,0 +1,171 @@
+"""Saved models made by an enemy: nothing is run, read from foreign memory, or waited for."""
+
+import json
+import shutil
+import zipfile
+
+import numpy as np
+import pytest
+from tests.support.archives import as_array, as_bytes, edit_header, members_of, write_members
+from tests.support.saved_models import CLOUD, SPHERE, released, turned
+
+import vbdm
+from vbdm.io.saved.archive import HEADER
+
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning", "ignore::RuntimeWarning")
+
+
+@pytest.fixture
+def sphere(tmp_path):
+    path = tmp_path / "model"
+    shutil.copy(SPHERE, path)
+    return path
+
+
+def test_rows_of_the_kernel_must_be_in_order(sphere):
+    """Pointers that go back, or beyond the end, would read foreign memory."""
+    members = members_of(sphere)
+    name = "kernel/listed/pointer.npy"
+    pointer = as_array(members[name])
+    swapped = pointer.copy()
+    swapped[[3, 4]] = pointer[[4, 3]]
+    for wrong in (swapped, pointer + 1, np.minimum(pointer, 7), pointer[::-1].copy()):
+        write_members(sphere, {**members, name: as_bytes(wrong)})
+        with pytest.raises(vbdm.InputError, match="damaged"):
+            vbdm.load(sphere)
+
+
+def test_a_permutation_must_be_one(sphere):
+    members = members_of(sphere)
+    twice = as_array(members["graph/permutation.npy"])
+    twice[0] = twice[1]
+    write_members(sphere, {**members, "graph/permutation.npy": as_bytes(twice)})
+    with pytest.raises(vbdm.InputError, match="no permutation"):
+        vbdm.load(sphere)
+
+
+@pytest.mark.parametrize("depth", [100, 100_000])
+def test_deep_nesting(depth, sphere):
+    members = members_of(sphere)
+    text = members[HEADER].decode().rstrip().removesuffix("}")
+    deep = ', "index": ' + '{"kind": "rotated", "inner": ' * depth + "0" + "}" * depth + "}"
+    write_members(sphere, {**members, HEADER: text + deep})
+    with pytest.raises(vbdm.InputError, match="damaged"):
+        vbdm.load(sphere)
+
+
+def test_engines_may_sit_inside_each_other_only_so_deep(tmp_path):
+    turned().save(tmp_path / "model")
+    members = members_of(tmp_path / "model")
+    members[HEADER] = json.dumps({**json.loads(members[HEADER]), "index": nested(12)})
+    for depth in range(12):
+        members["index/" + "inner/" * depth + "rotation.npy"] = as_bytes(np.eye(12))
+    write_members(tmp_path / "model", members)
+    with pytest.raises(vbdm.InputError, match="damaged"):
+        vbdm.load(tmp_path / "model")
+
+
+def nested(depth, path="index"):
+    """Return an engine inside an engine inside an engine."""
+    if depth == 0:
+        return {"kind": "tree", "leafsize": 16}
+    inner = nested(depth - 1, f"{path}/inner")
+    return {"kind": "rotated", "rotation": f"{path}/rotation.npy", "inner": inner}
+
+
+def header_of(shape, kind="<f8"):
+    """Return how an array of this shape begins, without its numbers."""
+    text = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode()
+
+
+HUGE = {
+    "numbers": header_of("(100000000000,)"),
+    "rows": header_of("(60, 10000000000)"),
+    "digits": header_of("(" + "9" * 80 + ",)"),
+    "negative": header_of("(-60,)"),
+    "objects": header_of("(60,)", "|O") + bytes(480),
+    "records": header_of("(60,)", "|V8") + bytes(480),
+    "code": header_of("(__import__('os').mkdir('attacked'),)"),
+    "brackets": header_of("(" * 60),
+    "tildes": b"\x93NUMPY\x01\x00" + (9000).to_bytes(2, "little") + b"~" * 9000,
+    "another version": b"\x93NUMPY\x02\x00" + header_of("(60,)")[8:] + bytes(480),
+    "nothing": b"",
+}
+
+
+@pytest.mark.parametrize("name", HUGE)
+def test_arrays_that_lie_about_themselves(name, sphere, monkeypatch):
+    monkeypatch.chdir(sphere.parent)
+    members = members_of(sphere)
+    for array in ("graph/points.npy", "graph/permutation.npy", "pilot/density.npy"):
+        write_members(sphere, {**members, array: HUGE[name]})
+        with pytest.raises(vbdm.InputError, match="damaged"):
+            vbdm.load(sphere)
+    assert list(sphere.parent.iterdir()) == [sphere]
+
+
+def test_huge_counts_take_no_memory(tmp_path):
+    """Lists to be searched for again may not be longer than they were."""
+    released().save(tmp_path / "model", kernel=False)
+    members = members_of(tmp_path / "model")
+    head = json.loads(members[HEADER])
+    for k in (2**31 - 1, 80, 79, 1):
+        head["graph"]["n_neighbors"] = k
+        write_members(tmp_path / "model", {**members, HEADER: json.dumps(head)})
+        with pytest.raises(vbdm.InputError, match="damaged"):
+            vbdm.load(tmp_path / "model")
+
+
+def test_what_would_not_fit_into_memory_is_refused(tmp_path, monkeypatch):
+    released().save(tmp_path / "model", kernel=False)
+    vbdm.load(tmp_path / "model")
+    monkeypatch.setattr("vbdm.base.memory.available_memory", lambda: 1000)
+    with pytest.raises(vbdm.errors.OutOfMemoryError):
+        vbdm.load(tmp_path / "model")
+
+
+def test_packed_entries_are_refused(sphere):
+    """What is compressed may be a thousand times longer than the file."""
+    members = members_of(sphere)
+    members["pilot/density.npy"] = header_of("(60,)") + bytes(480)
+    with zipfile.ZipFile(sphere, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    with pytest.raises(vbdm.InputError, match="damaged"):
+        vbdm.load(sphere)
+
+
+def test_a_file_cut_off_anywhere_is_refused(sphere):
+    content = sphere.read_bytes()
+    for length in np.linspace(0, len(content) - 1, 60).astype(int):
+        sphere.write_bytes(content[:length])
+        with pytest.raises(vbdm.InputError, match="not a result saved by vbdm"):
+            vbdm.load(sphere)
+
+
+def test_entries_that_overlap_or_repeat(sphere):
+    """Two entries of one name: the last one counts, and is checked like any other."""
+    with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(sphere, "a") as archive:
+        archive.writestr("pilot/density.npy", as_bytes(np.full(60, -1.0)))
+    with pytest.raises(vbdm.InputError, match="damaged"):
+        vbdm.load(sphere)
+
+
+WRONG_MODELS = [
+    5, [], {}, "word", {"parameters": 3}, {"parameters": {"no such": 1}},
+    {"n_features_in": 3}, {"n_features_in": None}, {"feature_names_in": ["a"]},
+    {"feature_names_in": [1, 2]}, {"parameters": {"outside": "elsewhere"}},
+    {"parameters": {"n_components": -1}},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", WRONG_MODELS, ids=repr)
+def test_wrong_settings_of_an_estimator(wrong, tmp_path):
+    path = tmp_path / "model"
+    vbdm.DiffusionMap(n_components=2).fit(CLOUD).save(path)
+    model = json.loads(members_of(path)[HEADER])["model"]
+    whole = {**model, **wrong} if isinstance(wrong, dict) and wrong else wrong
+    edit_header(path, model=whole)
+    with pytest.raises(vbdm.InputError, match="damaged"):
+        vbdm.load(path)
