@@ -9,7 +9,8 @@ from ...base.errors import SolverError, SolverWarning, bad_input, warn_user
 from .direct import Dense, ShiftInvert
 from .factors import affordable
 from .lanczos import Lanczos
-from .multilevel.solver import Multilevel, block_size
+from .multilevel.block_sizes import block_size
+from .multilevel.solver import Multilevel
 from .pencil import EigenPairs, EigenSolver, Pencil, PreparedSolver
 
 #: Up to this many points the dense solver takes at most a second or two.

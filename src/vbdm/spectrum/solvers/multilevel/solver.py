@@ -11,31 +11,26 @@ from scipy.sparse import csr_array
 
 from ....base.checks import FloatArray
 from ....base.credit import Credit
-from ....base.errors import SolverError, bad_input
+from ....base.errors import SolverError
 from ....base.references import LOBPCG
 from ....base.threads import one_blas_thread
 from ....kernel.pair_matrix import row_product
 from ..direct import Dense
 from ..pencil import EigenPairs, Pencil, PreparedSolver, Unprepared
+from .block_sizes import GUARDS, block_end, block_size, check_room
 from .blocks import combination, rayleigh_ritz, remove_constant
 from .finest import Finest, averages_over, parts_of
 from .hierarchy import Hierarchy, Level, build_levels, graph_laplacian, piecewise_constant
 from .lobpcg import Block, Problem, Progress, iterate, ritz_block
 from .matching import graph_cells
 from .tree_cells import Cells, Labels, tree_cells
+from .warm_start import Warm
 
 #: Beyond this many columns a k-d tree has no near cells to offer: the graph itself is used.
 TREE_COLUMNS = 20
-#: The block of vectors ends where θ has grown by this factor beyond the last wanted one, so that
-#: it does not cut through a group of equal θ.
-GROWTH = 1.1
-#: Columns after the end of the block that guard it.
-GUARDS = 3
 #: A kernel that averages over fewer points is narrow: cells then stiffen some modes so much that
 #: all coarse modes up to this multiple of the last wanted one are carried up, if not too many.
 NARROW, STIFFENED, MOST_CARRIED = 16, 3.5, 150
-#: A coarse vector is known if this share of it lies in the span of the earlier ones.
-KNOWN = 0.9
 #: Accuracy asked for on the coarse levels, and the most steps there: they are a start, no more.
 COARSE_TOL, COARSE_STEPS = 1e-2, 3
 
@@ -255,31 +250,6 @@ class PreparedMultilevel:
         return self.finest.corrected(residual, stiffer * coarse, values, mass)
 
 
-@dataclass(eq=False)
-class Warm:
-    """What a solve leaves for the next: blocks of vectors, and the coarse ones it began with.
-
-    The next solve takes the blocks away: they are a good part of its memory.
-    """
-
-    blocks: list[Block]
-    coarse: FloatArray
-
-    def unknown(
-        self, values: FloatArray, coarse: FloatArray, mass: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return the coarse vectors for a new mass that the old ones do not contain.
-
-        Where the new mass gives a few points modes of their own, these are new; as a rule none is.
-        """
-        gram = self.coarse.T @ (mass[:, None] * self.coarse)
-        shares = self.coarse.T @ (mass[:, None] * coarse)
-        inside = np.einsum("ij,ij->j", shares, np.linalg.lstsq(gram, shares, rcond=1e-12)[0])
-        size = mass @ coarse**2
-        new = inside < KNOWN * size
-        return values[new], coarse[:, new]
-
-
 def coarse_pairs(hierarchy: Hierarchy, n: int) -> tuple[FloatArray, FloatArray]:
     """Return n approximate pairs on the first cells: from the coarsest level up, level by level."""
     values, vectors = hierarchy.mode_values[:n], hierarchy.modes[:, :n]
@@ -303,21 +273,6 @@ def points_averaged(parts: list[Any], factor: FloatArray, degrees: FloatArray) -
     return float(np.median(degrees[rows] ** 2 / np.maximum(squares, np.finfo(np.float64).tiny)))
 
 
-def block_size(n: int) -> int:
-    """Return how many vectors are carried up from the coarse levels to find n pairs.
-
-    Many more than n: the order of the θ is not the same on cells and on points.
-    """
-    return n - 1 + max(12, n // 2)
-
-
-def block_end(values: FloatArray, n_wanted: int) -> int:
-    """Return how many columns to correct, so that the block does not end in a group of equal θ."""
-    far = np.flatnonzero(values[n_wanted:] > GROWTH * values[n_wanted - 1])
-    end = n_wanted + int(far[0]) if len(far) else len(values)
-    return max(n_wanted, min(end, len(values) - GUARDS))
-
-
 def with_constant(
     block: Block, mass: FloatArray, n: int, progress: Progress, warm: Warm
 ) -> EigenPairs:
@@ -331,18 +286,6 @@ def with_constant(
     return EigenPairs(
         values, vectors, Multilevel.credit, steps, 2 + 2 * steps, True, progress.error, warm=warm
     )
-
-
-def check_room(hierarchy: Hierarchy, n: int) -> None:
-    """Refuse more pairs than the coarsest level can start."""
-    n_modes = len(hierarchy.mode_values)
-    if n_modes < block_size(n):
-        raise bad_input(
-            f"The coarsest level is too small for {n} eigenpairs.",
-            received=f"{n_modes} coarse modes where {block_size(n)} are needed",
-            because="The solver was prepared for fewer pairs, or there are few points.",
-            hint=f"Use prepare(pencil, n={n}), or vbdm.solvers.Dense() for small data.",
-        )
 
 
 def not_converged(n: int, tol: float, progress: Progress) -> SolverError:
