@@ -11,7 +11,7 @@ from .hierarchy import Hierarchy
 #: The block of vectors ends where θ has grown by this factor beyond the last wanted one, so that
 #: it does not cut through a group of equal θ.
 GROWTH = 1.1
-#: Columns after the end of the block that guard it.
+#: Columns beyond the end of the block that guard it: they are not corrected.
 GUARDS = 3
 
 

@@ -15,9 +15,15 @@ KNOWN = 0.9
 
 @dataclass(eq=False)
 class Warm:
-    """What a solve leaves for the next: blocks of vectors, and the coarse ones it began with.
+    """What a solve leaves for the next.
 
-    The next solve takes the blocks away: they are a good part of its memory.
+    Attributes
+    ----------
+    blocks : list of Block
+        Approximate eigenvectors on the points. The next solve takes them out of this list, so that
+        it can free them: they are a good part of its memory.
+    coarse : (n_cells, m) array
+        The vectors on the first cells that the solve started from.
     """
 
     blocks: list[Block]
@@ -26,9 +32,9 @@ class Warm:
     def unknown(
         self, values: FloatArray, coarse: FloatArray, mass: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the coarse vectors for a new mass that the old ones do not contain.
+        """Return the coarse pairs for a new mass that the old vectors do not contain.
 
-        Where the new mass gives a few points modes of their own, these are new; as a rule none is.
+        As a rule there are none, except where the new mass gives a few points modes of their own.
         """
         gram = self.coarse.T @ (mass[:, None] * self.coarse)
         shares = self.coarse.T @ (mass[:, None] * coarse)
