@@ -1,4 +1,4 @@
-r"""Last room: everything at new points, by the row that the solver solved.
+r"""Eigenfunctions, other functions and the density at new points, by the row that was solved.
 
 An eigenvector of the pencil satisfies, at each training point i,
 :math:`Σ_j P_{ij} φ_j = (1 - θ g_i) φ_i`, with P the row of the kernel and g the local time. The
@@ -23,16 +23,16 @@ from .rows import NewRows, new_rows
 if TYPE_CHECKING:
     from ..spectrum.spectrum import Spectrum
 
-#: Where less than this is left to divide by, the mode decays within one step of the kernel: the
-#: value would be noise, many times enlarged.
+#: The least 1 - θ g(x) to divide by. Below it the mode decays within one step of the kernel, and
+#: the value would be noise, many times enlarged.
 SMALLEST_DIVISOR = 0.05
-#: New points in a batch: memory does not grow with their number.
+#: New points in a batch, so that memory does not grow with their number.
 BATCH = 4096
 
 
 @dataclass(frozen=True, eq=False)
 class Extension:
-    """Values at new points, and where they are not to be had.
+    """Values at M new points, and flags where there are none.
 
     Attributes
     ----------
@@ -41,11 +41,11 @@ class Extension:
     outside : (M,) bool array
         Points that no training point's kernel reaches.
     undefined : (M, n) bool array
-        Where the mode decays within one step of the kernel at that point.
+        Values that are not defined: the mode decays within one step of the kernel at that point.
     density : (M,) array
-        The sampling density there, per unit of d-dimensional volume; 0 outside.
+        The sampling density at each point, per unit of d-dimensional volume; 0 outside.
     training : (M,) int array
-        The training point that a new point coincides with; -1: none.
+        Row of the training point that a new point coincides with; -1: none.
     """
 
     values: FloatArray
@@ -79,9 +79,10 @@ def extend(spectrum: Spectrum, X_new: ArrayLike, *, outside: str = "nan") -> Ext
     :math:`g = ε m ρ(x)^2` without limiter. A point that coincides with a training point is given
     that point's own row, so the training value to the accuracy of the solver; any other point is a
     fresh draw, and all its neighbours count. Between the two the extension jumps, because a
-    training point is left out of its own sums: by 2e-4 of the eigenfunction's size in the median on
-    OU in the plane and on an uneven sphere (10,000 points), by up to .2 at single points in the
-    tail of OU, .014 on the sphere (`python benchmarks/extension.py`).
+    training point is left out of its own sums. With 10,000 points the jump is 2e-4 of the
+    eigenfunction's size in the median, for an Ornstein-Uhlenbeck process (OU) in the plane and an
+    uneven sphere; at single points it is up to 0.2 in the tail of OU, and 0.014 on the sphere
+    (`python benchmarks/extension.py`).
 
     Examples
     --------
@@ -101,7 +102,20 @@ def extend(spectrum: Spectrum, X_new: ArrayLike, *, outside: str = "nan") -> Ext
 def extend_function(
     operator: Operator, f: ArrayLike, X_new: ArrayLike, *, outside: str = "nan"
 ) -> FloatArray:
-    r"""Return a function known on the data at new points.
+    r"""Return the values at new points of a function that is known on the data.
+
+    Parameters
+    ----------
+    operator : Operator
+        From `vbdm.estimate_operator`; symmetric.
+    f : (N,) or (N, m) array
+        The function's values on the training points; several functions by columns.
+    X_new, outside
+        As for `extend`.
+
+    Returns
+    -------
+    (M,) or (M, m) array
 
     Notes
     -----
@@ -128,7 +142,11 @@ def density_at(operator: Operator, X_new: ArrayLike) -> FloatArray:
 def gather(
     op: Operator, X_new: ArrayLike, outside: str, vectors: FloatArray, spectrum: Spectrum | None
 ) -> Extension:
-    """Walk over the new points in batches."""
+    """Return what is known at all new points, one batch after the other.
+
+    With a spectrum, `vectors` are its eigenfunctions; without one, functions f and their L f, side
+    by side. Their rows are in the order inside.
+    """
     points = check_new_points(X_new, op)
     parts = [
         extend_batch(new_rows(op, points[rows]), vectors, spectrum)
@@ -150,7 +168,7 @@ Batch = tuple[FloatArray, BoolArray, BoolArray, FloatArray, NDArray[np.intp], ND
 
 
 def extend_batch(rows: NewRows, vectors: FloatArray, spectrum: Spectrum | None) -> Batch:
-    """Return values, masks, density, coinciding and nearest training points of one batch."""
+    """Return values, flags, density, coinciding and nearest training points of one batch."""
     sums = rows.average(vectors)
     if spectrum is None:
         own, change = np.hsplit(sums, 2)
@@ -169,7 +187,7 @@ def extend_batch(rows: NewRows, vectors: FloatArray, spectrum: Spectrum | None) 
 
 
 def check_new_points(X_new: ArrayLike, op: Operator) -> FloatArray:
-    """Return new points with as many columns as the training points have."""
+    """Return the new points, checked: they need as many columns as the training points have."""
     points = check_points(X_new, at_least=0)
     known = op.graph.point_set.coordinates
     if known is not None and points.shape[1] != known.shape[1]:
@@ -183,7 +201,7 @@ def check_new_points(X_new: ArrayLike, op: Operator) -> FloatArray:
 
 
 def complain(far: BoolArray, strict: bool) -> None:
-    """Name the points outside the data."""
+    """Warn of points outside the data; raise, if `strict`."""
     message = (
         f"{int(far.sum())} of {len(far)} new points, the first is number {int(np.argmax(far))}, "
         "lie where no training point's kernel reaches: nothing is known there."

@@ -19,31 +19,31 @@ from ..kernel.kernel import Kernel
 from ..kernel.pair_matrix import rows_at
 from ..operator.operator import Operator
 
-#: A new point is searched for so many times more neighbours than a list holds: some training points
-#: that are not in its list would have it in theirs.
+#: Neighbours searched for around a new point, as a multiple of the length of the lists: some
+#: training points that would not be in its list would have it in theirs.
 MORE = 1.25
 
 
 @dataclass(frozen=True, eq=False)
 class NewRows:
-    """The kernel between some new points and their training neighbours.
+    """The kernel between M new points and their neighbours among the training points.
 
     Attributes
     ----------
     neighbors : (M, k) array
-        Training points, nearest first, in the tree's order.
+        Numbers, in the order inside, of the training points around each new point, nearest first.
     weights : (M, k) array
         P(x, x_j): rows sum to 1, or are 0 outside.
     steps : (M,) array
-        ε m ρ(x)², the time of one step.
+        ε m ρ(x)², the time that one step of the kernel takes.
     density : (M,) array
-        The sampling density.
+        The sampling density at x, per unit of d-dimensional volume; 0 outside.
     outside : (M,) bool array
-        Where no training point's kernel reaches.
+        Points that no training point's kernel reaches.
     training : (M,) array
-        The training point that it coincides with; -1: none.
+        Number, in the order inside, of the training point that x coincides with; -1: none.
     operator : Operator
-        Whose rows these are.
+        The operator that these rows extend.
     """
 
     neighbors: NDArray[np.intp]
@@ -56,11 +56,11 @@ class NewRows:
 
     @property
     def nearest(self) -> NDArray[np.intp]:
-        """The nearest training point."""
+        """The training point nearest to each new point, (M,)."""
         return self.neighbors[:, 0]
 
     def average(self, f: FloatArray) -> FloatArray:
-        """Return P f: at a training point by its own row, elsewhere as a fresh draw."""
+        """Return P f. A training point has its own row; any other point is a fresh draw."""
         n_new, k = self.neighbors.shape
         pointer = np.arange(0, n_new * k + 1, k)
         shape = (n_new, len(f))
@@ -76,7 +76,7 @@ class NewRows:
 
 
 def new_rows(op: Operator, points: FloatArray) -> NewRows:
-    """Measure everything at some new points."""
+    """Return the rows of the kernel at new points, with density and local time measured there."""
     graph, kernel, first = op.graph, op.kernel, op.pilot
     neighbors, sqdist = find_neighbors(graph, points)
     rho0 = np.sqrt(np.maximum(sqdist[:, : first.n_density_neighbors - 1].mean(axis=1), TINY))
@@ -107,12 +107,12 @@ def new_rows(op: Operator, points: FloatArray) -> NewRows:
     )
 
 
-#: Under a square root or a logarithm.
+#: Least squared distance, so that ρ₀ is never 0.
 TINY = np.finfo(np.float64).tiny
 
 
 def find_neighbors(graph: NeighborGraph, points: FloatArray) -> tuple[NDArray[np.intp], FloatArray]:
-    """Search the training points around new ones."""
+    """Return the training points nearest to each new one, (M, k), and their squared distances."""
     k = min(int(MORE * graph.n_neighbors) + 1, graph.n_points)
     index = graph.point_set.index
     if index is None:
@@ -124,7 +124,7 @@ def find_neighbors(graph: NeighborGraph, points: FloatArray) -> tuple[NDArray[np
 def nearest_given(
     graph: NeighborGraph, distances: FloatArray, k: int
 ) -> tuple[NDArray[np.intp], FloatArray]:
-    """Return the k nearest training points, where distances to all of them are given (M, N)."""
+    """Return the k nearest training points from given distances to all of them, (M, N)."""
     if distances.shape[1] != graph.order.n_rows:
         raise bad_input(
             "New points cannot be placed among these.",
@@ -140,7 +140,10 @@ def nearest_given(
 def n_listing(
     radii: FloatArray, k: int, neighbors: NDArray[np.intp], sqdist: FloatArray
 ) -> NDArray[np.intp]:
-    """Return how many of the two ends would list each pair: 0, 1 or 2."""
+    """Return for each pair how many of its points have the other among their neighbours: 0 to 2.
+
+    `radii` are the squared distances to the last points of the lists, which hold `k` points each.
+    """
     by_new = np.arange(neighbors.shape[1]) < k - 1
     by_training = sqdist <= radii[neighbors]
     return by_new.astype(np.intp) + by_training
@@ -149,7 +152,7 @@ def n_listing(
 def pilot_at(
     op: Operator, neighbors: NDArray[np.intp], sqdist: FloatArray, rho0: FloatArray
 ) -> FloatArray:
-    """Return the pilot density at new points, as `bandwidth.pilot.pilot_density` does."""
+    """Return the pilot density at new points, estimated as in `bandwidth.pilot.pilot_density`."""
     pilot, order, shape = op.pilot, op.order, Gaussian()
     listing = n_listing(pilot.radii, pilot.n_neighbors, neighbors, sqdist)
     values = shape(sqdist / (PILOT_EPSILON * rho0[:, None] * pilot.rho0[neighbors]))
@@ -167,7 +170,7 @@ def kernel_at(
     neighbors: NDArray[np.intp],
     sqdist: FloatArray,
 ) -> FloatArray:
-    """Return K(x, x_j), pairs that only one end would list counted by their share."""
+    """Return K(x, x_j), (M, k); a one-way pair counts with the kernel's `one_way_share`."""
     scaled = sqdist / (kernel.epsilon * rho[:, None] * kernel.bandwidth.column[neighbors])
     values = kernel.shape(scaled)
     values[scaled >= kernel.cutoff] = 0.0
@@ -176,10 +179,10 @@ def kernel_at(
 
 
 def out_of_reach(kernel: Kernel, neighbors: NDArray[np.intp], sqdist: FloatArray) -> BoolArray:
-    """Tell which points lie beyond the kernels of all training points.
+    """Mark the new points that lie beyond the kernels of all training points.
 
-    Judged by the training points' own widths: far away the new point's own width grows with the
-    distance, and would always reach somebody.
+    The widths at the training points decide. Far away, the width at the new point grows with the
+    distance, and would always reach one of them.
     """
     reach = kernel.epsilon * kernel.bandwidth.squared * radius_of(kernel.shape, NEGLIGIBLE)
     return np.asarray((sqdist >= reach[neighbors]).all(axis=1))

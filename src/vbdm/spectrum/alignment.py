@@ -1,4 +1,4 @@
-"""Compare eigenfunctions with a known truth: inside a degenerate space any basis is as good."""
+"""Compare eigenfunctions with a known truth: every basis of an eigenspace is equally right."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ def align(eigenfunctions: ArrayLike, truth: ArrayLike, kind: str = "linear") -> 
     r"""Map estimated eigenfunctions onto the truth by the best linear (or orthogonal) map.
 
     The eigenfunctions of a repeated eigenvalue are fixed only up to a change of basis, those of a
-    simple one up to sign. The paper removes this before it compares (Sections 3 and 5).
+    simple one up to sign. The paper removes this freedom before it compares (Sections 3 and 5).
 
     Parameters
     ----------
     eigenfunctions : (N, m) or (N,) array
-        The estimates of one eigenspace.
+        Estimates φ of the eigenfunctions of one eigenspace, by columns.
     truth : (N, m) or (N,) array
         The true eigenfunctions at the same points.
     kind : {"linear", "orthogonal"}
-        "linear": least squares, truth ≈ φ B. "orthogonal": B restricted to rotations and
-        reflections (Procrustes); right only where eigenfunctions are orthogonal in L²(q): c1 = 1.
+        "linear": the matrix B of least squares, truth ≈ φ B. "orthogonal": B restricted to
+        rotations and reflections (Procrustes); right only where eigenfunctions are orthogonal in
+        L²(q), which means c1 = 1.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-r"""The finite-sample correction: eigenvalues of a random cloud are off by a known share.
+r"""The finite-sample correction: eigenvalues of a random cloud are off by a known factor.
 
 A kernel that averages n random points sees a density whose relative variance is
 :math:`s_i^2 = Σ_j K_{ij}^2 / (Σ_j K_{ij})^2`, about :math:`2^{-d/2}/n`. The eigenvectors adapt to
@@ -34,31 +34,35 @@ COEFFICIENTS = (0.3, -1.0, -0.75)
 
 
 def expected_share(operator: Operator, energy: FloatArray) -> FloatArray:
-    """Return λ̂/λ expected for each mode, (n,): the local s² weighted by the mode's energy."""
+    """Return the expected λ̂/λ of each mode, (n,), from s² averaged over the mode's energy."""
     return share_at(operator, energy_mean(operator.kernel.relative_variance, energy))
 
 
 def share_at(operator: Operator, average: FloatArray) -> FloatArray:
-    """Return the ratio λ̂/λ that is expected where the mean of s², weighted by energy, is `average`."""
+    """Return the expected ratio λ̂/λ of each mode, (n,).
+
+    `average`, (n,), is the mean of s² over the points, weighted by the energy of the mode.
+    """
     if operator.c1 is None or not operator.settings.method.finite_sample:
         return np.ones(len(average))
     constant, linear, quadratic = COEFFICIENTS
     share = 1 + average * (constant + linear * operator.c1 + quadratic * operator.c1**2)
-    # Beyond a third the expansion in 1/n says nothing any more.
+    # The expansion in 1/n says nothing once its first term exceeds a third.
     return np.asarray(np.clip(share, 2 / 3, 4 / 3))
 
 
 def energy_mean(values: FloatArray, energy: FloatArray) -> FloatArray:
-    """Return the mean of a quantity over the points, weighted by each mode's energy."""
+    """Return the mean of a quantity over the points, (n,), weighted by the energy of each mode."""
     total = energy.sum(axis=0)
     mean = np.divide(values @ energy, total, out=np.zeros_like(total), where=total > 0)
     return np.asarray(mean)
 
 
 def energy_extent(operator: Operator, energy: FloatArray) -> FloatArray:
-    """Return over how many kernels each mode's energy spreads; infinite for the constant.
+    """Return the extent of each mode, (n,), in kernels' worth of points; infinite for the constant.
 
-    The effective number of points, (Σ e_i)²/Σ e_i², over the number of points in a kernel there.
+    The extent is the effective number of points that hold the mode's energy e,
+    (Σ e_i)²/Σ e_i², divided by the number of points in a kernel there.
     """
     squares = (energy**2).sum(axis=0)
     points = np.divide(
@@ -70,8 +74,11 @@ def energy_extent(operator: Operator, energy: FloatArray) -> FloatArray:
 
 
 def local_energy(operator: Operator, vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return e_i = ½ Σ_j K_ij (u_i - u_j)² for each point and mode, and K u (tree order)."""
-    # One product for both: the matrix is read once.
+    """Return the energies e_i = ½ Σ_j K_ij (u_i - u_j)² of all modes, and K u; both are (M, n).
+
+    Rows stand in the order inside.
+    """
+    # K u² and K u come from one product, so that K is read from memory once.
     product = operator.weights @ np.hstack([vectors**2, vectors])
     energy, of_vectors = np.hsplit(product, 2)
 

@@ -24,16 +24,16 @@ from ..settings.method import Limiter
 
 @dataclass(frozen=True)
 class Limit:
-    """A limiter in force: the pencil (D - K) u = θ D g u with g from these two numbers.
+    """The limiter in force: the pencil (D - K) u = θ D g u, with the local time g (see `time`).
 
     Attributes
     ----------
     reference : float
-        λ_ref, at which the exponential row balance is exact.
+        λ_ref, the rate at which the exponential row balance is exact.
     cut : float
-        Smallest local rate in use.
+        The smallest local rate in use; lower ones are raised to it.
     highest : float
-        The highest cut that the cap on the share of limited points allows.
+        The highest cut that is allowed: `Limiter.cap` bounds the share of limited points.
     """
 
     reference: float
@@ -41,18 +41,18 @@ class Limit:
     highest: float
 
     def time(self, rates: FloatArray) -> FloatArray:
-        """Return g = (1 - exp(-λ_ref/max(r, cut)))/λ_ref, the local time that multiplies D."""
+        """Return the local time g = (1 - exp(-λ_ref/max(r, cut)))/λ_ref, from the local rates r."""
         return np.asarray(-np.expm1(-self.reference / np.maximum(rates, self.cut)) / self.reference)
 
 
 def first_limit(rates: FloatArray, limiter: Limiter) -> Limit:
-    """Return the limit to start with."""
+    """Return the limit to start with: its cut is the highest one."""
     highest = float(np.quantile(rates, limiter.cap))
     return Limit(highest / limiter.kappa, highest, highest)
 
 
 def next_limit(largest: float, highest: float, limiter: Limiter) -> Limit:
-    """Return the limit for modes up to the rate `largest`."""
+    """Return the limit for modes up to the rate `largest`; if that is 0, the one to start with."""
     if largest <= 0:
         largest = highest / limiter.kappa
     return Limit(largest, min(limiter.kappa * largest, highest), highest)
@@ -72,17 +72,21 @@ def exponential_rates(
     ----------
     energies : (n,) array
         u'(D - K)u for each pair.
-    masses : (N, n) array
+    masses : (M, n) array
         D_i u_ij².
     theta : (n,) array
-        Eigenvalues of the pencil: the starting values, and what fixes each pair's cut.
-    rates : (N,) array
+        Eigenvalues θ_j of the pencil; each sets the cut of its pair.
+    rates : (M,) array
         Local rates r_i.
+    highest : float
+        The highest cut that is allowed.
+    limiter : Limiter
+        The limiter's options; κ is among them.
 
     Returns
     -------
     (n,) array
-        NaN where no root exists (a mode that decays by more than everything in one step).
+        Decay rates λ_j; NaN where no root exists: the mode would lose more than it has in one step.
 
     Notes
     -----

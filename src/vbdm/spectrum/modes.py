@@ -15,42 +15,42 @@ from .limiter import Limit, exponential_rates, first_limit, next_limit
 from .pieces import Pieces
 from .solvers.pencil import EigenPairs, EigenSolver, Pencil, PreparedSolver
 
-#: The first pass of the limiter only needs the size of the last eigenvalue.
+#: Tolerance of the passes that set the limit: they only need the size of the reference eigenvalue.
 ROUGH = 1e-2
-#: A mode whose energy spreads over fewer kernels than this hangs on a thin link.
+#: Extent, in kernels' worth of points, below which a mode hangs on a weak link.
 THIN = 6.0
-#: Modes solved for beyond those wanted, to sort them by rate.
+#: Modes solved for beyond the wanted ones: sorting by rate may move them into the list.
 MARGIN = 3
-#: How many more modes are sought, at most, in place of those that are left out.
+#: The most further modes that are solved for to replace those that are left out.
 SPARE = 6
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Modes:
-    """The modes in the order inside, slowest first.
+    """The modes, slowest first, on the M points in the order inside.
 
     Attributes
     ----------
     rates : (n,) array
         Decay rates λ >= 0; NaN where a mode is faster than one step of the kernel.
     theta : (n,) array
-        Eigenvalues of the pencil that was solved; equal to `rates` without limiter.
-    vectors : (N, n) array
-        Its eigenvectors.
-    mass : (N,) array
-        Its mass.
+        Eigenvalues θ of the pencil; without limiter, the rates before the correction.
+    vectors : (M, n) array
+        Eigenvectors u of the pencil, by columns.
+    mass : (M,) array
+        The mass of the pencil, a diagonal.
     limit : Limit or None
-        The limiter in force.
+        The limiter in force; None: there is none.
     pairs : EigenPairs
-        How the last solve went.
+        What the last solve returned, and how it went.
     share : (n,) array
-        By what the rates were divided: the finite-sample correction.
+        The finite-sample correction: the factor λ̂/λ by which the rates were divided.
     extent : (n,) array
-        Over how many kernels the energy of each mode spreads.
-    products : (N, n) array
-        K times the vectors.
+        Extent of each mode: the number of kernels' worth of points that hold its energy.
+    products : (M, n) array
+        K u.
     left_out : (m,) array
-        Rates of modes that sat on unresolved points and were left out.
+        Rates of modes that sat on unresolved points and are not in the list.
     set_aside : (m,) array
         θ of all modes that were found but are not in the list: left out, or too fast for it.
     """
@@ -93,7 +93,7 @@ def solve_modes(
         return corrected(operator, modes)
     most = min(max(n, limiter.n_reference + pieces.n_solved) + MARGIN + SPARE, pencil.n_points)
     parts = prepare_pieces(pencil, pieces, most, solver)
-    # θ and rates need not come in the same order: a few more, then sorted, then cut.
+    # θ and rates may be ordered differently: solve for a few more, sort by rate, then cut the list.
     sought, accurate = min(n + MARGIN, most), n
     limit, start = find_limit(operator, limiter, pencil, parts, pieces, sought, tol)
     while True:
@@ -104,7 +104,7 @@ def solve_modes(
         modes = corrected(operator, modes)
         lost = on_unresolved_points(operator, modes, limit)
         if sought - lost.sum() < n and sought == most:
-            lost[:] = False  # too many to replace: they stay, and are warned of
+            lost[:] = False  # too many to replace: they stay in the list, with a warning
         if sought - lost.sum() >= n:
             kept = without(modes, lost, n)
             if kept.theta.max() <= settled or accurate == sought:
@@ -125,9 +125,9 @@ def find_limit(
     sought: int,
     tol: float,
 ) -> tuple[Limit, list[EigenPairs]]:
-    """Solve roughly for the reference mode, whose rate sets the limit; also return the solutions.
+    """Return the limit, set by the rate of the reference mode, and the rough solutions behind it.
 
-    As many modes are carried along as will be sought next.
+    The solutions hold as many modes as will be sought next: the next solve starts from them.
     """
     local = 1 / operator.steps
     limit = first_limit(local[~pieces.strays], limiter)
@@ -138,7 +138,7 @@ def find_limit(
         mass = pencil.degrees * limit.time(local)
         solved = solve_pieces(parts, pieces, mass, n_reference, max(tol, ROUGH), solved, extra)
         values = np.sort(np.concatenate([pairs.values[1:] for pairs in solved]))
-        # Small pieces may have fewer modes than that.
+        # Small pieces may have fewer modes than `n_reference`.
         reference = float(values[: limiter.n_reference][-1])
         limit = next_limit(reference, limit.highest, limiter)
     return limit, solved
@@ -156,7 +156,11 @@ def solve_limited(
     tol: float,
     start: list[EigenPairs],
 ) -> tuple[Modes, list[EigenPairs]]:
-    """Solve for some modes with the limit in force, and turn θ into rates."""
+    """Solve for `sought` modes with the limit in force, and turn their θ into rates.
+
+    The first `accurate` of them have the accuracy `tol`. Also returns the solutions of the pieces,
+    from which the next solve can start.
+    """
     local = 1 / operator.steps
     mass = pencil.degrees * limit.time(local)
     solved = solve_pieces(parts, pieces, mass, accurate, tol, start, sought - accurate)
@@ -171,9 +175,9 @@ def solve_limited(
 
 
 def on_unresolved_points(operator: Operator, modes: Modes, limit: Limit) -> BoolArray:
-    """Tell which modes sit on unresolved points: more than half of them, in a few kernels' space.
+    """Mark modes with more than half of their square on unresolved points, and a small extent.
 
-    Even a limited point can be tied to the others so loosely that a few of them carry a slow mode
+    Even limited points can be tied to the others so loosely that a few of them carry a slow mode
     of their own. True modes may be largest at such points, too, but their energy spreads. Only
     modes slower than the reference are judged: the limit was not made for the others.
     """
@@ -186,7 +190,7 @@ def on_unresolved_points(operator: Operator, modes: Modes, limit: Limit) -> Bool
 
 
 def without(modes: Modes, lost: BoolArray, n: int) -> Modes:
-    """Return the first n modes that are not lost; the rates of the lost ones are kept aside."""
+    """Return the first n modes that are not lost; `left_out` and `set_aside` record the others."""
     kept = np.flatnonzero(~lost)[:n]
     last = kept[-1]
     return replace(
@@ -198,7 +202,7 @@ def without(modes: Modes, lost: BoolArray, n: int) -> Modes:
 
 
 def corrected(operator: Operator, modes: Modes) -> Modes:
-    """Divide by the share that a random sample is expected to show, and sort again."""
+    """Divide the rates by the finite-sample correction, and sort the modes by rate again."""
     energy, products = local_energy(operator, modes.vectors)
     energy[:, modes.theta <= 0] = 0.0
     share = expected_share(operator, energy)
@@ -232,7 +236,11 @@ def solve_pieces(
     start: list[EigenPairs],
     extra: int = 0,
 ) -> list[EigenPairs]:
-    """Solve each piece apart, for as many modes as it may have among the first n."""
+    """Solve each piece apart, for as many modes as it may have among the first n.
+
+    `start` holds the solutions of the pieces for another mass, or nothing. `extra` more modes of
+    each piece come back, less accurate.
+    """
     solved = []
     for number, part in enumerate(parts):
         wanted = min(n - pieces.n_solved + 1, len(part.members))
@@ -243,7 +251,10 @@ def solve_pieces(
 
 
 def merged(parts: list[Piece], pieces: Pieces, solved: list[EigenPairs], n: int) -> EigenPairs:
-    """Put the pieces together; the zeros are known, with the indicators of the pieces."""
+    """Join the solutions of the pieces into one list of n pairs, sorted by θ.
+
+    The zeros are known, one for each piece: their vectors are the indicators of the pieces.
+    """
     n_zeros = min(n, pieces.n_solved)
     values = np.concatenate(
         [np.zeros(n_zeros), *(np.maximum(pairs.values[1:], 0.0) for pairs in solved)]
@@ -271,7 +282,7 @@ def merged(parts: list[Piece], pieces: Pieces, solved: list[EigenPairs], n: int)
 
 
 def restricted(pencil: Pencil, members: NDArray[np.intp]) -> Pencil:
-    """Return the pencil of some of the points."""
+    """Return the pencil of some of the points, without their links to the others."""
     merged = pencil.weights.merged() if hasattr(pencil.weights, "merged") else pencil.weights
     weights = merged[members][:, members]
     points = None if pencil.points is None else pencil.points[members]

@@ -1,4 +1,4 @@
-"""Which points communicate at all: connected pieces of the numerically nonzero graph."""
+"""Connected pieces of the data: points that the kernel joins by more than rounding."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from ..kernel.pair_matrix import some_rows
 from .solvers.multilevel.finest import parts_of
 from .solvers.pencil import Pencil
 
-#: A link weaker than this, against the degrees of its ends, changes no digit of the solution.
+#: A link with K_ij / √(D_i D_j) below this changes no digit of the solution.
 ROUNDING = 1e-15
-#: So many links per point join nearly all that can be joined.
+#: Links of each point that are looked at first: they join nearly all that can be joined.
 FEW_LINKS = 8
 
 
@@ -32,9 +32,9 @@ class Pieces:
     Attributes
     ----------
     labels : (N,) array
-        The piece of each point.
+        Number of the piece of each point.
     n_solved : int
-        The first so many pieces get modes; the points of the others are strays.
+        Number of pieces that get modes, the largest ones; the points of the others are strays.
     """
 
     labels: NDArray[np.intp]
@@ -57,16 +57,17 @@ def find_pieces(pencil: Pencil, components: str, smallest: int) -> Pieces:
     Parameters
     ----------
     pencil : Pencil
-        Two points are linked if K joins them by more than rounding.
+        The problem. Two points are linked if K joins them by more than rounding.
     components : {"each", "largest", "error"}
         Solve every piece, only the largest, or refuse more than one.
     smallest : int
-        Pieces with fewer points are strays: they could not even measure their own density.
+        Points that a piece must have to be solved. Points of smaller pieces are strays: they
+        could not even measure their own density.
     """
     labels = connected_pieces(pencil)
     size = np.bincount(labels)
     if size.max() == 1 < smallest:
-        # All points are strays.
+        # No piece would be solved: all points are strays.
         raise bad_input(
             "No two points are joined.",
             received=f"{len(size)} points, each a piece of its own",
@@ -88,8 +89,9 @@ def find_pieces(pencil: Pencil, components: str, smallest: int) -> Pieces:
 def connected_pieces(pencil: Pencil) -> NDArray[np.intp]:
     """Return the piece of each point, numbered from the largest.
 
-    A few links per point join most of them; then only links between different pieces are looked
-    for, and if one piece is left, none. No copy of the matrix is made.
+    The first pass looks at a few links of each point, which join most points. The second looks at
+    the links between different pieces, and is left out if there is one piece only. No copy of the
+    matrix is made.
     """
     matrices, factor = parts_of(pencil.weights)
     scale = np.sqrt(pencil.degrees) / factor
@@ -118,7 +120,10 @@ def row_blocks(matrix: Any) -> Iterator[slice]:
 def links_between(
     matrix: Any, labels: IntArray, scale: FloatArray, few: int | None, rows: slice
 ) -> IntArray:
-    """Return the pairs of labels, (2, m), that some rows join by more than rounding."""
+    """Return the pairs of different labels, (2, m), that some rows join by more than rounding.
+
+    Only the first `few` links of each row are looked at; None: all.
+    """
     part = some_rows(matrix, rows)
     count = np.diff(part.indptr)
     row = np.repeat(np.arange(rows.start, rows.stop), count)
@@ -131,7 +136,7 @@ def links_between(
 
 
 def joined(labels: IntArray, links: IntArray) -> IntArray:
-    """Return labels after joining pairs of them, numbered by their first points."""
+    """Return the labels of the points after joining pairs of labels, numbered by first points."""
     n = int(labels.max()) + 1
     graph = coo_array((np.ones(links.shape[1], dtype=np.int8), tuple(links)), shape=(n, n))
     parts = connected_components(graph, directed=False)[1]

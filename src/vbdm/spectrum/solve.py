@@ -1,4 +1,4 @@
-"""Solve for the spectrum of an operator."""
+"""From an operator to its spectrum: the pencil, its solution, and the way back to the caller."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from .solvers import EigenSolver, Pencil
 from .solvers.auto import as_solver
 from .spectrum import Spectrum
 
-#: The unsymmetric forms are solved densely: O(N³), so for small clouds only.
+#: The most points for the unsymmetric forms, which are solved densely, in O(N³).
 UNSYMMETRIC_POINTS = 3000
-#: Default accuracy of the eigenvalues: far below the sampling error of any data set.
+#: Default relative accuracy of the eigenvalues: far below the sampling error of any data set.
 TOLERANCE = 1e-4
 UNSYMMETRIC = Credit("dense unsymmetric", "a dense solver")
 
@@ -38,22 +38,22 @@ def compute_spectrum(
     operator : Operator
         From `vbdm.estimate_operator`.
     n : int
-        How many pairs, the constant included.
+        Number of eigenpairs, the constant included.
     components : {"each", "largest", "error"}
         What to do if the data is not connected: solve every piece, only the largest, or refuse.
     solver : {"auto", "dense", "shift-invert", "lanczos", "multilevel"} or EigenSolver, optional
-        By default chosen by `vbdm.solvers.Auto`; `spectrum.solver_reason` then says why.
+        By default chosen by `vbdm.solvers.Auto`; `spectrum.solve.reason` then says why.
     tol : float, optional
-        Wanted relative accuracy of the eigenvalues; 1e-4.
+        Wanted relative accuracy of the eigenvalues; 1e-4 by default.
 
     Notes
     -----
     The constant is an eigenfunction of L with eigenvalue 0 exactly, and is not left to the solver.
     A disconnected cloud has one zero for each piece: the pieces are solved apart, the
     eigenfunctions of the zeros are the indicators of the pieces, largest first, and a
-    `DisconnectedWarning` names them. The limiter is set by the ninth nonzero
-    mode, whatever n is, so that the first eigenvalues do not depend on n. If the pieces that are solved
-    have fewer points than n, fewer pairs come back.
+    `DisconnectedWarning` names them. The limiter is set by the ninth nonzero mode, whatever n is,
+    so that the first eigenvalues do not depend on n. If the pieces that are solved have fewer
+    points than n, fewer pairs come back.
     """
     n = check_count(n, "n", low=1, high=operator.n_points)
     check_choice(components, "components", ("each", "largest", "error"))
@@ -70,14 +70,15 @@ def compute_spectrum(
 def pencil_of(operator: Operator) -> Pencil:
     """Return the pencil of L without limiter: M = D ε m ρ²."""
     mass = operator.degrees * operator.steps
-    # Cells of a k-d tree hold near points only where near means near in the columns.
+    # The multilevel solver makes cells of near points with a k-d tree. With another metric than the
+    # Euclidean one, points that are near in their columns need not be near: the graph has to do.
     graph = operator.graph
     points = graph.point_set.coordinates if graph.metric == "euclidean" else None
     return Pencil(operator.weights, operator.degrees, mass, points)
 
 
 def in_caller_order(operator: Operator, pencil: Pencil, pieces: Pieces, modes: Modes) -> Spectrum:
-    """Put everything into the caller's order and units."""
+    """Return the modes as a `Spectrum`: λ is minus the rate, and rows are in the caller's order."""
     order, local = operator.order, 1 / operator.steps
     held = np.zeros(len(local), dtype=np.bool_) if modes.limit is None else local < modes.limit.cut
     limiter = operator.settings.method.limiter
@@ -108,7 +109,7 @@ def in_caller_order(operator: Operator, pencil: Pencil, pieces: Pieces, modes: M
 
 
 def normalised(vectors: FloatArray) -> FloatArray:
-    """Scale columns to mean square 1 and fix their signs."""
+    """Scale columns to mean square 1, and make the entry of largest absolute value positive."""
     scaled = vectors / np.sqrt(np.mean(np.abs(vectors) ** 2, axis=0))
     size = np.abs(scaled)
     first = np.argmax(size >= (1 - 1e-6) * size.max(axis=0), axis=0)
@@ -129,11 +130,12 @@ def solve_unsymmetric(operator: Operator, n: int) -> Spectrum:
     order = np.argsort(-values.real, kind="stable")[:n]
     values, vectors = values[order], vectors[:, order]
     residuals = np.linalg.norm(operator.matrix @ vectors - vectors * values, axis=0)
-    # The limit operator has real eigenvalues; imaginary parts are errors, shown if they matter.
+    # The limit operator has real eigenvalues; imaginary parts are errors, kept only if they matter.
     if np.abs(values.imag).max() <= 1e-8 * np.abs(values).max():
         values, vectors = values.real, vectors.real
     whole = np.zeros(operator.n_points, dtype=np.intp)
-    # No bound, as it is for symmetric matrices, but the size of the error if nothing is defective.
+    # Residuals bound the errors of a symmetric matrix. Here they only tell their size, and only if
+    # the matrix is not close to a defective one.
     scale = np.maximum(np.abs(values), max(1e-6 * np.abs(values).max(), np.finfo(float).tiny))
     return Spectrum(
         operator=operator,

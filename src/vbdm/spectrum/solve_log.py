@@ -11,32 +11,33 @@ from ..base.credit import Credit
 
 
 def nothing() -> FloatArray:
-    """Return an empty array."""
+    """Return an empty array, the default of a field."""
     return np.empty(0)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SolveLog:
-    """The solver's own account.
+    """The solver's own account of a solve.
 
     Attributes
     ----------
     solvers : tuple of Credit
-        Which solvers worked: one, or several where connected pieces were solved apart.
+        The solvers at work: one, or several where connected pieces were solved apart.
     reason : str
         Why they were chosen, and which one failed before; empty if the user chose.
     passes : int
-        How many solves the limiter took.
+        Number of solves that the limiter took.
     iterations, products : int
-        The work of the last solve: each solver counts its own kind of steps; products with K.
+        The work of the last solve: steps of the solver's own kind, and products with K.
     converged : bool
         Whether every solve reached its tolerance.
     error_estimate : float
         The solver's own estimate of the largest relative error of θ.
     residuals : (n,) array
-        ``|M^{-1/2}((D - K) u - θ M u)|`` for a unit vector M^{1/2} u.
+        ``|M^{-1/2}((D - K) u - θ M u)|`` of each pair, for M^{1/2} u of norm 1.
     pencil_eigenvalues : (n,) array
-        θ >= 0, the eigenvalues of the pencil before the limiter's last step; -λ without limiter.
+        θ >= 0, the eigenvalues of the pencil. λ = -θ, but for the limiter's last step and the
+        finite-sample correction.
     set_aside : (m,) array
         θ of all modes that were found but are not in the list: left out, or too fast for it.
     """
@@ -54,5 +55,5 @@ class SolveLog:
 
     @property
     def solver(self) -> str:
-        """Names of the solvers."""
+        """Names of the solvers, in one string."""
         return ", ".join(credit.name for credit in self.solvers) or "known zeros"

@@ -29,33 +29,33 @@ Groups = tuple[NDArray[np.intp], ...]
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Spectrum:
-    """Eigenvalues (0 first, then downwards) and eigenfunctions on the points.
+    """Eigenvalues of L (0 first, then downwards), and its eigenfunctions on the points.
 
     Attributes
     ----------
     operator : Operator
-        What was solved.
+        The operator L that was solved.
     eigenvalues : (n,) array
         Eigenvalues λ of L, all <= 0; NaN where a mode decays within one step of the kernel.
     eigenfunctions : (N, n) array
-        By columns, mean square 1 over the points, with a fixed sign: the point where the
-        absolute value is largest (the first one, if several are within 1e-6) is positive.
+        Eigenfunctions by columns, mean square 1 over the points. The sign is fixed: the value
+        that is largest in size (the first one, if several are within 1e-6) is positive.
     pieces : Pieces
         The connected pieces of the data, and how many of them were solved.
     unresolved : (N,) bool array
         Points whose surroundings are too sparse to resolve the first ten modes (the limiter holds
         them to their neighbours), and strays outside the pieces that were solved.
     limit : Limit or None
-        λ_ref and cut of the limiter; None: not limited.
+        λ_ref and cut of the limiter; None: there was no limiter.
     correction : (n,) array
         The finite-sample correction: the factor λ̂/λ by which the eigenvalues were divided.
     extent : (n,) array
-        Over how many kernels' worth of points the energy of each mode spreads; few is fragile.
-        Empty for forms of the kernel that do not know it.
+        Extent of each mode: the number of kernels' worth of points that hold its energy. Modes
+        of small extent are fragile. Empty for the unsymmetric forms of the kernel.
     left_out : (m,) array
-        Eigenvalues of modes that sat on a handful of unresolved points; not in the list above.
+        Eigenvalues of modes that sat on a handful of unresolved points and are not listed above.
     solve : SolveLog
-        How it was solved: solver, steps, residuals.
+        How it was solved: solver, iterations, residuals.
     """
 
     operator: Operator
@@ -76,12 +76,12 @@ class Spectrum:
 
     @property
     def solver(self) -> str:
-        """Name of the solver."""
+        """Name of the solver, or names, if pieces were solved by several."""
         return self.solve.solver
 
     @property
     def residuals(self) -> FloatArray:
-        """The error of the solver alone, (n,) (see `SolveLog`)."""
+        """Residuals of the pairs, (n,): the error of the solver alone (see `SolveLog`)."""
         return self.solve.residuals
 
     @property
@@ -96,9 +96,9 @@ class Spectrum:
 
     @property
     def timescales(self) -> FloatArray:
-        """Relaxation times -1/λ, where the diffusion coefficient is 1; infinite for λ = 0.
+        """Relaxation times -1/λ, (n,), if the diffusion coefficient is 1; infinite for λ = 0.
 
-        Snapshots alone cannot tell that coefficient; ratios of times do not need it.
+        Points alone cannot tell that coefficient; ratios of times do not need it.
         """
         with np.errstate(divide="ignore"):
             return np.asarray(1 / np.abs(self.eigenvalues))
@@ -123,17 +123,17 @@ class Spectrum:
 
     @cached_property
     def groups(self) -> Groups:
-        """Indices of eigenvalues too close to be told apart: errors are those of the group."""
+        """Numbers of eigenvalues too close to be told apart, by groups; each has one error."""
         from ..trust.error_bars import group_by_size
 
         return group_by_size(self)
 
     @cached_property
     def standard_errors(self) -> FloatArray:
-        """Sampling error of each eigenvalue; of the mean of its group, where several coincide.
+        """Sampling error of each eigenvalue, (n,); where several coincide, of their group's mean.
 
-        What another sample of as many independent points would change. Single members of a group
-        scatter more than their mean (`groups`).
+        The standard deviation over samples of as many independent points. Single members of a
+        group scatter more than their mean (`groups`).
         """
         from ..trust.error_bars import sampling_errors
 
@@ -153,9 +153,9 @@ class Spectrum:
 
     @cached_property
     def bias(self) -> FloatArray:
-        """Rough size of the systematic error of each eigenvalue: λ(ε) - λ(0), from a smaller ε.
+        """Rough size of the systematic error of each eigenvalue, (n,): λ(ε) - λ(0), from ε/2.
 
-        Read it as a size, not as a correction: it is noisy, and on surfaces it overstates.
+        Read it as a size, not as a correction: it is noisy, and too large on surfaces.
         """
         from ..trust.error_bars import epsilon_bias
 
@@ -169,10 +169,10 @@ class Spectrum:
 
     @cached_property
     def weak_links(self) -> BoolArray:
-        """Points that hold half of the energy of a mode that hangs on a thin link, (N,).
+        """Points that hold half of the energy of a mode of small extent, (N,).
 
-        A mode is such if its energy spreads over fewer than six kernels (see `extent`): in a thin
-        tail, or in a bridge between clusters, a few points then decide the eigenvalue.
+        Small is an extent of fewer than six kernels (see `extent`): in a thin tail, or in a bridge
+        between clusters, a few points then decide the eigenvalue.
         """
         marked = np.zeros(self.operator.order.n_points, dtype=np.bool_)
         thin = np.flatnonzero(self.extent < THIN)
@@ -186,7 +186,7 @@ class Spectrum:
 
     @cached_property
     def findings_so_far(self) -> dict[str, Any]:
-        """What checks have found in this spectrum, by their names (`vbdm.trust.diagnose`)."""
+        """Findings of the checks made so far, by the checks' names (`vbdm.trust.diagnose`)."""
         return {}
 
     def verify(self) -> Verification:
@@ -217,7 +217,7 @@ class Spectrum:
         return summary(self)
 
     def __repr__(self) -> str:
-        """Say the eigenvalues and how they were found."""
+        """Show the first eigenvalues and how they were found."""
         values = ", ".join(f"{value:.4g}" for value in self.eigenvalues[:6])
         more = ", …" if len(self.eigenvalues) > 6 else ""
         return (

@@ -1,7 +1,7 @@
 """Trust: how sure a result is.
 
-It knows a `Spectrum` and gives error bars, a scan over ε, findings (each with a light, words and, where
-it is serious, a warning) and an independent verification.
+It knows a `Spectrum` and gives error bars, a scan over ε, findings (each with a light, words and,
+where it is serious, a warning) and an independent verification.
 
 ===================  ===============================================================================
 `error_bars`         sampling errors from the influence of each point, and the bias in ε
@@ -14,7 +14,7 @@ it is serious, a warning) and an independent verification.
 `plateau`            the check of the scan over ε
 `diagnose`           the table of checks, and its readers
 `randomness`         whether the points are independent and random
-`drawn_points`       which points of a large cloud are drawn
+`drawn_points`       some points of a large cloud, drawn at random but always the same
 `verification`       the same matrix solved in another way, and counted
 ===================  ===============================================================================
 """

@@ -1,4 +1,4 @@
-"""All checks in one table, and the two readers of it: the list of findings, and the warnings."""
+"""All checks in one table, and its readers: the list of findings, the warnings, the doubts."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ class Check:
     Attributes
     ----------
     judge : callable
-        From an operator, or a spectrum, to a `Finding`; None where it does not apply.
+        Function of an operator, or a spectrum, that returns a `Finding`, or None if the check does
+        not apply.
     subject : {"operator", "spectrum"}
-        What it looks at.
+        The kind of result that it looks at.
     warns : bool
-        Whether it is made at once, to warn if its finding has a warning class. The others are made
-        when findings are asked for.
+        Whether the check is made as soon as the result exists, to warn if its finding has a warning
+        class. The others are made when findings are asked for.
     """
 
     judge: Judge
@@ -59,19 +60,19 @@ BEFORE_PLATEAU = of_spectrum.solver_residuals
 
 
 def diagnose(spectrum: Spectrum, scan: EpsilonScan | None = None) -> tuple[Finding, ...]:
-    """Judge a result.
+    """Judge a result by all checks.
 
     Parameters
     ----------
     spectrum : Spectrum
-        What was computed.
+        The result; its operator is judged as well.
     scan : EpsilonScan, optional
         From `vbdm.scan_epsilon`; without it nothing is said about the plateau over ε.
 
     Returns
     -------
     tuple of Finding
-        Always in the same order; what does not apply is left out.
+        One for each check that applies, always in the same order.
 
     Examples
     --------
@@ -89,7 +90,7 @@ def diagnose(spectrum: Spectrum, scan: EpsilonScan | None = None) -> tuple[Findi
 
 
 def judged(check: Check, subject: Operator | Spectrum) -> Finding | None:
-    """Return what a check finds in a result; it looks once, and the result remembers."""
+    """Return what a check finds in a result. The check looks once, and the result remembers."""
     known: dict[str, Finding | None] = subject.findings_so_far
     name = check.judge.__name__
     if name not in known:
@@ -107,7 +108,7 @@ def warn_of(subject: Operator | Spectrum) -> None:
 
 
 def doubtful_modes(spectrum: Spectrum) -> dict[int, list[str]]:
-    """Return what is doubtful about single eigenvalues, from the checks that also warn."""
+    """Return what is doubtful about single eigenvalues, by their numbers, from checks that warn."""
     quick = [check for check in CHECKS if check.warns and check.subject == "spectrum"]
     found = [judged(check, spectrum) for check in quick]
     return flags_of([finding for finding in found if finding is not None])

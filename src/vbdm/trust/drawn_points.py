@@ -1,4 +1,4 @@
-"""Which points of a large cloud are drawn: always the same ones."""
+"""Some points of a large cloud, drawn at random but always the same ones."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..spectrum.spectrum import Spectrum
 
 
 def drawn_rows(spectrum: Spectrum, most: int) -> NDArray[np.intp]:
-    """Choose points to draw: at random, but always the same ones, and sparse ones first.
+    """Return the rows of at most `most` points to be shown, sparse ones first.
 
     Points that are unresolved or on a weak link are few and matter: up to a quarter of the places
     are theirs.
@@ -28,6 +28,6 @@ def drawn_rows(spectrum: Spectrum, most: int) -> NDArray[np.intp]:
 
 
 def fair_rows(spectrum: Spectrum, most: int) -> NDArray[np.intp]:
-    """Choose points at random, all with the same chance."""
+    """Return the rows of at most `most` points, drawn with equal chances."""
     n = spectrum.operator.n_points
     return np.sort(np.random.default_rng(0).choice(n, min(most, n), replace=False))

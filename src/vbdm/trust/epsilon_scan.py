@@ -1,7 +1,7 @@
 """One scan over ε: the eigenpairs at several ε around the one in use, each mode followed.
 
 The page's slider and the check of the plateau read it. `vbdm.second_opinion` shares its loop, but
-follows no modes: where ε is far off, those in use are like no other.
+follows no modes: where ε is far off, no mode is like those in use.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from .drawn_points import drawn_rows, fair_rows
 
 #: Up to this many points the spectrum is solved on all of them at every ε.
 ALL_POINTS = 20_000
-#: Modes beyond those followed, so that one that moves down the list is not lost.
+#: Modes solved for beyond those followed, so that one that moves down the list is not lost.
 SPARE_MODES = 4
 #: A mode whose likeness to the one at the chosen ε falls below this is another mode.
 LIKENESS = 0.5
-#: Octaves around the ε in use.
+#: Multiples of the ε in use: the octaves around it.
 FACTORS = (1 / 8, 1 / 4, 1 / 2, 1.0, 2.0, 4.0, 8.0)
 
-#: Estimates the same operator from some of its points, given by their rows.
+#: A function that estimates the same operator from some of its points, given by their rows.
 Again = Callable[[Operator, NDArray[np.intp]], Operator]
 
 
@@ -47,17 +47,19 @@ class EpsilonScan:
     Attributes
     ----------
     epsilons : (m,) array
-        The grid.
+        The values of ε, upwards.
     eigenvalues, standard_errors : (m, n) arrays
-        NaN where a mode was lost: there is no mode like it.
+        Eigenvalues and their sampling errors at each ε; NaN where a mode was lost, because no mode
+        there is like it.
     rows : (D,) array
-        Which points the eigenfunctions are given at.
+        Rows of the points, in the caller's order, at which eigenfunctions are kept.
     eigenfunctions : (m, D, n) float32 array
-        Signs, order and rotations inside groups follow those at the chosen ε.
+        Eigenfunctions at these points. Signs, order and rotations inside groups follow those at
+        the chosen ε.
     n_points : int
-        How many points were solved on: all, or a drawn part of a large cloud.
+        Number of points that were solved on: all, or a drawn part of a large cloud.
     chosen : int
-        The place in the grid of the ε in use.
+        The place in `epsilons` of the ε in use.
     """
 
     epsilons: FloatArray
@@ -74,7 +76,7 @@ class EpsilonScan:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> EpsilonScan | None:
-        """Return what `as_arrays` gave; None if the arrays hold none.
+        """Return the scan that `as_arrays` gave; None if the arrays hold no scan.
 
         Examples
         --------
@@ -120,22 +122,22 @@ def scan_modes(
     spectrum : Spectrum
         The result, of a symmetric operator.
     factors : sequence of float
-        Times the chosen ε, which is always among them. The largest are left out where they would
-        need too many neighbours, and any where the solver fails.
+        Multiples of the ε in use; 1 is always among them. The largest are left out if they would
+        need too many neighbours, and any at which the solver fails.
     n_drawn : int
-        At how many points eigenfunctions are kept.
+        Number of points at which eigenfunctions are kept.
     again : callable
-        Estimates the same operator from some of the points: clouds of more than 20,000 points are
-        estimated on as many drawn ones, around the ε which suits these.
+        Function that estimates the same operator from some of the points. A cloud of more than
+        20,000 points is estimated from `n_drawn` of them, around the ε that suits these.
     """
     operator = spectrum.operator
     whole = operator.n_points <= ALL_POINTS
-    # A part to be estimated from must be a fair sample; one to be looked at need not.
+    # Points to estimate from must be a fair sample; points to look at need not be.
     rows = drawn_rows(spectrum, n_drawn) if whole else fair_rows(spectrum, n_drawn)
     truth = np.real(spectrum.eigenfunctions[rows])
     steps = []
     with warnings.catch_warnings():
-        # What is doubtful at other ε is the very thing to be shown.
+        # Warnings are silenced: what is doubtful at other ε is the very thing to be shown.
         warnings.simplefilter("ignore", VbdmWarning)
         if not whole:
             operator = again(operator, rows)
@@ -152,10 +154,11 @@ def scan_modes(
 def solved_over(
     operator: Operator, factors: Sequence[float], reference: Spectrum, whole: bool
 ) -> Iterator[tuple[float, Spectrum]]:
-    """Yield each factor with the spectrum there; `whole`: the reference is the one at factor 1."""
+    """Yield factors, each with its spectrum; if `whole`, the reference is the one at factor 1."""
     grid = sorted({1.0, *(float(factor) for factor in factors)})
     n = min(len(reference.eigenvalues) + SPARE_MODES, operator.n_points)
-    # Where only the largest piece was solved, zeros of other pieces would take its modes' places.
+    # If only the largest piece was solved, the same is done here: zeros of other pieces would take
+    # the places of its modes.
     alone = reference.pieces.n_solved == 1 < reference.n_components
     pieces = "largest" if alone else "each"
     others = [operator.epsilon * factor for factor in grid if factor != 1]
@@ -185,23 +188,23 @@ def spectra_over(
     Parameters
     ----------
     operator : Operator
-        With the bandwidth that is kept.
+        The operator; its bandwidth ρ is kept at all ε.
     epsilons : sequence of float
-        Any values.
+        Values of ε.
     n : int
-        How many eigenpairs.
+        Number of eigenpairs.
     at : callable, optional
-        From the operator and ε to the operator there; `wide_enough` by default. None comes back,
-        and is passed on, where it would take too many neighbours.
+        Function of the operator and ε that returns the operator there, or None if that would take
+        too many neighbours; `wide_enough` by default.
     components, solver, tol
         As for `Operator.spectrum`. A spectrum is None where the solver fails, or where the kernel
         joins no two points.
     stage : str
-        Name for progress reports; empty: none.
+        Name of the stage in progress reports; empty: no reports.
     """
     if stage:
         report(stage, 0, len(epsilons))
-    # Lists that were given up are searched for once, not at every ε.
+    # If the lists of neighbours were released, they are searched for once, not at every ε.
     operator = replace(operator, kernel=replace(operator.kernel, graph=operator.graph.with_lists()))
     for number, epsilon in enumerate(epsilons, start=1):
         other = (at or wide_enough)(operator, epsilon)
@@ -215,7 +218,7 @@ def spectra_over(
 
 
 def wide_enough(operator: Operator, epsilon: float) -> Operator | None:
-    """Return the operator at this ε, with more neighbours if needed; None if it would take many."""
+    """Return the operator at this ε, with more neighbours if needed; None if it needs too many."""
     graph = operator.graph
     if epsilon > operator.epsilon:
         growth = (epsilon / operator.epsilon) ** (operator.dim / 2)
@@ -229,7 +232,11 @@ def wide_enough(operator: Operator, epsilon: float) -> Operator | None:
 def followed(
     found: Spectrum, functions: FloatArray, truth: FloatArray, reference: Spectrum
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return eigenvalues, errors and eigenfunctions in the order and rotation of the reference."""
+    """Return eigenvalues, errors and eigenfunctions in the order and rotation of the reference.
+
+    `truth` are the eigenfunctions of the reference, `functions` those found. A mode that is not
+    like its counterpart is lost: NaN.
+    """
     n = truth.shape[1]
     values, errors = np.full(n, np.nan), np.full(n, np.nan)
     moved = np.full(truth.shape, np.nan)
@@ -253,7 +260,10 @@ def unit(columns: FloatArray) -> FloatArray:
 
 
 def matched(functions: FloatArray, truth: FloatArray) -> NDArray[np.intp]:
-    """Return, for each true function, the number of the function most like it, or -1."""
+    """Return for each true function the number of its counterpart, or -1.
+
+    Functions are assigned one to one, so that they are as alike as possible.
+    """
     likeness = (truth.T @ functions) ** 2
     own, other = linear_sum_assignment(-likeness)
     partners = np.full(truth.shape[1], -1, dtype=np.intp)

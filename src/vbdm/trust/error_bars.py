@@ -40,12 +40,15 @@ def refuse_unsymmetric(spectrum: Spectrum) -> None:
 
 
 def influences(spectrum: Spectrum) -> FloatArray:
-    """Return what each sample adds to each λ, (N, n) in the tree's order; columns sum to 0."""
+    """Return the influence of each point on each λ, (M, n) in the order inside.
+
+    Columns sum to 0.
+    """
     op, u, theta = spectrum.operator, spectrum.vectors, spectrum.solve.pencil_eigenvalues
     time, degree = spectrum.local_times[:, None], op.degrees[:, None]
     square = u**2
     held = square * (1 - theta * time)
-    # One product for both: the matrix is read once.
+    # Both products are made at once, so that K is read from memory once.
     of_vectors, of_squares = np.hsplit(op.weights @ np.hstack([u, held]), 2)
     own = degree * held - 2 * u * of_vectors + of_squares
     alpha = op.alpha - (op.beta or 0.0) * (op.dim / 2 + 1)
@@ -60,14 +63,14 @@ def influences(spectrum: Spectrum) -> FloatArray:
 
 
 def response(spectrum: Spectrum, square: FloatArray) -> FloatArray:
-    """Return dT/dλ for each mode: B, or its counterpart in the limiter's last step."""
+    """Return dT/dλ for each mode, (n,): B, or its counterpart in the limiter's last step."""
     op, limit = spectrum.operator, spectrum.limit
     limiter = op.settings.method.limiter
     local = 1 / op.steps
     if limit is None or limiter is None:
         return np.asarray((op.degrees * op.steps) @ square)
     result = np.empty(square.shape[1])
-    # The row balance was solved before the finite-sample correction.
+    # The row balance holds for the rates before the finite-sample correction.
     rates = -spectrum.eigenvalues * spectrum.correction
     for j, (rate, theta) in enumerate(zip(rates, spectrum.solve.pencil_eigenvalues, strict=True)):
         slowest = np.maximum(local, min(limiter.kappa * theta, limit.highest))
@@ -84,7 +87,7 @@ def covariance(spectrum: Spectrum) -> FloatArray:
 
 
 def sampling_errors(spectrum: Spectrum) -> FloatArray:
-    """Return the standard error of each eigenvalue, groups taken together."""
+    """Return the standard error of each eigenvalue, (n,): that of the mean of its group."""
     errors = np.zeros(len(spectrum.eigenvalues))
     for group in spectrum.groups:
         errors[group] = group_error(spectrum, group)
@@ -96,7 +99,7 @@ def group_error(spectrum: Spectrum, group: ArrayLike) -> float:
     """Return the standard error of the mean of some eigenvalues, a known degenerate group."""
     members = np.asarray(group)
     mean = spectrum.covariance[np.ix_(members, members)].mean()
-    # On a perfect grid nothing varies, and rounding may say less than nothing.
+    # On a perfect grid nothing varies, and rounding may make the variance negative.
     return float(np.sqrt(max(mean, 0.0)))
 
 
@@ -115,7 +118,7 @@ def group_by_size(spectrum: Spectrum) -> Groups:
 
 
 def epsilon_bias(spectrum: Spectrum) -> FloatArray:
-    r"""Estimate λ(ε) - λ(0) from Ritz values of the same eigenfunctions at ε/2.
+    r"""Estimate λ(ε) - λ(0), (n,), from Ritz values of the same eigenfunctions at ε/2.
 
     Notes
     -----
@@ -135,7 +138,7 @@ def epsilon_bias(spectrum: Spectrum) -> FloatArray:
 
 
 def ritz_values(spectrum: Spectrum, operator: Operator) -> FloatArray:
-    """Return the rates of an operator in the space of the spectrum's eigenfunctions."""
+    """Return the rates of an operator on the span of the eigenfunctions, corrected, (n,)."""
     u = spectrum.vectors
     limit, local = spectrum.limit, 1 / operator.steps
     time = operator.steps if limit is None else limit.time(local)
@@ -144,8 +147,8 @@ def ritz_values(spectrum: Spectrum, operator: Operator) -> FloatArray:
     of_vectors, of_spread = product[:, :-1], product[:, -1:]
     stiffness = u.T @ (degrees * u - of_vectors)
     rates, mix = eigh(stiffness, u.T @ (degrees * time[:, None] * u))
-    # The mean of the spread s over the energy of each mode w: ½ Σ s_i K_ij (w_i - w_j)² needs K s,
-    # no further products with the modes.
+    # The mean of s², the relative variance, over the energy of each mode w comes from
+    # ½ Σ s_i² K_ij (w_i - w_j)². This needs K s², but no further product with the modes.
     w, of_w = u @ mix, of_vectors @ mix
     weighted = 0.5 * (spread * degrees + of_spread) * w - spread * of_w
     energy = np.einsum("ij,ij->j", w, degrees * w - of_w)

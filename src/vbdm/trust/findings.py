@@ -1,6 +1,7 @@
-"""What a check found: a light, words, and the warning that goes with it; said once, read everywhere.
+"""What a check found: a light, words, and the warning that goes with it.
 
-The page, the terminal, results.json, the warnings and `vbdm.diagnose` all read the same findings.
+It is said once and read everywhere: the page, the terminal, results.json, the warnings and
+`vbdm.diagnose` all read the same findings.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from ..base.errors import VbdmWarning
 from ..base.wording import listed
 
 Light = Literal["green", "amber", "red"]
-#: Checks of eigenvalues look at this many of the first nonzero ones.
+#: Number of nonzero eigenvalues, the first ones, that checks look at.
 FIRST = 5
 
 
@@ -28,19 +29,20 @@ class Finding:
     Attributes
     ----------
     name : str
-        What was looked at.
+        The subject of the check.
     light : {"green", "amber", "red"}
-        Fine; look at it before you trust the result; do not trust the result as it is.
+        Green: fine. Amber: look at it before you trust the result. Red: do not trust the result as
+        it is.
     words : str
         What was found and, unless it is fine, what to do. Parameters stand in `backticks`.
     value : float or None
         The number behind the judgement.
     limit : float or None
-        Up to which value (or, where larger is better, from which) the light is green.
+        The largest value with a green light; the smallest, where larger is better.
     warning : class of VbdmWarning, or None
-        The warning that is issued when the result is made; None: none.
+        The class of the warning that is issued when the result is made; None: no warning.
     flags : mapping from int to str
-        Eigenvalues that are doubtful because of it, each with a few words.
+        Numbers of the eigenvalues that are doubtful because of it, each with a few words.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """Eigenvalues that cannot be told apart: probably one multiple eigenvalue, split by sampling.
 
 Sorted members of such a group repel each other, so a single member may be off by much more than
-the standard error, which is that of the group's mean. Whoever shows errors shows them by groups.
+the standard error, which is that of the group's mean. Errors are therefore shown by groups.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ class Group:
     Attributes
     ----------
     members : tuple of int
-        Their numbers, one after the other.
+        Consecutive numbers of the eigenvalues.
     mean : float
-        The mean of the eigenvalues; NaN if it could not be given.
+        The mean of the eigenvalues; NaN if one of them is.
     standard_error : float
-        The sampling error of the mean; NaN for forms of the kernel that have none.
+        The sampling error of the mean; NaN for the unsymmetric forms of the kernel.
     """
 
     members: tuple[int, ...]

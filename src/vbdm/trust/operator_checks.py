@@ -1,4 +1,4 @@
-"""Checks of an operator: each looks at one thing and returns a finding, or None if it does not apply."""
+"""Checks of an operator. Each looks at one thing and returns a finding; None: it does not apply."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from ..operator.operator import Operator
 from .findings import Finding, Light
 from .randomness import regularity
 
-#: Share of points whose lists may end inside the kernel; beyond the second the light is red.
+#: Share of points whose lists end inside the kernel up to which the light is green, and amber.
 SATURATED, MOST_SATURATED = 0.05, 0.3
-#: How many times the density may vary before growing errors matter.
+#: Ratio of the largest to the smallest density above which growing errors matter.
 WIDE_SPAN = 1000.0
 #: A dimension that changes by more than this share with the scale is doubtful.
 DRIFT = 0.25
@@ -29,12 +29,13 @@ EVEN = 0.85
 #: Operators with a c1 up to this count as Laplacians.
 NEARLY_LAPLACIAN = 0.05
 #: A density bounded away from 0 has its lowest quantiles close together; one that falls towards 0
-#: has them far apart: a factor of 17 to 33 for Gaussians between 5 % and 0.2 %.
+#: has them far apart: for Gaussians, those at 5 % and 0.2 % differ by a factor of 17 to 33. The
+#: light is red from TAIL_RATIO on; fewer points than TAIL_POINTS cannot tell.
 TAIL_RATIO, TAIL_QUANTILES, TAIL_POINTS = 8.0, (0.05, 0.002), 200
 
 
 def neighbor_lists(operator: Operator) -> Finding:
-    """Judge whether the lists of neighbours hold the kernel."""
+    """Judge whether the lists of neighbours reach as far as the kernel."""
     share, k, name = operator.kernel.saturated, operator.n_neighbors, "Neighbour lists"
     if share <= SATURATED:
         words = f"{k} neighbours per point hold the kernel at {percent(1 - share)} of the points."
@@ -48,7 +49,7 @@ def neighbor_lists(operator: Operator) -> Finding:
 
 
 def search_recall(operator: Operator) -> Finding | None:
-    """Judge an approximate search; it has warned already when it was made."""
+    """Judge an approximate search, which has warned already when the graph was built."""
     recall = operator.graph.recall
     if recall is None:
         return None

@@ -11,7 +11,7 @@ from .epsilon_scan import EpsilonScan
 from .findings import FIRST, Finding, Light, eigenvalues, nonzero_modes
 from .groups import groups_of
 
-#: Movement of the first eigenvalues, when ε is doubled or halved, that is little, and that is much.
+#: Relative movement of eigenvalues, when ε is doubled or halved, that is little, and that is much.
 LITTLE, MUCH = 0.05, 0.2
 
 
@@ -80,9 +80,9 @@ def change_in_words(factor: float) -> str:
 
 
 def means_of_groups(spectrum: Spectrum, values: FloatArray) -> FloatArray:
-    """Return eigenvalues, (m, n), with the mean of its group for each: it has the error bar.
+    """Return eigenvalues, (m, n), each replaced by the mean of its group, which has the error bar.
 
-    Members that are lost in one of the rows are left out of all: means are of the same modes.
+    Members that are lost in one row are left out of all rows, so that means are of the same modes.
     """
     result = values.copy()
     followed = np.asarray(np.isfinite(values).all(axis=0))

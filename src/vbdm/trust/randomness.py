@@ -14,9 +14,10 @@ from scipy.fft import irfft, next_fast_len, rfft
 from ..base.checks import FloatArray
 from ..graph.neighbor_graph import NeighborGraph, ReleasedLists
 
-#: Points whose neighbours are looked at, and how many neighbours.
+#: Number of points whose neighbours are looked at, and number of neighbours.
 SAMPLE, NEAREST = 2000, 8
-#: d times the mean of log(r_8/r_j) over j = 2 … 7: the sums of Levina and Bickel without j = 1.
+#: d times the mean of log(r_8/r_j) over j = 2 … 7, as expected for random points: the sums of
+#: Levina and Bickel without j = 1.
 EXPECTED = (7 - sum(1 / j for j in range(1, 8))) / 6
 
 
@@ -94,10 +95,10 @@ def regularity(graph: NeighborGraph) -> float | None:
 
 
 def nearest_distances(graph: NeighborGraph) -> FloatArray | None:
-    """Return squared distances of the nearest neighbours of some points, themselves left out."""
+    """Return squared distances from some points to their nearest neighbours, without themselves."""
     n, k = graph.n_points, NEAREST + 1
     rows = np.linspace(0, n - 1, min(n, SAMPLE)).round().astype(np.intp)
     if isinstance(graph.lists, ReleasedLists):
-        # To search for all of them again would take long.
+        # The lists are gone, and to search around all points again would take long.
         return graph.point_set.nearest(rows, min(k, n))[1][:, 1:]
     return graph.distances(rows, slice(1, k))

@@ -14,7 +14,7 @@ from ..spectrum.solve import compute_spectrum
 from ..spectrum.spectrum import Spectrum
 from .epsilon_scan import FACTORS, spectra_over
 
-#: How far the rules may lie apart before a warning.
+#: Factor between the ε of two rules above which they disagree, and a warning follows.
 FACTOR = 4.0
 
 
@@ -27,13 +27,13 @@ class Opinions:
     epsilon : float
         The ε in use.
     epsilons : (m,) array
-        The grid: octaves from 1/8 to 8 times it, as far as there are neighbours.
+        The values of ε: octaves from 1/8 to 8 times the one in use, as far as there are neighbours.
     eigenvalues, standard_errors : (m, n) arrays
-        The nonzero eigenvalues there, and their sampling errors.
+        The nonzero eigenvalues at each ε, and their sampling errors.
     stationary : float
-        Where the eigenvalues move least with ε: min of the mean ``|d log λ / d log ε|``.
+        The ε at which the eigenvalues move least: the mean ``|d log λ / d log ε|`` is smallest.
     balanced : float
-        Where (λ(ε) - λ(2ε))² + standard error² is least, relative to λ².
+        The ε at which (λ(ε) - λ(2ε))² + standard error² is smallest, relative to λ².
     """
 
     epsilon: float
@@ -51,7 +51,7 @@ class Opinions:
 
 
 def second_opinion(operator: Operator, n: int = 6) -> Opinions:
-    """Solve at several ε around the one in use, and compare three ways to choose.
+    """Solve at several ε around the one in use, and compare three ways to choose ε.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def second_opinion(operator: Operator, n: int = 6) -> Opinions:
         As estimated; neighbours are searched again where a larger ε needs more of them. All points
         are solved on, however many there are.
     n : int
-        How many eigenvalues to follow, the 0 included.
+        Number of eigenvalues to follow, the 0 included.
 
     Notes
     -----
@@ -82,7 +82,7 @@ def second_opinion(operator: Operator, n: int = 6) -> Opinions:
     n = check_count(n, "n", low=2, high=operator.n_points)
     others = [factor * operator.epsilon for factor in FACTORS if factor != 1]
     with warnings.catch_warnings():
-        # What is doubtful at the ends of the grid is the very thing to be shown.
+        # Warnings are silenced: what is doubtful at the ends is the very thing to be shown.
         warnings.simplefilter("ignore", VbdmWarning)
         here = compute_spectrum(operator, n, components="largest")
         rows = {operator.epsilon: nonzero(here, n)}
@@ -99,7 +99,7 @@ def second_opinion(operator: Operator, n: int = 6) -> Opinions:
 
 
 def nonzero(found: Spectrum | None, n: int) -> FloatArray:
-    """Return rates and errors of the modes after the constant, (2, n - 1); NaN where there is none.
+    """Return rates and errors of the modes after the constant, (2, n - 1); NaN for missing modes.
 
     A shattered cloud has fewer than n modes; where the solver failed there are none at all.
     """
@@ -110,7 +110,7 @@ def nonzero(found: Spectrum | None, n: int) -> FloatArray:
 
 
 def judge(epsilon: float, epsilons: FloatArray, rates: FloatArray, errors: FloatArray) -> Opinions:
-    """Apply both rules to the table of rates."""
+    """Apply both rules to the rates at all ε, (m, n)."""
     log_rates = np.log(np.where(rates > 0, rates, np.nan))
     slope = mean_known(np.abs(np.gradient(log_rates, np.log(2), axis=0)))
     step = np.diff(rates, axis=0)
@@ -126,7 +126,7 @@ def judge(epsilon: float, epsilons: FloatArray, rates: FloatArray, errors: Float
 
 
 def mean_known(table: FloatArray) -> FloatArray:
-    """Return the mean of what is known in each row; infinite where nothing is."""
+    """Return the mean of the known numbers in each row; infinite if there are none."""
     count = np.isfinite(table).sum(axis=1)
     total = np.nansum(table, axis=1)
     mean = np.divide(total, count, out=np.full(len(table), np.inf), where=count > 0)

@@ -1,4 +1,4 @@
-"""Checks of a spectrum: each looks at one thing and returns a finding, or None if it does not apply."""
+"""Checks of a spectrum. Each looks at one thing and returns a finding; None: it does not apply."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .randomness import autocorrelation_time
 
 #: Share of a mode's weight on unresolved points above which the mode is doubtful.
 HEAVY = 0.3
-#: Share of points in pieces too small for modes above which the light is red.
+#: Share of strays, points in pieces too small for modes, above which the light is red.
 MANY_STRAYS = 0.05
 #: Relative error of the solver up to which the light is green, and amber.
 ACCURATE, ROUGH = 1e-3, 1e-2
@@ -27,7 +27,7 @@ LONG, NOISE = 2.0, 40.0
 
 
 def connected_pieces(spectrum: Spectrum) -> Finding | None:
-    """Judge whether all points communicate."""
+    """Judge whether the kernel joins all points."""
     if not spectrum.operator.is_symmetric:
         return None
     labels, name, n_solved = spectrum.components, "Connected pieces", spectrum.pieces.n_solved
@@ -57,14 +57,14 @@ def connected_pieces(spectrum: Spectrum) -> Finding | None:
 
 
 def left_aside(spectrum: Spectrum) -> NDArray[np.bool_]:
-    """Return the points of pieces that are large enough to be solved, but were not asked for."""
+    """Mark the points, (N,), of pieces large enough to be solved, but not asked for."""
     size = np.bincount(spectrum.components)[spectrum.components]
     large = size >= spectrum.settings.smallest_piece
     return np.asarray(spectrum.pieces.strays & large)
 
 
 def unresolved_points(spectrum: Spectrum) -> Finding | None:
-    """Judge whether sparse points carry modes, and say which modes were lost to them."""
+    """Judge whether sparse points carry modes, and name the modes that were lost to them."""
     if not spectrum.operator.is_symmetric:
         return None
     name, n = "Unresolved points", len(spectrum.unresolved)
@@ -107,7 +107,7 @@ def unresolved_points(spectrum: Spectrum) -> Finding | None:
 
 
 def solver_residuals(spectrum: Spectrum) -> Finding:
-    """Judge whether the solver did its work."""
+    """Judge whether the solver was accurate, by its own estimate."""
     log, name = spectrum.solve, "Solver"
     error = float(log.error_estimate)
     size = "to rounding error" if error < 1e-9 else f"to about {power_of_ten(error)} of its size"

@@ -18,9 +18,9 @@ from ..spectrum.spectrum import Spectrum
 
 #: Up to this many points the reference is the dense solver.
 DENSE_POINTS = 2500
-#: So many more eigenvalues than the spectrum has are looked for, to see what it lacks.
+#: Eigenvalues solved for beyond those of the spectrum, to see what it lacks.
 SPARE = 6
-#: Accuracy of the reference.
+#: Relative accuracy of the reference.
 TIGHT = 1e-10
 #: A spectrum passes with errors up to this, relative to θ or, if larger, to `ZERO` times the last.
 TOLERANCE = 1e-4
@@ -37,17 +37,17 @@ class Verification:
     ----------
     error : float
         Largest relative difference of the θ of the spectrum from those of the reference, matched
-        one to one; a θ below 1e-6 of the last counts as that much. Infinite if there are more
-        in the spectrum than in the reference.
+        one to one; a θ below 1e-6 of the last counts as that much. Infinite if the spectrum has
+        more of them than the reference.
     missing : int
-        How many eigenvalues of the pencil below the last one the spectrum does not have, copies
-        of equal ones included. Modes that were left out on purpose are not missing.
+        Number of eigenvalues of the pencil below the last one that the spectrum does not have,
+        copies of equal ones included. Modes that were left out on purpose are not missing.
     reference : (m,) array
         The reference eigenvalues θ, upwards; a few more than the spectrum has.
     solver : str
-        Who found them.
+        Names of the solvers that found them.
     note : str
-        How `missing` was counted.
+        How `missing` was counted, in words.
     tolerance : float
         The error up to which a spectrum passes.
     """
@@ -65,7 +65,7 @@ class Verification:
         return self.missing == 0 and self.error <= self.tolerance
 
     def __repr__(self) -> str:
-        """Say the verdict and what it rests on."""
+        """Show the verdict and what it rests on."""
         return (
             f"Verification({'passed' if self.passed else 'FAILED'}: error={self.error:.1e}, "
             f"missing={self.missing}, solver={self.solver!r}, {self.note})"
@@ -86,10 +86,10 @@ def verify(spectrum: Spectrum) -> Verification:
     2,500 points, else by Lanczos on a sparse factorisation. Sorted lists are compared with their
     copies, so that a lost member of a degenerate group shows. Both solvers might lose the same one;
     so the eigenvalues are also counted by the signs of a factorisation, which overlooks nothing
-    (`vbdm.spectrum.solvers.factors.count_below`). Where factors would be too large (surfaces beyond some
-    40,000 points, three dimensions beyond 10,000), Lanczos on products alone is the reference,
-    nothing is counted, and `note` says so. Nor is anything counted inside a group of equal values:
-    the level lies in the first gap of 1e-3 after the last eigenvalue, or the last before it.
+    (`vbdm.spectrum.solvers.factors.count_below`). Where factors would be too large (surfaces beyond
+    some 40,000 points, three dimensions beyond 10,000), Lanczos on products alone is the reference,
+    nothing is counted, and `note` says so. A group of equal values is not cut: eigenvalues are
+    counted up to the first gap of 1e-3 after the last one, or else the last such gap before it.
 
     Only the matrix is trusted; this checks the solver, not the estimate.
 
@@ -127,7 +127,7 @@ def verify(spectrum: Spectrum) -> Verification:
 
 
 def reference_solver(pencil: Pencil) -> EigenSolver:
-    """Return the surest solver that the size allows."""
+    """Return the surest solver that the size of the pencil allows."""
     if pencil.n_points <= DENSE_POINTS:
         return Dense()
     return ShiftInvert() if affordable(pencil) else Lanczos()
@@ -141,21 +141,21 @@ def compare(
     Returns
     -------
     error : float
-        Largest relative difference of the listed ones.
+        Largest relative difference of a listed θ from its partner.
     last : int
-        Place in the (sorted) reference of the largest one listed.
+        Place in the (sorted) reference of the partner of the largest listed θ.
     absent : int
-        How many of the reference below that one have no partner.
+        Number of θ in the reference below that one that have no partner.
     """
-    # Modes are listed by rate, after the limiter's last step, so a few θ before the last may be
-    # absent from the list by right: those are set aside, and must be matched as well. What is set
-    # aside beyond the last is not accurate, and does not matter.
+    # Modes are listed by rate, after the limiter's last step, so the list may rightly skip a few θ
+    # below its largest. Those are in `set_aside`, and must have partners as well. θ that are set
+    # aside beyond the largest listed one are not accurate, and do not matter.
     found = np.concatenate([listed, set_aside[set_aside <= listed.max()]])
     difference = np.abs(found[:, None] - reference) / np.maximum(reference, floor_of(listed))
     row, column = linear_sum_assignment(difference)
     ours = row < len(listed)
     last = int(column[ours].max())
-    # Among copies of the last one it does not matter which of them are in the list.
+    # Of equal θ at the end of the list, it does not matter which ones are listed.
     below = reference < (1 - TOLERANCE) * reference[last]
     absent = int(np.count_nonzero(np.delete(below, column)))
     error = float(difference[row, column][ours].max()) if len(row) == len(found) else np.inf
@@ -183,14 +183,17 @@ def overlooked_by(
             )
         except SolverError:
             continue
-        # Fewer than were found would be as wrong as more: either way somebody is mistaken.
+        # To count fewer than were found is as wrong as to count more: the two must agree.
         return abs(total - place - 1), f"{total} counted below θ = {level:.4g}"
     return 0, "not counted, the factorisation broke down"
 
 
 def clear_gap(reference: FloatArray, last: int) -> int | None:
-    """Return after which θ there is room for a level: at the last one or as soon as possible."""
-    # Between θ that are 0 to rounding nothing can be counted.
+    """Return the place of the θ after which there is a gap wide enough to count below it.
+
+    It is the first such place from the last θ on, or else the last one before; None: no gap.
+    """
+    # Between θ that are 0 up to rounding nothing can be counted: they leave no gap.
     wide = np.flatnonzero(
         np.diff(reference) > CLEAR * np.maximum(reference[1:], floor_of(reference))
     )
@@ -201,7 +204,7 @@ def clear_gap(reference: FloatArray, last: int) -> int | None:
 
 
 def count_in_piece(pencil: Pencil, pieces: Pieces, piece: int, level: float) -> int:
-    """Count the eigenvalues below a level in one piece; a point alone has one, 0."""
+    """Count the eigenvalues below a level in one piece; a single point has one, 0."""
     members = np.flatnonzero(pieces.labels == piece)
     if len(members) == 1:
         return 1

@@ -1,4 +1,4 @@
-"""Eigen engines: who solves (D - K) u = θ M u for the smallest θ, behind one small protocol.
+"""Eigen-solvers: they solve (D - K) u = θ M u for the smallest θ, behind one small protocol.
 
 `Auto` is the default; ask it what it would choose and why with ``Auto().choose(pencil, n)``.
 """

@@ -4,7 +4,7 @@ The method grows a space from one vector. Of an eigenvalue with several independ
 sees, in exact arithmetic, one; the other copies only come in through rounding, and often too late:
 on a regular ring or torus half of the list is wrong, at any tolerance, without a sign. So after
 every search the vectors found are set apart and the rest is searched again, from another start,
-until nothing is found that belongs into the list.
+until nothing is found that belongs in the list.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ...base.credit import Credit
 from ...base.errors import SolverError
 from .pencil import EigenPairs, Pencil
 
-#: θ below this share of the last one count as zero: errors are measured against it.
+#: θ below this share of the last one count as zero: their errors are relative to that share.
 ZERO = 1e-6
 
 
@@ -31,17 +31,17 @@ class Search:
     Attributes
     ----------
     name : str
-        Who is looking, for messages.
+        Name of the solver, for messages.
     product : callable
-        A vector (N,) to the matrix times it.
+        Function that multiplies the matrix with a vector, (N,).
     known : (N, m) array
-        Orthonormal vectors that are eigenvectors already and not looked for.
+        Orthonormal eigenvectors that are known, and not looked for.
     tol : float
         Wanted residual, relative to the eigenvalue.
     max_restarts : int
-        A run that takes more restarts gives up.
+        Restarts of ARPACK after which a run gives up.
     steps, runs : int
-        Products and runs so far.
+        Numbers of products and of runs so far.
     """
 
     name: str
@@ -53,22 +53,22 @@ class Search:
     runs: int = 0
 
     def all_copies(self, n: int) -> tuple[FloatArray, FloatArray, float]:
-        """Return the n largest values, downwards, with vectors, and the value after the last."""
+        """Return the n largest values, downwards, with their vectors, and the next value."""
         values, vectors = self.run(n, self.known)
         width = 1
         while True:
             more, others = self.run(width, np.hstack([self.known, vectors]))
-            # What beats the last one by no more than the tolerance is another copy of it.
+            # A value that beats the last one by no more than the tolerance is another copy of it.
             if more[0] <= values[-1] + 2 * self.tol * abs(values[-1]):
                 return values, vectors, float(more[0])
-            # One was missed; there may be several: look wider next time.
+            # An eigenvalue was missed, and there may be several: look for more of them next time.
             width = min(2 * width, n)
             values, vectors = np.concatenate([values, more]), np.hstack([vectors, others])
             best = np.argsort(-values, kind="stable")[:n]
             values, vectors = values[best], vectors[:, best]
 
     def run(self, n: int, apart: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the n largest values, downwards, and vectors orthogonal to those set apart."""
+        """Return the n largest values, downwards, with vectors orthogonal to those set apart."""
 
         def product(x: FloatArray) -> FloatArray:
             self.steps += 1
@@ -81,7 +81,7 @@ class Search:
             values, vectors = eigsh(
                 LinearOperator((size, size), matvec=product, dtype=np.float64),
                 k=n, which="LA", v0=without(start, apart), tol=self.tol,
-                # A wide space costs memory, a narrow one products: half as many at three times n.
+                # A wide space costs memory, a narrow one costs products.
                 ncv=min(size - 1, max(60, 2 * n + 20)), maxiter=self.max_restarts,
             )  # fmt: skip
         except ArpackError as error:
@@ -90,7 +90,7 @@ class Search:
         return values[order], vectors[:, order]
 
     def not_converged(self, n: int, error: ArpackError) -> SolverError:
-        """Say how far the search came and what to try."""
+        """Return the error that says how far the search came, and what to try."""
         n_found = len(getattr(error, "eigenvalues", ()))
         return SolverError(
             f"{self.name} found {n_found} of {n} eigenpairs in {self.max_restarts} restarts "
@@ -102,7 +102,7 @@ class Search:
 
 
 def without(x: FloatArray, apart: FloatArray) -> FloatArray:
-    """Return a vector less its share along orthonormal ones."""
+    """Return x without its components along the orthonormal vectors `apart`."""
     return np.asarray(x - apart @ (apart.T @ x))
 
 
@@ -115,9 +115,10 @@ def constant_direction(pencil: Pencil) -> FloatArray:
 def in_order(
     pencil: Pencil, vectors: FloatArray, following: float, solver: Credit, steps: int, products: int
 ) -> EigenPairs:
-    """Return the pairs of M^{1/2} u, upwards, the constant in front, with an error estimate.
+    """Return the pairs that belong to vectors M^{1/2} u, θ upwards, the constant in front.
 
-    θ are the vectors' own quotients: their errors go like the square of the vectors'.
+    θ are the Rayleigh quotients: their errors go like the square of the vectors' errors. The error
+    estimate also uses `following`, the next θ outside the list.
     """
     u = vectors / np.sqrt(pencil.mass)[:, None]
     values = np.einsum("ij,ij->j", u, pencil.stiffness(u))
@@ -125,7 +126,7 @@ def in_order(
     constant = np.full((pencil.n_points, 1), 1 / np.sqrt(pencil.mass.sum()))
     values, u = np.maximum(values[order], 0.0), u[:, order]
     residuals = pencil.residuals(values, u)
-    # θ is a difference of sums as large as u'Du, and not known better than their rounding.
+    # θ is a difference of sums as large as u'Du, and is not known better than their rounding.
     rounding = np.finfo(np.float64).eps * (pencil.degrees @ u**2)
     error = residual_error(residuals, values, following, rounding)
     values, u = np.concatenate([[0.0], values]), np.hstack([constant, u])
@@ -137,9 +138,9 @@ def residual_error(
 ) -> float:
     """Return a bound of the relative errors of sorted θ, from their residuals and rounding.
 
-    Within |r_j| of θ_j there is an eigenvalue. If the next one outside the list is far away, the
-    error is smaller, |R|²/(θ_next - θ_j) with all residuals together. θ near 0 count as 1e-6 of
-    the last.
+    Within |r_j| of θ_j there is an eigenvalue. If the next one outside the list, `following`, is
+    far away, the error is smaller: |R|²/(θ_next - θ_j), with the residuals R of all pairs together.
+    θ near 0 count as 1e-6 of the last.
     """
     if len(values) == 0:
         return 0.0

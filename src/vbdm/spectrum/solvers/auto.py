@@ -9,7 +9,8 @@ from ...base.errors import SolverError, SolverWarning, bad_input, warn_user
 from .direct import Dense, ShiftInvert
 from .factors import affordable
 from .lanczos import Lanczos
-from .multilevel.solver import Multilevel, block_size
+from .multilevel.block_sizes import block_size
+from .multilevel.solver import Multilevel
 from .pencil import EigenPairs, EigenSolver, Pencil, PreparedSolver
 
 #: Up to this many points the dense solver takes at most a second or two.
@@ -23,7 +24,7 @@ class Auto:
     Attributes
     ----------
     large : EigenSolver
-        Who solves large problems. Where it raises `SolverError`, a `SolverWarning` says so, and
+        The solver of large problems. Where it raises `SolverError`, a `SolverWarning` says so, and
         `ShiftInvert` takes over if its factors are affordable, `Lanczos` otherwise.
 
     Examples
@@ -56,16 +57,16 @@ class Auto:
 
 @dataclass(eq=False)
 class PreparedAuto:
-    """The chosen solver, prepared, until another takes over: then that one, for all masses.
+    """The chosen solver, prepared. If it fails, another takes over, for all masses to come.
 
     Attributes
     ----------
     pencil : Pencil
         The problem, for the solver that may have to take over.
     prepared : PreparedSolver
-        Who solves.
+        The solver at work.
     reason : str
-        Why this one, in words.
+        Why it was chosen, in words.
     replaceable : bool
         Whether another solver may still take over.
     """
@@ -85,12 +86,12 @@ class PreparedAuto:
             if not self.replaceable:
                 raise
             self.take_over(n + extra, str(error))
-            # Not from `start`: that is of the other solver's kind.
+            # `start` is not passed on: only the solver that failed can read it.
             pairs = self.prepared.solve(mass, n, tol, None, extra)
         return replace(pairs, reason=self.reason)
 
     def take_over(self, n: int, failure: str) -> None:
-        """Let a slower, sure solver take over, and say so."""
+        """Let a slower, sure solver take over, and warn of it."""
         solver, reason = substitute(self.pencil)
         warn_user(
             f"The solver failed and {type(solver).__name__} took over ({reason}): the result is "
@@ -103,7 +104,7 @@ class PreparedAuto:
 
 
 def substitute(pencil: Pencil) -> tuple[EigenSolver, str]:
-    """Return who takes over where the fast solver fails, and why."""
+    """Return the solver that takes over where the fast one fails, and the reason in words."""
     if affordable(pencil):
         return ShiftInvert(), f"{pencil.n_points} points, thin enough to be factorised"
     return Lanczos(), f"{pencil.n_points} points, too many to be factorised"

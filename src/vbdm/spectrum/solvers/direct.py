@@ -25,8 +25,8 @@ class Dense:
     def solve(self, pencil: Pencil, n: int, tol: float) -> EigenPairs:
         """Return the n smallest pairs to machine precision, whatever `tol`."""
         matrix = pencil.symmetric.toarray()
-        # The constant is known. Moved beyond the top, it cannot mix with a mode whose θ is 0 to
-        # rounding, as between clusters that hardly communicate.
+        # The constant is known. Its θ is moved beyond the largest, so that it cannot mix with a
+        # mode whose θ is 0 up to rounding; clusters that hardly communicate have such modes.
         known = constant_direction(pencil)
         matrix += 3 * np.abs(matrix.diagonal()).max() * known * known.T
         if n < 2:
@@ -44,17 +44,17 @@ class ShiftInvert:
     """Lanczos on the inverse through a sparse factorisation.
 
     Good on curves at any N, on surfaces up to some 40,000 points and in three dimensions up to
-    10,000; beyond, the factors fill up (`vbdm.spectrum.solvers.factors.elimination_work` tells).
+    10,000; beyond, the factors fill up (see `vbdm.spectrum.solvers.factors.elimination_work`).
 
     Attributes
     ----------
     max_iterations : int
-        A run that takes more restarts of ARPACK gives up, with a `SolverError`.
+        Restarts of ARPACK after which a run gives up, with a `SolverError`.
 
     Notes
     -----
     `iterations` counts the Lanczos steps, each of which solves with the factors once; `products`
-    are those with K, by vectors. The constant is known and set apart.
+    counts the products of K with single vectors. The constant is known and set apart.
     """
 
     max_iterations: int = 300
@@ -82,17 +82,20 @@ class ShiftInvert:
         return Unprepared(self, pencil)
 
 
-#: How often random vectors are averaged before they tell the size of the wanted θ.
+#: Averagings with D⁻¹K after which random vectors tell the size of the wanted θ.
 SMOOTHING = 20
 
 
 def too_few(pencil: Pencil, n: int) -> bool:
-    """Tell whether there are too few points for Lanczos, or too few pairs to call it."""
+    """Tell whether there are too few points for Lanczos, or no pairs but the constant."""
     return n < 2 or pencil.n_points < max(200, 5 * n)
 
 
 def smooth_rayleigh_quotient(pencil: Pencil, n: int, steps: int) -> float:
-    """Return a rough upper bound of θ_n: random vectors smoothed by D⁻¹K a few times, then Ritz."""
+    """Return a rough upper bound of θ_n: the largest Ritz value of smoothed random vectors.
+
+    Each step averages the vectors with D⁻¹K.
+    """
     block = np.random.default_rng(0).standard_normal((pencil.n_points, n))
     for _ in range(steps):
         block = 0.5 * block + 0.5 * (pencil.weights @ block) / pencil.degrees[:, None]

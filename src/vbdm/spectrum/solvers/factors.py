@@ -12,9 +12,9 @@ from scipy.sparse.linalg import splu
 from ...base.errors import SolverError
 from .pencil import Pencil
 
-#: A factorisation with no more work than this takes at most half a minute and 2 GB.
+#: Work (see `elimination_work`) up to which a factorisation takes at most half a minute and 2 GB.
 AFFORDABLE = 1e11
-#: A factorisation whose solutions are worse than this, relatively, is not trusted.
+#: Relative error of its solutions up to which a factorisation is trusted.
 TRUSTED = 1e-9
 
 
@@ -38,7 +38,7 @@ def elimination_work(pencil: Pencil) -> float:
     -----
     Points are numbered layer by layer through the graph (Cuthill and McKee); the width of a row is
     how far back its neighbours reach, the size of a layer: constant on curves, √(N k) on surfaces,
-    N^{2/3} k^{1/3} in space. Cost O(N k).
+    N^{2/3} k^{1/3} in three dimensions. Cost O(N k).
 
     On one core SuperLU took 0.2 s at 1e8 (curve), 2 s at 2.5e10 (surfaces, N = 20,000), 10 s at
     5e10 (three dimensions, N = 10,000) and 36 s at 2e11 (the same, N = 20,000).
@@ -55,7 +55,7 @@ def elimination_work(pencil: Pencil) -> float:
 
 
 def affordable(pencil: Pencil) -> bool:
-    """Tell whether to factorise: curves at any N, surfaces to 40,000 points, space to 10,000."""
+    """Tell whether to factorise: curves at any N, surfaces to 40,000 points, d = 3 to 10,000."""
     return elimination_work(pencil) <= AFFORDABLE
 
 
@@ -93,7 +93,7 @@ def count_below(pencil: Pencil, level: float) -> int:
         raise broke_down(level, str(error)) from None
     if not np.array_equal(factors.perm_r, factors.perm_c):
         raise broke_down(level, "rows had to be exchanged")
-    # Without pivoting the factors can be wrong: they must solve a system to count.
+    # Without pivoting the factors can be wrong: they are trusted only if they solve a system.
     right = np.random.default_rng(0).standard_normal(pencil.n_points)
     solution = factors.solve(right)
     size = abs(shifted) @ np.abs(solution) + np.abs(right)
@@ -104,7 +104,7 @@ def count_below(pencil: Pencil, level: float) -> int:
 
 
 def broke_down(level: float, reason: str) -> SolverError:
-    """Say why there is no count."""
+    """Return the error that says why there is no count."""
     return SolverError(
         f"The eigenvalues below {level:g} could not be counted: the factorisation without "
         f"pivoting broke down ({reason}). The level may lie too close to an eigenvalue of the "

@@ -1,4 +1,4 @@
-"""Lanczos without a factorisation: slow, but in need of nothing but products with K."""
+"""Lanczos without a factorisation: slow, but it needs nothing but products with K."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from .pencil import EigenPairs, Pencil, Unprepared
 
 @dataclass(frozen=True)
 class Lanczos:
-    """SciPy's `eigsh` on products with K: for a check where nothing can be factorised.
+    """SciPy's `eigsh` on products with K: for checks where a factorisation is too large.
 
     Attributes
     ----------
     max_iterations : int
-        A run that takes more restarts of ARPACK gives up, with a `SolverError`.
+        Restarts of ARPACK after which a run gives up, with a `SolverError`.
 
     Notes
     -----
@@ -34,8 +34,8 @@ class Lanczos:
 
     The number of products grows like √(s/θ): some 500 for 20 pairs in three dimensions, thousands
     on curves, each with one vector, where `Multilevel` needs about ten with a block. `iterations`
-    counts the steps; `products` also those of quotients and residuals, by vectors.
-    Memory for 2n + 20 vectors, at least 60.
+    counts the Lanczos steps; `products` counts all products of K with single vectors, those for
+    quotients and residuals included. Memory for 2n + 20 vectors, at least 60.
 
     Examples
     --------
@@ -61,8 +61,8 @@ class Lanczos:
         def turned_over(x: FloatArray) -> FloatArray:
             return np.asarray((top - rates) * x + inverse * (pencil.weights @ (inverse * x)))
 
-        # Residuals relative to s must be small against the θ, of which s is 10² to 10⁵ times the
-        # last; the error of θ then goes like their square.
+        # ARPACK's residuals are relative to s, which is 10² to 10⁵ times the last wanted θ. They
+        # must be small against the θ themselves; the errors of θ then go like their square.
         residual = max(1e-7 * np.sqrt(tol), 1e-13)
         known = constant_direction(pencil)
         search = Search("Lanczos", turned_over, known, residual, self.max_iterations)

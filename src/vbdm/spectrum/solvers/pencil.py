@@ -26,7 +26,7 @@ class Pencil:
     degrees, mass : (N,) arrays
         The diagonals D and M.
     points : (N, n) array or None
-        The points in the order of the rows, if known: a help to coarsen, never needed.
+        Points in the order of the rows, if known. They help a solver to coarsen; none needs them.
     """
 
     weights: Any
@@ -60,9 +60,9 @@ class Pencil:
         mass: FloatArray | None = None,
         products: FloatArray | None = None,
     ) -> FloatArray:
-        """Return ``|M^{-1/2}((D - K) u - θ M u)| / |M^{1/2} u|`` for each pair.
+        """Return ``|M^{-1/2}((D - K) u - θ M u)| / |M^{1/2} u|`` for each pair, (n,).
 
-        `mass` replaces M, `products` is K u where that is known; points without mass, which nothing
+        `mass` replaces M, and `products` is K u if that is known. Points of mass 0, which nothing
         ties to the others, do not count.
         """
         M = self.mass if mass is None else mass
@@ -83,8 +83,8 @@ class EigenPairs:
         θ from 0 upwards.
     vectors : (N, n) array
         u, by columns.
-    solver : Credit or str
-        Who solved: a solver's credit, or just a name.
+    solver : Credit, str or tuple of Credit
+        The solver's credit, or just its name; several, where pieces were solved apart.
     iterations, products : int
         Steps of the solver's own kind, and products with K.
     converged : bool
@@ -94,7 +94,7 @@ class EigenPairs:
     reason : str
         Why this solver, if it was chosen automatically.
     warm : object
-        The solver's own: what its next solve of the same K can start from.
+        Whatever the next solve of the same K can start from; only the same solver can read it.
     """
 
     values: FloatArray
@@ -136,7 +136,7 @@ class EigenSolver(Protocol):
         """Return n pairs; the relative error of each θ is at most about `tol`."""
 
     def prepare(self, pencil: Pencil, n: int) -> PreparedSolver:
-        """Do what depends on K and D only, to solve for several masses with at most n pairs."""
+        """Do the work that depends on K and D only, to solve for several masses, up to n pairs."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,8 +1,8 @@
-"""Dense algebra on tall blocks of vectors (N, m), some rows at a time.
+"""Dense algebra on sets of vectors, tall arrays (N, m), one block of rows after the other.
 
-Rows are taken in pieces that fit the cache, on all cores: fresh large arrays would cost more than
-the arithmetic, and results are written in place wherever possible. Sums over pieces are added up in
-the order of the rows, so that they do not depend on the number of threads.
+Blocks of rows fit the cache, and all cores work on them. Fresh large arrays would cost more than
+the arithmetic, so results are written in place wherever possible. Sums are added up in the order of
+the blocks, so that they do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from scipy.linalg import eigh
 from ....base.checks import FloatArray
 from ....base.threads import for_each, in_order, rows_that_fit, slices
 
-#: Directions whose share outside all others is below this are left out of the basis.
+#: Eigenvalue of the scaled Gram matrix below which a direction depends on others and is left out.
 DEPENDENT = 1e-11
-#: Numbers in a block of rows of all basis vectors: it stays in the cache.
+#: The most numbers in a block of rows, all vectors together: it stays in the cache.
 BLOCK_ENTRIES = 1 << 18
 
 
 def rayleigh_ritz(
     basis: list[FloatArray], images: list[FloatArray], mass: FloatArray, n_kept: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the smallest Ritz values in the span of a basis, and the coefficients of the vectors.
+    """Return the smallest Ritz values in the span of a basis, and coefficients of their vectors.
 
     Fewer than `n_kept` come back if the basis has fewer independent directions.
     """
@@ -44,7 +44,10 @@ def rayleigh_ritz(
 def gram_matrices(
     basis: list[FloatArray], images: list[FloatArray], mass: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return S'MS and S'(D - K)S for a basis S in parts; only blocks above the diagonal cost."""
+    """Return S'MS and S'(D - K)S for a basis S in parts, with (D - K) S in `images`.
+
+    Both are symmetric: parts of them below the diagonal are not computed.
+    """
     ends = np.cumsum([part.shape[1] for part in basis])
 
     def work(rows: slice) -> FloatArray:
@@ -65,7 +68,7 @@ def gram_matrices(
 
 
 def summed(work: Callable[[slice], FloatArray], pieces: list[slice]) -> FloatArray:
-    """Return the sum of the work on all pieces."""
+    """Return the sum of `work` over blocks of rows, added up in their order."""
     results = in_order(work, pieces)
     total = next(results)
     for result in results:
@@ -74,7 +77,7 @@ def summed(work: Callable[[slice], FloatArray], pieces: list[slice]) -> FloatArr
 
 
 def combination(parts: list[FloatArray], mix: FloatArray) -> FloatArray:
-    """Return the parts side by side, times mix, by rows."""
+    """Return the parts, side by side, times the matrix `mix`."""
     result = np.empty((len(parts[0]), mix.shape[1]))
 
     def work(rows: slice) -> None:
@@ -85,7 +88,7 @@ def combination(parts: list[FloatArray], mix: FloatArray) -> FloatArray:
 
 
 def move(basis: list[FloatArray], mix: FloatArray, active: NDArray[np.intp]) -> None:
-    """Replace X in [X, W, P] by the combination `mix`, and W by its share without X."""
+    """In [X, W, P] replace X by the combination `mix`, and W by the new P: its part outside X."""
     X, W = basis[:2]
     n_kept = X.shape[1]
 
@@ -98,7 +101,7 @@ def move(basis: list[FloatArray], mix: FloatArray, active: NDArray[np.intp]) -> 
 
 
 def quotients(vectors: FloatArray, images: FloatArray, mass: FloatArray) -> FloatArray:
-    """Return u'(D - K)u / u'Mu for each column."""
+    """Return the Rayleigh quotient u'(D - K)u / u'Mu of each column, (m,)."""
 
     def work(rows: slice) -> FloatArray:
         energy = np.einsum("ij,ij->j", vectors[rows], images[rows])
@@ -109,9 +112,9 @@ def quotients(vectors: FloatArray, images: FloatArray, mass: FloatArray) -> Floa
 
 
 def rounding(vectors: FloatArray, degrees: FloatArray) -> FloatArray:
-    """Return how exactly θ can be known: u'(D - K)u is a small difference of large sums.
+    """Return the rounding error of θ for each column: u'(D - K)u is a difference of large sums.
 
-    Each term D u² carries a rounding of its own, and these add up like random numbers.
+    Each term D u² carries a rounding error of its own, and these add up like random numbers.
     """
 
     def work(rows: slice) -> FloatArray:
@@ -130,8 +133,8 @@ def remove_constant(block: FloatArray, mass: FloatArray) -> None:
 def remove_span(block: FloatArray, vectors: FloatArray, mass: FloatArray) -> None:
     """Make a block M-orthogonal to M-orthonormal vectors, in place.
 
-    Done on the vectors themselves: where few heavy points dominate all corrections, differences of
-    Gram matrices would be nothing but rounding.
+    The vectors themselves are subtracted: where few heavy points dominate all corrections,
+    differences of Gram matrices would be nothing but rounding.
     """
     pieces = row_slices(len(mass), vectors.shape[1] + block.shape[1])
     shares = summed(lambda rows: vectors[rows].T @ (mass[rows, None] * block[rows]), pieces)
@@ -143,5 +146,5 @@ def remove_span(block: FloatArray, vectors: FloatArray, mass: FloatArray) -> Non
 
 
 def row_slices(n_rows: int, width: int) -> list[slice]:
-    """Cut rows of so many numbers into pieces that fit the cache."""
+    """Cut rows of `width` numbers into blocks that fit the cache."""
     return list(slices(n_rows, size=rows_that_fit(width, most=BLOCK_ENTRIES, least=256)))

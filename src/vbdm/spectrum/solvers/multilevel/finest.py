@@ -25,15 +25,15 @@ class Finest:
     Attributes
     ----------
     weights : PairMatrix or csr_array
-        K.
+        The kernel K, (N, N).
     degrees : (N,) array
-        D.
+        The diagonal D: row sums of K.
     labels : (N,) array
-        The cell of each point.
+        Number of the cell of each point.
     restriction : csr_array
-        Sums over the cells, P'.
+        P', (n_cells, N): sums over the cells.
     averages : csr_array
-        K P: a third of the entries of K, or less, for the same work as K.
+        K P, (N, n_cells): it averages as K does, with a third of its entries or less.
     """
 
     weights: Any
@@ -43,7 +43,7 @@ class Finest:
     averages: Any
 
     def stiffness(self, block: FloatArray) -> FloatArray:
-        """Return (D - K) times a block."""
+        """Return (D - K) times a block of vectors."""
         product: FloatArray = self.weights @ block
 
         def work(rows: slice) -> None:
@@ -88,7 +88,7 @@ class Finest:
 
 
 def averages_over(weights: Any, constants: Any) -> Any:
-    """Return K P, the sums of K over cells, row by row on all cores."""
+    """Return K P, the sums of K over cells, one block of rows after the other, on all cores."""
     parts, factor = parts_of(weights)
     columns = diags_array(factor) @ constants
 
@@ -100,14 +100,14 @@ def averages_over(weights: Any, constants: Any) -> Any:
 
 
 def parts_of(weights: Any) -> tuple[list[Any], FloatArray]:
-    """Return CSR matrices and a factor f: K = diag(f) · (their sum) · diag(f)."""
+    """Return CSR matrices and a factor f, (N,), with K = diag(f) · (their sum) · diag(f)."""
     if isinstance(weights, PairMatrix):
         return weights.parts, weights.factor
     return [narrowed(csr_array(weights))], np.ones(weights.shape[0])
 
 
 def narrowed(matrix: Any) -> Any:
-    """Return a CSR matrix with 32-bit indices, if they fit: products read half as much."""
+    """Return a CSR matrix with 32-bit indices, if they fit: products read fewer bytes."""
     if matrix.indptr.dtype == np.int32 or matrix.nnz > np.iinfo(np.int32).max:
         return matrix
     indices, pointer = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)

@@ -26,9 +26,9 @@ NEGLIGIBLE = 0.02
 CROWDED = 40
 #: A level this small shrinks fourfold in any case: there is no cost to save.
 SMALL = 8000
-#: In the coarsest corrections a mode counts at least this far from θ, relatively.
+#: Least relative distance from θ by which the coarsest correction divides a mode.
 NEAREST = 0.3
-#: Nor is it divided by less than this share of the tenth mode.
+#: Least divisor there, as a share of the tenth eigenvalue of the coarsest level.
 NEAR_ZERO = 1e-3
 
 
@@ -39,12 +39,12 @@ class Level:
     Attributes
     ----------
     stiffness : csr_array
-        Symmetric, rows summing to 0.
+        The stiffness matrix A, (n, n): symmetric, rows summing to 0.
     diagonal : (n,) array
-        Its diagonal; 1 for a cell without links.
+        The diagonal of A; 1 for a cell without links.
     interpolation, restriction : csr_array or None
-        From the next coarser level to this one, rows summing to 1, and its transpose; None on
-        the coarsest.
+        Interpolation from the next coarser level to this one, rows summing to 1, and its
+        transpose; None on the coarsest level.
     """
 
     stiffness: Any
@@ -58,7 +58,7 @@ class Level:
         return len(self.diagonal)
 
     def smooth(self, x: FloatArray, residual: FloatArray) -> None:
-        """Add one damped Jacobi step to x, in place."""
+        """Improve x by one damped Jacobi step on A x = residual, in place."""
         x += (DAMPING / self.diagonal)[:, None] * (residual - row_product(self.stiffness, x))
 
     def relaxed(self, x: FloatArray, values: FloatArray, mass: FloatArray) -> FloatArray:
@@ -70,7 +70,7 @@ class Level:
 
 
 def piecewise_constant(labels: Labels) -> Any:
-    """Return the matrix that gives each point the value of its cell."""
+    """Return P, (N, n_cells), the matrix that gives each point the value of its cell."""
     n = len(labels)
     pointer = np.arange(n + 1, dtype=np.int32)
     return csr_array((np.ones(n), labels, pointer), shape=(n, int(labels.max()) + 1))
@@ -89,10 +89,10 @@ def graph_laplacian(links: Any) -> Any:
 
 
 def build_levels(stiffness: Any, mass: FloatArray, cells: Cells, coarsest: int) -> list[Level]:
-    """Coarsen until at most `coarsest` unknowns are left, or no more cells.
+    """Coarsen until at most `coarsest` unknowns are left, or no further grouping of cells.
 
-    Smoothed aggregation: values constant on cells, smoothed by a Jacobi step, and Galerkin
-    products.
+    This is smoothed aggregation: interpolations are constant on cells and then smoothed by a Jacobi
+    step, and coarse matrices are Galerkin products.
     """
     levels: list[Level] = []
     while True:
@@ -111,7 +111,7 @@ def build_levels(stiffness: Any, mass: FloatArray, cells: Cells, coarsest: int) 
 
 
 def smoothed(constant: Any, stiffness: Any, diagonal: FloatArray) -> Any:
-    """Return one Jacobi step of the piecewise constants, thinned, rows summing to 1."""
+    """Return piecewise constants after a Jacobi step, small weights dropped, rows summing to 1."""
     result = csr_array(constant - diags_array(DAMPING / diagonal) @ (stiffness @ constant))
     result.data[np.abs(result.data) < NEGLIGIBLE] = 0.0
     result.eliminate_zeros()
@@ -125,9 +125,9 @@ class Hierarchy:
     Attributes
     ----------
     levels, masses : lists
-        From fine to coarse.
+        The levels, and the diagonal of M on each, from fine to coarse.
     mode_values, modes : arrays
-        All eigenpairs of the coarsest problem but the constant.
+        Eigenvalues and eigenvectors of the coarsest problem, all but the constant.
     """
 
     levels: list[Level]
@@ -137,11 +137,11 @@ class Hierarchy:
 
     @classmethod
     def with_mass(cls, levels: list[Level], mass: FloatArray) -> Hierarchy:
-        """Carry the mass down and diagonalise the coarsest problem."""
+        """Carry the mass down to the coarsest level, and diagonalise the problem there."""
         masses = [mass]
         for level in levels[:-1]:
-            # Lumped, the row sums of the Galerkin mass: coarse modes are a start, no more.
-            # A few weights of the interpolation may be negative, a mass must not.
+            # The Galerkin mass is lumped into its row sums: coarse modes are a start, no more.
+            # A few weights of the interpolation may be negative; a mass must not be.
             carried, total = level.restriction @ masses[-1], abs(level.restriction) @ masses[-1]
             masses.append(np.maximum(carried, 1e-3 * total))
         root = np.sqrt(masses[-1])
@@ -151,7 +151,8 @@ class Hierarchy:
     def correct(self, residual: FloatArray, shifts: FloatArray, depth: int = 0) -> FloatArray:
         """Return roughly (A - shift M)⁻¹ residual at a level, one shift per column: a V-cycle.
 
-        Above the coarsest level the shift does not matter: there the smooth parts are left alone.
+        Above the coarsest level the shift is left out: it matters for smooth parts only, and these
+        are corrected on the coarsest level.
         """
         if depth == len(self.levels) - 1:
             return self.correct_coarsest(residual, shifts)
@@ -163,9 +164,10 @@ class Hierarchy:
         return x
 
     def correct_coarsest(self, residual: FloatArray, shifts: FloatArray) -> FloatArray:
-        """Divide each mode by its distance to the shift, but not by too little.
+        """Return the correction: each mode of the residual divided by its distance to the shift.
 
-        Modes near zero are in the block already; amplified they would drown the rest.
+        Divisors are bounded from below: modes near the shift, or near zero, are in the block of
+        eigenvectors already, and amplified they would drown the rest.
         """
         values = self.mode_values[:, None]
         least = NEAR_ZERO * self.mode_values[min(9, len(values) - 1)]

@@ -26,12 +26,12 @@ from .blocks import (
     row_slices,
 )
 
-#: θ below this share of the largest wanted one count as zero: errors are measured against it.
+#: θ below this share of the largest wanted one count as zero: errors are relative to that share.
 ZERO = 1e-6
 #: The error is estimated from the gains of the last steps, times this. On 1,320 small problems
 #: the true error then was below 0.2 of the estimate in the median, below 1.35 in 99 %.
 SAFETY = 3.0
-#: Columns this much better than asked for are left alone, and cost no more products.
+#: Columns with errors below this share of `tol` are left alone, and cost no more products.
 FINISHED = 0.05
 
 Product = Callable[[FloatArray], FloatArray]
@@ -39,18 +39,18 @@ Product = Callable[[FloatArray], FloatArray]
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """(D - K) u = θ M u in the form the iteration needs.
+    """(D - K) u = θ M u in the form that the iteration needs.
 
     Attributes
     ----------
     stiffness : callable
-        A block to (D - K) times the block.
+        Function that multiplies D - K with a block of vectors.
     mass : (N,) array
         The diagonal M.
     correct : callable
-        Residuals (N, m) and their θ (m,) to corrections: roughly (D - K - θM)⁻¹ times residual.
+        Function of residuals (N, m) and their θ (m,): roughly (D - K - θM)⁻¹ times residuals.
     degrees : (N,) array
-        The diagonal D: θ cannot be told better than to the rounding of u'Du.
+        The diagonal D: θ cannot be known better than to the rounding of u'Du.
     """
 
     stiffness: Product
@@ -61,7 +61,17 @@ class Problem:
 
 @dataclass(eq=False)
 class Block:
-    """Approximate eigenvectors X and their θ, with (D - K) X kept up to date; last moves P."""
+    """Approximate eigenvectors that are improved together.
+
+    Attributes
+    ----------
+    vectors, images : (N, m) arrays
+        The vectors X, and (D - K) X, kept up to date.
+    values : (m,) array
+        Their θ.
+    moves, move_images : arrays or None
+        P, the last moves of the active columns, and (D - K) P; None before the first step.
+    """
 
     vectors: FloatArray
     images: FloatArray
@@ -72,7 +82,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Progress:
-    """How an iteration went: the estimated relative error of the wanted θ, and what it cost."""
+    """How an iteration went: estimated relative error of the wanted θ, steps, and success."""
 
     error: float
     steps: int
@@ -81,7 +91,7 @@ class Progress:
 
 @dataclass
 class Outlook:
-    """Estimates what is still to come from the gains so far.
+    """Estimates the errors of θ from the gains of the steps so far.
 
     Every step lowers each θ. If the gains g fall by a factor c per step, g c/(1 - c) is still to
     come. Residual norms would not do: rough parts that hardly change θ dominate them.
@@ -96,16 +106,16 @@ class Outlook:
         before = self.ratio
         if previous > 0:
             self.ratio = self.gain / previous
-        # Until a ratio is known a usual one must do; then the worse of the last two counts.
+        # Until a ratio is known, a usual one must do; then the worse of the last two counts.
         known = [ratio for ratio in (before, self.ratio) if ratio is not None]
         rate = min(max([*known, 0.05]), 0.95) if known else 0.3
         return SAFETY * rate / (1 - rate) * drops
 
 
 def ritz_block(stiffness: Product, mass: FloatArray, start: FloatArray) -> Block:
-    """Return the Ritz vectors of the span of `start`, which is changed.
+    """Return the Ritz vectors in the span of `start`, without the constant; `start` is overwritten.
 
-    Constants are removed, and columns that depend on the others are dropped.
+    Columns that depend on the others are dropped.
     """
     remove_constant(start, mass)
     images = stiffness(start)
@@ -125,7 +135,8 @@ def iterate(
     """Improve a block in place until its first `n_wanted` θ have the relative accuracy `tol`.
 
     Only the first `n_active` columns are corrected; the others guard them: they take part in the
-    search for the best vectors. Where rounding does not allow `tol`, rounding is enough.
+    search for the best vectors. Where rounding does not allow `tol`, an error of the size of the
+    rounding is enough. `room` names the stage for progress reports; None: no reports.
     """
     active: NDArray[np.intp] = np.arange(n_active)
     noise = rounding(block.vectors[:, :n_wanted], problem.degrees)
@@ -135,7 +146,7 @@ def iterate(
         advance(problem, block, active)
         after = block.values[:n_active]
         last = after[n_wanted - 1]
-        # With few wanted columns all of them may be zero: the guards still tell a scale.
+        # If few columns are wanted, all their θ may be zero: the guards then give a scale.
         scale = np.maximum(after, max(ZERO * last, ZERO**2 * block.values[-1]))
         drops = np.maximum(before - after, 0) / scale
         errors = outlook.errors(drops[:n_wanted])
@@ -180,7 +191,7 @@ def advance(problem: Problem, block: Block, active: NDArray[np.intp]) -> None:
 
 
 def residuals(block: Block, mass: FloatArray, active: NDArray[np.intp]) -> FloatArray:
-    """Return (D - K) x - θ M x for some columns."""
+    """Return (D - K) x - θ M x for the active columns x."""
     result = np.empty((len(mass), len(active)))
 
     def work(rows: slice) -> None:

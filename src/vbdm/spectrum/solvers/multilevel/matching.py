@@ -12,14 +12,14 @@ from ....base.checks import FloatArray
 from ....base.errors import SolverError
 from .tree_cells import FEWEST_CELLS, Labels, row_blocks
 
-#: Rounds of mutual choice per contraction; few cells are left over after so many.
+#: Rounds of mutual choice per contraction: after these, few cells are without a partner.
 ROUNDS = 6
 
 
 def graph_cells(
     links: list[Any], degrees: FloatArray, smallest: int, factor: FloatArray | None = None
 ) -> list[Labels]:
-    """Return nested groupings along the strongest links of diag(f) (sum of matrices) diag(f).
+    """Return nested groupings along the strongest links of K = diag(f) (sum of `links`) diag(f).
 
     Each contraction about halves the number of cells; the first grouping contracts
     log2(smallest) times.
@@ -75,7 +75,7 @@ def strong_links(links: list[Any], degrees: FloatArray) -> Any:
 
 
 def link_matrix(value: FloatArray, row: Labels, column: Labels, n: int) -> Any:
-    """Return links as CSR, equal ones summed, without the diagonal."""
+    """Return links as a CSR matrix without diagonal; links of the same pair are summed."""
     off = row != column
     return csr_array(coo_array((value[off], (row[off], column[off])), shape=(n, n)))
 
@@ -105,7 +105,7 @@ def matched(weights: Any, degrees: FloatArray) -> Labels:
 
 
 def strongest_neighbour(row: Labels, column: Labels, strength: FloatArray, n: int) -> Labels:
-    """Return for each row the column of its largest entry, -1 for an empty row; rows sorted."""
+    """Return for each row the column of its largest entry, or -1 if empty; `row` is sorted."""
     best = np.full(n, -1, dtype=np.int32)
     if row.size:
         first = np.flatnonzero(np.diff(row, prepend=-1))
@@ -127,7 +127,7 @@ def tie_breaker(row: Labels, column: Labels) -> FloatArray:
 
 
 def pair_by_shared_neighbour(partner: Labels, favourite: Labels) -> None:
-    """Pair what is left over, two by two among those with the same favourite, in place."""
+    """Pair the nodes left over, two by two among those with the same favourite, in place."""
     left: NDArray[np.intp] = np.flatnonzero((partner < 0) & (favourite >= 0))
     left = left[np.argsort(favourite[left], kind="stable")]
     start = np.flatnonzero(np.diff(favourite[left], prepend=-1))
@@ -138,11 +138,12 @@ def pair_by_shared_neighbour(partner: Labels, favourite: Labels) -> None:
 
 
 def numbered(partner: Labels, favourite: Labels) -> Labels:
-    """Return the pair of each node, numbered from 0; one without partner joins its favourite's."""
+    """Return the pair of each node, numbered from 0; a single node joins its favourite's pair."""
     owner = np.arange(len(partner), dtype=np.int32)
     owner = np.where(partner >= 0, np.minimum(owner, partner), owner)
     single = np.flatnonzero((partner < 0) & (favourite >= 0))
-    # All at once: a favourite that is itself single has not moved yet, and would be lost.
+    # A favourite that is single itself may join a pair at the same moment, and cannot be followed
+    # there: nodes with such a favourite stay alone.
     followed = single[partner[favourite[single]] >= 0]
     owner[followed] = owner[favourite[followed]]
     return np.unique(owner, return_inverse=True)[1].astype(np.int32)

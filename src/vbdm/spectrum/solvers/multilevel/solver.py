@@ -11,31 +11,26 @@ from scipy.sparse import csr_array
 
 from ....base.checks import FloatArray
 from ....base.credit import Credit
-from ....base.errors import SolverError, bad_input
+from ....base.errors import SolverError
 from ....base.references import LOBPCG
 from ....base.threads import one_blas_thread
 from ....kernel.pair_matrix import row_product
 from ..direct import Dense
 from ..pencil import EigenPairs, Pencil, PreparedSolver, Unprepared
+from .block_sizes import GUARDS, block_end, block_size, check_room
 from .blocks import combination, rayleigh_ritz, remove_constant
 from .finest import Finest, averages_over, parts_of
 from .hierarchy import Hierarchy, Level, build_levels, graph_laplacian, piecewise_constant
 from .lobpcg import Block, Problem, Progress, iterate, ritz_block
 from .matching import graph_cells
 from .tree_cells import Cells, Labels, tree_cells
+from .warm_start import Warm
 
 #: Beyond this many columns a k-d tree has no near cells to offer: the graph itself is used.
 TREE_COLUMNS = 20
-#: The block of vectors ends where θ has grown by this factor beyond the last wanted one, so that
-#: it does not cut through a group of equal θ.
-GROWTH = 1.1
-#: Columns after the end of the block that guard it.
-GUARDS = 3
-#: A kernel that averages over fewer points is narrow: cells then stiffen some modes so much that
-#: all coarse modes up to this multiple of the last wanted one are carried up, if not too many.
+#: A kernel that averages over fewer than NARROW points makes cells stiffen some modes so much that
+#: all coarse modes up to STIFFENED times the last wanted θ are carried up, MOST_CARRIED at most.
 NARROW, STIFFENED, MOST_CARRIED = 16, 3.5, 150
-#: A coarse vector is known if this share of it lies in the span of the earlier ones.
-KNOWN = 0.9
 #: Accuracy asked for on the coarse levels, and the most steps there: they are a start, no more.
 COARSE_TOL, COARSE_STEPS = 1e-2, 3
 
@@ -47,12 +42,12 @@ class Multilevel:
     Attributes
     ----------
     cell_size : int
-        At most so many points make a cell of the first coarse level. About half the number of
-        points that the kernel averages over is best; anything from 4 to 16 works.
+        The most points in a cell of the first coarse level. About half the number of points that
+        the kernel averages over is best; anything from 4 to 16 works.
     coarsest : int
-        The hierarchy ends with at most about so many unknowns (or 8n, if more).
+        The most unknowns, roughly, on the coarsest level (or 8n, if that is more).
     max_iterations : int
-        After so many steps on the finest level the solver gives up, with a `SolverError`.
+        Iterations on the finest level after which the solver gives up, with a `SolverError`.
 
     Notes
     -----
@@ -96,16 +91,17 @@ class Multilevel:
         pencil : Pencil
             The problem. Its mass only tells which points are heavy.
         n : int
-            The most pairs that will be asked for: the coarsest level must have room for them. With
-            too few points to coarsen, the dense solver steps in.
+            The most pairs that will be asked for: the coarsest level must be large enough to start
+            them. With too few points to coarsen, the dense solver steps in.
         """
         if pencil.n_points < 8 * block_size(n):
             return Unprepared(Dense(), pencil)
         parts, factor = parts_of(pencil.weights)
         diagonal = pencil.degrees - factor**2 * sum(part.diagonal() for part in parts)
-        # Where a point has hardly any links but to itself, rounding may leave nothing.
+        # If a point has hardly any links but to itself, its diagonal may vanish in rounding.
         diagonal = np.maximum(diagonal, np.finfo(np.float64).eps * pencil.degrees)
-        # The parts without their factor, and the diagonals over its square, are the same problem.
+        # Cells only need ratios such as K_ij / √(A_ii A_jj). These do not change if the parts take
+        # the place of K = diag(f) (parts) diag(f), and the diagonals are divided by f².
         square = factor**2
         cells = Cells(self.groupings(pencil, parts, factor), n_apart=max(100, 2 * n))
         labels = cells.take(1, parts, diagonal / square, pencil.mass / square)
@@ -128,7 +124,19 @@ class Multilevel:
 
 @dataclass(frozen=True, eq=False)
 class PreparedMultilevel:
-    """What `Multilevel.prepare` built: solves for any mass, if wanted from an earlier solution."""
+    """What `Multilevel.prepare` built: it solves for any mass, if wanted from an earlier solution.
+
+    Attributes
+    ----------
+    finest : Finest
+        K and D on the points, and the way to the first cells.
+    levels : list of Level
+        The coarse problems, from fine to coarse, without a mass.
+    max_iterations : int
+        Iterations on the finest level after which the solver gives up.
+    narrow : bool
+        Whether the kernel averages over so few points that cells stiffen some modes much.
+    """
 
     finest: Finest
     levels: list[Level]
@@ -145,13 +153,14 @@ class PreparedMultilevel:
         mass : (N,) array
             The diagonal of M.
         n : int
-            How many, the constant included; 2 or more.
+            Number of accurate pairs, the constant included; 2 or more.
         tol : float
             Wanted relative accuracy of each θ; a θ below 1e-6 of the largest counts as that much.
         start : EigenPairs, optional
             The solution for another mass.
         extra : int
-            So many more pairs come back, as they are when the first n have the accuracy.
+            Number of further pairs. They come back as accurate as they are once the first n have
+            reached `tol`.
 
         Raises
         ------
@@ -180,7 +189,7 @@ class PreparedMultilevel:
         correct = partial(self.correct, hierarchy, mass, float(np.clip(stiffer, 1.0, 2.0)))
         problem = Problem(self.finest.stiffness, mass, correct, self.finest.degrees)
         if self.narrow:
-            # Rough as they are, the vectors do not come in the right order yet.
+            # The vectors are too rough to stand in the right order: improve all, then sort.
             whole = Block(combination(basis, mix), combination(images, mix), values)
             iterate(problem, whole, len(values), len(values), COARSE_TOL, COARSE_STEPS)
             basis, images, values = [whole.vectors], [whole.images], whole.values
@@ -222,10 +231,10 @@ class PreparedMultilevel:
         coarse_mass: FloatArray,
         n: int,
     ) -> tuple[list[FloatArray], list[FloatArray]]:
-        """Return vectors to begin with, in parts, and (D - K) times them.
+        """Return the vectors to start from, in parts, and (D - K) times them.
 
-        What an earlier solve left costs no product; of the n lowest coarse vectors only those are
-        added that it did not contain.
+        Vectors that an earlier solve left cost no product. Of the n lowest coarse vectors, those
+        are added that the earlier ones do not contain.
         """
         basis, images = [], []
         if warm is not None and warm.blocks:
@@ -237,7 +246,8 @@ class PreparedMultilevel:
         if coarse.shape[1]:
             basis.append(self.finest.interpolated(coarse, values, mass))
             images.append(self.finest.stiffness(basis[-1]))
-        # Constants go: they are known, their image is 0, and for another mass they were others.
+        # The constant is known, and its image is 0. Vectors of an earlier solve are orthogonal to
+        # it with another mass, so it is removed from these, too.
         for part in basis:
             remove_constant(part, mass)
         return basis, images
@@ -253,31 +263,6 @@ class PreparedMultilevel:
         """Return roughly (D - K - θM)⁻¹ residual: a coarse correction, then a Jacobi step."""
         coarse = hierarchy.correct(self.finest.restriction @ residual, stiffer * values)
         return self.finest.corrected(residual, stiffer * coarse, values, mass)
-
-
-@dataclass(eq=False)
-class Warm:
-    """What a solve leaves for the next: blocks of vectors, and the coarse ones it began with.
-
-    The next solve takes the blocks away: they are a good part of its memory.
-    """
-
-    blocks: list[Block]
-    coarse: FloatArray
-
-    def unknown(
-        self, values: FloatArray, coarse: FloatArray, mass: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return the coarse vectors for a new mass that the old ones do not contain.
-
-        Where the new mass gives a few points modes of their own, these are new; as a rule none is.
-        """
-        gram = self.coarse.T @ (mass[:, None] * self.coarse)
-        shares = self.coarse.T @ (mass[:, None] * coarse)
-        inside = np.einsum("ij,ij->j", shares, np.linalg.lstsq(gram, shares, rcond=1e-12)[0])
-        size = mass @ coarse**2
-        new = inside < KNOWN * size
-        return values[new], coarse[:, new]
 
 
 def coarse_pairs(hierarchy: Hierarchy, n: int) -> tuple[FloatArray, FloatArray]:
@@ -296,32 +281,17 @@ def coarse_pairs(hierarchy: Hierarchy, n: int) -> tuple[FloatArray, FloatArray]:
 
 
 def points_averaged(parts: list[Any], factor: FloatArray, degrees: FloatArray) -> float:
-    """Return over how many points the kernel averages, (ΣK)²/ΣK², in the median of 1,000 rows."""
+    """Return over how many points the kernel averages, 1/s² = (ΣK)²/ΣK²: median of 1,000 rows."""
     n = len(degrees)
     rows = np.linspace(0, n - 1, min(n, 1000)).round().astype(np.intp)
     squares = sum(part[rows].power(2) @ factor**2 for part in parts) * factor[rows] ** 2
     return float(np.median(degrees[rows] ** 2 / np.maximum(squares, np.finfo(np.float64).tiny)))
 
 
-def block_size(n: int) -> int:
-    """Return how many vectors are carried up from the coarse levels to find n pairs.
-
-    Many more than n: the order of the θ is not the same on cells and on points.
-    """
-    return n - 1 + max(12, n // 2)
-
-
-def block_end(values: FloatArray, n_wanted: int) -> int:
-    """Return how many columns to correct, so that the block does not end in a group of equal θ."""
-    far = np.flatnonzero(values[n_wanted:] > GROWTH * values[n_wanted - 1])
-    end = n_wanted + int(far[0]) if len(far) else len(values)
-    return max(n_wanted, min(end, len(values) - GUARDS))
-
-
 def with_constant(
     block: Block, mass: FloatArray, n: int, progress: Progress, warm: Warm
 ) -> EigenPairs:
-    """Put the constant in front, and count: two products to start, two in each step."""
+    """Return the pairs with the constant in front, and the work: two products, and two per step."""
     order = np.argsort(block.values[: n - 1], kind="stable")
     vectors = np.empty((len(mass), n))
     vectors[:, 0] = 1 / np.sqrt(mass.sum())
@@ -333,20 +303,8 @@ def with_constant(
     )
 
 
-def check_room(hierarchy: Hierarchy, n: int) -> None:
-    """Refuse more pairs than the coarsest level can start."""
-    n_modes = len(hierarchy.mode_values)
-    if n_modes < block_size(n):
-        raise bad_input(
-            f"The coarsest level is too small for {n} eigenpairs.",
-            received=f"{n_modes} coarse modes where {block_size(n)} are needed",
-            because="The solver was prepared for fewer pairs, or there are few points.",
-            hint=f"Use prepare(pencil, n={n}), or vbdm.solvers.Dense() for small data.",
-        )
-
-
 def not_converged(n: int, tol: float, progress: Progress) -> SolverError:
-    """Say how far the iteration came and what to try."""
+    """Return the error that says how far the iteration came, and what to try."""
     return SolverError(
         f"Multilevel did not reach tol={tol:g} for {n} eigenpairs in {progress.steps} "
         f"iteration(s); the estimated relative error is {progress.error:.1e}. The kernel may be so "

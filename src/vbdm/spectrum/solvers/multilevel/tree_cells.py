@@ -1,11 +1,12 @@
 """Group the points into nested cells: the unknowns of the coarse problems.
 
-A coarse problem replaces the points by groups of neighbours. Groups must be *near* (strongly
-linked) and *nested* (a group of groups is a group), and they must follow the data exactly:
-equal slices of a good ordering straddle its cells and cost three times the iterations.
+A coarse problem replaces the points by groups of neighbours. The members of a group must be *near*
+(strongly linked), groups must be *nested* (a group of groups is a group), and they must follow the
+data exactly: equal slices of a good ordering straddle its cells, and cost three times the
+iterations.
 
-With points, the nodes of a k-d tree are such groups. Without, the strongest links are contracted,
-pair by pair (`matching`).
+Where there are points, the nodes of a k-d tree are such groups. Where there are none, the strongest
+links are contracted, pair by pair (`matching`).
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ Labels = NDArray[np.int32]
 
 #: Coarsening ends with this few cells.
 FEWEST_CELLS = 64
-#: A link inside a cell is loose if it is this much weaker than the average link.
+#: A link inside a cell is loose if it is weaker than this share of the average link.
 LOOSE = 0.1
 #: A point is heavy if its diagonal over its mass is below this share of the median.
 HEAVY = 0.25
@@ -36,14 +37,15 @@ HEAVY = 0.25
 
 @dataclass(eq=False)
 class Cells:
-    """Nested groupings, each about half as many cells as the one before, used up from the finest.
+    """Nested groupings, each with about half as many cells as the one before; used up in order.
 
     Attributes
     ----------
     groupings : list of int arrays
-        Entry 0 gives the cell of each unknown, entry l the cell of each cell of entry l - 1.
+        Entry 0 gives the cell of each unknown, entry l the cell of each cell of entry l - 1:
+        finest first.
     n_apart : int
-        At most so many heavy unknowns per level are kept as cells of their own.
+        The most heavy unknowns on a level that are kept as cells of their own.
     """
 
     groupings: list[Labels]
@@ -55,9 +57,9 @@ class Cells:
         return not self.groupings
 
     def take(self, count: int, links: list[Any], diagonal: FloatArray, mass: FloatArray) -> Labels:
-        """Return the cells after `count` groupings, split where they are not tight.
+        """Use up `count` groupings; return the cell of each unknown, cells split if not tight.
 
-        `links` are sparse matrices whose sum holds ±K; `diagonal` is that of the stiffness.
+        `links` are sparse matrices whose sum holds ±K; `diagonal` is that of the stiffness matrix.
         """
         labels = self.groupings[0]
         for grouping in self.groupings[1:count]:
@@ -72,7 +74,7 @@ class Cells:
 
 
 def tree_cells(points: FloatArray, smallest: int) -> list[Labels]:
-    """Return the nodes of a k-d tree with at most 1, 2, 4, ... times `smallest` points.
+    """Return groupings by the nodes of a k-d tree of at most 1, 2, 4, ... times `smallest` points.
 
     Notes
     -----
@@ -93,9 +95,9 @@ def tree_cells(points: FloatArray, smallest: int) -> list[Labels]:
 
 
 def node_starts(tree: Any, sizes: list[int]) -> list[NDArray[np.intp]]:
-    """Return for each size where the largest nodes of at most so many points begin."""
+    """Return, for each of the sizes, where the largest nodes of at most that many points begin."""
     starts: list[list[int]] = [[] for _ in sizes]
-    # A node, and how many of the sizes have not yet met a small enough node on the way to it.
+    # Each entry is a node, and the number of sizes for which no node above it was small enough.
     stack = [(tree.tree, len(sizes))]
     while stack:
         node, level = stack.pop()
@@ -103,7 +105,7 @@ def node_starts(tree: Any, sizes: list[int]) -> list[NDArray[np.intp]]:
         is_leaf = node.split_dim == -1
         while level > 0 and (is_leaf or size <= sizes[level - 1]):
             level -= 1
-            # More copies of one point than the size cannot be split by the tree: slices will do.
+            # The tree cannot split equal points: a leaf with too many of them is sliced.
             starts[level].extend(range(node.start_idx, node.end_idx, sizes[level]))
         if level > 0:
             # The lesser child is popped first, so that the starts come out sorted.
@@ -117,8 +119,8 @@ def tightened(
 ) -> Labels:
     """Split cells whose members hardly communicate, and set heavy members apart.
 
-    A cell is one unknown. If it holds a stray point, or parts of two clusters, a mode that lives
-    on one of them does not exist in the coarse problem, and then is never found.
+    A cell is one unknown. If it holds an outlying point, or parts of two clusters, a mode that
+    lives on one of them does not exist in the coarse problem, and is never found.
     """
     apart = heavy(diagonal, mass, n_apart)
     row, column, strength = inner_links(labels, links, diagonal)
@@ -126,7 +128,7 @@ def tightened(
     row, column, strength = row[together], column[together], strength[together]
     n, n_cells = len(labels), int(labels.max()) + 1
     loose = LOOSE * n / sum(part.nnz for part in links)
-    # A kernel far too narrow makes everything loose: then only the worst is split.
+    # If the kernel is far too narrow, all links are loose: then only the worst cells are split.
     for threshold in (loose, loose / 10, loose / 100, 0.0):
         tight = strength >= threshold
         pairs = (np.ones(tight.sum(), dtype=np.int8), (row[tight], column[tight]))
@@ -169,7 +171,7 @@ def inner_links(
 
 
 def row_blocks(matrices: list[Any]) -> Iterator[tuple[Any, int, Labels, FloatArray]]:
-    """Yield some rows at a time: row pointer from 0, first row, columns, values; no copies."""
+    """Yield blocks of rows, as views: row pointer from 0, first row, columns, values."""
     for matrix in matrices:
         for rows in slices(matrix.shape[0], size=8192):
             pointer = matrix.indptr[rows.start : rows.stop + 1]
