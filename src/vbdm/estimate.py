@@ -11,10 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from .bandwidth.bandwidth import Bandwidth, BandwidthRule, GivenBandwidth, PerPoint, PowerOfDensity
 from .bandwidth.dimension import Dimension, DimensionRule, GivenDimension, found_by
-from .bandwidth.epsilon_by_degree import ENOUGH_POINTS, ByDegree, GivenEpsilon
-from .bandwidth.neighbor_count import FEW_POINTS, guess_neighbors
+from .bandwidth.epsilon_by_degree import ByDegree, GivenEpsilon
 from .bandwidth.pilot import look_first, pilot_bandwidth
-from .bandwidth.scaled import SLACK, ScaledPairs
+from .bandwidth.scaled import ENOUGH_POINTS, FEW_POINTS, SLACK, ScaledPairs, guess_neighbors
 from .bandwidth.tuning import EpsilonRule, Tuning, chosen_by
 from .base.checks import check_count, check_points, is_auto
 from .base.errors import bad_input
@@ -189,13 +188,15 @@ def walk(
         exponents=exponents_for(request.c1, request.alpha, rule.beta, d, request.form),
         form=request.form, shape=h, truncation=share, n_density_neighbors=k0, neighbors_from=k_from,
         search=graph.point_set.engine, search_reason=graph.point_set.engine_reason,
-        given=request.given, versions={"vbdm": __version__, **library_versions()},
+        given=request.given, versions=VERSIONS,
     )  # fmt: skip
     result = normalise(kernel, pilot=pilot, dimension=dimension, tuning=tuning, settings=settings)
     warn_of(result)
     return result
 
 
+#: Versions of this package and of the libraries under it, which stay the same within a process.
+VERSIONS = {"vbdm": __version__, **library_versions()}
 #: What may decide the number of neighbours k, in words for the settings.
 BY_EPSILON, BY_METHOD = "as many as ε needs", "the method's own number"
 BY_USER, BY_GRAPH = "given", "those of the given graph"

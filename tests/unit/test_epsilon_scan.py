@@ -10,8 +10,7 @@ import vbdm
 from vbdm.bandwidth.epsilon_by_degree import degree_target
 from vbdm.estimate import estimate_again
 from vbdm.report import page
-from vbdm.trust.drawn_points import fair_rows
-from vbdm.trust.epsilon_scan import EpsilonScan, followed, matched, why_no_scan
+from vbdm.trust.epsilon_scan import EpsilonScan, fair_rows, followed, matched, why_no_scan
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 

@@ -6,7 +6,7 @@ from vbdm.shapes import Gaussian
 
 import vbdm
 from vbdm import estimate
-from vbdm.bandwidth.neighbor_count import guess_neighbors
+from vbdm.bandwidth.scaled import guess_neighbors
 from vbdm.graph.point_set import PointSet
 
 D = vbdm.datasets

@@ -14,7 +14,7 @@ from vbdm.base.wording import with_error
 from vbdm.report import page, write_page
 from vbdm.report._payload import MISSING, STEPS, quantised, style_of
 from vbdm.trust.epsilon_scan import EpsilonScan
-from vbdm.trust.groups import groups_of
+from vbdm.trust.error_bars import groups_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 

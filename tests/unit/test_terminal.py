@@ -13,7 +13,7 @@ import vbdm
 from vbdm.cli.demo import TRUTH, bundled_points, compare, draw
 from vbdm.cli.demo import describe as describe_demo
 from vbdm.cli.terminal import choices, describe, lights
-from vbdm.trust.groups import groups_of
+from vbdm.trust.error_bars import groups_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 

@@ -16,14 +16,11 @@ from scipy.optimize import brentq
 from ..base.checks import FloatArray, check_positive
 from ..base.errors import bad_input
 from ..base.shapes import Shape
-from .curves import DegreeCurve
-from .scaled import SampledRows, ScaledPairs, grow_rows, neighbors_needed
-from .tuning import Tuning
+from .scaled import ENOUGH_POINTS, SampledRows, ScaledPairs, grow_rows, neighbors_needed
+from .tuning import DegreeCurve, Tuning
 
 #: The rule sets two degrees: this quantile, and that of the tenth sparsest point.
 SPARSE, SPARSEST = 0.01, 10
-#: Number of points from which on the target n* no longer grows.
-ENOUGH_POINTS = 10_000
 
 
 @dataclass(frozen=True)

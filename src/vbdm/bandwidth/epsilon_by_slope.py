@@ -13,10 +13,9 @@ from ..base.errors import TuningWarning, bad_input, warn_user
 from ..base.shapes import Gaussian, as_shape
 from ..graph.neighbor_graph import NeighborGraph
 from .bandwidth import Bandwidth, GivenBandwidth, PerPoint
-from .curves import SlopeCurve
 from .dimension import Dimension
 from .scaled import ScaledPairs
-from .tuning import Tuning
+from .tuning import SlopeCurve, Tuning
 
 #: The paper's grid ε = 2^i, i = -30, …, 10.
 PAPER_EXPONENTS = np.arange(-30, 11)

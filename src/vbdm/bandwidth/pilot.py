@@ -12,7 +12,7 @@ from ..base.shapes import Gaussian
 from ..base.threads import for_each
 from ..graph.neighbor_graph import ListedRows, NeighborGraph
 from ..graph.one_way import symmetric_row_sums
-from ..graph.order import Order
+from ..graph.point_set import Order
 from .bandwidth import Bandwidth
 from .scaled import scaled
 

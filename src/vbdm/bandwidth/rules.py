@@ -33,8 +33,7 @@ from .bandwidth import (
 from .dimension import ByRatios, Dimension, DimensionRule, GivenDimension
 from .epsilon_by_degree import ByDegree, GivenEpsilon, tuned
 from .epsilon_by_slope import BySlope, DimensionBySlope
-from .scaled import ScaledPairs
-from .truncation import CutAt, CutWhereClean, TruncationRule
+from .scaled import CutAt, CutWhereClean, ScaledPairs, TruncationRule
 from .tuning import EpsilonRule, Tuning
 
 __all__ = [

@@ -49,9 +49,7 @@ def command(out: Path, quiet: bool) -> None:
     force = is_demonstration(out)
     check_folder(out, force)
     with working(quiet) as work, bundled_points() as file:
-        results = fit_file(
-            work, file, out, force, OPTIONS, compare, TITLE, names=("x", "y", "z")
-        )
+        results = fit_file(work, file, out, force, OPTIONS, compare, TITLE, names=("x", "y", "z"))
     work.show_notes()
     if not quiet:
         for line in describe(results):
@@ -73,7 +71,7 @@ def is_demonstration(folder: Path) -> bool:
 
 def describe(results: Results) -> Iterator[str]:
     """Yield the table of estimate and truth, and where everything is."""
-    from ..trust.groups import groups_of
+    from ..trust.error_bars import groups_of
 
     yield repr(results.spectrum.operator)
     yield "eigenvalues       mean   ± error     truth"
@@ -101,7 +99,7 @@ def compare(_: Cloud, spectrum: Spectrum, folder: Path) -> None:
 
 def group_means(spectrum: Spectrum) -> list[float]:
     """Return for each eigenvalue the mean of those that cannot be told apart from it."""
-    from ..trust.groups import groups_of
+    from ..trust.error_bars import groups_of
 
     return [group.mean for group in groups_of(spectrum) for _ in group.members]
 

@@ -14,8 +14,7 @@ from ..base.errors import bad_input
 from ..base.memory import MEASURED_COLUMNS, refuse_if_too_large
 from ..base.threads import for_each, rows_that_fit, slices
 from .distance import Metric
-from .order import Copies, Order
-from .point_set import PointSet
+from .point_set import Copies, Order, PointSet
 from .precomputed import check_table, table_of_matrix
 from .search.exact import search_all
 

@@ -16,7 +16,7 @@ from ..bandwidth.tuning import Tuning
 from ..base.checks import FloatArray, check_finite, frozen
 from ..base.errors import bad_input
 from ..graph.neighbor_graph import NeighborGraph
-from ..graph.order import Order
+from ..graph.point_set import Order
 from ..kernel.kernel import Kernel
 from ..kernel.pair_matrix import PairMatrix
 from ..settings.record import Exponents, Settings

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..bandwidth.curves import DegreeCurve, KeptCurve, SlopeCurve
-from ..bandwidth.tuning import Tuning
+from ..bandwidth.tuning import DegreeCurve, KeptCurve, SlopeCurve, Tuning
 from ..base.checks import BoolArray, FloatArray
 from ..base.errors import bad_input
 from ..spectrum.spectrum import Spectrum

@@ -16,8 +16,8 @@ from ..operator.operator import Operator
 from ..plot._clouds import per_volume
 from ..spectrum.spectrum import Spectrum
 from ..trust.epsilon_scan import EpsilonScan
+from ..trust.error_bars import Group, groups_of
 from ..trust.findings import Finding
-from ..trust.groups import Group, groups_of
 from ._payload import MOST_COLUMNS, style_of
 from .citing import as_mapping, formula, operator_in_words, operator_name, short
 

@@ -11,16 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bandwidth.curves import SlopeCurve
+from ..bandwidth.tuning import SlopeCurve
 from ..base.checks import FloatArray
 from ..base.plain import plain
 from ..base.wording import Style, common_style
 from ..operator.operator import Operator
 from ..plot._canvas import principal_positions
 from ..spectrum.spectrum import Spectrum
-from ..trust.drawn_points import drawn_rows
-from ..trust.epsilon_scan import EpsilonScan
-from ..trust.groups import groups_of
+from ..trust.epsilon_scan import EpsilonScan, drawn_rows
+from ..trust.error_bars import groups_of
 
 #: So many data columns and eigenfunctions can be chosen on the page: it must stay small.
 MOST_COLUMNS, MOST_FUNCTIONS, MOST_MOVED = 10, 40, 12

@@ -11,7 +11,7 @@ from ..base.versions import __version__
 from ..base.wording import common_style, minus, power_of_ten, subscript, with_error
 from ..operator.operator import Operator
 from ..spectrum.spectrum import Spectrum
-from ..trust.groups import groups_of
+from ..trust.error_bars import groups_of
 
 
 def software() -> Citation:

@@ -17,7 +17,7 @@ from ..bandwidth.bandwidth import (
 )
 from ..bandwidth.dimension import DimensionRule, GivenDimension
 from ..bandwidth.epsilon_by_degree import GivenEpsilon
-from ..bandwidth.truncation import CutAt
+from ..bandwidth.scaled import CutAt
 from ..bandwidth.tuning import EpsilonRule
 from ..base.checks import check_choice, check_positive, check_real, is_auto
 from ..base.errors import bad_input

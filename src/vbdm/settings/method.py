@@ -8,7 +8,7 @@ from ..bandwidth.bandwidth import BandwidthRule, PowerOfDensity
 from ..bandwidth.dimension import ByRatios, DimensionRule
 from ..bandwidth.epsilon_by_degree import ByDegree
 from ..bandwidth.epsilon_by_slope import BySlope, DimensionBySlope
-from ..bandwidth.truncation import CutAt, CutWhereClean, TruncationRule
+from ..bandwidth.scaled import CutAt, CutWhereClean, TruncationRule
 from ..bandwidth.tuning import EpsilonRule
 
 #: Where ρ may stand in the kernel.

@@ -11,10 +11,9 @@ from ..base.errors import bad_input
 from ..operator.operator import Operator
 from .modes import Modes, solve_modes
 from .pieces import Pieces, find_pieces
-from .solve_log import SolveLog
 from .solvers import EigenSolver, Pencil
 from .solvers.auto import as_solver
-from .spectrum import Spectrum
+from .spectrum import SolveLog, Spectrum
 
 #: The most points for the unsymmetric forms, which are solved densely, in O(N³).
 UNSYMMETRIC_POINTS = 3000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +11,63 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..base.checks import BoolArray, FloatArray, frozen
+from ..base.credit import Credit
 from ..operator.operator import Operator
 from ..settings.record import Settings
 from .finite_sample import local_energy
 from .limiter import Limit
 from .modes import THIN
 from .pieces import Pieces
-from .solve_log import SolveLog
+
+
+def nothing() -> FloatArray:
+    """Return an empty array, the default of a field."""
+    return np.empty(0)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SolveLog:
+    """The solver's own account of a solve.
+
+    Attributes
+    ----------
+    solvers : tuple of Credit
+        The solvers at work: one, or several where connected pieces were solved apart.
+    reason : str
+        Why they were chosen, and which one failed before; empty if the user chose.
+    passes : int
+        Number of solves that the limiter took.
+    iterations, products : int
+        The work of the last solve: steps of the solver's own kind, and products with K.
+    converged : bool
+        Whether every solve reached its tolerance.
+    error_estimate : float
+        The solver's own estimate of the largest relative error of θ.
+    residuals : (n,) array
+        ``|M^{-1/2}((D - K) u - θ M u)|`` of each pair, for M^{1/2} u of norm 1.
+    pencil_eigenvalues : (n,) array
+        θ >= 0, the eigenvalues of the pencil. λ = -θ, but for the limiter's last step and the
+        finite-sample correction.
+    set_aside : (m,) array
+        θ of all modes that were found but are not in the list: left out, or too fast for it.
+    """
+
+    solvers: tuple[Credit, ...] = ()
+    reason: str = ""
+    passes: int = 1
+    iterations: int = 0
+    products: int = 0
+    converged: bool = True
+    error_estimate: float = 0.0
+    residuals: FloatArray = field(default_factory=nothing)
+    pencil_eigenvalues: FloatArray = field(default_factory=nothing)
+    set_aside: FloatArray = field(default_factory=nothing)
+
+    @property
+    def solver(self) -> str:
+        """Names of the solvers, in one string."""
+        return ", ".join(credit.name for credit in self.solvers) or "known zeros"
+
 
 if TYPE_CHECKING:
     from ..extension.extension import Extension

@@ -16,6 +16,8 @@ what remains is the noise of the kernel itself. The variance of θ is :math:`Σ 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import eigh
@@ -26,6 +28,49 @@ from ..base.threads import one_blas_thread
 from ..operator.operator import Operator
 from ..spectrum.finite_sample import share_at
 from ..spectrum.spectrum import Groups, Spectrum
+
+
+@dataclass(frozen=True)
+class Group:
+    """One eigenvalue, or several that cannot be told apart.
+
+    Attributes
+    ----------
+    members : tuple of int
+        Consecutive numbers of the eigenvalues.
+    mean : float
+        The mean of the eigenvalues; NaN if one of them is.
+    standard_error : float
+        The sampling error of the mean; NaN for the unsymmetric forms of the kernel.
+    """
+
+    members: tuple[int, ...]
+    mean: float
+    standard_error: float
+
+    @property
+    def is_several(self) -> bool:
+        """Whether there is more than one eigenvalue in it."""
+        return len(self.members) > 1
+
+
+def groups_of(spectrum: Spectrum) -> tuple[Group, ...]:
+    """Return the eigenvalues by groups, each with its mean and the mean's standard error.
+
+    Examples
+    --------
+    >>> op = vbdm.estimate_operator(vbdm.datasets.sphere(600, random_state=0).points)
+    >>> [group.members for group in groups_of(op.spectrum(9))]
+    [(0,), (1, 2, 3), (4, 5, 6, 7, 8)]
+    """
+    values = np.real(spectrum.eigenvalues)
+    if not spectrum.operator.is_symmetric:
+        return tuple(Group((i,), float(value), np.nan) for i, value in enumerate(values))
+    errors = spectrum.standard_errors
+    return tuple(
+        Group(tuple(members.tolist()), float(values[members].mean()), float(errors[members[0]]))
+        for members in spectrum.groups
+    )
 
 
 def refuse_unsymmetric(spectrum: Spectrum) -> None:

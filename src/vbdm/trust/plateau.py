@@ -8,8 +8,8 @@ from ..base.checks import FloatArray
 from ..base.wording import percent
 from ..spectrum.spectrum import Spectrum
 from .epsilon_scan import EpsilonScan
+from .error_bars import groups_of
 from .findings import FIRST, Finding, Light, eigenvalues, nonzero_modes
-from .groups import groups_of
 
 #: Relative movement of eigenvalues, when ε is doubled or halved, that is little, and that is much.
 LITTLE, MUCH = 0.05, 0.2

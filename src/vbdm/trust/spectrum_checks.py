@@ -9,8 +9,8 @@ from ..base.errors import DisconnectedWarning, UnresolvedWarning, WeakLinkWarnin
 from ..base.wording import counted, one_of, percent, power_of_ten, rounded, subscript
 from ..spectrum.modes import THIN
 from ..spectrum.spectrum import Spectrum
+from .error_bars import groups_of
 from .findings import FIRST, Finding, Light, eigenvalues, nonzero_modes
-from .groups import groups_of
 from .randomness import autocorrelation_time
 
 #: Share of a mode's weight on unresolved points above which the mode is doubtful.

@@ -11,8 +11,8 @@ from ...base.plain import plain
 from ...base.versions import __version__, library_versions
 from ...report.citing import formula, operator_name
 from ...spectrum.spectrum import Spectrum
+from ...trust.error_bars import groups_of
 from ...trust.findings import Finding
-from ...trust.groups import groups_of
 from .folder import FORMAT, VERSION
 from .origin import Origin
 

@@ -9,10 +9,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from ...bandwidth.bandwidth import Bandwidth
-from ...bandwidth.curves import DegreeCurve, KeptCurve, SlopeCurve
 from ...bandwidth.dimension import Dimension
 from ...bandwidth.pilot import Pilot
-from ...bandwidth.tuning import Tuning
+from ...bandwidth.tuning import DegreeCurve, KeptCurve, SlopeCurve, Tuning
 from ...base.checks import FloatArray, IntArray
 from ...base.memory import refuse_if_too_large
 from ...graph.neighbor_graph import NeighborGraph

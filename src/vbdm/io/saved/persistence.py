@@ -14,10 +14,9 @@ from ...graph.neighbor_graph import NeighborGraph
 from ...operator.operator import Operator
 from ...spectrum.spectrum import Spectrum
 from .archive import Source, check_notes, reading, write_archive
-from .fields import Arrays, Many, Maybe, count, require, unpack
+from .fields import Arrays, Many, Maybe, cannot_save, count, require, unpack
 from .graph_section import pack_graph, unpack_graph
 from .operator_section import pack_operator, unpack_operator
-from .refusals import cannot_save
 from .spectrum_section import pack_spectrum, unpack_spectrum
 
 Result = Spectrum | Operator | NeighborGraph

@@ -9,11 +9,10 @@ import numpy as np
 from ...operator.operator import Operator
 from ...spectrum.limiter import Limit
 from ...spectrum.pieces import Pieces
-from ...spectrum.solve_log import SolveLog
-from ...spectrum.spectrum import Spectrum
+from ...spectrum.spectrum import SolveLog, Spectrum
 from .archive import Source
 from .fields import POSITIVE, Array, Arrays, Many, Maybe, Number, count, pack, part, require, unpack
-from .settings_section import CREDIT
+from .operator_section import CREDIT
 
 RATE = Number(POSITIVE)
 SPECTRUM = part(

@@ -9,8 +9,8 @@ from ...base.errors import SolverError, SolverWarning, bad_input, warn_user
 from .direct import Dense, ShiftInvert
 from .factors import affordable
 from .lanczos import Lanczos
-from .multilevel.block_sizes import block_size
 from .multilevel.solver import Multilevel
+from .multilevel.warm_start import block_size
 from .pencil import EigenPairs, EigenSolver, Pencil, PreparedSolver
 
 #: Up to this many points the dense solver takes at most a second or two.

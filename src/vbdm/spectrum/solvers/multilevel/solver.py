@@ -17,14 +17,13 @@ from ....base.threads import one_blas_thread
 from ....kernel.pair_matrix import row_product
 from ..direct import Dense
 from ..pencil import EigenPairs, Pencil, PreparedSolver, Unprepared
-from .block_sizes import GUARDS, block_end, block_size, check_room
 from .blocks import combination, rayleigh_ritz, remove_constant
 from .finest import Finest, averages_over, parts_of
 from .hierarchy import Hierarchy, Level, build_levels, graph_laplacian, piecewise_constant
 from .lobpcg import Block, Problem, Progress, iterate, ritz_block
 from .matching import graph_cells
 from .tree_cells import Cells, Labels, tree_cells
-from .warm_start import Warm
+from .warm_start import GUARDS, Warm, block_end, block_size, check_room
 
 #: Beyond this many columns a k-d tree has no near cells to offer: the graph itself is used.
 TREE_COLUMNS = 20
