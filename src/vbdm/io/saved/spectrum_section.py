@@ -12,7 +12,7 @@ from ...spectrum.pieces import Pieces
 from ...spectrum.spectrum import SolveLog, Spectrum
 from .archive import Source
 from .fields import POSITIVE, Array, Arrays, Many, Maybe, Number, count, pack, part, require, unpack
-from .operator_section import CREDIT
+from .settings_section import CREDIT
 
 RATE = Number(POSITIVE)
 SPECTRUM = part(
