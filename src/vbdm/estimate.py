@@ -13,7 +13,14 @@ from .bandwidth.bandwidth import Bandwidth, BandwidthRule, GivenBandwidth, PerPo
 from .bandwidth.dimension import Dimension, DimensionRule, GivenDimension, found_by
 from .bandwidth.epsilon_by_degree import ByDegree, GivenEpsilon
 from .bandwidth.pilot import look_first, pilot_bandwidth
-from .bandwidth.scaled import ENOUGH_POINTS, FEW_POINTS, SLACK, ScaledPairs, guess_neighbors
+from .bandwidth.scaled import (
+    ENOUGH_POINTS,
+    FEW_POINTS,
+    SLACK,
+    ScaledPairs,
+    TruncationRule,
+    guess_neighbors,
+)
 from .bandwidth.tuning import EpsilonRule, Tuning, chosen_by
 from .base.checks import check_count, check_points, is_auto
 from .base.errors import bad_input
@@ -50,7 +57,7 @@ def estimate_operator(
     form: str = "symmetric",
     shape: object = "gaussian",
     leave_one_out: bool | str = "auto",
-    truncation: float | str | None = "auto",
+    truncation: float | str | TruncationRule | None = "auto",
     limiter: Limiter | bool | str = "auto",
     finite_sample: bool | str = "auto",
     effort: float = 1.0,
@@ -98,7 +105,7 @@ def estimate_operator(
     leave_one_out : bool or "auto"
         Whether a point is left out of its own sums. Resolved: True. Right for independent samples;
         on regular grids the point is a true quadrature node, and False is better.
-    truncation : float, None or "auto"
+    truncation : float, rule, None or "auto"
         Share of its peak at which the kernel is cut, by radius; its moments are corrected.
         Resolved: 1e-3, or e⁻⁵ for more than 10⁴ points without noise. None: the kernel ends only
         where the neighbour list does.

@@ -78,7 +78,7 @@ def test_fully_automatic_paper_method(cloud):
 def test_sparse_kernel_is_the_average_with_its_transpose(cloud):
     graph = vbdm.neighbors(cloud, 15)
     rho = np.exp(0.3 * cloud[:, 0])
-    bandwidth = Bandwidth.of_form("symmetric", graph.order.to_tree(rho))
+    bandwidth = Bandwidth.of_form("symmetric", graph.order.to_inside(rho))
     weights = evaluate_kernel(graph, bandwidth, 0.1, Gaussian()).weights
     dense = np.exp(-reference.squared_distances(cloud) / (0.4 * np.outer(rho, rho)))
     listed = np.zeros_like(dense)
@@ -86,7 +86,7 @@ def test_sparse_kernel_is_the_average_with_its_transpose(cloud):
     ours = graph.order.matrix_to_caller(weights.merged()).toarray()
     np.testing.assert_allclose(ours, (listed + listed.T) / 2, atol=1e-15)
     vector = np.cos(np.arange(len(cloud)))
-    product = graph.order.to_caller(weights @ graph.order.to_tree(vector))
+    product = graph.order.to_caller(weights @ graph.order.to_inside(vector))
     np.testing.assert_allclose(product, ours @ vector, rtol=1e-12)
 
 

@@ -279,3 +279,29 @@ def test_what_a_rule_of_ones_own_found_was_not_given(circle):
     assert "ε was chosen by the rule TenthNeighbor, and no other was looked at" in shown
     assert "<span>found by the rule NextWhole</span>" in shown
     assert "ε was given" not in shown
+
+
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [
+        ("epsilon", vbdm.rules.ByDegree),
+        ("dim", vbdm.rules.ByRatios),
+        ("bandwidth", vbdm.rules.PowerOfDensity),
+        ("truncation", vbdm.rules.CutWhereClean),
+    ],
+)
+def test_a_class_in_place_of_a_rule_is_refused_with_words(name, rule):
+    points = np.random.default_rng(0).standard_normal((60, 2))
+    with pytest.raises(vbdm.errors.InputError, match=f"`{name}` takes a rule.*{rule.__name__}\\(\\)"):
+        vbdm.estimate_operator(points, **{name: rule})
+
+
+def test_rules_for_the_cut_and_for_two_bandwidths_can_be_passed():
+    points = np.random.default_rng(0).standard_normal((200, 2))
+    by_rule = vbdm.estimate_operator(points, truncation=vbdm.rules.CutAt(1e-2))
+    assert by_rule.kernel.cutoff == vbdm.estimate_operator(points, truncation=1e-2).kernel.cutoff
+    pair = (np.ones(200), np.full(200, 2.0))
+    options = {"method": "paper", "form": "two-sided", "epsilon": 0.1}
+    one = vbdm.estimate_operator(points, bandwidth=vbdm.rules.TwoBandwidths(*pair), **options)
+    other = vbdm.estimate_operator(points, bandwidth=pair, **options)
+    assert (one @ points[:, 0] == other @ points[:, 0]).all()

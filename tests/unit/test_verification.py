@@ -168,7 +168,7 @@ def test_what_both_solvers_overlook_is_counted(name):
     op = operator(name, 2600)
     pencil = pencil_of(op)
     labels = op.spectrum(3).components
-    pieces = Pieces(op.graph.order.to_tree(labels), int(labels.max()) + 1)
+    pieces = Pieces(op.graph.order.to_inside(labels), int(labels.max()) + 1)
     theta = Dense().solve(pencil, 18, 0.0).values
     assert overlooked_by(theta, 12, pencil, pieces)[0] == 0
     for place in (1, 4, 8):

@@ -123,7 +123,9 @@ class PowerOfDensity:
 
     def at(self, points: FloatArray, pilot: FloatArray) -> FloatArray:
         """Return q0^β."""
-        return np.asarray(pilot ** (self.beta or 0.0))
+        if self.beta is None:
+            raise TypeError("the rule is not settled yet")
+        return np.asarray(pilot**self.beta)
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,4 +272,4 @@ def evaluated(function: PerPoint, graph: NeighborGraph, name: str) -> FloatArray
             )
         values = function(graph.points)
     checked = check_per_point(values, name, graph.order.n_rows)
-    return np.asarray(graph.order.to_tree(checked), dtype=np.float64)
+    return np.asarray(graph.order.to_inside(checked), dtype=np.float64)

@@ -129,7 +129,7 @@ def extend_function(
     change = np.nan_to_num(operator.apply(values))
     columns = values.reshape(len(values), -1)
     both = np.hstack([columns, change.reshape(columns.shape)])
-    result = gather(operator, X_new, outside, operator.order.to_tree(both), None)
+    result = gather(operator, X_new, outside, operator.order.to_inside(both), None)
     return frozen(result.values.reshape(-1, *values.shape[1:]))
 
 

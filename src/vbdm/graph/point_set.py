@@ -144,7 +144,7 @@ class Order:
         result[self.permutation] = values
         return result if self.copies is None else self.copies.expand(result)
 
-    def to_tree(self, values: NDArray[Any]) -> NDArray[Any]:
+    def to_inside(self, values: NDArray[Any]) -> NDArray[Any]:
         """Bring values (N, …) from the caller's order into the order inside, (M, …).
 
         Values at the copies of a point are averaged.

@@ -194,7 +194,7 @@ class Operator:
         values = self._check_function(f)
         columns = values.reshape(len(values), -1)
         columns = columns - columns.mean(axis=0)
-        inside = self.order.to_tree(columns)
+        inside = self.order.to_inside(columns)
         inverse = self._inverse_degrees()[:, None]
         steps = self.steps[:, None]
         mean = (self.weights @ inside) * inverse

@@ -115,9 +115,9 @@ def as_bandwidth_rule(arguments: Mapping[str, Any], method: Method) -> Bandwidth
         return FromPotential(potential)
     if bandwidth is None:
         return method.bandwidth
-    if arguments["form"] == "two-sided":
+    if isinstance(bandwidth, tuple) and arguments["form"] == "two-sided":
         return TwoBandwidths(*bandwidth)
-    if hasattr(bandwidth, "on_data"):
+    if is_rule(bandwidth, "bandwidth", "on_data"):
         rule: BandwidthRule = bandwidth
         return rule
     return GivenBandwidth(bandwidth)
@@ -127,18 +127,35 @@ def as_dimension_rule(dim: Any, method: Method) -> DimensionRule:
     """Return the rule for d: a number, a rule of the user's, or the method's."""
     if is_auto(dim):
         return method.dimension
-    return dim if hasattr(dim, "estimate") else GivenDimension(check_positive(dim, "dim"))
+    if is_rule(dim, "dim", "estimate"):
+        rule: DimensionRule = dim
+        return rule
+    return GivenDimension(check_positive(dim, "dim"))
 
 
 def as_epsilon_rule(epsilon: Any, method: Method) -> EpsilonRule:
     """Return the rule for ε: a number, a rule of the user's, or the method's."""
     if is_auto(epsilon):
         return method.epsilon
-    # NumPy's own numbers and arrays have a method named `choose`, too.
-    if hasattr(epsilon, "choose") and not isinstance(epsilon, (np.generic, np.ndarray)):
+    if is_rule(epsilon, "epsilon", "choose"):
         rule: EpsilonRule = epsilon
         return rule
     return GivenEpsilon(check_positive(epsilon, "epsilon"), looks=method.lists.widen)
+
+
+def is_rule(value: Any, name: str, method: str) -> bool:
+    """Tell whether an argument is a rule, an object with this method; refuse a class of rules."""
+    # NumPy's own numbers and arrays have a method named `choose`, too.
+    if not hasattr(value, method) or isinstance(value, (np.generic, np.ndarray)):
+        return False
+    if isinstance(value, type):
+        raise bad_input(
+            f"`{name}` takes a rule, not a class of rules.",
+            received=f"the class {value.__name__}",
+            because="A rule is an object whose fields are its options.",
+            hint=f"Write {value.__name__}(), with its options between the brackets.",
+        )
+    return True
 
 
 def with_effort(lists: Lists, effort: float) -> Lists:
@@ -164,7 +181,9 @@ def with_switches(method: Method, arguments: Mapping[str, Any]) -> Method:
         method = replace(method, leave_one_out=on, finite_sample=method.finite_sample and on)
     if not is_auto(finite_sample):
         method = replace(method, finite_sample=check_switch(finite_sample, "finite_sample"))
-    if not is_auto(truncation):
+    if is_rule(truncation, "truncation", "share"):
+        method = replace(method, truncation=truncation)
+    elif not is_auto(truncation):
         method = replace(method, truncation=CutAt(check_share(truncation)))
     if isinstance(limiter, Limiter):
         method = replace(method, limiter=limiter)
@@ -238,7 +257,8 @@ def check_form(form: str, bandwidth: Any, potential: Any, method: Method) -> Non
             because="Leave-one-out, the radius cut and the limiter rest on K = Kᵀ.",
             hint="Pass method='paper' for the left, right and two-sided forms.",
         )
-    is_pair = isinstance(bandwidth, tuple) and len(bandwidth) == 2
+    is_pair = isinstance(bandwidth, TwoBandwidths)
+    is_pair = is_pair or (isinstance(bandwidth, tuple) and len(bandwidth) == 2)
     if is_pair != (form == "two-sided"):
         raise bad_input(
             "The two-sided form, and only that one, takes a pair of bandwidths.",

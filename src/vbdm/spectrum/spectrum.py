@@ -156,7 +156,7 @@ class Spectrum:
     @cached_property
     def vectors(self) -> FloatArray:
         """The eigenfunctions in the order inside, (M, n)."""
-        return np.asarray(self.operator.order.to_tree(self.eigenfunctions))
+        return np.asarray(self.operator.order.to_inside(self.eigenfunctions))
 
     @property
     def local_times(self) -> FloatArray:

@@ -15,8 +15,6 @@ from .exact import BruteForce, KDTree, NeighborIndex, NeighborSearch
 from .projected import MOST_DIRECTIONS, Projected
 from .rotation import Axes, RotatedIndex, principal_axes
 
-__all__ = ["Auto", "Choice", "RotatedIndex"]
-
 # The numbers below were set on the clouds of `benchmarks/engines.py`, and on no others.
 #: Most columns, or directions that are not empty, for which the tree wins without being timed.
 TREE_COLUMNS = 8

@@ -198,8 +198,8 @@ def search_all(
         if sqdist is not None:
             sqdist[rows] = distances
 
-    pieces = slices(len(cloud), size=index.rows_per_call)
-    for_each(work, pieces, "neighbours", index.parallel)
+    blocks = slices(len(cloud), size=index.rows_per_call)
+    for_each(work, blocks, "neighbours", index.parallel)
     return indices, None if sqdist is None else frozen(sqdist)
 
 
