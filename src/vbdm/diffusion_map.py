@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from numbers import Integral, Real
 from os import PathLike
 from typing import Any, ClassVar, Self
@@ -25,7 +23,7 @@ from .bandwidth.tuning import EpsilonRule
 from .base.checks import FloatArray
 from .base.errors import OutsideWarning, bad_input
 from .base.plain import plain
-from .base.progress import Bar, listening
+from .base.progress import showing
 from .estimate import estimate_operator
 from .extension.extension import complain, extend
 from .graph.neighbor_graph import NeighborGraph
@@ -235,7 +233,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """
         cloud = self._check_cloud(X)
         settings = {name: getattr(self, name) for name in PASSED_ON}
-        with shown(self.verbose):
+        with showing(self.verbose):
             operator = estimate_operator(cloud, self.operator, self.method, **settings)
             spectrum = operator.spectrum(
                 self.n_components + 1, components=self.components, solver=self.solver, tol=self.tol
@@ -393,19 +391,6 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         if self.diffusion_time is None:
             return coordinates
         return np.asarray(coordinates * np.exp(self.eigenvalues_[1:] * self.diffusion_time))
-
-
-@contextmanager
-def shown(verbose: bool) -> Iterator[None]:
-    """Show progress bars inside the `with` block, if `verbose`."""
-    if not verbose:
-        yield
-        return
-    with listening(bar := Bar()):
-        try:
-            yield
-        finally:
-            bar.close()
 
 
 def refuse_too_few(available: int, wanted: int) -> None:

@@ -23,16 +23,22 @@ from .bandwidth.scaled import (
 )
 from .bandwidth.tuning import EpsilonRule, Tuning, chosen_by
 from .base.checks import check_count, check_points, is_auto
-from .base.errors import bad_input
 from .base.shapes import radius_of
 from .base.versions import __version__, library_versions
-from .graph.build import given_graph, graph_of, is_precomputed
+from .graph.build import (
+    given_graph,
+    graph_of,
+    is_precomputed,
+    refuse_changes,
+    refuse_one_place,
+)
 from .graph.distance import Distance, Metric
 from .graph.neighbor_graph import NeighborGraph
 from .graph.point_set import PointSet
 from .graph.search import NeighborSearch
 from .kernel.kernel import evaluate_kernel
-from .operator.operator import Operator, exponents_for, normalise
+from .operator.operator import Operator, normalise
+from .operator.theory import exponents_for
 from .settings.arguments import Request, read_arguments
 from .settings.method import METHODS, Limiter, Lists
 from .settings.record import Settings
@@ -235,17 +241,6 @@ def first_graph(
     return graph_of(cloud, first_neighbors(cloud, request)), automatic
 
 
-def refuse_one_place(n_points: int, n_rows: int) -> None:
-    """Refuse data whose rows are all copies of one point."""
-    if n_points < 2:
-        raise bad_input(
-            "All points are the same.",
-            received=f"{n_rows} copies of one point",
-            because="An operator compares points with their neighbours.",
-            hint="Check the columns that were selected.",
-        )
-
-
 def first_neighbors(cloud: PointSet, request: Request) -> int:
     """Return how many neighbours to search for at first.
 
@@ -279,27 +274,6 @@ def density_neighbors(wanted: int | str, graph: NeighborGraph, lists: Lists) -> 
     if is_auto(wanted):
         return max(2, min(lists.n_density_neighbors, graph.n_neighbors))
     return check_count(wanted, "n_density_neighbors", low=2, high=graph.n_neighbors)
-
-
-def refuse_changes(
-    graph: NeighborGraph, n_neighbors: Any, search: Any, metric: Any, period: Any
-) -> None:
-    """Refuse arguments that would change a graph that is already built."""
-    same_metric = metric in ("euclidean", "precomputed") or metric == graph.metric
-    asked = {
-        "n_neighbors": (n_neighbors, is_auto(n_neighbors) or n_neighbors == graph.n_neighbors),
-        "search": (search, search is None or is_auto(search)),
-        "metric": (metric, same_metric),
-        "period": (period, period is None),
-    }
-    for name, (value, is_fine) in asked.items():
-        if not is_fine:
-            raise bad_input(
-                f"`{name}` cannot change a graph that is already built.",
-                received=f"{name}={value!r} and {graph!r}",
-                because="The graph carries its own neighbours and distances.",
-                hint=f"Leave `{name}` out, or pass the points.",
-            )
 
 
 def estimate_again(operator: Operator, rows: NDArray[np.intp]) -> Operator:

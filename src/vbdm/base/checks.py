@@ -149,3 +149,17 @@ def check_per_point(values: ArrayLike, name: str, n_points: int) -> FloatArray:
         )
     check_finite(array, name)
     return array
+
+
+def check_function(f: ArrayLike, n_points: int) -> FloatArray:
+    """Return the values of one or several functions on the points, (N,) or (N, m), finite."""
+    values = np.asarray(f, dtype=np.float64)
+    if values.ndim not in (1, 2) or len(values) != n_points:
+        raise bad_input(
+            f"A function on the points has shape ({n_points},) or ({n_points}, m).",
+            received=f"shape {values.shape}",
+            because="There must be one value for each point.",
+            hint="Evaluate f on the very points that were passed, in the same order.",
+        )
+    check_finite(values, "function values")
+    return values

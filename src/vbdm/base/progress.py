@@ -111,3 +111,16 @@ class Bar:
         if self._drawn:
             self.stream.write("\n")
         self._drawn = False
+
+
+@contextmanager
+def showing(verbose: bool) -> Iterator[None]:
+    """Show progress bars inside the `with` block, if `verbose`."""
+    if not verbose:
+        yield
+        return
+    with listening(bar := Bar()):
+        try:
+            yield
+        finally:
+            bar.close()

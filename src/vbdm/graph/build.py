@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ..base.checks import check_count, check_points
+from ..base.checks import check_count, check_points, is_auto
 from ..base.errors import RecallWarning, bad_input, warn_user
 from ..base.wording import percent
 from .distance import PRECOMPUTED, Distance, Metric
@@ -119,3 +119,35 @@ def recall_in_words(recall: float) -> str:
         f"{found} Densities come out too low, and far pairs stand in for near ones. Use an exact "
         "engine, search='auto', or raise the engine's effort."
     )
+
+
+def refuse_one_place(n_points: int, n_rows: int) -> None:
+    """Refuse data whose rows are all copies of one point."""
+    if n_points < 2:
+        raise bad_input(
+            "All points are the same.",
+            received=f"{n_rows} copies of one point",
+            because="An operator compares points with their neighbours.",
+            hint="Check the columns that were selected.",
+        )
+
+
+def refuse_changes(
+    graph: NeighborGraph, n_neighbors: Any, search: Any, metric: Any, period: Any
+) -> None:
+    """Refuse arguments that would change a graph that is already built."""
+    same_metric = metric in ("euclidean", "precomputed") or metric == graph.metric
+    asked = {
+        "n_neighbors": (n_neighbors, is_auto(n_neighbors) or n_neighbors == graph.n_neighbors),
+        "search": (search, search is None or is_auto(search)),
+        "metric": (metric, same_metric),
+        "period": (period, period is None),
+    }
+    for name, (value, is_fine) in asked.items():
+        if not is_fine:
+            raise bad_input(
+                f"`{name}` cannot change a graph that is already built.",
+                received=f"{name}={value!r} and {graph!r}",
+                because="The graph carries its own neighbours and distances.",
+                hint=f"Leave `{name}` out, or pass the points.",
+            )

@@ -13,13 +13,13 @@ from scipy.sparse import diags_array
 from ..bandwidth.dimension import Dimension
 from ..bandwidth.pilot import Pilot
 from ..bandwidth.tuning import Tuning
-from ..base.checks import FloatArray, check_finite, frozen
+from ..base.checks import FloatArray, check_function, frozen
 from ..base.errors import bad_input
 from ..graph.neighbor_graph import NeighborGraph
 from ..graph.point_set import Order
 from ..kernel.kernel import Kernel
 from ..kernel.pair_matrix import PairMatrix
-from ..settings.record import Exponents, Settings
+from ..settings.record import Settings
 from . import theory
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ class Operator:
         for c1 = 0, 1, 2 and three β.
         One sparse product, O(N k) per column; three with the deviation.
         """
-        values = self._check_function(f)
+        values = check_function(f, self.n_points)
         columns = values.reshape(len(values), -1)
         columns = columns - columns.mean(axis=0)
         inside = self.order.to_inside(columns)
@@ -311,33 +311,6 @@ class Operator:
 
     def _to_caller(self, values: FloatArray) -> FloatArray:
         return frozen(self.order.to_caller(values))
-
-    def _check_function(self, f: ArrayLike) -> FloatArray:
-        values = np.asarray(f, dtype=np.float64)
-        if values.ndim not in (1, 2) or len(values) != self.n_points:
-            raise bad_input(
-                f"A function on the points has shape ({self.n_points},) or ({self.n_points}, m).",
-                received=f"shape {values.shape}",
-                because="There must be one value for each point.",
-                hint="Evaluate f on the very points that were passed, in the same order.",
-            )
-        check_finite(values, "function values")
-        return values
-
-
-def exponents_for(
-    c1: float | None, alpha: float | None, beta: float | None, dim: float, form: str
-) -> Exponents:
-    """Return α and c1 from the one of them that is known, β and d.
-
-    Where ρ is not a power of q (β is None), α follows from c1 as if ρ were constant: c1 then steers
-    the density's own share of the drift. The bandwidth adds its share, and the c1 of both together
-    is unknown.
-    """
-    if alpha is None:
-        alpha = theory.alpha_for(c1 or 0.0, beta or 0.0, dim, form)
-    known = None if beta is None else theory.c1(alpha, beta, dim, form)
-    return Exponents(alpha, beta, known, dim)
 
 
 def normalise(

@@ -20,6 +20,7 @@ import numpy as np
 
 from ..base.checks import check_choice, check_positive
 from ..settings.method import FORMS
+from ..settings.record import Exponents
 
 
 def _drift(beta: float, dim: float, form: str) -> float:
@@ -123,3 +124,18 @@ def bounded(alpha: float, beta: float, dim: float, derived: bool = True) -> Boun
     True
     """
     return Bounded(1 - dim * beta >= 0, c2(alpha, beta, dim, derived=derived) <= 0)
+
+
+def exponents_for(
+    wanted: float | None, alpha: float | None, beta: float | None, dim: float, form: str
+) -> Exponents:
+    """Return α and c1 from the one of them that is known, β and d.
+
+    Where ρ is not a power of q (β is None), α follows from c1 as if ρ were constant: c1 then steers
+    the density's own share of the drift. The bandwidth adds its share, and the c1 of both together
+    is unknown.
+    """
+    if alpha is None:
+        alpha = alpha_for(wanted or 0.0, beta or 0.0, dim, form)
+    known = None if beta is None else c1(alpha, beta, dim, form)
+    return Exponents(alpha, beta, known, dim)
