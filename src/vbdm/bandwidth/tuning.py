@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ..base.checks import FloatArray
+from ..base.arrays import FloatArray
 from .curves import DegreeCurve, KeptCurve, SlopeCurve
 from .scaled import ScaledPairs
 

@@ -6,20 +6,10 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from .arrays import FloatArray
 from .errors import bad_input
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int32]
-BoolArray = NDArray[np.bool_]
-
-
-def frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a read-only view: results are handed out, never changed."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
 
 
 def check_points(points: ArrayLike, at_least: int = 2) -> FloatArray:

@@ -17,7 +17,7 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.special import gammainc, gammaln
 
-from .checks import FloatArray
+from .arrays import FloatArray
 from .errors import bad_input
 
 

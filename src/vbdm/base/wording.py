@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .checks import FloatArray
+from .arrays import FloatArray
 
 #: Numbers from 0.01 up to this are written without a power of ten.
 PLAIN = 1e5

@@ -19,7 +19,7 @@ from .options import ESTIMATING, PREPARING, READING, SOLVING, arguments_for, in_
 from .timing import Ledger, Screen
 
 if TYPE_CHECKING:
-    from ..base.checks import FloatArray
+    from ..base.arrays import FloatArray
     from ..io import Cloud, Preparation, Table
     from ..operator.operator import Operator
     from ..spectrum.spectrum import Spectrum

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..base.checks import FloatArray
+from ..base.arrays import FloatArray
 from ..base.errors import bad_input
 from ._checks import check_at_least, check_scale
 from ._sample import RandomState, read_only

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..base.checks import FloatArray, check_choice
+from ..base.arrays import FloatArray
+from ..base.checks import check_choice
 from ._checks import check_at_least
 from ._distribution import Distribution, tabulated
 from ._sample import Function, RandomState, Sample, Truth

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.interpolate import CubicSpline, PPoly
 
-from ..base.checks import FloatArray
+from ..base.arrays import FloatArray
 from ..base.errors import bad_input
 from ._sample import Function
 

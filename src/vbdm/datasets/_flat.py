@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import i0
 
-from ..base.checks import FloatArray, check_choice
+from ..base.arrays import FloatArray
+from ..base.checks import check_choice
 from ..base.errors import bad_input
 from ._checks import check_at_least, check_scale
 from ._circle import DENSITIES, FULL_TURN

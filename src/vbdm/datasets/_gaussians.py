@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import erfinv
 
-from ..base.checks import FloatArray, check_choice
+from ..base.arrays import FloatArray
+from ..base.checks import check_choice
 from ..base.errors import bad_input
 from ._checks import check_at_least, check_scale
 from ._sample import RandomState, Sample, Truth

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..base.checks import FloatArray, check_choice, check_real
+from ..base.arrays import FloatArray
+from ..base.checks import check_choice, check_real
 from ._checks import check_at_least
 
 Indices = NDArray[np.intp]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import gamma
 
-from ..base.checks import FloatArray
+from ..base.arrays import FloatArray
 from ..base.errors import bad_input
 from ._checks import check_at_least
 from ._harmonics import sphere_truth

@@ -13,7 +13,7 @@ from scipy.linalg import eigh_tridiagonal
 from scipy.sparse import diags_array
 from scipy.sparse.linalg import eigsh
 
-from ..base.checks import FloatArray
+from ..base.arrays import FloatArray
 from ._sample import Function, Truth
 
 # Below this share of the largest weight, rounding in the eigenvector outgrows the eigenfunction.

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
-from ..base.checks import FloatArray, frozen
+from ..base.arrays import FloatArray, frozen
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.checks import FloatArray, IntArray, frozen
+from ..base.arrays import FloatArray, IntArray, frozen
 from ..base.credit import Credit, credit_of
 from ..base.memory import MEASURED_COLUMNS
 from .distance import PRECOMPUTED, Distance

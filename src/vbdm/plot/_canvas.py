@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..base.checks import FloatArray, check_points
+from ..base.arrays import FloatArray
+from ..base.checks import check_points
 from ..base.errors import bad_input
 from ..operator.operator import Operator
 from ..spectrum.spectrum import Spectrum

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..bandwidth.curves import DegreeCurve, KeptCurve, SlopeCurve
 from ..bandwidth.tuning import Tuning
-from ..base.checks import BoolArray, FloatArray
+from ..base.arrays import BoolArray, FloatArray
 from ..base.errors import bad_input
 from ..spectrum.spectrum import Spectrum
 from ..trust.diagnose import doubtful_modes

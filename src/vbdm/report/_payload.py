@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bandwidth.curves import SlopeCurve
-from ..base.checks import FloatArray
+from ..base.arrays import FloatArray
 from ..base.plain import plain
 from ..base.wording import Style, common_style
 from ..operator.operator import Operator

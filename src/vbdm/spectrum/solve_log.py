@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..base.checks import FloatArray
+from ..base.arrays import FloatArray
 from ..base.credit import Credit
 
 

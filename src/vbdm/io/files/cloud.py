@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...base.checks import FloatArray
+from ...base.arrays import FloatArray
 from ...base.errors import bad_input
 from .columns import as_slice
 from .missing import complete_rows, row_blocks

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ...base.checks import BoolArray
+from ...base.arrays import BoolArray
 from ...base.errors import InputError, bad_input
 from ...base.threads import rows_that_fit, slices
 from .columns import as_slice

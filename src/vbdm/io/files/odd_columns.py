@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...base.checks import BoolArray, FloatArray
+from ...base.arrays import BoolArray, FloatArray
 from ...base.errors import bad_input
 from .columns import as_choice
 from .table import Table, listed

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...base.checks import FloatArray, check_choice
+from ...base.arrays import FloatArray
+from ...base.checks import check_choice
 from ...base.errors import bad_input
 from ...graph.distance import check_period
 from .cloud import Cloud, standardized, take

@@ -13,7 +13,7 @@ from typing import TextIO
 
 import numpy as np
 
-from ...base.checks import FloatArray
+from ...base.arrays import FloatArray
 from ...base.errors import InputError, bad_input
 from ...base.progress import report
 from .columns import choose

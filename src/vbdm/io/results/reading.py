@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...base.checks import FloatArray, frozen
+from ...base.arrays import FloatArray, frozen
 from ...base.errors import InputError, bad_input
 from ...base.files import PathLike
 from ...spectrum.spectrum import Spectrum

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...base.checks import frozen
+from ...base.arrays import frozen
 from .archive import Source
 from .refusals import cannot_save
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...base.checks import FloatArray
+from ...base.arrays import FloatArray
 from ...graph.distance import Distance
 from ...graph.search.approximate import ApproximateIndex, PyNNDescent
 from ...graph.search.exact import BruteForce, BruteIndex, KDTree, NeighborIndex, TreeIndex
