@@ -1,4 +1,4 @@
-"""The page: words and tables from Python, pictures from the scripts beside this file."""
+"""The page: words and tables from Python, pictures from the scripts in `page_files`."""
 
 from __future__ import annotations
 
@@ -125,8 +125,8 @@ def whole_script() -> str:
 
 
 def resource(name: str) -> str:
-    """Return a file that lies beside this one."""
-    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+    """Return the text of a file in `page_files`."""
+    return files(__package__).joinpath("page_files", name).read_text(encoding="utf-8")
 
 
 def filled(template: str, fields: Mapping[str, str]) -> str:
