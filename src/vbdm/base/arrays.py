@@ -13,7 +13,7 @@ BoolArray = NDArray[np.bool_]
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a read-only view: results are handed out, never changed."""
+    """Return a read-only view of the array, so that no reader of a result can change it."""
     view = array.view()
     view.flags.writeable = False
     return view
