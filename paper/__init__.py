@@ -2,8 +2,9 @@
 
 T. Berry and J. Harlim, *Variable bandwidth diffusion kernels* (2016), reproduced with `vbdm`. This
 is evidence, not library: it lives beside the package and uses it as anybody would (`borrowed` lists
-the exceptions). Every figure's module computes (`compute`, numbers only), draws (`draw`) and judges
-(`claims`). ``python -m paper`` makes them all.
+the exceptions). The module of each figure has three functions: `compute` returns numbers, `draw`
+makes the picture from them, and `claims` judges what the paper says. ``python -m paper`` makes all
+figures.
 
 >>> import paper
 >>> paper.load("ou_sensitivity").TITLE
@@ -17,7 +18,7 @@ from typing import cast
 
 from .base import Claim, Figure
 
-#: Figures, which are modules of this package, in the order of the paper.
+#: Names of the figures, which are modules of this package, in the order of the paper.
 FIGURES = (
     "section3",
     "ou_sensitivity",

@@ -25,7 +25,7 @@ examples:
 
 names:
 """
-#: Exit codes, those of the `vbdm` command.
+#: Exit codes, the same as those of the `vbdm` command.
 FAILED, WRONG_USE, INTERRUPTED = 1, 2, 130
 
 
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return the arguments that are understood."""
+    """Return the parser of the command's arguments."""
     made = argparse.ArgumentParser(
         "python -m paper",
         description="Make figures of the paper by its own settings, and judge its claims.",
@@ -72,7 +72,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def tell(made: Reproduction, quiet: bool) -> None:
-    """Print what was found, and which figures failed."""
+    """Print how many claims have which verdict, and which figures failed."""
     for name, reason in made.failures.items():
         complain(f"{name}: {reason}", kind="failed")
     if quiet:
@@ -91,9 +91,9 @@ def complain(text: str, kind: str = "error") -> None:
 
 
 def whole_figures(listener: progress.Listener) -> progress.Listener:
-    """Return a listener that tells another which figure is at work, and how far it is.
+    """Return a listener that passes on to another one which figure is made, and how far it is.
 
-    The rooms inside a figure report by the thousand; they are left out.
+    The many reports from stages inside a figure are left out.
     """
     place = ""
 
@@ -110,6 +110,6 @@ def whole_figures(listener: progress.Listener) -> progress.Listener:
 
 if __name__ == "__main__":
     for stream in (sys.stdout, sys.stderr):
-        # A terminal without Greek letters gets question marks, not an error.
+        # On a terminal without Greek letters, print question marks instead of failing.
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     sys.exit(main())

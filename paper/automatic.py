@@ -1,4 +1,4 @@
-"""The paper's automatic choice of ε, and how wide a range of ε does well: shared by Section 5."""
+"""The paper's automatic choice of ε, and how wide a range of ε does well, for Section 5."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .base import FloatArray, Settings
 def automatic(graph: NeighborGraph, settings: Settings, dim: float) -> Tuning:
     """Return the choice of ε where S(ε) is steepest, with the slopes that it was made from."""
     with warnings.catch_warnings():
-        # Saturated lists and isolated points are the subject here, not an accident.
+        # Saturated lists and isolated points are the subject here, so they need no warning.
         warnings.simplefilter("ignore", VbdmWarning)
         return estimate_operator(
             graph, method="paper", alpha=settings.alpha, beta=settings.beta, dim=dim
@@ -24,9 +24,9 @@ def automatic(graph: NeighborGraph, settings: Settings, dim: float) -> Tuning:
 
 
 def decades_below(epsilons: Any, errors: Any, level: float) -> float:
-    """Return over how many decades of ε the error stays below a level.
+    """Return the number of decades of ε in which the error is below a level.
 
-    The grid of ε is even on a logarithmic scale; a failed solve counts as above the level.
+    The grid of ε is regular on a logarithmic scale; a failed solve counts as above the level.
 
     >>> decades_below([0.01, 0.1, 1.0, 10.0], [0.5, 0.01, 0.02, 0.5], 0.1)
     2.0
@@ -37,10 +37,10 @@ def decades_below(epsilons: Any, errors: Any, level: float) -> float:
 
 
 def with_automatic(epsilons: FloatArray, choice: Tuning) -> FloatArray:
-    """Return a list of ε with the automatic one at its end, so that one sweep serves both."""
+    """Return the ε of a sweep with the automatic one added at the end."""
     return np.append(epsilons, choice.epsilon)
 
 
 def power_of_two(epsilon: Any) -> str:
-    """Write ε as a power of two, the way the automatic choice is printed."""
+    """Return ε as text, as a power of two, in which the paper prints the automatic choice."""
     return f"2^{round(float(np.log2(float(np.asarray(epsilon)))))}"

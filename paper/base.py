@@ -1,4 +1,4 @@
-"""What all figures of the paper share: the kernels compared, what a claim is, how it is drawn."""
+"""What all figures of the paper share: the kernels they compare, claims, colours and panels."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
-#: What a figure computes: named arrays and numbers, ready for one .npz file.
+#: Named arrays and numbers that a figure computes, ready for one .npz file.
 Numbers = dict[str, Any]
 Verdict = Literal["reproduced", "not reproduced", "depends"]
 VERDICTS: tuple[Verdict, ...] = ("reproduced", "not reproduced", "depends")
@@ -25,15 +25,15 @@ class Claim:
     where : str
         Section or figure of the paper.
     statement : str
-        What is claimed, in our words.
+        The claim, in our words.
     printed : str
-        The paper's number or word.
+        The number or word that the paper prints.
     found : str
-        Ours.
+        The number or word that we find.
     verdict : {"reproduced", "not reproduced", "depends"}
-        Computed from the numbers, never written down beforehand.
+        The verdict, computed from the numbers, never written down beforehand.
     why : str
-        The reason, and on what it depends.
+        The reason for the verdict, and what it depends on.
     """
 
     where: str
@@ -45,7 +45,7 @@ class Claim:
 
 
 class Figure(Protocol):
-    """What every figure's module offers."""
+    """The names that the module of every figure has."""
 
     TITLE: str
     CAPTION: str
@@ -56,7 +56,7 @@ class Figure(Protocol):
 
 @dataclass(frozen=True)
 class Settings:
-    """A kernel of the paper: β, and α for one operator in dimension d.
+    """A kernel of the paper: the exponents α and β for one operator in dimension d.
 
     Examples
     --------
@@ -79,14 +79,14 @@ def fixed(operator: str) -> Settings:
 
 
 def verdict(holds: bool, depends: bool = False) -> Verdict:
-    """Name the outcome; what holds in some of the cases only depends."""
+    """Return the verdict on a claim; one that holds in some cases only "depends"."""
     if depends:
         return "depends"
     return "reproduced" if holds else "not reproduced"
 
 
-# How things look: colours that people with any colour vision tell apart (Okabe and Ito), and line
-# styles that survive a grey print.
+# Looks of the curves: colours that people with any colour vision tell apart (Okabe and Ito), and
+# line styles that survive a grey print.
 VARIABLE = {"color": "#D55E00", "linestyle": "--", "label": "variable kernel (paper)"}
 FIXED = {"color": "#0072B2", "linestyle": "-", "label": "fixed kernel (paper)"}
 DEFAULT = {"color": "#009E73", "linestyle": "-.", "label": "default method, no truth used"}
@@ -96,7 +96,7 @@ TRUTH = {"color": "0.6", "linestyle": "-", "linewidth": 3.0, "label": "truth"}
 def panels(rows: int, columns: int, width: float = 3.6, height: float = 3.0) -> tuple[Any, Any]:
     """Return a figure and its axes, an array of shape (rows, columns).
 
-    The figure belongs to nobody's window: it is made without pyplot, and can be saved anywhere.
+    The figure is made without pyplot, so that it has no window and need not be closed.
     """
     from matplotlib.figure import Figure as Canvas
 
@@ -115,5 +115,5 @@ def draw_errors(axis: Any, epsilons: NDArray[Any], errors: NDArray[Any], look: A
 
 
 def number(value: Any) -> float:
-    """Return a plain float, also from an array that came back from a file."""
+    """Return a number, or an array with one entry from a file, as a plain float."""
     return float(np.asarray(value))

@@ -1,14 +1,14 @@
-"""What the figures need of `vbdm` that is not public: all of it is imported here, with the reason.
+"""Everything that the figures need of `vbdm` and that is not public, with the reason.
 
 `pilot_bandwidth`
     ρ0 of Section 3. A result holds ρ, which is a power of the density that ρ0 gives; Section 3
     makes a claim about ρ0 itself.
 `spectra_over`
-    The loop over ε that the page and the second opinion use, too, for any list of ε.
+    The loop over ε behind `vbdm.scan_epsilon` and `vbdm.second_opinion`, for any list of ε.
 `Search`, `ROUNDING`
-    The search for eigenvalues that occur several times, and the kernel value below which two points
-    count as not joined. `line` solves the package's own eigenproblem by another matrix, and has to
-    agree with it on both.
+    The search for multiple eigenvalues, and the kernel value below which two points count as not
+    joined. `line` solves the package's own eigenproblem by other matrices, and has to agree with it
+    on both.
 """
 
 from vbdm.bandwidth.pilot import pilot_bandwidth

@@ -78,7 +78,7 @@ def fitted(
 ) -> tuple[FloatArray, FloatArray]:
     """Return c2 as minus the slope of log deviation against log q, and its standard error.
 
-    A deviation from n values is known to a share of 1/√(2(n - 1)), at every q alike.
+    The relative error of a standard deviation from n values is 1/√(2(n - 1)), at every q.
     """
     x = np.log(densities) - np.log(densities).mean(axis=1, keepdims=True)
     spread = (x**2).sum(axis=1)
@@ -87,13 +87,13 @@ def fitted(
     return -slopes, np.broadcast_to(error[:, None, None], slopes.shape).copy()
 
 
-#: What the theory's next order may add to a slope: one part in 30 over the range of log q.
+#: Allowance for the next order of the theory, which may change a slope by this much.
 SLACK = 0.03
 COLOURS = ("#0072B2", "#E69F00", "#D55E00", "#009E73")
 
 
 def agrees(numbers: Numbers, formula: str) -> Any:
-    """Tell for every case whether a formula is within three standard errors of the measurement."""
+    """Return, for every case, whether a formula is within three standard errors and the slack."""
     away = np.abs(numbers["measured"] - np.asarray(numbers[formula])[:, None])
     return away < 3 * np.asarray(numbers["errors"]) + SLACK
 
@@ -148,7 +148,7 @@ def draw_exponents(axis: Any, numbers: Numbers, dim: int) -> None:
 
 
 def coloured(numbers: Numbers, dim: int) -> list[tuple[int, str]]:
-    """Return the cases of a dimension, each with its colour."""
+    """Return the numbers of the cases of a dimension, each with its colour."""
     cases = np.flatnonzero(np.asarray(numbers["dims"]) == dim)
     return [(int(i), colour) for i, colour in zip(cases, COLOURS, strict=False)]
 
@@ -181,7 +181,7 @@ def judge_formula(numbers: Numbers) -> Claim:
 
 
 def judge_fixed(numbers: Numbers) -> Claim:
-    """Say whether the fixed kernel's error grows where q → 0."""
+    """Judge whether the fixed kernel's error grows where q → 0."""
     measured = numbers["measured"][numbers["betas"] == 0]
     errors = numbers["errors"][numbers["betas"] == 0]
     return Claim(
@@ -195,7 +195,7 @@ def judge_fixed(numbers: Numbers) -> Claim:
 
 
 def judge_variable(numbers: Numbers) -> Claim:
-    """Say whether β = -1/2 keeps the error bounded."""
+    """Judge whether β = -1/2 keeps the error bounded."""
     chosen = numbers["betas"] == -0.5
     measured, errors = numbers["measured"][chosen], numbers["errors"][chosen]
     return Claim(
@@ -210,7 +210,7 @@ def judge_variable(numbers: Numbers) -> Claim:
 
 
 def judge_normaliser(numbers: Numbers) -> Claim:
-    """Say what the estimate of q_S adds to the error."""
+    """Judge what the estimate of q_S adds to the error."""
     ratios = np.asarray(numbers["deviations"][:, 0] / numbers["deviations"][:, 1])
     typical = np.exp(np.log(ratios).mean(axis=-1))
     off = np.abs(typical / numbers["predicted_ratio"] - 1).max()

@@ -8,7 +8,7 @@ What the paper leaves open, and what we took: cos θ and sin θ share an eigenva
 pair is mapped onto the true one by the best linear map before the error of sin θ is taken. The
 paper does not say how many neighbours it kept: the curves are for all pairs, the thin ones for the
 nearest third of them (500). The perturbation is drawn with five seeds (quick: two); the picture
-shows the first. `quick` uses 500 points. The default method is told that the grid is one
+shows the first. `quick` uses 500 points. The default method is told that the grid is a grid
 (``leave_one_out=False``), and nothing else.
 """
 
@@ -46,7 +46,7 @@ CAPTION = (
 KERNELS = {"variable": variable("laplacian", 1), "fixed": fixed("laplacian")}
 SAMPLINGS = ("grid", "perturbed")
 LEVELS = (1e-2, 1e-3)
-#: "Works well": at most this many times the smallest error.
+#: An ε "works well" if its error is at most this many times the smallest.
 NEARLY = 3.0
 
 
@@ -150,7 +150,7 @@ def claims(numbers: Numbers) -> tuple[Claim, ...]:
 
 
 def judge_range(numbers: Numbers, sampling: str) -> Claim:
-    """Compare how many decades of ε do well: all pairs, and the nearest third."""
+    """Compare over how many decades of ε each kernel does well, on all pairs and on a third."""
     wide, words = {}, []
     for share in ("all", "third"):
         for name in KERNELS:
@@ -230,7 +230,7 @@ def judge_automatic(numbers: Numbers) -> Claim:
 
 
 def judge_choice(numbers: Numbers) -> Claim:
-    """Say how the error at the automatic ε compares with the best one."""
+    """Judge how the error at the automatic ε compares with the best one."""
     ratios, words = [], []
     for share, label in (("all", "all pairs"), ("third", "nearest third")):
         key = f"perturbed_variable_{share}"

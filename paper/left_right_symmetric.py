@@ -57,12 +57,12 @@ def compute(
 
 def measure(place: str, graph: NeighborGraph, angle: FloatArray, dim: int) -> Numbers:
     """Return L f for every form and ε, at one point for each angle, and the largest errors."""
-    # The first point of each angle stands for all of them.
+    # On the torus many points share an angle: the first stands for all of them in the picture.
     _, chosen = np.unique(angle, return_index=True)
     applied = np.empty((len(FORMS), len(EPSILONS), len(chosen)))
     errors, medians, cut = (np.empty(applied.shape[:2]) for _ in range(3))
     with warnings.catch_warnings():
-        # Lists that end inside the kernel are part of the paper's picture; counted below.
+        # Lists that end inside the kernel are part of the paper's picture; `cut` counts them.
         warnings.simplefilter("ignore", VbdmWarning)
         for i, form in enumerate(FORMS):
             for j, epsilon in enumerate(EPSILONS):
@@ -122,7 +122,7 @@ def claims(numbers: Numbers) -> tuple[Claim, ...]:
 
 
 def judge_limit(numbers: Numbers, place: str, form: str) -> Claim:
-    """Say whether the error falls with ε, ending small against the limit itself."""
+    """Judge whether the error falls with ε, ending small against the limit itself."""
     dim, row = PLACES[place], FORMS.index(form)
     errors = np.asarray(numbers[f"{place}_errors"])[row]
     median = float(np.asarray(numbers[f"{place}_medians"])[row, -1])
@@ -147,7 +147,7 @@ def judge_limit(numbers: Numbers, place: str, form: str) -> Claim:
 
 
 def judge_cut(numbers: Numbers) -> Claim:
-    """Say at which ε the neighbour lists of the torus cut the kernel."""
+    """Judge at which ε the neighbour lists of the torus cut the kernel."""
     cut = np.asarray(numbers["torus_saturated"])
     ours, whole = (float(np.max(np.asarray(numbers[f"{p}_errors"])[:, 0])) for p in PLACES)
     spoiled, harmless = cut[:, 0].min() > 0.5, cut[:, -1] < 0.01

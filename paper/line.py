@@ -1,8 +1,9 @@
-"""The paper's method on a line with many points: the same matrices, by ways that only a line has.
+"""The paper's method on a line with many points, solved in two ways that only a line allows.
 
-Sorted points make the kernel a band, which LAPACK factorises; and a fixed Gaussian is a product of
-two narrower ones, so that all pairs, at any ε, cost some thirty numbers per point. Both solve the
-very eigenproblem of ``vbdm.estimate_operator(points, method="paper")``: a test compares them.
+Between sorted points the kernel is a band matrix, which LAPACK factorises. And a fixed Gaussian is
+the product of two narrower ones, so that all pairs, at any ε, cost some thirty numbers per point.
+Both solve the very eigenproblem of ``vbdm.estimate_operator(points, method="paper")``: a test
+compares them.
 """
 
 from __future__ import annotations
@@ -22,13 +23,14 @@ from .base import FloatArray, Settings
 from .borrowed import ROUNDING, Search
 from .sweep import Sweep, mean_squared_error, unit
 
-#: Added to all rates before the matrix is factorised: well below those that are looked for.
+#: Shift that is added to all rates -λ before the matrix is factorised, so that it is invertible;
+#: well below the rates that are sought.
 SHIFT = 0.05
-#: Wanted residual of the eigenvectors of the inverse.
+#: Largest residual of the eigenvectors of the inverse.
 TOLERANCE = 1e-8
-#: Pairs with a kernel below this are left out of a band: 0.04 % of its second moment.
+#: Kernel value below which pairs are left out of a band; they hold 0.04 % of the second moment.
 LEAST = 1e-4
-#: A band wider than this is not formed: 20,000 points would take 200 MB and seconds.
+#: Widest band that is formed, in points to one side; 20,000 points take 200 MB and seconds there.
 WIDEST = 1300
 
 Pairs = tuple[FloatArray, FloatArray]
@@ -46,8 +48,8 @@ def line_sweep(
 ) -> Sweep:
     """Run the paper's method at every ε on sorted points of a line; see `paper.sweep`.
 
-    At an ε whose kernel reaches further than `WIDEST` points nothing is computed: the error is
-    NaN there, and `saturated` is 1. The fixed kernel has no such limit.
+    Where the variable kernel reaches further than `WIDEST` points, nothing is computed: the error
+    is NaN and `saturated` is 1. The fixed kernel has no such limit.
     """
     values, exact = np.asarray(epsilons, dtype=np.float64), unit(truth)
     rho = None if settings.beta == 0 else pilot_power(x, settings.beta)
@@ -76,7 +78,7 @@ def line_sweep(
 def one_spectrum(
     x: FloatArray, rho: FloatArray | None, alpha: float, epsilon: float, n: int
 ) -> Pairs | None:
-    """Return eigenpairs by the way that fits the kernel; None if it is too wide for a band."""
+    """Return n eigenpairs of the fixed kernel (ρ = None) or of a band; None if that is too wide."""
     links = kernel_at(x, np.ones(len(x)) if rho is None else rho, epsilon, 1)
     if np.count_nonzero(links < ROUNDING) >= n - 1:
         return pieces_alone(links < ROUNDING, n)
@@ -86,7 +88,7 @@ def one_spectrum(
 
 
 def pieces_alone(gaps: NDArray[np.bool_], n: int) -> Pairs:
-    """Return what is left of the spectrum if there are n pieces: zeros, and their indicators."""
+    """Return the first n eigenpairs if there are n pieces: zeros, and indicators of the largest."""
     labels = np.concatenate([[0], np.cumsum(gaps)])
     largest = np.argsort(-np.bincount(labels), kind="stable")[:n]
     return np.zeros(n), scaled((labels[:, None] == largest).astype(np.float64))
@@ -126,7 +128,7 @@ def fixed_spectrum(x: FloatArray, alpha: float, epsilon: float, n: int) -> Pairs
     for offset in range(reach + 1):
         band[offset, : size - offset] = -small.diagonal(-offset)
     band[0] += 1 + SHIFT * epsilon
-    # The constant of L in the coordinates of the small matrix, where its eigenvalue is 1.
+    # The constant function in the coordinates of the small matrix Fᵀ D⁻¹ F, with eigenvalue 1.
     constant = half.T @ np.sqrt(degrees)
     theta, vectors = nearest(band, constant, n)
     functions = (half @ vectors) / np.sqrt(degrees)[:, None]
@@ -134,9 +136,10 @@ def fixed_spectrum(x: FloatArray, alpha: float, epsilon: float, n: int) -> Pairs
 
 
 def narrow_factors(x: FloatArray, epsilon: float, digits: float = 13.0) -> Any:
-    """Return F with F Fᵀ = exp(-(x-y)²/4ε) to so many digits, a sparse (N, m) matrix."""
+    """Return the sparse (N, m) matrix F with F Fᵀ = exp(-(x-y)²/4ε), to that many digits."""
     spread = np.sqrt(epsilon / 2)
-    # A sum over a grid errs by 2 exp(-2π² spread²/step²); a cut factor by exp(-reach²/4spread²).
+    # Two errors, with σ = √(ε/2): the sum in place of the integral errs by 2 exp(-2π² σ²/step²),
+    # and factors that are 0 beyond `reach` err by exp(-reach²/4σ²).
     step = np.pi * np.sqrt(2 / (digits * np.log(10) + 1)) * spread
     reach = 2 * np.sqrt(digits * np.log(10)) * spread
     count = int(reach / step) + 1
@@ -153,12 +156,12 @@ def narrow_factors(x: FloatArray, epsilon: float, digits: float = 13.0) -> Any:
 def band_spectrum(
     x: FloatArray, rho: FloatArray, alpha: float, epsilon: float, n: int
 ) -> Pairs | None:
-    """Return the first n eigenpairs for any bandwidth ρ, in one dimension; None if it is too wide.
+    """Return the first n eigenpairs for any bandwidth ρ; None if the band is wider than `WIDEST`.
 
     Notes
     -----
-    All pairs whose kernel exceeds `LEAST`. Cost O(N w²), w the points that a kernel reaches
-    to one side.
+    The band holds all pairs whose kernel exceeds `LEAST`. The cost is O(N w²), where w is the
+    largest number of points that a kernel reaches to one side.
     """
     width = reach_of(x, rho, epsilon)
     if width > WIDEST:
@@ -178,7 +181,7 @@ def band_spectrum(
 
 
 def kernel_at(x: FloatArray, rho: FloatArray, epsilon: float, offset: int) -> FloatArray:
-    """Return the kernel between each point and the one so many places further."""
+    """Return the kernel between each point and the one `offset` places further, (N - offset,)."""
     end = len(x) - offset
     return np.asarray(
         np.exp(-((x[offset:] - x[:end]) ** 2) / (4 * epsilon * rho[offset:] * rho[:end]))
@@ -186,7 +189,7 @@ def kernel_at(x: FloatArray, rho: FloatArray, epsilon: float, offset: int) -> Fl
 
 
 def reach_of(x: FloatArray, rho: FloatArray, epsilon: float) -> int:
-    """Return how many places further, at most, the kernel is more than `LEAST`."""
+    """Return the largest number of places over which the kernel exceeds `LEAST`."""
     offset = 1
     while offset < len(x) and kernel_at(x, rho, epsilon, offset).max() > LEAST:
         offset = min(len(x), int(1.1 * offset) + 1)
@@ -211,7 +214,7 @@ def scale_band(band: FloatArray, factor: FloatArray) -> None:
 
 
 def nearest(band: FloatArray, constant: FloatArray, n: int) -> Pairs:
-    """Return the n smallest eigenpairs of a positive definite band; the first one is known."""
+    """Return the n smallest eigenpairs of a positive definite band, given the first eigenvector."""
     known = (constant / np.linalg.norm(constant))[:, None]
     factors = cholesky_banded(band, lower=True, overwrite_ab=True, check_finite=False)
 
@@ -224,5 +227,5 @@ def nearest(band: FloatArray, constant: FloatArray, n: int) -> Pairs:
 
 
 def scaled(functions: FloatArray) -> FloatArray:
-    """Scale columns to mean square 1."""
+    """Return the functions scaled to mean square 1, column by column."""
     return np.asarray(functions / np.sqrt(np.mean(functions**2, axis=0)))

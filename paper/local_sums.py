@@ -18,23 +18,23 @@ BETAS = {
     2: (0.0, -1 / 4, -1 / 2),
     3: (0.0, -1 / 4, -1 / 2, -1 / 3),
 }
-#: The sample reaches this far from the query point, the outer sum this far, in units of √ε ρ.
+#: Distances from the query point, in units of √ε ρ, to which the sample and the outer sum reach.
 REACH, NEAR = 8.0, 4.5
 #: The kernel's standard deviation √(2ε) ρ at its widest; q falls by e over a length of 1.
 WIDTH = 0.02
-#: Expected Σ_j K(x, x_j) at the query point where it is smallest.
+#: Expected Σ_j K(x, x_j) at that query point where it is smallest.
 FEWEST = 30.0
 DECADES = 3.0
-#: How much Σ_j K may vary over the query points: it sets the cost, which grows with d.
+#: Largest ratio of Σ_j K between query points, by dimension; it sets the cost, which grows with d.
 SPAN = {1: 30.0, 2: 15.0, 3: 10.0}
 LEVELS = 5
-#: Pairs whose kernel is computed at a time: fits the cache.
+#: Number of pairs whose kernel is computed at a time, chosen to fit the cache.
 BLOCK = 2**17
 
 
 @dataclass(frozen=True)
 class Setup:
-    """One pair of dimension and β: where L f is measured, and with what ε and N."""
+    """One pair of dimension and β: the densities q at which L f is measured, and ε and N there."""
 
     dim: int
     beta: float
@@ -59,14 +59,17 @@ class Setup:
 
 
 def setups() -> Iterator[Setup]:
-    """Yield every pair of dimension and β."""
+    """Yield the setups of all pairs of dimension and β."""
     for dim, betas in BETAS.items():
         for beta in betas:
             yield Setup.of(dim, beta)
 
 
 def draw_around(setup: Setup, density: float, rng: np.random.Generator) -> FloatArray:
-    """Draw what a sample of N points leaves near a point: places relative to it, itself first."""
+    """Draw the points of a sample that lie near a query point, (n, d), relative to it; it is first.
+
+    A sample of N points on average is a Poisson process, of which only a ball need be drawn.
+    """
     dim = setup.dim
     radius = REACH * np.sqrt(setup.epsilon) * density**setup.beta
     ball = np.pi ** (dim / 2) / gamma(dim / 2 + 1) * radius**dim
@@ -82,7 +85,7 @@ def draw_around(setup: Setup, density: float, rng: np.random.Generator) -> Float
 def normalisers(
     places: FloatArray, bandwidth: FloatArray, epsilon: float, n_rows: int
 ) -> FloatArray:
-    r"""Return :math:`q_S(x_j) = Σ_l K(x_j, x_l) / ρ(x_j)^d` at the first places (Section 3)."""
+    r"""Return :math:`q_S(x_j) = Σ_l K(x_j, x_l) / ρ(x_j)^d` for the first rows (Section 3)."""
     scale, squares = 1 / bandwidth, np.einsum("ij,ij->i", places, places)
     sums = np.empty(n_rows)
     step = max(1, BLOCK // len(places))
@@ -112,7 +115,7 @@ def apply_at_first(
     beta, epsilon : float
         Settings of the kernel.
     near : float
-        The outer sum goes over points within this distance of the first.
+        Distance from the first point within which the outer sum takes points.
 
     Returns
     -------

@@ -35,7 +35,7 @@ CAPTION = (
 OPERATORS = ("laplacian", "generator")
 SAMPLINGS = ("grid", "random")
 EPSILONS = (0.1, 0.01, 0.005)
-#: For a bandwidth made from a potential, which is 1 on average: ε means more there.
+#: Values of ε for the bandwidth from a potential; ρ is 1 on average there, not 2.4 as from q.
 SMALL_EPSILONS = (0.004, 0.002, 0.001)
 COLOURS = ("#0072B2", "#009E73", "#D55E00")
 
@@ -56,15 +56,16 @@ def compute(quick: bool = False, n_points: int | None = None) -> Numbers:
 
 
 def measure(sampling: str, sample: Sample) -> Numbers:
-    """Return L f in the order of the angle, with the error's size, for estimated and true ρ."""
+    """Return L f in the order of the angles, and its errors for the estimated and the true ρ."""
     angle = sample.parameters[:, 0]
     order, n = np.argsort(angle), len(angle)
-    # At ε = 0.1 the kernel spans the circle, so all pairs: three quarters of them change the curve.
+    # All pairs are needed: at ε = 0.1 the kernel spans the circle, and three quarters of the pairs
+    # give another curve.
     graph = neighbors(sample.points, n)
     shape = (len(OPERATORS), len(EPSILONS))
     applied, errors, exact, cut = np.empty((*shape, n)), *(np.empty(shape) for _ in range(3))
     default, known = np.empty((len(OPERATORS), n)), np.empty(len(OPERATORS))
-    scatter = 0.0  # of the estimated ρ about the true one, the same for both operators
+    scatter = 0.0  # deviation of estimated ρ over true ρ, the same for both operators
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", VbdmWarning)
         for i, name in enumerate(OPERATORS):
@@ -94,7 +95,7 @@ def measure(sampling: str, sample: Sample) -> Numbers:
 
 
 def errors_with_potential(sample: Sample) -> FloatArray:
-    """Return the errors of Δf - ∇U·∇f for U = sin 2θ, which has nothing to do with q."""
+    """Return the errors of Δf - ∇U·∇f for the potential U = sin 2θ, which is unrelated to q."""
     angle = sample.parameters[:, 0]
     truth = -np.sin(angle) - 2 * np.cos(2 * angle) * np.cos(angle)
     graph = neighbors(sample.points, min(len(angle), 3000))
@@ -148,7 +149,7 @@ def claims(numbers: Numbers) -> tuple[Claim, ...]:
 
 
 def judge_limit(numbers: Numbers, name: str) -> Claim:
-    """Say whether the error falls with ε and ends small."""
+    """Judge whether the error falls with ε and ends small."""
     row = OPERATORS.index(name)
     grid, drawn = (np.asarray(numbers[f"{s}_errors"])[row] for s in SAMPLINGS)
     falls = bool((np.diff(grid) < 0).all())
@@ -172,7 +173,7 @@ def judge_limit(numbers: Numbers, name: str) -> Claim:
 
 
 def number_of(numbers: Numbers, key: str, index: int = 0) -> float:
-    """Return one entry of an array, or the only one, as a plain number."""
+    """Return one entry of a named array, or a single number, as a plain float."""
     return float(np.ravel(numbers[key])[index])
 
 
@@ -199,7 +200,7 @@ def judge_density(numbers: Numbers) -> Claim:
 
 
 def judge_potential(numbers: Numbers) -> Claim:
-    """Say whether a given potential sets the drift, whatever the sampling."""
+    """Judge whether a given potential sets the drift, whatever the sampling."""
     errors = np.asarray(numbers["potential_errors"])
     order = np.log(errors[0] / errors[-1]) / np.log(SMALL_EPSILONS[0] / SMALL_EPSILONS[-1])
     return Claim(

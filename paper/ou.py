@@ -1,4 +1,4 @@
-"""What the Ornstein-Uhlenbeck figures share: the points, the truth, the default method, panels."""
+"""What the Ornstein-Uhlenbeck figures share: points, truth, the default method, parts of panels."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from vbdm import datasets
 from .base import FIXED, TRUTH, VARIABLE, FloatArray, Numbers, fixed, variable
 from .sweep import default_function, unit
 
-#: The fourth eigenfunction, counted from 0: H3 = (x³ - 3x)/√6, with eigenvalue -3.
+#: Number of the eigenfunction H3 = (x³ - 3x)/√6, counted from 0; its eigenvalue is -3.
 H3 = 3
-#: What a reader of a plot calls agreement, and what is no agreement at all.
+#: Mean squared errors below which curves in a plot agree, and above which they do not at all.
 GOOD, REASONABLE = 0.01, 0.1
-#: Why the fixed kernel finds the function at ε where its eigenvalues are wrong.
+#: The reason why the fixed kernel finds the function at ε where its eigenvalues are wrong.
 COINCIDENCE = (
     "A Gaussian kernel on Gaussian data has nearly Hermite polynomials as eigenfunctions at any ε, "
     "so that large ε, which links the sparse points, costs only the eigenvalues: a coincidence of "
@@ -41,7 +41,7 @@ def hermite(x: FloatArray) -> FloatArray:
 def default_on_line(
     x: FloatArray, where: NDArray[np.bool_] | None = None, **settings: Any
 ) -> Numbers:
-    """Return what the default method finds for H3, with the error over some or all points."""
+    """Return what the default method finds for H3, with its error over the points in `where`."""
     exact = hermite(x)
     function, eigenvalues, epsilon = default_function(
         x[:, None], "generator", exact, [H3], **settings
@@ -56,7 +56,7 @@ def default_on_line(
 
 
 def prefixed(prefix: str, numbers: Numbers) -> Numbers:
-    """Put a prefix before all names."""
+    """Return the numbers with a prefix before all names."""
     return {f"{prefix}_{name}": value for name, value in numbers.items()}
 
 
@@ -69,7 +69,7 @@ def draw_truth(axis: Any, x: FloatArray) -> None:
 
 
 def room_below(axis: Any) -> None:
-    """Put the legend of an error curve beneath it, where no curve is."""
+    """Make space below the error curves and put their legend there."""
     low, high = axis.get_ylim()
     axis.set_ylim(low * (low / high) ** 0.45, high)
     axis.legend(fontsize=6.5, loc="lower left")

@@ -1,7 +1,7 @@
 """OU on the line, N = 20,000: the error against ε, and each kernel at its best.
 
 Settings of the paper: the quantile grid with 20,000 points, fixed kernel α = 1/2, β = 0 and
-variable kernel α = -1/4, β = -1/2, ε chosen with the truth in hand.
+variable kernel α = -1/4, β = -1/2, ε chosen by the smallest error against the truth.
 
 What the paper leaves open: how many neighbours it kept. Here the fixed kernel sees all pairs, at
 any ε, and, as a thin line, only the nearest `FEW` points, because that decides what it gives at
@@ -44,7 +44,7 @@ CAPTION = (
     "thin line: the fixed kernel on the 200 nearest neighbours only. Middle: both kernels at their "
     "best ε. Right: the default method, which does not know the truth."
 )
-#: Neighbours in the truncated variant of the fixed kernel.
+#: Number of neighbours in the truncated variant of the fixed kernel.
 FEW = 200
 FEWER_POINTS = 2000
 
@@ -102,13 +102,13 @@ def where(numbers: Numbers) -> str:
 
 
 def best_of(numbers: Numbers, name: str) -> tuple[int, float, float]:
-    """Return the place of the smallest error in a sweep, the error, and its ε."""
+    """Return the index of the smallest error in a sweep, the error, and its ε."""
     i = int(np.nanargmin(numbers[f"{name}_errors"]))
     return i, number(numbers[f"{name}_errors"][i]), number(numbers[f"{name}_epsilons"][i])
 
 
 def judge_fixed(numbers: Numbers) -> Claim:
-    """Say whether the fixed kernel fails at every ε, with all pairs and with few neighbours."""
+    """Judge whether the fixed kernel fails at every ε, with all pairs and with few neighbours."""
     i, error, epsilon = best_of(numbers, "fixed")
     few = best_of(numbers, "few")[1]
     rate = number(numbers["fixed_eigenvalues"][i, H3])
@@ -127,7 +127,7 @@ def judge_fixed(numbers: Numbers) -> Claim:
 
 
 def judge_variable(numbers: Numbers) -> Claim:
-    """Say over how wide a range of ε the variable kernel is excellent."""
+    """Judge over how wide a range of ε the variable kernel is excellent."""
     _, error, epsilon = best_of(numbers, "variable")
     wide = decades_below(numbers["variable_epsilons"], numbers["variable_errors"], GOOD)
     return Claim(

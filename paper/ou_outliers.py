@@ -2,9 +2,9 @@
 
 Settings of the paper: quantile grids with N = 1000, 10,000 and 100,000, of which the √N points of
 smallest probability, those farthest out, are removed; fixed kernel α = 1/2, β = 0; error over the
-points with |x| ≤ 2; a power law through the three errors. ε is not printed: we choose it with the
-truth in hand, from all pairs. Beside it the variable kernel on all 1000 points, and the default
-method on all points of each set.
+points with |x| ≤ 2; a power law through the three errors. ε is not printed: we take that of the
+smallest error, with all pairs. For comparison there are the variable kernel on all 1000 points, and
+the default method on all points of each set.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ CAPTION = (
 )
 WHERE = "Section 4, outlier figure"
 SIZES = (1000, 10_000, 100_000)
-#: The variable kernel's error on 1000 points, and the extrapolated number, as printed.
+#: The error of the variable kernel on 1000 points, and the extrapolated number of points at which
+#: the fixed kernel reaches it, as the paper prints them.
 PRINTED_ERROR, PRINTED_POINTS = 0.002, 6e7
 
 
@@ -81,7 +82,7 @@ def power_law(sizes: FloatArray, errors: FloatArray) -> tuple[float, float]:
 
 
 def points_needed(numbers: Numbers, error: float) -> float:
-    """Return at how many points the power law reaches an error."""
+    """Return the number of points at which the power law reaches an error."""
     slope, start = power_law(numbers["sizes"], numbers["removed"])
     return float(10 ** ((np.log10(error) - start) / slope)) if slope < 0 else np.inf
 
@@ -101,7 +102,7 @@ def interval_rates(edge: float, absorbing: bool, n: int = 4, cells: int = 2000) 
     diagonal = np.zeros(cells)
     diagonal[:-1] += flow
     diagonal[1:] += flow
-    if absorbing:  # the wall is half a cell away
+    if absorbing:  # the wall is half a cell from the centre of the last cell
         diagonal[[0, -1]] += 2 * np.exp(-(edge**2) / 2) / step
     root = np.sqrt(mass)
     rates = eigh_tridiagonal(
@@ -192,7 +193,7 @@ def judge_points_needed(numbers: Numbers) -> Claim:
 
 
 def judge_removal(numbers: Numbers) -> Claim:
-    """Say what the removal does to the error where the data is dense."""
+    """Judge what the removal does to the error where the data is dense."""
     removed, kept = (number(numbers[key][-1]) for key in ("removed", "kept"))
     return Claim(
         WHERE,
@@ -205,7 +206,7 @@ def judge_removal(numbers: Numbers) -> Claim:
 
 
 def judge_small_sets(numbers: Numbers) -> Claim:
-    """Say whether the removal improves the smallest set."""
+    """Judge whether the removal improves the smallest set."""
     removed, kept = (number(numbers[key][0]) for key in ("removed", "kept"))
     return Claim(
         WHERE,
@@ -218,7 +219,7 @@ def judge_small_sets(numbers: Numbers) -> Claim:
 
 
 def judge_edge(numbers: Numbers) -> Claim:
-    """Say whether the second eigenvalue is that of an absorbing or of a reflecting edge."""
+    """Judge whether the second eigenvalue is that of an absorbing or of a reflecting edge."""
     edge, measured = number(numbers["edge"][-1]), number(numbers["eigenvalues"][-1][1])
     absorbing, reflecting = (interval_rates(edge, kind)[1] for kind in (True, False))
     absorbs = abs(measured - absorbing) < abs(measured - reflecting)

@@ -4,9 +4,9 @@ Settings of the paper: a standard normal in R² (our seed 0), variable kernel α
 fixed kernel α = 1/2, β = 0, ε by the smallest error. xy shares its eigenvalue -2 with two others:
 modes 4 to 6 are mapped onto the three by the best orthogonal map, as Section 3 says.
 
-Neighbours: as many as the kernel reaches, at most 1500 (`saturated` tells where that cuts). At
-large ε, where the fixed kernel reaches more, all pairs are taken through narrower Gaussians
-(`paper.line`). `quick` has 3000 points.
+Each point has as many neighbours as the kernel reaches, at most 1500 (`saturated` tells where that
+cuts the kernel). At large ε, where the fixed kernel reaches more, all pairs are taken as products
+of narrower Gaussians (`paper.line`). `quick` has 3000 points.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ CAPTION = (
     "ε, and the default method. Last: mean squared error against ε; thin: the fixed kernel where "
     "its neighbour lists are cut."
 )
-#: Modes with eigenvalue -2, counted from 0, and which of the true ones is xy.
+#: Numbers of the modes with eigenvalue -2, counted from 0, and the place of xy among the true ones.
 MODES, XY = [3, 4, 5], 0
-#: Where the fixed kernel takes all pairs.
+#: Smallest ε at which the fixed kernel takes all pairs.
 LARGE = 0.02
 
 
@@ -104,7 +104,7 @@ def fixed_plane_spectrum(
     """Return the first n eigenpairs of the fixed kernel on all pairs of points of a plane.
 
     The kernel is a product over the coordinates, and so are its factors (see
-    `paper.line.fixed_spectrum`). Without a factorisation: meant for ε above 0.01.
+    `paper.line.fixed_spectrum`). Nothing is factorised, so it is meant for ε above 0.01.
     """
     across, along = (narrow_factors(column, epsilon, 6.5) for column in points.T)
     F = rows_multiplied(across, along)
@@ -132,9 +132,9 @@ def rows_multiplied(first: Any, second: Any) -> Any:
 
 
 def best_fixed(numbers: Numbers) -> tuple[float, float, FloatArray, FloatArray]:
-    """Return error, ε, function and eigenvalues of the fixed kernel: of all pairs or of the lists.
+    """Return error, ε, function and eigenvalues of the fixed kernel at its best ε.
 
-    Lists count only where they are not cut.
+    Results are from all pairs, or from neighbour lists where these do not cut the kernel.
     """
     whole = np.where(numbers["cut_saturated"] <= 0.05, numbers["cut_errors"], np.nan)
     from_lists = np.nanmin(whole, initial=np.inf)
@@ -194,7 +194,7 @@ def where(numbers: Numbers) -> str:
 
 
 def judge_variable(numbers: Numbers) -> Claim:
-    """Say how close the variable kernel comes at its best ε."""
+    """Judge how close the variable kernel comes at its best ε."""
     i = int(np.nanargmin(numbers["variable_errors"]))
     error, epsilon = (number(numbers[f"variable_{key}"][i]) for key in ("errors", "epsilons"))
     rates = numbers["variable_eigenvalues"][i]
@@ -211,7 +211,7 @@ def judge_variable(numbers: Numbers) -> Claim:
 
 
 def judge_fixed(numbers: Numbers) -> Claim:
-    """Say whether the fixed kernel fails at every ε, with all pairs and with cut lists."""
+    """Judge whether the fixed kernel fails at every ε, with all pairs and with cut lists."""
     error, epsilon, _, rates = best_fixed(numbers)
     cut = number(np.nanmin(numbers["cut_errors"]))
     poor = [error > REASONABLE, cut > REASONABLE]
@@ -227,5 +227,5 @@ def judge_fixed(numbers: Numbers) -> Claim:
 
 
 def listed(values: Any) -> str:
-    """Write numbers with two digits."""
+    """Return numbers as text, with two digits each."""
     return ", ".join(f"{value:.2f}" for value in values)

@@ -4,10 +4,10 @@ Settings of the paper: ten sets of independent normal points (our seeds 0 to 9),
 1e-5 to 1, for each set and kernel the one of smallest error; fixed kernel α = 1/2, β = 0, variable
 kernel α = -1/4, β = -1/2.
 
-The fixed kernel sees all pairs. The variable kernel sees all that it reaches; where that is more
-than 1300 points to one side nothing is computed: its smallest error lies at far smaller ε. The
-paper kept the nearest neighbours only and does not say how many: the first set is also run with
-the fixed kernel on 200 of them. `quick` takes four sets of 5000 points and 17 values.
+The fixed kernel sees all pairs. The variable kernel sees all pairs that it reaches; where it
+reaches more than 1300 points to one side nothing is computed, as its smallest error lies at far
+smaller ε. The paper kept the nearest neighbours only and does not say how many: the first set is
+also run with the fixed kernel on 200 of them. `quick` takes four sets of 5000 points and 17 values.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ CAPTION = (
 )
 #: A set whose error exceeds this many times the median is particularly poor.
 POOR = 3.0
-#: For the question whether more data helps.
+#: Number of points in smaller sets, for the question whether more data helps.
 FEWER_POINTS = 2000
 
 
@@ -85,7 +85,7 @@ def with_few_neighbors(x: FloatArray, epsilons: FloatArray) -> FloatArray:
 
 
 def names() -> tuple[str, ...]:
-    """Return what is collected from every set."""
+    """Return the names of the numbers that are collected from every set."""
     each = [f"{k}_{what}" for k in KERNELS for what in ("errors", "functions", "eigenvalues")]
     return ("x", *each, "fewer_best", "default_functions", "default_best")
 
@@ -197,5 +197,5 @@ def judge_poor_set(numbers: Numbers) -> Claim:
 
 
 def span(errors: Any) -> str:
-    """Write the smallest, median and largest error."""
+    """Return the smallest, the median and the largest error, as text."""
     return f"{np.min(errors):.2g} to {np.max(errors):.2g}, median {np.median(errors):.2g}"

@@ -40,7 +40,7 @@ CAPTION = (
 )
 WHERE = "Section 4, sensitivity figure (N = 2000)"
 LEVELS = (GOOD, REASONABLE)
-#: ε of the fixed kernel over that of the variable one.
+#: Ratio of ε of the fixed kernel to ε of the variable one.
 RATIO = 50
 SHOWN = np.array([1e-5, 3e-5, 1e-4, 3e-4, 1e-3])
 FACTOR = {"variable": 1, "fixed": RATIO}
@@ -102,7 +102,7 @@ def claims(numbers: Numbers) -> tuple[Claim, ...]:
 
 
 def judge_fixed(numbers: Numbers) -> Claim:
-    """Say whether the fixed kernel finds the function at its best ε."""
+    """Judge whether the fixed kernel finds the function at its best ε."""
     i = int(np.nanargmin(numbers["fixed_errors"]))
     error, epsilon = (number(numbers[f"fixed_{key}"][i]) for key in ("errors", "epsilons"))
     return Claim(
@@ -129,7 +129,7 @@ def judge_accuracy(numbers: Numbers) -> Claim:
 
 
 def judge_range(numbers: Numbers) -> Claim:
-    """Compare how many decades of ε do well, for two meanings of well."""
+    """Compare over how many decades of ε each kernel does well, for two meanings of "well"."""
     wide = {
         kernel: [
             decades_below(numbers[f"{kernel}_epsilons"], numbers[f"{kernel}_errors"], level)
@@ -157,7 +157,7 @@ def judge_range(numbers: Numbers) -> Claim:
 
 
 def judge_stationarity(numbers: Numbers) -> Claim:
-    """Say over how many decades of ε the eigenvalue stays where it should be."""
+    """Judge over how many decades of ε the eigenvalue stays where it should be."""
     fixed, variable = steady(numbers, "fixed"), steady(numbers, "variable")
     return Claim(
         WHERE,
@@ -172,6 +172,6 @@ def judge_stationarity(numbers: Numbers) -> Claim:
 
 
 def steady(numbers: Numbers, kernel: str) -> float:
-    """Return over how many decades of ε the fourth eigenvalue is within 5 % of -3."""
+    """Return the number of decades of ε in which the fourth eigenvalue is within 5 % of -3."""
     off = np.abs(numbers[f"{kernel}_eigenvalues"][:, H3] / -3 - 1)
     return decades_below(numbers[f"{kernel}_epsilons"], np.nan_to_num(off, nan=9.0), 0.05)

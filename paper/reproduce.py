@@ -17,26 +17,26 @@ from vbdm import errors, progress
 from . import FIGURES, load
 from .base import VERDICTS, Claim
 
-#: Beside the numbers of a figure: whether they are those of a quick run.
+#: Name under which the numbers of a figure store whether they are from a quick run.
 SIZE = "quick"
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What was made.
+    """The outcome of a run: files, claims and failures.
 
     Attributes
     ----------
     folder : Path
-        Where the files are.
+        The folder of all files.
     files : tuple of Path
-        All of them.
+        The files that were written.
     claims : tuple of (str, Claim)
-        Every claim with the name of its figure.
+        Names of figures, and claims about them.
     seconds : dict
-        How long each figure took.
+        Seconds that each figure took, by name.
     failures : dict
-        Figures that could not be made, with the reason; nothing is left out silently.
+        Reasons why figures could not be made, by name; nothing is left out silently.
     """
 
     folder: Path
@@ -53,7 +53,7 @@ class Reproduction:
 def reproduce(
     names: Sequence[str] | None = None, out: str | Path = "reproduction", quick: bool = False
 ) -> Reproduction:
-    """Compute, draw and judge figures of the paper, and write what comes out.
+    """Compute, draw and judge figures of the paper, and write them into a folder.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def write_tables(made: Reproduction, quick: bool) -> list[Path]:
 
 
 def write_whole(path: Path, content: bytes) -> Path:
-    """Write a file that appears when it is complete; an earlier one stays until then."""
+    """Write a file, which replaces an earlier one only when it is complete."""
     unfinished = path.with_name(f".{path.name}.part")
     try:
         unfinished.write_bytes(content)

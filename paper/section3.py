@@ -1,10 +1,10 @@
 """Section 3: what the algorithm is said not to depend on, and one balance of errors.
 
 OU on the line, quantile grid with N = 2000, variable kernel α = -1/4, β = -1/2, all pairs unless
-neighbours are the question: the error of the fourth eigenfunction against ε for k0 from 8 to 64,
-and against the number of neighbours. Then how ε0, the square of the mean ρ0, falls with N in one
-and two dimensions, beside the exponent that the two printed error terms balance at. `quick` has
-1000 points and fewer ε.
+neighbours are the question. Two panels show the error of the fourth eigenfunction: against ε for k0
+from 8 to 64, and against the number of neighbours. The third shows how ε0, the square of the mean
+ρ0, falls with N in one and two dimensions, beside the exponent at which the two printed error terms
+balance. `quick` has 1000 points and fewer ε.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ CAPTION = (
 )
 WHERE = "Section 3"
 DENSITY_NEIGHBORS = (8, 16, 32, 64)
-#: The ε at which neighbour lists are cut: good with all pairs.
+#: The ε at which neighbour lists are cut; it is a good one with all pairs.
 EPSILON = 1e-4
-#: In the middle of the range of good ε.
+#: An ε in the middle of the range of good ones.
 PLATEAU = 3e-5
 COLOURS = ("#D55E00", "#E69F00", "#56B4E9", "#0072B2")
 
@@ -106,14 +106,16 @@ def conjugation_residual(x: FloatArray) -> float:
 
 
 def width_ratio(x: FloatArray, epsilon: float) -> float:
-    """Return the pilot kernel's squared width 2 ρ0² over that of the kernel, 4 ε ρ²: medians."""
+    """Return the squared width of the pilot kernel, 2 ρ0², over the kernel's, 4 ε ρ² (medians)."""
     graph = neighbors(x[:, None], min(len(x), 64))
     pilot = 2 * np.median(pilot_bandwidth(graph, 8) ** 2)
     return float(pilot / np.median(4 * epsilon * pilot_power(x, -0.5) ** 2))
 
 
 def imbalance(exponent: float, dim: float) -> float:
-    """Return the exponent of ε0 less that of N^(-1/2) ε0^(-d/4) if ε0 = N^exponent; 0 in balance.
+    """Return the exponent of N in ε0 minus that in N^(-1/2) ε0^(-d/4), where ε0 = N^exponent.
+
+    It is 0 where the two error terms balance.
 
     Examples
     --------
@@ -129,7 +131,7 @@ def slope(sizes: Any, values: Any) -> float:
 
 
 def draw(numbers: Numbers) -> Any:
-    """Draw the three dependences."""
+    """Draw the three panels: k0, the number of neighbours, and N."""
     figure, axes = panels(1, 3, width=4.2)
     draw_density_neighbors(axes[0, 0], numbers)
     draw_neighbors(axes[0, 1], numbers)
@@ -206,7 +208,7 @@ def judge_density_neighbors(numbers: Numbers) -> Claim:
 
 
 def judge_neighbors(numbers: Numbers) -> Claim:
-    """Say what cutting the neighbour lists does to the fourth eigenvalue."""
+    """Judge what cutting the neighbour lists does to the fourth eigenvalue."""
     rates, untouched = numbers["count_rates"], numbers["count_saturated"] == 0
     off = np.abs(rates / rates[-1] - 1)
     change, lost = number(np.max(off[untouched])), number(np.max(off))
@@ -225,7 +227,7 @@ def judge_neighbors(numbers: Numbers) -> Claim:
 
 
 def judge_balance() -> Claim:
-    """Say whether the printed exponent balances the printed error terms: arithmetic alone."""
+    """Judge whether the printed exponent balances the printed error terms: arithmetic alone."""
     printed, balanced = ([-1 / (n * (1 + d / 4)) for d in (1, 2)] for n in (1, 2))
     balances = all(abs(imbalance(e, d)) < 1e-9 for e, d in zip(printed, (1, 2), strict=True))
     return Claim(
@@ -256,7 +258,7 @@ def judge_pilot_scale(numbers: Numbers) -> Claim:
 
 
 def judge_conjugation(numbers: Numbers) -> Claim:
-    """Say whether eigenvectors of L̂ give those of L."""
+    """Judge whether eigenvectors of L̂ give those of L."""
     residual = number(numbers["eigenvector_residual"])
     return Claim(
         WHERE,

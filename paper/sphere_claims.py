@@ -7,16 +7,17 @@ import numpy as np
 from .automatic import decades_below, power_of_two
 from .base import Claim, Numbers, number, verdict
 
-#: An error of half the mean square of the function: the shape is lost.
+#: Error, as a share of the function's mean square, at which the shape is lost.
 POOR = 0.5
-#: A twentieth: the eye sees the right shape.
+#: Error, as such a share, at which the eye sees the right shape.
 GOOD = 0.05
-#: "Nearly optimal": at most this many times the smallest error.
+#: An ε is "nearly optimal" if its error is at most this many times the smallest.
 NEARLY = 3.0
 LEVELS = (0.1, 0.01)
-#: A second eigenvalue this small, where the truth is -2, means two pieces that hardly touch.
+#: A second eigenvalue smaller in size than this, where the truth is -2, means two pieces that
+#: hardly touch.
 APART = 0.1
-#: The fixed kernel's width √(4ε) is the sphere's radius at this ε.
+#: The ε at which the width √(4ε) of the fixed kernel is the sphere's radius.
 NARROW = 0.25
 
 
@@ -34,9 +35,10 @@ def claims(numbers: Numbers) -> tuple[Claim, ...]:
 
 
 def judge_range(numbers: Numbers) -> Claim:
-    """Compare how many decades of ε do well on the covariance shown.
+    """Compare over how many decades of ε each kernel does well on the covariance shown.
 
-    Counted twice for the fixed kernel: over all ε, and over kernels narrower than the sphere.
+    For the fixed kernel they are counted twice: over all ε, and where it is narrower than the
+    sphere.
     """
     epsilons = np.asarray(numbers["epsilons"])
     errors = {name: np.asarray(numbers[f"{name}_errors"]) for name in ("variable", "fixed")}
@@ -67,7 +69,7 @@ def wider(ours: list[float], theirs: list[float]) -> bool:
 
 
 def judge_variable(numbers: Numbers) -> Claim:
-    """Say how good the automatic ε is for the variable kernel."""
+    """Judge how good the automatic ε is for the variable kernel."""
     ratios = np.asarray(numbers["every_variable_error"]) / np.asarray(
         numbers["every_variable_best"]
     )
@@ -90,12 +92,12 @@ def judge_variable(numbers: Numbers) -> Claim:
 
 
 def values(numbers: Numbers, key: str) -> str:
-    """Write the three eigenvalues after 0."""
+    """Return the three eigenvalues after 0, as text."""
     return ", ".join(f"{value:.2f}" for value in np.asarray(numbers[key])[1:4])
 
 
 def judge_fixed(numbers: Numbers) -> Claim:
-    """Say how bad the automatic ε is for the fixed kernel."""
+    """Judge how bad the automatic ε is for the fixed kernel."""
     errors = np.asarray(numbers["every_fixed_error"])
     poor = errors > POOR
     behind = int(np.sum(errors > np.asarray(numbers["every_variable_error"])))
@@ -113,7 +115,7 @@ def judge_fixed(numbers: Numbers) -> Claim:
 
 
 def judge_disconnected(numbers: Numbers) -> Claim:
-    """Say whether the fixed kernel's failure is that points come apart."""
+    """Judge whether the fixed kernel's failure is that points come apart."""
     errors, gaps = np.asarray(numbers["every_fixed_error"]), np.asarray(numbers["every_fixed_gap"])
     failed = errors > POOR
     apart = np.abs(gaps) < APART
@@ -129,7 +131,7 @@ def judge_disconnected(numbers: Numbers) -> Claim:
 
 
 def judge_tuned(numbers: Numbers) -> Claim:
-    """Say whether a tuned fixed kernel works."""
+    """Judge whether a tuned fixed kernel works."""
     best = np.asarray(numbers["every_fixed_best"])
     good = best < GOOD
     rates = values(numbers, "fixed_best_eigenvalues")

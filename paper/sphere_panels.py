@@ -32,11 +32,11 @@ def draw(numbers: Numbers) -> Any:
 
 
 def draw_cloud(axis: Any, numbers: Numbers, key: str, title: str) -> None:
-    """Draw the points, or what the eigenfunctions make of them, in the colours of their height."""
+    """Draw the points, or three eigenfunctions in their place, coloured by the points' height."""
     points = np.asarray(numbers["points"])
     cloud = np.asarray(numbers[key])
     if key != "points":
-        # Eigenfunctions have mean square 1 over the points; coordinates do not.
+        # Eigenfunctions have mean square 1; they get that of the coordinates, to look alike.
         cloud = cloud * np.sqrt(np.mean(points**2, axis=0))
     axis.scatter(*cloud.T, c=points[:, 2], s=2, cmap="viridis", linewidths=0)
     axis.set(xlim=(-1, 1), ylim=(-1, 1), zlim=(-1, 1))

@@ -36,9 +36,9 @@ CAPTION = (
 )
 KERNELS = {"variable": variable("laplacian", 2), "fixed": fixed("laplacian")}
 MODES = [1, 2, 3]
-#: The error of the second coordinate, as in the paper's middle panel.
+#: Column of the coordinate whose error is measured: the second, as in the paper's middle panel.
 WANTED = 1
-#: Few values of ε for the other covariances, where each kernel does best.
+#: The few values of ε for the other covariances, from the range where each kernel does best.
 COARSE = {
     "variable": 10.0 ** np.arange(-4.5, -2, 0.75),
     "fixed": 10.0 ** np.arange(-2.25, -0.7, 0.5),
@@ -48,7 +48,8 @@ COARSE = {
 def projected_cloud(seed: int, n_points: int) -> tuple[FloatArray, float]:
     """Return normal points with a random covariance, projected, and the ratio of its axes.
 
-    A normal cloud with covariance A Aᵀ is one along the axes of A (its singular values), turned.
+    A normal cloud with covariance A Aᵀ is a cloud along the coordinate axes, with the singular
+    values of A as standard deviations, and then turned.
     """
     axes, turn = random_axes(seed)
     sample = datasets.sphere(n_points, axes=tuple(axes), random_state=seed)
@@ -63,7 +64,7 @@ def random_axes(seed: int) -> tuple[FloatArray, FloatArray]:
 
 
 def median_seed(n_seeds: int) -> int:
-    """Return the seed whose axes differ by the median factor: chosen before any error is known."""
+    """Return the seed whose axes differ by the median factor, chosen before any error is known."""
     ratios = [axes[0] / axes[-1] for axes, _ in map(random_axes, range(n_seeds))]
     return int(np.argsort(ratios)[n_seeds // 2])
 
@@ -90,7 +91,7 @@ def compute(quick: bool = False, n_points: int | None = None) -> Numbers:
 
 
 def shown_case(points: FloatArray, epsilons: FloatArray) -> Numbers:
-    """Return everything the six panels show for one cloud."""
+    """Return the numbers that the six panels show for one cloud."""
     graph = neighbors(points, len(points))
     numbers: Numbers = {}
     for name, settings in KERNELS.items():

@@ -15,29 +15,29 @@ from vbdm import NeighborGraph, Operator, VbdmWarning, align, estimate_operator
 from .base import FloatArray, Settings
 from .borrowed import spectra_over
 
-#: A kernel value below this share of the peak may be missing from a neighbour list.
+#: Share of the kernel's peak below which a pair may be missing from the neighbour lists.
 NEGLIGIBLE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """What the paper's method gives at every ε of a list.
+    """The results of the paper's method at every ε of a list.
 
     Attributes
     ----------
     epsilons : (E,) array
-        The list.
+        The values of ε.
     errors : (E,) array
-        Mean squared error of the wanted eigenfunction, truth and estimate both of mean square 1;
+        Mean squared errors of the wanted eigenfunction, truth and estimate both of mean square 1;
         NaN where the solver failed, or no two points were joined.
     eigenvalues : (E, n) array
         The first n eigenvalues.
     saturated : (E,) array
-        Share of the points whose neighbour list ends inside the kernel; 0 is healthy.
+        Shares of the points whose neighbour list ends inside the kernel; 0 is best.
     function : (N,) or (N, m) array
-        The eigenfunction (or group) at the best ε, mapped onto the truth.
+        The eigenfunction, or the group, at the best ε, mapped onto the truth.
     n_failed : int
-        How many solves failed.
+        Number of ε without a result.
     """
 
     epsilons: FloatArray
@@ -54,7 +54,7 @@ class Sweep:
 
     @property
     def best_epsilon(self) -> float:
-        """The ε of the smallest error: chosen with the truth in hand."""
+        """The ε of the smallest error, for which the truth must be known."""
         return float(self.epsilons[self.best])
 
     @property
@@ -63,7 +63,7 @@ class Sweep:
         return float(self.errors[self.best])
 
     def numbers(self, prefix: str) -> dict[str, Any]:
-        """Return everything under names that begin with a prefix, for one file."""
+        """Return all results under names that begin with a prefix, for the file of a figure."""
         return {
             f"{prefix}_epsilons": self.epsilons,
             f"{prefix}_errors": self.errors,
@@ -95,8 +95,8 @@ def sweep(
     Parameters
     ----------
     graph : NeighborGraph
-        The neighbours, searched once; n_neighbors = N gives all pairs. At small ε only as many of
-        them are used as the kernel reaches (`NEGLIGIBLE`).
+        The neighbour lists, searched once; n_neighbors = N gives all pairs. At small ε only as
+        many neighbours are used as the kernel reaches (`NEGLIGIBLE`).
     settings : Settings
         α and β.
     dim : float
@@ -106,16 +106,21 @@ def sweep(
     truth : (N, m) array
         The true eigenfunctions of one group; any scale.
     modes : sequence of int
-        Which estimated modes, counted from 0, should be this group: [3] for H3, [1, 2] for a pair.
+        Numbers of the estimated modes, from 0, that should be this group: [3] for H3, [1, 2] for
+        a pair.
     wanted : int, optional
-        Whose error is measured, a column of `truth`; by default the mean over all columns.
+        Column of `truth` whose error is measured; by default the mean over all columns.
     kind : {"orthogonal", "linear"}
-        How the group is mapped onto the truth (`vbdm.align`); for one function orthogonal means
-        up to sign.
+        How the group is mapped onto the truth (`vbdm.align`); for one function, "orthogonal" means
+        up to its sign.
+    n_density_neighbors : int
+        Number of neighbours k0 of the pilot density; the paper has 8.
+    solver, tol : optional
+        Eigen-solver and tolerance, as in `Operator.spectrum`.
     where : (N,) mask, optional
         The points over which the error is measured; by default all.
     name : str
-        The room in progress reports.
+        Name of the stage in progress reports.
 
     Examples
     --------
@@ -133,7 +138,7 @@ def sweep(
     errors, rates = np.full(len(values), np.nan), np.full((len(values), n), np.nan)
     saturated, best, failed = np.zeros(len(values)), np.full_like(exact, np.nan), 0
     with warnings.catch_warnings():
-        # What the warnings say is the subject here: saturation, pieces, unresolved points.
+        # Saturation, pieces and unresolved points are the subject here, so they need no warning.
         warnings.simplefilter("ignore", VbdmWarning)
         base = estimate_operator(
             graph, method="paper", alpha=settings.alpha, beta=settings.beta, dim=dim,
@@ -167,7 +172,7 @@ def mean_squared_error(
     wanted: int | None = None,
     where: NDArray[np.bool_] | None = None,
 ) -> float:
-    """Return the mean squared difference, over some points and one or all columns."""
+    """Return the mean squared difference over the points in `where`, of one column or of all."""
     squares = (found - exact) ** 2
     chosen = squares if wanted is None else squares[:, wanted]
     return float(np.mean(chosen if where is None else chosen[where]))
@@ -176,7 +181,7 @@ def mean_squared_error(
 def short_enough(operator: Operator, epsilon: float) -> Operator:
     """Return the operator at this ε, with no more neighbours than the kernel reaches there.
 
-    Read from 256 rows spread over the cloud, with a tenth to spare.
+    Their number is that of 256 rows all over the cloud, and a tenth more.
     """
     graph, rho = operator.graph, operator.kernel.bandwidth
     rows = np.unique(np.linspace(0, graph.n_points - 1, 256).astype(np.intp))
@@ -191,7 +196,7 @@ def default_function(
     points: Any, operator: str, truth: FloatArray, modes: Sequence[int], kind: str = "orthogonal",
     **settings: Any,
 ) -> tuple[FloatArray, FloatArray, float]:  # fmt: skip
-    """Return eigenfunction (or group), eigenvalues and ε of the default method: nothing is tuned.
+    """Return eigenfunction (or group), eigenvalues and ε of the default method, without tuning.
 
     The truth serves only to turn the result for the comparison, as it does in `sweep`.
     """

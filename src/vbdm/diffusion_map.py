@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .bandwidth.dimension import DimensionRule
 from .bandwidth.tuning import EpsilonRule
-from .base.checks import FloatArray
+from .base.arrays import FloatArray
 from .base.errors import OutsideWarning, bad_input
 from .base.plain import plain
 from .base.progress import showing

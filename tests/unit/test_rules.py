@@ -292,7 +292,9 @@ def test_what_a_rule_of_ones_own_found_was_not_given(circle):
 )
 def test_a_class_in_place_of_a_rule_is_refused_with_words(name, rule):
     points = np.random.default_rng(0).standard_normal((60, 2))
-    with pytest.raises(vbdm.errors.InputError, match=f"`{name}` takes a rule.*{rule.__name__}\\(\\)"):
+    with pytest.raises(
+        vbdm.errors.InputError, match=f"`{name}` takes a rule.*{rule.__name__}\\(\\)"
+    ):
         vbdm.estimate_operator(points, **{name: rule})
 
 

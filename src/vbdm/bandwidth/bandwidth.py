@@ -9,7 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..base.checks import FloatArray, check_per_point
+from ..base.arrays import FloatArray
+from ..base.checks import check_per_point
 from ..base.credit import Credit
 from ..base.errors import InputError, bad_input
 from ..base.references import DIFFUSION_MAPS

@@ -8,7 +8,8 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from ..base.checks import FloatArray, check_positive, frozen
+from ..base.arrays import FloatArray, frozen
+from ..base.checks import check_positive
 from ..base.credit import Credit
 from ..base.errors import InputError, bad_input
 from ..base.references import DIMENSION as LEVINA_BICKEL

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq
 
-from ..base.checks import FloatArray, check_positive
+from ..base.arrays import FloatArray
+from ..base.checks import check_positive
 from ..base.errors import bad_input
 from ..base.shapes import Shape
 from .scaled import ENOUGH_POINTS, SampledRows, ScaledPairs, grow_rows, neighbors_needed

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..base.checks import FloatArray, frozen
+from ..base.arrays import FloatArray, frozen
 from ..base.credit import Credit
 from ..base.errors import TuningWarning, bad_input, warn_user
 from ..base.shapes import Gaussian, as_shape

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..base.checks import FloatArray, frozen
+from ..base.arrays import FloatArray, frozen
 from ..base.errors import bad_input
 from ..base.shapes import Gaussian
 from ..base.threads import for_each

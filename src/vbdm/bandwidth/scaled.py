@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gamma
 
-from ..base.checks import FloatArray
+from ..base.arrays import FloatArray
 from ..base.shapes import Shape, radius_of
 from ..base.threads import in_order, slices
 from ..graph.neighbor_graph import ListedRows, NeighborGraph

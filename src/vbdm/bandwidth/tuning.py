@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ..base.checks import FloatArray, frozen
+from ..base.arrays import FloatArray, frozen
 from ..base.threads import in_order, slices
 from ..graph.search.exact import squared_distances
 from .bandwidth import Bandwidth

@@ -1,6 +1,7 @@
 """What every room uses; it knows nothing of the method.
 
 ================  ==================================================================================
+`arrays`          names for the types of arrays, and read-only views
 `checks`          every array, number and name that comes in from a user is checked here
 `errors`          one error for bad input, one warning class per kind of doubt
 `shapes`          shape functions h of the kernel, with their moments

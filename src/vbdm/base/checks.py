@@ -1,4 +1,7 @@
-"""The door: every array, number and name that comes in from a user is checked here, once."""
+"""Checks of input: every array, number and name that a user passes is checked here, once.
+
+Each function returns the value in the type that the package works with, or raises an `InputError`.
+"""
 
 from __future__ import annotations
 
@@ -6,24 +9,14 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from .arrays import FloatArray
 from .errors import bad_input
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int32]
-BoolArray = NDArray[np.bool_]
-
-
-def frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a read-only view: results are handed out, never changed."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
 
 
 def check_points(points: ArrayLike, at_least: int = 2) -> FloatArray:
-    """Return the points as a finite, C-ordered float64 array of shape (N, n), N >= 2."""
+    """Return the points as a finite, C-ordered float64 array of shape (N, n), N >= `at_least`."""
     try:
         X = np.asarray(points)
         if X.dtype.kind == "c":
@@ -64,7 +57,7 @@ def check_points(points: ArrayLike, at_least: int = 2) -> FloatArray:
 
 
 def check_finite(array: FloatArray, name: str) -> None:
-    """Raise if any entry is NaN or infinite, saying how many rows and which comes first."""
+    """Raise if any entry is NaN or infinite; the message counts such rows and names the first."""
     bad_rows = ~np.isfinite(array).reshape(len(array), -1).all(axis=1)
     if bad_rows.any():
         raise bad_input(
@@ -120,7 +113,7 @@ def check_count(value: Any, name: str, *, low: int, high: int) -> int:
 
 
 def is_auto(value: Any) -> bool:
-    """Tell whether a value was left to the method (arrays cannot be compared with words)."""
+    """Tell whether a value is the word "auto"; an array, which compares by entries, never is."""
     return isinstance(value, str) and value == "auto"
 
 
@@ -138,7 +131,7 @@ def check_choice(value: Any, name: str, choices: Iterable[str]) -> str:
 
 
 def check_per_point(values: ArrayLike, name: str, n_points: int) -> FloatArray:
-    """Return one finite number per point, shape (N,)."""
+    """Return a copy of the values as one finite float64 per point, shape (N,)."""
     array = np.array(values, dtype=np.float64)
     if array.shape != (n_points,):
         raise bad_input(

@@ -1,4 +1,7 @@
-"""What a strategy says of itself: its name, words for a methods paragraph, and whom to cite."""
+"""What a strategy says of itself: its name, words for a methods paragraph, and works to cite.
+
+A strategy is an object that a room is handed: a solver, a search engine or a rule.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ class Credit:
     name : str
         The name by which it is listed.
     words : str
-        What it is, to stand in a sentence: "a multilevel LOBPCG iteration (Knyazev 2001)".
+        Noun phrase for a sentence, such as "a multilevel LOBPCG iteration (Knyazev 2001)".
     references : tuple of Citation
         Works to cite where it was used.
     """
@@ -28,7 +31,7 @@ class Credit:
 
 
 def credit_of(strategy: Any, kind: str) -> Credit:
-    """Return the credit that a strategy carries; one of the user's own goes by its class's name.
+    """Return the credit that a strategy carries, or one with its class's name if it has none.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What can go wrong, by name: one error for bad input, one warning class per kind of doubt.
+"""Errors and warnings: one error for bad input, one warning class per kind of doubt.
 
 Every message has four parts: what is wrong, what was received, the likely cause, what to try.
 """
@@ -15,11 +15,11 @@ class InputError(ValueError):
 
 
 class SolverError(RuntimeError):
-    """The eigenvalue solver did not reach its tolerance and no other one could take over."""
+    """The eigenvalue solver did not reach its tolerance, and no other solver could take over."""
 
 
 class OutOfMemoryError(InputError, MemoryError):
-    """The estimate would need more memory than there is; refused before it starts."""
+    """The estimate would need more memory than is free; it is refused before it starts."""
 
 
 class VbdmWarning(UserWarning):
@@ -31,7 +31,7 @@ class UnboundedErrorWarning(VbdmWarning):
 
 
 class SaturatedNeighborsWarning(VbdmWarning):
-    """The neighbour lists end before the kernel has decayed: eigenvalues shrink."""
+    """The neighbour lists end before the kernel has decayed, which shrinks the eigenvalues."""
 
 
 class RecallWarning(VbdmWarning):
@@ -39,7 +39,7 @@ class RecallWarning(VbdmWarning):
 
 
 class DisconnectedWarning(VbdmWarning):
-    """The kernel splits the points into pieces that do not communicate."""
+    """The points fall into several pieces, with no kernel entry between them."""
 
 
 class DensityTailWarning(VbdmWarning):
@@ -59,7 +59,7 @@ class WeakLinkWarning(VbdmWarning):
 
 
 class OutsideWarning(VbdmWarning):
-    """Some new points lie where there is no data: nothing is said about them."""
+    """Some new points lie where there is no data; no values are given there."""
 
 
 class SolverWarning(VbdmWarning):
@@ -71,7 +71,19 @@ class TuningWarning(VbdmWarning):
 
 
 def bad_input(what: str, *, received: object, because: str, hint: str) -> InputError:
-    """Build an `InputError` whose message has the four parts."""
+    """Build an `InputError` whose message has the four parts; each is a sentence of its own.
+
+    Parameters
+    ----------
+    what : str
+        What is wrong, as the rule that was broken.
+    received : object
+        What came instead; its text follows the word "Received" and is closed by a full stop.
+    because : str
+        The likely cause.
+    hint : str
+        What to try.
+    """
     return InputError(f"{what} Received {received}. {because} {hint}")
 
 
@@ -80,7 +92,7 @@ NOT_THE_USERS = ("vbdm", "sklearn")
 
 
 def warn_user(message: str, category: type[VbdmWarning]) -> None:
-    """Warn at the user's own line: the first one on the stack that is not in this package."""
+    """Warn as if from the user's own line: the innermost caller outside this package."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and package_of(frame.f_globals) in NOT_THE_USERS:
         level, frame = level + 1, frame.f_back

@@ -1,4 +1,4 @@
-"""Writing a file whole or not at all: it gets its name only when it is complete and on the disk."""
+"""Writing files whole or not at all: a file gets its name when it is complete and on the disk."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ PathLike = str | os.PathLike[str]
 
 
 def check_target(path: PathLike) -> Path:
-    """Return where to write: through links, into a folder that exists."""
-    # A link stays a link: what it points to is replaced.
+    """Return the path of the file to write; raise if it is a folder or its folder is missing."""
+    # Links are followed, so that the file behind a link is replaced and the link itself stays.
     target = Path(os.path.realpath(path))
     if target.is_dir() or not target.parent.is_dir():
         raise bad_input(
@@ -30,16 +30,16 @@ def check_target(path: PathLike) -> Path:
 
 @contextmanager
 def replacing(target: Path) -> Iterator[IO[bytes]]:
-    """Open a temporary file that takes the target's place once it is safely written."""
+    """Open a temporary file for the block, which then takes the target's place."""
     with replacing_path(target) as temporary, open(temporary, "xb") as stream:
         yield stream
 
 
 @contextmanager
 def replacing_path(target: Path) -> Iterator[Path]:
-    """Give the path of a file to be written, which takes the target's place once it is.
+    """Yield the path of a temporary file that the block writes and that then replaces the target.
 
-    Whatever goes wrong in the block, the target stays as it was.
+    If the block raises, the temporary file is removed and the target stays as it was.
     """
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
@@ -55,7 +55,10 @@ def replacing_path(target: Path) -> Iterator[Path]:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the names in a folder last through a power failure, where the system can."""
+    """Write the names in a folder to the disk, so that they survive a power failure.
+
+    Systems that cannot do this (Windows) are left to themselves.
+    """
     with suppress(OSError, AttributeError):
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:

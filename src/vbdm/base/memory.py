@@ -1,4 +1,4 @@
-"""How much memory an estimate will take, before it is made; and a refusal if it is not there."""
+"""How much memory an estimate will take, and a refusal before it starts if there is too little."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from pathlib import Path
 from .checks import check_count
 from .errors import OutOfMemoryError
 
-#: Bytes per listed pair: the kernel within its reach (two thirds of 12), and its sums over cells in
-#: the solver (about 4); the table of neighbours is gone by then.
+#: Bytes per entry of the neighbour lists: 12 for a kernel entry, of which two thirds lie within its
+#: reach, and about 4 for the sums over cells in the solver. The lists are dropped by then.
 PER_PAIR = 13
-#: Bytes per listed pair where its distance is kept, too.
+#: The same where the distances are kept as well.
 PER_KEPT_PAIR = PER_PAIR + 8
-#: Blocks of vectors that the solver holds at a time, and columns in each beyond those asked for.
+#: Arrays of vectors that the solver holds at a time, and columns in each beyond the n asked for.
 BLOCKS, EXTRA = 4.5, 14
-#: What the pieces in work take on two cores, whatever the number of points.
+#: Bytes of the blocks that two cores work on, whatever the number of points.
 FIXED = 60_000_000
 #: Copies of the coordinates, and arrays with one number per point.
 COPIES, ARRAYS = 4, 16
-#: With at most so many columns distances are measured again when needed instead of being kept:
-#: that takes a few nanoseconds and saves 8 bytes per pair.
+#: Up to this many columns, distances are computed again when needed instead of being kept: that
+#: takes a few nanoseconds and saves 8 bytes per pair.
 MEASURED_COLUMNS = 16
 
 
@@ -30,18 +30,18 @@ def estimate_memory(n_points: int, n_neighbors: int, n_columns: int = 3, n_eigen
     Parameters
     ----------
     n_points : int
-        N.
+        Number of points N.
     n_neighbors : int
-        k, as in `op.n_neighbors`: from 10⁴ points on some 110 on curves, 140 on surfaces, 230 in
-        three dimensions by default, and `effort` times that.
+        Number of neighbours k, as in `op.n_neighbors`. The default grows with N; from 10⁴ points
+        on it is about 110 on curves, 140 on surfaces and 230 in three dimensions, times `effort`.
     n_columns : int
-        Coordinates of each point.
+        Number of coordinates of each point.
     n_eigen : int
-        How many eigenpairs are sought.
+        Number of eigenpairs.
 
     Notes
     -----
-    What the interpreter and the libraries take (some 150 MB) comes on top. Calibrated on the
+    The interpreter and the libraries take some 150 MB on top. The constants were fitted to the
     peaks that `benchmarks/speed.py` measures.
 
     Examples
@@ -59,12 +59,12 @@ def estimate_memory(n_points: int, n_neighbors: int, n_columns: int = 3, n_eigen
 
 
 def refuse_if_too_large(n_points: int, n_neighbors: int, n_columns: int) -> None:
-    """Raise before the search if operator and spectrum will not fit into the memory that is free.
+    """Raise before the search if operator and spectrum would not fit into the free memory.
 
     Raises
     ------
     OutOfMemoryError
-        With what is needed, what there is, and what to do about it.
+        The message says how much is needed, how much is free, and what to try.
     """
     needed = estimate_memory(n_points, n_neighbors, n_columns, n_eigen=min(10, n_points))
     free = available_memory()
@@ -80,13 +80,13 @@ def refuse_if_too_large(n_points: int, n_neighbors: int, n_columns: int) -> None
 
 
 def available_memory() -> int | None:
-    """Return the bytes that are free for this process, or None if that cannot be told."""
+    """Return the bytes that are free for this process, or None if the system does not say."""
     known = [free for free in (free_in_system(), free_in_group()) if free is not None]
     return min(known, default=None)
 
 
 def free_in_system(table: str = "/proc/meminfo") -> int | None:
-    """Return what the system can still give, as Linux tells it; elsewhere all memory there is."""
+    """Return the free bytes that Linux lists in `table`; on other systems, the whole memory."""
     try:
         for line in Path(table).read_text().splitlines():
             if line.startswith("MemAvailable:"):
@@ -100,14 +100,14 @@ def free_in_system(table: str = "/proc/meminfo") -> int | None:
 
 
 def free_in_group(folder: str = "/sys/fs/cgroup") -> int | None:
-    """Return what a container's limit leaves, if there is one."""
+    """Return the bytes left below a container's memory limit (cgroup), or None without a limit."""
     try:
         limit = int(Path(folder, "memory.max").read_text())
         used = int(Path(folder, "memory.current").read_text())
         cached = 0
         for line in Path(folder, "memory.stat").read_text().splitlines():
             if line.startswith("inactive_file "):
-                cached = int(line.split()[1])  # file pages that are given up on demand
+                cached = int(line.split()[1])  # cached file pages, dropped on demand
     except (OSError, ValueError, IndexError):
         return None
     return max(0, limit - used + cached)

@@ -1,4 +1,4 @@
-"""Any value as strict JSON can hold it: one way for summaries, reports and files of others."""
+"""Any value as strict JSON: one function for results.json, the page and what others' files hold."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def plain(value: Any) -> Any:
     Parameters
     ----------
     value : anything
-        Arrays become nested lists; mappings and dataclasses become dicts, whose keys are text;
-        paths become text, and so does whatever else there is, by `str`.
+        Arrays become nested lists; mappings and dataclasses become dicts whose keys are text;
+        paths become text; any other object becomes its `str`.
 
     Notes
     -----
@@ -49,10 +49,10 @@ def plain(value: Any) -> Any:
 
 
 def plain_numbers(values: Any) -> Any:
-    """Return an array, or one of NumPy's numbers, as lists; quickly where all are finite."""
+    """Return an array as nested lists, or a NumPy number as a number; fast if all are finite."""
     kind = values.dtype.kind
     if kind == "f":
-        # Python has no number for a higher precision.
+        # Python's float is 64 bits wide: wider NumPy types would not become plain numbers.
         values = values.astype(np.float64)
     if kind in "biu" or (kind == "f" and np.isfinite(values).all()):
         return values.tolist()
@@ -60,9 +60,9 @@ def plain_numbers(values: Any) -> Any:
 
 
 def readable(text: str) -> str:
-    """Return text that can be written as UTF-8: bytes that are no letters become marks.
+    """Return text that can be written as UTF-8: undecodable bytes become replacement characters.
 
-    Names of files may hold such bytes.
+    File names may hold such bytes.
 
     >>> readable("caf" + chr(0xDCE9)) == "caf" + chr(0xFFFD)
     True

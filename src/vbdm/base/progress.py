@@ -1,4 +1,4 @@
-"""How far the work is: stages report, and whoever listens decides what to show.
+"""How far the work is: stages of the work report, and a listener decides what to show.
 
 >>> seen = []
 >>> with vbdm.progress.listening(seen.append):
@@ -20,18 +20,18 @@ from typing import TextIO
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a room is.
+    """How far one stage of the work is.
 
     Attributes
     ----------
     room : str
-        "neighbours", "kernel" or "eigenpairs".
+        Name of the stage: "neighbours", "kernel", "eigenpairs", "reading" …
     done : int
-        Pieces of work done.
+        Number of blocks, or of iterations, that are done.
     total : int or None
-        Out of so many; None if nobody can know, as in an iteration.
+        Number of blocks in all; None if it is not known beforehand, as in an iteration.
     note : str
-        What else there is to say, such as an error estimate.
+        Further information, such as an error estimate.
     """
 
     room: str
@@ -41,18 +41,18 @@ class Progress:
 
     @property
     def share(self) -> float | None:
-        """Between 0 and 1, if it is known."""
+        """Share of the stage that is done, from 0 to 1; None if the total is not known."""
         return None if not self.total else self.done / self.total
 
 
 Listener = Callable[[Progress], None]
-#: The function that hears all reports; None: nobody does.
+#: The function that is called with every report; None if nothing listens.
 LISTENER: ContextVar[Listener | None] = ContextVar("vbdm_progress", default=None)
 
 
 @contextmanager
 def listening(listener: Listener | None) -> Iterator[None]:
-    """Send all reports from inside the block to a function; None: to nobody."""
+    """Send all reports from inside the block to `listener`; None silences them."""
     token = LISTENER.set(listener)
     try:
         yield
@@ -61,7 +61,7 @@ def listening(listener: Listener | None) -> Iterator[None]:
 
 
 def report(room: str, done: int, total: int | None = None, note: str = "") -> None:
-    """Tell the listener, if there is one."""
+    """Report the progress of a stage to the listener, if there is one; see `Progress`."""
     listener = LISTENER.get()
     if listener is not None:
         listener(Progress(room, done, total, note))
@@ -69,7 +69,16 @@ def report(room: str, done: int, total: int | None = None, note: str = "") -> No
 
 @dataclass
 class Bar:
-    """A listener that draws one line per room, once a room has taken two seconds.
+    """A listener that draws one line per stage, once the stage has taken `patience` seconds.
+
+    Attributes
+    ----------
+    patience : float
+        Seconds before a line is drawn; short stages stay silent.
+    width : int
+        Length of the bar in characters.
+    stream : text stream
+        Where the lines go; standard error by default.
 
     Examples
     --------
@@ -85,7 +94,7 @@ class Bar:
     _drawn: bool = False
 
     def __call__(self, progress: Progress) -> None:
-        """Draw, if it is time to."""
+        """Draw the line anew, if the stage has taken long enough."""
         now = perf_counter()
         if progress.room != self._room:
             self.close()
@@ -97,7 +106,7 @@ class Bar:
             self._drawn = True
 
     def line(self, progress: Progress, elapsed: float) -> str:
-        """Return the text of one line."""
+        """Return one line: name of the stage, bar or number of the iteration, seconds, note."""
         share = progress.share
         if share is None:
             bar = f"step {progress.done}"

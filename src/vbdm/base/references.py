@@ -12,9 +12,9 @@ class Citation:
     Attributes
     ----------
     key : str
-        Its name in BibTeX.
+        Key of the BibTeX entry.
     bibtex : str
-        The entry.
+        The BibTeX entry.
     text : str
         The reference as one line of text.
     """

@@ -17,7 +17,7 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.special import gammainc, gammaln
 
-from .checks import FloatArray
+from .arrays import FloatArray
 from .errors import bad_input
 
 
@@ -30,18 +30,18 @@ class Moments:
 
     @property
     def m(self) -> float:
-        """The factor by which ε times the operator must be divided."""
+        """Ratio m = m2/m0: the row-normalised kernel minus the identity, over ε m, gives L."""
         return self.m2 / self.m0
 
 
 class Shape(Protocol):
-    """What the kernel needs of a shape function."""
+    """A shape function h, as the kernel needs it: values, and moments in any real dimension."""
 
     def __call__(self, s: FloatArray) -> FloatArray:
         """Evaluate h at scaled squared distances s >= 0."""
 
     def moments(self, dim: float, cutoff: float = np.inf) -> Moments:
-        """Return m0 and m2 in dimension `dim` of h cut off beyond s = `cutoff`."""
+        """Return m0 and m2 of h in dimension `dim`, with h set to 0 beyond s = `cutoff`."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Broad:
 
 @dataclass(frozen=True)
 class Compact:
-    """h(s) = (1 - s/16)^4 for s < 16, else 0: no entry at all beyond four bandwidths."""
+    """h(s) = (1 - s/16)^4 for s < 16, else 0: no entry beyond a distance of 4 √(ε ρ(x) ρ(y))."""
 
     def __call__(self, s: FloatArray) -> FloatArray:
         """Evaluate the truncated fourth power."""
@@ -103,7 +103,7 @@ class Custom:
         return np.asarray(self.function(s), dtype=np.float64)
 
     def moments(self, dim: float, cutoff: float = np.inf) -> Moments:
-        """Integrate the radial moments numerically as far as h is not negligible."""
+        """Integrate the radial moments numerically, as far as h is not negligible."""
         return radial_moments(self, dim, reach=min(cutoff, 16.0 * falls_to(self.function, 1e-3)))
 
 
@@ -127,12 +127,12 @@ def as_shape(shape: object) -> Shape:
 
 
 def below(a: float, cutoff: float) -> float:
-    """Return P(a, cutoff/4), the share of a Gaussian moment that lies inside the cutoff."""
+    """Return P(a, cutoff/4), the share of a Gaussian's moment that lies inside the cutoff."""
     return float(gammainc(a, cutoff / 4))
 
 
 def radius_of(h: Callable[[Any], Any], share: float | None) -> float:
-    """Return the s at which h has fallen to `share` of h(0): where a kernel is cut, if at all."""
+    """Return the s at which h has fallen to `share` of h(0), the cutoff; infinity for None."""
     if share is None:
         return np.inf
     top = np.array([0.0])
@@ -148,7 +148,7 @@ def radial_moments(h: Callable[[Any], Any], dim: float, reach: float) -> Moments
     -----
     Implements :math:`m_0 = \frac{2π^{d/2}}{Γ(d/2)} ∫ r^{d-1} h(r^2) dr` and
     :math:`m_2 = \frac{π^{d/2}}{d Γ(d/2)} ∫ r^{d+1} h(r^2) dr`, the radial forms of the integrals
-    in Lemma "diffmaplemma". With u = r^d the first integrand stays bounded for d < 1, too.
+    in Lemma "diffmaplemma". With u = r^d the first integrand stays bounded for d < 1 as well.
     """
 
     def radial(u: float) -> float:
@@ -164,7 +164,7 @@ def radial_moments(h: Callable[[Any], Any], dim: float, reach: float) -> Moments
 
 
 def falls_to(h: Callable[[Any], Any], share: float) -> float:
-    """Return the first s = 2^i at which h has fallen below `share` of h(0), else infinity."""
+    """Return the first s = 2^i at which h is at most `share` of h(0), else infinity."""
     grid = 2.0 ** np.arange(-10, 31)
     values = np.asarray(h(np.concatenate([[0.0], grid])), dtype=np.float64)
     low = values[1:] <= share * values[0]
@@ -172,10 +172,10 @@ def falls_to(h: Callable[[Any], Any], share: float) -> float:
 
 
 def check_decay(h: Callable[[Any], Any]) -> None:
-    """Check h >= 0, finite, and h(s) < a exp(-s/σ), on a grid scaled by where h falls to 1e-3.
+    """Raise unless h is nonnegative, finite, and decays like exp(-s/σ) or faster.
 
-    An exponential that has fallen to 1e-3 at s falls to 1e-48 at 16 s; power laws and stretched
-    exponentials do not come near.
+    The decay is tested at 4 and 16 times the s where h has fallen to 1e-3 of h(0): an exponential
+    has fallen to 1e-12 and 1e-48 there; power laws and stretched exponentials do not come near.
     """
     values = np.asarray(h(np.linspace(0.0, 64.0, 257)), dtype=np.float64)
     usable = values.shape == (257,) and np.isfinite(values).all() and (values >= 0).all()

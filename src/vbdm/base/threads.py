@@ -1,7 +1,7 @@
 """Work on blocks of rows, on all cores.
 
-Threads split rows only: each block is computed as it would be alone, so that results do not depend,
-not by a bit, on how many threads there are.
+Threads share out whole blocks: each is computed as it would be alone, so results do not depend, not
+even in the last bit, on the number of threads.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from .progress import LISTENER, report
 
-#: Numbers in one slice, 8 bytes each, that stay in the cache of a core.
+#: Numbers of 8 bytes in one block, chosen so that a block fits the cache of a core.
 IN_CACHE = 1 << 17
 
 
@@ -32,17 +32,17 @@ def slices(n_rows: int, size: int) -> Iterator[slice]:
 
 
 def rows_that_fit(n_entries: int, n_rows: int = 1, *, most: int = IN_CACHE, least: int = 1) -> int:
-    """Return how many rows hold at most `most` numbers, where `n_rows` of them hold `n_entries`.
+    """Return the number of rows in a block of at most `most` numbers.
 
     Parameters
     ----------
     n_entries, n_rows : int
-        A table has as many entries per row as columns, and n_rows can be left out; a sparse matrix
-        has nnz entries in all its rows.
+        Entries in that number of rows: the columns of a dense array, with n_rows left at 1, or nnz
+        and the number of rows of a sparse matrix.
     most : int
-        Numbers at a time.
+        Largest number of entries in a block.
     least : int
-        Rows at the least, whatever they hold.
+        Smallest number of rows in a block, however many entries they hold.
 
     Examples
     --------
@@ -57,7 +57,7 @@ Result = TypeVar("Result")
 
 
 def n_threads() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -67,9 +67,10 @@ def in_order(
     stage: str | None = None,
     parallel: bool = True,
 ) -> Iterator[Result]:
-    """Yield the results in the order of the blocks, computed at most a few blocks ahead.
+    """Yield work(block) for every block, in the order of the blocks.
 
-    If the `stage` is named, its progress is reported.
+    At most two blocks per thread are computed ahead of the reader, so that few results wait in
+    memory. If a `stage` is named, its progress is reported after every block.
     """
     todo = list(blocks)
     heard = stage is not None and LISTENER.get() is not None
@@ -82,7 +83,7 @@ def in_order(
 def computed(
     work: Callable[[Block], Result], todo: list[Block], parallel: bool
 ) -> Iterator[Result]:
-    """Yield the results, from as many threads as there are cores."""
+    """Yield work(block) in order, from as many threads as there are cores, or from one."""
     threads = min(n_threads(), len(todo)) if parallel else 1
     if threads <= 1:
         yield from map(work, todo)
@@ -103,23 +104,23 @@ def for_each(
     stage: str | None = None,
     parallel: bool = True,
 ) -> None:
-    """Do the work on every block, side by side unless told otherwise."""
+    """Call work(block) for every block, several at a time if `parallel`."""
     for _ in in_order(work, blocks, stage, parallel):
         pass
 
 
 def one_blas_thread() -> Any:
-    """Return a context in which BLAS uses one thread.
+    """Return a context manager in which BLAS uses one thread.
 
-    Products of tall thin blocks, cut to fit the cache, are too short to be shared out: threads
-    that wait for each other made them three to thirty times slower.
+    Products of blocks that fit the cache are too short to be shared out: BLAS threads that wait
+    for each other made them three to thirty times slower.
     """
     return blas().limit(limits=1, user_api="blas")
 
 
 @cache
 def blas() -> Any:
-    """Return the controller of the libraries in use; it comes with scikit-learn."""
+    """Return the controller of the BLAS libraries that are loaded."""
     from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
     return ThreadpoolController()

@@ -6,13 +6,13 @@ from functools import cache
 
 __version__ = "0.1.0.dev0"
 
-#: Libraries whose versions belong to a result, by the name that pip knows.
+#: Libraries whose versions are recorded with a result, by their names in pip.
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "threadpoolctl", "pynndescent", "matplotlib")
 
 
 @cache
 def library_versions() -> dict[str, str]:
-    """Return the versions of Python and of those of the libraries that are installed.
+    """Return the versions of Python and of each of the `LIBRARIES` that is installed.
 
     Examples
     --------
@@ -20,7 +20,7 @@ def library_versions() -> dict[str, str]:
     >>> list(found)[:3], found["numpy"] == np.__version__
     (['python', 'numpy', 'scipy'], True)
     """
-    # Here, so that ``import vbdm`` stays quick.
+    # Imported here, so that ``import vbdm`` stays quick.
     import platform
     from importlib.metadata import PackageNotFoundError, version
 

@@ -1,4 +1,4 @@
-"""Numbers and counts as words, for whatever is read by people."""
+"""Numbers and counts as people read them: in messages, tables, pictures and the page."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .checks import FloatArray
+from .arrays import FloatArray
 
-#: Numbers from 0.01 up to this are written without a power of ten.
+#: Numbers from 0.01 up to this one are written without a power of ten.
 PLAIN = 1e5
-#: At most so many digits: more is never known.
+#: Largest number of digits that are written; an estimate never has more.
 MOST_DIGITS = 6
 
 
 def listed(numbers: NDArray[np.intp], most: int = 8) -> str:
-    """Return numbers as words: "1, 2 and 3", the first few of them."""
+    """Return whole numbers in a phrase: "1, 2 and 3", or the first `most` of them and "…"."""
     names = [str(int(number)) for number in numbers[:most]]
     if len(numbers) > most:
         return ", ".join(names) + ", …"
@@ -30,12 +30,12 @@ def counted(n: int, noun: str) -> str:
 
 
 def one_of(things: Sized, one: str, many: str) -> str:
-    """Return the word for one thing, or that for several."""
+    """Return the word `one` if there is one thing, else the word `many`."""
     return one if len(things) == 1 else many
 
 
 def rounded(value: float) -> str:
-    """Return a size that is known roughly: one decimal below 10, else three digits at the most.
+    """Return a rough size as text: one decimal below 10, else at most three digits.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def rounded(value: float) -> str:
 
 
 def with_error(value: float, error: float | None) -> str:
-    """Return a number with its error, in the digits that the error leaves; three at most.
+    """Return "value ± error", with as many decimals as the error needs, at most three.
 
     Examples
     --------
@@ -56,14 +56,14 @@ def with_error(value: float, error: float | None) -> str:
     if not error or not np.isfinite(error):
         return f"{value:.3g}"
     if error < 0.0005:
-        # So small an error is none: these points are not random.
+        # Only points that are not random, such as a grid, have errors this small: show none.
         return f"{value:.3f}"
     digits = min(max(0, -int(np.floor(np.log10(error)))), 3)
     return f"{value:.{digits}f} ± {error:.{digits}f}"
 
 
 def percent(share: float) -> str:
-    """Return a share in per cent, with as many digits as matter."""
+    """Return a share as a percentage: one decimal below 10 %, none above."""
     size = 100 * abs(share)
     if not np.isfinite(size):
         return "an unknown share"
@@ -73,12 +73,12 @@ def percent(share: float) -> str:
 
 
 def subscript(number: int) -> str:
-    """Return a number in small digits below the line."""
+    """Return a whole number in subscript digits."""
     return str(number).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
 
 
 def power_of_ten(value: float, digits: int = 1) -> str:
-    """Return a number as a power of ten.
+    """Return a number as a multiple of a power of ten, with `digits` digits.
 
     Examples
     --------
@@ -94,34 +94,34 @@ def power_of_ten(value: float, digits: int = 1) -> str:
 
 
 def minus(value: float) -> str:
-    """Return a number with a true minus sign."""
+    """Return a number with three digits and a true minus sign."""
     return f"{value:.3g}".replace("-", "−")
 
 
 @dataclass(frozen=True)
 class Style:
-    """How the numbers of one column are written: alike, so that they can be compared.
+    """How all numbers of one column are written, so that they can be compared.
 
     Attributes
     ----------
     exponent : int
-        The power of ten that all are multiples of.
+        Exponent of the power of ten by which all are divided; 0 for none.
     decimals : int
-        Digits behind the point.
+        Number of digits after the decimal point.
     """
 
     exponent: int = 0
     decimals: int = 3
 
     def show(self, value: float) -> str:
-        """Return a number in this style; a dash where there is none."""
+        """Return a number in this style; a dash for NaN and infinity."""
         if not np.isfinite(value):
             return "—"
         text = f"{value / 10.0**self.exponent:.{self.decimals}f}{self.power}"
         return "0" if value == 0 else text.replace("-", "−")
 
     def show_error(self, error: float) -> str:
-        """Return an error in this style; one too small for it is said to be."""
+        """Return an error in this style, or "less than …" if it would be rounded to 0."""
         least = 10.0 ** (self.exponent - self.decimals)
         if 0 < error < least / 2:
             return f"less than {self.show(least)}"
@@ -136,7 +136,7 @@ class Style:
 def common_style(
     values: Sequence[float] | FloatArray, errors: Sequence[float] | FloatArray
 ) -> Style:
-    """Return one style for a column: two digits of its smallest error, one power of ten.
+    """Return the style of a column: two digits of its smallest error, one power of ten for all.
 
     Examples
     --------

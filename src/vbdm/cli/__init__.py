@@ -1,9 +1,10 @@
 """The `vbdm` command: from a file to a results folder, and what can be done with it.
 
-Each command is one module of this package with a `command` in it, imported when it is needed; what
-is heavy is imported inside the functions, so that ``vbdm --help`` is quick.
+Each command is one module of this package with a `command` in it, imported when it is called. Heavy
+libraries are imported inside functions, so that ``vbdm --help`` is quick.
 
-Exit codes: 0; 1 for a numerical failure or a full disk; 2 for wrong use or input; 130 for Ctrl-C.
+Exit codes: 0 for success; 1 for a numerical failure or a full disk; 2 for wrong use or input; 130
+for Ctrl-C.
 """
 
 from __future__ import annotations

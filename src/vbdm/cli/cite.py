@@ -40,7 +40,7 @@ def command(folder: Path | None, text: bool, methods: bool) -> None:
 
 
 def paragraph(folder: Path, spectrum: Spectrum) -> str:
-    """Return the methods paragraph; a saved model does not know about the file behind it."""
+    """Return the methods paragraph; only a results folder knows of the file and its preparation."""
     from ..io.results import read_summary
     from ..report.citing import methods_paragraph
 

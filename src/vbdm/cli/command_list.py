@@ -10,8 +10,8 @@ import click
 
 from .failures import KEPT, explain, show_failure
 
-#: Name of a command, which is that of its module, too: what it does. A new command is a module and
-#: a line here.
+#: Names of the commands, each with a sentence on what it does. A command has the name of its
+#: module; a new one is a module and a line here.
 COMMANDS = {
     "fit": "Estimate an operator from a file of points.",
     "transform": "Evaluate its eigenfunctions at new points.",
@@ -26,14 +26,14 @@ COMMANDS = {
 
 
 class Commands(click.Group):
-    """A group whose commands are imported when they are asked for."""
+    """A group of commands, each imported when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names, in the order in which people need them."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a command."""
+        """Import the command of that name; None if there is none."""
         if cmd_name not in COMMANDS:
             return None
         module = import_module(f".{cmd_name}", __package__)
@@ -46,7 +46,7 @@ class Commands(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; whatever goes wrong becomes a message and an exit code."""
+        """Run a command; any error becomes a message and an exit code."""
         try:
             return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
@@ -58,7 +58,7 @@ class Commands(click.Group):
 
 
 def show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
-    """Say the version and stop."""
+    """Print the version and exit, if it is wanted."""
     if wanted:
         from ..base.versions import __version__
 
@@ -95,9 +95,9 @@ def commands() -> None:
 
 
 def main() -> None:
-    """Run the command line of this process."""
+    """Run the command that this process was called with."""
     for stream in (sys.stdout, sys.stderr):
-        # A terminal without Greek letters gets question marks, not an error.
+        # On a terminal without Greek letters, print question marks instead of failing.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
     commands(prog_name="vbdm")

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 #: Eigenvalues of the Laplacian on the unit sphere: -l(l+1), each 2l+1 times.
 TRUTH = (0.0, *[-2.0] * 3, *[-6.0] * 5, *[-12.0] * 7)
 TITLE = "Demonstration: a sphere, unevenly sampled"
-#: Options of `vbdm fit`, and a mark by which earlier results of the demonstration are known.
+#: Options of `vbdm fit`, and a mark by which results of the demonstration are recognised.
 OPTIONS = {"eigenpairs": len(TRUTH), "demonstration": True}
-#: Eigenfunctions in the picture: the first of each l.
+#: Numbers of the eigenfunctions in the picture: the first of each l.
 DRAWN = (1, 4, 9)
 EXAMPLES = """\b
 Examples:
@@ -57,12 +57,12 @@ def command(out: Path, quiet: bool) -> None:
 
 
 def bundled_points() -> AbstractContextManager[Path]:
-    """Give the bundled file: a Gaussian with axes 1 : 0.5 : 0.3 projected onto the sphere."""
+    """Return a context with the bundled file: a Gaussian, axes 1 : 0.5 : 0.3, on the sphere."""
     return as_file(files("vbdm.datasets") / "data" / "sphere.npy")
 
 
 def is_demonstration(folder: Path) -> bool:
-    """Tell if a folder holds earlier results of the demonstration."""
+    """Tell whether a folder holds earlier results of the demonstration."""
     from ..io.results import is_results_folder, read_summary
 
     settings = read_summary(folder)["settings"] if is_results_folder(folder) else None
@@ -70,7 +70,7 @@ def is_demonstration(folder: Path) -> bool:
 
 
 def describe(results: Results) -> Iterator[str]:
-    """Yield the table of estimate and truth, and where everything is."""
+    """Yield lines for the terminal: estimate beside truth, and where the results are."""
     from ..trust.error_bars import groups_of
 
     yield repr(results.spectrum.operator)
@@ -98,7 +98,7 @@ def compare(_: Cloud, spectrum: Spectrum, folder: Path) -> None:
 
 
 def group_means(spectrum: Spectrum) -> list[float]:
-    """Return for each eigenvalue the mean of those that cannot be told apart from it."""
+    """Return, for each eigenvalue, the mean of its group."""
     from ..trust.error_bars import groups_of
 
     return [group.mean for group in groups_of(spectrum) for _ in group.members]

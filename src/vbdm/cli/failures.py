@@ -1,4 +1,4 @@
-"""What went wrong, in words and as an exit code."""
+"""Errors of a command as a message and an exit code."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import click
 from .options import in_options
 
 NUMERICAL, INPUT, INTERRUPTED = 1, 2, 130
-#: What a full disk, or a full share of it, says.
+#: Error numbers of a full disk and of a full quota.
 FULL = (errno.ENOSPC, errno.EDQUOT)
 KEPT = "Nothing was changed: earlier results are as they were, and nothing unfinished was left."
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A message and an exit code; `trace` is for developers."""
+    """A message for the user, an exit code, and a traceback for developers, usually empty."""
 
     message: str
     exit_code: int
@@ -28,12 +28,15 @@ class Failure:
 
 
 def say_kept(sentence: str) -> None:
-    """Let errors of this command say what is left of its work, if that is not `KEPT`."""
+    """Set the sentence with which errors of this command say what is left on the disk.
+
+    Without it they say `KEPT`.
+    """
     click.get_current_context().meta["vbdm.kept"] = sentence
 
 
 def explain(error: BaseException, kept: str = KEPT) -> Failure:
-    """Return what to say about an error, and about the state in which it leaves the disk.
+    """Return message and exit code of an error; `kept` says in which state it leaves the disk.
 
     Examples
     --------
@@ -46,7 +49,11 @@ def explain(error: BaseException, kept: str = KEPT) -> Failure:
 
 
 def message_and_code(error: BaseException, kept: str) -> tuple[str, int]:
-    """Sort errors by who can do something about them."""
+    """Return the message and the exit code of an error.
+
+    The code is 2 for what the user can change (input, memory, paths), 1 for numerical failures, a
+    failing disk and mistakes in vbdm, 130 for Ctrl-C.
+    """
     from ..base.errors import InputError, SolverError
 
     if isinstance(error, KeyboardInterrupt):
@@ -71,7 +78,7 @@ def message_and_code(error: BaseException, kept: str) -> tuple[str, int]:
 
 
 def describe_disk(error: OSError, kept: str) -> tuple[str, int]:
-    """Return what to say about an error of the file system."""
+    """Return the message and the exit code of an error of the file system."""
     where = f" ({error.filename})" if error.filename else ""
     if error.errno in FULL:
         return f"The disk is full{where}. {kept} Make room and run the command again.", NUMERICAL

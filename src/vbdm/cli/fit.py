@@ -82,7 +82,7 @@ def command(
     from ..io.results import check_folder
 
     folder = Path(f"{file.stem}-vbdm") if out is None else out
-    # Before the work; `write_results` looks once more, as another run may have come first.
+    # Checked before the work. `write_results` checks again: another run may have been quicker.
     check_folder(folder, force)
     add = partial(add_anndata, file, settings_of(options)) if options["write_anndata"] else None
     with working(quiet, as_json) as work:
@@ -95,9 +95,24 @@ def fit_file(
     extras: Callable[[Cloud, Spectrum, Path], None] | None = None, title: str = "",
     names: tuple[str, ...] = (),
 ) -> Results:  # fmt: skip
-    """Go from a file to a results folder, into which `extras` may write more files.
+    """Go from a file to a results folder: read, estimate, solve, scan over ε, write.
 
-    `names` are those of the columns, if the file does not have them.
+    Parameters
+    ----------
+    work : Work
+        Keeps the time and the notes.
+    file, folder : Path
+        Where the points are, and where the results go.
+    force : bool
+        Whether existing results are replaced.
+    options : mapping
+        The options of the command, by name.
+    extras : callable, optional
+        Called with the points, the spectrum and a folder, into which it may write more files.
+    title : str
+        Heading of the page; the name of the file by default.
+    names : tuple of str
+        Names of the columns, if the file has none.
     """
     from ..io.results import write_results
 
@@ -123,7 +138,7 @@ def fit_file(
 
 
 def scan_over_epsilon(work: Work, spectrum: Spectrum) -> EpsilonScan | None:
-    """Solve again at several ε around the chosen one, to see what moves."""
+    """Return the eigenpairs at several ε around the one in use, for the slider of the page."""
     from ..estimate import scan_epsilon
 
     with work.ledger.stage("sensitivity"):
@@ -133,7 +148,7 @@ def scan_over_epsilon(work: Work, spectrum: Spectrum) -> EpsilonScan | None:
 def origin_of(
     work: Work, table: Table, cloud: Cloud, preparation: Preparation, options: Mapping[str, Any]
 ) -> Origin:
-    """Collect where the points came from."""
+    """Return where the points came from and what was done to them, for the results folder."""
     from ..io.results import Origin
 
     return Origin(
@@ -150,12 +165,13 @@ def origin_of(
 
 
 def reading_alike(options: Mapping[str, Any], preparation: Preparation) -> dict[str, Any]:
-    """Return what it takes to read new files in the same way."""
+    """Return the arguments of `vbdm.io.read` with which new files are to be read later."""
     reading = arguments_for(READING, options)
-    # Columns are part of the preparation, and another file has its own format.
+    # Columns are stored with the preparation, and another file may have another format.
     for name in ("columns", "format", "header"):
         reading.pop(name, None)
-    # Thinning is not for new frames, but delays count the frames that were taken.
+    # A stride thins out the training frames only. With delays it is kept, because they count the
+    # frames that were taken.
     if preparation.delays == 1:
         reading.pop("stride", None)
     if "topology" in reading:
@@ -164,14 +180,14 @@ def reading_alike(options: Mapping[str, Any], preparation: Preparation) -> dict[
 
 
 def settings_of(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the user asked for, in plain values."""
+    """Return the options that the user gave, as plain values."""
     from ..base.plain import plain
 
     return {name: plain(value) for name, value in options.items() if value is not None}
 
 
 def note_missing_figures(work: Work, options: Mapping[str, Any]) -> None:
-    """Say that there will be no figures, if they are wanted and cannot be drawn."""
+    """Add a note that there will be no figures, if they are wanted but cannot be drawn."""
     from ..io.results import can_draw
 
     if not options.get("no_figures") and not can_draw():
@@ -179,7 +195,7 @@ def note_missing_figures(work: Work, options: Mapping[str, Any]) -> None:
 
 
 def refuse_anndata(wanted: bool, kind: str) -> None:
-    """Raise if results should go back into a file that cannot take them."""
+    """Raise if a copy with the results is wanted of a file that is not AnnData."""
     from ..base.errors import bad_input
 
     if wanted and kind != "anndata":
@@ -201,10 +217,11 @@ def add_anndata(
 
 
 def tell(results: Results, work: Work, quiet: bool) -> None:
-    """Say what was found: in words, as JSON, or not at all."""
+    """Print what was found: in words, as JSON, or not at all."""
     from .terminal import describe, times
 
-    # In full they stand on the page and in results.json, and the lights say what to do.
+    # One sentence of each note is enough here: the page and results.json have them in full, and the
+    # lights say what to do.
     work.show_notes(short=not quiet)
     if work.as_json:
         place = {"folder": str(results.folder), **results.summary}

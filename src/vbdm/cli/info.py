@@ -13,7 +13,7 @@ import click
 
 from .options import Command, remember_json, setting
 
-#: Libraries beside the required ones, what they are for, and which extra installs them.
+#: Optional libraries, what they are for, and the extra that installs them.
 OPTIONAL = (
     ("matplotlib", "figures", "plot"),
     ("pynndescent", "approximate neighbours", "approximate"),
@@ -39,7 +39,7 @@ def command(as_json: bool) -> None:
 
 
 def facts_here() -> dict[str, Any]:
-    """Collect everything that is worth knowing about this installation."""
+    """Return versions, cores, memory, optional libraries and file formats of this installation."""
     from ..base.memory import available_memory
     from ..base.threads import n_threads
     from ..base.versions import __version__, library_versions
@@ -74,7 +74,7 @@ def facts_here() -> dict[str, Any]:
 
 
 def describe(facts: dict[str, Any]) -> Iterator[str]:
-    """Yield the lines for people."""
+    """Yield the facts as lines for the terminal."""
     yield click.style(f"vbdm {facts['vbdm']}", bold=True)
     yield "  " + ", ".join(f"{name} {version}" for name, version in facts["libraries"].items())
     memory = facts["memory_free"]
@@ -90,7 +90,7 @@ def describe(facts: dict[str, Any]) -> Iterator[str]:
 
 
 def line_of(text: str, entry: dict[str, Any]) -> str:
-    """Return one line: there, or how to get it."""
+    """Return one line: that something is installed, or how to install it."""
     if entry["installed"]:
         return f"  {click.style('✔', fg='green')} {text}"
     return f"  {click.style('–', dim=True)} {text}   {entry['install']}"

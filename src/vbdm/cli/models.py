@@ -1,4 +1,4 @@
-"""A model that the user names: a results folder, or a saved file."""
+"""Models that a user names on the command line: a results folder, or a saved file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def model_file(place: Path) -> Path:
     from ..io.results import read_summary
 
     if place.is_dir() or not place.exists():
-        # Says what is wrong if it is another kind of folder, or none.
+        # Raises, and says what is wrong, if this is not a folder of results.
         read_summary(place)
         return place / "model.vbdm"
     return place
@@ -40,7 +40,7 @@ def load_spectrum(place: Path) -> Spectrum:
 
 
 def load_notes(place: Path) -> dict[str, Any]:
-    """Return how the file behind a model was read and prepared; empty if that is not known."""
+    """Return how the training file was read and prepared; empty for a model without a folder."""
     from ..io.saved.persistence import read_notes
 
     return read_notes(model_file(place))
@@ -56,7 +56,7 @@ def is_model(place: Path) -> bool:
 
 
 def refuse_swapped(model: Path, file: Path) -> None:
-    """Raise if the data stands where the model should, and the other way round."""
+    """Raise if model and data were given in the wrong order."""
     if is_model(file) and not is_model(model):
         raise bad_input(
             "The model comes first, then the file with new points.",

@@ -1,9 +1,9 @@
 """The options of the `vbdm` command that stand for parameters of the library, in one table.
 
-Each is declared once. From the table come the options of the commands (``params=[*READING]``), the
-arguments that the library is called with (`arguments_for`), and the words of messages: the library
-speaks of its parameters, and people at a terminal type options (`in_options`). A new parameter is
-one entry here.
+Each is declared once. The table gives the options of the commands (``params=[*READING]``), the
+arguments that the library is called with (`arguments_for`), and the words of messages, where the
+library names parameters and a terminal needs options (`in_options`). A new parameter is one entry
+here.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from typing import Any
 
 import click
 
-#: Headings of a long help text.
+#: Headings under which a help text lists its options.
 IN, HOW, BEFORE, AFTER = "Reading the file", "The estimate", "Before the estimate", "Results"
 
 
 class Setting(click.Option):
-    """An option that knows its heading in the help text, and for what it stands in the library.
+    """An option of the command, with its heading in the help text and its parameter in the library.
 
     Attributes
     ----------
     section : str
-        The heading.
+        Heading under which the help lists it.
     parameter : str
-        Name of the library's parameter; that of the option, unless they differ.
+        Name of the library's parameter; by default that of the option.
     stands_for : object
-        The argument that a flag without a ``--no-`` form stands for: ``--drop-missing`` is
+        The library's argument for a flag without a ``--no-`` form: ``--drop-missing`` stands for
         ``missing='drop'``.
     """
 
@@ -50,22 +50,22 @@ class Setting(click.Option):
 
     @property
     def typed(self) -> str:
-        """What people type: the long form."""
+        """The long form of the option, as it is typed: "--neighbors"."""
         return next(name for name in self.opts if name.startswith("--"))
 
     @property
     def is_one_way(self) -> bool:
-        """Whether it is a flag that can be set, but has no form to switch it off."""
+        """Whether it is a flag without a ``--no-`` form."""
         return self.is_flag and not self.secondary_opts
 
     def argument(self, value: Any) -> Any:
-        """Return the library's argument for a value of the option; None if there is none."""
+        """Return the library's argument for a value of the option; None for a flag not set."""
         if self.is_one_way:
             return self.stands_for if value else None
         return value
 
     def typed_for(self, argument: Any) -> str | None:
-        """Return what to type to get an argument of the library; None if nothing does."""
+        """Return what to type for an argument of the library; None if no option gives it."""
         if self.is_one_way:
             return self.typed if argument == self.stands_for else None
         if self.is_flag:
@@ -91,12 +91,12 @@ class Command(click.Command):
 
 
 def setting(*names: str, **settings: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Declare an option beside its command: one that stands for no parameter of the library."""
+    """Return a decorator that adds an option to its command; it stands for no parameter."""
     return click.option(*names, cls=Setting, **settings)
 
 
 def parse_operator(_: click.Context, __: click.Parameter, value: str) -> str | float:
-    """Return a number if it is one; names are checked where they are known."""
+    """Return the operator as a number, or its name as text, which the library checks."""
     try:
         return float(value)
     except ValueError:
@@ -104,7 +104,7 @@ def parse_operator(_: click.Context, __: click.Parameter, value: str) -> str | f
 
 
 def parse_period(_: click.Context, __: click.Parameter, value: str | None) -> Any:
-    """Return one period, or one for each column, None where there is none."""
+    """Return one period for all columns, or one for each, with None where there is no period."""
     if value is None:
         return None
     parts = [part.strip().lower() for part in value.split(",")]
@@ -119,14 +119,14 @@ def parse_period(_: click.Context, __: click.Parameter, value: str | None) -> An
 
 
 def number_of(text: str) -> float:
-    """Return a number that may be a multiple of π."""
+    """Return the number that a text stands for, such as "2pi" or "6.28"."""
     if text.endswith("pi"):
         return 3.141592653589793 * float(text[:-2] or 1)
     return float(text)
 
 
 def remember_json(ctx: click.Context, _: click.Parameter, value: bool) -> bool:
-    """Let errors know that JSON was asked for."""
+    """Store in the context that JSON is wanted, so that errors are written as JSON, too."""
     ctx.meta["vbdm.json"] = value
     return value
 
@@ -226,7 +226,7 @@ WHICH = Setting(
     ["--which"], metavar="NUMBERS",
     help="Which eigenfunctions, counted from 0, the constant: 1,2. ",
 )  # fmt: skip
-#: How the command itself speaks: these stand for no parameter.
+#: How much the command prints, and as what; these stand for no parameter of the library.
 SPEAKING = (
     Setting(["-q", "--quiet"], AFTER, is_flag=True, help="Only notes and errors."),
     Setting(["--json", "as_json"], AFTER, is_flag=True, is_eager=True, callback=remember_json,
@@ -240,14 +240,15 @@ BY_PARAMETER = {
 
 
 def arguments_for(table: Iterable[Setting], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the library's arguments that the options of a table stand for, if they were given."""
+    """Return the library's arguments for those options of a table that were given."""
     found = {option.parameter: option.argument(options.get(str(option.name))) for option in table}
     return {parameter: argument for parameter, argument in found.items() if argument is not None}
 
 
 # --- Messages ------------------------------------------------------------------------------------
 
-# Neither inside a longer word nor after a dot; of a call in Python nothing is translated.
+# A parameter's name is neither part of a longer word nor behind a dot. Calls in Python, such as
+# `vbdm.tune(…)`, match first as a whole and stay as they are.
 START = r"(?<![\w.])"
 CALL = rf"{START}[\w.]+\((?:[^()]|\([^()]*\))*\)"
 TEXT = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
@@ -270,12 +271,12 @@ def in_options(message: str) -> str:
 
 
 def option_for(found: re.Match[str]) -> str:
-    """Return the option for one parameter in a message; what is none stays as it is."""
+    """Return the option for one parameter in a message; words that are none stay as they are."""
     option = BY_PARAMETER.get(found["name"] or "")
     if option is None:
         return found[0]
     if found["value"] is None:
-        # Without an argument only what stands in backticks is a parameter: others are words.
+        # Without an argument, a name is a parameter in backticks only; elsewhere it is a word.
         return option.typed if found["tick"] else found[0]
     try:
         return option.typed_for(ast.literal_eval(found["value"])) or found[0]
@@ -284,7 +285,7 @@ def option_for(found: re.Match[str]) -> str:
 
 
 def as_text(argument: Any) -> str:
-    """Return an argument as it is typed: several values stand between commas."""
+    """Return an argument as it is typed; several values are separated by commas."""
     if isinstance(argument, (list, tuple)):
         return ",".join(map(as_text, argument))
     return "none" if argument is None else str(argument)

@@ -10,7 +10,7 @@ from ..base.files import check_target
 
 
 def check_output(path: Path, suffixes: tuple[str, ...], force: bool) -> Path:
-    """Return where a file will be written, if it may be.
+    """Return the path at which a file will be written.
 
     Raises
     ------

@@ -73,7 +73,7 @@ def command(
 
 
 def parse_numbers(which: str | None, what: str) -> list[int] | None:
-    """Return the numbers of eigenfunctions that were asked for."""
+    """Return the numbers of the eigenfunctions to draw; None for the default."""
     if which is None:
         return None
     if what not in ("eigenfunctions", "embedding"):
@@ -88,7 +88,7 @@ def parse_numbers(which: str | None, what: str) -> list[int] | None:
 
 
 def picture(spectrum: Spectrum, what: str, numbers: list[int] | None) -> Callable[[], Any]:
-    """Return what draws the picture."""
+    """Return a function without arguments that draws the picture."""
     from .. import plot
 
     function = getattr(plot, what)

@@ -1,4 +1,4 @@
-"""``vbdm reproduce``: the figures of the paper, which are beside the package and not in it."""
+"""``vbdm reproduce``: the figures of the paper, which lie beside the package in a clone."""
 
 from __future__ import annotations
 

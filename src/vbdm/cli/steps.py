@@ -1,4 +1,4 @@
-"""The steps that commands share: read, estimate, solve, and hear what is said meanwhile."""
+"""Stages that several commands share: read, estimate, solve; and the notes taken meanwhile."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from .options import ESTIMATING, PREPARING, READING, SOLVING, arguments_for, in_
 from .timing import Ledger, Screen
 
 if TYPE_CHECKING:
-    from ..base.checks import FloatArray
+    from ..base.arrays import FloatArray
     from ..io import Cloud, Preparation, Table
     from ..operator.operator import Operator
     from ..spectrum.spectrum import Spectrum
 
-#: Eigenpairs, the constant included, unless the user says otherwise or there are fewer points.
+#: Default number of eigenpairs, the constant included; fewer if there are fewer points.
 EIGENPAIRS = 10
 #: Warnings for developers, which users need not see.
 INTERNAL = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ImportWarning)
@@ -32,7 +32,17 @@ INTERNAL = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, Import
 
 @dataclass
 class Work:
-    """What is going on: seconds by stage, and doubts that were raised."""
+    """What a command keeps while it works: seconds by stage, and notes.
+
+    Attributes
+    ----------
+    ledger : Ledger
+        Keeps the seconds of every stage.
+    as_json : bool
+        Whether notes are written as JSON.
+    extra_notes : list of (str, str)
+        Kinds and texts of notes that are not warnings.
+    """
 
     ledger: Ledger
     as_json: bool = False
@@ -41,7 +51,7 @@ class Work:
 
     @property
     def notes(self) -> list[tuple[str, str]]:
-        """Kinds and texts of all doubts, each once."""
+        """Kinds and texts of all notes and warnings, each once."""
         from ..base.errors import VbdmWarning
 
         found = dict.fromkeys(self.extra_notes)
@@ -49,17 +59,17 @@ class Work:
             if issubclass(warning.category, INTERNAL):
                 continue
             kind, text = warning.category.__name__, str(warning.message)
-            # Warnings of other libraries do not say whose they are.
+            # Warnings of other libraries get their class in front: they do not say what they are.
             known = issubclass(warning.category, VbdmWarning)
             found[kind, in_options(text) if known else f"{kind}: {text}"] = None
         return list(found)
 
     def note(self, text: str) -> None:
-        """Add a doubt that is no warning, in the library's words."""
+        """Add a note that is not a warning; parameters in it become options."""
         self.extra_notes.append(("Note", in_options(text)))
 
     def show_notes(self, short: bool = False, notes: list[tuple[str, str]] | None = None) -> None:
-        """Write the doubts to stderr; if they are told elsewhere, the first sentence will do."""
+        """Write the notes to stderr; if `short`, only the first sentence of each."""
         for kind, text in self.notes if notes is None else notes:
             if self.as_json:
                 line = {"note": text, "kind": kind}
@@ -82,11 +92,14 @@ def first_sentence(text: str) -> str:
 
 @contextmanager
 def working(quiet: bool = False, as_json: bool = False) -> Iterator[Work]:
-    """Collect warnings and time the stages inside the block; show what should be shown."""
+    """Yield a `Work` that collects warnings and times the stages inside the block.
+
+    Unless quiet, stages that take long are shown on a terminal, or all of them as lines of JSON.
+    """
     from ..base.errors import InputError, VbdmWarning
     from ..base.progress import listening
 
-    # Figures go to files: no window is opened, whatever the user's settings are.
+    # Figures go to files, so matplotlib opens no window, unless the environment names a backend.
     os.environ.setdefault("MPLBACKEND", "Agg")
     show = not quiet and not as_json and sys.stderr.isatty()
     screen = Screen() if show else None
@@ -101,7 +114,7 @@ def working(quiet: bool = False, as_json: bool = False) -> Iterator[Work]:
             warnings.simplefilter("always", VbdmWarning)
             yield work
     except InputError:
-        # What was odd in the file may be why.
+        # Something odd in the file may be the cause of the error.
         work.show_notes(notes=work.extra_notes)
         raise
 
@@ -114,7 +127,7 @@ def read_points(
 
     with work.ledger.stage("reading"):
         table = read(file, **arguments_for(READING, options))
-        # The points are estimated on a torus if they have periods, and are prepared for it.
+        # Periods matter before the estimate, too: periodic columns are prepared as such.
         preparing = {**arguments_for(PREPARING, options), "period": options.get("period")}
         cloud, preparation = prepare(table, **preparing)
     for text in cloud.notes:
@@ -128,7 +141,8 @@ def estimate(work: Work, cloud: Cloud, options: Mapping[str, Any]) -> Operator:
 
     given = arguments_for(ESTIMATING, options)
     given.setdefault("metric", cloud.metric)
-    # The preparation knows the periods of the file, too, and repeats them for each delay.
+    # Periods come from the prepared points: those found in the file are among them, and each is
+    # repeated for every delay.
     given["period"] = cloud.period
     with work.ledger.stage("neighbours", "kernel"):
         return estimate_operator(cloud.points, **given)
@@ -143,6 +157,6 @@ def solve(work: Work, operator: Operator, options: Mapping[str, Any]) -> Spectru
 
 
 def error_bars(work: Work, spectrum: Spectrum) -> tuple[FloatArray, FloatArray]:
-    """Compute standard errors and bias of the eigenvalues; the spectrum keeps them from now on."""
+    """Return standard errors and bias of the eigenvalues, which the spectrum then keeps."""
     with work.ledger.stage("error bars"):
         return spectrum.standard_errors, spectrum.bias

@@ -1,4 +1,4 @@
-"""Results in words, for the terminal."""
+"""Results as lines of text for the terminal."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import click
 
 from .options import in_options
 
-#: Shape, colour and word of the lights: no one has to tell colours apart.
+#: Sign and colour of the lights; the sign is enough where colours cannot be told apart.
 LIGHTS = {"green": ("✔", "green"), "amber": ("▲", "yellow"), "red": ("✖", "red")}
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """Return a number in few digits; a dash where there is none."""
+    """Return a number with few digits; a dash for None."""
     return "–" if value is None else f"{value:.{digits}g}"
 
 
 def describe(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines of a summary: what, how, how sure, and what to doubt."""
+    """Yield the lines of a summary: what was estimated, how, with which errors and doubts."""
     source = summary["input"].get("name")
     where = f" ({source})" if source else ""
     name = str(summary["operator"]["name"])
@@ -46,7 +46,7 @@ def choices(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def eigenvalue_table(rows: list[dict[str, Any]], groups: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield the eigenvalues with their errors; several that belong together with that of the mean.
+    """Yield the eigenvalues with their errors; for a group, mean and error stand once.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def group_words(group: Mapping[str, Any], index: int) -> str:
 
 
 def lights(diagnostics: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield one line per finding; those in doubt say why, and what to do about it."""
+    """Yield one line per finding; those that are not green say why, and what to do about it."""
     for entry in diagnostics:
         shape, colour = LIGHTS[entry["light"]]
         words = "" if entry["light"] == "green" else f": {in_options(entry['words'])}"

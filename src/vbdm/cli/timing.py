@@ -13,16 +13,15 @@ from typing import TextIO
 
 from ..base.progress import Bar, Progress
 
-#: Seconds between two looks at the clock.
+#: Seconds between two updates of the line.
 TICK = 0.5
 
 
 class Ledger:
-    """A listener of `vbdm.progress` that keeps the seconds of every stage.
+    """A listener of `vbdm.progress` that adds up the seconds of every stage.
 
-    Some stages are rooms of the walk, which report under their own name: the time since the last
-    report belongs to the stage that reports. What is left at the end of a block belongs to its last
-    stage.
+    Stages of the library report under their own names. The time since the last report is added to
+    the stage that reports; the time at the end of a block, to the last stage of the block.
     """
 
     def __init__(self, screen: Screen | None = None, lines: TextIO | None = None) -> None:
@@ -33,7 +32,10 @@ class Ledger:
 
     @contextmanager
     def stage(self, *names: str) -> Iterator[None]:
-        """Time one stage, or several that alternate; other rooms' reports count for the first."""
+        """Time the named stages, which may alternate inside the block.
+
+        Reports under other names count for the first of them.
+        """
         self._open, self._last = names, perf_counter()
         self._show(names[0])
         try:
@@ -46,7 +48,7 @@ class Ledger:
                 self._screen.leave()
 
     def __call__(self, progress: Progress) -> None:
-        """Take a report."""
+        """Add the time since the last report to the stage that reports."""
         if not self._open:
             return
         inside = progress.room in self._open
@@ -64,7 +66,7 @@ class Ledger:
             self._screen.enter(stage, progress)
 
     def _tell(self, names: tuple[str, ...]) -> None:
-        """Write one line of JSON for each stage that was left."""
+        """Write one line of JSON for each of these stages that took time."""
         if self._lines is None:
             return
         for name in names:
@@ -75,9 +77,9 @@ class Ledger:
 
 
 class Screen:
-    """One line on the terminal for the stage at work, once it has taken two seconds.
+    """One line on the terminal for the current stage, once it has taken `patience` seconds.
 
-    A thread keeps the clock on it going while the stage is silent.
+    A thread updates the seconds on the line even while the stage reports nothing.
     """
 
     def __init__(self, stream: TextIO | None = None, patience: float = 2.0) -> None:
@@ -92,7 +94,7 @@ class Screen:
 
     @contextmanager
     def on(self) -> Iterator[None]:
-        """Look at the clock inside the block."""
+        """Run the thread that updates the line, inside the block."""
         thread = threading.Thread(target=self._tick, daemon=True)
         thread.start()
         try:
@@ -121,13 +123,13 @@ class Screen:
             self._stage, self._drawn, self._progress = "", False, None
 
     def look(self) -> None:
-        """Draw the line, if it is time to."""
+        """Draw the line, if the stage has taken long enough."""
         with self._lock:
             if self._stage and perf_counter() - self._started >= self.patience:
                 self._draw()
 
     def text(self) -> str:
-        """Return the line."""
+        """Return the line: the stage, how far it is if that is known, and the seconds."""
         elapsed = perf_counter() - self._started
         if self._progress is None:
             return f"{self._stage:12s} {elapsed:6.1f} s"

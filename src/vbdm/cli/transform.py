@@ -87,7 +87,7 @@ def command(
 def load_and_read(
     work: Work, model: Path, file: Path, options: dict[str, Any]
 ) -> tuple[Spectrum, Cloud]:
-    """Load the model and treat the file as the training file was treated."""
+    """Load the model, and read and prepare the file as the training file was."""
     from ..io import Preparation, prepare, read
     from .models import load_notes, load_spectrum
 
@@ -113,7 +113,7 @@ def load_and_read(
 
 
 def usable(stored: dict[str, Any], file: Path, given: dict[str, Any]) -> dict[str, Any]:
-    """Return how the training file was read, as far as it means something for this file."""
+    """Return those stored reading options that apply to the format of this file."""
     from ..io.files.formats import find_format
 
     known = {**stored, **given}
@@ -123,14 +123,14 @@ def usable(stored: dict[str, Any], file: Path, given: dict[str, Any]) -> dict[st
 
 
 def evaluate(spectrum: Spectrum, cloud: Cloud, outside: str) -> dict[str, NDArray[Any]]:
-    """Return everything that is known at the new points."""
+    """Return the arrays to write: eigenfunctions, density and flags at the new points."""
     import numpy as np
 
     from ..extension.extension import extend
 
     found = extend(spectrum, cloud.points, outside=outside)
     values = np.array(found.values)
-    # A training point has its value already; its own row would only repeat it.
+    # Training points among the new ones get the values that the model has for them.
     known = found.training >= 0
     values[known] = spectrum.eigenfunctions[found.training[known]]
     return {
@@ -144,7 +144,7 @@ def evaluate(spectrum: Spectrum, cloud: Cloud, outside: str) -> dict[str, NDArra
 
 
 def write(stream: IO[bytes], suffix: str, arrays: dict[str, NDArray[Any]]) -> None:
-    """Write the arrays as the name of the file asks for."""
+    """Write the arrays in the format that the suffix names."""
     import numpy as np
 
     from ..io.results import write_arrays
@@ -158,7 +158,7 @@ def write(stream: IO[bytes], suffix: str, arrays: dict[str, NDArray[Any]]) -> No
 
 
 def write_table(stream: IO[bytes], arrays: dict[str, NDArray[np.float64]]) -> None:
-    """Write text: one row per point, numbers in full."""
+    """Write the arrays as text: one row per point, numbers with all digits."""
     import numpy as np
 
     values = arrays["eigenfunctions"]
@@ -169,7 +169,7 @@ def write_table(stream: IO[bytes], arrays: dict[str, NDArray[np.float64]]) -> No
 
 
 def tell(path: Path, arrays: dict[str, NDArray[Any]], quiet: bool, as_json: bool) -> None:
-    """Say what was written."""
+    """Print what was written."""
     from ..base.plain import plain
 
     n_points, n_functions = arrays["eigenfunctions"].shape

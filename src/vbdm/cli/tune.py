@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from ..operator.operator import Operator
 
 SUFFIXES = (".csv", ".png", ".svg", ".pdf")
-#: The curve is printed in octaves, two of its half octaves, and four of them to either side.
+#: The table has every second ε of the curve, which is in half octaves, and this number of rows to
+#: either side of the chosen ε.
 STEP, STEPS = 2, 4
 EXAMPLES = """\b
 Examples:
@@ -70,7 +71,7 @@ def command(
 
 
 def facts_of(operator: Operator) -> dict[str, Any]:
-    """Return the choice and the curve as plain numbers."""
+    """Return what was chosen, and the curve, as plain numbers."""
     from ..base.plain import plain
 
     low, middle, high = operator.width_quantiles
@@ -92,7 +93,7 @@ def facts_of(operator: Operator) -> dict[str, Any]:
 
 
 def curve_of(tuning: Tuning) -> dict[str, Any]:
-    """Return the curve by columns; empty if ε was given and nothing was looked at."""
+    """Return the curve by columns; empty if ε was given and no other was looked at."""
     import numpy as np
 
     if tuning.curve is None:
@@ -109,7 +110,7 @@ def curve_of(tuning: Tuning) -> dict[str, Any]:
 
 
 def describe(facts: dict[str, Any], method: str) -> Iterator[str]:
-    """Yield the choice and the curve around it."""
+    """Yield lines for the terminal: the choice, and the curve around it."""
     from .terminal import choices
 
     yield from choices(facts)
@@ -126,11 +127,11 @@ def describe(facts: dict[str, Any], method: str) -> Iterator[str]:
 
 
 def curve_table(curve: dict[str, list[float]], epsilon: float) -> Iterator[str]:
-    """Yield the curve around the choice, in octaves."""
+    """Yield the rows of the curve around the chosen ε, in octaves."""
     epsilons = curve["epsilon"]
     chosen = min(range(len(epsilons)), key=lambda i: abs(epsilons[i] - epsilon))
     few, many = curve.get("degree_0.01"), curve.get("degree_0.5")
-    # The paper's grid is in octaves already, and has no degrees.
+    # The curve of the paper's rule is in octaves already, and has no degrees.
     step = STEP if few else 1
     heads = f"{'ε':>12s} {'dimension':>10s}"
     yield click.style(
@@ -147,7 +148,7 @@ def curve_table(curve: dict[str, list[float]], epsilon: float) -> Iterator[str]:
 
 
 def write(operator: Operator, target: Path) -> None:
-    """Write the curve as its file name asks for."""
+    """Write the curve in the format that the suffix of the file names."""
     from functools import partial
 
     from ..base.files import replacing
@@ -164,7 +165,7 @@ def write(operator: Operator, target: Path) -> None:
 
 
 def write_table(curve: dict[str, Any], stream: IO[bytes]) -> None:
-    """Write the curve as text."""
+    """Write the curve as text, one column per quantity."""
     import numpy as np
 
     columns = np.column_stack(list(curve.values())) if curve else np.empty((0, 0))

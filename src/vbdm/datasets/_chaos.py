@@ -6,20 +6,20 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..base.checks import FloatArray
+from ..base.arrays import FloatArray
 from ..base.errors import bad_input
 from ._checks import check_at_least, check_scale
 from ._sample import RandomState, read_only
 
-#: Away from the resting points, and close enough to the attractor to reach it within seconds.
+#: A state away from the fixed points, near enough to the attractor to reach it in a time of 20.
 START = (1.0, 1.0, 20.0)
-#: Spread of the random start about START: small against the attractor's size of about 40.
+#: Standard deviation of the random start about START; the attractor's size is about 40.
 SPREAD = 1.0
 
 
 @dataclass(frozen=True, eq=False)
 class Trajectory:
-    """Where a system went: its states at regular times.
+    """The path of a system: its states at regular times.
 
     Unlike a `Sample` it has no truth: neither the density nor a spectrum is known in closed form.
 
@@ -48,11 +48,11 @@ class Trajectory:
         Parameters
         ----------
         n_delays : int
-            How many values stand in a row.
+            Number of values in a row.
         lag : int
-            How many samples lie between two of them.
+            Number of states from one value to the next.
         column : int
-            Which coordinate is observed.
+            Number of the coordinate that is observed, from 0.
 
         Returns
         -------
@@ -118,7 +118,7 @@ def lorenz63(
     substeps : int
         Steps of the Runge-Kutta method of order four between two states.
     random_state : int, Generator or None
-        Where the trajectory starts: near (1, 1, 20), moved by a normal number of size 1.
+        Seed of the start, which is (1, 1, 20) plus a standard normal number in each coordinate.
 
     Returns
     -------
@@ -188,7 +188,10 @@ def _moved(state: State, velocity: State, time: float) -> State:
 
 
 def _runge_kutta(state: State, h: float, sigma: float, rho: float, beta: float) -> State:
-    """Make one step of the classical method of order four; plain floats are fastest for three."""
+    """Make one step of the classical method of order four.
+
+    With three coordinates, plain floats are faster than arrays.
+    """
     first = _velocity(state, sigma, rho, beta)
     second = _velocity(_moved(state, first, h / 2), sigma, rho, beta)
     third = _velocity(_moved(state, second, h / 2), sigma, rho, beta)

@@ -1,4 +1,4 @@
-"""Checks of what a user asks for, beyond those in `vbdm.base.checks`."""
+"""Checks of the arguments of data sets, beyond those in `vbdm.base.checks`."""
 
 from __future__ import annotations
 

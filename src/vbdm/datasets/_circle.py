@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..base.checks import FloatArray, check_choice
+from ..base.arrays import FloatArray
+from ..base.checks import check_choice
 from ._checks import check_at_least
 from ._distribution import Distribution, tabulated
 from ._sample import Function, RandomState, Sample, Truth
@@ -79,7 +80,7 @@ def circle(
 def circle_density(
     density: str | Function,
 ) -> Function:
-    """Look up a density by its name, or take the function given."""
+    """Return the density of that name, or the function that was given; neither is normalised."""
     if callable(density):
         return density
     check_choice(density, "density", tuple(DENSITIES))
@@ -87,7 +88,7 @@ def circle_density(
 
 
 def grid_levels(n: int, offset: str) -> FloatArray:
-    """Regular levels in [0, 1] at which to take quantiles."""
+    """Return n regular levels in [0, 1] at which to take quantiles, shape (n,)."""
     check_choice(offset, "offset", OFFSETS)
     if offset == "paper":
         return np.arange(1, n + 1) / (n + 1)
@@ -95,7 +96,10 @@ def grid_levels(n: int, offset: str) -> FloatArray:
 
 
 def _smoothed(base: Distribution) -> Function:
-    """Density after a uniform move in [0, 0.5]: the mean of the old one over what lies behind."""
+    """Return the density of angles that each moved forward by a uniform amount in [0, 0.5].
+
+    At each angle it is the mean of the old density over the last 0.5.
+    """
 
     def pdf(angle: FloatArray) -> FloatArray:
         behind = angle - PERTURBATION

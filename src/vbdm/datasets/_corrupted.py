@@ -17,7 +17,7 @@ def with_outliers(
     """Replace a share of the points by uniform ones in ``[-box, box]**n_ambient``.
 
     The truth stays that of the clean sample. An outlier has no place on the manifold: its
-    parameters and its density are nan, which also tells where the outliers are.
+    parameters and its density are NaN, which also tells where the outliers are.
 
     Examples
     --------

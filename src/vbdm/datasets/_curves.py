@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..base.checks import FloatArray
+from ..base.arrays import FloatArray
 from ..base.errors import bad_input
 from ._checks import check_at_least, check_scale
 from ._circle import FULL_TURN, circle_density
@@ -39,8 +39,8 @@ def closed_curve(n_samples: int, *, ambient: int = 10, random_state: RandomState
 
     The first two coordinates are cos t and sin t, so the curve cannot meet itself; the others
     are fixed sums of the harmonics 2 to 5 with amplitudes falling as 1/k. The parameter t has
-    density ∝ 2 + cos t. The truth of the Laplacian is ``-(2πk/length)²`` in arc
-    length.
+    density ∝ 2 + cos t. The truth of the Laplacian is ``-(2πk/length)²``, with cosines and sines
+    of the arc length.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def _curve_sample(
     parameter_density: FloatArray,
     arc: Distribution,
 ) -> Sample:
-    """Sample on a curve whose speed is ``arc.shape`` and whose length is ``arc.mass``."""
+    """Return the sample of a curve with the speed ``arc.shape`` and the length ``arc.mass``."""
     density = parameter_density / arc.shape(parameter)
     builder = laplacian_only(name, _in_arc_length(arc))
     return Sample(name, points, parameter[:, np.newaxis], 1, "laplacian", density, builder)

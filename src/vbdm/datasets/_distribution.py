@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.interpolate import CubicSpline, PPoly
 
-from ..base.checks import FloatArray
+from ..base.arrays import FloatArray
 from ..base.errors import bad_input
 from ._sample import Function
 
@@ -17,7 +17,7 @@ NEWTON_STEPS = 4
 
 @dataclass(frozen=True, eq=False)
 class Distribution:
-    """Positive function on [low, high], normalised; made by `tabulated`.
+    """A positive function on [low, high], normalised to a density; made by `tabulated`.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Distribution:
     def pdf(self, x: FloatArray) -> FloatArray:
         """Density, with integral 1."""
         height = np.asarray(self.shape(x), dtype=np.float64) / self.mass
-        # A function of the user may be a plain constant.
+        # A user's function may return a single number.
         return np.broadcast_to(height, np.shape(x))
 
     def cdf(self, x: FloatArray) -> FloatArray:
@@ -46,7 +46,7 @@ class Distribution:
         return np.asarray(self._integral(x) / self.mass, dtype=np.float64)
 
     def quantile(self, share: FloatArray) -> FloatArray:
-        """Where ``cdf`` reaches ``share``: Newton's method kept inside one grid cell."""
+        """Points where ``cdf`` reaches ``share``, by Newton's method inside one grid cell."""
         table = np.maximum.accumulate(self.cdf(self.nodes))
         cell = np.clip(np.searchsorted(table, share) - 1, 0, self.nodes.size - 2)
         left, right = self.nodes[cell], self.nodes[cell + 1]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import i0
 
-from ..base.checks import FloatArray, check_choice
+from ..base.arrays import FloatArray
+from ..base.checks import check_choice
 from ..base.errors import bad_input
 from ._checks import check_at_least, check_scale
 from ._circle import DENSITIES, FULL_TURN
@@ -103,7 +104,7 @@ def interval(n_samples: int, *, random_state: RandomState = None) -> Sample:
 
 
 def lattice(side: int, *, dim: int = 2) -> Sample:
-    """Lay out a regular grid of midpoints in [0, 1]**dim, ``side**dim`` points without chance.
+    """Lay out the midpoints of a regular grid in [0, 1]**dim: ``side**dim`` points, none random.
 
     All nearest-neighbour distances are equal, which is awkward for bandwidths made from them.
     The truth has reflecting faces: ``-Σ (k_i π)²``.
@@ -138,7 +139,7 @@ def swiss_roll(n_samples: int, *, height: float = 21.0, random_state: RandomStat
 def _box_sample(
     name: str, points: FloatArray, parameters: FloatArray, sides: tuple[float, ...]
 ) -> Sample:
-    """Uniform sample of a box, possibly bent, with reflecting faces."""
+    """Return the uniform sample of a box, possibly bent, with reflecting faces."""
     density = np.full(len(points), 1 / np.prod(sides))
     return Sample(name, points, parameters, len(sides), "laplacian", density, _box_truth(sides))
 

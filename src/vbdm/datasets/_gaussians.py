@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import erfinv
 
-from ..base.checks import FloatArray, check_choice
+from ..base.arrays import FloatArray
+from ..base.checks import check_choice
 from ..base.errors import bad_input
 from ._checks import check_at_least, check_scale
 from ._sample import RandomState, Sample, Truth
@@ -23,7 +24,7 @@ def ou(
     sampling: str = "random",
     random_state: RandomState = None,
 ) -> Sample:
-    """Sample a normal density N(0, C), the rest state of an Ornstein-Uhlenbeck process.
+    """Sample a normal density N(0, C), the equilibrium of an Ornstein-Uhlenbeck process.
 
     The operator is ``L = Δ - c1 C⁻¹x·∇``. With ``σ_i²`` the eigenvalues of ``C``, its spectrum
     is ``-c1 Σ n_i/σ_i²`` with products of Hermite polynomials in the principal axes.
@@ -73,7 +74,7 @@ def ou(
 
 
 def _principal_axes(covariance: ArrayLike | None, dim: int) -> tuple[FloatArray, FloatArray]:
-    """Variances and axes (columns) of the covariance."""
+    """Return the eigenvalues of the covariance, (dim,), and its eigenvectors as columns."""
     given = np.ones(dim) if covariance is None else np.array(covariance, np.float64, ndmin=1)
     matrix = np.diag(given) if given.ndim == 1 else given
     if matrix.shape != (dim, dim) or not np.allclose(matrix, matrix.T):
@@ -141,7 +142,7 @@ def clusters(
 
 
 def _separate_pieces(piece: Truth, middles: FloatArray, n: int) -> Truth:
-    """Repeat the truth of one piece around each of the middles."""
+    """Return the truth of several connected pieces: that of one, around each of the middles."""
     order, owner = np.divmod(np.arange(n), len(middles))
 
     def eigenfunctions(parameters: FloatArray) -> FloatArray:
@@ -150,9 +151,9 @@ def _separate_pieces(piece: Truth, middles: FloatArray, n: int) -> Truth:
         for label, middle in enumerate(middles):
             here, columns = labels == label, owner == label
             local = piece.eigenfunctions(parameters[here, :-1] - middle)
-            # A function on one piece of many is larger there, to have norm 1 on the whole.
+            # A function that is 0 on the other pieces is larger on its own, to have norm 1 in all.
             values[np.ix_(here, columns)] = np.sqrt(len(middles)) * local[:, order[columns]]
-        # No label (an outlier): no value.
+        # Outliers have no label, and so no value.
         values[np.isnan(labels)] = np.nan
         return values
 

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.linalg import cholesky, null_space, solve_triangular
 from scipy.special import gammaln
 
-from ..base.checks import FloatArray
+from ..base.arrays import FloatArray
 from ._sample import Indices, Truth
 
 

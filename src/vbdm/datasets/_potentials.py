@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammaln
 
-from ..base.checks import FloatArray
+from ..base.arrays import FloatArray
 from ..base.errors import bad_input
 from ._checks import check_at_least, check_scale
 from ._distribution import tabulated
@@ -14,7 +14,7 @@ from ._spectra import positive_c1_only
 from ._sturm_liouville import sturm_liouville
 
 WELL_CUT = 2.6
-# Minus the logarithm of the weight where the line is cut off. Slow tails need more room.
+# Minus the logarithm of the weight q**c1 where the line is cut off; slow tails are cut later.
 DOUBLE_WELL_CUT = 66.0
 STRETCHED_CUT = 150.0
 LEAST_POWER = 1.2
@@ -31,7 +31,7 @@ def double_well(n_samples: int, *, random_state: RandomState = None) -> Sample:
     x = distribution.quantile(np.random.default_rng(random_state).random(n_samples))
 
     def build(n: int, c1: float) -> Truth:
-        # A small c1 flattens the weight, so the interval has to grow.
+        # A small c1 flattens the weight q**c1, so the interval has to grow.
         cut = max(WELL_CUT, np.sqrt(1 + np.sqrt(DOUBLE_WELL_CUT / (2 * c1))))
         return sturm_liouville(lambda x: -2 * (x**2 - 1) ** 2, -cut, cut, n, c1)
 

@@ -1,4 +1,4 @@
-"""What a data set is: points, how they were drawn, and the spectrum they should reveal."""
+"""What a data set is: points, their true density, and the spectrum they should reveal."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..base.checks import FloatArray, check_choice, check_real
+from ..base.arrays import FloatArray
+from ..base.checks import check_choice, check_real
 from ._checks import check_at_least
 
 Indices = NDArray[np.intp]
-# Takes points or parameters, one in each row (or a plain array), to values there.
+# Maps points or parameters, one in each row (or a one-dimensional array), to values there.
 Function = Callable[[FloatArray], FloatArray]
 RandomState = int | np.random.Generator | None
 
@@ -27,9 +28,9 @@ class Truth:
     Attributes
     ----------
     c1 : float
-        Which operator: 0 is the Laplacian, 1 the generator.
+        Factor of the drift: 0 for the Laplacian, 1 for the generator.
     eigenvalues : (n,) array
-        0 first, then downwards; a multiple eigenvalue is repeated.
+        Eigenvalues λ in 1/length², from 0 downwards; a multiple eigenvalue is repeated.
     eigenfunctions : callable
         Takes the ``parameters`` of a sample, shape (N, p), and gives the (N, n) values of the
         eigenfunctions there. They are orthonormal in the probability measure proportional to
@@ -132,7 +133,7 @@ def _c1_of(operator: str | float) -> float:
 
 
 def read_only(values: ArrayLike) -> FloatArray:
-    """Copy into an array nobody can change by accident."""
+    """Return a read-only copy."""
     frozen = np.array(values, dtype=np.float64)
     frozen.flags.writeable = False
     return frozen

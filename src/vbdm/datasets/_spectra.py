@@ -1,9 +1,9 @@
 """Spectra known in closed form, and how to put them together.
 
-Every function gives a `Truth`. Three come from one-dimensional pieces (a circle, an interval
-with reflecting ends, a Gaussian); `product` makes tori, boxes and Gaussians in several
-dimensions from them, because the eigenvalues of a product are sums and the eigenfunctions
-products; `pulled_back` moves a truth to other parameters.
+Three functions give a `Truth` in one dimension: a circle, an interval with reflecting ends, a
+Gaussian. `product` makes tori, boxes and Gaussians in several dimensions from them, because the
+eigenvalues of a product are sums and the eigenfunctions products. `pulled_back` moves a truth to
+other parameters. The last two refuse operators for which a truth does not hold.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..base.checks import FloatArray
+from ..base.arrays import FloatArray
 from ..base.errors import bad_input
 from ._sample import Function, Truth, TruthBuilder
 
 
 def periodic_interval(n: int, c1: float, period: float) -> Truth:
-    """Uniform closed curve of length ``period``: -(2πk/period)² with cos and sin."""
+    """Truth of a uniform closed curve of length ``period``: -(2πk/period)² with cos and sin."""
     k = (np.arange(n) + 1) // 2
     is_sine = np.arange(n) % 2 == 0
 
@@ -33,7 +33,7 @@ def periodic_interval(n: int, c1: float, period: float) -> Truth:
 
 
 def neumann_interval(n: int, c1: float, length: float) -> Truth:
-    """Uniform interval [0, length] with reflecting ends: -(kπ/length)² with cosines."""
+    """Truth of a uniform interval [0, length], reflecting ends: -(kπ/length)² with cosines."""
     k = np.arange(n)
 
     def eigenfunctions(position: FloatArray) -> FloatArray:
@@ -46,7 +46,7 @@ def neumann_interval(n: int, c1: float, length: float) -> Truth:
 
 
 def hermite(n: int, c1: float, variance: float) -> Truth:
-    """Gaussian of this variance on the line: -c1 k/variance with Hermite polynomials."""
+    """Truth of a Gaussian of this variance on the line: -c1 k/variance, Hermite polynomials."""
     scale = np.sqrt(c1 / variance)
 
     def eigenfunctions(x: FloatArray) -> FloatArray:
@@ -63,9 +63,9 @@ def hermite(n: int, c1: float, variance: float) -> Truth:
 
 
 def product(axes: Sequence[Truth], n: int) -> Truth:
-    """Truth on a product of one-dimensional pieces, column ``i`` belonging to ``axes[i]``.
+    """Truth of a product of one-dimensional spaces, column ``i`` belonging to ``axes[i]``.
 
-    Each piece has to bring its own first ``n`` eigenpairs.
+    Each of them must hold at least ``n`` eigenpairs.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def product(axes: Sequence[Truth], n: int) -> Truth:
     totals = np.zeros(1)
     orders = np.zeros((1, 0), dtype=np.intp)
     for axis in axes:
-        # The n largest sums need only the n largest partial sums, so the rest may go.
+        # The n largest sums need only the n largest partial sums, so the rest is dropped.
         sums = (totals[:, np.newaxis] + axis.eigenvalues).ravel()
         kept = np.argsort(-sums, kind="stable")[:n]
         row, order = np.divmod(kept, axis.eigenvalues.size)
@@ -93,12 +93,12 @@ def product(axes: Sequence[Truth], n: int) -> Truth:
 
 
 def pulled_back(truth: Truth, mapping: Function) -> Truth:
-    """Give the same truth for other parameters, which ``mapping`` takes to the old ones."""
+    """Return the same truth for new parameters, which ``mapping`` takes to the old ones."""
     return Truth(truth.c1, truth.eigenvalues, lambda new: truth.eigenfunctions(mapping(new)))
 
 
 def laplacian_only(name: str, builder: TruthBuilder) -> TruthBuilder:
-    """Refuse every operator but the Laplacian."""
+    """Return a builder that refuses every operator but the Laplacian."""
 
     def build(n: int, c1: float) -> Truth:
         if c1 != 0:
@@ -114,7 +114,7 @@ def laplacian_only(name: str, builder: TruthBuilder) -> TruthBuilder:
 
 
 def positive_c1_only(name: str, builder: TruthBuilder) -> TruthBuilder:
-    """Refuse the operators that have no discrete spectrum on an unbounded space."""
+    """Return a builder that refuses c1 <= 0: no discrete spectrum on an unbounded space."""
 
     def build(n: int, c1: float) -> Truth:
         if c1 <= 0:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import gamma
 
-from ..base.checks import FloatArray
+from ..base.arrays import FloatArray
 from ..base.errors import bad_input
 from ._checks import check_at_least
 from ._harmonics import sphere_truth
@@ -94,7 +94,7 @@ def _checked_axes(axes: Sequence[float] | None, dim: int) -> FloatArray:
 
 
 def _frame(ambient: int, size: int) -> FloatArray:
-    """Orthonormal columns in R^ambient, always the same."""
+    """Return ``size`` orthonormal columns in R^ambient, the same in every call."""
     check_at_least(ambient, "ambient", least=size)
     columns = np.random.default_rng(FRAME_SEED).standard_normal((ambient, size))
     return np.asarray(np.linalg.qr(columns)[0], dtype=np.float64)

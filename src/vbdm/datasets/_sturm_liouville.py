@@ -13,7 +13,7 @@ from scipy.linalg import eigh_tridiagonal
 from scipy.sparse import diags_array
 from scipy.sparse.linalg import eigsh
 
-from ..base.checks import FloatArray
+from ..base.arrays import FloatArray
 from ._sample import Function, Truth
 
 # Below this share of the largest weight, rounding in the eigenvector outgrows the eigenfunction.
@@ -42,7 +42,7 @@ def sturm_liouville(
     n : int
         Number of eigenpairs.
     c1 : float
-        The operator.
+        Factor of the drift: 0 for the Laplacian, 1 for the generator.
     periodic : bool
         Whether ``low`` and ``high`` are the same point.
     cells : int
@@ -90,7 +90,7 @@ def _symmetric_matrix(
     from_right = np.exp(log_at_faces[1:] - log_weight)
     if not periodic:
         from_left[0] = from_right[-1] = 0.0
-    # Only differences of logarithms of neighbours are exponentiated: nothing can underflow.
+    # Only differences of logarithms in adjacent cells are exponentiated: nothing can underflow.
     beside = np.exp(log_at_faces[1:-1] - (log_weight[1:] + log_weight[:-1]) / 2)
     corner = float(np.exp(log_at_faces[0] - (log_weight[0] + log_weight[-1]) / 2))
     return -(from_left + from_right), beside, corner

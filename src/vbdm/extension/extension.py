@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..base.checks import BoolArray, FloatArray, check_choice, check_points, frozen
+from ..base.arrays import BoolArray, FloatArray, frozen
+from ..base.checks import check_choice, check_points
 from ..base.errors import OutsideWarning, bad_input, warn_user
 from ..base.threads import slices
 from ..operator.operator import Operator

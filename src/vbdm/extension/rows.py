@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from ..bandwidth.pilot import PILOT_EPSILON, PILOT_SHARE
 from ..bandwidth.scaled import NEGLIGIBLE
-from ..base.checks import BoolArray, FloatArray
+from ..base.arrays import BoolArray, FloatArray
 from ..base.errors import bad_input
 from ..base.shapes import Gaussian, radius_of
 from ..graph.neighbor_graph import NeighborGraph

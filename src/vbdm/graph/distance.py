@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.checks import FloatArray, frozen
+from ..base.arrays import FloatArray, frozen
 from ..base.errors import bad_input
 from .search import Auto, KDTree, MetricSearch, NeighborSearch, PeriodicTree, as_search
 from .search.periodic import wrap

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..base.checks import FloatArray, IntArray, check_points, frozen
+from ..base.arrays import FloatArray, IntArray, frozen
+from ..base.checks import check_points
 from ..base.errors import bad_input
 from ..base.memory import MEASURED_COLUMNS, refuse_if_too_large
 from ..base.threads import for_each, rows_that_fit, slices

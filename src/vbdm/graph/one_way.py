@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.checks import BoolArray, FloatArray, IntArray
+from ..base.arrays import BoolArray, FloatArray, IntArray
 from ..base.threads import in_order
 from .neighbor_graph import ListedRows, NeighborGraph
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
-from ..base.checks import FloatArray, IntArray, frozen
+from ..base.arrays import FloatArray, IntArray, frozen
 from ..base.credit import Credit, credit_of
 from ..base.memory import MEASURED_COLUMNS
 from .distance import PRECOMPUTED, Distance

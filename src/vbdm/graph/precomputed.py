@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, issparse
 
-from ..base.checks import FloatArray, IntArray, check_count, check_finite
+from ..base.arrays import FloatArray, IntArray
+from ..base.checks import check_count, check_finite
 from ..base.errors import InputError, bad_input
 from ..base.threads import slices
 

@@ -1,7 +1,7 @@
 r"""From a file to points: `read` finds the numbers, `prepare` makes the cloud.
 
-A file becomes a `Table` (rows are points, columns have names), a table becomes a `Cloud` (what the
-estimate takes) together with a `Preparation`, which does the same to other files later.
+A file becomes a `Table`: rows are points, columns have names. A table becomes a `Cloud`, the points
+that an estimate takes, together with a `Preparation`, which does the same to other files later.
 
 >>> import tempfile, os
 >>> folder = tempfile.TemporaryDirectory()
@@ -17,8 +17,8 @@ estimate takes) together with a `Preparation`, which does the same to other file
 >>> cloud.points.tolist()
 [[1.7, 3.0, 1.5, 2.0], [1.6, 5.0, 1.7, 3.0]]
 
-Everything beyond NumPy's files and text needs a library, which is imported when such a file is
-read; `formats` tells which are there. A new one is a function ``read(path, options) -> Content``
+Formats other than NumPy's and text need a library, which is imported when such a file is read;
+`formats` tells which are installed. A new format is a function ``read(path, options) -> Content``
 and a line in `vbdm.io.files.formats`.
 """
 

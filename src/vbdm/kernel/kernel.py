@@ -10,7 +10,7 @@ import numpy as np
 from ..bandwidth.bandwidth import Bandwidth
 from ..bandwidth.pilot import density_from
 from ..bandwidth.scaled import NEGLIGIBLE, rim, scaled
-from ..base.checks import FloatArray
+from ..base.arrays import FloatArray
 from ..base.shapes import Gaussian, Moments, Shape
 from ..graph.neighbor_graph import ListedRows, NeighborGraph
 from .pair_matrix import PairMatrix

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
-from ..base.checks import FloatArray, IntArray
+from ..base.arrays import FloatArray, IntArray
 from ..base.threads import for_each, in_order, slices
 from ..graph.neighbor_graph import ListedRows, NeighborGraph
 from ..graph.one_way import OneWay, one_way_places

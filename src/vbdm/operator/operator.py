@@ -13,7 +13,8 @@ from scipy.sparse import diags_array
 from ..bandwidth.dimension import Dimension
 from ..bandwidth.pilot import Pilot
 from ..bandwidth.tuning import Tuning
-from ..base.checks import FloatArray, check_function, frozen
+from ..base.arrays import FloatArray, frozen
+from ..base.checks import check_function
 from ..base.errors import bad_input
 from ..graph.neighbor_graph import NeighborGraph
 from ..graph.point_set import Order

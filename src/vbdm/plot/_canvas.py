@@ -1,4 +1,4 @@
-"""What all pictures share: whose result it is, where the points are drawn, on which axes."""
+"""What all pictures share: the result to draw, the places of its points, axes and colours."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..base.checks import FloatArray, check_points
+from ..base.arrays import FloatArray
+from ..base.checks import check_points
 from ..base.errors import bad_input
 from ..operator.operator import Operator
 from ..spectrum.spectrum import Spectrum
@@ -17,16 +18,16 @@ from ..spectrum.spectrum import Spectrum
 INK, BLUE, VERMILION, GREEN, PURPLE = "#333333", "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 CYCLE = (BLUE, VERMILION, GREEN, PURPLE, "#E69F00", "#56B4E9")
 FAINT = "0.78"
-#: Diverging with a grey middle: a white one would vanish on white paper.
+#: Colour maps. The diverging one has a grey middle: a white one would vanish on white paper.
 DIVERGING, SEQUENTIAL = "coolwarm", "viridis"
-#: More points than this are not drawn: they would cover each other.
+#: Largest number of points that are drawn; more would cover each other.
 MOST_POINTS = 20_000
-#: Principal axes are drawn until they hold this share of the variance, three at the most.
+#: Principal axes are added until they hold this share of the variance; two or three are drawn.
 ENOUGH_VARIANCE = 0.98
 
 
 def import_pyplot() -> Any:
-    """Return pyplot, or say how to install it."""
+    """Return matplotlib's pyplot, or raise with how to install it."""
     try:
         import matplotlib.pyplot as plt
     except ImportError:
@@ -46,7 +47,7 @@ def new_axes(ax: Any, n_dims: int = 2) -> Any:
 
 
 def operator_of(result: Any) -> Operator:
-    """Return the operator of a result."""
+    """Return the operator behind an `Operator`, a `Spectrum` or a `DiffusionMap`."""
     found = getattr(getattr(result, "spectrum_", result), "operator", result)
     if isinstance(found, Operator):
         return found
@@ -59,7 +60,7 @@ def operator_of(result: Any) -> Operator:
 
 
 def spectrum_of(result: Any) -> Spectrum:
-    """Return the spectrum of a result."""
+    """Return the spectrum behind a `Spectrum` or a `DiffusionMap`."""
     found = getattr(result, "spectrum_", result)
     if isinstance(found, Spectrum):
         return found
@@ -73,18 +74,18 @@ def spectrum_of(result: Any) -> Spectrum:
 
 @dataclass(frozen=True, eq=False)
 class Positions:
-    """Where points are drawn.
+    """The places where points are drawn.
 
     Attributes
     ----------
     coordinates : (M, 1 to 3) array
-        Their places.
+        The places.
     labels : list of str
-        What the axes mean.
-    rows : (M,) array
-        Which points these are.
+        Labels of the axes, one per column of the coordinates.
+    rows : (M,) array of int
+        Numbers of these points in the result, in the caller's order.
     notes : tuple of str
-        What a reader must know: points left out, axes left out.
+        Lines for the title: how many points or axes are left out.
     """
 
     coordinates: FloatArray
@@ -94,14 +95,14 @@ class Positions:
 
     @property
     def n_dims(self) -> int:
-        """1, 2 or 3."""
+        """Number of axes, 1 to 3."""
         return int(self.coordinates.shape[1])
 
     @property
     def marker_size(self) -> float:
-        """Area of a marker: smaller if there are many."""
+        """Area of a marker in points², smaller if there are many."""
         area = float(np.clip(24_000 / max(len(self.rows), 1), 3, 16))
-        # In space the near side must cover the far side, or two colours mix.
+        # Larger in space: the near side must cover the far side, or their colours mix.
         return 2.5 * area if self.n_dims == 3 else area
 
     def title(self, text: str) -> str:
@@ -112,7 +113,19 @@ class Positions:
 def place(
     operator: Operator, points: ArrayLike | None, ax: Any = None, most: int = MOST_POINTS
 ) -> Positions:
-    """Decide where the points are drawn: their own columns, or principal axes of them."""
+    """Return where points are drawn: at their own columns, or along their principal axes.
+
+    Parameters
+    ----------
+    operator : Operator
+        The result whose points are drawn.
+    points : (N, n) array or None
+        Other places for them, such as two eigenfunctions.
+    ax : Axes, optional
+        The axes to draw on; flat ones show at most two directions.
+    most : int
+        Largest number of points.
+    """
     known = operator.graph.points if points is None else check_points(points)
     if known is None:
         raise bad_input(
@@ -137,15 +150,15 @@ def place(
 
 
 def principal_positions(points: FloatArray, most: int) -> Positions:
-    """Project points on their first principal axes, and say how much these show."""
+    """Project points on their first two or three principal axes; a note has the variance shown."""
     centred = points - points.mean(axis=0)
     wide = points.shape[1] > len(points)
-    # The smaller of the two products; both have the variances as eigenvalues.
+    # Of the two products X Xᵀ and Xᵀ X, take the smaller: both have the variances as eigenvalues.
     variances, axes = np.linalg.eigh(centred @ centred.T if wide else centred.T @ centred)
     order = np.argsort(-variances)[:most]
     axes = centred.T @ axes[:, order] if wide else axes[:, order]
     axes = axes / np.maximum(np.linalg.norm(axes, axis=0), np.finfo(float).tiny)
-    # An axis may point either way: its largest part is made positive.
+    # The sign of an axis is arbitrary: its largest entry is made positive.
     axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])])
     share = np.cumsum(variances[order]) / max(variances.sum(), np.finfo(float).tiny)
     count = min(most, max(2, int(np.searchsorted(share, ENOUGH_VARIANCE)) + 1))
@@ -155,11 +168,11 @@ def principal_positions(points: FloatArray, most: int) -> Positions:
 
 
 def thinned(positions: Positions, most: int = MOST_POINTS, what: str = "points") -> Positions:
-    """Keep at most so many points, the same ones every time, and say so."""
+    """Keep at most `most` points, the same ones in every call, and add a note."""
     n = len(positions.rows)
     if n <= most:
         return positions
-    # Not every tenth: in a time series that could pick always the same season.
+    # At random, not every tenth point, which could always be the same season of a time series.
     kept = np.sort(np.random.default_rng(0).choice(n, most, replace=False))
     return replace(
         positions,
@@ -182,17 +195,18 @@ def dress(ax: Any, positions: Positions, title: str) -> None:
         return
     ax.set_zlabel(positions.labels[2])
     ax.set_aspect("equal")
-    # Few ticks, in small type: in perspective they run into each other.
+    # Few ticks, in small type: in perspective, more would run into each other.
     ax.locator_params(nbins=4)
     ax.tick_params(labelsize="small", pad=0)
 
 
 def scatter(ax: Any, positions: Positions, **style: Any) -> Any:
-    """Draw the points; as a bitmap inside vector files, which would else be huge."""
+    """Draw the points, as a bitmap even in vector files, which would become huge otherwise."""
     settings = {"s": positions.marker_size, "linewidths": 0, "rasterized": True, **style}
     if positions.n_dims == 3:
         settings["depthshade"] = False
-        # Colours that stand for values must not shine through from behind.
+        # Where colours stand for values, the far side is made faint, so that it does not show
+        # through.
         if "c" in style:
             settings["alpha"] = nearness(ax, positions.coordinates)
     return ax.scatter(*positions.coordinates.T, **settings)

@@ -1,4 +1,4 @@
-"""Pictures of functions on the points."""
+"""Pictures on the points: eigenfunctions, density, embedding, unresolved points."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ from ._canvas import (
     thinned,
 )
 
-#: Beyond this ratio of its quantiles the density is drawn on a logarithmic scale.
+#: If the 99 % quantile of the density is more than this many times the 1 % quantile, its scale is
+#: logarithmic.
 WIDE_RANGE = 30
-#: Colours are given to this share of the points; the tails take the colour at the end.
+#: The colour scale ends at this quantile; points beyond it take the colour at the end.
 COLOURED = 0.99
 
 
@@ -44,14 +45,14 @@ def eigenfunctions(
     Parameters
     ----------
     result : Spectrum or DiffusionMap
-        Whose eigenfunctions.
+        The result that has them.
     which : int or sequence of int
-        Their numbers, counted from 0, the constant.
+        Numbers of the eigenfunctions; 0 is the constant.
     ax : Axes or sequence of Axes, optional
         Where to draw; one for each function, except on the line, where all share one. Points in
         space on flat axes are shown along two principal axes.
     points : (N, n) array, optional
-        Where the points are drawn, if not where they are.
+        Other places at which to draw the points.
 
     Returns
     -------
@@ -73,7 +74,7 @@ def eigenfunctions(
 
 
 def panels_for(ax: Any, count: int, n_dims: int) -> list[Any]:
-    """Return one axes per function: those given, or a new row of them."""
+    """Return `count` axes: those given, or a new row of them."""
     if ax is not None:
         given = list(np.ravel(np.array(ax, dtype=object)))
         if len(given) != count:
@@ -92,7 +93,7 @@ def panels_for(ax: Any, count: int, n_dims: int) -> list[Any]:
 
 
 def name_of(spectrum: Spectrum, number: int) -> str:
-    """Return the number of an eigenfunction with its eigenvalue."""
+    """Return the label of an eigenfunction: its number and its eigenvalue."""
     value = np.real(spectrum.eigenvalues[number])
     return f"eigenfunction {number}, λ = {value:.3g}"
 
@@ -131,7 +132,8 @@ def color_bar(ax: Any, drawn: Any, label: str, extend: str = "neither") -> None:
 def density(result: Any, ax: Any = None, points: ArrayLike | None = None) -> Any:
     """Draw the estimated sampling density on the points.
 
-    On a logarithmic scale where it varies much. Points that no kernel reaches have none: grey.
+    The scale is logarithmic where the density varies much. Points that no other point's kernel
+    reaches have no density and are grey.
     """
     operator = operator_of(result)
     positions = place(operator, points, ax)
@@ -159,7 +161,7 @@ def density(result: Any, ax: Any = None, points: ArrayLike | None = None) -> Any
 
 
 def per_volume(operator: Operator) -> str:
-    """Return the density's unit in words."""
+    """Return the unit of the density in words, such as "per unit of area"."""
     nearest = round(operator.dim)
     if nearest in (1, 2, 3) and abs(operator.dim - nearest) < 0.15:
         return f"per unit of {('length', 'area', 'volume')[nearest - 1]}"
@@ -167,7 +169,7 @@ def per_volume(operator: Operator) -> str:
 
 
 def chosen(positions: Positions, mask: Any) -> Positions:
-    """Return some of the points."""
+    """Return the positions of the points where the mask is true."""
     return Positions(
         positions.coordinates[mask], positions.labels, positions.rows[mask], positions.notes
     )
@@ -186,16 +188,16 @@ def embedding(
     Parameters
     ----------
     result : Spectrum or DiffusionMap
-        Whose eigenfunctions.
+        The result that has the eigenfunctions.
     which : two or three ints
-        Their numbers, counted from 0, the constant.
+        Numbers of the eigenfunctions; 0 is the constant.
     ax : Axes, optional
         Where to draw; three-dimensional axes for three numbers.
     color : (N,) array, optional
-        A number per point (the name of a pandas Series labels the bar); by default the connected
-        piece, if there are several.
+        A number per point (the name of a pandas Series labels the bar). By default, points are
+        coloured by their connected piece, if there are several.
     time : float, optional
-        Scale each coordinate by exp(λ·time), as diffusion maps do.
+        Diffusion time: each coordinate is multiplied by exp(λ·time), as in diffusion maps.
     """
     found = spectrum_of(result)
     last = len(found.eigenvalues) - 1
@@ -219,7 +221,7 @@ def embedding(
 def draw_embedding(
     ax: Any, spectrum: Spectrum, positions: Positions, color: ArrayLike | None
 ) -> None:
-    """Draw the points by given colours, by pieces, or in one colour."""
+    """Draw the points coloured by given values, by pieces, or in one colour."""
     if color is not None:
         values = check_per_point(color, "color", spectrum.operator.n_points)[positions.rows]
         drawn = scatter(ax, positions, c=values, cmap=SEQUENTIAL)
@@ -230,7 +232,7 @@ def draw_embedding(
         scatter(ax, positions, color=BLUE, alpha=0.5)
     dress(ax, positions, "Embedding")
     if positions.n_dims == 2:
-        # Coordinates here have no common unit of length: the picture may fill its frame.
+        # Eigenfunctions have no common unit of length, so the picture may fill its frame.
         ax.set_aspect("auto")
 
 
@@ -241,7 +243,8 @@ def draw_pieces(ax: Any, spectrum: Spectrum, positions: Positions) -> None:
     shown = min(len(sizes), len(CYCLE))
     for piece, color in zip(range(shown), CYCLE, strict=False):
         own = chosen(positions, pieces == piece)
-        # Pieces may fall on one place: the largest is a wide disc beneath the others.
+        # In an embedding each piece may be a single place, the same for several pieces: larger
+        # pieces are wider discs beneath the others.
         size = 2 * (shown - piece) * positions.marker_size
         scatter(ax, own, s=size, color=color, label=f"piece {piece}: {sizes[piece]:,} points")
     if len(sizes) > shown:
@@ -251,11 +254,12 @@ def draw_pieces(ax: Any, spectrum: Spectrum, positions: Positions) -> None:
 
 
 def unresolved(result: Any, ax: Any = None, points: ArrayLike | None = None) -> Any:
-    """Draw which points are too sparse to be trusted, and on which links modes hang.
+    """Draw which points are unresolved, and which are the weak links that modes hang on.
 
     Unresolved points (`spectrum.unresolved`) are crosses, points of weak links
-    (`spectrum.weak_links`) are rings; all others are grey. None of the marked ones is thinned out
-    until there are 20,000 of them. On the line they stand at the height of their density.
+    (`spectrum.weak_links`) are rings; all others are grey. Up to 20,000 crosses and as many rings
+    are drawn, however many other points are left out. On the line, a point's height is its
+    density.
     """
     found = spectrum_of(result)
     everybody = place_all(found.operator, points, ax)
@@ -271,7 +275,7 @@ def unresolved(result: Any, ax: Any = None, points: ArrayLike | None = None) -> 
     scatter(
         ax, thinned(rings), marker="o", facecolors="none", edgecolors=BLUE, s=28, linewidths=1.2
     )
-    # In the title, where it covers no point.
+    # The counts stand in the title, where they cover no point.
     counts = f"× unresolved: {len(crosses.rows):,}, ○ weak link: {len(rings.rows):,}"
     dress(ax, rest, f"{counts}, of {len(marked):,} points")
     if on_line:
@@ -281,12 +285,12 @@ def unresolved(result: Any, ax: Any = None, points: ArrayLike | None = None) -> 
 
 
 def place_all(operator: Operator, points: ArrayLike | None, ax: Any) -> Positions:
-    """Return the places of all points, none left out."""
+    """Return the places of all points, without a limit on their number."""
     return place(operator, points, ax, most=operator.n_points)
 
 
 def lifted(positions: Positions, operator: Operator) -> Positions:
-    """Return points of the line with a height above it: the density."""
+    """Return points of the line with their density as a second coordinate."""
     coordinates = np.c_[positions.coordinates, operator.density[positions.rows]]
     labels = [*positions.labels, f"density {per_volume(operator)}"]
     return Positions(coordinates, labels, positions.rows, positions.notes)

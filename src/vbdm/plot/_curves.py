@@ -1,4 +1,4 @@
-"""Pictures of curves: how ε was chosen, and the eigenvalues."""
+"""Pictures of numbers: how ε was chosen, and the eigenvalues."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from ..bandwidth.tuning import DegreeCurve, KeptCurve, SlopeCurve, Tuning
-from ..base.checks import BoolArray, FloatArray
+from ..base.arrays import BoolArray, FloatArray
 from ..base.errors import bad_input
 from ..spectrum.spectrum import Spectrum
 from ..trust.diagnose import doubtful_modes
 from ._canvas import BLUE, INK, VERMILION, new_axes, operator_of, spectrum_of
 
-#: Share of the height that is added above the curves, for their legend.
+#: Share of the height that is added for the legend, above or below the curves.
 LEGEND_ROOM = 0.35
-#: By what ε was chosen, in words.
+#: How ε was chosen, in words, by the name of the rule.
 RULES = {
     "degree": "enough neighbours for sparse points",
     "slope": "where S is steepest",
@@ -24,21 +24,21 @@ RULES = {
 
 
 def tuning(result: Any, ax: Any = None) -> Any:
-    """Draw what ε was chosen by: how many points the kernel averages, and the dimension it sees.
+    """Draw the curves behind the choice of ε: degrees, or S(ε), and the dimension seen at each ε.
 
     Parameters
     ----------
     result : Operator, Spectrum, DiffusionMap or Tuning
-        Whose ε.
+        The result whose ε it is.
     ax : Axes, optional
         Where to draw; a second vertical axis is added at its right.
 
     Returns
     -------
     Axes
-        Left, black: quantiles over the points of the degree, the number of others inside the
-        kernel (resolved), or S(ε), the mean of the kernel over all pairs (paper). Right, blue:
-        2 d log S/d log ε, which is the dimension where ε is well chosen.
+        Left axis, black: quantiles over the points of the degree, the number of other points
+        inside the kernel (method "resolved"), or S(ε), the mean of the kernel over all pairs
+        (method "paper"). Right axis, blue: 2 d log S/d log ε, the dimension seen at ε.
     """
     choice = result if isinstance(result, Tuning) else operator_of(result).tuning
     curve = choice.curve
@@ -53,7 +53,7 @@ def tuning(result: Any, ax: Any = None) -> Any:
     right = ax.twinx()
     if isinstance(curve, SlopeCurve):
         draw_sums(ax, curve)
-        # Each slope belongs to the step between two grid points.
+        # Each slope belongs to the interval between two grid points.
         right.stairs(2 * curve.slopes, curve.epsilons, baseline=None, color=BLUE)
     else:
         draw_degrees(ax, curve, choice)
@@ -61,7 +61,7 @@ def tuning(result: Any, ax: Any = None) -> Any:
     ax.axvline(choice.epsilon, color=VERMILION, lw=1.2)
     ax.set_xscale("log")
     ax.set_xlabel("bandwidth parameter ε")
-    # In the title, where it covers no curve.
+    # ε stands in the title, where it covers no curve.
     ax.set_title(
         f"ε = {choice.epsilon:.3g}, {RULES.get(choice.rule, choice.rule)}", fontsize="medium"
     )
@@ -72,7 +72,7 @@ def tuning(result: Any, ax: Any = None) -> Any:
 
 
 def draw_degrees(ax: Any, curve: DegreeCurve | KeptCurve, choice: Tuning) -> None:
-    """Draw quantiles of the degrees, and what the lowest was set to."""
+    """Draw quantiles of the degrees against ε, and the target that the lowest was set to."""
     for level, degrees, style in zip(
         curve.levels, curve.quantiles, (":", "-.", "-", "--"), strict=True
     ):
@@ -80,7 +80,7 @@ def draw_degrees(ax: Any, curve: DegreeCurve | KeptCurve, choice: Tuning) -> Non
         ax.plot(curve.epsilons, np.maximum(degrees, 1e-12), style, color=INK, lw=1.2, label=name)
     highest = float(curve.quantiles.max())
     ax.set_yscale("log")
-    # Below a hundredth of a neighbour there is nothing to see; above, there is room for the legend.
+    # Degrees below a hundredth tell nothing; space above the curves is for the legend.
     ax.set_ylim(1e-2, highest * (100 * highest) ** LEGEND_ROOM)
     ax.set_ylabel("degree (points inside the kernel)")
     if choice.target is not None:
@@ -97,7 +97,7 @@ def draw_degrees(ax: Any, curve: DegreeCurve | KeptCurve, choice: Tuning) -> Non
 
 
 def draw_sums(ax: Any, curve: SlopeCurve) -> None:
-    """Draw S(ε)."""
+    """Draw S(ε), the mean of the kernel over all pairs."""
     ax.plot(curve.epsilons, curve.sums, ".-", color=INK, ms=4, lw=1.2)
     ax.set_yscale("log")
     ax.set_ylabel("S(ε), mean of the kernel over all pairs")
@@ -109,9 +109,9 @@ def spectrum(result: Any, truth: Any = None, ax: Any = None, *, errors: bool = T
     Parameters
     ----------
     result : Spectrum or DiffusionMap
-        Whose eigenvalues.
+        The result that has them.
     truth : (n,) array or `vbdm.datasets.Truth`, optional
-        Eigenvalues to compare with, 0 first.
+        Eigenvalues to compare with, from 0 downwards.
     ax : Axes, optional
         Where to draw.
     errors : bool
@@ -120,10 +120,10 @@ def spectrum(result: Any, truth: Any = None, ax: Any = None, *, errors: bool = T
     Returns
     -------
     Axes
-        Bars are two standard errors to either side, sampling alone. Eigenvalues too close to be
-        told apart share a band, the mean of the group and its two standard errors: single members
-        scatter about it. Hollow circles rest on unresolved points or on a thin link: trust them
-        less.
+        Bars are two standard errors to either side, of sampling alone. Eigenvalues too close to be
+        told apart share a band: the mean of the group with two standard errors. Single members
+        scatter about it. Hollow circles are modes on unresolved points or on a weak link: trust
+        them less.
     """
     found = spectrum_of(result)
     ax = new_axes(ax)
@@ -132,7 +132,7 @@ def spectrum(result: Any, truth: Any = None, ax: Any = None, *, errors: bool = T
     if truth is not None:
         known = np.real(np.asarray(getattr(truth, "eigenvalues", truth)))[: len(values)]
         ax.plot(index[: len(known)], known, "_", color="0.45", ms=15, mew=2, label="truth")
-    # The errors of the unsymmetric forms are not known.
+    # Standard errors are known for symmetric kernels only.
     if errors and found.operator.kernel.bandwidth.is_symmetric:
         draw_errors(ax, index, values, found)
     doubtful = doubts(found)
@@ -144,7 +144,7 @@ def spectrum(result: Any, truth: Any = None, ax: Any = None, *, errors: bool = T
     ax.set_ylabel("eigenvalue λ (1 / length²)")
     ax.xaxis.get_major_locator().set_params(integer=True)
     ax.set_title("Spectrum", fontsize="medium")
-    # Eigenvalues fill the diagonal: in a small picture only room below is free.
+    # The eigenvalues fill the diagonal; in a small picture the legend needs extra space below.
     low, high = ax.get_ylim()
     ax.set_ylim(low - LEGEND_ROOM * (high - low), high)
     ax.legend(fontsize="small", loc="lower left", framealpha=0.8, edgecolor="none")
@@ -167,5 +167,5 @@ def draw_errors(ax: Any, index: FloatArray, values: FloatArray, found: Spectrum)
 
 
 def doubts(found: Spectrum) -> BoolArray:
-    """Tell which modes are doubtful: those on unresolved points or on a thin link."""
+    """Return which modes are in doubt, (n,): those on unresolved points or on a weak link."""
     return np.isin(np.arange(len(found.eigenvalues)), list(doubtful_modes(found)))

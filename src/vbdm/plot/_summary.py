@@ -14,7 +14,7 @@ from ._canvas import import_pyplot, operator_of, place
 from ._clouds import density, eigenfunctions, embedding, unresolved
 from ._curves import spectrum, tuning
 
-#: A picture, and in how many dimensions it is drawn.
+#: A function that draws one picture, and the number of dimensions of its axes.
 Panel = tuple[Callable[..., Any], int]
 
 
@@ -24,7 +24,7 @@ def summary(result: Any, truth: Any = None) -> Any:
     Parameters
     ----------
     result : Spectrum, DiffusionMap or Operator
-        An operator alone has no eigenvalues to show: its ε and density are drawn.
+        The result. Of an operator alone, ε and the density are drawn.
     truth : (n,) array or `vbdm.datasets.Truth`, optional
         Eigenvalues to compare with.
 
@@ -75,12 +75,12 @@ def spectrum_panels(found: Spectrum) -> list[Panel]:
 
 
 def dimensions(operator: Operator) -> int:
-    """Return in how many dimensions the points are drawn."""
+    """Return the number of dimensions in which the points are drawn."""
     return place(operator, None).n_dims
 
 
 def describe(operator: Operator) -> str:
-    """Say in words what was estimated."""
+    """Return the title of the overview: what was estimated, and from how many points."""
     names = {0.0: "Laplacian", 1.0: "Generator"}
     c1 = operator.c1
     known = None if c1 is None else names.get(float(np.round(c1, 12)))

@@ -3,7 +3,7 @@
 ========================  =============================================================
 `page`                    the page as text
 `write_page`              the page as a file
-`citations`               whom to cite for a result
+`citations`               works to cite for a result
 `methods_paragraph`       what was done, in sentences for a paper
 ========================  =============================================================
 

@@ -1,4 +1,4 @@
-"""The page: words and tables from Python, pictures from the scripts beside this file."""
+"""The page: words and tables from Python, pictures from the scripts in `page_files`."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from ..trust.findings import Finding
 from ._payload import choose_drawn, payload
 from .citing import citations, methods_paragraph
 
-#: In this order they are one script.
+#: Names of the scripts, in the order in which they are joined into one.
 SCRIPTS = ("data", "colour", "raster", "chart", "cloud", "pointer", "curves", "epsilon", "page")
-#: At most so many points are drawn: they would cover each other.
+#: Largest number of points that are drawn by default; more would cover each other.
 MOST_DRAWN = 20_000
 
 
@@ -51,25 +51,26 @@ def page(
     spectrum : Spectrum
         The result.
     scan : EpsilonScan, optional
-        From `vbdm.scan_epsilon`; without it the page has no slider, and says why.
+        The eigenpairs at other ε, from `vbdm.scan_epsilon`. Without it the page has no slider,
+        and says why.
     findings : sequence of Finding, optional
-        From `vbdm.diagnose`, if they are known already.
+        The findings of `vbdm.diagnose`; computed here if not given.
     names : sequence of str, optional
         Names of the columns.
     title : str
-        A heading; by default what was estimated.
+        Heading of the page; by default it says what was estimated.
     source : mapping, optional
         Where the points came from: name, format, size, sha256, n_read …
     warnings : sequence of str
-        What was warned of on the way.
+        Messages of the warnings that were given on the way.
     seconds : mapping, optional
-        How long each part of the work took.
+        Seconds that each stage of the work took, by name.
     preparation : mapping, or object with `as_dict`, optional
-        What was done to the columns before.
+        What was done to the columns before the estimate (`vbdm.io.Preparation`).
     n_drawn : int
-        At most so many points are drawn, and those of the scan.
+        Largest number of points that are drawn; those of the scan are drawn in any case.
     rows : (N,) array of int, optional
-        The number of each point in its file, if not 0, 1, 2, …
+        The row of each point in its file; 0, 1, 2, … if not given.
     settings : mapping, optional
         Further settings to list, such as those of a command.
 
@@ -112,30 +113,33 @@ def page(
 
 
 def write_page(path: str | os.PathLike[str], spectrum: Spectrum, **options: Any) -> None:
-    """Write the page into a file, which appears only when it is complete (see `page`)."""
+    """Write the page into a file, which appears only when it is complete; options as in `page`."""
     text = page(spectrum, **options)
     with replacing(check_target(path)) as stream:
         stream.write(text.encode("utf-8"))
 
 
 def whole_script() -> str:
-    """Return all scripts as one, which leaves no names behind in the page."""
+    """Return all scripts joined into one function, so that they add no global names."""
     body = "\n".join(resource(f"{name}.js") for name in SCRIPTS)
     return f'"use strict";\n(() => {{\n{body}\n}})();'
 
 
 def resource(name: str) -> str:
-    """Return a file that lies beside this one."""
-    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+    """Return the text of a file in `page_files`."""
+    return files(__package__).joinpath("page_files", name).read_text(encoding="utf-8")
 
 
 def filled(template: str, fields: Mapping[str, str]) -> str:
-    """Put fields into a template, in one pass: what a field contains is left alone."""
+    """Return the template with every {{name}} replaced by the field of that name.
+
+    It is one pass, so that braces inside a field are left alone.
+    """
     return re.sub(r"\{\{(\w+)\}\}", lambda match: fields[match.group(1)], template)
 
 
 def policy(style: str, script: str) -> str:
-    """Return rules for the browser: run this script, use this style, load nothing from anywhere."""
+    """Return the Content-Security-Policy: run this script, use this style, load nothing else."""
     return (
         f"default-src 'none'; script-src '{digest(script)}'; style-src '{digest(style)}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
@@ -143,5 +147,5 @@ def policy(style: str, script: str) -> str:
 
 
 def digest(text: str) -> str:
-    """Return the name by which a policy knows a text."""
+    """Return the hash of a script or style, in the form that a policy names it by."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

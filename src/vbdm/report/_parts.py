@@ -1,4 +1,4 @@
-"""Pieces of the page that are words and tables: all text from outside is escaped here."""
+"""The words and tables of the page, as HTML; all text from outside is escaped here."""
 
 from __future__ import annotations
 
@@ -21,17 +21,18 @@ from ..trust.findings import Finding
 from ._payload import MOST_COLUMNS, style_of
 from .citing import as_mapping, formula, operator_in_words, operator_name, short
 
-#: By what ε was chosen.
+#: How ε was chosen, in words, by the name of the rule.
 RULES = {
     "degree": "chosen so that sparse points have enough neighbours",
     "slope": "chosen where the kernel's sum grows fastest",
     "given": "given",
 }
 MATCHED = "Modes are matched between values of ε by the similarity of their eigenfunctions."
-#: Longer tables scroll, and say so.
+#: Rows of the table that are visible at once; a longer table scrolls, and a note says so.
 ROWS_IN_SIGHT = 11
 WORDS = {"green": "good", "amber": "look here", "red": "problem"}
-#: Shapes as well as colours: a disc with a tick, a triangle, an octagon with a cross.
+#: Drawings of the lights, which differ by shape as well as colour: a disc with a tick, a triangle
+#: with an exclamation mark, an octagon with a cross.
 SHAPES = {
     "green": '<circle cx="12" cy="12" r="10"/><path d="M7 12.5l3.4 3.4L17 8.8"/>',
     "amber": '<path class="body" d="M12 2.2L23 21.5H1z"/><path d="M12 9v6M12 18v.4"/>',
@@ -41,23 +42,23 @@ SHAPES = {
 
 
 def text(value: object) -> str:
-    """Return any text, safe inside an element or a quoted attribute."""
+    """Return a value as text, escaped for an element or a quoted attribute."""
     return html.escape(str(value), quote=True)
 
 
 def prose(words: str) -> str:
-    """Return a message, safe, with the names in `backticks` set as code."""
+    """Return a message, escaped, with names in `backticks` set as code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", text(words))
 
 
 def heading(operator: Operator) -> str:
-    """Return the page's title if none was given."""
+    """Return the default title of the page: the operator and the number of points."""
     name = operator_name(operator).removeprefix("the ")
     return f"{name[0].upper()}{name[1:]} from {operator.n_points:,} points"
 
 
 def sentence(spectrum: Spectrum) -> str:
-    """Say in one sentence what was estimated."""
+    """Return one sentence on what was estimated, for the top of the page."""
     operator = spectrum.operator
     what = operator_in_words(operator)
     return text(
@@ -67,7 +68,7 @@ def sentence(spectrum: Spectrum) -> str:
 
 
 def summary(spectrum: Spectrum, source: Mapping[str, Any]) -> str:
-    """Return what was estimated, as a list of facts."""
+    """Return the facts at the top: operator, points, dimension, kernel width, ε, neighbours."""
     operator = spectrum.operator
     facts = [
         ("Operator", formula(operator), operator_fact(operator)),
@@ -85,7 +86,7 @@ def summary(spectrum: Spectrum, source: Mapping[str, Any]) -> str:
 
 
 def operator_fact(operator: Operator) -> str:
-    """Say what the operator means."""
+    """Return what the operator means, in a few words."""
     if operator.c1 is None:
         return "for a given bandwidth ρ"
     if abs(operator.c1) < 1e-9:
@@ -96,7 +97,7 @@ def operator_fact(operator: Operator) -> str:
 
 
 def points_fact(operator: Operator, source: Mapping[str, Any]) -> str:
-    """Say where the points came from, and how many columns they have."""
+    """Return the number of columns, the file's name, and how many rows were read."""
     graph = operator.graph
     n = 0 if graph.points is None else graph.points.shape[1]
     columns = counted(n, "column") if n else "distances given"
@@ -107,7 +108,7 @@ def points_fact(operator: Operator, source: Mapping[str, Any]) -> str:
 
 
 def dimension_fact(operator: Operator) -> tuple[str, str]:
-    """Return the dimension with its error."""
+    """Return the dimension with its error, and how it was found."""
     found = operator.dimension
     if np.isfinite(found.standard_error):
         size = with_error(found.value, found.standard_error)
@@ -116,20 +117,20 @@ def dimension_fact(operator: Operator) -> tuple[str, str]:
 
 
 def width_fact(operator: Operator) -> tuple[str, str]:
-    """Return the kernel's width in the unit of the data."""
+    """Return the median width of the kernel in the data's unit, and its range."""
     low, middle, high = operator.width_quantiles
     return f"{middle:.3g}", f"median, in units of the data; {low:.3g} to {high:.3g} for 90 %"
 
 
 def icon(light: str) -> str:
-    """Return a light as a drawing."""
+    """Return the drawing of a light (green, amber or red)."""
     return (
         f'<svg class="light {light}" viewBox="0 0 24 24" aria-hidden="true">{SHAPES[light]}</svg>'
     )
 
 
 def verdict(findings: Sequence[Finding]) -> str:
-    """Return all lights in one line."""
+    """Return the worst light, and how many checks have which light, in one line."""
     worst = next((x for x in ("red", "amber") if any(f.light == x for f in findings)), "green")
     counts = [
         f"{sum(f.light == light for f in findings)} {word}"
@@ -140,7 +141,7 @@ def verdict(findings: Sequence[Finding]) -> str:
 
 
 def finding_list(findings: Sequence[Finding], warnings: Sequence[str]) -> str:
-    """Return the lights with their words, the worst first, then the warnings."""
+    """Return the findings with their lights and words, worst first, then the warnings."""
     order = sorted(findings, key=lambda f: ("red", "amber", "green").index(f.light))
     items = "\n".join(
         f'<li class="{f.light}">{icon(f.light)}<div><h3>{text(f.name)} '
@@ -158,7 +159,7 @@ def eigenvalue_table(spectrum: Spectrum, flags: Mapping[int, Sequence[str]]) -> 
     with np.errstate(divide="ignore"):
         times = np.where(values == 0, np.inf, 1 / np.abs(values))
     finite = times[np.isfinite(times)]
-    # Two digits of a tenth: the smallest time has three.
+    # Styles show two digits of the smallest error; a tenth as error gives the times three digits.
     clock = common_style(finite, finite / 10)
     rows = []
     for group in groups_of(spectrum):
@@ -178,7 +179,7 @@ def eigenvalue_table(spectrum: Spectrum, flags: Mapping[int, Sequence[str]]) -> 
 
 
 def error_cell(group: Group, mean: str, show: Callable[[float], str]) -> str:
-    """Return the cell with the error: of one eigenvalue, or of the mean of several."""
+    """Return the cell with the standard error of one eigenvalue, or of the mean of a group."""
     spread = f"± {show(group.standard_error)}" if np.isfinite(group.standard_error) else "—"
     if group.is_several:
         span = f'rowspan="{len(group.members)}"'
@@ -187,12 +188,12 @@ def error_cell(group: Group, mean: str, show: Callable[[float], str]) -> str:
 
 
 def doubts(flags: Sequence[str]) -> str:
-    """Return what is doubtful about one eigenvalue."""
+    """Return the flags of one doubtful eigenvalue; empty if there are none."""
     return ", ".join(f'<span class="doubt">{text(flag)}</span>' for flag in flags)
 
 
 def table_note(spectrum: Spectrum) -> str:
-    """Say what stands in the table, where that is not plain."""
+    """Return notes below the table: scrolling, shared means, the unit of relaxation times."""
     notes = []
     n = len(spectrum.eigenvalues)
     if n > ROWS_IN_SIGHT:
@@ -212,7 +213,7 @@ def table_note(spectrum: Spectrum) -> str:
 
 
 def places_note(spectrum: Spectrum) -> str:
-    """Say what the axes are."""
+    """Return a note on the axes, where they are not the columns of the data."""
     points = spectrum.operator.graph.points
     if points is None:
         return (
@@ -228,7 +229,7 @@ def places_note(spectrum: Spectrum) -> str:
 
 
 def epsilon_note(spectrum: Spectrum, scan: EpsilonScan | None, why: str) -> str:
-    """Say what the slider shows, or why there is none."""
+    """Return a note on what the slider over ε shows, or on why there is none."""
     if scan is None:
         return text(why or "The eigenpairs at other ε were not computed for this page.")
     n, used = spectrum.operator.n_points, scan.n_points
@@ -243,7 +244,7 @@ def epsilon_note(spectrum: Spectrum, scan: EpsilonScan | None, why: str) -> str:
 
 
 def tuning_note(operator: Operator) -> str:
-    """Say how ε was chosen."""
+    """Return a note on how ε was chosen, and on how to read the two curves."""
     choice = operator.tuning
     how = "given" if choice.rule == "given" else f"chosen by the rule {choice.rule}"
     if choice.curve is None:
@@ -265,7 +266,7 @@ def tuning_note(operator: Operator) -> str:
 
 
 def density_note(operator: Operator) -> str:
-    """Say what the density spans."""
+    """Return a note on the density: median, range, and points without one."""
     density = operator.density
     known = density[density > 0]
     low, middle, high = np.quantile(known, [0.01, 0.5, 0.99])
@@ -280,7 +281,7 @@ def density_note(operator: Operator) -> str:
 
 
 def references(works: Sequence[Citation]) -> str:
-    """Return the list of references."""
+    """Return the references as list items."""
     return "".join(f"<li>{text(work.text)}</li>" for work in works)
 
 
@@ -291,7 +292,7 @@ def settings_table(
     seconds: Mapping[str, float] | None,
     settings: Mapping[str, Any] | None,
 ) -> str:
-    """Return everything that would be needed to do it again."""
+    """Return the table of settings and versions: all that is needed to repeat the estimate."""
     groups = [
         ("Estimate", estimate_settings(spectrum)),
         ("Input", {name: with_commas(value) for name, value in source.items()}),
@@ -309,18 +310,18 @@ def settings_table(
 
 
 def with_commas(value: Any) -> Any:
-    """Return a count or size as it is read best."""
+    """Return a whole number with commas between thousands; any other value as it is."""
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def rows(settings: Mapping[str, Any]) -> Iterator[str]:
-    """Return one row per setting."""
+    """Yield one row of the table per setting."""
     for name, value in settings.items():
         yield f"<tr><th scope='row'>{text(name)}</th><td>{text(shown(value))}</td></tr>"
 
 
 def shown(value: Any) -> str:
-    """Return a setting in short."""
+    """Return the value of a setting as short text; long lists are cut after 12 entries."""
     if isinstance(value, Mapping):
         return ", ".join(f"{name}: {shown(part)}" for name, part in value.items()) or "none"
     if isinstance(value, (list, tuple, np.ndarray)):
@@ -332,7 +333,7 @@ def shown(value: Any) -> str:
 
 
 def estimate_settings(spectrum: Spectrum) -> dict[str, Any]:
-    """Return the numbers behind the estimate."""
+    """Return the numbers and choices behind the estimate, by the names that the page shows."""
     operator, graph, settings = spectrum.operator, spectrum.operator.graph, spectrum.settings
     metric = graph.metric if isinstance(graph.metric, str) else "a function"
     decided = settings.as_dict()

@@ -1,4 +1,4 @@
-"""What the page draws, as one JSON text: numbers in words, arrays in base64."""
+"""The numbers that the page draws, as one JSON text: short ones plain, long arrays in base64."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bandwidth.tuning import SlopeCurve
-from ..base.checks import FloatArray
+from ..base.arrays import FloatArray
 from ..base.plain import plain
 from ..base.wording import Style, common_style
 from ..operator.operator import Operator
@@ -21,9 +21,11 @@ from ..spectrum.spectrum import Spectrum
 from ..trust.epsilon_scan import EpsilonScan, drawn_rows
 from ..trust.error_bars import groups_of
 
-#: So many data columns and eigenfunctions can be chosen on the page: it must stay small.
+#: Largest numbers of data columns, of eigenfunctions, and of eigenfunctions that follow ε; with
+#: more, the page would become too large a file.
 MOST_COLUMNS, MOST_FUNCTIONS, MOST_MOVED = 10, 40, 12
-#: Whole numbers from 0 to here stand for a value between the least and the largest.
+#: Values are rounded to whole numbers from 0, the smallest value, to STEPS, the largest; MISSING
+#: stands for no value. The page's `data.js` has the same two numbers.
 STEPS = 65534
 MISSING = 65535
 BINS = 60
@@ -31,7 +33,7 @@ BINS = 60
 
 @dataclass(frozen=True)
 class Drawn:
-    """Which points are drawn, and the words about it."""
+    """The rows of the points that are drawn, and the note about them on the page."""
 
     rows: NDArray[np.intp]
     note: str
@@ -61,7 +63,23 @@ def payload(
     row_numbers: NDArray[Any] | None,
     flags: Mapping[int, Sequence[str]],
 ) -> str:
-    """Return everything that the page draws, safe to stand inside a script element."""
+    """Return the JSON text of everything that the page draws, safe inside a script element.
+
+    Parameters
+    ----------
+    spectrum : Spectrum
+        The result.
+    scan : EpsilonScan or None
+        The eigenpairs at other ε, for the slider.
+    names : sequence of str or None
+        Names of the columns.
+    drawn : Drawn
+        The points to draw.
+    row_numbers : (N,) array or None
+        The row of each point in its file.
+    flags : mapping
+        What is doubtful about an eigenvalue, by its number.
+    """
     operator, rows = spectrum.operator, drawn.rows
     numbers = rows if row_numbers is None else np.asarray(row_numbers)[rows]
     data = {
@@ -78,7 +96,7 @@ def payload(
         "sensitivity": moved(scan, rows),
     }
     text = json.dumps(plain(data), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
-    # Nothing that a user's name could contain may end the element or begin another one.
+    # A column's name could contain "</script>": no "<" may end the element or begin another.
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
@@ -88,7 +106,7 @@ def packed(values: NDArray[Any]) -> str:
 
 
 def quantised(values: FloatArray, low: float, high: float) -> str:
-    """Return values as 16-bit numbers; NaN and infinity become the last one."""
+    """Return values as 16-bit numbers between `low` and `high`; NaN and infinity are MISSING."""
     known = np.isfinite(values)
     extent = (high - low) or 1.0
     share = np.where(known, np.clip((values - low) / extent, 0, 1), 0)
@@ -96,7 +114,7 @@ def quantised(values: FloatArray, low: float, high: float) -> str:
 
 
 def channel(kind: str, label: str, values: FloatArray) -> dict[str, Any]:
-    """Return one number per drawn point, with what it means."""
+    """Return one number per drawn point, packed, with its kind, label and range."""
     known = values[np.isfinite(values)]
     low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
     return {
@@ -108,7 +126,10 @@ def channel(kind: str, label: str, values: FloatArray) -> dict[str, Any]:
 def channels(
     spectrum: Spectrum, names: Sequence[str] | None, rows: NDArray[np.intp]
 ) -> list[dict[str, Any]]:
-    """Return all that points can be placed or coloured by."""
+    """Return all functions on the points that can be an axis or a colour.
+
+    They are the data's columns, their principal axes, eigenfunctions, density and kernel width.
+    """
     operator, points = spectrum.operator, spectrum.operator.graph.points
     result = []
     if points is not None:
@@ -129,7 +150,7 @@ def channels(
 
 
 def column_names(n: int, names: Sequence[str] | None) -> list[str]:
-    """Return one name per column: those given, or numbers."""
+    """Return one name per column: those given if their number fits, else "column 0" and so on."""
     given = [str(name) for name in names or ()]
     return given if len(given) == n else [f"column {i}" for i in range(n)]
 
@@ -154,13 +175,13 @@ def modes(spectrum: Spectrum, flags: Mapping[int, Sequence[str]]) -> list[dict[s
 
 
 def style_of(spectrum: Spectrum) -> Style:
-    """Return how all eigenvalues and their errors are written."""
+    """Return the style in which all eigenvalues and their errors are written."""
     errors = [group.standard_error for group in groups_of(spectrum)]
     return common_style(np.real(spectrum.eigenvalues), errors)
 
 
 def tuning(operator: Operator) -> dict[str, Any] | None:
-    """Return the curve that ε was chosen by."""
+    """Return the curves behind the choice of ε, or None if no other ε was looked at."""
     choice, curve = operator.tuning, operator.tuning.curve
     if curve is None:
         return None
@@ -172,7 +193,7 @@ def tuning(operator: Operator) -> dict[str, Any] | None:
         "dim": operator.dim,
     }
     if isinstance(curve, SlopeCurve):
-        # Each slope belongs to the step between two grid points.
+        # Each slope belongs to the interval between two grid points.
         middle = np.sqrt(curve.epsilons[1:] * curve.epsilons[:-1])
         return {**result, "sums": curve.sums, "middle": middle}
     return {
@@ -182,7 +203,7 @@ def tuning(operator: Operator) -> dict[str, Any] | None:
 
 
 def histogram(operator: Operator) -> dict[str, Any]:
-    """Return the density's histogram over all points, by its logarithm."""
+    """Return the histogram of log10 of the density, over all points that have one."""
     density = operator.density
     known = np.log10(density[density > 0])
     counts, edges = np.histogram(known, BINS if len(known) > 500 else 24)
@@ -190,12 +211,12 @@ def histogram(operator: Operator) -> dict[str, Any]:
 
 
 def moved(scan: EpsilonScan | None, rows: NDArray[np.intp]) -> dict[str, Any] | None:
-    """Return the eigenpairs at other ε, at places among the drawn points."""
+    """Return the eigenpairs at other ε, and where their points stand among those drawn."""
     if scan is None:
         return None
     n = min(scan.eigenvalues.shape[1], MOST_MOVED)
     functions = scan.eigenfunctions[:, :, :n].astype(np.float64)
-    # One scale for all ε: colours can be compared.
+    # Each mode has one scale for all ε, so that colours can be compared while ε moves.
     size = [float(np.nanmax(np.abs(functions[:, :, j]), initial=1e-12)) for j in range(n)]
     return {
         "epsilons": scan.epsilons,

@@ -1,4 +1,4 @@
-"""Whom to cite for a result, and a paragraph on methods that can be pasted into a paper."""
+"""Works to cite for a result, and a paragraph on methods that can be pasted into a paper."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def software() -> Citation:
 
 
 def citations(spectrum: Spectrum | None = None) -> tuple[Citation, ...]:
-    """Return what to cite: the paper, this package and, for a result, what it made use of.
+    """Return what to cite: the paper, this package and, for a result, the methods it used.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def citations(spectrum: Spectrum | None = None) -> tuple[Citation, ...]:
 
 
 def _used(spectrum: Spectrum) -> Iterator[Citation]:
-    """Yield the works that rules, solvers and search engines name, each once."""
+    """Yield the works that the rules, the solvers and the search engine of a result name."""
     settings = spectrum.settings
     bandwidth = credit_of(settings.method.bandwidth, "rule")
     credits = (bandwidth, spectrum.operator.dimension.credit, *spectrum.solve.solvers)
@@ -49,16 +49,16 @@ def _used(spectrum: Spectrum) -> Iterator[Citation]:
 def methods_paragraph(
     spectrum: Spectrum, n_read: int | None = None, preparation: Any = None
 ) -> str:
-    """Say what was done, in sentences for the methods section of a paper.
+    """Return a paragraph on what was done, for the methods section of a paper.
 
     Parameters
     ----------
     spectrum : Spectrum
         The result.
     n_read : int, optional
-        How many rows the file had, if not all were used.
+        Number of rows of the file, if not all were used.
     preparation : mapping, or object with `as_dict`, optional
-        What was done to the columns before (`vbdm.io.Preparation`).
+        What was done to the columns before the estimate (`vbdm.io.Preparation`).
 
     Examples
     --------
@@ -83,7 +83,7 @@ def methods_paragraph(
 
 
 def operator_name(operator: Operator) -> str:
-    """Return what the operator is called."""
+    """Return the name of the operator, with its article: "the Laplacian"."""
     if operator.c1 is None:
         return "the operator of a given bandwidth"
     names = {0.0: "the Laplacian", 1.0: "the generator of the gradient flow"}
@@ -103,18 +103,18 @@ def formula(operator: Operator) -> str:
 
 
 def operator_in_words(operator: Operator) -> str:
-    """Return name, formula and, where it occurs, what q is."""
+    """Return name and formula of the operator, with what q is where the formula has it."""
     q = ", q being the sampling density" if "∇q" in formula(operator) else ""
     return f"{operator_name(operator)}, {formula(operator)}{q}"
 
 
 def read_in_words(n_points: int, n_read: int | None) -> str:
-    """Say of how many rows, if not all were used."""
+    """Return " (of n rows read)", or nothing if all were used."""
     return "" if n_read is None or n_read == n_points else f" (of {n_read:,} rows read)"
 
 
 def preparation_in_words(preparation: Any) -> str:
-    """Say what was done to the columns."""
+    """Return a sentence on scaling and delays, or nothing."""
     settings = as_mapping(preparation)
     steps = []
     if settings.get("scale") is not None:
@@ -129,7 +129,7 @@ def preparation_in_words(preparation: Any) -> str:
 
 
 def as_mapping(thing: Any) -> Mapping[str, Any]:
-    """Return a mapping, the `as_dict` of an object, or nothing."""
+    """Return a mapping as it is, an object as its `as_dict()`, and anything else as empty."""
     if thing is None:
         return {}
     found = thing.as_dict() if hasattr(thing, "as_dict") else thing
@@ -137,7 +137,7 @@ def as_mapping(thing: Any) -> Mapping[str, Any]:
 
 
 def metric_in_words(operator: Operator) -> str:
-    """Say how distances were measured, if not as usual."""
+    """Return a sentence on how distances were measured; nothing if they are Euclidean."""
     graph = operator.graph
     if graph.period is not None:
         return "Distances were measured in a periodic box."
@@ -150,7 +150,7 @@ def metric_in_words(operator: Operator) -> str:
 
 
 def bandwidth_in_words(operator: Operator) -> str:
-    """Say what the kernel is."""
+    """Return a sentence on the kernel, its bandwidth and the exponents α and β."""
     kernels = {
         "symmetric": "K(x, y) = h(|x − y|²/(ε ρ(x) ρ(y)))",
         "left": "K(x, y) = h(|x − y|²/(ε ρ(x)))",
@@ -169,20 +169,20 @@ def bandwidth_in_words(operator: Operator) -> str:
         )
     return (
         f"The kernel was {kernel}, with the bandwidth ρ = q₀^β, β = {minus(operator.beta)}, where "
-        f"q₀ is a density estimate from {operator.settings.n_density_neighbors} nearest neighbours, "
-        f"and α = {minus(operator.alpha)}."
+        f"q₀ is a density estimate from {operator.settings.n_density_neighbors} nearest "
+        f"neighbours, and α = {minus(operator.alpha)}."
     )
 
 
 def dimension_in_words(operator: Operator) -> str:
-    """Say where the dimension came from."""
+    """Return a sentence on the dimension and where it came from."""
     found = operator.dimension
     size = with_error(found.value, found.standard_error)
     return f"The intrinsic dimension d = {size} was {found.credit.words}."
 
 
 def epsilon_in_words(operator: Operator) -> str:
-    """Say how ε was chosen, and how wide the kernel is."""
+    """Return a sentence on how ε was chosen, and on how wide the kernel is."""
     tuning = operator.tuning
     how = "was given" if tuning.rule == "given" else f"was chosen by the rule {tuning.rule}"
     if tuning.words:
@@ -196,7 +196,7 @@ def epsilon_in_words(operator: Operator) -> str:
 
 
 def short(value: float) -> str:
-    """Return a number with three digits, small ones as powers of ten.
+    """Return a number with three digits; very small and large ones with a power of ten.
 
     Examples
     --------
@@ -207,10 +207,10 @@ def short(value: float) -> str:
 
 
 def solver_in_words(spectrum: Spectrum) -> str:
-    """Say how the eigenpairs were found."""
+    """Return a sentence on the solver and its accuracy."""
     how = " and ".join(credit.words for credit in spectrum.solve.solvers)
     if not how:
-        return ""  # nothing but the known zeros of the pieces
+        return ""  # all eigenvalues are the zeros of pieces, which are known without a solver
     accuracy = max(float(spectrum.solve.error_estimate), 1e-14)
     return (
         f"The {len(spectrum.eigenvalues)} eigenvalues nearest to 0 were computed by {how} to an "
@@ -219,7 +219,7 @@ def solver_in_words(spectrum: Spectrum) -> str:
 
 
 def errors_in_words(spectrum: Spectrum) -> str:
-    """Say what the error bars are."""
+    """Return sentences on the correction of the eigenvalues and on their error bars."""
     if not spectrum.operator.is_symmetric:
         return ""
     corrected = (
@@ -234,7 +234,7 @@ def errors_in_words(spectrum: Spectrum) -> str:
 
 
 def groups_in_words(spectrum: Spectrum, most: int = 4) -> str:
-    """Say which eigenvalues were taken together, with their means; the first few groups."""
+    """Return a sentence on the first `most` groups of eigenvalues, with their means."""
     found = [group for group in groups_of(spectrum) if group.is_several]
     if not found:
         return ""

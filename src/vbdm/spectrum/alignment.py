@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import lstsq, svd
 
-from ..base.checks import FloatArray, check_choice, check_finite
+from ..base.arrays import FloatArray
+from ..base.checks import check_choice, check_finite
 from ..base.errors import bad_input
 
 

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..base.checks import FloatArray
+from ..base.arrays import FloatArray
 from ..base.threads import for_each, slices
 from ..operator.operator import Operator
 

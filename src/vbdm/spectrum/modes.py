@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.checks import BoolArray, FloatArray
+from ..base.arrays import BoolArray, FloatArray
 from ..operator.operator import Operator
 from ..settings.method import Limiter
 from .finite_sample import energy_extent, expected_share, local_energy

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from ..base.checks import BoolArray, FloatArray, IntArray
+from ..base.arrays import BoolArray, FloatArray, IntArray
 from ..base.errors import bad_input
 from ..base.threads import in_order, rows_that_fit, slices
 from ..kernel.pair_matrix import some_rows

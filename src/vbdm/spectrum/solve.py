@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import eig
 
-from ..base.checks import FloatArray, check_choice, check_count, check_positive, frozen
+from ..base.arrays import FloatArray, frozen
+from ..base.checks import check_choice, check_count, check_positive
 from ..base.credit import Credit
 from ..base.errors import bad_input
 from ..operator.operator import Operator

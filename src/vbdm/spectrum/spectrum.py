@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..base.checks import BoolArray, FloatArray, frozen
+from ..base.arrays import BoolArray, FloatArray, frozen
 from ..base.credit import Credit
 from ..operator.operator import Operator
 from ..settings.record import Settings

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from ..bandwidth.scaled import MOST_NEIGHBORS
-from ..base.checks import FloatArray
+from ..base.arrays import FloatArray
 from ..base.errors import InputError, SolverError, VbdmWarning
 from ..base.progress import report
 from ..operator.operator import Operator

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.checks import FloatArray
+from ..base.arrays import FloatArray
 from ..base.errors import VbdmWarning
 from ..base.wording import listed
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..base.checks import FloatArray
+from ..base.arrays import FloatArray
 from ..base.wording import percent
 from ..spectrum.spectrum import Spectrum
 from .epsilon_scan import EpsilonScan

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.fft import irfft, next_fast_len, rfft
 
-from ..base.checks import FloatArray
+from ..base.arrays import FloatArray
 from ..graph.neighbor_graph import NeighborGraph, ReleasedLists
 
 #: Number of points whose neighbours are looked at, and number of neighbours.

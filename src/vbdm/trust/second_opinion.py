@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..base.checks import FloatArray, check_count, frozen
+from ..base.arrays import FloatArray, frozen
+from ..base.checks import check_count
 from ..base.errors import TuningWarning, VbdmWarning, bad_input, warn_user
 from ..operator.operator import Operator
 from ..spectrum.solve import compute_spectrum

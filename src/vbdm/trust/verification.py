@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from ..base.checks import FloatArray, frozen
+from ..base.arrays import FloatArray, frozen
 from ..base.errors import SolverError, bad_input
 from ..spectrum.modes import merged, prepare_pieces, restricted, solve_pieces
 from ..spectrum.pieces import Pieces, find_pieces

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...base.checks import FloatArray, IntArray
+from ...base.arrays import FloatArray, IntArray
 from ...base.credit import Credit
 from ...base.errors import bad_input
 from ...base.references import DESCENT

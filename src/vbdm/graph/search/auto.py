@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from time import process_time
 from typing import Any
 
-from ...base.checks import FloatArray
+from ...base.arrays import FloatArray
 from ...base.errors import bad_input
 from ...base.threads import n_threads
 from .approximate import PyNNDescent

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from ...base.checks import FloatArray, IntArray, frozen
+from ...base.arrays import FloatArray, IntArray, frozen
 from ...base.threads import for_each, slices
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...base.checks import FloatArray, IntArray
+from ...base.arrays import FloatArray, IntArray
 from ...base.errors import InputError, bad_input
 
 #: Metrics that are computed as one minus a similarity, with what rounding makes of a distance 0.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import cKDTree
 
-from ...base.checks import FloatArray, IntArray
+from ...base.arrays import FloatArray, IntArray
 from .exact import TreeIndex
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ...base.checks import FloatArray, IntArray
+from ...base.arrays import FloatArray, IntArray
 from .exact import BruteForce, BruteIndex, KDTree, NeighborIndex, NeighborSearch, nearest_of
 from .rotation import Axes, along_and_rest, principal_axes
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...base.checks import FloatArray, IntArray
+from ...base.arrays import FloatArray, IntArray
 from ...base.threads import slices
 from .exact import NeighborIndex, nearest_of
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ...spectrum.spectrum import Spectrum
     from .cloud import Cloud
 
-#: What is taken if nothing is asked for.
+#: Name in obsm of the coordinates that are read by default.
 USUAL_KEY = "X_pca"
 
 
@@ -46,7 +46,7 @@ def read(path: Path, options: Options) -> Content:
 
 
 def places_in(file: Any) -> list[str]:
-    """Return the paths of all matrices that could be meant."""
+    """Return the paths of all matrices in the file that can be read: X, obsm/…, obsp/…."""
     places = [f"{part}/{name}" for part in ("obsm", "obsp") for name in file.get(part, ())]
     places = [place for place in places if "connectivities" not in place]
     if "X" in file:
@@ -55,7 +55,7 @@ def places_in(file: Any) -> list[str]:
 
 
 def find_place(places: list[str], key: str | None) -> str:
-    """Return the path inside the file that a key means.
+    """Return the path inside the file that a key stands for.
 
     A key is "X", a name in obsm or in obsp, or a whole path such as "obsm/X_umap".
     """
@@ -69,7 +69,7 @@ def find_place(places: list[str], key: str | None) -> str:
 
 
 def table_of(element: Any, place: str, genes: Any) -> tuple[NDArray[Any], tuple[str, ...]]:
-    """Return an element of the file as a table, and the names of its columns."""
+    """Return an element of the file as a dense array, and the names of its columns."""
     labels = getattr(element, "columns", genes)
     if hasattr(element, "to_numpy"):
         element = element.to_numpy()
@@ -94,13 +94,13 @@ def write_anndata(
     Parameters
     ----------
     path_in, path_out : path
-        The file that was read, and a new one; an existing file is never overwritten.
+        The file that was read, and the new file; an existing file is never overwritten.
     cloud : Cloud
-        What was estimated on; rows of the file that are not in it get NaN.
+        The points of the estimate; rows of the file that are not among them get NaN.
     spectrum : Spectrum
         The results, one row per point of the cloud.
     params : dict, optional
-        Settings to remember.
+        Settings to store beside the results.
 
     Notes
     -----
@@ -133,7 +133,7 @@ def write_anndata(
 
 
 def check_new(path: str | os.PathLike[str]) -> Path:
-    """Return where to write, if nothing is there yet."""
+    """Return the path of the new file; raise if it exists."""
     target = check_target(path)
     if target.exists():
         raise bad_input(
@@ -146,14 +146,14 @@ def check_new(path: str | os.PathLike[str]) -> Path:
 
 
 def spread(values: NDArray[Any], cloud: Cloud) -> NDArray[Any]:
-    """Return one row per row of the file, NaN for those that were not used."""
+    """Return values for all rows of the file, with NaN in those that were not used."""
     result = np.full((cloud.n_read, *values.shape[1:]), np.nan)
     result[cloud.rows] = values
     return result
 
 
 def settings_to_store(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings that the file can hold: numbers and text, everything else as JSON text."""
+    """Return the settings as numbers and text, which the file can hold; the rest as JSON text."""
     return {
         name: value if isinstance(value, bool | int | float | str) else json.dumps(plain(value))
         for name, value in params.items()

@@ -1,4 +1,4 @@
-"""The points that go into an estimate, and the work of taking them from a table."""
+"""The points that go into an estimate, and how they are taken from a table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...base.checks import FloatArray
+from ...base.arrays import FloatArray
 from ...base.errors import bad_input
 from .columns import as_slice
 from .missing import complete_rows, row_blocks
@@ -20,26 +20,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Cloud:
-    """What the estimate takes.
+    """The points of an estimate.
 
     Attributes
     ----------
     points : (N, n) float64 array in C order, or (N, N) sparse array of distances
-        The coordinates; a map of the file where nothing had to be changed.
+        The coordinates. If nothing had to be changed, a memory map of the file.
     names : tuple of str
         Names of the columns; "x@-5" is x five rows earlier.
     rows : (N,) array of int
         Row of each point in the file, from 0; with delays the row of the newest sample.
     n_read : int
-        Rows in the file.
+        Number of rows in the file.
     dropped : int
-        Points left out because of missing values, in their row or in an earlier one they need.
+        Number of points left out for missing values, in their row or in an earlier one they need.
     metric : str
-        "euclidean" or "precomputed".
+        "euclidean" for points, "precomputed" for distances.
     period : tuple or None
-        Period of each column, None for those that are not periodic; None: no column is.
+        Period of each column, with None for a column without one; None if no column is periodic.
     notes : tuple of str
-        What a user may want to know about the file and its columns, in sentences.
+        Sentences for the user about the file and its columns.
     """
 
     points: Any
@@ -60,7 +60,23 @@ def take(
     size: int | None = None,
     seed: int = 0,
 ) -> Cloud:
-    """Choose rows and columns, with delays; the values are still as in the file."""
+    """Return the points of a table: chosen columns, with delays, of complete rows; not scaled.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    taken : list of int
+        Positions of the chosen columns.
+    plan : Preparation
+        Delays, periods, and what happens to missing values.
+    every : int
+        Distance between points that are kept: 3 keeps every third.
+    size : int, optional
+        Number of points to draw at random from those.
+    seed : int
+        Seed of the random numbers.
+    """
     n, reach = len(table.values), (plan.delays - 1) * plan.delay_step
     if n <= reach:
         raise bad_input(
@@ -102,7 +118,7 @@ def take(
 
 
 def gaps_in_words(n_missing: int, dropped: int, n_read: int, lags: list[int]) -> list[str]:
-    """Return what missing values cost, if there are any: rows, and the points that need them."""
+    """Return a note on the rows with missing values and the points left out; empty if none."""
     one = n_missing == 1
     rows = f"{n_missing} of {n_read} rows {'has' if one else 'have'} missing values"
     if not n_missing:
@@ -115,9 +131,9 @@ def gaps_in_words(n_missing: int, dropped: int, n_read: int, lags: list[int]) ->
 
 
 def gather(table: Table, rows: NDArray[np.intp], taken: list[int], lags: list[int]) -> FloatArray:
-    """Return the wanted columns of the wanted rows, and of the rows `lags` before them.
+    """Return the columns `taken` of the rows, and of the rows that are `lags` before them.
 
-    Nothing is copied if the table is already what is wanted.
+    Nothing is copied if that is the whole table and it is float64 in C order.
     """
     values = table.values
     everything = len(rows) == len(values) and taken == list(range(values.shape[1]))
@@ -133,7 +149,7 @@ def gather(table: Table, rows: NDArray[np.intp], taken: list[int], lags: list[in
 
 
 def standardized(cloud: Cloud, plan: Preparation) -> Cloud:
-    """Return the cloud with its columns centred and scaled, if the preparation says so."""
+    """Return the cloud with its columns centred and scaled, if the preparation does that."""
     if plan.center is None or plan.scale is None:
         return cloud
     center, scale = np.tile(plan.center, plan.delays), np.tile(plan.scale, plan.delays)

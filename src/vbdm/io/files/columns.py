@@ -1,4 +1,4 @@
-"""Which columns: by name, by number, or as another file had them."""
+"""The choice of columns: by name, by number, or as another file had them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from ...base.errors import bad_input
 from .table import listed
 
-#: More columns than this are named by their numbers in advice.
+#: Up to this many columns are suggested by name in messages; more are suggested by number.
 SPELT_OUT = 12
 
 
@@ -21,12 +21,13 @@ def choose(columns: Any, names: Sequence[str], made_up: bool = False) -> list[in
     ----------
     columns : str, list of str and int, Preparation, or None
         "x,y" by name, "0,2" by number (from 0), "0-3" for a range with both ends; a name that
-        looks like a number wins over the number. None: all columns. A `vbdm.io.Preparation` finds
-        its columns itself.
+        looks like a number wins over the number. None takes all columns. A `vbdm.io.Preparation`
+        finds its columns itself.
     names : sequence of str
-        What there is.
+        Names of all columns.
     made_up : bool
-        Whether the names only tell positions; a preparation wants to know.
+        Whether the file has no names, so that these are "x0", "x1", …; a preparation then goes
+        by position.
 
     Examples
     --------
@@ -52,14 +53,14 @@ def choose(columns: Any, names: Sequence[str], made_up: bool = False) -> list[in
 
 
 def pieces_of(columns: Any) -> list[Any]:
-    """Return what is named, piece by piece."""
+    """Return the parts of a choice as a list: names, numbers and ranges."""
     if isinstance(columns, str):
         return columns.split(",")
     return list(columns) if isinstance(columns, Iterable) else [columns]
 
 
 def positions(piece: Any, place: dict[str, int]) -> list[int]:
-    """Return the columns that one piece of the choice means."""
+    """Return the positions of the columns that one part of a choice means."""
     n = len(place)
     if isinstance(piece, int) and not isinstance(piece, bool) and 0 <= piece < n:
         return [piece]
@@ -84,7 +85,7 @@ def positions(piece: Any, place: dict[str, int]) -> list[int]:
 
 
 def as_choice(taken: Sequence[int], names: Sequence[str]) -> str:
-    """Return the `columns` with which `choose` gives these.
+    """Return the text with which `choose` gives these positions, to be suggested in a message.
 
     >>> from vbdm.io.files.columns import as_choice
     >>> as_choice([1, 2], ["t", "x", "y"]), as_choice([0, 1, 3], ["a,b", "c", "t", "u"])
@@ -93,14 +94,14 @@ def as_choice(taken: Sequence[int], names: Sequence[str]) -> str:
     words = [names[position] for position in taken]
     if len(words) <= SPELT_OUT and not any("," in word for word in words):
         return ",".join(words)
-    # A single number as a range, too: there may be a column of that name.
+    # A single number is written as a range, too, "3-3": a column may have the name "3".
     breaks = [place for place in range(1, len(taken)) if taken[place] != taken[place - 1] + 1]
     ends = zip([0, *breaks], [*breaks, len(taken)], strict=True)
     return ",".join(f"{taken[first]}-{taken[last - 1]}" for first, last in ends)
 
 
 def as_slice(positions: list[int]) -> slice | list[int]:
-    """Return neighbouring columns as a slice, so that a mapped file stays mapped."""
+    """Return adjacent columns as a slice, so that a memory map is not copied."""
     first = positions[0]
     if positions == list(range(first, first + len(positions))):
         return slice(first, first + len(positions))

@@ -1,4 +1,4 @@
-"""The table of formats: suffixes, libraries that are needed, and the function that reads each."""
+"""The table of file formats: their suffixes, the libraries they need, the functions that read."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from ...base.errors import InputError, bad_input
 
 @dataclass(frozen=True)
 class Format:
-    """A kind of file.
+    """A file format.
 
     Attributes
     ----------
     name : str
-        What `format` takes in `vbdm.io.read`.
+        Name of the format, for the parameter `format` of `vbdm.io.read`.
     suffixes : tuple of str
-        How file names of this kind end, in lower case.
+        Endings of file names, in lower case.
     needs : tuple of str
         Modules that must be installed.
     extra : str
-        ``pip install 'vbdm[extra]'`` installs them; empty if nothing is needed.
+        Name of the extra with them, as in ``pip install 'vbdm[extra]'``; empty if none is needed.
     options : tuple of str
-        Which options of `vbdm.io.read` mean something for it, beside ``columns``.
+        Parameters of `vbdm.io.read` that apply to this format, beside ``columns``.
     reader : str
-        Module and function of this package that read it.
+        Module and function of this package that read it, as "module.function".
     """
 
     name: str
@@ -41,12 +41,12 @@ class Format:
 
     @property
     def installed(self) -> bool:
-        """Whether files of this kind can be read here."""
+        """Whether the libraries that this format needs are installed."""
         return all(is_there(module) for module in self.needs)
 
     @property
     def install_command(self) -> str:
-        """What to type to be able to read it; empty if nothing is needed."""
+        """The command that installs those libraries; empty if none is needed."""
         return f"pip install 'vbdm[{self.extra}]'" if self.extra else ""
 
 
@@ -72,7 +72,7 @@ FORMATS = (
 
 
 def formats() -> tuple[Format, ...]:
-    """Return all formats that can be read, those included whose library is missing.
+    """Return all formats that vbdm can read, also those whose library is not installed.
 
     Examples
     --------
@@ -95,8 +95,8 @@ def find_format(
 ) -> Format:
     """Return the format of a file, by its name or by its suffix.
 
-    Two suffixes mean two things: ``.nc`` with a topology is a trajectory, and ``.zarr`` with a
-    variable or dimensions (``climate``) is what xarray writes.
+    Two suffixes are ambiguous: ``.nc`` with a topology is a trajectory, otherwise NetCDF; ``.zarr``
+    with a variable or dimensions (``climate``) was written by xarray, otherwise it holds arrays.
     """
     if name is not None:
         return named_format(name)
@@ -117,7 +117,7 @@ def find_format(
 
 
 def named_format(name: str) -> Format:
-    """Return the format of that name; a suffix such as "csv" will do as well."""
+    """Return the format of that name, or with that suffix, such as "csv"."""
     for kind in FORMATS:
         if name == kind.name or f".{name.lower().lstrip('.')}" in kind.suffixes:
             return kind
@@ -130,12 +130,12 @@ def named_format(name: str) -> Format:
 
 
 def known_formats() -> str:
-    """Return names and suffixes in one line."""
+    """Return the names and suffixes of all formats, in one line."""
     return "; ".join(f"{kind.name} ({' '.join(kind.suffixes)})" for kind in FORMATS)
 
 
 def need(module: str, path: str | os.PathLike[str], extra: str) -> Any:
-    """Import a library that a file needs, or say how to install it."""
+    """Import a library that a file needs, or raise with how to install it."""
     try:
         return import_module(module)
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""Files that hold several arrays by name: NumPy's archives, HDF5 and Zarr; one of them is read."""
+"""Files that hold several arrays by name: NumPy's archives, HDF5 and Zarr. One array is read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .table import REAL, Content, Options, as_rows, check_real_numbers, listed, 
 
 
 def read_npz(path: Path, options: Options) -> Content:
-    """Read one array of an ``.npz`` file: the one that is asked for, or the only one."""
+    """Read one array of an ``.npz`` file: the one that `key` names, or the only one."""
     with np.load(path, allow_pickle=False) as archive:
         if not hasattr(archive, "files"):
             raise ValueError("a single array, not an archive of arrays")
@@ -31,7 +31,7 @@ def read_npz(path: Path, options: Options) -> Content:
 
 
 def read_hdf5(path: Path, options: Options) -> Content:
-    """Read a dataset: the one that is asked for, or the only table of numbers."""
+    """Read one dataset: the one that `key` names, or the only table of real numbers."""
     h5py = need("h5py", path, "hdf5")
     datasets: dict[str, Any] = {}
 
@@ -45,7 +45,7 @@ def read_hdf5(path: Path, options: Options) -> Content:
 
 
 def read_zarr(path: Path, options: Options) -> Content:
-    """Read an array, which may be alone: the one that is asked for, or the only table."""
+    """Read one array: the one that `key` names, or the only table; the store may be one array."""
     zarr = need("zarr", path, "zarr")
     node = zarr.open(path, mode="r")
     if isinstance(node, zarr.Array):
@@ -56,7 +56,7 @@ def read_zarr(path: Path, options: Options) -> Content:
 
 
 def content_of(arrays: Mapping[str, Any], key: str) -> Content:
-    """Read one of several arrays, which is refused by type and shape before it is read."""
+    """Read the array of that name, after its type and shape are checked."""
     what, array = f"The dataset {key!r}" if key else "The array", arrays[key]
     check_real_numbers(array.dtype, what)
     if array.ndim not in (1, 2):
@@ -66,9 +66,9 @@ def content_of(arrays: Mapping[str, Any], key: str) -> Content:
 
 
 def key_of_table(wanted: str | None, arrays: Mapping[str, Any]) -> str:
-    """Return the array that is meant: without a wish the only table of real numbers.
+    """Return the name of the array to read: the wanted one, or the only table of real numbers.
 
-    Where there is no table, a single list of numbers will do.
+    Where there is no table, it is the only one-dimensional array of real numbers.
 
     >>> from vbdm.io.files.keyed import key_of_table
     >>> key_of_table(None, {"time": np.ones(3), "run/points": np.ones((3, 2))})
@@ -83,10 +83,10 @@ def key_of_table(wanted: str | None, arrays: Mapping[str, Any]) -> str:
 
 
 def tables_in(archive: Any) -> list[str]:
-    """Return the arrays of real numbers with two axes in an ``.npz``, by their headers alone."""
+    """Return the names of the tables of real numbers in an ``.npz``, from their headers alone."""
     found = []
     for key in archive.files:
-        # What is damaged or unusual is only not suggested.
+        # The names are only suggestions, so an array with a damaged or unusual header is skipped.
         with suppress(Exception), archive.zip.open(f"{key}.npy") as stream:
             np.lib.format.read_magic(stream)
             shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
@@ -102,18 +102,18 @@ def choose_key(
     parameter: str = "key",
     likely: Sequence[str] = (),
 ) -> str:
-    """Return the name that is asked for, or the only one.
+    """Return the wanted name, or the only one; raise with a suggestion if there is no such name.
 
     Parameters
     ----------
     wanted : str or None
-        What is asked for.
+        The name that the user gave.
     names : list of str
-        What there is.
+        All names in the file.
     what, parameter : str
-        What such a thing is called in messages, and the parameter that chooses one.
+        Words for the message: what is chosen, and the parameter that chooses it.
     likely : sequence of str
-        Those to suggest if what is asked for resembles nothing.
+        Names to suggest if the wanted one resembles none.
     """
     if wanted is None and len(names) == 1:
         return names[0]

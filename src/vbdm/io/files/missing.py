@@ -1,4 +1,4 @@
-"""Rows with missing values, and values that are no numbers at all."""
+"""Rows with missing or infinite values."""
 
 from __future__ import annotations
 
@@ -7,32 +7,33 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ...base.checks import BoolArray
+from ...base.arrays import BoolArray
 from ...base.errors import InputError, bad_input
 from ...base.threads import rows_that_fit, slices
 from .columns import as_slice
 from .table import Table, listed
 
-#: So many numbers are looked at or copied at a time: a mapped file need not fit into memory.
+#: Numbers that are read or copied at a time, so that a mapped file need not fit into memory.
 AT_A_TIME = 1 << 22
 
 
 def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
-    """Yield runs of rows that are small enough to be held twice."""
+    """Return slices of consecutive rows with at most `AT_A_TIME` numbers each."""
     return slices(n_rows, rows_that_fit(n_columns, most=AT_A_TIME))
 
 
 def complete_rows(table: Table, taken: list[int], missing: str) -> BoolArray:
-    """Tell which rows have all values; refuse infinite ones, and missing ones if asked to.
+    """Return which rows have no missing value, (N,); raise if any value is infinite.
 
     Parameters
     ----------
     table : Table
-        Points.
+        The table.
     taken : list of int
-        Columns that matter.
+        Positions of the chosen columns; the others are not looked at.
     missing : {"error", "drop"}
-        What to do about missing values.
+        Whether to raise if a value is missing. If every row has missing values, it is an error
+        in any case.
     """
     complete = np.empty(len(table.values), dtype=bool)
     with_gaps, infinite = np.zeros(len(taken), dtype=bool), np.zeros(len(taken), dtype=bool)
@@ -40,7 +41,7 @@ def complete_rows(table: Table, taken: list[int], missing: str) -> BoolArray:
     for rows in row_blocks(*table.values.shape):
         part = np.asarray(table.values[rows][:, as_slice(taken)])
         with np.errstate(over="ignore"):
-            # Numbers of higher precision may be too large.
+            # Numbers of higher precision may overflow; they are then refused as infinite.
             part = part.astype(np.float64, copy=False)
         gaps, beyond = np.isnan(part), np.isinf(part)
         complete[rows] = ~gaps.any(axis=1)
@@ -56,7 +57,7 @@ def complete_rows(table: Table, taken: list[int], missing: str) -> BoolArray:
 
 
 def infinite_values(table: Table, taken: list[int], wrong: BoolArray, row: int) -> InputError:
-    """Return the error for values without bound."""
+    """Return the error for infinite values."""
     return bad_input(
         "The values must be finite.",
         received=f"infinity in column(s) {columns_where(table, taken, wrong)}, first in row {row} "
@@ -69,7 +70,7 @@ def infinite_values(table: Table, taken: list[int], wrong: BoolArray, row: int) 
 def missing_values(
     table: Table, taken: list[int], wrong: BoolArray, rows: NDArray[np.intp]
 ) -> InputError:
-    """Return the error for gaps, which says how many rows and where."""
+    """Return the error for missing values, which says how many rows have them, and where."""
     n = len(table.values)
     every = len(rows) == n
     hint = "Leave these rows out with missing='drop', or fill the gaps first."
@@ -83,5 +84,5 @@ def missing_values(
 
 
 def columns_where(table: Table, taken: list[int], wrong: BoolArray) -> str:
-    """Return the names of the columns marked."""
+    """Return the names of those taken columns that are marked as wrong."""
     return listed([table.names[taken[place]] for place in np.flatnonzero(wrong)])

@@ -1,4 +1,4 @@
-"""NetCDF and whatever else xarray opens: time × space becomes points × coordinates."""
+"""NetCDF and the Zarr stores of xarray: time × space becomes points × coordinates."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def read(path: Path, options: Options) -> Content:
     """
     xarray = need("xarray", path, "netcdf")
     engine = "zarr" if path.is_dir() else None
-    # Dates stay numbers: calendars that cannot be decoded are no reason to refuse the data.
+    # Dates stay numbers: a calendar that xarray cannot decode is no reason to refuse the data.
     with xarray.open_dataset(path, engine=engine, decode_times=False) as dataset:
         wanted = words_of(options.sample_dims) or [USUAL_DIMENSION]
         variables = choose_variables(dataset, options.variable, wanted)
@@ -54,7 +54,7 @@ def words_of(text: str | Sequence[str] | None) -> list[str]:
 
 
 def choose_variables(dataset: Any, variable: Any, sample_dims: list[str]) -> list[str]:
-    """Return the variables that are asked for, or the only one with the wanted dimensions."""
+    """Return the variables that the user named, or the only one with the wanted dimensions."""
     names = [str(name) for name in dataset.data_vars]
     wanted = words_of(variable)
     for name in wanted:
@@ -79,7 +79,7 @@ def described(variable: Any) -> str:
 
 
 def flatten(variable: Any, sample_dims: list[str]) -> tuple[NDArray[Any], list[str]]:
-    """Return the variable as a table, and the names of its columns."""
+    """Return the variable as an array of samples × places, and the names of its columns."""
     absent = [name for name in sample_dims if name not in variable.dims]
     if absent:
         dims = [str(name) for name in variable.dims]
@@ -110,7 +110,7 @@ def column_names(variable: Any, dims: Sequence[Any]) -> list[str]:
 
 
 def labels_of(variable: Any, dim: Any) -> list[str]:
-    """Return a label for each place along a dimension: its coordinate, or else its number."""
+    """Return a label for each place along a dimension: its coordinate, else its number."""
     places: list[Any] = list(range(variable.sizes[dim]))
     if dim in variable.coords:
         values = variable.coords[dim].values

@@ -1,4 +1,4 @@
-"""A second look at the columns: what is hardly a coordinate is refused, what is odd is said."""
+"""A second look at the columns: row numbers are refused, and notes name what looks odd."""
 
 from __future__ import annotations
 
@@ -7,26 +7,27 @@ from typing import Any
 
 import numpy as np
 
-from ...base.checks import BoolArray, FloatArray
+from ...base.arrays import BoolArray, FloatArray
 from ...base.errors import bad_input
 from .columns import as_choice
 from .table import Table, listed
 
-#: With fewer rows a run of whole numbers may be chance.
+#: With fewer rows than this, whole numbers in a row may be chance.
 FEWEST_ROWS = 10
-#: A table with fewer rows than this, and four times as many columns, may be transposed.
+#: A table with fewer than FEW_ROWS rows, and more than TIMES as many columns, may be transposed.
 FEW_ROWS, TIMES = 50, 4
-#: A code for missing values is found in so many rows, and so many ranges of the others away.
+#: A value may be a code for missing values if it is in at least CODES rows, and further from all
+#: other values than FAR times their range.
 CODES, FAR = 3, 10.0
-#: So many rows show that an ordinary column holds no such code.
+#: Number of rows that are looked at first; they exclude such a code in nearly all columns.
 GLANCE = 200
 
 
 def refuse_row_numbers(table: Table) -> None:
     """Refuse columns that only count the rows, unless columns were chosen.
 
-    Such a column would be the longest direction of the cloud, and the first eigenfunction the
-    order of the file. A table in which all columns count is a regular grid, and allowed.
+    Such a column would be the longest direction of the cloud, and the first eigenfunction would be
+    the order of the file. A table in which all columns count is a regular grid, and allowed.
     """
     n = len(table.names)
     counting = [place for place, counts in steady(table.values).items() if counts]
@@ -45,10 +46,10 @@ def refuse_row_numbers(table: Table) -> None:
 
 
 def steady(values: Any) -> dict[int, bool]:
-    """Find the columns that change by the same step in every row; tell which of them count rows.
+    """Return the columns that change by the same amount in every row, and whether they count rows.
 
-    To count is to hold whole numbers with a step of 1 or -1. Other steps may be inexact, by the
-    digits with which they were written.
+    A column counts rows if it holds whole numbers that change by exactly 1 or -1. Other differences
+    may be inexact, by the digits with which they were written.
 
     >>> from vbdm.io.files.odd_columns import steady
     >>> rows = np.arange(20)
@@ -58,7 +59,7 @@ def steady(values: Any) -> dict[int, bool]:
     if len(values) < FEWEST_ROWS:
         return {}
     found = {}
-    # Most columns are excluded by their first rows, and a mapped file is not read through.
+    # The first rows exclude most columns, so that a mapped file is not read through.
     head = np.asarray(values[:FEWEST_ROWS], np.float64)
     for place in np.flatnonzero(on_a_line(head)).tolist():
         column = np.asarray(values[:, place : place + 1], np.float64)
@@ -70,7 +71,7 @@ def steady(values: Any) -> dict[int, bool]:
 
 
 def on_a_line(values: FloatArray) -> BoolArray:
-    """Tell which columns lie on a straight line over the row numbers, and not on a level one."""
+    """Return which columns are linear, and not constant, in the row number."""
     part = np.arange(len(values))[:, None] / (len(values) - 1)
     with np.errstate(over="ignore", invalid="ignore"):
         span = values[-1] - values[0]
@@ -79,18 +80,18 @@ def on_a_line(values: FloatArray) -> BoolArray:
 
 
 def remarks(table: Table, taken: list[int], points: FloatArray, asked: bool) -> Iterator[str]:
-    """Yield sentences about what is odd.
+    """Yield sentences about what looks odd: shape, times, constant columns, codes.
 
     Parameters
     ----------
     table : Table
-        What the file holds.
+        The table.
     taken : list of int
-        Which columns are coordinates.
+        Positions of the columns that are coordinates.
     points : (N, n) array
         Those columns, of the rows that are used.
     asked : bool
-        Whether somebody chose the columns.
+        Whether the user chose the columns.
     """
     names = tuple(table.names[place] for place in taken)
     n_rows, n_columns = table.values.shape
@@ -110,7 +111,7 @@ def remarks(table: Table, taken: list[int], points: FloatArray, asked: bool) -> 
 
 
 def do_not_vary(names: list[str]) -> str:
-    """Return the verb for so many columns."""
+    """Return "does not vary" or "do not vary", by the number of names."""
     return "does not vary" if len(names) == 1 else "do not vary"
 
 
@@ -120,7 +121,8 @@ def codes(
     """Yield a sentence for each value that may stand for missing ones, such as -999 or 1e20."""
     found: dict[float, list[int]] = {}
     for code, end in ((low, high), (high, low)):
-        # Everything else lies near the other end; a glance excludes nearly all columns.
+        # If an end of the range is a code, all other values lie near the other end. The first
+        # rows exclude that in nearly all columns.
         part = points[:GLANCE]
         with np.errstate(over="ignore", invalid="ignore"):
             near = np.abs(part - end) <= np.abs(end - code) / (FAR + 1)
@@ -136,7 +138,7 @@ def codes(
 
 
 def is_code(value: float, column: FloatArray) -> bool:
-    """Tell whether a value is often there and far from all others, which are smaller and vary."""
+    """Tell whether a value is frequent, larger in size than all others, and far from them."""
     rest = column[column != value]
     span = np.ptp(rest)
     return bool(

@@ -1,4 +1,4 @@
-"""Parquet: columns with names and types; only those that are wanted are read."""
+"""Parquet: columns with names and types, of which only the chosen ones are read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .columns import choose
 from .formats import need
 from .table import TRUTH_VALUES, Content, Options, listed, no_rows
 
-#: Columns in which pandas keeps the row labels.
+#: Beginning of the names of columns in which pandas stores row labels.
 INDEX = "__index_level_"
 
 

@@ -1,4 +1,4 @@
-"""The record of what was done to the columns of one file, to do the same to others."""
+"""The record of what was done to the columns of one file, with which others are treated alike."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .cloud import Cloud, standardized, take
 from .table import Reference, Table, are_plain, listed
 
 Period = tuple[float | None, ...] | None
-#: Said because nothing shows whether the order is the same.
+#: Note to the user, because the files cannot show whether the order of their columns is the same.
 BY_POSITION = (
     "Columns were found by their position: of this file and that of the model, one has no names."
 )
@@ -27,23 +27,25 @@ class Preparation:
     Attributes
     ----------
     names : tuple of str
-        Columns of the table it was learned on; empty for distances.
+        Names of all columns of the training table; empty for distances.
     columns : tuple of str
-        Those that were chosen.
+        Names of the chosen columns.
     center, scale : tuple of float or None
-        What is subtracted from each chosen column and what it is then divided by; None: nothing.
+        Numbers that are subtracted from each chosen column and by which it is then divided; None
+        for neither.
     delays, delay_step : int
         Each point is a row and the rows ``delay_step``, ``2 * delay_step``, ... before it,
         `delays` of them together; 1 is the row alone.
     period : tuple or None
-        Periods of the chosen columns.
+        Periods of the chosen columns, with None for a column without one; None if no column is
+        periodic.
     missing : {"error", "drop"}
         What happens to rows with missing values.
     reference : tuple of (str, float, float, float), or None
-        The frame on which a trajectory was superposed, each atom and its place: new frames are
-        superposed on it, too, when they are read with ``columns=preparation``.
+        Frame on which a trajectory was superposed: name, x, y, z of each atom. New frames are
+        superposed on it as well when they are read with ``columns=preparation``.
     made_up : bool
-        Whether that table had no names, so that `names` only tell positions.
+        Whether the training table had no names, so that `names` are "x0", "x1", ….
     """
 
     names: tuple[str, ...]
@@ -58,9 +60,10 @@ class Preparation:
     made_up: bool = False
 
     def apply(self, table: Table) -> Cloud:
-        """Return the points of another table, made as those it was learned on; no thinning.
+        """Return the points of another table, prepared as those of the training table.
 
-        Columns are found by name; where a file has no names, by position.
+        Columns are found by name; where a file has no names, by position. No points are thinned
+        out.
         """
         if table.metric == "precomputed" or not self.names:
             raise no_points("New points cannot be prepared from distances.")
@@ -79,7 +82,7 @@ class Preparation:
     def find(self, names: Sequence[str], made_up: bool = False) -> list[int]:
         """Return the positions of the chosen columns among the names of another table.
 
-        Names and positions are never compared: a column that is called x1 may be the first.
+        Real names are never compared with made-up ones: a column called x1 may be the first.
         """
         place = {name: position for position, name in enumerate(names)}
         if made_up == self.made_up and all(name in place for name in self.columns):
@@ -113,14 +116,14 @@ class Preparation:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Preparation:
-        """Build it again from what `as_dict` gave."""
+        """Build a preparation from what `as_dict` returned."""
         try:
             read: dict[str, Any] = {
                 k: tuple(v) if isinstance(v, list) else v for k, v in values.items()
             }
             if read.get("reference") is not None:
                 read["reference"] = tuple(tuple(atom) for atom in read["reference"])
-            # Models of the first versions do not tell.
+            # Files of the first versions do not hold `made_up`.
             read.setdefault("made_up", are_plain(read.get("names", ())))
             preparation = cls(**read)
             check_fields(preparation)
@@ -135,7 +138,7 @@ class Preparation:
 
 
 def check_fields(preparation: Preparation) -> None:
-    """Raise ValueError unless the parts fit together."""
+    """Raise ValueError unless the fields have the right types and fit together."""
     p, n = preparation, len(preparation.columns)
     if not set(p.columns) <= set(p.names):
         raise ValueError("columns that are not among the names")
@@ -160,7 +163,7 @@ def check_fields(preparation: Preparation) -> None:
 
 
 def no_points(what: str) -> InputError:
-    """Return the error for asking of distances what only points have."""
+    """Return the error for input that is distances where points are needed."""
     return bad_input(
         what,
         received="a matrix of distances",

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...base.checks import FloatArray, check_choice
+from ...base.arrays import FloatArray
+from ...base.checks import check_choice
 from ...base.errors import bad_input
 from ...graph.distance import check_period
 from .cloud import Cloud, standardized, take
@@ -30,15 +31,15 @@ def prepare(
     missing: str = "error",
     period: Any = None,
 ) -> tuple[Cloud, Preparation]:
-    """Return the points to estimate on, and how they were made.
+    """Return the points of an estimate, and the record of how they were made.
 
     Parameters
     ----------
     table : Table
-        What `vbdm.io.read` gave.
+        The table, from `vbdm.io.read`.
     columns : str or list, optional
-        Which columns, as in `vbdm.io.read`; all by default, but then a column that only counts
-        the rows is refused.
+        The choice of columns, as in `vbdm.io.read`. By default all, but then a column that only
+        counts the rows is refused.
     standardize : bool
         Subtract the mean of each column and divide by its standard deviation, both over the rows
         that are used. Columns that do not vary are only centred.
@@ -46,21 +47,22 @@ def prepare(
         Time-delay embedding: each point is the row t and the rows t - s, t - 2s, ... before it,
         `delays` of them together with s = `delay_step`. 0 and 1 mean none.
     subsample : int, optional
-        Draw so many points at random, in the order of the file; all if there are fewer.
+        Number of points to draw at random; they keep the order of the file. All if there are fewer.
     every : int
-        Take every so many points, the first included; before `subsample`, after the delays.
+        Distance between points that are kept: 3 keeps the first, the fourth, the seventh … Points
+        are kept after the delays are made and before `subsample` draws.
     seed : int
-        Start of the random numbers.
+        Seed of the random numbers.
     missing : {"error", "drop"}
         Refuse rows with missing values, or leave them out. With delays, every point that needs
         such a row is left out, so that no gap in time is bridged.
     period : float or one per chosen column, optional
-        Periods of the columns, in place of those that the file tells.
+        Periods of the columns, in place of those that the file gives.
 
     Returns
     -------
     Cloud, Preparation
-        The points; and what was done to the columns, for other files.
+        The points, and the record of what was done to the columns, to treat other files alike.
 
     Examples
     --------
@@ -111,7 +113,7 @@ def prepare(
 
 
 def whole(value: Any, name: str, least: int) -> int:
-    """Return a whole number that is not too small."""
+    """Return the value as an int; raise unless it is a whole number, `least` or more."""
     is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not is_whole or value < least:
         raise bad_input(
@@ -135,7 +137,7 @@ def periods(table: Table, taken: list[int], period: Any) -> Period:
 
 
 def refuse_periodic(plan: Preparation) -> None:
-    """Refuse to standardise angles."""
+    """Raise if standardised columns are periodic: a mean of angles has no meaning."""
     if plan.period is None:
         return
     pairs = zip(plan.columns, plan.period, strict=True)
@@ -162,6 +164,6 @@ def moments(
             "missing ones.",
             hint="Check the units and the codes for missing values.",
         )
-    # A constant column has a deviation of rounding errors.
+    # Rounding errors can give a constant column a deviation that is not 0.
     scale[np.ptp(values, axis=0) == 0] = 1.0
     return tuple(center.tolist()), tuple(scale.tolist())

@@ -1,4 +1,4 @@
-"""One door for all files: find the format, read it, and turn every damage into a message."""
+"""The function `read`: it finds a file's format, calls the reader, turns failures into messages."""
 
 from __future__ import annotations
 
@@ -39,39 +39,39 @@ def read(
     path : str or path
         The file; a folder for Zarr.
     format : str, optional
-        Name of the format (`vbdm.io.files.formats`), if the suffix does not tell.
+        Name of the format (see `vbdm.io.formats`), if the suffix does not tell it.
     key : str, optional
-        Which array: the name inside an ``.npz``, the path inside HDF5 and Zarr; for AnnData "X",
-        a name in obsm ("X_pca" is the default) or "distances", a name in obsp. Not needed where
-        there is only one.
+        Name of the array inside an ``.npz``, or its path inside HDF5 and Zarr. For AnnData, "X", a
+        name in obsm (the default is "X_pca") or a name in obsp, such as "distances". Not needed
+        where there is only one.
     columns : str, list, or Preparation, optional
-        Which columns: "x,y", "0,2" or "0-3"; a `vbdm.io.Preparation` takes those it was learned
-        on, and superposes a trajectory on the same frame. By default all.
+        The choice of columns: "x,y", "0,2" or "0-3". A `vbdm.io.Preparation` takes the columns of
+        its training file, and superposes a trajectory on the same frame. By default all.
     header : {"auto", True, False}
         Text only: whether the first line holds the names of the columns.
     variable : str or list of str, optional
-        NetCDF only: which variables; not needed where there is only one.
+        NetCDF only: names of the variables; not needed where there is only one.
     sample_dims : str or list of str, optional
         NetCDF only: the dimensions that become rows, "time" by default; all others become columns.
     topology : path, optional
         Trajectories only: the file that names the atoms.
     selection : str, optional
-        Trajectories only: which atoms, in the language of mdtraj; "name CA" by default.
+        Trajectories only: the choice of atoms, in mdtraj's language; "name CA" by default.
     features : {"coordinates", "dihedrals"}
         Trajectories only: coordinates in ångström, superposed on the first frame, or the backbone
         angles φ and ψ in radians with period 2π.
     stride : int
-        Trajectories only: take every so many frames.
+        Trajectories only: distance between frames that are read; 10 reads every tenth.
 
     Returns
     -------
     Table
-        Values, names of the columns and where they came from.
+        The values, the names of the columns, and the file they came from.
 
     Notes
     -----
     ``.npy`` files are mapped, not loaded: only what is used comes into memory. Nothing is ever
-    unpickled. Whatever is wrong with a file is an `InputError`, whichever library reads it.
+    unpickled. Anything wrong with a file is an `InputError`, whichever library reads it.
     """
     check_choice(features, "features", ("coordinates", "dihedrals"))
     source = check_file(path)
@@ -109,7 +109,7 @@ def read(
 
 
 def content_of(path: Path, kind: Format, options: Options) -> Content:
-    """Call the reader of the format; what it stumbles over is the file's fault."""
+    """Call the reader of the format; any exception in it becomes an error about the file."""
     if not kind.installed:
         absent = [module for module in kind.needs if not is_there(module)]
         raise missing_library(absent[0], path, kind.extra)
@@ -117,7 +117,7 @@ def content_of(path: Path, kind: Format, options: Options) -> Content:
     read_format = getattr(import_module(f".{module}", __package__), function)
     try:
         with warnings.catch_warnings():
-            # Libraries warn about their own future and about unusual files; errors remain errors.
+            # Libraries warn of their own future and of unusual files, which is no use here.
             warnings.simplefilter("ignore")
             content: Content = read_format(path, options)
     except InputError:
@@ -131,13 +131,13 @@ def content_of(path: Path, kind: Format, options: Options) -> Content:
             "file first."
         ) from error
     except Exception as error:
-        # Each library has its own exceptions for damage, and some raise whatever comes to hand.
+        # Each library has its own exceptions for damaged files, and some raise any exception.
         raise damaged(path, kind, error) from error
     return content
 
 
 def damaged(path: Path, kind: Format, error: Exception) -> InputError:
-    """Return the error for a file that its library cannot make sense of."""
+    """Return the error for a file that its library cannot read."""
     words = " ".join(str(error).split())[:200]
     return bad_input(
         f"The file cannot be read as {kind.name}.",
@@ -148,7 +148,7 @@ def damaged(path: Path, kind: Format, error: Exception) -> InputError:
 
 
 def take_columns(content: Content, options: Options) -> Content:
-    """Leave out the columns nobody asked for, unless the reader has done it already."""
+    """Return the content with the chosen columns only, unless the reader has chosen already."""
     if options.columns is None or content.columns_taken:
         return content
     if content.metric == "precomputed":
@@ -175,7 +175,7 @@ def take_columns(content: Content, options: Options) -> Content:
 
 
 def check_options(options: Options, kind: Format) -> None:
-    """Refuse options that mean nothing for this format: they would be silently ignored."""
+    """Refuse options that do not apply to this format: they would be silently ignored."""
     usual = Options()
     for field in fields(Options):
         value = getattr(options, field.name)

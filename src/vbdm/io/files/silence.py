@@ -1,4 +1,4 @@
-"""Silence for libraries whose C code prints to the terminal behind Python's back."""
+"""Silence for libraries whose C code prints to the terminal past Python."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from contextlib import contextmanager, suppress
 
 @contextmanager
 def silenced() -> Iterator[None]:
-    """Throw away what C code prints to stdout and stderr inside the block.
+    """Discard what C code prints to stdout and stderr inside the block.
 
-    mdtraj prints remarks even about good files, which would spoil output that another program is
-    to read; they can be turned away only at the file descriptors.
+    mdtraj prints remarks even about good files, which would spoil output that another program
+    reads. They pass Python's streams, so they can be stopped only at the file descriptors.
     """
     copies: dict[int, int] = {}
     for number in (1, 2):
-        # One that is closed needs no silence.
+        # A descriptor that is closed cannot be copied, and needs no silence.
         with suppress(OSError):
             copies[number] = os.dup(number)
     flush_all()
@@ -35,7 +35,7 @@ def silenced() -> Iterator[None]:
 
 
 def flush_all() -> None:
-    """Write out what Python and C have kept back so far."""
+    """Write out what Python and C hold in their buffers."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(AttributeError, ValueError, OSError):
             stream.flush()

@@ -1,4 +1,4 @@
-"""Where a table came from: a file that can be opened, its name, its size and its hash."""
+"""The file behind a table: checks before it is opened; its name, size and hash afterwards."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ...base.errors import InputError, bad_input
 from ...base.plain import plain, readable
 from ...base.progress import report
 
-#: Bytes read at a time.
+#: Bytes that are read at a time.
 CHUNK = 1 << 22
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a table came from: enough to recognise the very same file later.
+    """The file that a table came from, with enough to recognise the very same file later.
 
     Attributes
     ----------
@@ -28,11 +28,11 @@ class Source:
     format : str
         Name of the format, as in `vbdm.io.files.formats`.
     size : int
-        Bytes; of all files inside, if it is a folder.
+        Size in bytes; of a folder, that of all files inside.
     sha256 : str
-        Hash of the contents.
+        SHA-256 of the contents.
     selection : dict of str
-        What was taken from the file and what was left out.
+        What was taken from the file: key, columns, header and the like.
     """
 
     name: str
@@ -47,12 +47,12 @@ class Source:
 
 
 def check_file(path: Any, what: str = "The file") -> Path:
-    """Return the path of something that exists, is not empty and can be opened."""
+    """Return the path; raise unless it exists, is not empty and can be opened."""
     try:
         source = Path(path)
         exists = source.exists()
     except (TypeError, ValueError, OSError) as error:
-        # Names with a zero byte, names that are too long, folders that may not be entered.
+        # The name has a zero byte or is too long, or a folder on the way may not be entered.
         raise cannot_open(path, error, what) from None
     if not exists:
         raise bad_input(
@@ -91,7 +91,7 @@ def check_folder(path: Path, format: str | None) -> None:
 
 
 def cannot_open(path: Any, error: Exception, what: str = "The file") -> InputError:
-    """Return the error for what the system does not let us read."""
+    """Return the error for a file that the system does not open."""
     denied = isinstance(error, PermissionError)
     return bad_input(
         f"{what} cannot be opened.",
@@ -104,7 +104,7 @@ def cannot_open(path: Any, error: Exception, what: str = "The file") -> InputErr
 
 
 def source_of(path: Path, format: str, selection: Mapping[str, str]) -> Source:
-    """Return what is known of a file that was read."""
+    """Return the `Source` of a file that was read."""
     try:
         size, sha256 = size_and_hash(path)
     except OSError as error:
@@ -113,7 +113,7 @@ def source_of(path: Path, format: str, selection: Mapping[str, str]) -> Source:
 
 
 def files_inside(source: Path) -> Iterator[Path]:
-    """Yield the file, or all files inside a folder in an order that does not depend on the disk."""
+    """Yield the file itself, or all files inside a folder, sorted by name."""
     if source.is_dir():
         inner = (path for path in source.rglob("*") if path.is_file())
         yield from sorted(inner, key=lambda path: path.relative_to(source).as_posix())
@@ -122,7 +122,7 @@ def files_inside(source: Path) -> Iterator[Path]:
 
 
 def size_and_hash(source: Path) -> tuple[int, str]:
-    """Return the bytes and their SHA-256; of a folder, names and contents of all files inside.
+    """Return the size in bytes and the SHA-256; a folder's is that of names and contents inside.
 
     Cost: one pass over the file, 4 MiB at a time.
     """
@@ -132,7 +132,7 @@ def size_and_hash(source: Path) -> tuple[int, str]:
     done = 0
     for path in paths:
         if source.is_dir():
-            # With its length, so that no name can be mistaken for contents.
+            # The length of each file is hashed as well, so that no name can pass for contents.
             name = path.relative_to(source).as_posix()
             digest.update(f"{name}\0{path.stat().st_size}\0".encode())
         with open(path, "rb") as stream:

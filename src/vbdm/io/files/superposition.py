@@ -1,23 +1,23 @@
-"""Frames of a molecule laid on one another, so that its own motion through space is gone."""
+"""Frames of a molecule laid onto one another, which removes its motion as a whole."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ...base.checks import FloatArray
+from ...base.arrays import FloatArray
 from ...base.errors import bad_input
 from .table import Reference, listed
 
 
 def superposed(positions: FloatArray, reference: FloatArray) -> FloatArray:
-    """Return all frames moved and turned onto a reference.
+    """Return all frames, each moved and turned onto a reference.
 
     Parameters
     ----------
     positions : (F, A, 3) array
-        Frames, atoms, coordinates.
+        Places of A atoms in F frames.
     reference : (A, 3) array
-        A frame whose centre is at the origin.
+        Frame whose centre is at the origin.
 
     Notes
     -----
@@ -25,8 +25,8 @@ def superposed(positions: FloatArray, reference: FloatArray) -> FloatArray:
     with H = U S Vᵀ the singular value decomposition of the covariance of two centred frames, the
     rotation is U diag(1, 1, det(U Vᵀ)) Vᵀ, never a reflection. Cost O(F A).
 
-    The function of mdtraj works in single precision, and leaves a frame as it is where its
-    iteration does not converge: with two or three atoms, or with atoms on a line.
+    mdtraj's own function is not used: it works in single precision, and leaves a frame as it is
+    where its iteration does not converge, with two or three atoms or with atoms on a line.
     """
     centred = positions - positions.mean(axis=1, keepdims=True)
     covariance = np.einsum("fai,aj->fij", centred, reference)
@@ -38,7 +38,7 @@ def superposed(positions: FloatArray, reference: FloatArray) -> FloatArray:
 def reference_for(
     first: FloatArray, atom_names: tuple[str, ...], known: Reference | None
 ) -> Reference:
-    """Return the frame to superpose on: that of the training file, or else the first one here."""
+    """Return the frame to superpose on: that of the training file if known, else the first here."""
     if known is None:
         places = (first - first.mean(axis=0)).tolist()
         return tuple((name, x, y, z) for name, (x, y, z) in zip(atom_names, places, strict=True))

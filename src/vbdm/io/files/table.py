@@ -1,4 +1,4 @@
-"""What a file holds: a table of numbers whose rows are points."""
+"""A table of numbers from a file, whose rows are points; and what readers need to make one."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 from ...base.errors import InputError, bad_input
 from .source import Source
 
-#: Kinds of numbers that become coordinates: integers and real numbers.
+#: NumPy's kinds of numbers that become coordinates: integers and real numbers.
 REAL = "iuf"
-#: What other kinds are called in messages.
+#: Names of the other kinds in messages.
 KIND_NAMES = {
     "b": "truth values", "c": "complex numbers", "O": "Python objects", "U": "text", "S": "text",
     "T": "text", "V": "records", "M": "dates", "m": "time spans",
 }  # fmt: skip
-#: Why they are refused.
+#: Why truth values are refused, for messages.
 TRUTH_VALUES = "True and False are labels, not measurements; as 0 and 1 they would be coordinates."
-#: Atoms and where they are, for frames to be superposed on: name, x, y, z of each.
+#: A frame to superpose others on: name, x, y, z of each atom.
 Reference = tuple[tuple[str, float, float, float], ...]
 
 
@@ -34,8 +34,8 @@ class Table:
     Attributes
     ----------
     values : (N, n) array, or (N, N) sparse array of distances
-        As the file stores them: real numbers of any precision, perhaps a read-only map of the
-        file. Missing values are NaN.
+        Numbers as the file stores them: real, of any precision, perhaps a read-only memory map.
+        Missing values are NaN.
     names : tuple of str
         Names of the columns; "x0", "x1", ... where the file has none. Empty for distances.
     source : Source
@@ -43,15 +43,15 @@ class Table:
     metric : str
         "euclidean" for points, "precomputed" for distances.
     period : tuple or None
-        Period of each column, None for those that are not periodic; None: no column is.
+        Period of each column, with None for a column without one; None if no column is periodic.
     chosen : bool
-        Whether somebody chose the columns; otherwise they are all that the file has.
+        Whether the user chose the columns; otherwise they are all that the file has.
     notes : tuple of str
-        What a user may want to know about the way the file was read, in sentences.
+        Sentences for the user about the way the file was read.
     reference : tuple of (str, float, float, float), or None
-        What the frames of a trajectory were superposed on: each atom and its place.
+        Frame on which those of a trajectory were superposed: name, x, y, z of each atom.
     made_up : bool
-        Whether the file has no names, so that they only tell positions.
+        Whether the file has no names, so that `names` are "x0", "x1", ….
     """
 
     values: Any
@@ -67,7 +67,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Options:
-    """What to take from a file; the same words as in `vbdm.io.read`."""
+    """What to take from a file; the fields are the parameters of `vbdm.io.read`."""
 
     key: str | None = None
     columns: Any = None
@@ -82,9 +82,10 @@ class Options:
 
 @dataclass(frozen=True, eq=False)
 class Content:
-    """What a reader found; names are None, or `made_up`, where the file has none.
+    """What the reader of a format returns; the fields are those of `Table`, with two exceptions.
 
-    `columns_taken` tells that the reader has already left out the columns nobody asked for.
+    `names` are None where the file has none and all columns are there. `columns_taken` is True if
+    the reader has already left out the columns that were not chosen.
     """
 
     values: Any
@@ -104,7 +105,7 @@ def plain_names(n_columns: int) -> tuple[str, ...]:
 
 
 def are_plain(names: Sequence[str]) -> bool:
-    """Tell whether the names are only numbers in disguise, as `plain_names` gives them.
+    """Tell whether all names are "x" with a number, as `plain_names` makes them.
 
     >>> from vbdm.io.files.table import are_plain
     >>> are_plain(["x0", "x2"]), are_plain(["x", "y"])
@@ -114,7 +115,7 @@ def are_plain(names: Sequence[str]) -> bool:
 
 
 def unique(cells: Sequence[str]) -> tuple[str, ...]:
-    """Return names for columns: none empty, none twice.
+    """Return cells as names of columns: empty ones and repeated ones are changed.
 
     >>> from vbdm.io.files.table import unique
     >>> unique(["", "x", "x"])
@@ -131,7 +132,7 @@ def unique(cells: Sequence[str]) -> tuple[str, ...]:
 
 
 def listed(words: Sequence[Any], most: int = 8) -> str:
-    """Return the words in one line, the first few if there are many.
+    """Return words in one line; of more than `most`, the first ones and the number of the rest.
 
     >>> from vbdm.io.files.table import listed
     >>> listed(["a", "b", "c", "d"], most=2)
@@ -142,7 +143,7 @@ def listed(words: Sequence[Any], most: int = 8) -> str:
 
 
 def as_rows(array: NDArray[Any], what: str) -> NDArray[Any]:
-    """Return an array of real numbers with two axes; one axis becomes one column.
+    """Return an array of real numbers with two axes; an array with one axis becomes one column.
 
     `what` names the array in messages, such as "The dataset 'a/b'".
     """
@@ -157,7 +158,7 @@ def as_rows(array: NDArray[Any], what: str) -> NDArray[Any]:
 
 
 def check_real_numbers(dtype: np.dtype[Any], what: str) -> None:
-    """Refuse what is not made of real numbers."""
+    """Raise unless the type of an array is a real number."""
     if dtype.kind not in REAL:
         raise bad_input(
             f"{what} must hold real numbers.",
@@ -171,7 +172,7 @@ def check_real_numbers(dtype: np.dtype[Any], what: str) -> None:
 
 
 def wrong_axes(shape: tuple[int, ...], what: str) -> InputError:
-    """Return the error for an array that is no table."""
+    """Return the error for an array that does not have one or two axes."""
     return bad_input(
         f"{what} must be a table with one row per point.",
         received=f"an array with {len(shape)} axes, shape {shape}",
@@ -182,7 +183,7 @@ def wrong_axes(shape: tuple[int, ...], what: str) -> InputError:
 
 
 def no_rows(what: str, received: str) -> InputError:
-    """Return the error for a table without numbers."""
+    """Return the error for a table without rows or columns."""
     return bad_input(
         f"{what} holds no points.",
         received=received,

@@ -1,7 +1,7 @@
 """Text with one point per line: comma, semicolon, tab or spaces; with a header line or without.
 
-The fast road is NumPy's reader in C. Where it stumbles, a patient one in Python goes over the file
-again: it takes empty cells and "NA" for missing values, and names the first cell that is neither.
+NumPy's reader in C is fast. Where it fails, a patient one in Python reads the file again: it takes
+empty cells and "NA" for missing values, and names the first cell that is no number either.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import TextIO
 
 import numpy as np
 
-from ...base.checks import FloatArray
+from ...base.arrays import FloatArray
 from ...base.errors import InputError, bad_input
 from ...base.progress import report
 from .columns import choose
 from .table import TRUTH_VALUES, Content, Options, listed, no_rows
 from .text_layout import MISSING, Layout, find_layout, is_data, not_text, open_text, split
 
-#: So much of a file is looked at to see whether it is text at all.
+#: Bytes at the beginning of a file that show whether it is text.
 FIRST_BYTES = 1 << 16
 #: Lines between two reports of progress.
 REPORT_EVERY = 1 << 16
@@ -55,7 +55,7 @@ def read(path: Path, options: Options) -> Content:
 
 
 def check_header(header: bool | str) -> None:
-    """Refuse a word that could mean yes or no."""
+    """Raise unless `header` is True, False or "auto"."""
     if header not in ("auto", True, False):
         raise bad_input(
             "`header` is 'auto', True or False.",
@@ -66,7 +66,7 @@ def check_header(header: bool | str) -> None:
 
 
 def not_utf8(path: Path, error: UnicodeDecodeError) -> InputError:
-    """Return the error for text with letters in another encoding."""
+    """Return the error for text in an encoding other than UTF-8."""
     return bad_input(
         "The text is not in UTF-8.",
         received=f"{path.name!r} with the byte 0x{error.object[error.start]:02x} ({error.reason})",
@@ -77,14 +77,14 @@ def not_utf8(path: Path, error: UnicodeDecodeError) -> InputError:
 
 
 def check_is_text(path: Path) -> None:
-    """Refuse files of other kinds by their first bytes."""
+    """Raise if the first bytes of a file show that it is not text."""
     with open(path, "rb") as stream:
         if b"\0" in stream.read(FIRST_BYTES):
             raise not_text(path, "zero bytes")
 
 
 def data_lines(stream: TextIO, layout: Layout) -> Iterator[tuple[int, str]]:
-    """Yield number and text of each line of data; each must have the same number of cells."""
+    """Yield the number and the text of each line of data; raise if the number of cells changes."""
     wanted = len(layout.names)
     for number, line in enumerate(stream, 1):
         if number < layout.first or not is_data(line):
@@ -107,7 +107,7 @@ def data_lines(stream: TextIO, layout: Layout) -> Iterator[tuple[int, str]]:
 
 
 def read_fast(path: Path, layout: Layout, taken: list[int]) -> FloatArray | None:
-    """Read with NumPy's reader in C; None if it meets a cell that it takes for no number."""
+    """Read with NumPy's reader in C; return None if it meets a cell that it cannot read."""
     if layout.decimal == ",":
         return None
     with open_text(path) as stream:
@@ -127,7 +127,7 @@ def read_fast(path: Path, layout: Layout, taken: list[int]) -> FloatArray | None
 
 
 def read_patiently(path: Path, layout: Layout, taken: list[int]) -> FloatArray:
-    """Read cell by cell: missing values become NaN, the first other text is named."""
+    """Read cell by cell: missing values become NaN, and an error names the first other text."""
     numbers = array("d")
     with open_text(path) as stream:
         for number, line in data_lines(stream, layout):
@@ -144,7 +144,13 @@ def read_patiently(path: Path, layout: Layout, taken: list[int]) -> FloatArray:
 
 
 def with_point(cell: str) -> str:
-    """Return a number that was written with a decimal comma; points must not be there already."""
+    """Return a number with a point in place of its decimal comma; raise if it has a point already.
+
+    Raises
+    ------
+    ValueError
+        As `float` does for text that is no number.
+    """
     if "." in cell:
         raise ValueError("a point among decimal commas")
     return cell.replace(",", ".")

@@ -1,6 +1,6 @@
-"""How a text file is laid out: delimiter, decimal mark and header, seen from its first lines.
+"""The layout of a text file: delimiter, decimal mark and header, found from its first lines.
 
-Where the first lines can be read in two ways, the decision is told, or asked for.
+Where the first lines can be read in two ways, a note tells the decision, or an error asks for it.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from .table import no_rows, plain_names, unique
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none"})
 #: A first line longer than this many characters is not a line of a table.
 LONGEST_LINE = 1 << 22
-#: So many lines of data are looked at, and so many characters of them together.
+#: Largest numbers of lines of data, and of characters in them, that are looked at.
 LINES, CHARACTERS = 200, 1 << 23
-#: So many lines below a row of whole numbers tell whether it holds names.
+#: Number of lines below a first line of whole numbers that show whether it holds names.
 BELOW = 5
 WHOLE = re.compile(r"[+-]?\d+")
 #: A number as it is written where the comma is the decimal mark.
@@ -30,10 +30,22 @@ WITH_COMMA = re.compile(r"[+-]?(\d+(,\d*)?|,\d+)([eE][+-]?\d+)?")
 
 @dataclass(frozen=True)
 class Layout:
-    """How the file is laid out.
+    """The layout of a text file.
 
-    `delimiter` is None for spaces, `decimal` is a point or a comma; `first` is the number of the
-    first line of data, from 1; `number_names` tells that numbers were taken as names.
+    Attributes
+    ----------
+    delimiter : str or None
+        Mark between two cells; None for spaces.
+    names : tuple of str
+        Names of the columns; "x0", "x1", ... where the file has none.
+    has_header : bool
+        Whether the names are from the file.
+    first : int
+        Number of the first line of data, from 1.
+    decimal : str
+        Decimal mark, a point or a comma.
+    number_names : bool
+        Whether numbers in the first line were taken as names.
     """
 
     delimiter: str | None
@@ -45,7 +57,7 @@ class Layout:
 
     @property
     def selection(self) -> dict[str, str]:
-        """What was decided, for the record."""
+        """The decisions on header and decimal mark, for the record of the source."""
         how = ", numbers were taken as names" if self.number_names else ""
         decided = {"header": f"yes{how}" if self.has_header else "no"}
         if self.decimal == ",":
@@ -54,7 +66,7 @@ class Layout:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What could have been read otherwise, for the user."""
+        """Sentences for the user on decisions that could have been different."""
         notes = []
         if self.number_names:
             shown = ", ".join(self.names)[:60]
@@ -67,12 +79,12 @@ class Layout:
 
 
 def open_text(path: Path) -> TextIO:
-    """Open as UTF-8, with or without the mark that some programs put first."""
+    """Open as UTF-8, with or without the byte order mark that some programs write first."""
     return open(path, encoding="utf-8-sig")
 
 
 def not_text(path: Path, found: str) -> InputError:
-    """Return the error for a file that is no table of text."""
+    """Return the error for a file that is not a table in text."""
     return bad_input(
         "The file is not a text table.",
         received=f"{path.name!r} with {found}",
@@ -82,13 +94,13 @@ def not_text(path: Path, found: str) -> InputError:
 
 
 def find_layout(path: Path, header: bool | str) -> Layout:
-    """Find the delimiter, the decimal mark, the names and where the data begins."""
+    """Return the layout of a file: delimiter, decimal mark, names and first line of data."""
     comment, number, lines = first_lines(path)
     delimiter = find_delimiter(lines[0], path)
     rows = [split(line, delimiter) for line in lines]
     cells, below = rows[0], rows[1:]
     layout = Layout(delimiter, plain_names(len(cells)), False, number)
-    # The first line may hold names with commas, or the only decimals.
+    # The first line is tested apart: it may hold names with commas, or the only decimal commas.
     if delimiter != "," and (are_decimal_commas(below) or are_decimal_commas(rows)):
         layout = replace(layout, decimal=",")
         rows = [[cell.replace(",", ".") for cell in row] for row in rows]
@@ -98,7 +110,7 @@ def find_layout(path: Path, header: bool | str) -> Layout:
         numbers = any(is_number(cell) and cell.lower() not in MISSING for cell in rows[0])
         return with_names(replace(layout, number_names=numbers), cells)
     above = split(comment, delimiter)
-    # The way numpy.savetxt writes a header: in a comment.
+    # numpy.savetxt writes the names into a comment above the data.
     if len(above) == len(cells) and not any(is_number(c) for c in above):
         return replace(layout, names=unique(above), has_header=True)
     refuse_half_numbers(rows, delimiter)
@@ -111,7 +123,10 @@ def with_names(layout: Layout, cells: list[str]) -> Layout:
 
 
 def first_lines(path: Path) -> tuple[str, int, list[str]]:
-    """Return the last comment above the data, the number of the first line, and some lines."""
+    """Return the last comment above the data, the number of the first line of data, and some lines.
+
+    Lines without data are left out, and counted.
+    """
     comment, first, found = "", 0, list[str]()
     with open_text(path) as stream:
         number = characters = 0
@@ -134,13 +149,13 @@ def first_lines(path: Path) -> tuple[str, int, list[str]]:
 
 
 def holds_names(rows: list[list[str]]) -> bool:
-    """Tell whether the first of some rows holds the names of the columns."""
+    """Tell whether the first of these rows holds the names of the columns."""
     below = (rows[1:] or rows)[0]
     return looks_like_names(rows[0], below) or are_whole_names(rows[0], rows[1 : BELOW + 1])
 
 
 def looks_like_names(cells: list[str], below: list[str]) -> bool:
-    """Tell a header: it has no numbers, or text above a number.
+    """Tell whether the first row is a header: it has no numbers, or has text above a number.
 
     >>> from vbdm.io.files.text_layout import looks_like_names
     >>> looks_like_names(["id", "2020"], ["a", "1.5"]), looks_like_names(["id", "x"], ["a", "1.5"])
@@ -155,8 +170,9 @@ def looks_like_names(cells: list[str], below: list[str]) -> bool:
 def are_whole_names(cells: list[str], below: list[list[str]]) -> bool:
     """Tell whether whole numbers in the first line are names of columns, such as years.
 
-    They are 0, 1, 2, ... (as pandas names columns) above a fraction or beside an empty cell (above
-    the row labels), or rise above fractions only. Whole numbers above whole numbers are data.
+    They are names if they are 0, 1, 2, ..., as pandas names columns, with a fraction below them or
+    an empty cell before them (above row labels); or if they increase and all cells below are
+    fractions. Whole numbers above whole numbers are data.
 
     >>> from vbdm.io.files.text_layout import are_whole_names
     >>> are_whole_names(["0", "1"], [["0.5", "3"]]), are_whole_names(["0", "1"], [["1", "0"]])
@@ -179,12 +195,12 @@ def are_whole_names(cells: list[str], below: list[list[str]]) -> bool:
 
 
 def is_fraction(cell: str) -> bool:
-    """Tell a number with a decimal point or an exponent."""
+    """Tell whether a cell is a number with a decimal point or an exponent."""
     return is_number(cell) and bool(re.search(r"[.eE]", cell))
 
 
 def are_decimal_commas(rows: list[list[str]]) -> bool:
-    """Tell whether commas stand where points are expected: in some numbers, points in none.
+    """Tell whether commas are decimal marks: some numbers have one, and none has a point.
 
     >>> from vbdm.io.files.text_layout import are_decimal_commas
     >>> are_decimal_commas([["1,5", "2"], ["a", "-0,25"]]), are_decimal_commas([["1,5", "2.5"]])
@@ -199,7 +215,7 @@ def are_decimal_commas(rows: list[list[str]]) -> bool:
 def refuse_half_numbers(rows: list[list[str]], delimiter: str | None) -> None:
     """Refuse pairs of whole numbers such as 0,0652: probably one number with a decimal comma.
 
-    Nobody pads whole numbers with zeros, but decimals have them in every tenth line.
+    Nobody writes whole numbers with leading zeros, but one in ten decimals begins with a zero.
     """
     pairs = [row for row in rows if len(row) == 2 and all(map(WHOLE.fullmatch, row))]
     padded = [row for row in pairs if re.fullmatch(r"0\d+", row[1]) or row[0] == "-0"]
@@ -215,17 +231,17 @@ def refuse_half_numbers(rows: list[list[str]], delimiter: str | None) -> None:
 
 
 def is_data(line: str) -> bool:
-    """Tell lines of data from empty lines and comments."""
+    """Tell whether a line holds data: it is neither empty nor a comment."""
     return not line.isspace() and not line.lstrip().startswith("#")
 
 
 def find_delimiter(line: str, path: Path) -> str | None:
-    """Return what separates the cells, by the suffix or by what the line contains."""
-    # Semicolons before commas: where they separate, commas may be decimal points.
+    """Return the mark between cells in a line, None for spaces; the suffix .tsv prefers tabs."""
+    # Semicolons are tried before commas: where they separate, commas may be decimal marks.
     marks = ("\t", ";", ",") if path.suffix.lower() == ".tsv" else (";", "\t", ",")
     mark = next((mark for mark in marks if mark in line), None)
     words = line.split()
-    # "0,5 1,5": between numbers a space separates more than a comma does.
+    # In "0,5 1,5" the space separates, and the commas are decimal marks.
     spaced = len(words) > 1 and all(re.fullmatch(r"[+-]?\d+(,\d+)?", word) for word in words)
     return None if mark == "," and spaced else mark
 

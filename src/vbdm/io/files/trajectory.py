@@ -17,16 +17,16 @@ from .source import size_and_hash
 from .superposition import reference_for, superposed
 from .table import Content, Options, no_rows, unique
 
-#: Trajectories that carry the names of the atoms themselves.
+#: Suffixes of trajectories that name the atoms themselves.
 SELF_CONTAINED = (".pdb", ".gro")
-#: Files that name atoms, as far as mdtraj reads them.
+#: Suffixes of files that name the atoms, as far as mdtraj reads them.
 TOPOLOGIES = (
     ".pdb", ".cif", ".mmcif", ".pdbx", ".gro", ".psf", ".prmtop", ".parm7", ".prm7", ".mol2",
     ".arc", ".hoomdxml", ".gsd", ".h5", ".lh5",
 )  # fmt: skip
-#: Atoms whose coordinates are taken if nothing is asked for: one per amino acid.
+#: Atoms whose coordinates are taken by default: one per amino acid.
 USUAL_SELECTION = "name CA"
-#: The backbone angles, and which of the four atoms of each is the Cα of its residue.
+#: The backbone angles, and the place of the residue's Cα among the four atoms of each.
 ANGLES = (("phi", 2), ("psi", 1))
 
 
@@ -53,10 +53,10 @@ def read(path: Path, options: Options) -> Content:
 
 
 def coordinates(path: Path, options: Options, topology: Any, atoms: NDArray[np.intp]) -> Content:
-    """Return the places of the atoms in ångström, all frames superposed on one."""
-    # The unit of mdtraj is the nanometre.
+    """Return the coordinates of the atoms in ångström, all frames superposed on one."""
+    # mdtraj gives nanometres.
     positions = 10.0 * frames_of(path, options, topology, atoms).xyz.astype(np.float64)
-    # Chains that are alike have atoms of the same name: from the second on they are numbered.
+    # Equal chains have atoms of the same names: from the second chain on, `unique` numbers them.
     atom_names = unique([str(topology.atom(int(atom))) for atom in atoms])
     known = getattr(options.columns, "reference", None)
     reference = reference_for(positions[0], atom_names, known)
@@ -68,7 +68,7 @@ def coordinates(path: Path, options: Options, topology: Any, atoms: NDArray[np.i
 def backbone_angles(
     path: Path, options: Options, topology: Any, atoms: NDArray[np.intp]
 ) -> Content:
-    """Return φ and ψ of all residues in radians, of those that lie wholly among the atoms."""
+    """Return φ and ψ in radians, of all residues whose four atoms are among those chosen."""
     dihedral = need("mdtraj.geometry.dihedral", path, "md")
     found = [
         (f"{kind} {topology.atom(int(four[middle])).residue}", four)
@@ -79,7 +79,7 @@ def backbone_angles(
     inside = np.isin(fours, atoms).all(axis=1)
     if not inside.any():
         raise no_angles(len(atoms), len(found))
-    # Only the atoms that are needed are read; `places` tells where each four is among them.
+    # Only the atoms that are needed are read; `places` are the positions of each four among them.
     needed, places = np.unique(fours[inside], return_inverse=True)
     frames = frames_of(path, options, topology, needed)
     values = dihedral.compute_dihedrals(frames, places.reshape(-1, 4), periodic=False)
@@ -88,10 +88,11 @@ def backbone_angles(
 
 
 def frames_of(path: Path, options: Options, topology: Any, atoms: NDArray[np.intp]) -> Any:
-    """Load some atoms of the wanted frames."""
+    """Return every `stride`-th frame with these atoms."""
     mdtraj = need("mdtraj", path, "md")
     named = {} if options.topology is None else {"top": topology}
-    # Asked for some atoms of some frames, mdtraj's reader of .trr files corrupts the memory.
+    # mdtraj's reader of .trr files corrupts the memory if both atoms and frames are chosen, so
+    # that frames are chosen afterwards.
     stride = 1 if path.suffix.lower() == ".trr" else options.stride
     frames = mdtraj.load(str(path), stride=stride, atom_indices=atoms, **named)
     if len(frames) == 0:
@@ -100,11 +101,11 @@ def frames_of(path: Path, options: Options, topology: Any, atoms: NDArray[np.int
 
 
 def selected(topology: Any, selection: str) -> NDArray[np.intp]:
-    """Return the chosen atoms; refuse what mdtraj does not understand, and no atoms at all."""
+    """Return the indices of the chosen atoms; raise if there are none, or mdtraj fails."""
     try:
         atoms = np.asarray(topology.select(selection), dtype=np.intp)
     except Exception as error:
-        # Its language has errors of several kinds.
+        # mdtraj raises exceptions of several kinds for a selection that it does not understand.
         raise wrong_selection(selection, f"not understood: {error}") from error
     if len(atoms) == 0:
         raise wrong_selection(selection, "no atoms")
@@ -123,7 +124,7 @@ def wrong_selection(selection: str, found: str) -> InputError:
 
 
 def no_angles(n_atoms: int, n_angles: int) -> InputError:
-    """Return the error for atoms among which there is no backbone angle."""
+    """Return the error for a choice of atoms without a complete backbone angle."""
     return bad_input(
         "There are no backbone angles to take.",
         received=f"{n_atoms} chosen atoms and {n_angles} angles in the molecule",
@@ -134,7 +135,7 @@ def no_angles(n_atoms: int, n_angles: int) -> InputError:
 
 
 def check_stride(stride: int) -> None:
-    """Refuse a stride that is no count."""
+    """Raise unless the stride is a whole number, 1 or more."""
     if not isinstance(stride, int) or isinstance(stride, bool) or stride < 1:
         raise bad_input(
             "`stride` must be a whole number, 1 or more.",
@@ -145,7 +146,7 @@ def check_stride(stride: int) -> None:
 
 
 def check_files(path: Path, topology: Path | None) -> None:
-    """Refuse files that mdtraj cannot read, and a trajectory without names of its atoms."""
+    """Raise if mdtraj cannot read the files, or if none of them names the atoms."""
     loaders = need("mdtraj.formats.registry", path, "md").FormatRegistry.loaders
     check_suffix(path, "trajectories", sorted(loaders))
     if topology is not None:
@@ -160,7 +161,7 @@ def check_files(path: Path, topology: Path | None) -> None:
 
 
 def check_suffix(path: Path, what: str, known: Iterable[str]) -> None:
-    """Refuse a file that mdtraj does not know by the end of its name."""
+    """Raise if the suffix of a file is not among the known ones."""
     suffix = Path(path.name.lower().removesuffix(".gz")).suffix
     if suffix not in known:
         raise bad_input(

@@ -1,9 +1,9 @@
-"""The results folder: everything about one estimate, on the disk, whole or not at all.
+"""The results folder: everything about one estimate, written whole or not at all.
 
 ==================  ===================================================================
 `model.vbdm`        the spectrum with its operator; `vbdm.load` gives it back
 `results.npz`       eigenvalues, eigenfunctions, errors, density, … as plain arrays
-`results.json`      settings, what was chosen, eigenvalues, doubts, versions, the input
+`results.json`      settings, what was decided, eigenvalues, findings, versions, the input
 `figures/`          pictures (with matplotlib)
 `report.html`       one page to look at, offline
 ==================  ===================================================================

@@ -11,17 +11,17 @@ from typing import IO, Any
 from ...base.progress import report
 from ...spectrum.spectrum import Spectrum
 
-#: Eigenfunctions in the picture of them, at most.
+#: Largest number of eigenfunctions that are drawn.
 MOST_FUNCTIONS = 3
 
 
 def can_draw() -> bool:
-    """Tell if matplotlib is installed."""
+    """Tell whether matplotlib is installed."""
     return find_spec("matplotlib") is not None
 
 
 def pictures_of(spectrum: Spectrum) -> dict[str, Callable[[], Any]]:
-    """Return what can be drawn of a spectrum, by name."""
+    """Return functions that draw the pictures of a spectrum, by the names of their files."""
     from ... import plot
 
     known = spectrum.operator.graph.points is not None
@@ -44,7 +44,7 @@ def pictures_of(spectrum: Spectrum) -> dict[str, Callable[[], Any]]:
 
 
 def draw_figures(spectrum: Spectrum, folder: Path) -> None:
-    """Draw everything there is into a folder, one PNG each."""
+    """Draw all pictures of a spectrum into a folder, one PNG file each."""
     pictures = pictures_of(spectrum)
     folder.mkdir()
     report("figures", 0, len(pictures))
@@ -56,14 +56,14 @@ def draw_figures(spectrum: Spectrum, folder: Path) -> None:
 def save_picture(
     draw: Callable[[], Any], target: Path | IO[bytes], kind: str = "png", dpi: int = 130
 ) -> None:
-    """Draw, write the figure to a file, and forget it."""
+    """Draw a picture, write it to a file, and close the figure."""
     import matplotlib.pyplot as plt
 
     drawn = draw()
     # Some functions return a figure, some axes, some an array of axes.
     first = drawn.flat[0] if hasattr(drawn, "flat") else drawn
     figure = first if hasattr(first, "savefig") else first.figure
-    # No date inside: equal results make equal files.
+    # Without a date inside, equal results make equal files.
     date = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
     try:
         figure.savefig(target, format=kind, dpi=dpi, metadata=date)

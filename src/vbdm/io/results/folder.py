@@ -1,8 +1,8 @@
-"""A folder that appears whole, or not at all, and never at the cost of what was there before.
+"""A folder that appears whole or not at all, and never at the cost of what was there before.
 
-It is built beside its place, brought onto the disk, and renamed. What a plain renaming would not
-survive is seen to as well: a run that was killed between two renamings (`put_back`) or left its
-unfinished folder behind (`clean_up`), and files that somebody else has put into earlier results
+It is built under another name beside its place, written to the disk, and renamed. Three things need
+more than that: a run that was killed between two renamings (`put_back`), a run that left its
+unfinished folder behind (`clean_up`), and files that the user has put into earlier results
 (`keep_what_others_wrote`).
 """
 
@@ -20,29 +20,29 @@ from pathlib import Path
 from ...base.errors import InputError, bad_input
 from ...base.files import PathLike, sync_folder
 
-#: What results.json says it is, and which layout it has.
+#: The format and the version that results.json names.
 FORMAT, VERSION = "vbdm results", 1
 SUMMARY, MODEL, ARRAYS, PAGE = "results.json", "model.vbdm", "results.npz", "report.html"
-#: Leftovers of a killed run are removed after this time; younger ones may be at work (seconds).
+#: Seconds after which an unfinished folder is removed; a younger one may belong to a running run.
 STALE = 3600
-#: What file managers leave behind.
+#: Files that file managers leave in a folder.
 DUST = {".DS_Store", "Thumbs.db", "desktop.ini"}
 
 
 def check_folder(path: PathLike, force: bool = False) -> Path:
-    """Return where results will go, if they may go there; called before anything is computed.
+    """Return the path of the results folder; called before anything is computed.
 
     Parameters
     ----------
     path : path
-        The folder, in a folder that exists. It is new, or empty, or holds earlier results.
+        A folder inside one that exists. It is new, or empty, or holds earlier results.
     force : bool
-        Whether earlier results may be replaced. Other people's folders never are.
+        Whether earlier results may be replaced. Folders with anything else never are.
 
     Raises
     ------
     InputError
-        If there is something that would be lost, or nothing can be written there.
+        If something would be lost, or if nothing can be written there.
     """
     target = Path(os.path.realpath(path))
     put_back(target)
@@ -79,7 +79,7 @@ def refuse_to_lose(path: PathLike, target: Path, force: bool) -> None:
 
 
 def try_to_write(path: PathLike, target: Path) -> None:
-    """Raise if no folder can be made beside the target."""
+    """Raise if a folder cannot be made beside the target."""
     probe = beside(target, "partial")
     try:
         probe.mkdir()
@@ -93,18 +93,18 @@ def try_to_write(path: PathLike, target: Path) -> None:
 
 
 def refusal(path: PathLike, because: str, hint: str) -> InputError:
-    """Say why results cannot go there."""
+    """Return the error for a place where results cannot go."""
     what = "The results cannot be written to this folder."
     return bad_input(what, received=repr(os.fspath(path)), because=because, hint=hint)
 
 
 def is_empty(folder: Path) -> bool:
-    """Tell if there is nothing in a folder that anybody would miss."""
+    """Tell whether a folder holds nothing but files of file managers."""
     return all(entry.name in DUST for entry in folder.iterdir())
 
 
 def is_results_folder(folder: PathLike) -> bool:
-    """Tell if a folder was written by `write_results`."""
+    """Tell whether a folder was written by `write_results`."""
     try:
         head = json.loads(Path(folder, SUMMARY).read_text("utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -113,19 +113,19 @@ def is_results_folder(folder: PathLike) -> bool:
 
 
 def beside(target: Path, kind: str) -> Path:
-    """Return a new name next to the target, which tells whose it is: partial or old."""
+    """Return a new path next to the target, named after it and its kind: "partial" or "old"."""
     return target.with_name(f".{target.name}.vbdm-{secrets.token_hex(4)}.{kind}")
 
 
 def leftovers(target: Path, kind: str) -> list[Path]:
-    """Return what killed runs have left beside the target."""
+    """Return the folders of one kind that runs have left beside the target, sorted."""
     start, end = f".{target.name}.vbdm-", f".{kind}"
     names = (entry for entry in target.parent.iterdir() if entry.is_dir())
     return sorted(e for e in names if e.name.startswith(start) and e.name.endswith(end))
 
 
 def put_back(target: Path) -> None:
-    """Give earlier results their name again, if a run was killed between the two renamings."""
+    """Give earlier results their name back, if a run was killed between the two renamings."""
     if target.parent.is_dir() and not target.exists():
         for old in leftovers(target, "old")[-1:]:
             os.rename(old, target)
@@ -135,8 +135,8 @@ def put_back(target: Path) -> None:
 def replacing_folder(target: Path) -> Iterator[Path]:
     """Yield a new folder that takes the target's place once it is complete and on the disk.
 
-    Whatever goes wrong in the block, the target stays as it was and the new folder is removed.
-    What others have put into an old results folder comes along.
+    If the block raises, the target stays as it was and the new folder is removed. Files that the
+    user has put into old results are copied into the new folder.
     """
     partial = beside(target, "partial")
     try:
@@ -153,12 +153,13 @@ def replacing_folder(target: Path) -> Iterator[Path]:
 
 
 def keep_what_others_wrote(old: Path, new: Path) -> None:
-    """Copy from old results whatever vbdm did not write."""
+    """Copy those files of old results that vbdm did not write."""
     if not old.is_dir():
         return
     written = set()
     if is_results_folder(old):
-        # `vbdm report` adds the page later; it would be out of date, like all the others.
+        # The page is left behind even if it is not listed: `vbdm report` may have added it later,
+        # and it would be out of date.
         listed = json.loads((old / SUMMARY).read_text("utf-8")).get("files", [])
         written = {SUMMARY, MODEL, ARRAYS, PAGE, *listed}
     for path in sorted(old.rglob("*")):
@@ -173,8 +174,8 @@ def keep_what_others_wrote(old: Path, new: Path) -> None:
 
 
 def sync_tree(folder: Path) -> None:
-    """Bring all files of a folder onto the disk."""
-    # Windows syncs only what is open for writing; elsewhere read-only files are synced, too.
+    """Write all files of a folder to the disk (fsync)."""
+    # Windows syncs only files open for writing; elsewhere, read-only files must be synced as well.
     mode = "r+b" if os.name == "nt" else "rb"
     for path in folder.rglob("*"):
         if path.is_dir():
@@ -186,12 +187,12 @@ def sync_tree(folder: Path) -> None:
 
 
 def swap(new: Path, target: Path) -> None:
-    """Let the new folder take the target's name; the old one goes when the new one is there."""
+    """Rename the new folder to the target; the old one is removed after that."""
     old = beside(target, "old")
     try:
         if target.exists():
             os.rename(target, old)
-            # However old the results are, the name is new: other runs must not take it for stale.
+            # The folder may be years old, but was renamed now: other runs must not find it stale.
             with suppress(OSError):
                 os.utime(old)
         os.rename(new, target)
@@ -203,7 +204,7 @@ def swap(new: Path, target: Path) -> None:
 
 
 def clean_up(target: Path) -> None:
-    """Remove what killed runs have left beside the target, if it is old enough."""
+    """Remove folders that killed runs have left beside the target, if they are old enough."""
     for path in leftovers(target, "partial") + leftovers(target, "old"):
         # Another run may be cleaning up as well.
         with suppress(FileNotFoundError):

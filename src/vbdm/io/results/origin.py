@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """Where the points came from, and how they were asked about; every part may be missing.
+    """Where the points came from, and what the user asked for; every field may be missing.
 
     Attributes
     ----------
@@ -21,18 +21,18 @@ class Origin:
     names : sequence of str, optional
         Names of the columns.
     rows : (N,) array, optional
-        Row numbers in the file.
+        Row of each point in the file, from 0.
     n_read, n_dropped : int, optional
-        Rows in the file, and points left out because a value is missing: in their row or, with
-        delays, in an earlier one that they need.
+        Number of rows in the file, and of points left out for a missing value in their row or,
+        with delays, in an earlier one that they need.
     preparation : dict, optional
-        What was done to the columns; stored inside the model, too, for new points.
+        What was done to the columns; stored in the model as well, to prepare new points.
     reading : dict, optional
-        How the file was read (key, variable, …), so that new files are read alike.
+        Arguments of `vbdm.io.read` (key, variable, …), so that new files are read alike.
     settings : dict, optional
-        What the user asked for.
+        Options that the user gave.
     warnings : sequence of (kind, text)
-        Doubts that were raised on the way.
+        Warnings and notes of the run.
     """
 
     source: Mapping[str, Any] | None = None

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...base.checks import FloatArray, frozen
+from ...base.arrays import FloatArray, frozen
 from ...base.errors import InputError, bad_input
 from ...base.files import PathLike
 from ...spectrum.spectrum import Spectrum
@@ -23,7 +23,7 @@ from ..saved.persistence import load
 from .folder import ARRAYS, FORMAT, MODEL, SUMMARY, VERSION
 from .origin import Origin
 
-#: What results.json always has, and of which kind.
+#: Keys that results.json always has, and the types of their values.
 PARTS = {
     "input": dict,
     "settings": dict | None,
@@ -35,18 +35,18 @@ PARTS = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Results:
-    """One estimate, as its folder holds it.
+    """One estimate, as its results folder holds it.
 
     Attributes
     ----------
     folder : Path
-        Where it is.
+        The results folder.
     summary : dict
-        What results.json says.
+        Contents of results.json.
     arrays : mapping from names to arrays
-        What results.npz holds.
+        Contents of results.npz.
     kept : Spectrum, optional
-        The model, where it is in memory already.
+        The model, if it is in memory already.
     """
 
     folder: Path
@@ -56,7 +56,7 @@ class Results:
 
     @cached_property
     def spectrum(self) -> Spectrum:
-        """The model itself, read when first asked for."""
+        """The model, read from its file when it is first asked for."""
         found = load(self.folder / MODEL) if self.kept is None else self.kept
         if isinstance(found, Spectrum):
             return found
@@ -64,27 +64,27 @@ class Results:
 
     @property
     def eigenvalues(self) -> FloatArray:
-        """The eigenvalues, from 0 downwards."""
+        """Eigenvalues λ, (n,), from 0 downwards, in 1/length²."""
         return self.arrays["eigenvalues"]
 
     @property
     def standard_errors(self) -> FloatArray:
-        """Their sampling errors."""
+        """Standard errors of the eigenvalues, (n,), from sampling alone."""
         return self.arrays["standard_errors"]
 
     @property
     def eigenfunctions(self) -> FloatArray:
-        """Eigenfunctions by columns, one row for each point that was used."""
+        """Eigenfunctions, (N, n): one column each, one row for each point that was used."""
         return self.arrays["eigenfunctions"]
 
     @property
     def rows(self) -> NDArray[np.intp]:
-        """Row numbers of the points in the file, counted from 0."""
+        """Row of each point in the file, (N,), from 0."""
         return self.arrays["rows"]
 
     @property
     def origin(self) -> Origin:
-        """Where the points came from, as far as the folder knows."""
+        """Where the points came from, as far as the folder tells."""
         source = self.summary["input"]
         return Origin(
             source=source if source.get("name") else None,
@@ -99,11 +99,11 @@ class Results:
 
     @cached_property
     def scan(self) -> EpsilonScan | None:
-        """How eigenvalues and eigenfunctions move with ε, if that was computed."""
+        """Eigenpairs at several ε, if they were computed."""
         return EpsilonScan.from_arrays(self.arrays)
 
     def __repr__(self) -> str:
-        """Say where it is and what it holds."""
+        """Return the folder and what it holds, in short."""
         values = ", ".join(f"{value:.4g}" for value in self.eigenvalues[:4])
         more = ", …" if len(self.eigenvalues) > 4 else ""
         return f"Results({os.fspath(self.folder)!r}, eigenvalues=[{values}{more}])"
@@ -140,7 +140,7 @@ def load_results(folder: PathLike) -> Results:
 
 
 def read_summary(folder: Path) -> dict[str, Any]:
-    """Return what results.json says, if it is ours and we understand it."""
+    """Return the contents of results.json; raise if it is missing, damaged, or of another kind."""
     if not folder.is_dir():
         state = "which is a file" if folder.exists() else "which does not exist"
         raise no_results(folder, state)
@@ -166,7 +166,7 @@ def read_summary(folder: Path) -> dict[str, Any]:
 
 
 def no_results(folder: Path, state: str) -> InputError:
-    """Say that this is no results folder."""
+    """Return the error for a path that is not a results folder."""
     return bad_input(
         "This is not a results folder of vbdm.",
         received=f"{os.fspath(folder)!r}, {state}",
@@ -176,7 +176,7 @@ def no_results(folder: Path, state: str) -> InputError:
 
 
 def damaged(folder: Path, state: str) -> InputError:
-    """Say that a results folder is not whole."""
+    """Return the error for a results folder in which a file is missing or damaged."""
     return bad_input(
         "The results folder is damaged.",
         received=f"{os.fspath(folder)!r}: {state}",

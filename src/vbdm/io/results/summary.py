@@ -1,4 +1,4 @@
-"""What results.json says: one estimate in plain numbers and words."""
+"""The contents of results.json: one estimate in plain numbers and words."""
 
 from __future__ import annotations
 
@@ -27,7 +27,21 @@ def summarise(
     seconds: Mapping[str, float] | None,
     files: Sequence[str],
 ) -> dict[str, Any]:
-    """Return what results.json says."""
+    """Return the contents of results.json.
+
+    Parameters
+    ----------
+    spectrum : Spectrum
+        The result.
+    story : Origin
+        Where the points came from.
+    findings : sequence of Finding
+        The findings of `vbdm.diagnose`.
+    seconds : mapping or None
+        Seconds by stage of the work.
+    files : sequence of str
+        Names of the other files in the folder.
+    """
     source = {**(story.source or {}), "n_read": story.n_read, "n_dropped": story.n_dropped}
     summary: dict[str, Any] = plain(
         {
@@ -49,13 +63,13 @@ def summarise(
 
 
 def as_entry(finding: Finding) -> dict[str, Any]:
-    """Return a finding as results.json has it; its warning by name."""
+    """Return a finding as an entry of results.json, with its warning class by name."""
     warning = None if finding.warning is None else finding.warning.__name__
     return {**vars(finding), "warning": warning}
 
 
 def describe_estimate(spectrum: Spectrum) -> dict[str, Any]:
-    """Return what was estimated and what was chosen for it."""
+    """Return what was estimated and decided: operator, dimension, ε, eigenvalues, solver."""
     op = spectrum.operator
     points = op.graph.points
     return {
@@ -95,7 +109,7 @@ def describe_estimate(spectrum: Spectrum) -> dict[str, Any]:
 
 
 def eigenvalue_rows(spectrum: Spectrum) -> list[dict[str, Any]]:
-    """Return one row for each eigenvalue."""
+    """Return one entry per eigenvalue: value, errors, timescale, residual, unresolved share."""
     columns = {
         "value": np.real(spectrum.eigenvalues),
         "standard_error": spectrum.standard_errors,

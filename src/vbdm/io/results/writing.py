@@ -26,7 +26,8 @@ from .reading import Results
 from .summary import summarise
 
 FIGURES = "figures"
-#: Above so many points the kernel is not stored, but evaluated again: 180 bytes a point, not 1,330.
+#: Up to this many points the kernel is stored in the model, at 1,330 bytes a point. Beyond, it is
+#: computed again when the model is loaded, and the model takes 180 bytes a point.
 MOST_WITH_KERNEL = 20_000
 
 
@@ -50,21 +51,22 @@ def write_results(
     folder : path
         A new or empty folder, or one with earlier results if `force` is set.
     spectrum : Spectrum
-        From `op.spectrum(n)`, of a symmetric operator.
+        The result of `op.spectrum(n)`, of a symmetric operator.
     origin : Origin, optional
         Where the points came from.
     force : bool
         Whether earlier results may be replaced. Files of your own in that folder are kept.
     scan : EpsilonScan, optional
-        From `vbdm.scan_epsilon`, for the page's slider over ε.
+        The result of `vbdm.scan_epsilon`, for the page's slider over ε.
     figures, page : bool
         Whether to draw the figures (if matplotlib is installed) and to write report.html.
     title : str
-        The page's title.
+        Title of the page.
     seconds : mapping, optional
-        Seconds by room; it is read last, so that a mapping that grows is complete.
+        Seconds by stage of the work. A mapping that is filled while this function runs may be
+        passed: results.json is written last.
     extras : callable, optional
-        Called with the unfinished folder, to write more files into it.
+        Function that is called with the unfinished folder, to write more files into it.
 
     Returns
     -------
@@ -72,7 +74,7 @@ def write_results(
 
     Notes
     -----
-    The folder is built under another name beside its place (``.NAME.vbdm-….partial``), brought onto
+    The folder is built under another name beside its place (``.NAME.vbdm-….partial``), written to
     the disk, and renamed. Whatever happens before that, earlier results stay as they were.
 
     Examples
@@ -119,7 +121,7 @@ def write_report(
     seconds: Mapping[str, float] | None,
     **more: Any,
 ) -> None:
-    """Write the page."""
+    """Write the page, and report the progress; `more` are further options of `write_page`."""
     from ...report import write_page
 
     report("page", 0, 1)
@@ -141,7 +143,7 @@ def write_report(
 
 
 def write_model(path: Path, spectrum: Spectrum, story: Origin) -> None:
-    """Save the model, with what it takes to treat new files like the first one."""
+    """Save the model, with how its file was read and prepared, to treat new files alike."""
     operator = spectrum.operator
     notes = {"preparation": plain(story.preparation), "reading": plain(story.reading)}
     kernel = operator.n_points <= MOST_WITH_KERNEL or operator.graph.points is None
@@ -151,7 +153,7 @@ def write_model(path: Path, spectrum: Spectrum, story: Origin) -> None:
 def arrays_of(
     spectrum: Spectrum, story: Origin, scan: EpsilonScan | None
 ) -> dict[str, NDArray[Any]]:
-    """Return what results.npz holds."""
+    """Return the arrays of results.npz, by name."""
     op = spectrum.operator
     rows = np.arange(op.n_points) if story.rows is None else np.asarray(story.rows)
     arrays = {
@@ -173,7 +175,7 @@ def arrays_of(
 
 
 def write_arrays(target: Path | IO[bytes], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write an .npz file without dates: equal results make equal files."""
+    """Write an .npz file without dates, so that equal results make equal files."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
         for name, array in arrays.items():
             with archive.open(entry_named(f"{name}.npy"), "w", force_zip64=True) as entry:
@@ -181,6 +183,6 @@ def write_arrays(target: Path | IO[bytes], arrays: Mapping[str, NDArray[Any]]) -
 
 
 def files_in(folder: Path) -> list[str]:
-    """Return the names of all files in a folder."""
+    """Return the paths of all files in a folder, relative to it and sorted."""
     files = (path for path in folder.rglob("*") if not path.is_dir())
     return sorted(path.relative_to(folder).as_posix() for path in files)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...base.checks import frozen
+from ...base.arrays import frozen
 from ...base.errors import InputError, bad_input
 from .archive import Source
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...base.checks import FloatArray, frozen
+from ...base.arrays import FloatArray, frozen
 from ...graph.distance import PRECOMPUTED, Distance
 from ...graph.neighbor_graph import KeptLists, NeighborGraph, ReleasedLists
 from ...graph.point_set import Copies, Order, PointSet, by_columns

@@ -12,7 +12,7 @@ from ...bandwidth.bandwidth import Bandwidth
 from ...bandwidth.dimension import Dimension
 from ...bandwidth.pilot import Pilot
 from ...bandwidth.tuning import DegreeCurve, KeptCurve, SlopeCurve, Tuning
-from ...base.checks import FloatArray, IntArray
+from ...base.arrays import FloatArray, IntArray
 from ...base.memory import refuse_if_too_large
 from ...graph.neighbor_graph import NeighborGraph
 from ...kernel.kernel import Kernel, evaluate_kernel

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-from ...base.checks import FloatArray
+from ...base.arrays import FloatArray
 from ...base.credit import Credit
 from ...base.errors import SolverError
 from .pencil import EigenPairs, Pencil

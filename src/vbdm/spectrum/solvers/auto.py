@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from ...base.checks import FloatArray
+from ...base.arrays import FloatArray
 from ...base.errors import SolverError, SolverWarning, bad_input, warn_user
 from .direct import Dense, ShiftInvert
 from .factors import affordable

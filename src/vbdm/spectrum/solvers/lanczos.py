@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...base.checks import FloatArray
+from ...base.arrays import FloatArray
 from ...base.credit import Credit
 from ...base.references import ARPACK
 from .arpack import Search, constant_direction, in_order

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
-from ...base.checks import FloatArray
+from ...base.arrays import FloatArray
 from ...base.credit import Credit
 
 

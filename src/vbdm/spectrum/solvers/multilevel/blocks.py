@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-from ....base.checks import FloatArray
+from ....base.arrays import FloatArray
 from ....base.threads import for_each, in_order, rows_that_fit, slices
 
 #: Eigenvalue of the scaled Gram matrix below which a direction depends on others and is left out.

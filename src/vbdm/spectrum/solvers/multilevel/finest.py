@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, diags_array, vstack
 
-from ....base.checks import FloatArray
+from ....base.arrays import FloatArray
 from ....base.threads import for_each, in_order, slices
 from ....kernel.pair_matrix import PairMatrix, row_product, some_rows
 from .blocks import row_slices

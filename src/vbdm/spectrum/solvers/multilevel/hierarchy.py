@@ -14,7 +14,7 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse import csr_array, diags_array
 
-from ....base.checks import FloatArray
+from ....base.arrays import FloatArray
 from ....kernel.pair_matrix import row_product
 from .tree_cells import Cells, Labels
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ....base.checks import FloatArray
+from ....base.arrays import FloatArray
 from ....base.progress import report
 from ....base.threads import for_each
 from .blocks import (

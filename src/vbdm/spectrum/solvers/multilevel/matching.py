@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, diags_array
 
-from ....base.checks import FloatArray
+from ....base.arrays import FloatArray
 from ....base.errors import SolverError
 from .tree_cells import FEWEST_CELLS, Labels, row_blocks
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.sparse import csr_array
 
-from ....base.checks import FloatArray
+from ....base.arrays import FloatArray
 from ....base.credit import Credit
 from ....base.errors import SolverError
 from ....base.references import LOBPCG

@@ -22,7 +22,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
-from ....base.checks import BoolArray, FloatArray
+from ....base.arrays import BoolArray, FloatArray
 from ....base.threads import slices
 
 Labels = NDArray[np.int32]

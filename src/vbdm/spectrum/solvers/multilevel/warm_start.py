@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ....base.checks import FloatArray
+from ....base.arrays import FloatArray
 from ....base.errors import bad_input
 from .hierarchy import Hierarchy
 from .lobpcg import Block

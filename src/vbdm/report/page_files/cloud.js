@@ -71,7 +71,7 @@ class Cloud {
     };
   }
 
-  // Room for the numbers of the upright axis and its name.
+  // Width of the space for the numbers and the name of the upright axis.
   leftRoom(height) {
     const c = this.channel(1);
     return Math.max(52, widest(this.pen, niceTicks(c.low, c.high, (height - 52) / 60)) + 26);
@@ -128,7 +128,7 @@ class Cloud {
     raster.onto(this.pen, ratio);
   }
 
-  // Colours and the disc, kept while only the view moves.
+  // Colours and disc, computed once and kept while only the view moves.
   dressed(radius) {
     const kind = this.override ? "function" : state.colour;
     const key = [kind, state.mode, theme.dark, radius].join(" ");
@@ -139,7 +139,8 @@ class Cloud {
     return this.kept;
   }
 
-  // Far points first in space; grey ones first, chosen ones last.
+  // The order in which points are drawn: in space, far ones first; in the plane, grey ones first
+  // and chosen ones last.
   order(colours) {
     const n = this.places.length;
     const order = Uint32Array.from({ length: n }, (_, i) => i);
@@ -179,7 +180,7 @@ class Cloud {
     for (const t of niceTicks(y0, y1, (box.bottom - box.top) / 60)) {
       this.map(0, t, 0, out);
       this.gridLine(box.left, out[1], box.right, out[1]);
-      // Close up, numbers are longer: rather into the picture than off the page.
+      // Zoomed in, numbers are longer: they may reach into the picture, but not off the page.
       pen.fillText(show(t), Math.max(box.left - 6, pen.measureText(show(t)).width + 18), out[1]);
     }
     pen.fillStyle = theme.ink;

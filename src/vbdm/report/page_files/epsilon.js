@@ -17,7 +17,7 @@ function functionAt(step, mode) {
 
 const followed = () => Math.min(state.mode, MOVING.values[0].length - 1);
 
-// One eigenvalue over ε, or the mean of its group: that is what the error bars belong to.
+// One eigenvalue against ε; in a group the mean of its members, which is what has error bars.
 function pathOf(mode) {
   const { values: table, errors } = MOVING;
   const members = MODES[mode].group.filter((j) => j < table[0].length);

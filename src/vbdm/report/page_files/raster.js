@@ -1,6 +1,6 @@
-// Thousands of discs, written pixel by pixel: no graphics card is needed for it to be quick.
+// Thousands of discs, written pixel by pixel, which is quick without a graphics card.
 
-// The pixels of one disc: offsets from its middle, and how much of each is covered (0 to 255).
+// The pixels of one disc: their offsets from its middle, and how far each is covered (0 to 255).
 function discOf(radius) {
   const reach = Math.ceil(radius + 0.5), pixels = [];
   for (let y = -reach; y <= reach; y++) for (let x = -reach; x <= reach; x++) {
@@ -10,7 +10,7 @@ function discOf(radius) {
   return { reach, pixels };
 }
 
-// Every colour in every fade towards the background, as red, green and blue in one number.
+// Every colour of the palette in every step towards the background, as one number 0xBBGGRR.
 function fades(palette) {
   const back = channelsOf(theme.card.length === 7 ? theme.card : "#ffffff");
   const table = new Uint32Array(palette.length * FADES);

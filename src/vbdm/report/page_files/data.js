@@ -12,7 +12,7 @@ function bytes(text) {
   return result;
 }
 
-// 16-bit numbers between low and high; the last one means that there is no value.
+// Values between low and high from 16-bit numbers; MISSING means that there is no value.
 function values(text, low, high) {
   const whole = new Uint16Array(bytes(text).buffer);
   const result = new Float32Array(whole.length);
@@ -32,7 +32,7 @@ const MODES = DATA.modes;
 const indexOfKind = (kind) => CHANNELS.findIndex((c) => c.kind === kind);
 const FUNCTIONS = CHANNELS.map((c, i) => i).filter((i) => CHANNELS[i].kind === "function");
 
-// What is chosen; `changed` tells every picture.
+// The current choices; `changed` tells every picture which of them are new.
 const state = {
   mode: MODES.findIndex((m, i) => i > 0 && m.value !== 0 && m.value !== null),
   colour: "function",

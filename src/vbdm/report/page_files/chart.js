@@ -20,7 +20,7 @@ function niceTicks(low, high, wanted) {
   const step = [1, 2, 5, 10].map((m) => m * unit).find((s) => s >= rough) || 10 * unit;
   const ticks = [];
   for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) ticks.push(k * step);
-  // One number alone gives no scale.
+  // A single tick gives no scale: ask for more.
   if (ticks.length < 2 && wanted < 12) return niceTicks(low, high, 2 * wanted);
   return ticks.map((t) => +t.toPrecision(12));
 }
@@ -110,7 +110,7 @@ class Chart {
     pen.restore();
   }
 
-  // Gaps where a value is missing.
+  // A line with gaps where a value is missing.
   line(xs, ys, colour, width = 1.5, dash = []) {
     this.inside(() => {
       const { pen } = this;

@@ -1,4 +1,4 @@
-// The charts that stand still: eigenvalues, the choice of ε, the density, the colour scale.
+// The charts without controls: eigenvalues, the choice of ε, the density, the colour scale.
 
 function drawSpectrum() {
   const canvas = byId("spectrum");
@@ -8,7 +8,7 @@ function drawSpectrum() {
   const chart = new Chart(canvas,
     { low: -0.6, high: MODES.length - 0.4, label: "number of the eigenvalue", whole: true },
     { low, high, label: "eigenvalue λ" });
-  // The error of a group is that of its mean: one band behind all, no bars.
+  // The error of a group is that of its mean: one band behind its members, and no bars.
   for (const m of known) if (isSeveral(m) && m.i === m.group[0] && m.error) {
     const own = m.group.includes(state.mode) ? theme.hot : theme.accent;
     chart.band(m.i - 0.4, m.group[m.group.length - 1] + 0.4, m.mean - 2 * m.error, m.mean + 2 * m.error, own);

@@ -11,7 +11,7 @@ const DIVERGING = {
 };
 const CYCLE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
 const LEVELS = 96;
-// In space, points fade towards the back: so many steps of it.
+// Number of steps in which points in space fade towards the back.
 const FADES = 6;
 
 const channelsOf = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
@@ -41,7 +41,7 @@ function isDark() {
   return set ? set === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
 }
 
-// How points are coloured now: a palette, and for each drawn point its place in it.
+// The current colouring: a palette, and for each drawn point its place in the palette.
 function colouring(kind, override) {
   if (kind === "unresolved") return marks();
   if (kind === "pieces") return pieces();
@@ -60,7 +60,7 @@ function colouring(kind, override) {
   return { palette: [...palette, channelsOf(theme.grey)], level, limits, diverging };
 }
 
-// The furthest 1 % share the colours at the ends.
+// Limits of the colour scale, symmetric about 0; the largest 1 % share the colours at the ends.
 function symmetric(data) {
   const sizes = Array.from(data, Math.abs).filter((x) => !Number.isNaN(x)).sort((a, b) => a - b);
   const limit = sizes.length ? sizes[Math.floor(0.99 * (sizes.length - 1))] || sizes[sizes.length - 1] : 1;

@@ -1,4 +1,4 @@
-// The page itself: choosers, table, keys, theme; who is redrawn when.
+// The page itself: choosers, table, keys, theme; and which picture is redrawn when.
 
 const COLOURS = [["function", "eigenfunction"], ["density", "density"], ["width", "kernel width"], ["unresolved", "unresolved points"], ["pieces", "connected pieces"]];
 
@@ -149,7 +149,7 @@ async function copy(text, button) {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    // Files opened from a disk may not have the clipboard: the old way works there.
+    // A page opened from a disk may have no access to the clipboard; the older command works there.
     const area = document.createElement("textarea");
     area.value = text;
     document.body.append(area);
@@ -194,7 +194,7 @@ let waiting = 0;
 addEventListener("resize", () => { cancelAnimationFrame(waiting); waiting = requestAnimationFrame(drawAll); });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
 
-// Paper is white, whatever the screen is.
+// Print the light theme on white paper, whatever the screen shows.
 let shown;
 addEventListener("beforeprint", () => { shown = document.documentElement.dataset.theme; document.documentElement.dataset.theme = "light"; drawAll(); });
 addEventListener("afterprint", () => {

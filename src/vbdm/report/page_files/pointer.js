@@ -44,7 +44,7 @@ Cloud.prototype.drawNames = function drawNames(corner) {
   });
   pen.fillStyle = theme.soft;
   edges.forEach(({ ends, middle, away }, a) => [this.channel(a).low, this.channel(a).high].forEach((v, i) => {
-    // Inward from the corner, where the next axis has its number, too.
+    // The number moves inward from the corner if the next axis has put its own there.
     for (const t of [0.14, 0.26, 0.38, 0.5]) {
       const [x, y] = [0, 1].map((k) => (1 - t) * ends[i][k] + t * middle[k] + away[k]);
       const box = this.boxOf(show(v, 2), x, y);
@@ -81,7 +81,7 @@ Cloud.prototype.nearest = function nearest(x, y, reach = 14) {
   if (!this.sx) return best;
   for (let i = 0; i < this.places.length; i++) {
     const d = (this.sx[i] - x) ** 2 + (this.sy[i] - y) ** 2;
-    // In space, of points that lie near enough the one in front is meant.
+    // In space, the frontmost of the points that are near enough is taken.
     const depth = this.solid ? this.depth[i] : 0;
     if (d < least && (!this.solid || d < 30 || best < 0) && (!this.solid || depth <= front)) {
       best = this.places[i];
