@@ -2,8 +2,8 @@
 
 ``python benchmarks/unchanged.py --write before.npz``, then change, then
 ``python benchmarks/unchanged.py --compare before.npz``: every problem of the accuracy table, by
-both methods, with eigenvalues, their errors, ε, k and d. Only public names are used, so that the script
-runs on either side of a redesign.
+both methods, with eigenvalues, their errors, ε, k and d. Only public names are used, so that the
+script runs on either side of a redesign.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Scaled squared distances t = |x-y|²/(a(x) b(y)): what is known of the pairs before ε is chosen.
 
-Rules for ε look at a sample of rows with their t, whatever N is. Here, too: at which share of its peak
-the kernel is cut, and a guess of how many neighbours it will need.
+Rules for ε look at a sample of rows with their t, whatever N is. Here, too: at which share of its
+peak the kernel is cut, and a guess of how many neighbours it will need.
 """
 
 from __future__ import annotations

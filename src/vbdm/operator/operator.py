@@ -305,10 +305,7 @@ class Operator:
 
     def _inverse_degrees(self) -> FloatArray:
         """1/D, (M,), NaN where no neighbour is within reach."""
-        result: FloatArray = np.divide(
-            1.0, self.degrees, out=np.full(len(self.degrees), np.nan), where=self.degrees > 0
-        )
-        return result
+        return np.asarray(1 / np.where(self.degrees > 0, self.degrees, np.nan))
 
     def _to_caller(self, values: FloatArray) -> FloatArray:
         return frozen(self.order.to_caller(values))

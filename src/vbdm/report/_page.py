@@ -21,6 +21,7 @@ from ..trust.diagnose import diagnose, flags_of
 from ..trust.epsilon_scan import EpsilonScan, why_no_scan
 from ..trust.findings import Finding
 from ._payload import choose_drawn, payload
+from ._settings import settings_table
 from .citing import citations, methods_paragraph
 
 #: Names of the scripts, in the order in which they are joined into one.
@@ -106,7 +107,7 @@ def page(
         "methods": parts.text(methods_paragraph(spectrum, known.get("n_read"), preparation)),
         "references": parts.references(citations(spectrum)),
         "bibtex": parts.text("\n\n".join(entry.bibtex for entry in citations(spectrum))),
-        "settings": parts.settings_table(spectrum, known, preparation, seconds, settings),
+        "settings": settings_table(spectrum, known, preparation, seconds, settings),
         "data": payload(spectrum, scan, names, drawn, numbers, flags),
     }
     return filled(resource("page.html"), fields)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..base.references import Citation
-from ..base.versions import __version__, library_versions
-from ..base.wording import common_style, counted, minus, percent, with_error
+from ..base.wording import common_style, counted, minus, with_error
 from ..operator.operator import Operator
 from ..plot._clouds import per_volume
 from ..spectrum.spectrum import Spectrum
@@ -19,7 +18,7 @@ from ..trust.epsilon_scan import EpsilonScan
 from ..trust.error_bars import Group, groups_of
 from ..trust.findings import Finding
 from ._payload import MOST_COLUMNS, style_of
-from .citing import as_mapping, formula, operator_in_words, operator_name, short
+from .citing import formula, operator_in_words, operator_name, short
 
 #: How ε was chosen, in words, by the name of the rule.
 RULES = {
@@ -283,88 +282,3 @@ def density_note(operator: Operator) -> str:
 def references(works: Sequence[Citation]) -> str:
     """Return the references as list items."""
     return "".join(f"<li>{text(work.text)}</li>" for work in works)
-
-
-def settings_table(
-    spectrum: Spectrum,
-    source: Mapping[str, Any],
-    preparation: Any,
-    seconds: Mapping[str, float] | None,
-    settings: Mapping[str, Any] | None,
-) -> str:
-    """Return the table of settings and versions: all that is needed to repeat the estimate."""
-    groups = [
-        ("Estimate", estimate_settings(spectrum)),
-        ("Input", {name: with_commas(value) for name, value in source.items()}),
-        ("Preparation", as_mapping(preparation)),
-        ("Command", settings or {}),
-        ("Seconds", {name: f"{value:.2f}" for name, value in (seconds or {}).items()}),
-        ("Versions", {"vbdm": __version__, **library_versions()}),
-    ]
-    return "\n".join(
-        f'<tbody><tr><th colspan="2" scope="rowgroup">{text(name)}</th></tr>{"".join(rows(part))}'
-        "</tbody>"
-        for name, part in groups
-        if part
-    )
-
-
-def with_commas(value: Any) -> Any:
-    """Return a whole number with commas between thousands; any other value as it is."""
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value
-
-
-def rows(settings: Mapping[str, Any]) -> Iterator[str]:
-    """Yield one row of the table per setting."""
-    for name, value in settings.items():
-        yield f"<tr><th scope='row'>{text(name)}</th><td>{text(shown(value))}</td></tr>"
-
-
-def shown(value: Any) -> str:
-    """Return the value of a setting as short text; long lists are cut after 12 entries."""
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name}: {shown(part)}" for name, part in value.items()) or "none"
-    if isinstance(value, (list, tuple, np.ndarray)):
-        parts = [shown(part) for part in list(value)[:12]]
-        return ", ".join(parts) + (", …" if len(value) > 12 else "") or "none"
-    if value is None or isinstance(value, (bool, np.bool_)):
-        return "none" if value is None else ("yes" if value else "no")
-    return f"{value:.6g}" if isinstance(value, (float, np.floating)) else str(value)
-
-
-def estimate_settings(spectrum: Spectrum) -> dict[str, Any]:
-    """Return the numbers and choices behind the estimate, by the names that the page shows."""
-    operator, graph, settings = spectrum.operator, spectrum.operator.graph, spectrum.settings
-    metric = graph.metric if isinstance(graph.metric, str) else "a function"
-    decided = settings.as_dict()
-    return {
-        "method": settings.method.name,
-        "arguments given": settings.given,
-        "effort": settings.method.lists.effort,
-        "c1": operator.c1,
-        "α": operator.alpha,
-        "β": operator.beta,
-        "dimension d": operator.dim,
-        "rule for d": decided["dimension_rule"],
-        "ε": operator.epsilon,
-        "rule for ε": decided["epsilon_rule"],
-        "rule for the bandwidth": decided["bandwidth_rule"],
-        "neighbours k": operator.n_neighbors,
-        "what decided k": settings.neighbors_from,
-        "neighbours of the density k0": settings.n_density_neighbors,
-        "search": settings.search.name,
-        "why this search": settings.search_reason,
-        "form of the kernel": operator.form,
-        "shape of the kernel": type(operator.kernel.shape).__name__,
-        "kernel cut at this share of its peak": settings.truncation,
-        "a point left out of its own sums": operator.kernel.leave_one_out,
-        "limiter": decided["limiter"],
-        "finite-sample correction": settings.method.finite_sample,
-        "lists that end inside the kernel": percent(operator.kernel.saturated),
-        "metric": metric if graph.period is None else f"{metric}, periodic",
-        "copies merged": operator.n_points - graph.n_points,
-        "solver": spectrum.solver,
-        "why this solver": spectrum.solve.reason or "chosen by you",
-        "steps, products": f"{spectrum.solve.iterations}, {spectrum.solve.products}",
-        "estimated error of the solver": spectrum.solve.error_estimate,
-    }
