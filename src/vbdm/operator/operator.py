@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from ..spectrum.solvers import EigenSolver
     from ..spectrum.spectrum import Spectrum
 
-
 #: Beyond exp(±300) the product of two factors may overflow or underflow.
 LARGEST_EXPONENT = 300.0
 
