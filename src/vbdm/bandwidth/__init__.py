@@ -8,12 +8,11 @@ object (`vbdm.rules`).
 `pilot`              ρ0 and q0: a first look at the density
 `dimension`          d, from ratios of neighbour distances, or given
 `bandwidth`          ρ, and the rules for it: a power of the density, the user, a potential
-`scaled`             scaled distances t = |x-y|²/(ρρ): what is known before ε is chosen
+`scaled`             scaled distances t = |x-y|²/(ρρ): what is known before ε is chosen; where the
+                     kernel is cut; a guess of k
 `epsilon_by_degree`  the default rule for ε: sparse points have enough neighbours
 `epsilon_by_slope`   the paper's rule for ε and for d: where S(ε) is steepest
-`truncation`         the share of its peak at which the kernel is cut
-`tuning`, `curves`   the choice of ε, and the curves by which it can be judged
-`neighbor_count`     a guess of k, so that one search serves both density and kernel
+`tuning`             the choice of ε, and the curves by which it can be judged
 `rules`              all rules that a user may pass, in one place
 ===================  ===============================================================================
 """

@@ -4,9 +4,9 @@ It knows points and how distances are measured. It takes an (N, n) array, or dis
 `NeighborGraph`: the nearest neighbours of every point.
 
 ================  ==================================================================================
-`order`           the order inside, with copies merged, and the way back to the caller's order
 `distance`        metric and periods
-`point_set`       the distinct points in the order inside, with an index to search them
+`point_set`       the distinct points in the order inside, with an index to search them, and the
+                  way back to the caller's order
 `search/`         engines that find the nearest points: exact ones, approximate ones, any metric
 `neighbor_graph`  the result of this room: lists of neighbours, kept, or released to save memory
 `build`           from points or distances to a graph

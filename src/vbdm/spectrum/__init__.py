@@ -4,14 +4,13 @@ It knows an `Operator`. It gives a `Spectrum`: the modes nearest 0, the solver's
 pieces, and which points are too sparse to be trusted.
 
 =================  =================================================================================
-`spectrum`         the result of this room
+`spectrum`         the result of this room, with the solver's own account
 `solve`            from an operator to its spectrum
 `modes`            solve piece by piece, pass by pass of the limiter; leave out unresolved modes
 `limiter`          keep points that cannot resolve a mode from carrying one
 `finite_sample`    the correction of eigenvalues for the randomness of the sample: computed here,
                    applied in `modes.corrected`
 `pieces`           connected pieces of the data
-`solve_log`        the solver's own account of a solve
 `alignment`        compare eigenfunctions up to sign and rotation
 `solvers/`         several ways to solve (D - K) u = θ M u, behind one small protocol
 =================  =================================================================================

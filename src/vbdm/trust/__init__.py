@@ -4,8 +4,8 @@ It knows a `Spectrum` and gives error bars, a scan over ε, findings (each with 
 where it is serious, a warning) and an independent verification.
 
 ===================  ===============================================================================
-`error_bars`         sampling errors from the influence of each point, and the bias in ε
-`groups`             eigenvalues that cannot be told apart, with the error of their mean
+`error_bars`         sampling errors from the influence of each point, also of groups of
+                     eigenvalues that cannot be told apart, and the bias in ε
 `epsilon_scan`       eigenpairs at several ε, each mode followed: one scan for all its readers
 `second_opinion`     two other ways to choose ε, read off eigenvalues at several ε
 `findings`           what a check found: light, limit, words, warning
@@ -14,7 +14,6 @@ where it is serious, a warning) and an independent verification.
 `plateau`            the check of the scan over ε
 `diagnose`           the table of checks, and its readers
 `randomness`         whether the points are independent and random
-`drawn_points`       some points of a large cloud, drawn at random but always the same
 `verification`       the same matrix solved in another way, and counted
 ===================  ===============================================================================
 """

@@ -2,8 +2,7 @@
 
 ===============  ===================================================================================
 `solver`         the solver, and what it prepares for several masses
-`block_sizes`    how many vectors it works with, to find n pairs
-`warm_start`     what one solve leaves for the next
+`warm_start`     how many vectors it works with, and what one solve leaves for the next
 `finest`         products with K itself, and the way to and from the first cells
 `tree_cells`     cells of near points, from a k-d tree
 `matching`       cells from the graph alone, where there are no usable points

@@ -1,4 +1,4 @@
-"""What one solve leaves for the next, which has the same K and another mass."""
+"""How many vectors the solver works with, and what one solve leaves for the next one."""
 
 from __future__ import annotations
 
