@@ -196,9 +196,12 @@ def walk(
     )  # fmt: skip
     if graph.n_points > ENOUGH_POINTS and not keep_lists:
         kernel = kernel.without_lists()
+    exponents = exponents_for(request.c1, request.alpha, rule.beta, d, request.form)
+    # The correction is derived for powers of the density: without c1 there is none.
+    corrects = method.finite_sample and exponents.c1 is not None
     settings = Settings(
-        method=replace(method, bandwidth=rule),
-        exponents=exponents_for(request.c1, request.alpha, rule.beta, d, request.form),
+        method=replace(method, bandwidth=rule, finite_sample=corrects),
+        exponents=exponents,
         form=request.form, shape=h, truncation=share, n_density_neighbors=k0, neighbors_from=k_from,
         search=graph.point_set.engine, search_reason=graph.point_set.engine_reason,
         given=request.given, versions=VERSIONS,

@@ -4,6 +4,7 @@ import ast
 import doctest
 import importlib
 import pkgutil
+import re
 import subprocess
 import sys
 import tracemalloc
@@ -15,6 +16,8 @@ import pytest
 import vbdm
 
 SOURCE = Path(vbdm.__file__).parent
+ROOT = Path(__file__).parents[2]
+METHOD_PAGES = sorted(f"docs/method/{path.name}" for path in (ROOT / "docs/method").glob("*.md"))
 MODULES = sorted(m.name for m in pkgutil.walk_packages(vbdm.__path__, "vbdm."))
 
 
@@ -30,6 +33,30 @@ def test_examples_in_docstrings(name):
     module = importlib.import_module(name)
     result = doctest.testmod(module, extraglobs={"vbdm": vbdm, "np": np})
     assert result.failed == 0
+
+
+#: Packages whose opening lists their modules; the first column names them in backticks.
+ROOMS = [
+    "base", "graph", "bandwidth", "kernel", "operator", "spectrum", "spectrum/solvers/multilevel",
+    "extension", "trust", "settings", "io/saved",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_the_door_of_a_room_names_its_modules_and_no_others(room):
+    table = ast.get_docstring(ast.parse((SOURCE / room / "__init__.py").read_text()))
+    named = set(re.findall(r"^`(\w+)/?`  ", table, re.MULTILINE))
+    there = {path.stem for path in (SOURCE / room).glob("*.py")} - {"__init__"}
+    there |= {path.parent.name for path in (SOURCE / room).glob("*/__init__.py")}
+    assert named == there
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/extending.md", *METHOD_PAGES])
+def test_pages_name_modules_that_exist(page):
+    text = (ROOT / page).read_text()
+    for name in re.findall(r"`((?:src/vbdm/)?[a-z_]+/[a-z_/]*\.py)`", text):
+        found = [ROOT / name, SOURCE / name.removeprefix("src/vbdm/")]
+        assert any(path.is_file() for path in found), name
 
 
 def test_no_prints_or_asserts_in_the_library():

@@ -267,3 +267,14 @@ def test_settings_stay_at_another_epsilon():
     assert moved.epsilon == 2 * op.epsilon
     assert moved.spectrum(3).limit is None
     assert moved.spectrum(3).settings is op.settings
+
+
+@pytest.mark.parametrize("given", ["potential", "bandwidth"])
+def test_a_correction_that_is_not_made_is_not_claimed(given):
+    points = vbdm.datasets.circle(300, sampling="random", random_state=0).points
+    op = vbdm.estimate_operator(points, finite_sample=True, **{given: np.ones(300)})
+    spectrum = op.spectrum(3)
+    assert (spectrum.correction == 1).all()
+    assert not op.settings.method.finite_sample
+    assert not op.settings.as_dict()["finite_sample"]
+    assert "corrected for the finite sample" not in vbdm.report.methods_paragraph(spectrum)

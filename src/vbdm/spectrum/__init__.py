@@ -9,7 +9,7 @@ pieces, and which points are too sparse to be trusted.
 `modes`            solve piece by piece, pass by pass of the limiter; leave out unresolved modes
 `limiter`          keep points that cannot resolve a mode from carrying one
 `finite_sample`    the correction of eigenvalues for the randomness of the sample: computed here,
-                   applied in `modes.corrected`
+                   applied in `modes.corrected` (and, for the bias, in `trust/error_bars`)
 `pieces`           connected pieces of the data
 `alignment`        compare eigenfunctions up to sign and rotation
 `solvers/`         several ways to solve (D - K) u = θ M u, behind one small protocol

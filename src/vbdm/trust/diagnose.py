@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..base.errors import warn_user
+from ..base.errors import bad_input, warn_user
 from ..operator.operator import Operator
 from ..spectrum.spectrum import Spectrum
 from . import operator_checks as of_operator
@@ -81,6 +81,13 @@ def diagnose(spectrum: Spectrum, scan: EpsilonScan | None = None) -> tuple[Findi
     >>> first.light, first.words
     ('green', 'All 600 points are connected.')
     """
+    if not isinstance(spectrum, Spectrum):
+        raise bad_input(
+            "`diagnose` judges a spectrum.",
+            received=type(spectrum).__name__,
+            because="Its checks look at eigenvalues, and at the operator behind them.",
+            hint="Call vbdm.diagnose(op.spectrum(10)).",
+        )
     found: list[Finding | None] = []
     for check in CHECKS:
         found.append(judged(check, spectrum.operator if check.subject == "operator" else spectrum))

@@ -3,13 +3,11 @@
 ===================  ===============================================================================
 `persistence`        `save`, `load`, `read_notes`
 `archive`            the zip file: written whole or not at all; entries checked before they are read
-`fields`             what a field may hold: how it is written, and checked
-`graph_section`      points, order, lists of neighbours
-`index_section`      the engine that finds neighbours
+`fields`             what a field may hold: how it is written and checked; what cannot be saved
+`graph_section`      points, order, lists of neighbours, and the engine that found them
 `settings_section`   rules, switches, credits
 `operator_section`   pilot, dimension, bandwidth, kernel, tuning, operator
 `spectrum_section`   eigenpairs, and how they were solved
-`refusals`           what cannot be saved, and ways out
 ===================  ===============================================================================
 
 What stands in a file is written in docs/file-format.md; `tests/contract/test_file_format.py` keeps
