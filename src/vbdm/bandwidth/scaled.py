@@ -34,6 +34,19 @@ SLACK = 17 / 16
 MOST_NEIGHBORS = 1024
 #: Share of its peak at which the kernel counts as decayed.
 NEGLIGIBLE = 1e-3
+#: Share by which the dimension of a clean manifold, without noise, changes with the scale at most.
+CLEAN = 0.05
+#: Up to this many points two searches cost less than a guess.
+FEW_POINTS = 300
+#: Most points of which all are looked at; number of points sampled from larger clouds.
+ALL_ROWS, SAMPLE = 4000, 1000
+#: Numbers of neighbours: searched for, the point itself included; used for distance ratios, the
+#: point itself not counted; and k0 of the density, counted again.
+LISTED, RATIOS, DENSITY = 64, 32, 16
+#: Largest guess for targets up to 17: beyond it, a wrong guess costs more than a second search.
+MOST = 400
+#: Most rows in a sample; of smaller clouds all rows are taken.
+SAMPLE_ROWS = 4000
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,10 +210,6 @@ def neighbors_needed(rows: SampledRows, epsilon: float, cutoff: float) -> int:
     return int(np.quantile(rows.reach(epsilon, cutoff), 1 - CUT_ROWS) * SLACK) + 2
 
 
-#: Share by which the dimension of a clean manifold, without noise, changes with the scale at most.
-CLEAN = 0.05
-
-
 class TruncationRule(Protocol):
     """A rule for the share of its peak at which the kernel is cut."""
 
@@ -234,17 +243,6 @@ class CutWhereClean:
         """Return the short cut where the dimension does not change with the scale."""
         clean = abs(dimension.drift) < CLEAN
         return self.short if clean and n_points > ENOUGH_POINTS else self.long
-
-
-#: Up to this many points two searches cost less than a guess.
-FEW_POINTS = 300
-#: Most points of which all are looked at; number of points sampled from larger clouds.
-ALL_ROWS, SAMPLE = 4000, 1000
-#: Numbers of neighbours: searched for, the point itself included; used for distance ratios, the
-#: point itself not counted; and k0 of the density, counted again.
-LISTED, RATIOS, DENSITY = 64, 32, 16
-#: Largest guess for targets up to 17: beyond it, a wrong guess costs more than a second search.
-MOST = 400
 
 
 def guess_neighbors(
@@ -295,7 +293,3 @@ def guess_neighbors(
     reach = target * ball * peak / shape.moments(dim, cutoff).m0
     k = np.exp(highest - lowest) * reach * max(1.66 - 1.2 * exponent, 0.9)
     return int(np.clip(k, LISTED, MOST * max(target / 17, 1)))
-
-
-#: Most rows in a sample; of smaller clouds all rows are taken.
-SAMPLE_ROWS = 4000
