@@ -66,6 +66,10 @@ class SolverWarning(VbdmWarning):
     """The fast eigenvalue solver failed and a slower one took over; the result is sound."""
 
 
+class EngineWarning(VbdmWarning):
+    """The compiled engine cannot be used; SciPy computes the same, only slower."""
+
+
 class TuningWarning(VbdmWarning):
     """The automatic choice of ε or of the dimension is doubtful."""
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cache
+from threading import local
 from typing import Any, TypeVar
 
 from .progress import LISTENER, report
@@ -84,18 +85,38 @@ def computed(
     work: Callable[[Block], Result], todo: list[Block], parallel: bool
 ) -> Iterator[Result]:
     """Yield work(block) in order, from as many threads as there are cores, or from one."""
-    threads = min(n_threads(), len(todo)) if parallel else 1
-    if threads <= 1:
+    threads = n_threads()
+    # A block that cuts its own work into blocks does so alone: if it waited for threads that wait
+    # for it, neither would end.
+    if not parallel or min(threads, len(todo)) <= 1 or getattr(WORKER, "busy", False):
         yield from map(work, todo)
         return
     waiting: deque[Future[Result]] = deque()
-    with ThreadPoolExecutor(threads) as pool:
+    share = pool(os.getpid(), threads)
+    try:
         for block in todo:
-            waiting.append(pool.submit(work, block))
+            waiting.append(share.submit(work, block))
             if len(waiting) > 2 * threads:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
+    finally:
+        # After an error, or if the reader stops early, nothing goes on working behind its back.
+        wait([future for future in waiting if not future.cancel()])
+
+
+#: Marks the threads of the pool.
+WORKER = local()
+
+
+@cache
+def pool(process: int, threads: int) -> ThreadPoolExecutor:
+    """Return the one pool of threads; a forked process makes its own."""
+
+    def mark() -> None:
+        WORKER.busy = True
+
+    return ThreadPoolExecutor(threads, thread_name_prefix="vbdm", initializer=mark)
 
 
 def for_each(

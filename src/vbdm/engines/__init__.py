@@ -1,0 +1,16 @@
+"""Engines: who computes what the rooms ask for.
+
+They know points, pairs and matrices by blocks of rows, and nothing of densities or operators. Every
+engine gives the same pairs exactly, and sums that differ by rounding.
+
+=================  =================================================================================
+`engine`           the protocol: the operations that a machine must supply
+`choose`           which engine computes: by name, or by the number of points
+`tree`             the k-d tree of all engines, made of arithmetic, and the relation "within reach"
+`scipy_engine`     the reference, on NumPy and SciPy alone
+`numpy_order`      tree order with NumPy
+`numpy_pairs`      pairs within reach with NumPy
+`numba_engine`     the fast one, an extra
+`compiled/`        its inner loops
+=================  =================================================================================
+"""

@@ -1,0 +1,146 @@
+"""The k nearest points of each of some points."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .compile import compiled, inlined
+from .walk import gap_to_box, measure
+
+
+@inlined
+def before(a: float, i: int, b: float, j: int) -> bool:
+    """Tell whether the pair (a, i) comes before (b, j): by distance, equal ones by number."""
+    return a < b or (a == b and i < j)
+
+
+@compiled
+def select(values: Any, numbers: Any, count: int, k: int) -> None:
+    """Bring the k first of `count` pairs to the front, in any order."""
+    low, high = 0, count - 1
+    while low < high:
+        a, m = values[(low + high) // 2], numbers[(low + high) // 2]
+        i, j = low, high
+        while i <= j:
+            while before(values[i], numbers[i], a, m):
+                i += 1
+            while before(a, m, values[j], numbers[j]):
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                numbers[i], numbers[j] = numbers[j], numbers[i]
+                i += 1
+                j -= 1
+        if k - 1 <= j:
+            high = j
+        elif k - 1 >= i:
+            low = i
+        else:
+            return
+
+
+@compiled
+def sort(values: Any, numbers: Any, count: int) -> None:
+    """Sort pairs: quicksort, and insertion for short stretches."""
+    stack = np.empty(128, np.int64)
+    stack[0], stack[1] = 0, count - 1
+    top = 2
+    while top > 0:
+        top -= 2
+        low, high = stack[top], stack[top + 1]
+        while high - low > 12:
+            a, m = values[(low + high) // 2], numbers[(low + high) // 2]
+            i, j = low, high
+            while i <= j:
+                while before(values[i], numbers[i], a, m):
+                    i += 1
+                while before(a, m, values[j], numbers[j]):
+                    j -= 1
+                if i <= j:
+                    values[i], values[j] = values[j], values[i]
+                    numbers[i], numbers[j] = numbers[j], numbers[i]
+                    i += 1
+                    j -= 1
+            # The longer part waits on the stack, so that the stack stays short.
+            if j - low > high - i:
+                stack[top], stack[top + 1] = low, j
+                low = i
+            else:
+                stack[top], stack[top + 1] = i, high
+                high = j
+            top += 2
+        for i in range(low + 1, high + 1):
+            a, m = values[i], numbers[i]
+            j = i - 1
+            while j >= low and before(a, m, values[j], numbers[j]):
+                values[j + 1], numbers[j + 1] = values[j], numbers[j]
+                j -= 1
+            values[j + 1], numbers[j + 1] = a, m
+
+
+@compiled
+def nearest(
+    columns: Any,
+    low: Any,
+    high: Any,
+    period: Any,
+    depth: int,
+    queries: Any,
+    k: int,
+    indices: Any,
+    sqdist: Any,
+) -> None:
+    """Find the k nearest points of each query, (m, n); equal distances are told apart by number.
+
+    The k-th distance of a query is at most that of the one before it plus their distance. With this
+    bound hardly more than k points are looked at, if queries that follow each other are near.
+    """
+    n, first = columns.shape[1], (1 << depth) - 1
+    room = 4 * k + 64
+    values, numbers = np.empty(room), np.empty(room, np.int32)
+    distance = np.empty(2 + (n >> depth))
+    nodes, gaps = np.empty(depth + 2, np.int64), np.empty(depth + 2)
+    bound = np.inf
+    for q in range(len(queries)):
+        point = queries[q]
+        if q > 0:
+            step = 0.0
+            for c in range(len(point)):
+                gap = point[c] - queries[q - 1, c]
+                step += gap * gap
+            bound = (np.sqrt(bound) + np.sqrt(step)) ** 2 * (1 + 1e-9)
+        count, top = 0, 1
+        nodes[0], gaps[0] = 0, 0.0
+        while top > 0:
+            top -= 1
+            node = nodes[top]
+            if gaps[top] > bound:
+                continue
+            if node >= first:
+                leaf = node - first
+                start, stop = (leaf * n) >> depth, ((leaf + 1) * n) >> depth
+                measure(point, columns, period, start, stop, distance)
+                for j in range(start, stop):
+                    if distance[j - start] <= bound:
+                        values[count], numbers[count] = distance[j - start], j
+                        count += 1
+                if count > room - len(distance):
+                    select(values, numbers, count, k)
+                    count = k
+                    for p in range(k):
+                        if p == 0 or values[p] > bound:
+                            bound = values[p]
+            else:
+                left = gap_to_box(point, low, high, period, 2 * node + 1)
+                right = gap_to_box(point, low, high, period, 2 * node + 2)
+                near = 2 * node + (1 if left <= right else 2)
+                nodes[top], gaps[top] = 4 * node + 3 - near, max(left, right)
+                nodes[top + 1], gaps[top + 1] = near, min(left, right)
+                top += 2
+        select(values, numbers, count, k)
+        sort(values, numbers, k)
+        bound = values[k - 1]
+        for p in range(k):
+            indices[q, p], sqdist[q, p] = numbers[p], values[p]

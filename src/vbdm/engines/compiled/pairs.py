@@ -1,0 +1,123 @@
+"""Pairs within reach: |x-y|² < cut ρ(x) ρ(y), a symmetric relation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .compile import compiled
+from .walk import gap_of_boxes, gap_to_box, measure
+
+
+@compiled
+def leaves_within(
+    low: Any, high: Any, widest: Any, period: Any, depth: int, cut: float, leaf: int, found: Any
+) -> int:
+    """Write down the leaves that hold points within reach of a leaf, in order; return how many."""
+    first = (1 << depth) - 1
+    own = first + leaf
+    stack = np.empty(depth + 2, np.int64)
+    stack[0] = 0
+    top, count = 1, 0
+    while top > 0:
+        top -= 1
+        node = stack[top]
+        if gap_of_boxes(low, high, period, own, node) >= cut * (widest[own] * widest[node]):
+            continue
+        if node >= first:
+            found[count] = node - first
+            count += 1
+        else:
+            stack[top] = 2 * node + 2
+            stack[top + 1] = 2 * node + 1
+            top += 2
+    return count
+
+
+@compiled
+def count_within(
+    columns: Any,
+    rho: Any,
+    low: Any,
+    high: Any,
+    widest: Any,
+    period: Any,
+    depth: int,
+    cut: float,
+    with_self: bool,
+    first: int,
+    last: int,
+    out: Any,
+) -> None:
+    """Count, for each point of the leaves first, ..., last - 1, the points within reach of it.
+
+    The point itself is one of them if `with_self`. `out` begins with the first of these points.
+    """
+    n = columns.shape[1]
+    leaves = 1 << depth
+    found, distance = np.empty(leaves, np.int64), np.empty(2 + (n >> depth))
+    point = np.empty(columns.shape[0])
+    begin = (first * n) >> depth
+    for leaf in range(first, last):
+        m = leaves_within(low, high, widest, period, depth, cut, leaf, found)
+        for i in range((leaf * n) >> depth, ((leaf + 1) * n) >> depth):
+            own = rho[i]
+            for c in range(len(point)):
+                point[c] = columns[c, i]
+            total = 0
+            for q in range(m):
+                box = leaves - 1 + found[q]
+                if gap_to_box(point, low, high, period, box) >= cut * (own * widest[box]):
+                    continue
+                start, stop = (found[q] * n) >> depth, ((found[q] + 1) * n) >> depth
+                measure(point, columns, period, start, stop, distance)
+                for j in range(start, stop):
+                    total += distance[j - start] < cut * (own * rho[j])
+            out[i - begin] = total if with_self else total - 1
+
+
+@compiled
+def write_within(
+    columns: Any,
+    rho: Any,
+    low: Any,
+    high: Any,
+    widest: Any,
+    period: Any,
+    depth: int,
+    cut: float,
+    with_self: bool,
+    first: int,
+    last: int,
+    neighbors: Any,
+    scaled: Any,
+) -> int:
+    """Write the pairs of some leaves, row by row: numbers of the others, and |x-y|²/(ρ(x) ρ(y)).
+
+    Returns how many were written; columns are in ascending order.
+    """
+    n = columns.shape[1]
+    leaves = 1 << depth
+    found, distance = np.empty(leaves, np.int64), np.empty(2 + (n >> depth))
+    point = np.empty(columns.shape[0])
+    at = 0
+    for leaf in range(first, last):
+        m = leaves_within(low, high, widest, period, depth, cut, leaf, found)
+        for i in range((leaf * n) >> depth, ((leaf + 1) * n) >> depth):
+            own = rho[i]
+            for c in range(len(point)):
+                point[c] = columns[c, i]
+            for q in range(m):
+                box = leaves - 1 + found[q]
+                if gap_to_box(point, low, high, period, box) >= cut * (own * widest[box]):
+                    continue
+                start, stop = (found[q] * n) >> depth, ((found[q] + 1) * n) >> depth
+                measure(point, columns, period, start, stop, distance)
+                for j in range(start, stop):
+                    product = own * rho[j]
+                    if distance[j - start] < cut * product and (with_self or i != j):
+                        neighbors[at] = j
+                        scaled[at] = distance[j - start] / product
+                        at += 1
+    return at

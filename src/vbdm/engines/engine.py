@@ -1,0 +1,57 @@
+"""What a machine must supply for the walk: the protocol of all engines."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.arrays import FloatArray, IntArray
+from ..base.credit import Credit
+from .tree import Reach, Tree
+
+
+class Engine(Protocol):
+    """Computes; it knows points, pairs and matrices, and nothing of densities or operators.
+
+    Rows are computed one by one, or in blocks that do not depend on the number of threads, so that
+    the same bits come out whoever works on them. Engines give the same
+    pairs exactly, and sums that differ by rounding.
+    """
+
+    @property
+    def credit(self) -> Credit:
+        """Name and words of the engine."""
+
+    def order(self, columns: FloatArray, depth: int) -> NDArray[np.intp]:
+        """Return the points, (n, N) by columns, in the order of the tree with this depth."""
+
+    def nearest(self, tree: Tree) -> Any:
+        """Return a `vbdm.search.NeighborIndex` of the points; None: SciPy's tree is as good."""
+
+    def count_within(self, reach: Reach, leaves: slice) -> NDArray[np.intp]:
+        """Return the number of points within reach of each point of some leaves, (m,)."""
+
+    def pairs_within(
+        self, reach: Reach, leaves: slice, n_pairs: int
+    ) -> tuple[IntArray, FloatArray]:
+        """Return the pairs of the points of some leaves, row by row: neighbours and distances.
+
+        `n_pairs` is their number, the sum of what `count_within` gives.
+        Neighbours ascend in each row; distances are scaled and squared, |x-y|²/(ρ(x) ρ(y)).
+        """
+
+    def multiply(
+        self,
+        matrix: Any,
+        block: FloatArray,
+        left: FloatArray | None = None,
+        right: FloatArray | None = None,
+        power: int = 1,
+    ) -> FloatArray:
+        """Return diag(left) · matrix^power · diag(right) · block, (N, m).
+
+        `matrix` is CSR, its entries are raised to the power one by one; `block`, (M, m), has
+        contiguous rows; factors that are None are 1.
+        """

@@ -1,0 +1,119 @@
+"""The fast engine: inner loops compiled by numba."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.arrays import FloatArray, IntArray
+from ..base.credit import Credit
+from ..base.threads import for_each, slices
+from .tree import ROWS_AT_ONCE, Reach, Tree
+
+#: Nodes of the upper levels are split one level after the other; below this one, each with all
+#: its children.
+UPPER = 6
+
+
+@dataclass(frozen=True)
+class NumbaEngine:
+    """Compiled loops over the leaves of the tree and the rows of matrices."""
+
+    credit: ClassVar[Credit] = Credit("numba", "loops compiled by numba")
+
+    def order(self, columns: FloatArray, depth: int) -> NDArray[np.intp]:
+        """Return the points in tree order."""
+        from .compiled.order import split_below
+
+        n = columns.shape[1]
+        order, keys, spare = np.arange(n), np.empty(n), np.empty(n, dtype=np.intp)
+        upper = min(depth, UPPER)
+        levels = [(level, level + 1) for level in range(upper)] + [(upper, depth)]
+        for level, end in levels:
+
+            def work(node: int, level: int = level, end: int = end) -> None:
+                split_below(columns, order, keys, spare, level, node, end)
+
+            for_each(work, range(1 << level))
+        return order
+
+    def nearest(self, tree: Tree) -> CompiledIndex:
+        """Return the index that finds nearest points."""
+        return CompiledIndex(tree)
+
+    def count_within(self, reach: Reach, leaves: slice) -> NDArray[np.intp]:
+        """Return the number of points within reach of each point of some leaves."""
+        from .compiled.pairs import count_within
+
+        rows = reach.tree.rows_of(leaves)
+        counts = np.empty(rows.stop - rows.start, dtype=np.intp)
+        count_within(*parts_of(reach), leaves.start, leaves.stop, counts)
+        return counts
+
+    def pairs_within(
+        self, reach: Reach, leaves: slice, n_pairs: int
+    ) -> tuple[IntArray, FloatArray]:
+        """Return the pairs of the points of some leaves."""
+        from .compiled.pairs import write_within
+
+        neighbors, scaled = np.empty(n_pairs, dtype=np.int32), np.empty(n_pairs)
+        write_within(*parts_of(reach), leaves.start, leaves.stop, neighbors, scaled)
+        return neighbors, scaled
+
+    def multiply(
+        self,
+        matrix: Any,
+        block: FloatArray,
+        left: FloatArray | None = None,
+        right: FloatArray | None = None,
+        power: int = 1,
+    ) -> FloatArray:
+        """Return a product; rows are summed up in double precision."""
+        from .compiled.products import product
+
+        one, result = np.ones(1), np.empty((matrix.shape[0], block.shape[1]))
+        left, right = one if left is None else left, one if right is None else right
+
+        def work(rows: slice) -> None:
+            product(
+                matrix.indptr, matrix.indices, matrix.data, left, right, power, block,
+                rows.start, rows.stop, result,
+            )  # fmt: skip
+
+        for_each(work, slices(len(result), size=ROWS_AT_ONCE))
+        return result
+
+
+def parts_of(reach: Reach) -> tuple[Any, ...]:
+    """Return what the compiled walks over pairs take."""
+    tree = reach.tree
+    return (
+        tree.columns, reach.rho, tree.low, tree.high, reach.widest, tree.period, tree.depth,
+        reach.cut, reach.with_self,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class CompiledIndex:
+    """The tree, searched by compiled code; equal distances are told apart by number."""
+
+    tree: Tree
+    rows_per_call: int = 2048
+    parallel: bool = True
+    is_exact: bool = True
+    credit: ClassVar[Credit] = Credit("k-d tree (numba)", "a k-d tree (compiled by numba)")
+
+    def query(self, points: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
+        """Return indices and squared distances of the k nearest."""
+        from .compiled.nearest import nearest
+
+        tree = self.tree
+        indices, sqdist = np.empty((len(points), k), dtype=np.int32), np.empty((len(points), k))
+        queries = np.ascontiguousarray(points)
+        nearest(
+            tree.columns, tree.low, tree.high, tree.period, tree.depth, queries, k, indices, sqdist
+        )
+        return indices, sqdist

@@ -1,0 +1,129 @@
+"""Pairs within reach with NumPy: the leaves of the tree are compared, many at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.arrays import FloatArray, IntArray
+from ..base.threads import slices
+from .tree import Reach, Tree
+
+#: Pairs of points that are measured at a time: the arrays stay in the cache.
+MEASURED = 1 << 16
+
+
+def pairs_within(reach: Reach, leaves: slice) -> tuple[IntArray, FloatArray]:
+    """Return the pairs of the points of some leaves, row by row.
+
+    Returns
+    -------
+    neighbors : int array
+        The other points, ascending in each row.
+    scaled : array
+        |x-y|²/(ρ(x) ρ(y)).
+    """
+    tree = reach.tree
+    own, other = leaf_pairs(reach, leaves)
+    starts, rows = tree.starts, tree.rows_of(leaves)
+    width = int(np.diff(starts).max())
+    found = [
+        measured(reach, starts, width, own[part], other[part])
+        for part in slices(len(own), size=max(1, MEASURED // width**2))
+    ]
+    row, neighbors, scaled = (np.concatenate(part) for part in zip(*found, strict=True))
+    row -= rows.start
+    # Pairs come leaf by leaf: a stable sort by rows leaves the neighbours in ascending order. NumPy
+    # sorts 16-bit numbers by counting.
+    narrow = row.astype(np.uint16) if rows.stop - rows.start < 1 << 16 else row
+    order = np.argsort(narrow, kind="stable")
+    return neighbors[order].astype(np.int32), scaled[order]
+
+
+def count_within(reach: Reach, leaves: slice) -> NDArray[np.intp]:
+    """Return the number of points within reach of each point of some leaves, (m,)."""
+    tree = reach.tree
+    own, other = leaf_pairs(reach, leaves)
+    starts, rows = tree.starts, tree.rows_of(leaves)
+    width = int(np.diff(starts).max())
+    counts = np.zeros(rows.stop - rows.start + 1, dtype=np.intp)
+    for part in slices(len(own), size=max(1, MEASURED // width**2)):
+        i, _, total, product = between(reach, starts, width, own[part], other[part])
+        hits = np.count_nonzero(total < reach.cut * product, axis=2)
+        counts += np.bincount(i.ravel() - rows.start, hits.ravel(), len(counts)).astype(np.intp)
+    return counts[:-1]
+
+
+def leaf_pairs(reach: Reach, leaves: slice) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the pairs of leaves that may hold pairs within reach, going down the tree."""
+    tree, widest = reach.tree, reach.widest
+    first = (1 << tree.depth) - 1
+    own = np.arange(first + leaves.start, first + leaves.stop)
+    node = np.zeros(len(own), dtype=np.intp)
+    for level in range(tree.depth + 1):
+        near = gaps(tree, own, node) < reach.cut * (widest[own] * widest[node])
+        own, node = own[near], node[near]
+        if level < tree.depth:
+            own = np.repeat(own, 2)
+            node = np.repeat(2 * node + 1, 2)
+            node[1::2] += 1
+    return own - first, node - first
+
+
+def gaps(tree: Tree, a: NDArray[np.intp], b: NDArray[np.intp]) -> FloatArray:
+    """Return the squared distances between the boxes of nodes a and b."""
+    total = np.zeros(len(a))
+    for low, high, length in zip(tree.low.T, tree.high.T, tree.period, strict=True):
+        low_a, low_b, high_a, high_b = low[a], low[b], high[a], high[b]
+        gap = np.maximum(np.maximum(low_a - high_b, low_b - high_a), 0.0)
+        if length > 0:
+            around = length - np.maximum(high_a - low_b, high_b - low_a)
+            gap = np.where(gap > 0, np.maximum(np.minimum(gap, around), 0.0), 0.0)
+        total += gap * gap
+    return total
+
+
+def measured(
+    reach: Reach,
+    starts: NDArray[np.intp],
+    width: int,
+    own: NDArray[np.intp],
+    other: NDArray[np.intp],
+) -> tuple[NDArray[np.intp], NDArray[np.intp], FloatArray]:
+    """Return the pairs within reach between two leaves each: rows, columns, values."""
+    i, j, total, product = between(reach, starts, width, own, other)
+    hits = np.flatnonzero(total < reach.cut * product)
+    row, place = np.divmod(hits, width)
+    scaled = total.ravel()[hits] / product.ravel()[hits]
+    return i.ravel()[row], j[row // width, place], scaled
+
+
+def between(
+    reach: Reach,
+    starts: NDArray[np.intp],
+    width: int,
+    own: NDArray[np.intp],
+    other: NDArray[np.intp],
+) -> tuple[NDArray[np.intp], NDArray[np.intp], FloatArray, FloatArray]:
+    """Return all pairs between the points of two leaves each.
+
+    These are the points of both, (m, width), and |x-y|² and ρ(x) ρ(y), (m, width, width).
+    """
+    tree, places = reach.tree, np.arange(width)
+    i, j = starts[own, None] + places, starts[other, None] + places
+    # Leaves differ by one point: the place after a shorter one gets ρ = 0, which reaches nothing.
+    rho_i = np.where(i < starts[own + 1, None], np.take(reach.rho, i, mode="clip"), 0.0)
+    rho_j = np.where(j < starts[other + 1, None], np.take(reach.rho, j, mode="clip"), 0.0)
+    total = np.zeros((len(own), width, width))
+    for column, length in zip(tree.columns, tree.period, strict=True):
+        gap = (
+            np.take(column, j, mode="clip")[:, None, :]
+            - np.take(column, i, mode="clip")[:, :, None]
+        )
+        if length > 0:
+            gap -= length * np.rint(gap / length)
+        total += np.square(gap, out=gap)
+    if not reach.with_self:
+        same = np.flatnonzero(own == other)
+        total[same[:, None], places, places] = np.inf
+    return i, j, total, rho_i[:, :, None] * rho_j[:, None, :]

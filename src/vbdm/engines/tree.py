@@ -1,0 +1,143 @@
+"""A balanced k-d tree without pointers, over points that stand in its order.
+
+Node i of level l holds the points from ``i N >> l`` to ``(i + 1) N >> l``: halves by count, whatever
+ties there are. So the tree is arithmetic: order, search, blocks of rows and the cells of the solver
+are all read from the places of the points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.arrays import FloatArray
+
+#: The most points in a leaf that is searched.
+LEAF = 16
+#: Points in the leaves that are worked on at a time.
+ROWS_AT_ONCE = 4096
+
+
+def levels_to(n_points: int, most: int) -> int:
+    """Return the level of the tree whose nodes hold at most `most` points.
+
+    Examples
+    --------
+    >>> levels_to(1000, 16), levels_to(16, 16)
+    (6, 0)
+    """
+    level = 0
+    while -(-n_points >> level) > most:
+        level += 1
+    return level
+
+
+def starts_of(n_points: int, level: int) -> NDArray[np.intp]:
+    """Return where the nodes of a level begin, and the number of points as last entry."""
+    return (np.arange((1 << level) + 1) * n_points) >> level
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """Points in tree order, with the boxes that hold the points of each node.
+
+    Attributes
+    ----------
+    columns : (n, M) array
+        Coordinates, one column of the data after the other.
+    period : (n,) array
+        Periods of the columns, 0 for those that are not periodic.
+    depth : int
+        The level of the leaves.
+    low, high : (2^(depth + 1) - 1, n) arrays
+        The boxes, level after level: node i of level l has row 2^l - 1 + i, its children have rows
+        2r + 1 and 2r + 2.
+    """
+
+    columns: FloatArray
+    period: FloatArray
+    depth: int
+    low: FloatArray
+    high: FloatArray
+
+    @classmethod
+    def over(cls, columns: FloatArray, period: FloatArray | None = None) -> Tree:
+        """Return the tree of points that stand in tree order already.
+
+        In any other order it is still right, but slow.
+        """
+        n, n_points = columns.shape
+        depth = levels_to(n_points, LEAF)
+        starts = starts_of(n_points, depth)[:-1]
+        low = from_leaves(np.minimum.reduceat(columns, starts, axis=1).T, np.minimum)
+        high = from_leaves(np.maximum.reduceat(columns, starts, axis=1).T, np.maximum)
+        return cls(columns, np.zeros(n) if period is None else period, depth, low, high)
+
+    @property
+    def n_points(self) -> int:
+        """Number M of points."""
+        return int(self.columns.shape[1])
+
+    @property
+    def starts(self) -> NDArray[np.intp]:
+        """Where the leaves begin, and M as last entry."""
+        return starts_of(self.n_points, self.depth)
+
+    def leaf_blocks(self, n_rows: int = ROWS_AT_ONCE) -> Iterator[slice]:
+        """Yield slices of the leaves, each with about `n_rows` points."""
+        n_leaves = 1 << self.depth
+        size = max(1, n_rows * n_leaves // self.n_points)
+        for first in range(0, n_leaves, size):
+            yield slice(first, min(first + size, n_leaves))
+
+    def rows_of(self, leaves: slice) -> slice:
+        """Return the points of some leaves."""
+        n = self.n_points
+        return slice((leaves.start * n) >> self.depth, (leaves.stop * n) >> self.depth)
+
+
+@dataclass(frozen=True, eq=False)
+class Reach:
+    """The pairs with |x-y|² < cut ρ(x) ρ(y): a symmetric relation.
+
+    Attributes
+    ----------
+    tree : Tree
+        The points.
+    rho : (M,) array
+        ρ, in the order of the tree.
+    widest : (2^(depth + 1) - 1,) array
+        The largest ρ in each node.
+    cut : float
+        Bound on the scaled squared distance |x-y|²/(ρ(x) ρ(y)).
+    with_self : bool
+        Whether a point is within its own reach.
+    """
+
+    tree: Tree
+    rho: FloatArray
+    widest: FloatArray
+    cut: float
+    with_self: bool = True
+
+    @classmethod
+    def of(cls, tree: Tree, rho: FloatArray, cut: float, *, with_self: bool = True) -> Reach:
+        """Find the largest ρ of each node."""
+        widest = np.maximum.reduceat(rho, tree.starts[:-1])
+        return cls(tree, rho, from_leaves(widest, np.maximum), cut, with_self)
+
+
+def from_leaves(leaves: FloatArray, join: np.ufunc) -> FloatArray:
+    """Return values of all nodes, level after level, from those of the leaves."""
+    first = len(leaves) - 1
+    result = np.empty((2 * first + 1, *leaves.shape[1:]))
+    result[first:] = leaves
+    while first:
+        above = first // 2
+        children = result[first : 2 * first + 1]
+        result[above:first] = join(children[::2], children[1::2])
+        first = above
+    return result
