@@ -9,22 +9,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .bandwidth.bandwidth import Bandwidth, BandwidthRule, GivenBandwidth, PerPoint, PowerOfDensity
-from .bandwidth.dimension import Dimension, DimensionRule, GivenDimension, found_by
-from .bandwidth.epsilon_by_degree import ByDegree, GivenEpsilon
+from .bandwidth.bandwidth import Bandwidth, BandwidthRule, GivenBandwidth, PerPoint
+from .bandwidth.dimension import DimensionRule, GivenDimension, found_by
+from .bandwidth.epsilon_by_degree import GivenEpsilon
 from .bandwidth.pilot import look_first, pilot_bandwidth
 from .bandwidth.scaled import (
     ENOUGH_POINTS,
-    FEW_POINTS,
     SLACK,
     ScaledPairs,
     TruncationRule,
-    guess_neighbors,
 )
 from .bandwidth.tuning import EpsilonRule, Tuning, chosen_by
 from .base.checks import check_count, check_points, is_auto
 from .base.shapes import radius_of
 from .base.versions import __version__, library_versions
+from .engines.choose import chosen_engine
 from .graph.build import (
     given_graph,
     graph_of,
@@ -36,7 +35,9 @@ from .graph.distance import Distance, Metric
 from .graph.neighbor_graph import NeighborGraph
 from .graph.point_set import PointSet
 from .graph.search import NeighborSearch
+from .graph.search.exact import BruteIndex
 from .kernel.kernel import evaluate_kernel
+from .kernel.within_reach import kernel_within_reach
 from .operator.operator import Operator, normalise
 from .operator.theory import exponents_for
 from .settings.arguments import Request, read_arguments
@@ -70,6 +71,8 @@ def estimate_operator(
     search: NeighborSearch | str | None = None,
     metric: Metric = "euclidean",
     period: Any = None,
+    engine: str = "auto",
+    precision: str = "auto",
 ) -> Operator:
     r"""Estimate the operator L f = Δf + c1 ∇f·∇q/q from points sampled with density q.
 
@@ -93,7 +96,9 @@ def estimate_operator(
         ε, or a rule such as ``vbdm.rules.ByDegree(30)``. Resolved: the 1 % quantile of the degrees
         is 1.7 N^{1/4}, at most 17; paper: where S(ε) is steepest.
     n_neighbors : int or "auto"
-        k, the point included. Resolved: as many as ε needs; paper: 64. N gives the dense method.
+        k, the point included: the kernel's pairs are those in lists of k nearest neighbours.
+        Resolved: no lists, but all pairs within the kernel's reach; paper: 64. N gives the dense
+        method.
     n_density_neighbors : int or "auto"
         k0 of the pilot density. Resolved: 16; paper: 8.
     alpha : float, optional
@@ -133,6 +138,15 @@ def estimate_operator(
     period : float or one per column, optional
         Periods of the columns: 2π or 360 for angles, the edges of a simulation cell; None for
         those that are not periodic.
+    engine : {"auto", "scipy", "numba"}
+        Who computes: NumPy and SciPy, or loops compiled by numba (``pip install vbdm[fast]``),
+        which are two to four times faster. By default numba from 20,000 points on, if it is there.
+        Both give the same pairs, and the same eigenvalues up to rounding.
+    precision : {"auto", "single", "double"}
+        How kernel values are stored; single by default where the pairs are those within reach,
+        double where they are listed. They are computed and
+        summed up in double precision; storing them in single precision moves eigenvalues by about
+        1e-8 of their size.
 
     Returns
     -------
@@ -160,10 +174,12 @@ def estimate_operator(
         "leave_one_out": leave_one_out, "truncation": truncation, "limiter": limiter,
         "finite_sample": finite_sample, "effort": effort, "n_neighbors": n_neighbors,
         "n_density_neighbors": n_density_neighbors, "search": search, "metric": metric,
-        "period": period,
+        "period": period, "engine": engine, "precision": precision,
     })  # fmt: skip
-    graph, k_from = first_graph(X, request, n_neighbors, search, metric, period)
-    return walk(request, graph, k_from, n_density_neighbors, keep_lists=graph is X)
+    graph, k_from = first_graph(X, request, n_neighbors, search, metric, period, engine)
+    return walk(
+        request, graph, k_from, n_density_neighbors, keep_lists=graph is X, precision=precision
+    )
 
 
 def walk(
@@ -173,6 +189,7 @@ def walk(
     n_density_neighbors: int | str = "auto",
     *,
     keep_lists: bool = False,
+    precision: str = "auto",
 ) -> Operator:
     """Go from the first graph through the rooms to the operator; `k_from` says what decided k."""
     method, lists, h = request.method, request.method.lists, request.shape
@@ -188,12 +205,19 @@ def walk(
     cutoff = radius_of(h, share)
     pairs = ScaledPairs(graph, bandwidth, h, cutoff, lists.effort)
     tuning = chosen_by(method.epsilon, pairs)
-    if k_from == BY_EPSILON:
-        graph = graph.with_neighbors(enough_neighbors(pairs, tuning))
-    kernel = evaluate_kernel(
-        graph, bandwidth, tuning.epsilon, h, leave_one_out=method.leave_one_out, cutoff=cutoff,
-        one_way_share=lists.one_way_share,
-    )  # fmt: skip
+    if k_from == BY_EPSILON and reaches(graph, bandwidth, cutoff):
+        k_from = BY_REACH
+        kernel = kernel_within_reach(
+            graph, bandwidth, tuning.epsilon, h, cutoff=cutoff, leave_one_out=method.leave_one_out,
+            precision=precision,
+        )  # fmt: skip
+    else:
+        if k_from == BY_EPSILON:
+            graph = graph.with_neighbors(enough_neighbors(pairs, tuning))
+        kernel = evaluate_kernel(
+            graph, bandwidth, tuning.epsilon, h, leave_one_out=method.leave_one_out, cutoff=cutoff,
+            one_way_share=lists.one_way_share,
+        )  # fmt: skip
     if graph.n_points > ENOUGH_POINTS and not keep_lists:
         kernel = kernel.without_lists()
     exponents = exponents_for(request.c1, request.alpha, rule.beta, d, request.form)
@@ -203,7 +227,7 @@ def walk(
         method=replace(method, bandwidth=rule, finite_sample=corrects),
         exponents=exponents,
         form=request.form, shape=h, truncation=share, n_density_neighbors=k0, neighbors_from=k_from,
-        search=graph.point_set.engine, search_reason=graph.point_set.engine_reason,
+        search=graph.point_set.search, search_reason=graph.point_set.search_reason,
         given=request.given, versions=VERSIONS,
     )  # fmt: skip
     result = normalise(kernel, pilot=pilot, dimension=dimension, tuning=tuning, settings=settings)
@@ -215,11 +239,18 @@ def walk(
 VERSIONS = {"vbdm": __version__, **library_versions()}
 #: What may decide the number of neighbours k, in words for the settings.
 BY_EPSILON, BY_METHOD = "as many as ε needs", "the method's own number"
+BY_REACH = "all pairs within the kernel's reach"
 BY_USER, BY_GRAPH = "given", "those of the given graph"
 
 
 def first_graph(
-    X: Any, request: Request, n_neighbors: Any, search: Any, metric: Metric, period: Any
+    X: Any,
+    request: Request,
+    n_neighbors: Any,
+    search: Any,
+    metric: Metric,
+    period: Any,
+    engine: str = "auto",
 ) -> tuple[NeighborGraph, str]:
     """Return the first graph, given or searched, and what decides the number of neighbours."""
     lists = request.method.lists
@@ -236,32 +267,28 @@ def first_graph(
         k = check_count(n_neighbors, "n_neighbors", low=2, high=len(points))
     distance = Distance.checked(metric, period, points.shape[1])
     cloud = PointSet.of(
-        points, k or min(64, len(points)), search, distance, merge_copies=lists.merge_copies
-    )
+        points, k or min(64, len(points)), search, distance, merge_copies=lists.merge_copies,
+        engine=chosen_engine(engine, len(points))[0],
+    )  # fmt: skip
     refuse_one_place(cloud.n_points, len(points))
     if k is not None:
         return graph_of(cloud, k), BY_USER
-    return graph_of(cloud, first_neighbors(cloud, request)), automatic
+    return graph_of(cloud, min(cloud.n_points, lists.n_neighbors)), automatic
 
 
-def first_neighbors(cloud: PointSet, request: Request) -> int:
-    """Return how many neighbours to search for at first.
+def reaches(graph: NeighborGraph, bandwidth: Bandwidth, cutoff: float) -> bool:
+    """Tell whether the kernel's pairs can be found by its reach: points with a tree, a finite cut.
 
-    Small clouds are searched twice, for the density and then for the kernel. For large ones the
-    number that the kernel will need is guessed, where ρ and ε follow the rules of the guess.
+    An approximate search was asked for, or taken, to save time: then its lists are the pairs.
     """
-    n, method, lists = cloud.n_points, request.method, request.method.lists
-    power, by_degree = method.bandwidth, method.epsilon
-    if n <= FEW_POINTS or not lists.widen:
-        return min(n, lists.n_neighbors)
-    if not (isinstance(power, PowerOfDensity) and isinstance(by_degree, ByDegree)):
-        return min(n, lists.n_neighbors)
-    cutoff = radius_of(request.shape, method.truncation.share(n, Dimension(1.0)))
-    if not np.isfinite(cutoff):
-        return lists.n_neighbors
-    target = by_degree.target_for(n, lists.effort)
-    k = guess_neighbors(cloud, power.exponent, target, request.shape, cutoff)
-    return min(n, max(lists.n_neighbors, k))
+    points = graph.point_set
+    return (
+        points.tree is not None
+        and graph.exact
+        and not isinstance(points.index, BruteIndex)
+        and bandwidth.is_symmetric
+        and bool(np.isfinite(cutoff))
+    )
 
 
 def enough_neighbors(pairs: ScaledPairs, tuning: Tuning) -> int:

@@ -1,7 +1,7 @@
 """Scaled squared distances t = |x-y|²/(a(x) b(y)): what is known of the pairs before ε is chosen.
 
 Rules for ε look at a sample of rows with their t, whatever N is. Here, too: at which share of its
-peak the kernel is cut, and a guess of how many neighbours it will need.
+peak the kernel is cut.
 """
 
 from __future__ import annotations
@@ -12,13 +12,11 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gamma
 
 from ..base.arrays import FloatArray
 from ..base.shapes import Shape, radius_of
 from ..base.threads import in_order, slices
 from ..graph.neighbor_graph import ListedRows, NeighborGraph
-from ..graph.point_set import PointSet
 from .bandwidth import Bandwidth
 from .dimension import Dimension
 
@@ -36,15 +34,6 @@ MOST_NEIGHBORS = 1024
 NEGLIGIBLE = 1e-3
 #: Share by which the dimension of a clean manifold, without noise, changes with the scale at most.
 CLEAN = 0.05
-#: Up to this many points two searches cost less than a guess.
-FEW_POINTS = 300
-#: Most points of which all are looked at; number of points sampled from larger clouds.
-ALL_ROWS, SAMPLE = 4000, 1000
-#: Numbers of neighbours: searched for, the point itself included; used for distance ratios, the
-#: point itself not counted; and k0 of the density, counted again.
-LISTED, RATIOS, DENSITY = 64, 32, 16
-#: Largest guess for targets up to 17: beyond it, a wrong guess costs more than a second search.
-MOST = 400
 #: Most rows in a sample; of smaller clouds all rows are taken.
 SAMPLE_ROWS = 4000
 
@@ -243,53 +232,3 @@ class CutWhereClean:
         """Return the short cut where the dimension does not change with the scale."""
         clean = abs(dimension.drift) < CLEAN
         return self.short if clean and n_points > ENOUGH_POINTS else self.long
-
-
-def guess_neighbors(
-    cloud: PointSet,
-    beta: Callable[[float], float],
-    target: float,
-    shape: Shape,
-    cutoff: float,
-) -> int:
-    """Return a k that probably holds the kernel when sparse points have `target` neighbours.
-
-    Parameters
-    ----------
-    cloud : PointSet
-        Points with an index.
-    beta : callable
-        Returns the exponent β of ρ = q^β, given the dimension.
-    target : float
-        n*, the 1 % quantile of the degrees.
-    shape, cutoff
-        h, and the s beyond which it is cut.
-
-    Notes
-    -----
-    A kernel of degree n has n·V/m0 points within its cutoff, with V the volume of that ball and m0
-    the integral of the kernel. Degrees vary like q^{1+βd}, with q estimated on a sample from the
-    lists of the sampled points alone, and by chance. The last factor was fitted on fifteen data
-    sets, and holds within 7 % where no thin tail widens ε.
-    """
-    points, index = cloud.coordinates, cloud.index
-    if points is None or index is None:
-        return LISTED
-    # The sample is spaced evenly by distance from the centre, so it does not depend on the order of
-    # the points, nor on shifts and turns of the cloud.
-    ranked = np.argsort(np.square(points - points.mean(axis=0)).sum(axis=1), kind="stable")
-    count = len(points) if len(points) <= ALL_ROWS else SAMPLE
-    rows = ranked[np.linspace(0, len(points) - 1, count).round().astype(np.intp)]
-    sqdist = index.query(points[rows], LISTED)[1][:, 1:]
-    sqdist = np.maximum(sqdist, np.finfo(np.float64).tiny)
-    log_ratio = 0.5 * (np.log(sqdist[:, RATIOS - 1]) - np.log(sqdist[:, : RATIOS - 1]).mean(axis=1))
-    dim = 1 / np.clip(log_ratio.mean(), 0.01, 10)
-    width = sqdist[:, : DENSITY - 1].mean(axis=1, keepdims=True)
-    log_density = np.log(np.exp(-sqdist / (2 * width)).sum(axis=1)) - dim / 2 * np.log(width[:, 0])
-    exponent = 1 + beta(dim) * dim
-    lowest, highest = np.quantile(exponent * log_density, [0.01, 0.99])
-    ball = np.pi ** (dim / 2) / gamma(dim / 2 + 1) * cutoff ** (dim / 2)
-    peak = float(shape(np.zeros(1))[0])
-    reach = target * ball * peak / shape.moments(dim, cutoff).m0
-    k = np.exp(highest - lowest) * reach * max(1.66 - 1.2 * exponent, 0.9)
-    return int(np.clip(k, LISTED, MOST * max(target / 17, 1)))

@@ -111,3 +111,8 @@ def free_in_group(folder: str = "/sys/fs/cgroup") -> int | None:
     except (OSError, ValueError, IndexError):
         return None
     return max(0, limit - used + cached)
+
+
+def refuse_pairs(n_points: int, n_pairs: int, n_columns: int) -> None:
+    """Raise before the pairs within reach are stored, if they and the spectrum would not fit."""
+    refuse_if_too_large(n_points, max(1, -(-n_pairs // n_points)), n_columns)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,10 +13,14 @@ from scipy.sparse import csr_array, diags_array
 from ..base.arrays import FloatArray, IntArray, frozen
 from ..base.credit import Credit, credit_of
 from ..base.memory import MEASURED_COLUMNS
+from ..engines.engine import Engine
+from ..engines.scipy_engine import ScipyEngine
+from ..engines.tree import Tree, levels_to
 from .distance import PRECOMPUTED, Distance
 from .search import Auto, NeighborIndex, NeighborSearch
 from .search.auto import chosen
-from .search.exact import distances_by_column, squared_distances, tree_order
+from .search.exact import TreeIndex, distances_by_column, squared_distances
+from .search.periodic import PeriodicIndex, PeriodicTree
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,24 +188,27 @@ class PointSet:
         Metric and periods.
     coordinates : (M, n) array or None
         The points in the order inside; None where only distances were given.
-    columns : (n, M) array or None
-        The same coordinates, transposed: to gather from them is several times faster. None where
-        n is too large for distances to be measured again.
+    tree : Tree or None
+        The k-d tree in whose order the points stand; None where distances are not Euclidean, or
+        columns are so many that it is of no use.
     index : NeighborIndex or None
         The index that finds neighbours; None where they were given.
-    engine : Credit
-        The engine that made the index.
-    engine_reason : str
-        Why this engine was chosen.
+    search : Credit
+        The search engine that made the index.
+    search_reason : str
+        Why it was chosen.
+    engine : Engine
+        Who computes.
     """
 
     order: Order
     distance: Distance
     coordinates: FloatArray | None = None
-    columns: FloatArray | None = None
+    tree: Tree | None = None
     index: NeighborIndex | None = None
-    engine: Credit = GIVEN
-    engine_reason: str = ""
+    search: Credit = GIVEN
+    search_reason: str = ""
+    engine: Engine = field(default_factory=ScipyEngine)
 
     @classmethod
     def of(
@@ -212,23 +219,27 @@ class PointSet:
         distance: Distance | None = None,
         *,
         merge_copies: bool = False,
+        engine: Engine | None = None,
     ) -> PointSet:
         """Merge copies if wanted, sort the points, and build the index for lists of about k."""
-        distance = distance or Distance()
-        engine = distance.engine(search)
+        distance, engine = distance or Distance(), engine or ScipyEngine()
+        searcher = distance.engine(search)
         points = distance.wrapped(points)
         copies = find_copies(points) if merge_copies else None
         if copies is not None:
             points = points[copies.first]
-        permutation = tree_order(points)
+        permutation = tree_order(points, engine)
         coordinates = np.ascontiguousarray(points[permutation])
-        choice, index = chosen(engine, coordinates, k)
-        # Periodic columns and other metrics leave one engine, and no choice to explain.
+        tree = tree_of(coordinates, distance)
+        choice, index = chosen(searcher, coordinates, k)
+        # Periodic columns and other metrics leave one search engine, and no choice to explain.
         reason = choice.reason if distance.is_euclidean else "it measures such distances"
+        credit = credit_of(choice.engine, "search engine")
+        if tree is not None and isinstance(searcher, (Auto, PeriodicTree)):
+            index, credit = faster(index, tree, engine, credit)
         return cls(
-            Order(frozen(permutation), copies), distance, frozen(coordinates),
-            by_columns(coordinates), index,
-            engine=credit_of(choice.engine, "search engine"), engine_reason=reason,
+            Order(frozen(permutation), copies), distance, frozen(coordinates), tree, index,
+            search=credit, search_reason=reason, engine=engine,
         )  # fmt: skip
 
     @classmethod
@@ -261,17 +272,17 @@ class PointSet:
         if self.index is not None or self.coordinates is None:
             return self
         choice, index = chosen(Auto(), self.coordinates, k)
-        engine = credit_of(choice.engine, "search engine")
-        return replace(self, index=index, engine=engine, engine_reason=choice.reason)
+        search = credit_of(choice.engine, "search engine")
+        return replace(self, index=index, search=search, search_reason=choice.reason)
 
     def measured(self, rows: slice | NDArray[np.intp], neighbors: IntArray) -> FloatArray:
         """Return the squared distances, (m, k), of the points `rows` to `neighbors`, (m, k)."""
         X, period = self.coordinates, self.distance.period
         if X is None:
             raise TypeError("points without coordinates keep their distances")
-        if self.columns is None:
+        if self.tree is None or X.shape[1] > MEASURED_COLUMNS:
             return squared_distances(X[rows], X, neighbors, period)
-        return distances_by_column(X[rows], self.columns, neighbors, period)
+        return distances_by_column(X[rows], self.tree.columns, neighbors, period)
 
     def nearest(self, rows: NDArray[np.intp], k: int) -> tuple[IntArray, FloatArray]:
         """Search again for some points: indices and squared distances, (m, k)."""
@@ -280,7 +291,32 @@ class PointSet:
         return self.index.query(self.coordinates[rows], k)
 
 
-def by_columns(coordinates: FloatArray) -> FloatArray | None:
-    """Return contiguous columns, (n, M), or None if n is too large to measure distances again."""
-    few = coordinates.shape[1] <= MEASURED_COLUMNS
-    return np.asarray(np.ascontiguousarray(coordinates.T)) if few else None
+#: Most columns for which the tree is built: boxes in more columns hold little but empty space.
+TREE_COLUMNS = 64
+#: The most points in the smallest nodes of the order: the cells of the multilevel solver.
+CELL = 8
+
+
+def tree_order(points: FloatArray, engine: Engine) -> NDArray[np.intp]:
+    """Return the permutation that puts points, (M, n), into tree order: near in space and memory."""
+    # In many columns a tree has little locality to give.
+    columns = np.ascontiguousarray(points[:, :TREE_COLUMNS].T)
+    return engine.order(columns, levels_to(len(points), CELL))
+
+
+def tree_of(coordinates: FloatArray, distance: Distance) -> Tree | None:
+    """Return the tree of points in its order, if distances are Euclidean and columns few."""
+    if distance.metric != "euclidean" or coordinates.shape[1] > TREE_COLUMNS:
+        return None
+    return Tree.over(frozen(np.ascontiguousarray(coordinates.T)), distance.period)
+
+
+def faster(
+    index: NeighborIndex, tree: Tree, engine: Engine, credit: Credit
+) -> tuple[NeighborIndex, Credit]:
+    """Return the engine's own index where SciPy's k-d tree was chosen, and the engine has one."""
+    own = engine.nearest(tree)
+    if own is None or not isinstance(index, (TreeIndex, PeriodicIndex)):
+        return index, credit
+    found = replace(index, inner=own) if isinstance(index, PeriodicIndex) else own
+    return found, credit_of(own, "search engine")

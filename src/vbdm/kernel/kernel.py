@@ -37,6 +37,9 @@ class Kernel:
         The scaled squared distance s beyond which h was set to 0.
     one_way_share : float
         Weight of a pair (i, j) when j is among i's neighbours but not the other way round.
+    by_reach : bool
+        Whether the pairs are all those within reach; otherwise they are those in lists of nearest
+        neighbours.
     """
 
     graph: NeighborGraph
@@ -48,6 +51,7 @@ class Kernel:
     leave_one_out: bool = False
     cutoff: float = np.inf
     one_way_share: float = 0.5
+    by_reach: bool = False
 
     @cached_property
     def row_sums(self) -> FloatArray:
@@ -80,12 +84,31 @@ class Kernel:
         """Return the moments of the shape, cut where the kernel is."""
         return self.shape.moments(dim, self.cutoff)
 
+    @property
+    def n_neighbors(self) -> int:
+        """Length k of the lists, the point itself included; by reach, the mean number of pairs."""
+        if not self.by_reach:
+            return self.graph.n_neighbors
+        return round(float(self.weights.listed.nnz / self.graph.n_points))
+
+    @property
+    def precision(self) -> str:
+        """How the values are stored: "single" or "double"."""
+        return "single" if self.weights.listed.data.dtype == np.float32 else "double"
+
     def without_lists(self) -> Kernel:
         """Return the kernel on a graph without its lists, which are no longer needed."""
         return replace(self, graph=self.graph.released())
 
     def at(self, epsilon: float, graph: NeighborGraph | None = None) -> Kernel:
-        """Evaluate the same kernel at another ε, on the same or another graph of the points."""
+        """Evaluate the same kernel at another ε; if by lists, on this or another graph."""
+        if self.by_reach:
+            from .within_reach import kernel_within_reach
+
+            return kernel_within_reach(
+                self.graph, self.bandwidth, epsilon, self.shape, cutoff=self.cutoff,
+                leave_one_out=self.leave_one_out, precision=self.precision,
+            )  # fmt: skip
         return evaluate_kernel(
             graph or self.graph, self.bandwidth, epsilon, self.shape,
             leave_one_out=self.leave_one_out, cutoff=self.cutoff, one_way_share=self.one_way_share,

@@ -10,7 +10,7 @@ factors are kept, and applied to vectors.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
 from ..base.arrays import FloatArray, IntArray
-from ..base.threads import for_each, in_order, slices
+from ..base.threads import in_order
+from ..engines.engine import Engine
+from ..engines.scipy_engine import ScipyEngine
 from ..graph.neighbor_graph import ListedRows, NeighborGraph
 from ..graph.one_way import OneWay, one_way_places
 
@@ -38,6 +40,8 @@ class PairMatrix:
         Factors of rows and columns; None if they are 1.
     power : int
         Power to which the stored numbers are raised when they are used.
+    engine : Engine
+        Who multiplies.
     """
 
     listed: Any
@@ -45,6 +49,7 @@ class PairMatrix:
     left: FloatArray | None = None
     right: FloatArray | None = None
     power: int = 1
+    engine: Engine = field(default_factory=ScipyEngine)
 
     @classmethod
     def evaluated(
@@ -98,7 +103,9 @@ class PairMatrix:
     def parts(self) -> list[Any]:
         """Matrices whose sum, with `factor` on both sides, is this one."""
         stored = [self.listed] if self.returned is None else [self.listed, self.returned]
-        return stored if self.power == 1 else [part.power(self.power) for part in stored]
+        if self.power == 1:
+            return stored
+        return [part.astype(np.float64).power(self.power) for part in stored]
 
     @property
     def factor(self) -> FloatArray:
@@ -111,22 +118,25 @@ class PairMatrix:
 
     def product(self, f: FloatArray, power: int = 1) -> FloatArray:
         """Return the product with vectors (M,) or (M, m), all entries raised to a power first."""
-        left, right = power_of(self.left, power, f), power_of(self.right, power, f)
-        inside = np.ascontiguousarray(f if right is None else right * f)
-        result = np.empty(f.shape)
-
-        def work(rows: slice) -> None:
-            product = some_rows(self.listed, rows, self.power * power) @ inside
-            if self.returned is not None:
-                product += some_rows(self.returned, rows, self.power * power) @ inside
-            np.multiply(product, 1.0 if left is None else left[rows], out=result[rows])
-
-        for_each(work, slices(len(f), size=rows_per_product(len(f))))
-        return result
+        block = np.ascontiguousarray(f.reshape(len(f), -1), dtype=np.float64)
+        left, right = power_of(self.left, power), power_of(self.right, power)
+        total = self.power * power
+        result = self.engine.multiply(self.listed, block, left, right, total)
+        if self.returned is not None:
+            result += self.engine.multiply(self.returned, block, left, right, total)
+        return result.reshape(f.shape)
 
     def row_sums(self, power: int = 1) -> FloatArray:
         """Return the sum of each row, (M,), all entries raised to a power first."""
         return self.product(np.ones(self.n_points), power)
+
+    def pairs_per_row(self) -> NDArray[np.intp]:
+        """Return the number of stored pairs of each row with other points, (M,)."""
+        count = np.zeros(self.n_points, dtype=np.intp)
+        for part in (self.listed, self.returned):
+            if part is not None:
+                count += np.diff(part.indptr) - (part.diagonal() != 0)
+        return count
 
     def scaled(self, left: FloatArray, right: FloatArray) -> PairMatrix:
         """Return diag(left) · self · diag(right); the entries are shared, not copied."""
@@ -142,8 +152,8 @@ class PairMatrix:
 
     def merged(self) -> Any:
         """Return one canonical CSR matrix in the order inside; this copies all entries."""
-        parts = self.parts
-        matrix = parts[0].copy() if len(parts) == 1 else parts[0] + parts[1]
+        parts = [part.astype(np.float64) for part in self.parts]
+        matrix = parts[0] if len(parts) == 1 else parts[0] + parts[1]
         matrix.sum_duplicates()
         if self.left is not None:
             matrix = diags_array(self.left) @ matrix
@@ -168,36 +178,6 @@ def rows_at(matrix: PairMatrix, rows: NDArray[np.intp]) -> Any:
     return diags_array(left * np.ones(len(rows))) @ total @ diags_array(right)
 
 
-def rows_per_product(n_rows: int) -> int:
-    """Return how many rows to multiply at a time: enough to outweigh making a matrix of them."""
-    return min(max(n_rows // 16, 4096), 32_768)
-
-
-def row_product(matrix: Any, block: FloatArray) -> FloatArray:
-    """Return a CSR matrix times vectors (M, m), computed on all cores."""
-    result = np.empty((matrix.shape[0], block.shape[1]))
-
-    def work(rows: slice) -> None:
-        result[rows] = some_rows(matrix, rows) @ block
-
-    for_each(work, slices(len(result), size=rows_per_product(len(result))))
-    return result
-
-
-def some_rows(matrix: Any, rows: slice, power: int = 1) -> Any:
-    """Return rows of a CSR matrix, entries raised to a power; a view, if the power is 1."""
-    pointer = matrix.indptr[rows.start : rows.stop + 1]
-    entries = slice(pointer[0], pointer[-1])
-    data = matrix.data[entries]
-    return csr_array(
-        (data if power == 1 else data**power, matrix.indices[entries], pointer - pointer[0]),
-        shape=(len(pointer) - 1, matrix.shape[1]),
-    )
-
-
-def power_of(factor: FloatArray | None, power: int, like: FloatArray) -> FloatArray | None:
-    """Return a diagonal factor to a power, shaped to multiply one vector or several."""
-    if factor is None:
-        return None
-    raised = factor if power == 1 else factor**power
-    return raised if like.ndim == 1 else raised[:, None]
+def power_of(factor: FloatArray | None, power: int) -> FloatArray | None:
+    """Return a diagonal factor to a power."""
+    return factor if factor is None or power == 1 else factor**power

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import diags_array
 
 from ..bandwidth.dimension import Dimension
@@ -85,8 +85,13 @@ class Operator:
 
     @property
     def n_neighbors(self) -> int:
-        """Number of neighbours k per point, the point itself included."""
-        return self.graph.n_neighbors
+        """Mean number of pairs per point; by lists, their length k, the point itself included."""
+        return self.kernel.n_neighbors
+
+    @property
+    def pairs(self) -> NDArray[np.intp]:
+        """Number of other points that the kernel joins each point to, (N,)."""
+        return self._to_caller(self.weights.pairs_per_row())
 
     @property
     def dim(self) -> float:
@@ -306,7 +311,7 @@ class Operator:
         """1/D, (M,), NaN where no neighbour is within reach."""
         return np.asarray(1 / np.where(self.degrees > 0, self.degrees, np.nan))
 
-    def _to_caller(self, values: FloatArray) -> FloatArray:
+    def _to_caller(self, values: NDArray[Any]) -> NDArray[Any]:
         return frozen(self.order.to_caller(values))
 
 

@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import connected_components
 from ..base.arrays import BoolArray, FloatArray, IntArray
 from ..base.errors import bad_input
 from ..base.threads import in_order, rows_that_fit, slices
-from ..kernel.pair_matrix import some_rows
+from ..engines.scipy_engine import some_rows
 from .solvers.multilevel.finest import parts_of
 from .solvers.pencil import Pencil
 

@@ -203,14 +203,6 @@ def search_all(
     return indices, None if sqdist is None else frozen(sqdist)
 
 
-def tree_order(points: FloatArray) -> NDArray[np.intp]:
-    """Return the permutation that a k-d tree gives the points: near in space, near in memory."""
-    # In many columns a tree has little locality to give, and building it takes long.
-    columns = points if points.shape[1] <= 32 else points[:, :32]
-    order: NDArray[np.intp] = cKDTree(columns, leafsize=8, compact_nodes=False).indices
-    return order
-
-
 def put_self_first(indices: IntArray, sqdist: FloatArray, first: int = 0) -> None:
     """Move each point to column 0 of its own row, in place; row 0 belongs to the point `first`.
 

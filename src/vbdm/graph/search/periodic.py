@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from ...base.arrays import FloatArray, IntArray
-from .exact import TreeIndex
+from .exact import NeighborIndex, TreeIndex
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class PeriodicIndex:
     from its image one period further on.
     """
 
-    inner: TreeIndex
+    inner: NeighborIndex
     period: FloatArray
     rows_per_call: int = 1024
     parallel: bool = True

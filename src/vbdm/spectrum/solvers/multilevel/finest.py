@@ -10,7 +10,9 @@ from scipy.sparse import csr_array, diags_array, vstack
 
 from ....base.arrays import FloatArray
 from ....base.threads import for_each, in_order, slices
-from ....kernel.pair_matrix import PairMatrix, row_product, some_rows
+from ....engines.engine import Engine
+from ....engines.scipy_engine import ScipyEngine, some_rows
+from ....kernel.pair_matrix import PairMatrix
 from .blocks import row_slices
 from .tree_cells import Labels
 
@@ -42,6 +44,11 @@ class Finest:
     restriction: Any
     averages: Any
 
+    @property
+    def engine(self) -> Engine:
+        """Who multiplies."""
+        return self.weights.engine if isinstance(self.weights, PairMatrix) else ScipyEngine()
+
     def stiffness(self, block: FloatArray) -> FloatArray:
         """Return (D - K) times a block of vectors."""
         product: FloatArray = self.weights @ block
@@ -54,7 +61,7 @@ class Finest:
 
     def averaged(self, coarse: FloatArray) -> FloatArray:
         """Return K times the piecewise constant function with these values on the cells."""
-        return row_product(self.averages, coarse)
+        return self.engine.multiply(self.averages, np.ascontiguousarray(coarse))
 
     def interpolated(self, coarse: FloatArray, values: FloatArray, mass: FloatArray) -> FloatArray:
         """Return approximate eigenvectors from those of the cells: one Jacobi step.

@@ -7,7 +7,7 @@ matrix small enough to be diagonalised.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,8 @@ from scipy.linalg import eigh
 from scipy.sparse import csr_array, diags_array
 
 from ....base.arrays import FloatArray
-from ....kernel.pair_matrix import row_product
+from ....engines.engine import Engine
+from ....engines.scipy_engine import ScipyEngine
 from .tree_cells import Cells, Labels
 
 #: Damping of Jacobi's method on the coarse levels, whose matrices average over few neighbours.
@@ -45,26 +46,33 @@ class Level:
     interpolation, restriction : csr_array or None
         Interpolation from the next coarser level to this one, rows summing to 1, and its
         transpose; None on the coarsest level.
+    engine : Engine
+        Who multiplies.
     """
 
     stiffness: Any
     diagonal: FloatArray
     interpolation: Any = None
     restriction: Any = None
+    engine: Engine = field(default_factory=ScipyEngine)
 
     @property
     def size(self) -> int:
         """Number of unknowns."""
         return len(self.diagonal)
 
+    def product(self, x: FloatArray) -> FloatArray:
+        """Return A x for a block of vectors."""
+        return self.engine.multiply(self.stiffness, np.ascontiguousarray(x))
+
     def smooth(self, x: FloatArray, residual: FloatArray) -> None:
         """Improve x by one damped Jacobi step on A x = residual, in place."""
-        x += (DAMPING / self.diagonal)[:, None] * (residual - row_product(self.stiffness, x))
+        x += (DAMPING / self.diagonal)[:, None] * (residual - self.product(x))
 
     def relaxed(self, x: FloatArray, values: FloatArray, mass: FloatArray) -> FloatArray:
         """Return approximate eigenvectors x after one damped Jacobi step on (A - θM) x = 0."""
         shifted = 1 - (mass / self.diagonal)[:, None] * values
-        step = row_product(self.stiffness, x) - mass[:, None] * x * values
+        step = self.product(x) - mass[:, None] * x * values
         step /= np.copysign(np.maximum(np.abs(shifted), 0.5), shifted)
         return np.asarray(x - (DAMPING / self.diagonal)[:, None] * step)
 
@@ -88,7 +96,9 @@ def graph_laplacian(links: Any) -> Any:
     return csr_array(diags_array(degrees) - links)
 
 
-def build_levels(stiffness: Any, mass: FloatArray, cells: Cells, coarsest: int) -> list[Level]:
+def build_levels(
+    stiffness: Any, mass: FloatArray, cells: Cells, coarsest: int, engine: Engine
+) -> list[Level]:
     """Coarsen until at most `coarsest` unknowns are left, or no further grouping of cells.
 
     This is smoothed aggregation: interpolations are constant on cells and then smoothed by a Jacobi
@@ -100,12 +110,12 @@ def build_levels(stiffness: Any, mass: FloatArray, cells: Cells, coarsest: int) 
         diagonal[diagonal <= 0] = 1.0
         n = len(diagonal)
         if n <= coarsest or cells.exhausted:
-            return [*levels, Level(stiffness, diagonal)]
+            return [*levels, Level(stiffness, diagonal, engine=engine)]
         crowded = n > SMALL and stiffness.nnz > CROWDED * n
         labels = cells.take(3 if crowded else 2, [stiffness], diagonal, mass)
         interpolation = smoothed(piecewise_constant(labels), stiffness, diagonal)
         restriction = csr_array(interpolation.T)
-        levels.append(Level(stiffness, diagonal, interpolation, restriction))
+        levels.append(Level(stiffness, diagonal, interpolation, restriction, engine))
         mass = restriction @ mass
         stiffness = graph_laplacian(-(restriction @ (stiffness @ interpolation)))
 
@@ -158,7 +168,7 @@ class Hierarchy:
             return self.correct_coarsest(residual, shifts)
         level = self.levels[depth]
         x = (DAMPING / level.diagonal)[:, None] * residual
-        remainder = level.restriction @ (residual - row_product(level.stiffness, x))
+        remainder = level.restriction @ (residual - level.product(x))
         x += level.interpolation @ self.correct(remainder, shifts, depth + 1)
         level.smooth(x, residual)
         return x

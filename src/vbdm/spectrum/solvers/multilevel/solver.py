@@ -14,7 +14,6 @@ from ....base.credit import Credit
 from ....base.errors import SolverError
 from ....base.references import LOBPCG
 from ....base.threads import one_blas_thread
-from ....kernel.pair_matrix import row_product
 from ..direct import Dense
 from ..pencil import EigenPairs, Pencil, PreparedSolver, Unprepared
 from .blocks import combination, rayleigh_ritz, remove_constant
@@ -110,7 +109,7 @@ class Multilevel:
         finest = Finest(pencil.weights, pencil.degrees, labels, restriction, averages)
         stiffness = graph_laplacian(restriction @ averages)
         room = max(self.coarsest, 8 * n)
-        levels = build_levels(stiffness, restriction @ pencil.mass, cells, room)
+        levels = build_levels(stiffness, restriction @ pencil.mass, cells, room, finest.engine)
         narrow = points_averaged(parts, factor, pencil.degrees) < NARROW
         return PreparedMultilevel(finest, levels, self.max_iterations, narrow)
 
@@ -271,7 +270,7 @@ def coarse_pairs(hierarchy: Hierarchy, n: int) -> tuple[FloatArray, FloatArray]:
         level, mass = hierarchy.levels[depth], hierarchy.masses[depth]
         finer = level.relaxed(level.interpolation @ vectors, values, mass)
         correct = partial(hierarchy.correct, depth=depth)
-        problem = Problem(partial(row_product, level.stiffness), mass, correct, level.diagonal)
+        problem = Problem(level.product, mass, correct, level.diagonal)
         block = ritz_block(problem.stiffness, mass, finer)
         n_active = max(1, len(block.values) - GUARDS)
         iterate(problem, block, n_active, n_active, COARSE_TOL, COARSE_STEPS)
