@@ -55,3 +55,13 @@ class Engine(Protocol):
         `matrix` is CSR, its entries are raised to the power one by one; `block`, (M, m), has
         contiguous rows; factors that are None are 1.
         """
+
+    def sums_over_cells(self, matrix: Any, factor: FloatArray, labels: IntArray) -> Any:
+        """Return diag(f) A diag(f) P as CSR, P giving each point the value of its cell."""
+
+    def pieces(self, matrix: Any, scale: FloatArray, least: float, few: int) -> NDArray[np.intp]:
+        """Return the first point of the connected piece of each point, (N,).
+
+        Points are linked where an entry exceeds `least` times the scales of both. The first `few`
+        links of each row are tried first: mostly they join all.
+        """

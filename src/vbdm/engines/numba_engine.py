@@ -7,10 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from ..base.arrays import FloatArray, IntArray
 from ..base.credit import Credit
-from ..base.threads import for_each, slices
+from ..base.threads import for_each, in_order, slices
 from .tree import ROWS_AT_ONCE, Reach, Tree
 
 #: Nodes of the upper levels are split one level after the other; below this one, each with all
@@ -85,6 +86,40 @@ class NumbaEngine:
 
         for_each(work, slices(len(result), size=ROWS_AT_ONCE))
         return result
+
+    def sums_over_cells(self, matrix: Any, factor: FloatArray, labels: IntArray) -> Any:
+        """Return diag(f) A diag(f) P as CSR, in single precision."""
+        from .compiled.cells import sum_over_cells
+
+        n_cells = int(labels.max()) + 1
+
+        def work(rows: slice) -> tuple[IntArray, NDArray[np.float32], IntArray]:
+            most = int(matrix.indptr[rows.stop] - matrix.indptr[rows.start])
+            columns, values = np.empty(most, dtype=np.int32), np.empty(most)
+            counts = np.empty(rows.stop - rows.start, dtype=np.int32)
+            found = sum_over_cells(
+                matrix.indptr, matrix.indices, matrix.data, factor, labels, rows.start, rows.stop,
+                np.full(n_cells, -1, dtype=np.int32), columns, values, counts,
+            )  # fmt: skip
+            return columns[:found].copy(), values[:found].astype(np.float32), counts
+
+        parts = list(in_order(work, slices(matrix.shape[0], size=4 * ROWS_AT_ONCE)))
+        columns, values, counts = (np.concatenate(part) for part in zip(*parts, strict=True))
+        short = np.int32 if len(columns) < 2**31 else np.int64
+        pointer = np.zeros(len(counts) + 1, dtype=short)
+        np.cumsum(counts, out=pointer[1:])
+        return csr_array((values, columns, pointer), shape=(matrix.shape[0], n_cells))
+
+    def pieces(self, matrix: Any, scale: FloatArray, least: float, few: int) -> NDArray[np.intp]:
+        """Return the first point of the piece of each point."""
+        from .compiled.cells import join, roots
+
+        parents = np.arange(matrix.shape[0])
+        for links in (few, matrix.nnz):
+            join(matrix.indptr, matrix.indices, matrix.data, scale, least, links, parents)
+            if roots(parents) == 1:
+                break
+        return parents
 
 
 def parts_of(reach: Reach) -> tuple[Any, ...]:

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from ..base.arrays import BoolArray, FloatArray, IntArray
+from ..base.arrays import BoolArray
 from ..base.errors import bad_input
-from ..base.threads import in_order, rows_that_fit, slices
-from ..engines.scipy_engine import some_rows
-from .solvers.multilevel.finest import parts_of
+from .solvers.multilevel.finest import engine_of, parts_of
 from .solvers.pencil import Pencil
 
 #: A link with K_ij / √(D_i D_j) below this changes no digit of the solution.
@@ -87,57 +82,25 @@ def find_pieces(pencil: Pencil, components: str, smallest: int) -> Pieces:
 
 
 def connected_pieces(pencil: Pencil) -> NDArray[np.intp]:
-    """Return the piece of each point, numbered from the largest.
-
-    The first pass looks at a few links of each point, which join most points. The second looks at
-    the links between different pieces, and is left out if there is one piece only. No copy of the
-    matrix is made.
-    """
+    """Return the piece of each point, numbered from the largest; no copy of the matrix is made."""
     matrices, factor = parts_of(pencil.weights)
     scale = np.sqrt(pencil.degrees) / factor
-    labels = np.arange(pencil.n_points, dtype=np.int32)
-    for few in (FEW_LINKS, None):
-        for matrix in matrices:
-            links = np.hstack(
-                list(
-                    in_order(partial(links_between, matrix, labels, scale, few), row_blocks(matrix))
-                )
-            )
-            labels = joined(labels, links)
-        if labels.max() == 0:
-            break
-    size = np.bincount(labels)
+    engine = engine_of(pencil.weights)
+    labels = engine.pieces(matrices[0], scale, ROUNDING, FEW_LINKS)
+    for matrix in matrices[1:]:
+        # Points of a piece are linked to its first point: this joins the pieces of both matrices.
+        other = engine.pieces(matrix, scale, ROUNDING, FEW_LINKS)
+        labels = joined_pieces(labels, other)
+    number = np.unique(labels, return_inverse=True)[1].reshape(-1)
+    size = np.bincount(number)
     rank = np.empty(len(size), dtype=np.intp)
     rank[np.argsort(-size, kind="stable")] = np.arange(len(size))
-    return np.asarray(rank[labels])
+    return np.asarray(rank[number])
 
 
-def row_blocks(matrix: Any) -> Iterator[slice]:
-    """Cut the rows of a matrix into blocks that fit the cache."""
-    return slices(matrix.shape[0], size=rows_that_fit(matrix.nnz, matrix.shape[0]))
-
-
-def links_between(
-    matrix: Any, labels: IntArray, scale: FloatArray, few: int | None, rows: slice
-) -> IntArray:
-    """Return the pairs of different labels, (2, m), that some rows join by more than rounding.
-
-    Only the first `few` links of each row are looked at; None: all.
-    """
-    part = some_rows(matrix, rows)
-    count = np.diff(part.indptr)
-    row = np.repeat(np.arange(rows.start, rows.stop), count)
-    wanted = labels[row] != labels[part.indices]
-    if few is not None:
-        wanted &= np.arange(len(row)) - np.repeat(part.indptr[:-1], count) < few
-    row, column, value = row[wanted], part.indices[wanted], part.data[wanted]
-    linked = value > ROUNDING * scale[row] * scale[column]
-    return np.stack([labels[row[linked]], labels[column[linked]]])
-
-
-def joined(labels: IntArray, links: IntArray) -> IntArray:
-    """Return the labels of the points after joining pairs of labels, numbered by first points."""
-    n = int(labels.max()) + 1
-    graph = coo_array((np.ones(links.shape[1], dtype=np.int8), tuple(links)), shape=(n, n))
-    parts = connected_components(graph, directed=False)[1]
-    return np.asarray(parts[labels], dtype=np.int32)
+def joined_pieces(first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the pieces after joining two partitions, each given by the first point of a piece."""
+    n, points = len(first), np.arange(len(first))
+    links = (np.ones(2 * n, dtype=np.int8), (np.tile(points, 2), np.concatenate([first, second])))
+    graph = coo_array(links, shape=(n, n))
+    return np.asarray(connected_components(graph, directed=False)[1], dtype=np.intp)

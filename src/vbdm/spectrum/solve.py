@@ -74,7 +74,8 @@ def pencil_of(operator: Operator) -> Pencil:
     # Euclidean one, points that are near in their columns need not be near: the graph has to do.
     graph = operator.graph
     points = graph.point_set.coordinates if graph.metric == "euclidean" else None
-    return Pencil(operator.weights, operator.degrees, mass, points)
+    sorted_points = graph.point_set.tree is not None
+    return Pencil(operator.weights, operator.degrees, mass, points, sorted_points)
 
 
 def in_caller_order(operator: Operator, pencil: Pencil, pieces: Pieces, modes: Modes) -> Spectrum:

@@ -27,12 +27,15 @@ class Pencil:
         The diagonals D and M.
     points : (N, n) array or None
         Points in the order of the rows, if known. They help a solver to coarsen; none needs them.
+    in_tree_order : bool
+        Whether the rows stand in the order of a k-d tree (`vbdm.engines.tree`).
     """
 
     weights: Any
     degrees: FloatArray
     mass: FloatArray
     points: FloatArray | None = None
+    in_tree_order: bool = False
 
     @property
     def n_points(self) -> int:

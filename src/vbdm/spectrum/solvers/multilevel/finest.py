@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, diags_array, vstack
+from scipy.sparse import csr_array
 
 from ....base.arrays import FloatArray
-from ....base.threads import for_each, in_order, slices
+from ....base.threads import for_each
 from ....engines.engine import Engine
-from ....engines.scipy_engine import ScipyEngine, some_rows
+from ....engines.scipy_engine import ScipyEngine
 from ....kernel.pair_matrix import PairMatrix
 from .blocks import row_slices
 from .tree_cells import Labels
@@ -47,7 +47,7 @@ class Finest:
     @property
     def engine(self) -> Engine:
         """Who multiplies."""
-        return self.weights.engine if isinstance(self.weights, PairMatrix) else ScipyEngine()
+        return engine_of(self.weights)
 
     def stiffness(self, block: FloatArray) -> FloatArray:
         """Return (D - K) times a block of vectors."""
@@ -94,16 +94,16 @@ class Finest:
         return heavy
 
 
-def averages_over(weights: Any, constants: Any) -> Any:
-    """Return K P, the sums of K over cells, one block of rows after the other, on all cores."""
+def engine_of(weights: Any) -> Engine:
+    """Return who multiplies with K: the engine of a `PairMatrix`, or SciPy."""
+    return weights.engine if isinstance(weights, PairMatrix) else ScipyEngine()
+
+
+def averages_over(weights: Any, labels: Labels) -> Any:
+    """Return K P, the sums of K over cells."""
     parts, factor = parts_of(weights)
-    columns = diags_array(factor) @ constants
-
-    def work(rows: slice) -> Any:
-        total = sum(some_rows(part, rows) @ columns for part in parts)
-        return diags_array(factor[rows]) @ total
-
-    return vstack(list(in_order(work, slices(len(factor), size=8192))), format="csr")
+    engine = engine_of(weights)
+    return sum(engine.sums_over_cells(part, factor, labels) for part in parts)
 
 
 def parts_of(weights: Any) -> tuple[list[Any], FloatArray]:

@@ -16,8 +16,8 @@ from scipy.sparse import csr_array, diags_array
 
 from ....base.arrays import FloatArray
 from ....engines.engine import Engine
-from ....engines.scipy_engine import ScipyEngine
-from .tree_cells import Cells, Labels
+from ....engines.scipy_engine import ScipyEngine, piecewise_constant
+from .tree_cells import Cells
 
 #: Damping of Jacobi's method on the coarse levels, whose matrices average over few neighbours.
 DAMPING = 2 / 3
@@ -75,13 +75,6 @@ class Level:
         step = self.product(x) - mass[:, None] * x * values
         step /= np.copysign(np.maximum(np.abs(shifted), 0.5), shifted)
         return np.asarray(x - (DAMPING / self.diagonal)[:, None] * step)
-
-
-def piecewise_constant(labels: Labels) -> Any:
-    """Return P, (N, n_cells), the matrix that gives each point the value of its cell."""
-    n = len(labels)
-    pointer = np.arange(n + 1, dtype=np.int32)
-    return csr_array((np.ones(n), labels, pointer), shape=(n, int(labels.max()) + 1))
 
 
 def graph_laplacian(links: Any) -> Any:

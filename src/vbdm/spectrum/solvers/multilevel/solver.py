@@ -14,11 +14,13 @@ from ....base.credit import Credit
 from ....base.errors import SolverError
 from ....base.references import LOBPCG
 from ....base.threads import one_blas_thread
+from ....engines.scipy_engine import piecewise_constant
+from ....graph.point_set import tree_order
 from ..direct import Dense
 from ..pencil import EigenPairs, Pencil, PreparedSolver, Unprepared
 from .blocks import combination, rayleigh_ritz, remove_constant
-from .finest import Finest, averages_over, parts_of
-from .hierarchy import Hierarchy, Level, build_levels, graph_laplacian, piecewise_constant
+from .finest import Finest, averages_over, engine_of, parts_of
+from .hierarchy import Hierarchy, Level, build_levels, graph_laplacian
 from .lobpcg import Block, Problem, Progress, iterate, ritz_block
 from .matching import graph_cells
 from .tree_cells import Cells, Labels, tree_cells
@@ -30,7 +32,9 @@ TREE_COLUMNS = 20
 #: all coarse modes up to STIFFENED times the last wanted θ are carried up, MOST_CARRIED at most.
 NARROW, STIFFENED, MOST_CARRIED = 16, 3.5, 150
 #: Accuracy asked for on the coarse levels, and the most steps there: they are a start, no more.
-COARSE_TOL, COARSE_STEPS = 1e-2, 3
+COARSE_TOL, COARSE_STEPS = 1e-2, 1
+#: Most steps on the points that put the vectors of a narrow kernel into order.
+NARROW_STEPS = 3
 
 
 @dataclass(frozen=True)
@@ -103,9 +107,8 @@ class Multilevel:
         square = factor**2
         cells = Cells(self.groupings(pencil, parts, factor), n_apart=max(100, 2 * n))
         labels = cells.take(1, parts, diagonal / square, pencil.mass / square)
-        constants = piecewise_constant(labels)
-        restriction = csr_array(constants.T)
-        averages = averages_over(pencil.weights, constants)
+        restriction = csr_array(piecewise_constant(labels).T)
+        averages = averages_over(pencil.weights, labels)
         finest = Finest(pencil.weights, pencil.degrees, labels, restriction, averages)
         stiffness = graph_laplacian(restriction @ averages)
         room = max(self.coarsest, 8 * n)
@@ -117,7 +120,10 @@ class Multilevel:
         """Find nested cells in the points or, without usable points, in the graph."""
         if pencil.points is None or pencil.points.shape[1] > TREE_COLUMNS:
             return graph_cells(parts, pencil.degrees, self.cell_size, factor)
-        return tree_cells(pencil.points, self.cell_size)
+        order = (
+            None if pencil.in_tree_order else tree_order(pencil.points, engine_of(pencil.weights))
+        )
+        return tree_cells(pencil.n_points, self.cell_size, order)
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,7 +195,7 @@ class PreparedMultilevel:
         if self.narrow:
             # The vectors are too rough to stand in the right order: improve all, then sort.
             whole = Block(combination(basis, mix), combination(images, mix), values)
-            iterate(problem, whole, len(values), len(values), COARSE_TOL, COARSE_STEPS)
+            iterate(problem, whole, len(values), len(values), COARSE_TOL, NARROW_STEPS)
             basis, images, values = [whole.vectors], [whole.images], whole.values
             order = np.argsort(values, kind="stable")
             values, mix = values[order], np.eye(len(order))[:, order]

@@ -13,17 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
-from scipy.spatial import cKDTree
 
 from ....base.arrays import BoolArray, FloatArray
 from ....base.threads import slices
+from ....engines.tree import levels_to, starts_of
 
 Labels = NDArray[np.int32]
 
@@ -73,45 +72,31 @@ class Cells:
         return tight
 
 
-def tree_cells(points: FloatArray, smallest: int) -> list[Labels]:
-    """Return groupings by the nodes of a k-d tree of at most 1, 2, 4, ... times `smallest` points.
+def tree_cells(n_points: int, smallest: int, order: NDArray[np.intp] | None = None) -> list[Labels]:
+    """Return groupings by the nodes of a k-d tree, the first of at most `smallest` points.
 
-    Notes
-    -----
-    The tree's own nodes are walked: with ties in a coordinate its halves are not equal, and cells
-    by arithmetic would straddle them.
+    Parameters
+    ----------
+    n_points : int
+        Number N of points.
+    smallest : int
+        The most points in a cell of the first grouping.
+    order : (N,) int array, optional
+        The points in tree order; None if they stand in it.
     """
-    tree = cKDTree(points, leafsize=smallest)
-    n_levels = max(1, int(np.log2(2 * len(points) / (smallest * FEWEST_CELLS))))
-    starts = node_starts(tree, [smallest << level for level in range(n_levels)])
-    sizes = np.diff(starts[0], append=len(points))
-    first = np.empty(len(points), dtype=np.int32)
-    first[tree.indices] = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+    level = levels_to(n_points, smallest)
+    sizes = np.diff(starts_of(n_points, level))
+    first = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+    if order is not None:
+        labels = np.empty_like(first)
+        labels[order] = first
+        first = labels
     above = [
-        (np.searchsorted(coarse, fine, side="right") - 1).astype(np.int32)
-        for fine, coarse in pairwise(starts)
+        np.arange(1 << finer, dtype=np.int32) >> 1
+        for finer in range(level, 0, -1)
+        if 1 << (finer - 1) >= FEWEST_CELLS
     ]
     return [first, *above]
-
-
-def node_starts(tree: Any, sizes: list[int]) -> list[NDArray[np.intp]]:
-    """Return, for each of the sizes, where the largest nodes of at most that many points begin."""
-    starts: list[list[int]] = [[] for _ in sizes]
-    # Each entry is a node, and the number of sizes for which no node above it was small enough.
-    stack = [(tree.tree, len(sizes))]
-    while stack:
-        node, level = stack.pop()
-        size = node.end_idx - node.start_idx
-        is_leaf = node.split_dim == -1
-        while level > 0 and (is_leaf or size <= sizes[level - 1]):
-            level -= 1
-            # The tree cannot split equal points: a leaf with too many of them is sliced.
-            starts[level].extend(range(node.start_idx, node.end_idx, sizes[level]))
-        if level > 0:
-            # The lesser child is popped first, so that the starts come out sorted.
-            stack.append((node.greater, level))
-            stack.append((node.lesser, level))
-    return [np.asarray(level) for level in starts]
 
 
 def tightened(

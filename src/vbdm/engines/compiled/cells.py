@@ -1,0 +1,104 @@
+"""Sums over cells of points, and connected pieces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .compile import compiled
+
+
+@compiled
+def sum_over_cells(
+    pointer: Any,
+    columns: Any,
+    values: Any,
+    factor: Any,
+    labels: Any,
+    first: int,
+    last: int,
+    place: Any,
+    out_columns: Any,
+    out_values: Any,
+    counts: Any,
+) -> int:
+    """Write rows first, ..., last - 1 of diag(f) A diag(f) P: sums of a matrix over cells of columns.
+
+    Parameters
+    ----------
+    pointer, columns, values
+        The CSR matrix A.
+    factor, labels : (N,) arrays
+        f, and the cell of each point.
+    first, last : int
+        The wanted rows.
+    place : (n_cells,) int array
+        Room, filled with -1; it comes back so.
+    out_columns, out_values, counts : arrays
+        The rows, one after the other, and the number of entries in each.
+
+    Returns
+    -------
+    int
+        Number of entries written.
+    """
+    at = 0
+    for i in range(first, last):
+        begin = at
+        for p in range(pointer[i], pointer[i + 1]):
+            j = columns[p]
+            cell = labels[j]
+            value = factor[i] * values[p] * factor[j]
+            if place[cell] < 0:
+                place[cell] = at
+                out_columns[at] = cell
+                out_values[at] = value
+                at += 1
+            else:
+                out_values[place[cell]] += value
+        for p in range(begin, at):
+            place[out_columns[p]] = -1
+        counts[i - first] = at - begin
+    return at
+
+
+@compiled
+def root_of(parents: Any, i: int) -> int:
+    """Return the first point of the piece of i; the way there is halved."""
+    while parents[i] != i:
+        parents[i] = parents[parents[i]]
+        i = parents[i]
+    return i
+
+
+@compiled
+def join(
+    pointer: Any, columns: Any, values: Any, scale: Any, least: float, few: int, parents: Any
+) -> None:
+    """Join the pieces of points that are linked: by more than `least` times both their scales.
+
+    Only the first `few` links of each row are looked at. `parents` holds for each point another one
+    of its piece with a lower number, or itself.
+    """
+    for i in range(len(parents)):
+        own = root_of(parents, i)
+        stop = min(pointer[i + 1], pointer[i] + few)
+        for p in range(pointer[i], stop):
+            j = columns[p]
+            if parents[j] == own or not values[p] > least * scale[i] * scale[j]:
+                continue
+            other = root_of(parents, j)
+            if other < own:
+                parents[own] = other
+                own = other
+            elif other > own:
+                parents[other] = own
+
+
+@compiled
+def roots(parents: Any) -> int:
+    """Give every point the first point of its piece; return the number of pieces."""
+    count = 0
+    for i in range(len(parents)):
+        parents[i] = parents[parents[i]]
+        count += parents[i] == i
+    return count
