@@ -11,7 +11,7 @@ from ..base.errors import bad_input
 from ..base.shapes import Gaussian
 from ..base.threads import for_each
 from ..graph.neighbor_graph import ListedRows, NeighborGraph
-from ..graph.one_way import symmetric_row_sums
+from ..graph.one_way import mean_row_sums
 from ..graph.point_set import Order
 from .bandwidth import Bandwidth
 from .scaled import scaled
@@ -90,7 +90,7 @@ def pilot_density(
             values[:, 0] = 0.0
         return values
 
-    sums = np.maximum(symmetric_row_sums(graph, evaluate, PILOT_SHARE), 1.0)
+    sums = np.maximum(mean_row_sums(graph, evaluate), 1.0)
     volume = shape.moments(dim).m0 * (PILOT_EPSILON * bandwidth.squared) ** (dim / 2)
     return density_from(sums, volume, graph.order, leave_one_out)
 

@@ -155,12 +155,15 @@ def longer_rows(
     n = len(rows.index)
     tail = rows.index[:0] if rows.tail is None else rows.tail.index
     index, points = np.concatenate([rows.index, tail]), graph.point_set.indexed(k)
+    # Points that follow each other inside are near each other, and searched faster one by one.
+    ranked = np.argsort(index)
 
     def search(part: slice) -> tuple[NDArray[np.integer], FloatArray]:
-        return points.nearest(index[part], k)
+        return points.nearest(index[ranked[part]], k)
 
     found = in_order(search, slices(len(index), size=512))
-    indices, sqdist = (np.concatenate(part) for part in zip(*found, strict=True))
+    places = np.argsort(ranked)
+    indices, sqdist = (np.concatenate(part)[places] for part in zip(*found, strict=True))
     longer = scale_rows(index[:n], indices[:n], sqdist[:n], bandwidth)
     if rows.tail is None:
         return longer

@@ -60,9 +60,9 @@ class NumbaEngine:
         """Return the pairs of the points of some leaves."""
         from .compiled.pairs import write_within
 
-        neighbors, scaled = np.empty(n_pairs, dtype=np.int32), np.empty(n_pairs)
+        neighbors, scaled = np.empty(n_pairs + 1, dtype=np.int32), np.empty(n_pairs + 1)
         write_within(*parts_of(reach), leaves.start, leaves.stop, neighbors, scaled)
-        return neighbors, scaled
+        return neighbors[:-1], scaled[:-1]
 
     def multiply(
         self,
@@ -148,7 +148,7 @@ class CompiledIndex:
         tree = self.tree
         indices, sqdist = np.empty((len(points), k), dtype=np.int32), np.empty((len(points), k))
         queries = np.ascontiguousarray(points)
-        nearest(
-            tree.columns, tree.low, tree.high, tree.period, tree.depth, queries, k, indices, sqdist
-        )
+        # Leaves of twice the size are best here: each costs a look at its box.
+        depth = max(0, tree.depth - 1)
+        nearest(tree.columns, tree.low, tree.high, tree.period, depth, queries, k, indices, sqdist)
         return indices, sqdist

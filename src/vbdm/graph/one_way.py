@@ -74,10 +74,8 @@ def one_way_places(
     return row[~mutual], column[~mutual]
 
 
-def symmetric_row_sums(
-    graph: NeighborGraph, evaluate: Callable[[ListedRows], FloatArray], share: float
-) -> FloatArray:
-    """Return the row sums of a symmetric matrix on the listed pairs, without building it.
+def mean_row_sums(graph: NeighborGraph, evaluate: Callable[[ListedRows], FloatArray]) -> FloatArray:
+    """Return the row sums of (K + Kᵀ)/2, K being known on the listed pairs, without building it.
 
     Parameters
     ----------
@@ -85,25 +83,26 @@ def symmetric_row_sums(
         The pairs; each point counts as often as it occurs.
     evaluate : callable
         Returns the values (m, k) of a block of the lists.
-    share : float
-        Weight of a one-way pair: 1/2 is that of (K + Kᵀ)/2.
+
+    Notes
+    -----
+    Half of each value goes to the row that lists the pair, half to the other: so a pair in both
+    lists counts whole, and a one-way pair counts half, for both its ends.
     """
     graph = graph.with_lists()
     sums, counts = np.zeros(graph.n_points), graph.order.counts
 
-    def work(rows: slice) -> tuple[FloatArray, OneWay]:
+    def work(rows: slice) -> tuple[NDArray[np.intp], FloatArray, FloatArray]:
         block = graph.block(rows)
         values = evaluate(block)
-        row, column = one_way_places(graph, block, values > 0)
-        one_way = OneWay.taken(block, row, column, share * values[row, column])
-        values[row, column] = one_way.values
+        values *= 0.5
+        often = values if counts is None else values * counts[block.neighbors]
         if counts is not None:
-            values *= counts[block.neighbors]
-        return values.sum(axis=1), one_way
+            values *= counts[rows, None]
+        return block.neighbors.reshape(-1), values.reshape(-1), often.sum(axis=1)
 
     blocks = graph.row_blocks()
-    for rows, (own, one_way) in zip(blocks, in_order(work, blocks), strict=True):
+    for rows, (neighbors, values, own) in zip(blocks, in_order(work, blocks), strict=True):
+        np.add.at(sums, neighbors, values)
         sums[rows] += own
-        often = 1.0 if counts is None else counts[one_way.owner]
-        np.add.at(sums, one_way.target, often * one_way.values)
     return sums

@@ -21,7 +21,7 @@ def sum_over_cells(
     out_values: Any,
     counts: Any,
 ) -> int:
-    """Write rows first, ..., last - 1 of diag(f) A diag(f) P: sums of a matrix over cells of columns.
+    """Write rows first, ..., last - 1 of diag(f) A diag(f) P: sums over cells of columns.
 
     Parameters
     ----------

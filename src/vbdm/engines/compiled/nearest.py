@@ -42,42 +42,42 @@ def select(values: Any, numbers: Any, count: int, k: int) -> None:
 
 
 @compiled
-def sort(values: Any, numbers: Any, count: int) -> None:
-    """Sort pairs: quicksort, and insertion for short stretches."""
-    stack = np.empty(128, np.int64)
-    stack[0], stack[1] = 0, count - 1
-    top = 2
-    while top > 0:
-        top -= 2
-        low, high = stack[top], stack[top + 1]
-        while high - low > 12:
-            a, m = values[(low + high) // 2], numbers[(low + high) // 2]
-            i, j = low, high
-            while i <= j:
-                while before(values[i], numbers[i], a, m):
-                    i += 1
-                while before(a, m, values[j], numbers[j]):
-                    j -= 1
-                if i <= j:
-                    values[i], values[j] = values[j], values[i]
-                    numbers[i], numbers[j] = numbers[j], numbers[i]
-                    i += 1
-                    j -= 1
-            # The longer part waits on the stack, so that the stack stays short.
-            if j - low > high - i:
-                stack[top], stack[top + 1] = low, j
-                low = i
-            else:
-                stack[top], stack[top + 1] = i, high
-                high = j
-            top += 2
-        for i in range(low + 1, high + 1):
-            a, m = values[i], numbers[i]
-            j = i - 1
-            while j >= low and before(a, m, values[j], numbers[j]):
-                values[j + 1], numbers[j + 1] = values[j], numbers[j]
-                j -= 1
-            values[j + 1], numbers[j + 1] = a, m
+def sort_first(
+    values: Any, numbers: Any, count: int, k: int, ends: Any, out_values: Any, out_numbers: Any
+) -> None:
+    """Write the k first of `count` pairs, sorted, in front of the output; k <= count.
+
+    Pairs are put into bins of equal width, one or two in each, and then sorted by insertion, which
+    moves each of them within its bin only. `ends` is room for one number per bin.
+    """
+    largest = 0.0
+    for p in range(count):
+        largest = max(largest, values[p])
+    scale = (len(ends) - 1) / largest if largest > 0 else 0.0
+    ends[:] = 0
+    for p in range(count):
+        ends[int(values[p] * scale)] += 1
+    total = 0
+    for b in range(len(ends)):
+        total, ends[b] = total + ends[b], total
+    for p in range(count):
+        b = int(values[p] * scale)
+        out_values[ends[b]], out_numbers[ends[b]] = values[p], numbers[p]
+        ends[b] += 1
+    # After the scatter each entry is the end of its bin: what follows the bin of the k-th pair is
+    # not among the first.
+    kept = 0
+    for b in range(len(ends)):
+        kept = ends[b]
+        if kept >= k:
+            break
+    for p in range(1, kept):
+        a, m = out_values[p], out_numbers[p]
+        j = p - 1
+        while j >= 0 and before(a, m, out_values[j], out_numbers[j]):
+            out_values[j + 1], out_numbers[j + 1] = out_values[j], out_numbers[j]
+            j -= 1
+        out_values[j + 1], out_numbers[j + 1] = a, m
 
 
 @compiled
@@ -100,6 +100,8 @@ def nearest(
     n, first = columns.shape[1], (1 << depth) - 1
     room = 4 * k + 64
     values, numbers = np.empty(room), np.empty(room, np.int32)
+    sorted_values, sorted_numbers = np.empty(room), np.empty(room, np.int32)
+    ends = np.empty(k + 1, np.int64)
     distance = np.empty(2 + (n >> depth))
     nodes, gaps = np.empty(depth + 2, np.int64), np.empty(depth + 2)
     bound = np.inf
@@ -122,10 +124,10 @@ def nearest(
                 leaf = node - first
                 start, stop = (leaf * n) >> depth, ((leaf + 1) * n) >> depth
                 measure(point, columns, period, start, stop, distance)
+                # Every candidate is written down, and overwritten by the next if it is too far.
                 for j in range(start, stop):
-                    if distance[j - start] <= bound:
-                        values[count], numbers[count] = distance[j - start], j
-                        count += 1
+                    values[count], numbers[count] = distance[j - start], j
+                    count += distance[j - start] <= bound
                 if count > room - len(distance):
                     select(values, numbers, count, k)
                     count = k
@@ -139,8 +141,7 @@ def nearest(
                 nodes[top], gaps[top] = 4 * node + 3 - near, max(left, right)
                 nodes[top + 1], gaps[top + 1] = near, min(left, right)
                 top += 2
-        select(values, numbers, count, k)
-        sort(values, numbers, k)
-        bound = values[k - 1]
+        sort_first(values, numbers, count, k, ends, sorted_values, sorted_numbers)
+        bound = sorted_values[k - 1]
         for p in range(k):
-            indices[q, p], sqdist[q, p] = numbers[p], values[p]
+            indices[q, p], sqdist[q, p] = sorted_numbers[p], sorted_values[p]

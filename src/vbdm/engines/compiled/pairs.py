@@ -95,7 +95,8 @@ def write_within(
 ) -> int:
     """Write the pairs of some leaves, row by row: numbers of the others, and |x-y|²/(ρ(x) ρ(y)).
 
-    Returns how many were written; columns are in ascending order.
+    Returns how many were written; columns are in ascending order. The output needs room for one
+    pair more.
     """
     n = columns.shape[1]
     leaves = 1 << depth
@@ -105,7 +106,7 @@ def write_within(
     for leaf in range(first, last):
         m = leaves_within(low, high, widest, period, depth, cut, leaf, found)
         for i in range((leaf * n) >> depth, ((leaf + 1) * n) >> depth):
-            own = rho[i]
+            own, begin = rho[i], at
             for c in range(len(point)):
                 point[c] = columns[c, i]
             for q in range(m):
@@ -114,10 +115,13 @@ def write_within(
                     continue
                 start, stop = (found[q] * n) >> depth, ((found[q] + 1) * n) >> depth
                 measure(point, columns, period, start, stop, distance)
+                # Every candidate is written down, and overwritten by the next if it is out of reach:
+                # a branch would be mispredicted half of the time.
                 for j in range(start, stop):
-                    product = own * rho[j]
-                    if distance[j - start] < cut * product and (with_self or i != j):
-                        neighbors[at] = j
-                        scaled[at] = distance[j - start] / product
-                        at += 1
+                    neighbors[at] = j
+                    scaled[at] = distance[j - start]
+                    hit = distance[j - start] < cut * (own * rho[j])
+                    at += hit and (with_self or i != j)
+            for p in range(begin, at):
+                scaled[p] /= own * rho[neighbors[p]]
     return at
