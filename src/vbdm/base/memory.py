@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import sys
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from .checks import check_count
 from .errors import OutOfMemoryError
@@ -116,3 +120,23 @@ def free_in_group(folder: str = "/sys/fs/cgroup") -> int | None:
 def refuse_pairs(n_points: int, n_pairs: int, n_columns: int) -> None:
     """Raise before the pairs within reach are stored, if they and the spectrum would not fit."""
     refuse_if_too_large(n_points, max(1, -(-n_pairs // n_points)), n_columns)
+
+
+def give_back() -> None:
+    """Give memory that was freed back to the system, where the C library keeps it (Linux).
+
+    Blocks that threads worked on are too small to go back by themselves, and would count at the
+    peak.
+    """
+    trim = getattr(c_library(), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
+
+
+@cache
+def c_library() -> Any:
+    """Return the C library of this process, or None where there is none to be found."""
+    try:
+        return ctypes.CDLL(None) if sys.platform == "linux" else None
+    except OSError:
+        return None

@@ -58,10 +58,15 @@ def next_limit(largest: float, highest: float, limiter: Limiter) -> Limit:
     return Limit(largest, min(limiter.kappa * largest, highest), highest)
 
 
+#: Relative step at which Newton's iteration ends: its error is then the square of this.
+SETTLED = 1e-9
+
+
 def exponential_rates(
-    energies: FloatArray,
-    masses: FloatArray,
+    vectors: FloatArray,
     theta: FloatArray,
+    degrees: FloatArray,
+    mass: FloatArray,
     rates: FloatArray,
     highest: float,
     limiter: Limiter,
@@ -70,12 +75,12 @@ def exponential_rates(
 
     Parameters
     ----------
-    energies : (n,) array
-        u'(D - K)u for each pair.
-    masses : (M, n) array
-        D_i u_ij².
+    vectors : (M, n) array
+        Eigenvectors u of the pencil, by columns.
     theta : (n,) array
-        Eigenvalues θ_j of the pencil; each sets the cut of its pair.
+        Its eigenvalues θ_j; each sets the cut of its pair.
+    degrees, mass : (M,) arrays
+        D, and the mass of the pencil: the energies are u'(D - K)u = θ u'Mu.
     rates : (M,) array
         Local rates r_i.
     highest : float
@@ -98,19 +103,25 @@ def exponential_rates(
     def solve(j: int) -> float:
         if theta[j] <= 0:
             return 0.0
-        mass = np.ascontiguousarray(masses[:, j])
-        total = mass.sum()
-        if energies[j] >= total:
+        square = np.square(vectors[:, j])
+        energy, weight = theta[j] * np.dot(mass, square), degrees * square
+        if energy >= weight.sum():
             return np.nan
         slowest = np.maximum(rates, min(limiter.kappa * theta[j], highest))
-        value = energies[j] / np.dot(mass, 1 / slowest)
-        for _ in range(50):
-            decay = np.exp(-value / slowest)
-            step = (energies[j] - total + np.dot(mass, decay)) / np.dot(mass, decay / slowest)
-            value += step
-            if abs(step) <= 1e-13 * value:
-                break
-        return float(value)
+        return newton(energy, weight, 1 / slowest)
 
     with one_blas_thread():
         return np.array(list(in_order(solve, range(len(theta)))))
+
+
+def newton(energy: float, weight: FloatArray, times: FloatArray) -> float:
+    """Return the λ at which Σ weight (1 - exp(-λ times)) equals the energy."""
+    value = energy / np.dot(weight, times)
+    for _ in range(50):
+        # 1 - e^(-λ/r) must not be a difference: where r is large, it would be rounding alone.
+        lost = -np.expm1(-value * times)
+        step = (energy - np.dot(weight, lost)) / np.dot(weight, (1 - lost) * times)
+        value += step
+        if abs(step) <= SETTLED * value:
+            break
+    return float(value)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import BoolArray, FloatArray
+from ..base.threads import slices
 from ..operator.operator import Operator
 from ..settings.method import Limiter
 from .finite_sample import energy_extent, expected_share, local_energy
@@ -21,6 +22,8 @@ ROUGH = 1e-2
 THIN = 6.0
 #: Modes solved for beyond the wanted ones: sorting by rate may move them into the list.
 MARGIN = 3
+#: Modes whose energies are computed at a time: each takes several arrays as long as the points.
+MODES_AT_ONCE = 7
 #: The most further modes that are solved for to replace those that are left out.
 SPARE = 6
 
@@ -47,8 +50,8 @@ class Modes:
         The finite-sample correction: the factor λ̂/λ by which the rates were divided.
     extent : (n,) array
         Extent of each mode: the number of kernels' worth of points that hold its energy.
-    products : (M, n) array
-        K u.
+    residuals : (n,) array
+        Norms of the residuals, as in `Pencil.residuals`.
     left_out : (m,) array
         Rates of modes that sat on unresolved points and are not in the list.
     set_aside : (m,) array
@@ -63,7 +66,7 @@ class Modes:
     pairs: EigenPairs
     share: FloatArray = field(default_factory=lambda: np.ones(0))
     extent: FloatArray = field(default_factory=lambda: np.ones(0))
-    products: FloatArray = field(default_factory=lambda: np.ones((0, 0)))
+    residuals: FloatArray = field(default_factory=lambda: np.ones(0))
     left_out: FloatArray = field(default_factory=lambda: np.ones(0))
     set_aside: FloatArray = field(default_factory=lambda: np.ones(0))
 
@@ -90,7 +93,7 @@ def solve_modes(
             rates=pairs.values, theta=pairs.values, vectors=pairs.vectors, mass=pencil.mass,
             limit=None, pairs=pairs,
         )  # fmt: skip
-        return corrected(operator, modes)
+        return corrected(operator, pencil, modes)
     most = min(max(n, limiter.n_reference + pieces.n_solved) + MARGIN + SPARE, pencil.n_points)
     parts = prepare_pieces(pencil, pieces, most, solver)
     # θ and rates may be ordered differently: solve for a few more, sort by rate, then cut the list.
@@ -101,7 +104,7 @@ def solve_modes(
             operator, limiter, limit, pencil, parts, pieces, accurate, sought, tol, start
         )
         settled = modes.theta[min(accurate, len(modes.theta)) - 1]
-        modes = corrected(operator, modes)
+        modes = corrected(operator, pencil, modes)
         lost = on_unresolved_points(operator, modes, limit)
         if sought - lost.sum() < n and sought == most:
             lost[:] = False  # too many to replace: they stay in the list, with a warning
@@ -141,7 +144,8 @@ def find_limit(
         # Small pieces may have fewer modes than `n_reference`.
         reference = float(values[: limiter.n_reference][-1])
         limit = next_limit(reference, limit.highest, limiter)
-    return limit, solved
+    # The next solve starts from what these left, not from their vectors.
+    return limit, [replace(pairs, vectors=pairs.vectors[:0].copy()) for pairs in solved]
 
 
 def solve_limited(
@@ -165,9 +169,9 @@ def solve_limited(
     mass = pencil.degrees * limit.time(local)
     solved = solve_pieces(parts, pieces, mass, accurate, tol, start, sought - accurate)
     pairs = merged(parts, pieces, solved, sought)
-    weights = pencil.degrees[:, None] * pairs.vectors**2
-    energies = pairs.values * (mass @ pairs.vectors**2)
-    rates = exponential_rates(energies, weights, pairs.values, local, limit.highest, limiter)
+    rates = exponential_rates(
+        pairs.vectors, pairs.values, pencil.degrees, mass, local, limit.highest, limiter
+    )
     modes = Modes(
         rates=rates, theta=pairs.values, vectors=pairs.vectors, mass=mass, limit=limit, pairs=pairs
     )
@@ -181,9 +185,9 @@ def on_unresolved_points(operator: Operator, modes: Modes, limit: Limit) -> Bool
     of their own. True modes may be largest at such points, too, but their energy spreads. Only
     modes slower than the reference are judged: the limit was not made for the others.
     """
-    held = 1 / operator.steps < limit.cut
-    square = modes.vectors**2
-    share = square[held].sum(axis=0) / square.sum(axis=0)
+    held = np.flatnonzero(1 / operator.steps < limit.cut)
+    total = np.einsum("ij,ij->j", modes.vectors, modes.vectors)
+    share = np.square(modes.vectors[held]).sum(axis=0) / total
     return np.asarray(
         (share > 0.5) & (modes.extent < THIN) & (modes.theta > 0) & (modes.theta <= limit.reference)
     )
@@ -195,24 +199,36 @@ def without(modes: Modes, lost: BoolArray, n: int) -> Modes:
     last = kept[-1]
     return replace(
         modes, rates=modes.rates[kept], theta=modes.theta[kept], vectors=modes.vectors[:, kept],
-        share=modes.share[kept], extent=modes.extent[kept], products=modes.products[:, kept],
+        share=modes.share[kept], extent=modes.extent[kept], residuals=modes.residuals[kept],
         left_out=modes.rates[: last + 1][lost[: last + 1]],
         set_aside=np.delete(modes.theta, kept),
     )  # fmt: skip
 
 
-def corrected(operator: Operator, modes: Modes) -> Modes:
+def corrected(operator: Operator, pencil: Pencil, modes: Modes) -> Modes:
     """Divide the rates by the finite-sample correction, and sort the modes by rate again."""
-    energy, products = local_energy(operator, modes.vectors)
-    energy[:, modes.theta <= 0] = 0.0
-    share = expected_share(operator, energy)
+    figures = [
+        energy_figures(operator, pencil, modes, columns)
+        for columns in slices(len(modes.theta), size=MODES_AT_ONCE)
+    ]
+    share, extent, residuals = (np.concatenate(part) for part in zip(*figures, strict=True))
     rates = modes.rates / share
     order = np.argsort(rates, kind="stable")
     return replace(
         modes, rates=rates[order], theta=modes.theta[order], vectors=modes.vectors[:, order],
-        share=share[order], extent=energy_extent(operator, energy)[order],
-        products=products[:, order],
+        share=share[order], extent=extent[order], residuals=residuals[order],
     )  # fmt: skip
+
+
+def energy_figures(
+    operator: Operator, pencil: Pencil, modes: Modes, columns: slice
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the correction, the extent and the residual of some modes, each (m,)."""
+    u, theta = modes.vectors[:, columns], modes.theta[columns]
+    energy, products = local_energy(operator, u)
+    energy[:, theta <= 0] = 0.0
+    residuals = pencil.residuals(theta, u, modes.mass, products)
+    return expected_share(operator, energy), energy_extent(operator, energy), residuals
 
 
 def prepare_pieces(pencil: Pencil, pieces: Pieces, n: int, solver: EigenSolver) -> list[Piece]:
@@ -255,6 +271,12 @@ def merged(parts: list[Piece], pieces: Pieces, solved: list[EigenPairs], n: int)
 
     The zeros are known, one for each piece: their vectors are the indicators of the pieces.
     """
+    if (
+        len(parts) == 1
+        and len(parts[0].members) == len(pieces.labels)
+        and len(solved[0].values) == n
+    ):
+        return solved[0]
     n_zeros = min(n, pieces.n_solved)
     values = np.concatenate(
         [np.zeros(n_zeros), *(np.maximum(pairs.values[1:], 0.0) for pairs in solved)]

@@ -9,6 +9,7 @@ from ..base.arrays import FloatArray, frozen
 from ..base.checks import check_choice, check_count, check_positive
 from ..base.credit import Credit
 from ..base.errors import bad_input
+from ..base.threads import rows_that_fit, slices
 from ..operator.operator import Operator
 from .modes import Modes, solve_modes
 from .pieces import Pieces, find_pieces
@@ -64,7 +65,7 @@ def compute_spectrum(
     pencil = pencil_of(operator)
     pieces = find_pieces(pencil, components, operator.settings.smallest_piece)
     modes = solve_modes(operator, pencil, pieces, n, engine, tolerance)
-    return in_caller_order(operator, pencil, pieces, modes)
+    return in_caller_order(operator, pieces, modes)
 
 
 def pencil_of(operator: Operator) -> Pencil:
@@ -78,7 +79,7 @@ def pencil_of(operator: Operator) -> Pencil:
     return Pencil(operator.weights, operator.degrees, mass, points, sorted_points)
 
 
-def in_caller_order(operator: Operator, pencil: Pencil, pieces: Pieces, modes: Modes) -> Spectrum:
+def in_caller_order(operator: Operator, pieces: Pieces, modes: Modes) -> Spectrum:
     """Return the modes as a `Spectrum`: λ is minus the rate, and rows are in the caller's order."""
     order, local = operator.order, 1 / operator.steps
     held = np.zeros(len(local), dtype=np.bool_) if modes.limit is None else local < modes.limit.cut
@@ -91,7 +92,7 @@ def in_caller_order(operator: Operator, pencil: Pencil, pieces: Pieces, modes: M
         products=modes.pairs.products,
         converged=modes.pairs.converged,
         error_estimate=modes.pairs.error_estimate,
-        residuals=frozen(pencil.residuals(modes.theta, modes.vectors, modes.mass, modes.products)),
+        residuals=frozen(modes.residuals),
         pencil_eigenvalues=frozen(modes.theta),
         set_aside=frozen(modes.set_aside),
     )
@@ -110,12 +111,23 @@ def in_caller_order(operator: Operator, pencil: Pencil, pieces: Pieces, modes: M
 
 
 def normalised(vectors: FloatArray) -> FloatArray:
-    """Scale columns to mean square 1, and make the entry of largest absolute value positive."""
-    scaled = vectors / np.sqrt(np.mean(np.abs(vectors) ** 2, axis=0))
-    size = np.abs(scaled)
-    first = np.argmax(size >= (1 - 1e-6) * size.max(axis=0), axis=0)
-    peak = scaled[first, np.arange(scaled.shape[1])]
-    return np.asarray(scaled * (np.conj(peak) / np.abs(peak)))
+    """Scale columns to mean square 1, and make the entry of largest absolute value positive.
+
+    This is done in place, one block of rows after the other.
+    """
+    blocks = list(slices(len(vectors), size=rows_that_fit(vectors.shape[1])))
+    square = sum(np.square(np.abs(vectors[rows])).sum(axis=0) for rows in blocks)
+    largest = np.max([np.abs(vectors[rows]).max(axis=0) for rows in blocks], axis=0)
+    # Of entries that are equal up to rounding, the first counts.
+    peak = np.zeros(vectors.shape[1], dtype=vectors.dtype)
+    for rows in blocks:
+        near = np.abs(vectors[rows]) >= (1 - 1e-6) * largest
+        found = np.flatnonzero(near.any(axis=0) & (peak == 0))
+        peak[found] = vectors[rows][near.argmax(axis=0)[found], found]
+    factor = np.conj(peak) / np.abs(peak) / np.sqrt(square / len(vectors))
+    for rows in blocks:
+        vectors[rows] *= factor
+    return vectors
 
 
 def solve_unsymmetric(operator: Operator, n: int) -> Spectrum:

@@ -24,7 +24,7 @@ from scipy.linalg import eigh
 
 from ..base.arrays import FloatArray
 from ..base.errors import bad_input
-from ..base.threads import one_blas_thread
+from ..base.threads import one_blas_thread, slices
 from ..operator.operator import Operator
 from ..spectrum.finite_sample import share_at
 from ..spectrum.spectrum import Groups, Spectrum
@@ -84,12 +84,24 @@ def refuse_unsymmetric(spectrum: Spectrum) -> None:
         )
 
 
+#: Modes whose influences are computed at a time: each takes several arrays as long as the points.
+MODES_AT_ONCE = 5
+
+
 def influences(spectrum: Spectrum) -> FloatArray:
     """Return the influence of each point on each λ, (M, n) in the order inside.
 
     Columns sum to 0.
     """
-    op, u, theta = spectrum.operator, spectrum.vectors, spectrum.solve.pencil_eigenvalues
+    result = spectrum.vectors.copy()
+    for columns in slices(result.shape[1], size=MODES_AT_ONCE):
+        result[:, columns] = some_influences(spectrum, columns, result[:, columns])
+    return result
+
+
+def some_influences(spectrum: Spectrum, columns: slice, u: FloatArray) -> FloatArray:
+    """Return the influences on some λ, (M, m), from their eigenvectors u."""
+    op, theta = spectrum.operator, spectrum.solve.pencil_eigenvalues[columns]
     time, degree = spectrum.local_times[:, None], op.degrees[:, None]
     square = u**2
     held = square * (1 - theta * time)
@@ -103,12 +115,13 @@ def influences(spectrum: Spectrum) -> FloatArray:
     counts = op.order.counts
     if counts is not None:
         spread *= counts[:, None]
-    total = own - alpha * spread
-    return np.asarray(total / response(spectrum, square) / spectrum.correction)
+    own -= alpha * spread
+    own /= response(spectrum, square, columns) * spectrum.correction[columns]
+    return np.asarray(own)
 
 
-def response(spectrum: Spectrum, square: FloatArray) -> FloatArray:
-    """Return dT/dλ for each mode, (n,): B, or its counterpart in the limiter's last step."""
+def response(spectrum: Spectrum, square: FloatArray, columns: slice) -> FloatArray:
+    """Return dT/dλ for some modes, (m,): B, or its counterpart in the limiter's last step."""
     op, limit = spectrum.operator, spectrum.limit
     limiter = op.settings.method.limiter
     local = 1 / op.steps
@@ -116,8 +129,9 @@ def response(spectrum: Spectrum, square: FloatArray) -> FloatArray:
         return np.asarray((op.degrees * op.steps) @ square)
     result = np.empty(square.shape[1])
     # The row balance holds for the rates before the finite-sample correction.
-    rates = -spectrum.eigenvalues * spectrum.correction
-    for j, (rate, theta) in enumerate(zip(rates, spectrum.solve.pencil_eigenvalues, strict=True)):
+    rates = -spectrum.eigenvalues[columns] * spectrum.correction[columns]
+    thetas = spectrum.solve.pencil_eigenvalues[columns]
+    for j, (rate, theta) in enumerate(zip(rates, thetas, strict=True)):
         slowest = np.maximum(local, min(limiter.kappa * theta, limit.highest))
         result[j] = (op.degrees * np.exp(-rate / slowest) / slowest) @ square[:, j]
     return result

@@ -115,8 +115,8 @@ def write_within(
                     continue
                 start, stop = (found[q] * n) >> depth, ((found[q] + 1) * n) >> depth
                 measure(point, columns, period, start, stop, distance)
-                # Every candidate is written down, and overwritten by the next if it is out of reach:
-                # a branch would be mispredicted half of the time.
+                # Every candidate is written down, and overwritten by the next if it is out of
+                # reach: a branch would be mispredicted half of the time.
                 for j in range(start, stop):
                     neighbors[at] = j
                     scaled[at] = distance[j - start]

@@ -77,11 +77,16 @@ def summed(work: Callable[[slice], FloatArray], pieces: list[slice]) -> FloatArr
 
 
 def combination(parts: list[FloatArray], mix: FloatArray) -> FloatArray:
-    """Return the parts, side by side, times the matrix `mix`."""
-    result = np.empty((len(parts[0]), mix.shape[1]))
+    """Return the parts, side by side, times the matrix `mix`.
+
+    A single part is overwritten if it is as wide as the result: memory need not hold both.
+    """
+    width, first = mix.shape[1], parts[0]
+    same = len(parts) == 1 and first.shape[1] == width
+    result = first if same else np.empty((len(first), width))
 
     def work(rows: slice) -> None:
-        np.matmul(np.hstack([part[rows] for part in parts]), mix, out=result[rows])
+        result[rows] = np.hstack([part[rows] for part in parts]) @ mix
 
     for_each(work, row_slices(len(result), len(mix)))
     return result

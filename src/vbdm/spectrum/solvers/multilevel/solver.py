@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 from ....base.arrays import FloatArray
 from ....base.credit import Credit
 from ....base.errors import SolverError
+from ....base.memory import give_back
 from ....base.references import LOBPCG
 from ....base.threads import one_blas_thread
 from ....engines.scipy_engine import piecewise_constant
@@ -114,6 +115,7 @@ class Multilevel:
         room = max(self.coarsest, 8 * n)
         levels = build_levels(stiffness, restriction @ pencil.mass, cells, room, finest.engine)
         narrow = points_averaged(parts, factor, pencil.degrees) < NARROW
+        give_back()
         return PreparedMultilevel(finest, levels, self.max_iterations, narrow)
 
     def groupings(self, pencil: Pencil, parts: list[Any], factor: FloatArray) -> list[Labels]:
@@ -203,11 +205,10 @@ class PreparedMultilevel:
         end = max(n_active, n_wanted + extra) + GUARDS
         # The first solve keeps its surplus vectors for the second one, with another mass.
         parts = [slice(end), slice(end, None)] if warm is None else [slice(end)]
-        blocks = [
-            Block(combination(basis, mix[:, part]), combination(images, mix[:, part]), values[part])
-            for part in parts
-        ]
+        mix = mix[:, : len(values) if warm is None else end]
+        vectors, images_of_them = combination(basis, mix), combination(images, mix)
         del basis, images
+        blocks = [Block(vectors[:, part], images_of_them[:, part], values[part]) for part in parts]
         block = blocks[0]
         progress = iterate(
             problem, block, n_wanted, n_active, tol, self.max_iterations, room="eigenpairs"
