@@ -257,7 +257,7 @@ def first_graph(
     automatic = BY_EPSILON if lists.widen else BY_METHOD
     if isinstance(X, NeighborGraph):
         refuse_changes(X, n_neighbors, search, metric, period)
-        return X, BY_GRAPH
+        return X.with_lists(), BY_GRAPH
     if is_precomputed(metric):
         wanted = None if is_auto(n_neighbors) else n_neighbors
         return given_graph(X, wanted, search, period), automatic if wanted is None else BY_USER

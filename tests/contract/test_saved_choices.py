@@ -171,6 +171,9 @@ def test_lists_are_searched_for_again_where_pairs_are_within_reach(tmp_path):
         np.testing.assert_array_equal(
             getattr(loaded.operator.graph, name), getattr(spectrum.operator.graph, name)
         )
+    again = vbdm.estimate_operator(loaded.operator.graph)
+    first = vbdm.estimate_operator(spectrum.operator.graph)
+    np.testing.assert_array_equal(again.degrees, first.degrees)
 
 
 @pytest.mark.parametrize("settings", [{}, {"precision": "double"}, {"n_neighbors": 40}], ids=str)
