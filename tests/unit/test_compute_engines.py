@@ -1,5 +1,7 @@
 """Engines that compute: the same tree, the same pairs bit by bit, the same eigenvalues."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy.spatial import cKDTree
@@ -129,7 +131,7 @@ def test_boxes_hold_their_points(name, engine):
     starts = tree.starts
     assert np.diff(starts).max() <= LEAF
     first = (1 << tree.depth) - 1
-    for leaf, (start, stop) in enumerate(zip(starts[:-1], starts[1:], strict=True)):
+    for leaf, (start, stop) in enumerate(pairwise(starts)):
         np.testing.assert_array_equal(tree.low[first + leaf], tree.columns[:, start:stop].min(1))
         np.testing.assert_array_equal(tree.high[first + leaf], tree.columns[:, start:stop].max(1))
     np.testing.assert_array_equal(tree.low[0], tree.columns.min(axis=1))
