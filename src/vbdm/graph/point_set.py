@@ -301,7 +301,7 @@ CELL = 8
 
 
 def tree_order(points: FloatArray, engine: Engine) -> NDArray[np.intp]:
-    """Return the permutation that puts points, (M, n), into tree order: near in space, in memory."""
+    """Return the permutation that puts points, (M, n), into tree order: near points together."""
     # In many columns a tree has little locality to give.
     columns = np.ascontiguousarray(points[:, :TREE_COLUMNS].T)
     return engine.order(columns, levels_to(len(points), CELL))
