@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import FloatArray, IntArray
 from ..base.credit import Credit
+from ..base.references import NUMBA
 from ..base.threads import for_each, slices
 from .tree import ROWS_AT_ONCE, Reach, Tree
 
@@ -22,7 +23,9 @@ UPPER = 6
 class NumbaEngine:
     """Compiled loops over the leaves of the tree and the rows of matrices."""
 
-    credit: ClassVar[Credit] = Credit("numba", "loops compiled by numba")
+    credit: ClassVar[Credit] = Credit(
+        "numba", "loops compiled by numba (Lam, Pitrou and Seibert 2015)", (NUMBA,)
+    )
 
     def order(self, columns: FloatArray, depth: int) -> NDArray[np.intp]:
         """Return the points in tree order."""
