@@ -65,6 +65,9 @@ def test_a_file_of_version_2_says_what_was_decided():
         "smallest_piece": 16,
         "search": "KDTree",
         "search_reason": "3 columns: the k-d tree wins",
+        "engine": "scipy",
+        "engine_reason": "",
+        "precision": "double",
     }
     assert spectrum.solver == "Dense"
     assert spectrum.operator.dimension.credit.references[0].key == "LevinaBickel2004"
@@ -146,7 +149,9 @@ def test_a_file_of_version_3_says_what_was_decided():
     settings = vbdm.load(SPHERE).settings
     assert settings.neighbors_from == "all pairs within the kernel's reach"
     assert settings.search.name == "KDTree"
-    assert settings.truncation == 0.001
+    assert settings.engine.name == "scipy"
+    assert settings.engine_reason == "60 points: too few for compiled loops to pay"
+    assert (settings.precision, settings.truncation) == ("single", 0.001)
     assert settings.versions["vbdm"] == "0.1.0.dev0"
 
 

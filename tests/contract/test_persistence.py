@@ -84,6 +84,7 @@ def assert_same(one, two):
     """Everything that can be asked of two spectra is equal, bit by bit; so is what was decided."""
     assert one.settings.as_dict() == two.settings.as_dict()
     assert one.settings.search == two.settings.search
+    assert one.settings.engine == two.settings.engine
     assert one.operator.dimension.credit == two.operator.dimension.credit
     for name in ("solvers", "reason", "passes", "iterations", "products", "error_estimate"):
         assert getattr(one.solve, name) == getattr(two.solve, name), name

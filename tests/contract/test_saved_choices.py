@@ -133,6 +133,8 @@ def test_whoever_saved_it_the_engine_is_chosen_anew(period, tmp_path, monkeypatc
         assert computed_by(few) == computed_by(missing) == ["scipy", "scipy", "TreeIndex"]
         for loaded in (few, same, missing):
             assert loaded.settings.search.name == "k-d tree (numba)"
+            assert loaded.settings.engine == spectrum.settings.engine
+            assert loaded.settings.engine_reason == "chosen by the user"
             assert_same_matrix(loaded, spectrum)
             np.testing.assert_allclose(
                 loaded.extend(CLOUD + 0.01).values, spectrum.extend(CLOUD + 0.01).values, rtol=1e-9
@@ -157,7 +159,10 @@ def test_a_search_that_was_chosen_stays(tmp_path, monkeypatch):
     spectrum = spectrum_of(CLOUD, search="kd-tree")
     spectrum.save(tmp_path / "model")
     monkeypatch.setattr("vbdm.engines.choose.REPAYS", 80)
-    assert computed_by(vbdm.load(tmp_path / "model")) == ["numba", "numba", "TreeIndex"]
+    loaded = vbdm.load(tmp_path / "model")
+    assert computed_by(loaded) == ["numba", "numba", "TreeIndex"]
+    assert loaded.operator.graph.point_set.engine_reason == "80 points: compiled loops pay"
+    assert loaded.settings.engine.name == "scipy"
 
 
 def test_lists_are_searched_for_again_where_pairs_are_within_reach(tmp_path):

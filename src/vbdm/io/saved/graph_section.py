@@ -148,7 +148,7 @@ def make_points(parts: dict[str, Any], source: Source) -> PointSet:
     require((tree is not None) == parts["tree"], "graph/tree", "does not fit the points")
     order = Order(permutation, copies)
     # Who computes is chosen anew: this machine may have other engines.
-    engine, _ = chosen_engine("auto", order.n_rows)
+    engine, reason = chosen_engine("auto", order.n_rows)
     index = None
     if stored is not None:
         index = unpack_index(stored, cloud, distance, "index", source)
@@ -156,7 +156,8 @@ def make_points(parts: dict[str, Any], source: Source) -> PointSet:
             index, _ = faster(index, tree, engine, parts["search"])
     return PointSet(
         order, distance, cloud, tree, index,
-        search=parts["search"], search_reason=parts["search_reason"], engine=engine,
+        search=parts["search"], search_reason=parts["search_reason"],
+        engine=engine, engine_reason=reason,
     )  # fmt: skip
 
 

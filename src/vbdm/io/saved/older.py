@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+#: Who computed everything: there was no other engine.
+SCIPY = {"name": "scipy", "words": "NumPy and SciPy", "references": []}
+
 
 def upgraded(head: dict[str, Any]) -> dict[str, Any]:
     """Return the text of version 2 with the names of version 3.
 
-    The search engine was called the engine, points whose distances are added up by columns had no
-    tree to keep them in, and all kernels were those of lists, in double precision.
+    Who searched was called the engine, and SciPy computed. Points whose distances are added up by
+    columns had no tree to keep them in. All kernels were those of lists, in double precision.
     """
     graph = head["graph"]
     found = {
@@ -17,6 +20,8 @@ def upgraded(head: dict[str, Any]) -> dict[str, Any]:
         "tree": graph["by_columns"] if graph["metric"] == "euclidean" else False,
     }  # fmt: skip
     result = {**head, "graph": {**graph, **found}}
-    if "kernel" in head:
+    if head["kind"] != "graph":
         result["kernel"] = {**head["kernel"], "by_reach": False, "precision": "double"}
+        computed = {"engine": SCIPY, "engine_reason": "", "precision": "double"}
+        result["settings"] = {**head["settings"], **computed}
     return result

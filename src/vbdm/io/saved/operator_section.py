@@ -14,7 +14,6 @@ from ...bandwidth.pilot import Pilot
 from ...bandwidth.tuning import DegreeCurve, KeptCurve, SlopeCurve, Tuning
 from ...base.arrays import FloatArray, IntArray
 from ...base.memory import refuse_if_too_large
-from ...engines.scipy_engine import ScipyEngine
 from ...graph.neighbor_graph import NeighborGraph
 from ...kernel.kernel import Kernel, evaluate_kernel
 from ...kernel.pair_matrix import PairMatrix
@@ -36,7 +35,7 @@ from .fields import (
     unpack,
 )
 from .graph_section import pack_graph, unpack_graph
-from .settings_section import CREDIT, DIM, SETTINGS, SHAPE
+from .settings_section import CREDIT, DIM, PRECISIONS, SETTINGS, SHAPE
 
 #: One positive number per point, in the order inside.
 WIDTHS = Array(("M",), low=POSITIVE)
@@ -95,7 +94,7 @@ def matrix(axis: str, kinds: str) -> Maybe:
 KERNEL = part(
     dict, epsilon=Number(POSITIVE), shape=SHAPE, saturated=Number(0, 1), leave_one_out=bool,
     cutoff=Number(POSITIVE, np.inf), one_way_share=Number(0, 1), power=count(1, 64),
-    by_reach=bool, precision=("single", "double"), listed=matrix("pairs", "fs"),
+    by_reach=bool, precision=PRECISIONS, listed=matrix("pairs", "fs"),
     one_way=matrix("single", "f"),
 )  # fmt: skip
 
@@ -163,15 +162,13 @@ def pack_kernel(kernel: Kernel, out: Arrays, *, entries: bool) -> Any:
 def unpack_kernel(graph: NeighborGraph, bandwidth: Bandwidth, source: Source) -> Kernel:
     """Make the kernel again, or evaluate it if its entries were left out."""
     parts = unpack(KERNEL, source.head["kernel"], "kernel", source)
-    by_reach, precision = parts["by_reach"], parts.pop("precision")
     listed, one_way, power = (parts.pop(key) for key in ("listed", "one_way", "power"))
-    two = listed is not None and bandwidth.is_symmetric and not by_reach
+    precision = parts.pop("precision")
+    two = listed is not None and bandwidth.is_symmetric and not parts["by_reach"]
     require((one_way is not None) == two, "kernel/one_way", "does not fit the form")
     check_pairs(graph, bandwidth, listed, precision, parts)
     if listed is not None:
-        # As where they were evaluated: matrices of lists are multiplied by SciPy.
-        engine = graph.point_set.engine if by_reach else ScipyEngine()
-        weights = PairMatrix(listed, one_way, power=power, engine=engine)
+        weights = PairMatrix(listed, one_way, power=power, engine=graph.point_set.engine)
         return Kernel(graph=graph, weights=weights, bandwidth=bandwidth, **parts)
     require(power == 1, "kernel/listed", "is missing")
     return evaluated_again(graph, bandwidth, precision, parts)
