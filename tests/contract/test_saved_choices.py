@@ -146,6 +146,24 @@ def test_whoever_saved_it_the_engine_is_chosen_anew(period, tmp_path, monkeypatc
         )
 
 
+@pytest.mark.parametrize("kernel", [True, False])
+def test_nothing_is_compiled_again_for_loaded_models(kernel, tmp_path, monkeypatch):
+    pytest.importorskip("numba")
+    from vbdm.engines.compiled import nearest, pairs, products
+
+    monkeypatch.setattr("vbdm.engines.choose.REPAYS", 80)
+    spectrum = spectrum_of(CLOUD, engine="numba")
+    used = [products.product, pairs.count_within, pairs.write_within, nearest.nearest]
+    spectrum.save(tmp_path / "model", kernel=kernel)
+    compiled = []
+    for made in (lambda: spectrum, lambda: vbdm.load(tmp_path / "model")):
+        result = made()
+        result.extend(CLOUD + 0.01)
+        result.operator.kernel.at(0.01)
+        compiled.append([list(function.signatures) for function in used])
+    assert compiled[0] == compiled[1]
+
+
 def assert_same_matrix(one, two):
     """The kernels have the same pairs and numbers, bit by bit."""
     first, second = (spectrum.operator.kernel.weights.listed for spectrum in (one, two))

@@ -101,6 +101,9 @@ class Array:
         The name of a length that all numbers are below: they are indices.
     missing, empty : bool
         Whether NaN may stand in it; whether there may be no number at all.
+    frozen : bool
+        Whether it becomes read-only. What compiled loops work on may not: an estimate makes such
+        arrays writable, and for read-only ones the loops would be compiled again.
     known_as : str
         How users call it, for the refusal of a function in its place.
     """
@@ -112,6 +115,7 @@ class Array:
     below: str = ""
     missing: bool = False
     empty: bool = False
+    frozen: bool = True
     known_as: str = ""
 
 
@@ -236,7 +240,7 @@ def unpack(field: Any, stored: Any, path: str, source: Source) -> Any:
             require(stored == f"{path}.npy", path, "has no entry of its own")
             array = source.array(stored, field.axes, field.kinds)
             require(is_right(array, field, source.sizes), path, "holds what cannot be there")
-            return frozen(array)
+            return frozen(array) if field.frozen else array
         case Number():
             number = float(stored) if stored in NOT_FINITE else stored
             require(is_number(number, field), path, f"is {stored!r:.40}")

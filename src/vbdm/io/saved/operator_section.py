@@ -38,7 +38,7 @@ from .graph_section import pack_graph, unpack_graph
 from .settings_section import CREDIT, DIM, PRECISIONS, SETTINGS, SHAPE
 
 #: One positive number per point, in the order inside.
-WIDTHS = Array(("M",), low=POSITIVE)
+WIDTHS = Array(("M",), low=POSITIVE, frozen=False)
 PILOT = part(
     # Infinite where the volume of a kernel is too small for a number.
     Pilot, density=Array(("M",), low=0, high=np.inf), rho0=WIDTHS, radii=Array(("M",), low=0),
@@ -86,8 +86,9 @@ def make_matrix(data: FloatArray, indices: IntArray, pointer: IntArray) -> Any:
 def matrix(axis: str, kinds: str) -> Maybe:
     """Return the field of a sparse matrix, row by row; it is absent if it is to be evaluated."""
     return Maybe(part(
-        make_matrix, data=Array((axis,), kinds, low=0, empty=True),
-        pointer=Array(("M + 1",), "i", low=0), indices=Array((axis,), "i", below="M", empty=True),
+        make_matrix, data=Array((axis,), kinds, low=0, empty=True, frozen=False),
+        pointer=Array(("M + 1",), "i", low=0, frozen=False),
+        indices=Array((axis,), "i", below="M", empty=True, frozen=False),
     ))  # fmt: skip
 
 
