@@ -17,8 +17,9 @@ import numpy as np
 from vbdm.search import Auto, BruteForce, KDTree, Projected, PyNNDescent
 
 from vbdm.base.threads import for_each, n_threads, slices
+from vbdm.engines.scipy_engine import ScipyEngine
+from vbdm.graph.point_set import tree_order
 from vbdm.graph.search.auto import turned
-from vbdm.graph.search.exact import tree_order
 from vbdm.graph.search.rotation import principal_axes
 
 
@@ -49,7 +50,7 @@ def sheet(n_points, dim, n_columns, noise, seed=0):
     turn = np.linalg.qr(rng.standard_normal((n_columns, 2 * dim)))[0]
     points = bent @ turn.T
     points += noise * rng.standard_normal(points.shape)
-    return np.ascontiguousarray(points[tree_order(points)])
+    return np.ascontiguousarray(points[tree_order(points, ScipyEngine())])
 
 
 def seconds_for_all(engine, cloud, k, n_queries):

@@ -116,7 +116,8 @@ def measure(problem, n_points, seed, check, engine):
     k = op.tuning.n_neighbors
     figures = {
         "problem": problem, "points": n_points, "seed": seed, "k": k, "total": total,
-        "with_bias": with_bias, "stages": watch.seconds, "stored": int(op.weights.listed.nnz), "engine": engine,
+        "with_bias": with_bias, "stages": watch.seconds,
+        "stored": int(op.weights.listed.nnz), "engine": engine,
         "products": result.solve.products, "iterations": result.solve.iterations,
         "eigenvalues": result.eigenvalues.tolist(), "bias": bias.tolist(),
         "standard_errors": errors.tolist(), "peak": peak, "per_point": peak / n_points,

@@ -17,9 +17,9 @@ import vbdm
 # %%
 # Three clusters
 # --------------
-# Standard normals around x = -10, 0 and 10.
+# Standard normals around x = -20, 0 and 20.
 
-sample = vbdm.datasets.clusters(3000, centers=3, separation=10, random_state=0)
+sample = vbdm.datasets.clusters(3000, centers=3, separation=20, random_state=0)
 op = vbdm.estimate_operator(sample.points, "generator")
 with warnings.catch_warnings(record=True) as doubts:
     warnings.simplefilter("always")
@@ -54,10 +54,10 @@ print("largest piece alone", largest.eigenvalues.round(2))
 # %%
 # A bridge
 # --------
-# Eight points between two of the clusters are enough to make one piece of them. The new slow
+# Twelve points between two of the clusters are enough to make one piece of them. The new slow
 # eigenvalue hangs on these few points, and a warning says that, too.
 
-bridge = np.c_[np.linspace(-7, -3, 8), np.zeros(8)]
+bridge = np.c_[np.linspace(-17, -3, 12), np.zeros(12)]
 with warnings.catch_warnings(record=True) as doubts:
     warnings.simplefilter("always")
     bridged = vbdm.estimate_operator(np.r_[sample.points, bridge], "generator").spectrum(9)
@@ -77,6 +77,20 @@ slow = 2  # the modes before it are 0: one for each piece
 drawn = axes[2].scatter(*where.T, c=bridged.eigenfunctions[:, slow], s=3, cmap="coolwarm")
 axes[2].set(title=f"The mode at {bridged.eigenvalues[slow]:.3g}: along the bridge", aspect="equal")
 axes[2].set(xlabel="x", ylabel="y")
+
+# %%
+# Clusters that nearly touch
+# --------------------------
+# The kernel is wide where data is sparse. With the centres 10 apart, some of the outermost points
+# of neighbouring clusters are within reach of each other: there is one piece, and the slow modes
+# between the clusters hang on these few pairs.
+
+near = vbdm.datasets.clusters(3000, centers=3, separation=10, random_state=0)
+with warnings.catch_warnings(record=True) as doubts:
+    warnings.simplefilter("always")
+    touching = vbdm.estimate_operator(near.points, "generator").spectrum(9)
+print(f"{doubts[0].category.__name__}: {doubts[0].message}")
+print("pieces", touching.n_components, "eigenvalues", touching.eigenvalues.round(4))
 
 # %%
 # What to take away

@@ -24,11 +24,12 @@ from .base.arrays import FloatArray
 from .base.errors import OutsideWarning, bad_input
 from .base.plain import plain
 from .base.progress import showing
+from .engines.choose import NAMES
 from .estimate import estimate_operator
 from .extension.extension import complain, extend
 from .graph.neighbor_graph import NeighborGraph
 from .graph.search.auto import ENGINES
-from .settings.arguments import OPERATORS
+from .settings.arguments import OPERATORS, PRECISIONS
 from .settings.method import METHODS
 from .spectrum.solvers.auto import SOLVERS
 from .spectrum.spectrum import Spectrum
@@ -41,7 +42,7 @@ AT_LEAST_TWO = Interval(Integral, 2, None, closed="left")
 #: Parameters that mean the same in `vbdm.estimate_operator`.
 PASSED_ON = (
     "beta", "dim", "epsilon", "n_neighbors", "n_density_neighbors", "effort", "metric", "period",
-    "search",
+    "search", "engine", "precision",
 )  # fmt: skip
 #: Types of parameters that a saved model keeps; objects such as a solver have done their work.
 KEPT = (str, int, float, list, tuple, np.generic, np.ndarray)
@@ -66,7 +67,8 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         Exponent of the bandwidth ρ = q^β, its scale ε, the intrinsic dimension. ε and the dimension
         may also be rules, such as ``vbdm.rules.ByDegree(30)``.
     n_neighbors, n_density_neighbors : int or "auto"
-        Neighbours in the kernel and in the first density estimate, the point itself included.
+        Neighbours in the kernel and in the first density estimate, the point itself included. By
+        default the kernel has all pairs within its reach.
     effort : float
         From fast (1/4) to accurate (16): multiplies the automatic numbers of neighbours.
     metric : str or callable
@@ -76,7 +78,12 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     period : float or list of length n_features, optional
         Length after which columns repeat, such as 2π for angles; None for those that do not.
     search : {"auto", "kd-tree", "brute", "projected", "pynndescent"} or NeighborSearch, optional
-        The engine that finds the neighbours (see `vbdm.search`).
+        Who finds the nearest neighbours (see `vbdm.search`).
+    engine : {"auto", "scipy", "numba"}
+        Who computes: NumPy and SciPy, or loops compiled by numba (``pip install vbdm[fast]``). By
+        default numba from 20,000 points on, if it is installed.
+    precision : {"auto", "single", "double"}
+        How kernel values are stored; they are computed and summed up in double precision.
     solver : {"auto", "dense", "shift-invert", "lanczos", "multilevel"} or EigenSolver
         The solver that finds the eigenvalues (see `vbdm.solvers`).
     components : {"each", "largest", "error"}
@@ -109,7 +116,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     dim_, epsilon_, alpha_ : float
         The dimension d, the scale ε and the exponent α in use.
     n_neighbors_ : int
-        Number of neighbours k in use, the point itself included.
+        Mean number of pairs per point; by lists, their length k, the point itself included.
     unresolved_ : (N,) bool array
         Points whose surroundings are too sparse to be trusted.
     spectrum_, operator_, tuning_ : Spectrum, Operator, Tuning
@@ -171,6 +178,8 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         "metric": [str, callable],
         "period": [None, POSITIVE, "array-like"],
         "search": [None, StrOptions(set(ENGINES)), HasMethods("index")],
+        "engine": [StrOptions(set(NAMES))],
+        "precision": [StrOptions(set(PRECISIONS))],
         "solver": [StrOptions(set(SOLVERS)), HasMethods(["prepare", "solve"])],
         "components": [StrOptions({"each", "largest", "error"})],
         "diffusion_time": [None, Interval(Real, 0, None, closed="left")],
@@ -194,6 +203,8 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         metric: Any = "euclidean",
         period: Any = None,
         search: Any = None,
+        engine: str = "auto",
+        precision: str = "auto",
         solver: Any = "auto",
         components: str = "each",
         diffusion_time: float | None = None,
@@ -213,6 +224,8 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.metric = metric
         self.period = period
         self.search = search
+        self.engine = engine
+        self.precision = precision
         self.solver = solver
         self.components = components
         self.diffusion_time = diffusion_time

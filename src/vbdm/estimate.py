@@ -130,7 +130,8 @@ def estimate_operator(
         density, hence time and memory. 1/2 halves both; at N = 10⁵ efforts 1/2, 1, 2, 4 give
         errors of 2, 0.4, 0.1, 0.03 % on the circle, 1, 0.4, 0.2, 0.1 % on the sphere.
     search : {"auto", "kd-tree", "brute", "projected", "pynndescent"} or NeighborSearch, optional
-        The engine that finds the neighbours; by default the fastest exact one (`vbdm.search`).
+        Who finds the nearest neighbours; by default the fastest exact search (`vbdm.search`). If it
+        is brute force, approximate or your own, its lists are the kernel's pairs, too.
     metric : str or callable
         How distances are measured: "euclidean"; any metric of scikit-learn, such as "manhattan"
         or "haversine"; a function of two points; or "precomputed", if X is a square matrix of
@@ -140,13 +141,12 @@ def estimate_operator(
         those that are not periodic.
     engine : {"auto", "scipy", "numba"}
         Who computes: NumPy and SciPy, or loops compiled by numba (``pip install vbdm[fast]``),
-        which are two to four times faster. By default numba from 20,000 points on, if it is there.
+        which are faster. By default numba from 20,000 points on, if it is installed.
         Both give the same pairs, and the same eigenvalues up to rounding.
     precision : {"auto", "single", "double"}
-        How kernel values are stored; single by default where the pairs are those within reach,
-        double where they are listed. They are computed and
-        summed up in double precision; storing them in single precision moves eigenvalues by about
-        1e-8 of their size.
+        How kernel values are stored where the pairs are those within reach; single by default,
+        which moves eigenvalues by about 1e-8 of their size. They are computed and summed up in
+        double precision. Values on lists are always stored in double precision.
 
     Returns
     -------
@@ -178,8 +178,9 @@ def estimate_operator(
     })  # fmt: skip
     graph, k_from = first_graph(X, request, n_neighbors, search, metric, period, engine)
     return walk(
-        request, graph, k_from, n_density_neighbors, keep_lists=graph is X, precision=precision
-    )
+        request, graph, k_from, n_density_neighbors, keep_lists=isinstance(X, NeighborGraph),
+        precision=precision,
+    )  # fmt: skip
 
 
 def walk(
@@ -228,7 +229,8 @@ def walk(
         exponents=exponents,
         form=request.form, shape=h, truncation=share, n_density_neighbors=k0, neighbors_from=k_from,
         search=graph.point_set.search, search_reason=graph.point_set.search_reason,
-        given=request.given, versions=VERSIONS,
+        engine=graph.point_set.engine.credit, engine_reason=graph.point_set.engine_reason,
+        precision=kernel.precision, given=request.given, versions=VERSIONS,
     )  # fmt: skip
     result = normalise(kernel, pilot=pilot, dimension=dimension, tuning=tuning, settings=settings)
     warn_of(result)
@@ -257,23 +259,33 @@ def first_graph(
     automatic = BY_EPSILON if lists.widen else BY_METHOD
     if isinstance(X, NeighborGraph):
         refuse_changes(X, n_neighbors, search, metric, period)
-        return X, BY_GRAPH
+        return computed_by(engine, X.with_lists()), BY_GRAPH
     if is_precomputed(metric):
         wanted = None if is_auto(n_neighbors) else n_neighbors
-        return given_graph(X, wanted, search, period), automatic if wanted is None else BY_USER
+        graph = computed_by(engine, given_graph(X, wanted, search, period))
+        return graph, automatic if wanted is None else BY_USER
     points = check_points(X)
     k = None
     if not is_auto(n_neighbors):
         k = check_count(n_neighbors, "n_neighbors", low=2, high=len(points))
     distance = Distance.checked(metric, period, points.shape[1])
+    computes, reason = chosen_engine(engine, len(points))
     cloud = PointSet.of(
         points, k or min(64, len(points)), search, distance, merge_copies=lists.merge_copies,
-        engine=chosen_engine(engine, len(points))[0],
+        engine=computes,
     )  # fmt: skip
+    cloud = replace(cloud, engine_reason=reason)
     refuse_one_place(cloud.n_points, len(points))
     if k is not None:
         return graph_of(cloud, k), BY_USER
     return graph_of(cloud, min(cloud.n_points, lists.n_neighbors)), automatic
+
+
+def computed_by(engine: str, graph: NeighborGraph) -> NeighborGraph:
+    """Return a given graph with the engine that is to compute."""
+    computes, reason = chosen_engine(engine, graph.n_points)
+    points = replace(graph.point_set, engine=computes, engine_reason=reason)
+    return replace(graph, point_set=points)
 
 
 def reaches(graph: NeighborGraph, bandwidth: Bandwidth, cutoff: float) -> bool:

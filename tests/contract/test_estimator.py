@@ -241,7 +241,10 @@ def test_search_once():
     graph = vbdm.neighbors(CIRCLE, 100)
     for settings in ({"beta": 0.0}, {"operator": "generator"}, {"epsilon": 0.02}):
         model = DiffusionMap(**settings).fit(graph)
-        assert model.operator_.graph.point_set is graph.point_set
+        found = model.operator_.graph
+        assert found.lists is graph.lists
+        assert found.point_set.index is graph.point_set.index
+        assert found.point_set.coordinates is graph.point_set.coordinates
         assert model.n_neighbors_ == 100
         assert model.transform(NEW).shape == (40, 2)
         np.testing.assert_array_equal(model.transform(CIRCLE), model.embedding_)

@@ -37,8 +37,8 @@ def test_examples_in_docstrings(name):
 
 #: Packages whose opening lists their modules; the first column names them in backticks.
 ROOMS = [
-    "base", "graph", "bandwidth", "kernel", "operator", "spectrum", "spectrum/solvers/multilevel",
-    "extension", "trust", "settings", "io/saved",
+    "base", "engines", "engines/compiled", "graph", "bandwidth", "kernel", "operator", "spectrum",
+    "spectrum/solvers/multilevel", "extension", "trust", "settings", "io/saved",
 ]  # fmt: skip
 
 

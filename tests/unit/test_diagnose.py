@@ -53,8 +53,16 @@ def test_an_eigenvalue_that_could_not_be_given(sphere):
 @pytest.mark.parametrize(("share", "light"), [(0.01, "green"), (0.1, "amber"), (0.6, "red")])
 def test_neighbour_lists(sphere, share, light):
     operator = sphere.operator
-    operator = replace(operator, kernel=replace(operator.kernel, saturated=share))
+    kernel = replace(operator.kernel, saturated=share, by_reach=False)
+    operator = replace(operator, kernel=kernel)
     assert light_of(replace(sphere, operator=operator), "Neighbour lists") == light
+
+
+def test_pairs_within_reach_end_nowhere(sphere):
+    (found,) = (finding for finding in diagnose(sphere) if finding.name == "Neighbour lists")
+    assert found.light == "green"
+    assert "all pairs within its reach" in found.words
+    assert "nothing can end inside it" in found.words
 
 
 @pytest.mark.parametrize(

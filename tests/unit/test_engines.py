@@ -145,10 +145,29 @@ def test_names():
     assert as_search(None) == Auto()
 
 
-def test_estimates_do_not_depend_on_the_engine():
+def eigenvalues(X, search, **arguments):
+    op = vbdm.estimate_operator(X, search=search, dim=3, **arguments)
+    return op.spectrum(4, solver="dense").eigenvalues
+
+
+def test_estimates_do_not_depend_on_the_search():
+    """Neither lists of one length nor pairs within reach depend on who searched."""
     X = sheet(600, 20, 0.05)
-    values = [
-        vbdm.estimate_operator(X, search=engine, dim=3).spectrum(4, solver="dense").eigenvalues
-        for engine in ("kd-tree", "brute", "projected")
-    ]
-    np.testing.assert_allclose(values[1:], [values[0]] * 2, rtol=1e-9, atol=1e-9)
+    tree, brute, projected = (
+        eigenvalues(X, search, n_neighbors=150) for search in ("kd-tree", "brute", "projected")
+    )
+    np.testing.assert_allclose([brute, projected], [tree] * 2, rtol=1e-9, atol=1e-9)
+    reach, projected = (eigenvalues(X, search) for search in ("kd-tree", "projected"))
+    np.testing.assert_allclose(projected, reach, rtol=1e-9, atol=1e-9)
+
+
+def test_pairs_within_reach_are_those_of_complete_lists():
+    """Brute force keeps lists; where these hold all points, the cut leaves the same pairs."""
+    X = sheet(600, 20, 0.05)
+    op = vbdm.estimate_operator(X, dim=3, precision="double")
+    assert op.kernel.by_reach
+    dense = vbdm.estimate_operator(X, dim=3, epsilon=op.epsilon, search="brute", n_neighbors=600)
+    assert not dense.kernel.by_reach
+    np.testing.assert_array_equal(op.pairs, dense.pairs)
+    values = [found.spectrum(4, solver="dense").eigenvalues for found in (op, dense)]
+    np.testing.assert_allclose(*values, rtol=1e-9, atol=1e-9)

@@ -27,7 +27,7 @@ def sphere():
     [(0.05, "green"), (0.05 * MORE, "amber"), (0.3, "amber"), (0.3 * MORE, "red")],
 )
 def test_neighbour_lists(sphere, share, light):
-    kernel = replace(sphere.operator.kernel, saturated=share)
+    kernel = replace(sphere.operator.kernel, saturated=share, by_reach=False)
     assert operator_checks.neighbor_lists(replace(sphere.operator, kernel=kernel)).light == light
 
 

@@ -19,10 +19,10 @@ MODULES = {
     "theory": "vbdm.operator.theory",
 }
 ERRORS = [
-    "DensityTailWarning", "DisconnectedWarning", "InputError", "NoiseWarning", "OutOfMemoryError",
-    "OutsideWarning", "RecallWarning", "SaturatedNeighborsWarning", "SolverError",
-    "SolverWarning", "TuningWarning", "UnboundedErrorWarning", "UnresolvedWarning", "VbdmWarning",
-    "WeakLinkWarning",
+    "DensityTailWarning", "DisconnectedWarning", "EngineWarning", "InputError", "NoiseWarning",
+    "OutOfMemoryError", "OutsideWarning", "RecallWarning", "SaturatedNeighborsWarning",
+    "SolverError", "SolverWarning", "TuningWarning", "UnboundedErrorWarning", "UnresolvedWarning",
+    "VbdmWarning", "WeakLinkWarning",
 ]  # fmt: skip
 
 

@@ -170,23 +170,104 @@ def test_rules_in_words():
 @pytest.mark.parametrize(
     ("points", "arguments", "words"),
     [
-        (POINTS, {}, "as many as ε needs"),
+        (POINTS, {}, "all pairs within the kernel's reach"),
+        (POINTS, {"period": 7.0}, "all pairs within the kernel's reach"),
+        (POINTS, {"search": "projected"}, "all pairs within the kernel's reach"),
+        (POINTS, {"search": "brute"}, "as many as ε needs"),
+        (POINTS, {"metric": "manhattan"}, "as many as ε needs"),
+        (POINTS, {"truncation": None}, "as many as ε needs"),
         (POINTS, {"n_neighbors": 90}, "given"),
         (POINTS, {"method": "paper"}, "the method's own number"),
         (vbdm.neighbors(POINTS, 70), {}, "those of the given graph"),
         (cdist(POINTS, POINTS), {"metric": "precomputed"}, "as many as ε needs"),
         (cdist(POINTS, POINTS), {"metric": "precomputed", "n_neighbors": 90}, "given"),
     ],
-    ids=["resolved", "given", "paper", "graph", "distances", "distances, given"],
+    ids=[
+        "resolved",
+        "periodic",
+        "projected",
+        "brute",
+        "metric",
+        "uncut",
+        "given",
+        "paper",
+        "graph",
+        "distances",
+        "distances, given",
+    ],
 )
 def test_what_decided_the_number_of_neighbours(points, arguments, words):
     op = vbdm.estimate_operator(points, **arguments)
     assert op.settings.neighbors_from == op.settings.as_dict()["neighbors_from"] == words
     number = {"given": 90, "the method's own number": 64, "those of the given graph": 70}
     assert op.n_neighbors == number.get(words, op.n_neighbors)
+    assert op.kernel.by_reach == (words == "all pairs within the kernel's reach")
+
+
+def test_pairs_are_counted():
+    """By reach, their mean is the number of neighbours; lists have one length."""
+    op = vbdm.estimate_operator(POINTS)
+    assert op.pairs.shape == (300,)
+    assert op.n_neighbors == round(op.pairs.mean())
+    low, middle, high = op.pair_quantiles
+    assert op.pairs.min() <= low <= middle <= high <= op.pairs.max()
+
+
+def test_the_page_tells_pairs_within_reach_from_lists():
+    from vbdm.io.results.summary import describe_estimate
+
+    reach, lists = (vbdm.estimate_operator(POINTS, **a) for a in ({}, {"n_neighbors": 90}))
+    shown = table_of(vbdm.report.page(reach.spectrum(3)))
+    assert shown["neighbours"] == "all pairs within the kernel&#x27;s reach"
+    assert shown["neighbours of a point, mean"] == str(reach.n_neighbors)
+    assert shown["neighbours of a point, quantiles"].count("%") == 2
+    assert "lists that end inside the kernel" not in shown
+    told = vbdm.report.methods_paragraph(reach.spectrum(3))
+    assert f"ε ρ(x) ρ(y) were used, {reach.n_neighbors} per point on average" in told
+    record = describe_estimate(reach.spectrum(3))
+    assert record["by_reach"]
+    assert list(record["pairs"].values()) == list(reach.pair_quantiles)
+    shown = table_of(vbdm.report.page(lists.spectrum(3)))
+    assert shown["neighbours k"] == "90"
+    assert shown["lists that end inside the kernel"].endswith("%")
+    assert "neighbours of a point, mean" not in shown
+    assert "90 nearest neighbours were used" in vbdm.report.methods_paragraph(lists.spectrum(3))
+    assert not describe_estimate(lists.spectrum(3))["by_reach"]
 
 
 def test_the_engine_is_noted_with_its_reason():
+    found = decided()
+    assert (found["engine"], found["precision"]) == ("scipy", "single")
+    assert found["engine_reason"] == "300 points: too few for compiled loops to pay"
+    asked = decided(engine="scipy", precision="double")
+    assert (asked["engine"], asked["precision"]) == ("scipy", "double")
+    assert asked["engine_reason"] == "chosen by the user"
+    assert asked["given"] == ["engine", "precision"]
+    assert decided(method="paper")["precision"] == "double"
+    for points in (vbdm.neighbors(POINTS, 70), cdist(POINTS, POINTS)):
+        metric = "euclidean" if isinstance(points, vbdm.NeighborGraph) else "precomputed"
+        assert decided(points, metric=metric)["engine_reason"] == found["engine_reason"]
+    spectrum = vbdm.estimate_operator(POINTS, engine="scipy").spectrum(3)
+    shown = table_of(vbdm.report.page(spectrum))
+    assert shown["engine"] == "NumPy and SciPy"
+    assert shown["why this engine"] == "chosen by the user"
+    assert shown["precision of stored kernel values"] == "single"
+    told = vbdm.report.methods_paragraph(spectrum)
+    assert "used NumPy and SciPy, with kernel values stored in single precision." in told
+
+
+def test_the_compiled_engine_is_noted_and_cited():
+    pytest.importorskip("numba")
+    spectrum = vbdm.estimate_operator(POINTS, engine="numba").spectrum(3)
+    record = spectrum.settings.as_dict()
+    assert (record["engine"], record["engine_reason"]) == ("numba", "chosen by the user")
+    assert "numba" in record["versions"]
+    assert "LamPitrouSeibert2015" in [c.key for c in vbdm.report.citations(spectrum)]
+    assert "loops compiled by numba" in vbdm.report.methods_paragraph(spectrum)
+    assert table_of(vbdm.report.page(spectrum))["engine"].startswith("loops compiled by numba")
+
+
+def test_the_search_is_noted_with_its_reason():
     chosen = decided()
     assert chosen["search"] == "KDTree"
     assert chosen["search_reason"]

@@ -109,6 +109,19 @@ def test_wide_data():
     """More columns than points: the rotation works with the smaller matrix."""
     flat = vbdm.datasets.sphere(300, random_state=0).points
     frame = np.linalg.qr(np.random.default_rng(1).standard_normal((3000, 3)))[0]
-    wide = vbdm.estimate_operator(flat @ frame.T, dim=2).spectrum(4).eigenvalues
-    plain = vbdm.estimate_operator(flat, dim=2).spectrum(4).eigenvalues
+    wide, plain = (
+        vbdm.estimate_operator(points, dim=2, n_neighbors=100).spectrum(4).eigenvalues
+        for points in (flat @ frame.T, flat)
+    )
     np.testing.assert_allclose(wide, plain, rtol=1e-6, atol=1e-9)
+
+
+def test_wide_data_has_lists_that_hold_the_kernel():
+    """Boxes of a tree are of no use in many columns: lists of neighbours come near the same."""
+    flat = vbdm.datasets.sphere(300, random_state=0).points
+    frame = np.linalg.qr(np.random.default_rng(1).standard_normal((3000, 3)))[0]
+    wide, plain = (vbdm.estimate_operator(points, dim=2) for points in (flat @ frame.T, flat))
+    assert plain.kernel.by_reach
+    assert not wide.kernel.by_reach
+    values = [op.spectrum(4).eigenvalues for op in (wide, plain)]
+    np.testing.assert_allclose(*values, rtol=1e-3, atol=1e-9)

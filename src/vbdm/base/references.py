@@ -111,3 +111,17 @@ DESCENT = Citation(
     "similarity measures. Proceedings of the 20th International Conference on World Wide Web, "
     "577–586, 2011. doi:10.1145/1963405.1963487",
 )
+NUMBA = Citation(
+    "LamPitrouSeibert2015",
+    """@inproceedings{LamPitrouSeibert2015,
+  author    = {Lam, Siu Kwan and Pitrou, Antoine and Seibert, Stanley},
+  title     = {Numba: a {LLVM}-based {Python} {JIT} compiler},
+  booktitle = {Proceedings of the Second Workshop on the {LLVM} Compiler Infrastructure in {HPC}},
+  pages     = {7:1--7:6},
+  year      = {2015},
+  doi       = {10.1145/2833157.2833162}
+}""",
+    "S. K. Lam, A. Pitrou and S. Seibert. Numba: a LLVM-based Python JIT compiler. Proceedings of "
+    "the Second Workshop on the LLVM Compiler Infrastructure in HPC, 2015. "
+    "doi:10.1145/2833157.2833162",
+)

@@ -7,7 +7,9 @@ from functools import cache
 __version__ = "0.1.0.dev0"
 
 #: Libraries whose versions are recorded with a result, by their names in pip.
-LIBRARIES = ("numpy", "scipy", "scikit-learn", "threadpoolctl", "pynndescent", "matplotlib")
+LIBRARIES = (
+    "numpy", "scipy", "scikit-learn", "threadpoolctl", "numba", "pynndescent", "matplotlib",
+)  # fmt: skip
 
 
 @cache

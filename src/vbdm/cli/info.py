@@ -15,6 +15,7 @@ from .options import Command, remember_json, setting
 
 #: Optional libraries, what they are for, and the extra that installs them.
 OPTIONAL = (
+    ("numba", "compiled loops", "fast"),
     ("matplotlib", "figures", "plot"),
     ("pynndescent", "approximate neighbours", "approximate"),
 )
@@ -39,10 +40,11 @@ def command(as_json: bool) -> None:
 
 
 def facts_here() -> dict[str, Any]:
-    """Return versions, cores, memory, optional libraries and file formats of this installation."""
+    """Return versions, cores, memory, engines, optional libraries and file formats here."""
     from ..base.memory import available_memory
     from ..base.threads import n_threads
     from ..base.versions import __version__, library_versions
+    from ..engines.choose import engines_here
     from ..io import formats
 
     return {
@@ -52,6 +54,7 @@ def facts_here() -> dict[str, Any]:
         "threads": n_threads(),
         "cores": os.cpu_count(),
         "memory_free": available_memory(),
+        "engines": engines_here(),
         "features": [
             {
                 "name": purpose,
@@ -81,12 +84,32 @@ def describe(facts: dict[str, Any]) -> Iterator[str]:
     free = "" if memory is None else f", {memory / 1e9:.1f} GB of memory free"
     yield f"  {facts['system']}, {facts['threads']} of {facts['cores']} cores{free}"
     yield ""
+    yield "Engines:"
+    yield from engine_lines(facts["engines"])
+    yield ""
     for entry in facts["features"]:
         yield line_of(f"{entry['name']} ({entry['library']})", entry)
     yield ""
     yield "Files:"
     for entry in facts["formats"]:
         yield line_of(f"{entry['name']:11s}{' '.join(entry['suffixes'])}", entry)
+
+
+def engine_lines(engines: dict[str, Any]) -> Iterator[str]:
+    """Yield who computes: for few points, and for many.
+
+    Examples
+    --------
+    >>> here = {"few_points": "scipy", "many_points": "scipy", "many_from": 20_000,
+    ...         "numba": None, "why_not_numba": "numba is not installed"}
+    >>> list(engine_lines(here))
+    ['  scipy computes, whatever the number of points: numba is not installed']
+    """
+    if engines["why_not_numba"]:
+        yield f"  scipy computes, whatever the number of points: {engines['why_not_numba']}"
+        return
+    yield f"  scipy below {engines['many_from']:,} points"
+    yield f"  numba {engines['numba']} from there on; compiled code is kept in {engines['folder']}"
 
 
 def line_of(text: str, entry: dict[str, Any]) -> str:

@@ -180,7 +180,7 @@ ESTIMATING = (
     Setting(["--dim"], HOW, type=float, help="Dimension of the manifold. [estimated]"),
     Setting(["--beta"], HOW, type=float, help="Exponent of the bandwidth. [automatic]"),
     Setting(["--neighbors", "-k", "n_neighbors"], HOW, type=int,
-            help="Neighbours of each point, itself included. [as many as ε needs]"),
+            help="Neighbours of each point, itself included. [all within the kernel's reach]"),
     Setting(["--density-neighbors", "n_density_neighbors"], HOW, type=int,
             help="Neighbours for the first guess of the density. [16]"),
     Setting(["--effort"], HOW, type=float, default=1.0,
@@ -192,6 +192,10 @@ ESTIMATING = (
             help="Whether a point is left out of its own sums; not on regular grids. [yes]"),
     Setting(["--search"], HOW,
             help="Who finds neighbours: auto, kd-tree, brute, projected, pynndescent."),
+    Setting(["--engine"], HOW, type=click.Choice(["auto", "scipy", "numba"]),
+            help="Who computes. [numba from 20,000 points on, if it is installed]"),
+    Setting(["--precision"], HOW, type=click.Choice(["auto", "single", "double"]),
+            help="How kernel values are stored. [single]"),
 )  # fmt: skip
 
 #: Parameters of `Operator.spectrum`.

@@ -42,7 +42,27 @@ def choices(summary: Mapping[str, Any]) -> Iterator[str]:
     low, middle, high = (number(widths[level], 3) for level in ("0.05", "0.5", "0.95"))
     yield f"  ε            {number(summary['epsilon'])}"
     yield f"  kernel width {middle} in the data's unit ({low} to {high} for 90 % of the points)"
-    yield f"  neighbours   {summary['n_neighbors']}"
+    yield f"  neighbours   {neighbors_in_words(summary)}"
+
+
+def neighbors_in_words(summary: Mapping[str, Any]) -> str:
+    """Return the number of neighbours: of all lists, or of points within the kernel's reach.
+
+    Examples
+    --------
+    >>> neighbors_in_words({"n_neighbors": 64})
+    '64'
+    >>> pairs = {"0.05": 71.0, "0.5": 95.0, "0.95": 124.0}
+    >>> neighbors_in_words({"n_neighbors": 96, "by_reach": True, "pairs": pairs})
+    '96 on average, all within reach (71 to 124 for 90 % of the points)'
+    """
+    if not summary.get("by_reach"):
+        return str(summary["n_neighbors"])
+    low, high = (f"{summary['pairs'][level]:.0f}" for level in ("0.05", "0.95"))
+    return (
+        f"{summary['n_neighbors']} on average, all within reach "
+        f"({low} to {high} for 90 % of the points)"
+    )
 
 
 def eigenvalue_table(rows: list[dict[str, Any]], groups: list[dict[str, Any]]) -> Iterator[str]:

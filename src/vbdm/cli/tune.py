@@ -74,18 +74,20 @@ def facts_of(operator: Operator) -> dict[str, Any]:
     """Return what was chosen, and the curve, as plain numbers."""
     from ..base.plain import plain
 
-    low, middle, high = operator.width_quantiles
+    levels = ("0.05", "0.5", "0.95")
     facts: dict[str, Any] = plain(
         {
             "n_points": operator.n_points,
             "epsilon": operator.epsilon,
             "rule": operator.tuning.rule,
-            "widths": {"0.05": low, "0.5": middle, "0.95": high},
+            "widths": dict(zip(levels, operator.width_quantiles, strict=True)),
             "dimension": {
                 "value": operator.dim,
                 "standard_error": operator.dimension.standard_error,
             },
             "n_neighbors": operator.n_neighbors,
+            "by_reach": operator.kernel.by_reach,
+            "pairs": dict(zip(levels, operator.pair_quantiles, strict=True)),
             "curve": curve_of(operator.tuning),
         }
     )
@@ -120,9 +122,11 @@ def describe(facts: dict[str, Any], method: str) -> Iterator[str]:
         yield from curve_table(curve, facts["epsilon"])
     yield ""
     paper = "" if method == "resolved" else f" --method {method}"
+    # Pairs within reach follow from ε; lists have a length.
+    lists = "" if facts["by_reach"] else f" --neighbors {facts['n_neighbors']}"
     yield (
-        f"Suggestion: --epsilon {facts['epsilon']:.6g} --dim {facts['dimension']['value']:.4g} "
-        f"--neighbors {facts['n_neighbors']}{paper}, which is what vbdm fit{paper} takes by itself."
+        f"Suggestion: --epsilon {facts['epsilon']:.6g} --dim {facts['dimension']['value']:.4g}"
+        f"{lists}{paper}, which is what vbdm fit{paper} takes by itself."
     )
 
 

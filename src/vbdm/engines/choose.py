@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..base.errors import EngineWarning, InputError, bad_input, warn_user
+from ..base.versions import library_versions
 from .engine import Engine
 from .numba_engine import NumbaEngine
 from .scipy_engine import ScipyEngine
@@ -91,3 +92,30 @@ def numba_state() -> tuple[str, bool]:
     if order.tolist() != [1, 0]:
         return "it computes wrong numbers", False
     return "", not NOT_KEPT
+
+
+def engines_here() -> dict[str, Any]:
+    """Return which engine computes for few points and for many, and what is known of numba here.
+
+    `folder` is where numba keeps compiled code; None where it keeps none.
+    """
+    installed = find_spec("numba") is not None
+    failure, kept = numba_state() if installed else ("numba is not installed", False)
+    if not failure and not kept:
+        failure = "no folder for compiled code can be written to; set NUMBA_CACHE_DIR"
+    return {
+        "few_points": ScipyEngine.credit.name,
+        "many_points": (ScipyEngine if failure else NumbaEngine).credit.name,
+        "many_from": REPAYS,
+        "numba": library_versions().get("numba"),
+        "why_not_numba": failure or None,
+        "keeps_compiled_code": kept,
+        "folder": folder_of_code() if kept else None,
+    }
+
+
+def folder_of_code() -> str:
+    """Return the folder in which numba keeps compiled code."""
+    from .compiled.order import split_below
+
+    return str(split_below.stats.cache_path)

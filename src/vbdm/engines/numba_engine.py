@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 
 from ..base.arrays import FloatArray, IntArray
 from ..base.credit import Credit
+from ..base.references import NUMBA
 from ..base.threads import for_each, in_order, slices
 from .tree import ROWS_AT_ONCE, Reach, Tree
 
@@ -23,7 +24,9 @@ UPPER = 6
 class NumbaEngine:
     """Compiled loops over the leaves of the tree and the rows of matrices."""
 
-    credit: ClassVar[Credit] = Credit("numba", "loops compiled by numba")
+    credit: ClassVar[Credit] = Credit(
+        "numba", "loops compiled by numba (Lam, Pitrou and Seibert 2015)", (NUMBA,)
+    )
 
     def order(self, columns: FloatArray, depth: int) -> NDArray[np.intp]:
         """Return the points in tree order."""

@@ -1,8 +1,8 @@
 """A balanced k-d tree without pointers, over points that stand in its order.
 
-Node i of level l holds the points from ``i N >> l`` to ``(i + 1) N >> l``: halves by count, for all
-ties. So the tree is arithmetic: order, search, blocks of rows and the cells of the solver
-are all read from the places of the points.
+Node i of level l holds the points from ``i N >> l`` to ``(i + 1) N >> l``: halves by count,
+whatever ties there are. So the tree is arithmetic: order, search, blocks of rows and the cells of
+the solver are all read from the places of the points.
 """
 
 from __future__ import annotations

@@ -194,11 +194,13 @@ class PointSet:
     index : NeighborIndex or None
         The index that finds neighbours; None where they were given.
     search : Credit
-        The search engine that made the index.
+        The search that made the index.
     search_reason : str
         Why it was chosen.
     engine : Engine
         Who computes.
+    engine_reason : str
+        Why this engine was chosen.
     """
 
     order: Order
@@ -209,6 +211,7 @@ class PointSet:
     search: Credit = GIVEN
     search_reason: str = ""
     engine: Engine = field(default_factory=ScipyEngine)
+    engine_reason: str = ""
 
     @classmethod
     def of(
@@ -298,7 +301,7 @@ CELL = 8
 
 
 def tree_order(points: FloatArray, engine: Engine) -> NDArray[np.intp]:
-    """Return the permutation that puts points, (M, n), into tree order."""
+    """Return the permutation that puts points, (M, n), into tree order: near points together."""
     # In many columns a tree has little locality to give.
     columns = np.ascontiguousarray(points[:, :TREE_COLUMNS].T)
     return engine.order(columns, levels_to(len(points), CELL))

@@ -92,7 +92,8 @@ class PairMatrix:
         short = np.int32 if total < 2**31 else np.int64
         pointer = np.cumsum(np.concatenate(counts), dtype=short)
         listed = csr_array((data, indices, pointer), shape=(n, n))
-        return cls(listed, None if share is None else returned_matrix(found, n))
+        returned = None if share is None else returned_matrix(found, n)
+        return cls(listed, returned, engine=graph.point_set.engine)
 
     @property
     def n_points(self) -> int:

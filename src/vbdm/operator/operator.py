@@ -94,6 +94,12 @@ class Operator:
         return self._to_caller(self.weights.pairs_per_row())
 
     @property
+    def pair_quantiles(self) -> tuple[float, float, float]:
+        """Numbers of pairs per point: 5 % quantile, median and 95 % quantile."""
+        low, middle, high = np.quantile(self.pairs, [0.05, 0.5, 0.95])
+        return float(low), float(middle), float(high)
+
+    @property
     def dim(self) -> float:
         """The dimension d in use, a real number."""
         return self.settings.exponents.dim

@@ -75,7 +75,7 @@ def summary(spectrum: Spectrum, source: Mapping[str, Any]) -> str:
         ("Dimension", *dimension_fact(operator)),
         ("Kernel width", *width_fact(operator)),
         ("ε", short(operator.epsilon), RULES.get(operator.tuning.rule, operator.tuning.rule)),
-        ("Neighbours", f"{operator.n_neighbors}", "per point, itself included"),
+        ("Neighbours", f"{operator.n_neighbors}", neighbors_fact(operator)),
     ]
     return "\n".join(
         f'<div class="fact"><dt>{text(name)}</dt><dd><b>{text(value)}</b>'
@@ -93,6 +93,14 @@ def operator_fact(operator: Operator) -> str:
     if abs(operator.c1 - 1) < 1e-9:
         return "generator of the gradient flow whose equilibrium is the sampling density q"
     return f"c1 = {minus(operator.c1)}, q is the sampling density"
+
+
+def neighbors_fact(operator: Operator) -> str:
+    """Return what the number of neighbours counts."""
+    if not operator.kernel.by_reach:
+        return "per point, itself included"
+    low, _, high = operator.pair_quantiles
+    return f"on average, all within reach; {low:.0f} to {high:.0f} for 90 % of the points"
 
 
 def points_fact(operator: Operator, source: Mapping[str, Any]) -> str:

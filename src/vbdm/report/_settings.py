@@ -9,6 +9,7 @@ import numpy as np
 
 from ..base.versions import __version__, library_versions
 from ..base.wording import percent
+from ..operator.operator import Operator
 from ..spectrum.spectrum import Spectrum
 from ._parts import text
 from .citing import as_mapping
@@ -61,6 +62,25 @@ def shown(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, (float, np.floating)) else str(value)
 
 
+def neighbor_settings(operator: Operator) -> dict[str, Any]:
+    """Return the kernel's pairs: the length of the lists, or how many are within reach."""
+    kernel, decided_by = operator.kernel, operator.settings.neighbors_from
+    if not kernel.by_reach:
+        return {
+            "neighbours k": operator.n_neighbors,
+            "what decided k": decided_by,
+            "lists that end inside the kernel": percent(kernel.saturated),
+        }
+    low, middle, high = operator.pair_quantiles
+    return {
+        "neighbours": decided_by,
+        "neighbours of a point, mean": operator.n_neighbors,
+        "neighbours of a point, quantiles": (
+            f"{low:.0f} (5 %), {middle:.0f} (median), {high:.0f} (95 %)"
+        ),
+    }
+
+
 def estimate_settings(spectrum: Spectrum) -> dict[str, Any]:
     """Return the numbers and choices behind the estimate, by the names that the page shows."""
     operator, graph, settings = spectrum.operator, spectrum.operator.graph, spectrum.settings
@@ -78,18 +98,19 @@ def estimate_settings(spectrum: Spectrum) -> dict[str, Any]:
         "ε": operator.epsilon,
         "rule for ε": decided["epsilon_rule"],
         "rule for the bandwidth": decided["bandwidth_rule"],
-        "neighbours k": operator.n_neighbors,
-        "what decided k": settings.neighbors_from,
+        **neighbor_settings(operator),
         "neighbours of the density k0": settings.n_density_neighbors,
         "search": settings.search.name,
         "why this search": settings.search_reason,
+        "engine": settings.engine.words,
+        "why this engine": settings.engine_reason,
+        "precision of stored kernel values": settings.precision,
         "form of the kernel": operator.form,
         "shape of the kernel": type(operator.kernel.shape).__name__,
         "kernel cut at this share of its peak": settings.truncation,
         "a point left out of its own sums": operator.kernel.leave_one_out,
         "limiter": decided["limiter"],
         "finite-sample correction": settings.method.finite_sample,
-        "lists that end inside the kernel": percent(operator.kernel.saturated),
         "metric": metric if graph.period is None else f"{metric}, periodic",
         "copies merged": operator.n_points - graph.n_points,
         "solver": spectrum.solver,

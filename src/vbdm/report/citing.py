@@ -38,11 +38,11 @@ def citations(spectrum: Spectrum | None = None) -> tuple[Citation, ...]:
 
 
 def _used(spectrum: Spectrum) -> Iterator[Citation]:
-    """Yield the works that the rules, the solvers and the search engine of a result name."""
+    """Yield the works that the rules, the solvers, the search and the engine of a result name."""
     settings = spectrum.settings
     bandwidth = credit_of(settings.method.bandwidth, "rule")
     credits = (bandwidth, spectrum.operator.dimension.credit, *spectrum.solve.solvers)
-    for credit in (*credits, settings.search):
+    for credit in (*credits, settings.search, settings.engine):
         yield from credit.references
 
 
@@ -76,6 +76,7 @@ def methods_paragraph(
         bandwidth_in_words(operator),
         dimension_in_words(operator),
         epsilon_in_words(operator),
+        engine_in_words(operator),
         solver_in_words(spectrum),
         errors_in_words(spectrum),
     ]
@@ -191,8 +192,17 @@ def epsilon_in_words(operator: Operator) -> str:
     return (
         f"The bandwidth parameter ε = {short(operator.epsilon)} {how}; the kernel's width "
         f"√(4ε) ρ is {middle:.3g} in the median ({low:.3g} to {high:.3g} for 90 % of the points), "
-        f"and {operator.n_neighbors} nearest neighbours were used."
+        f"and {pairs_in_words(operator)}."
     )
+
+
+def pairs_in_words(operator: Operator) -> str:
+    """Return which pairs of points the kernel was evaluated on."""
+    k = operator.n_neighbors
+    if not operator.kernel.by_reach:
+        return f"{k} nearest neighbours were used"
+    cutoff = operator.kernel.cutoff
+    return f"all pairs with |x − y|² < {cutoff:.1f} ε ρ(x) ρ(y) were used, {k} per point on average"
 
 
 def short(value: float) -> str:
@@ -204,6 +214,15 @@ def short(value: float) -> str:
     ('0.0123', '7.4·10⁻⁵', '2·10⁻¹²')
     """
     return f"{value:.3g}" if 1e-4 <= value < 1e6 else power_of_ten(value, digits=3)
+
+
+def engine_in_words(operator: Operator) -> str:
+    """Return a sentence on who computed."""
+    settings = operator.settings
+    return (
+        f"The computation used {settings.engine.words}, with kernel values stored in "
+        f"{settings.precision} precision."
+    )
 
 
 def solver_in_words(spectrum: Spectrum) -> str:

@@ -22,10 +22,13 @@ from ..bandwidth.tuning import EpsilonRule
 from ..base.checks import check_choice, check_positive, check_real, is_auto
 from ..base.errors import bad_input
 from ..base.shapes import Shape, as_shape
+from ..engines.choose import check_engine
 from .method import FORMS, METHODS, Limiter, Lists, Method
 
 #: c1 of the operators that have a name.
 OPERATORS = {"laplacian": 0.0, "generator": 1.0}
+#: How kernel values may be stored.
+PRECISIONS = ("auto", "single", "double")
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +64,10 @@ def read_arguments(method: str, arguments: Mapping[str, Any]) -> Request:
 
     `arguments` holds those of `estimate_operator` by name; whatever is "auto" or None is left to
     the method. Of the arguments about neighbours only the names are noted here; `estimate` reads
-    their values.
+    their values, and those of `engine` and `precision`, which are checked here.
     """
+    check_engine(arguments["engine"])
+    check_choice(arguments["precision"], "precision", PRECISIONS)
     chosen = METHODS[check_choice(method, "method", METHODS)]
     effort = check_effort(arguments["effort"], chosen)
     chosen = replace(chosen, lists=with_effort(chosen.lists, effort))

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..base.credit import Credit
 from ..base.shapes import Gaussian, Shape
+from ..engines.scipy_engine import ScipyEngine
 from .method import Method
 
 
@@ -56,9 +57,15 @@ class Settings:
     neighbors_from : str
         What decided the number of neighbours k, in words.
     search : Credit
-        The engine that found the neighbours.
+        The search that found the neighbours.
     search_reason : str
+        Why this search was chosen.
+    engine : Credit
+        The engine that computed.
+    engine_reason : str
         Why this engine was chosen.
+    precision : str
+        How the kernel's values were stored: "single" or "double".
     given : tuple of str
         Names of the arguments that the user gave.
     versions : mapping
@@ -74,6 +81,9 @@ class Settings:
     neighbors_from: str = ""
     search: Credit = field(default_factory=lambda: Credit("given", "given"))
     search_reason: str = ""
+    engine: Credit = ScipyEngine.credit
+    engine_reason: str = ""
+    precision: str = "double"
     given: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
 
@@ -106,6 +116,9 @@ class Settings:
             "smallest_piece": self.smallest_piece,
             "search": self.search.name,
             "search_reason": self.search_reason,
+            "engine": self.engine.name,
+            "engine_reason": self.engine_reason,
+            "precision": self.precision,
             "versions": dict(self.versions),
         }
 

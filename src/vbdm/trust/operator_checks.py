@@ -37,6 +37,12 @@ TAIL_RATIO, TAIL_QUANTILES, TAIL_POINTS = 8.0, (0.05, 0.002), 200
 def neighbor_lists(operator: Operator) -> Finding:
     """Judge whether the lists of neighbours reach as far as the kernel."""
     share, k, name = operator.kernel.saturated, operator.n_neighbors, "Neighbour lists"
+    if operator.kernel.by_reach:
+        words = (
+            "There are no lists: the kernel has all pairs within its reach, "
+            f"{k} per point on average, so nothing can end inside it."
+        )
+        return Finding(name, "green", words, share, SATURATED)
     if share <= SATURATED:
         words = f"{k} neighbours per point hold the kernel at {percent(1 - share)} of the points."
         return Finding(name, "green", words, share, SATURATED)

@@ -112,7 +112,8 @@ def nearest(
             for c in range(len(point)):
                 gap = point[c] - queries[q - 1, c]
                 step += gap * gap
-            bound = (np.sqrt(bound) + np.sqrt(step)) ** 2 * (1 + 1e-9)
+            # Squares below 1e-300 have lost their digits: no bound is smaller.
+            bound = (np.sqrt(bound) + np.sqrt(step)) ** 2 * (1 + 1e-9) + 1e-300
         count, top = 0, 1
         nodes[0], gaps[0] = 0, 0.0
         while top > 0:

@@ -91,6 +91,8 @@ def describe_estimate(spectrum: Spectrum) -> dict[str, Any]:
         "epsilon": op.epsilon,
         "epsilon_rule": op.tuning.rule,
         "n_neighbors": op.n_neighbors,
+        "by_reach": op.kernel.by_reach,
+        "pairs": dict(zip(LEVELS, op.pair_quantiles, strict=True)),
         "widths": dict(zip(LEVELS, op.width_quantiles, strict=True)),
         "metric": op.graph.metric if points is not None else "precomputed",
         "eigenvalues": eigenvalue_rows(spectrum),
