@@ -1,4 +1,4 @@
-"""Pairs of new points with all points within reach: as by brute force, the same from all engines."""
+"""Pairs of new points with all points within reach: those of brute force, from all engines."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def lattice():
     return np.stack(np.meshgrid(*[np.arange(6.0)] * 3), -1).reshape(-1, 3)
 
 
-#: Points and periods: few, many, copies, ties, one place, large numbers, one or all columns wrapped.
+#: Points and periods: few, many, copies, ties, one place, large numbers, columns that wrap.
 CLOUDS = {
     "one point": (normal(1, 2), None),
     "two points": (normal(2, 1), None),
