@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 #: the value would be noise, many times enlarged.
 SMALLEST_DIVISOR = 0.05
 #: New points in a batch, so that memory does not grow with their number.
-BATCH = 4096
+BATCH = 2048
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +176,8 @@ Batch = tuple[FloatArray, BoolArray, BoolArray, FloatArray, NDArray[np.intp], ND
 def order_of_work(op: Operator, points: FloatArray) -> NDArray[np.intp]:
     """Return the new points in an order in which those near in space follow each other.
 
-    They then share the parts of tree and data that they look at, which is twice as fast.
+    They then look at the same parts of tree and data: with compiled loops, this saves a quarter to
+    two fifths of the time.
     """
     cloud = op.graph.point_set
     if cloud.tree is None:
