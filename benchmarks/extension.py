@@ -28,6 +28,7 @@ PROBLEMS = {
         7,
     ),
     "sphere": (lambda n, seed: D.sphere(n, axes=(1, 0.5, 0.3), random_state=seed), {}, 9),
+    "3-sphere": (lambda n, seed: D.sphere(n, dim=3, random_state=seed), {}, 14),
 }
 #: Two points are next to each other at this distance, in units of the data's size.
 NEXT = 1e-9

@@ -10,6 +10,7 @@ engine gives the same pairs exactly, and sums that differ by rounding.
 `scipy_engine`     the reference, on NumPy and SciPy alone
 `numpy_order`      tree order with NumPy
 `numpy_pairs`      pairs within reach with NumPy
+`numpy_new_pairs`  pairs within reach of new points with NumPy
 `numba_engine`     the fast one, an extra
 `compiled/`        its inner loops
 =================  =================================================================================

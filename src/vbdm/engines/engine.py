@@ -42,6 +42,16 @@ class Engine(Protocol):
         Neighbours ascend in each row; distances are scaled and squared, |x-y|²/(ρ(x) ρ(y)).
         """
 
+    def pairs_to(
+        self, reach: Reach, points: FloatArray, rho: FloatArray
+    ) -> tuple[NDArray[np.intp], IntArray, FloatArray]:
+        """Return the pairs of new points with the points of the tree, |x-y|² < cut ρ(x) ρ(y).
+
+        New points, (m, n), have their own ρ, (m,), and lie in the box if columns are periodic. The
+        numbers of pairs, (m,), come first, then neighbours and distances as of `pairs_within`. A
+        point of the tree at distance 0 is a neighbour as any other.
+        """
+
     def multiply(
         self,
         matrix: Any,

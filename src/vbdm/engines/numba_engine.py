@@ -67,6 +67,17 @@ class NumbaEngine:
         write_within(*parts_of(reach), leaves.start, leaves.stop, neighbors, scaled)
         return neighbors[:-1], scaled[:-1]
 
+    def pairs_to(
+        self, reach: Reach, points: FloatArray, rho: FloatArray
+    ) -> tuple[NDArray[np.intp], IntArray, FloatArray]:
+        """Return the pairs of new points with the points of the tree."""
+        from .compiled.new_pairs import pairs_to
+
+        counts = np.empty(len(points), dtype=np.intp)
+        new = np.ascontiguousarray(points), np.ascontiguousarray(rho)
+        neighbors, scaled = pairs_to(*parts_of(reach)[:-1], *new, counts)
+        return counts, neighbors, scaled
+
     def multiply(
         self,
         matrix: Any,

@@ -55,26 +55,52 @@ def count_within(reach: Reach, leaves: slice) -> NDArray[np.intp]:
 
 
 def leaf_pairs(reach: Reach, leaves: slice) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the pairs of leaves that may hold pairs within reach, going down the tree."""
-    tree, widest = reach.tree, reach.widest
+    """Return the pairs of leaves that may hold pairs within reach."""
+    tree = reach.tree
     first = (1 << tree.depth) - 1
-    own = np.arange(first + leaves.start, first + leaves.stop)
+    nodes = np.arange(first + leaves.start, first + leaves.stop)
+    own, other = descended(reach, tree.low, tree.high, reach.widest, nodes)
+    return own - first, other
+
+
+def descended(
+    reach: Reach, low: FloatArray, high: FloatArray, widest: FloatArray, boxes: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Go down the tree; return which boxes may hold points within reach of which leaves.
+
+    Parameters
+    ----------
+    low, high, widest
+        Corners of boxes, (p, n), and the largest ρ in each, (p,). A point is a box by itself.
+    boxes : int array
+        The boxes that are asked about.
+
+    Returns
+    -------
+    box, leaf : int arrays
+        The pairs, in the order of `boxes`, leaves ascending for each.
+    """
+    tree, own = reach.tree, boxes
     node = np.zeros(len(own), dtype=np.intp)
     for level in range(tree.depth + 1):
-        near = gaps(tree, own, node) < reach.cut * (widest[own] * widest[node])
+        bound = reach.cut * (widest[own] * reach.widest[node])
+        near = gaps(tree, low, high, own, node) < bound
         own, node = own[near], node[near]
         if level < tree.depth:
             own = np.repeat(own, 2)
             node = np.repeat(2 * node + 1, 2)
             node[1::2] += 1
-    return own - first, node - first
+    return own, node - ((1 << tree.depth) - 1)
 
 
-def gaps(tree: Tree, a: NDArray[np.intp], b: NDArray[np.intp]) -> FloatArray:
-    """Return the squared distances between the boxes of nodes a and b."""
+def gaps(
+    tree: Tree, low: FloatArray, high: FloatArray, a: NDArray[np.intp], b: NDArray[np.intp]
+) -> FloatArray:
+    """Return the squared distances between boxes a, given by their corners, and nodes b."""
     total = np.zeros(len(a))
-    for low, high, length in zip(tree.low.T, tree.high.T, tree.period, strict=True):
-        low_a, low_b, high_a, high_b = low[a], low[b], high[a], high[b]
+    for column, length in enumerate(tree.period):
+        low_a, high_a = low[:, column][a], high[:, column][a]
+        low_b, high_b = tree.low[:, column][b], tree.high[:, column][b]
         gap = np.maximum(np.maximum(low_a - high_b, low_b - high_a), 0.0)
         if length > 0:
             around = length - np.maximum(high_a - low_b, high_b - low_a)

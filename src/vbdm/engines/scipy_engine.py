@@ -14,6 +14,7 @@ from scipy.sparse.csgraph import connected_components
 from ..base.arrays import FloatArray, IntArray
 from ..base.credit import Credit
 from ..base.threads import for_each, in_order, rows_that_fit, slices
+from .numpy_new_pairs import pairs_to
 from .numpy_order import tree_order
 from .numpy_pairs import count_within, pairs_within
 from .tree import Reach, Tree
@@ -42,6 +43,12 @@ class ScipyEngine:
     ) -> tuple[IntArray, FloatArray]:
         """Return the pairs of the points of some leaves."""
         return pairs_within(reach, leaves)
+
+    def pairs_to(
+        self, reach: Reach, points: FloatArray, rho: FloatArray
+    ) -> tuple[NDArray[np.intp], IntArray, FloatArray]:
+        """Return the pairs of new points with the points of the tree."""
+        return pairs_to(reach, points, rho)
 
     def multiply(
         self,

@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from ..base.arrays import BoolArray, FloatArray, frozen
 from ..base.checks import check_choice, check_points
 from ..base.errors import OutsideWarning, bad_input, warn_user
-from ..base.threads import slices
+from ..base.threads import in_order, slices
+from ..graph.point_set import tree_order
 from ..operator.operator import Operator
 from .rows import NewRows, new_rows
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 #: the value would be noise, many times enlarged.
 SMALLEST_DIVISOR = 0.05
 #: New points in a batch, so that memory does not grow with their number.
-BATCH = 4096
+BATCH = 2048
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +41,7 @@ class Extension:
     values : (M, n) array
         Eigenfunctions (or other functions) by columns; NaN where flagged.
     outside : (M,) bool array
-        Points that no training point's kernel reaches.
+        Points beyond the kernels of the nearest training points: nothing is known there.
     undefined : (M, n) bool array
         Values that are not defined: the mode decays within one step of the kernel at that point.
     density : (M,) array
@@ -82,7 +83,7 @@ def extend(spectrum: Spectrum, X_new: ArrayLike, *, outside: str = "nan") -> Ext
     fresh draw, and all its neighbours count. Between the two the extension jumps, because a
     training point is left out of its own sums. With 10,000 points the jump is 2e-4 of the
     eigenfunction's size in the median, for an Ornstein-Uhlenbeck process (OU) in the plane and an
-    uneven sphere; at single points it is up to 0.2 in the tail of OU, and 0.014 on the sphere
+    uneven sphere; at single points it is up to 0.3 in the tail of OU, and 0.014 on the sphere
     (`python benchmarks/extension.py`).
 
     Examples
@@ -149,11 +150,15 @@ def gather(
     by side. Their rows are in the order inside.
     """
     points = check_new_points(X_new, op)
-    parts = [
-        extend_batch(new_rows(op, points[rows]), vectors, spectrum)
-        for rows in slices(len(points), size=BATCH)
-    ]
-    joined = (np.concatenate(part) for part in zip(*parts, strict=True))
+    order = order_of_work(op, points)
+
+    def work(part: slice) -> Batch:
+        return extend_batch(new_rows(op, points[order[part]]), vectors, spectrum)
+
+    parallel = getattr(op.graph.point_set.index, "parallel", False)
+    parts = in_order(work, slices(len(points), size=BATCH), parallel=parallel)
+    place = np.argsort(order)
+    joined = (np.concatenate(part)[place] for part in zip(*parts, strict=True))
     values, far, undefined, density, training, nearest = joined
     if outside == "nearest":
         width = values.shape[1]
@@ -166,6 +171,18 @@ def gather(
 
 
 Batch = tuple[FloatArray, BoolArray, BoolArray, FloatArray, NDArray[np.intp], NDArray[np.intp]]
+
+
+def order_of_work(op: Operator, points: FloatArray) -> NDArray[np.intp]:
+    """Return the new points in an order in which those near in space follow each other.
+
+    They then look at the same parts of tree and data: with compiled loops, this saves a quarter to
+    two fifths of the time.
+    """
+    cloud = op.graph.point_set
+    if cloud.tree is None:
+        return np.arange(len(points))
+    return tree_order(cloud.distance.wrapped(points), cloud.engine)
 
 
 def extend_batch(rows: NewRows, vectors: FloatArray, spectrum: Spectrum | None) -> Batch:

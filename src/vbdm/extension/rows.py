@@ -1,4 +1,8 @@
-"""Rows of the kernel at new points: distances, density and width as at the training points."""
+"""Rows of the kernel at new points: distances, density and width as at the training points.
+
+The width ρ(x) comes from the nearest training points. A kernel by reach then joins x to all
+training points within reach, |x-x_j|² < s_c ε ρ(x) ρ_j; a kernel by lists to some of the nearest.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +21,7 @@ from ..graph.neighbor_graph import NeighborGraph
 from ..graph.precomputed import check_distances, nearest_in_rows
 from ..kernel.kernel import Kernel
 from ..kernel.pair_matrix import rows_at
+from ..kernel.within_reach import rows_within_reach
 from ..operator.operator import Operator
 
 #: Neighbours searched for around a new point, as a multiple of the length of the lists: some
@@ -26,46 +31,38 @@ MORE = 1.25
 
 @dataclass(frozen=True, eq=False)
 class NewRows:
-    """The kernel between M new points and their neighbours among the training points.
+    """The kernel between m new points and the training points.
 
     Attributes
     ----------
-    neighbors : (M, k) array
-        Numbers, in the order inside, of the training points around each new point, nearest first.
-    weights : (M, k) array
-        P(x, x_j): rows sum to 1, or are 0 outside.
-    steps : (M,) array
+    weights : csr_array
+        P(x, x_j), (m, M), with columns in the order inside: rows sum to 1, or are 0 where the
+        kernel has no row to give: outside, and by reach at training points, too.
+    nearest : (m,) array
+        Number, in the order inside, of the training point nearest to each new point.
+    steps : (m,) array
         ε m ρ(x)², the time that one step of the kernel takes.
-    density : (M,) array
+    density : (m,) array
         The sampling density at x, per unit of d-dimensional volume; 0 outside.
-    outside : (M,) bool array
-        Points that no training point's kernel reaches.
-    training : (M,) array
+    outside : (m,) bool array
+        Points beyond the kernels of the nearest training points.
+    training : (m,) array
         Number, in the order inside, of the training point that x coincides with; -1: none.
     operator : Operator
         The operator that these rows extend.
     """
 
-    neighbors: NDArray[np.intp]
-    weights: FloatArray
+    weights: csr_array
+    nearest: NDArray[np.intp]
     steps: FloatArray
     density: FloatArray
     outside: BoolArray
     training: NDArray[np.intp]
     operator: Operator
 
-    @property
-    def nearest(self) -> NDArray[np.intp]:
-        """The training point nearest to each new point, (M,)."""
-        return self.neighbors[:, 0]
-
     def average(self, f: FloatArray) -> FloatArray:
         """Return P f. A training point has its own row; any other point is a fresh draw."""
-        n_new, k = self.neighbors.shape
-        pointer = np.arange(0, n_new * k + 1, k)
-        shape = (n_new, len(f))
-        table = csr_array((self.weights.ravel(), self.neighbors.ravel(), pointer), shape)
-        result: FloatArray = table @ f
+        result: FloatArray = self.weights @ f
         known = np.flatnonzero(self.training >= 0)
         if known.size:
             op, row = self.operator, self.training[known]
@@ -77,48 +74,62 @@ class NewRows:
 
 def new_rows(op: Operator, points: FloatArray) -> NewRows:
     """Return the rows of the kernel at new points, with density and local time measured there."""
-    graph, kernel, first = op.graph, op.kernel, op.pilot
-    neighbors, sqdist = find_neighbors(graph, points)
-    rho0 = np.sqrt(np.maximum(sqdist[:, : first.n_density_neighbors - 1].mean(axis=1), TINY))
-    pilot = pilot_at(op, neighbors, sqdist, rho0)
-    rho = op.settings.method.bandwidth.at(points, pilot)
-    listing = n_listing(graph.radii, graph.n_neighbors, neighbors, sqdist)
-    values = kernel_at(kernel, listing, rho, neighbors, sqdist)
-    counts = 1.0 if graph.order.counts is None else graph.order.counts[neighbors]
-    volume = kernel.moments(op.dim).m0 * (kernel.epsilon * rho**2) ** (op.dim / 2)
-    density = (values * counts).sum(axis=1) / (graph.order.n_rows * volume)
-    weights = values * op.weights.factor[neighbors]
-    total = weights.sum(axis=1, keepdims=True)
-    outside = out_of_reach(kernel, neighbors, sqdist) | (total[:, 0] == 0)
-    training = np.where(sqdist[:, 0] == 0, neighbors[:, 0], -1)
+    kernel, order = op.kernel, op.order
+    near = find_neighbors(op, points)
+    training = np.where(near.sqdist[:, 0] == 0, near.neighbors[:, 0], -1)
     known = training >= 0
+    outside = out_of_reach(kernel, near)
+    rho = op.settings.method.bandwidth.at(points, pilot_at(op, near))
+    if kernel.by_reach:
+        # Where no row is needed ρ = 0: it reaches nothing, and takes no time.
+        rows = rows_within_reach(kernel, points, np.where(known | outside, 0.0, rho))
+    else:
+        rows = listed_rows(kernel, near, rho)
+    sums = rows.sum(axis=1) if order.counts is None else rows @ order.counts
+    volume = kernel.moments(op.dim).m0 * (kernel.epsilon * rho**2) ** (op.dim / 2)
+    density = sums / (order.n_rows * volume)
     steps = kernel.epsilon * kernel.moments(op.dim).m * rho**2
-    steps[known] = op.steps[training[known]]
-    density[known] = kernel.density(op.dim)[training[known]]
-    outside[known] = op.degrees[training[known]] == 0
-    return NewRows(
-        neighbors,
-        np.divide(weights, total, out=np.zeros_like(weights), where=total > 0),
-        steps,
-        np.where(outside, 0.0, density),
-        outside,
-        training,
-        op,
-    )
+    weights, total = normalised(rows, op.weights.factor)
+    outside |= total == 0
+    if known.any():
+        row = training[known]
+        steps[known], density[known] = op.steps[row], kernel.density(op.dim)[row]
+        outside[known] = op.degrees[row] == 0
+    density[outside] = 0.0
+    return NewRows(weights, near.neighbors[:, 0], steps, density, outside, training, op)
+
+
+def normalised(rows: csr_array, factor: FloatArray) -> tuple[csr_array, FloatArray]:
+    """Multiply columns by their factors and divide rows by their sums, in place; return both."""
+    rows.data *= factor[rows.indices]
+    total: FloatArray = rows.sum(axis=1)
+    rows.data /= np.repeat(np.where(total > 0, total, 1.0), np.diff(rows.indptr))
+    return rows, total
 
 
 #: Least squared distance, so that ρ₀ is never 0.
 TINY = np.finfo(np.float64).tiny
 
 
-def find_neighbors(graph: NeighborGraph, points: FloatArray) -> tuple[NDArray[np.intp], FloatArray]:
-    """Return the training points nearest to each new one, (M, k), and their squared distances."""
-    k = min(int(MORE * graph.n_neighbors) + 1, graph.n_points)
+@dataclass(frozen=True, eq=False)
+class Nearest:
+    """The training points nearest to m new points, and their squared distances; both (m, k)."""
+
+    neighbors: NDArray[np.intp]
+    sqdist: FloatArray
+
+
+def find_neighbors(op: Operator, points: FloatArray) -> Nearest:
+    """Return the training points nearest to each new one, somewhat more than are in the lists."""
+    graph = op.graph
+    # By reach, lists are there for the pilot density only.
+    listed = op.pilot.n_neighbors if op.kernel.by_reach else graph.n_neighbors
+    k = min(int(MORE * listed) + 1, graph.n_points)
     index = graph.point_set.index
     if index is None:
-        return nearest_given(graph, points, k)
+        return Nearest(*nearest_given(graph, points, k))
     indices, sqdist = index.query(points, k)
-    return indices.astype(np.intp), sqdist
+    return Nearest(indices.astype(np.intp), sqdist)
 
 
 def nearest_given(
@@ -137,52 +148,52 @@ def nearest_given(
     return nearest_in_rows(distances[:, graph.order.caller_rows], k)
 
 
-def n_listing(
-    radii: FloatArray, k: int, neighbors: NDArray[np.intp], sqdist: FloatArray
-) -> NDArray[np.intp]:
+def n_listing(radii: FloatArray, k: int, near: Nearest) -> NDArray[np.intp]:
     """Return for each pair how many of its points have the other among their neighbours: 0 to 2.
 
     `radii` are the squared distances to the last points of the lists, which hold `k` points each.
     """
-    by_new = np.arange(neighbors.shape[1]) < k - 1
-    by_training = sqdist <= radii[neighbors]
+    by_new = np.arange(near.neighbors.shape[1]) < k - 1
+    by_training = near.sqdist <= radii[near.neighbors]
     return by_new.astype(np.intp) + by_training
 
 
-def pilot_at(
-    op: Operator, neighbors: NDArray[np.intp], sqdist: FloatArray, rho0: FloatArray
-) -> FloatArray:
+def pilot_at(op: Operator, near: Nearest) -> FloatArray:
     """Return the pilot density at new points, estimated as in `bandwidth.pilot.pilot_density`."""
     pilot, order, shape = op.pilot, op.order, Gaussian()
-    listing = n_listing(pilot.radii, pilot.n_neighbors, neighbors, sqdist)
-    values = shape(sqdist / (PILOT_EPSILON * rho0[:, None] * pilot.rho0[neighbors]))
+    nearest_few = near.sqdist[:, : pilot.n_density_neighbors - 1]
+    rho0 = np.sqrt(np.maximum(nearest_few.mean(axis=1), TINY))
+    values = shape(near.sqdist / (PILOT_EPSILON * rho0[:, None] * pilot.rho0[near.neighbors]))
+    listing = n_listing(pilot.radii, pilot.n_neighbors, near)
     values *= np.array([0.0, PILOT_SHARE, 1.0])[listing]
-    counts = 1.0 if order.counts is None else order.counts[neighbors]
+    counts = 1.0 if order.counts is None else order.counts[near.neighbors]
     sums = np.maximum((values * counts).sum(axis=1), 1.0)
     volume = shape.moments(op.dim).m0 * (PILOT_EPSILON * rho0**2) ** (op.dim / 2)
     return np.asarray(sums / (order.n_rows * volume))
 
 
-def kernel_at(
-    kernel: Kernel,
-    listing: NDArray[np.intp],
-    rho: FloatArray,
-    neighbors: NDArray[np.intp],
-    sqdist: FloatArray,
-) -> FloatArray:
-    """Return K(x, x_j), (M, k); a one-way pair counts with the kernel's `one_way_share`."""
-    scaled = sqdist / (kernel.epsilon * rho[:, None] * kernel.bandwidth.column[neighbors])
+def listed_rows(kernel: Kernel, near: Nearest, rho: FloatArray) -> csr_array:
+    """Return K(x, x_j) at the nearest training points, as CSR (m, M), for a kernel by lists.
+
+    A one-way pair counts with the kernel's `one_way_share`.
+    """
+    graph = kernel.graph
+    scaled = near.sqdist / (kernel.epsilon * rho[:, None] * kernel.bandwidth.column[near.neighbors])
     values = kernel.shape(scaled)
     values[scaled >= kernel.cutoff] = 0.0
     share = np.array([0.0, kernel.one_way_share, 1.0])
-    return np.asarray(values * share[listing])
+    values *= share[n_listing(graph.radii, graph.n_neighbors, near)]
+    m, k = values.shape
+    pointer = np.arange(0, m * k + 1, k)
+    return csr_array((values.ravel(), near.neighbors.ravel(), pointer), shape=(m, graph.n_points))
 
 
-def out_of_reach(kernel: Kernel, neighbors: NDArray[np.intp], sqdist: FloatArray) -> BoolArray:
-    """Mark the new points that lie beyond the kernels of all training points.
+def out_of_reach(kernel: Kernel, near: Nearest) -> BoolArray:
+    """Mark the new points that lie beyond the kernels of the nearest training points, (m,).
 
     The widths at the training points decide. Far away, the width at the new point grows with the
-    distance, and would always reach one of them.
+    distance, and would always reach one of them. Points further off are not asked: the kernel of a
+    lone stray is wider than its distance to the data, and would vouch for everything around.
     """
     reach = kernel.epsilon * kernel.bandwidth.squared * radius_of(kernel.shape, NEGLIGIBLE)
-    return np.asarray((sqdist >= reach[neighbors]).all(axis=1))
+    return np.asarray((near.sqdist >= reach[near.neighbors]).all(axis=1))

@@ -6,16 +6,18 @@ matrix, exactly; there are no lists of neighbours that could end inside the kern
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 from scipy.sparse import csr_array
 
 from ..bandwidth.bandwidth import Bandwidth
-from ..base.arrays import IntArray
+from ..base.arrays import FloatArray, IntArray
 from ..base.memory import refuse_pairs
 from ..base.shapes import Shape
 from ..base.threads import for_each, in_order
-from ..engines.tree import Reach
+from ..engines.tree import Reach, Tree
 from ..graph.neighbor_graph import NeighborGraph
 from .kernel import Kernel
 from .pair_matrix import PairMatrix
@@ -56,9 +58,7 @@ def kernel_within_reach(
     A first walk over the tree counts the pairs, a second one evaluates them, one block of leaves
     after the other: 8 bytes per pair, or 12 in double precision.
     """
-    tree, engine = graph.point_set.tree, graph.point_set.engine
-    if tree is None:
-        raise TypeError("pairs within reach need the tree of the points")
+    tree, engine = needed_tree(graph), graph.point_set.engine
     reach = Reach.of(tree, bandwidth.row, cutoff * epsilon, with_self=not leave_one_out)
     blocks = list(tree.leaf_blocks())
     counts = np.concatenate(
@@ -66,11 +66,7 @@ def kernel_within_reach(
     )
     total = int(counts.sum())
     refuse_pairs(graph.n_points, total, tree.columns.shape[0])
-    # Row pointers get the type of the indices where they fit: SciPy would copy all indices to make
-    # the types alike.
-    short = np.int32 if total < 2**31 else np.int64
-    pointer = np.zeros(graph.n_points + 1, dtype=short)
-    np.cumsum(counts, out=pointer[1:])
+    pointer = row_pointer(counts)
     neighbors = np.empty(total, dtype=np.int32)
     values = np.empty(total, dtype=stored_type(precision, shape, cutoff))
 
@@ -88,6 +84,38 @@ def kernel_within_reach(
         epsilon=epsilon, shape=shape, leave_one_out=leave_one_out, cutoff=cutoff,
         one_way_share=1.0, by_reach=True,
     )  # fmt: skip
+
+
+def needed_tree(graph: NeighborGraph) -> Tree:
+    """Return the tree of the points."""
+    if graph.point_set.tree is None:
+        raise TypeError("pairs within reach need the tree of the points")
+    return graph.point_set.tree
+
+
+def rows_within_reach(kernel: Kernel, points: FloatArray, rho: FloatArray) -> csr_array:
+    """Return K(x, x_j) for new points x, (m, n), and all points x_j within reach, as CSR (m, M).
+
+    `rho` is ρ(x), (m,); a row with ρ = 0 is empty.
+    """
+    known, cut = kernel.graph.point_set, kernel.cutoff * kernel.epsilon
+    reach = Reach.of(needed_tree(kernel.graph), kernel.bandwidth.row, cut)
+    counts, neighbors, scaled = known.engine.pairs_to(reach, known.distance.wrapped(points), rho)
+    values = kernel.shape(scaled / kernel.epsilon)
+    shape = (len(points), known.n_points)
+    return csr_array((values, neighbors, row_pointer(counts)), shape=shape)
+
+
+def row_pointer(counts: NDArray[np.intp]) -> NDArray[Any]:
+    """Return where the rows of a CSR matrix begin, and where the last one ends.
+
+    It gets the type of the indices where that is enough: SciPy would copy all indices to make the
+    types alike.
+    """
+    short = np.int32 if counts.sum() < 2**31 else np.int64
+    pointer = np.zeros(len(counts) + 1, dtype=short)
+    np.cumsum(counts, out=pointer[1:])
+    return pointer
 
 
 def symmetric_csr(values: np.ndarray, neighbors: IntArray, pointer: np.ndarray) -> csr_array:
