@@ -80,9 +80,18 @@ class Piece:
 
 
 def solve_modes(
-    operator: Operator, pencil: Pencil, pieces: Pieces, n: int, solver: EigenSolver, tol: float
+    operator: Operator,
+    pencil: Pencil,
+    pieces: Pieces,
+    n: int,
+    solver: EigenSolver,
+    tol: float,
+    near: FloatArray | None = None,
 ) -> Modes:
-    """Solve (D - K) u = θ M u for n modes, the zeros of the pieces included."""
+    """Solve (D - K) u = θ M u for n modes, the zeros of the pieces included.
+
+    `near`, (M, m), are vectors near those that are sought; they are used if there is one piece.
+    """
     limiter = operator.settings.method.limiter
     n = min(n, pencil.n_points)
     if n <= pieces.n_solved or limiter is None:
@@ -98,7 +107,8 @@ def solve_modes(
     parts = prepare_pieces(pencil, pieces, most, solver)
     # θ and rates may be ordered differently: solve for a few more, sort by rate, then cut the list.
     sought, accurate = min(n + MARGIN, most), n
-    limit, start = find_limit(operator, limiter, pencil, parts, pieces, sought, tol)
+    start = started_from(near, parts, pencil.n_points)
+    limit, start = find_limit(operator, limiter, pencil, parts, pieces, sought, tol, start)
     while True:
         modes, start = solve_limited(
             operator, limiter, limit, pencil, parts, pieces, accurate, sought, tol, start
@@ -119,6 +129,13 @@ def solve_modes(
             accurate = min(n + int(lost.sum()), sought)
 
 
+def started_from(near: FloatArray | None, parts: list[Piece], n_points: int) -> list[EigenPairs]:
+    """Return vectors near those that are sought as a start for the only piece, if it is one."""
+    if near is None or len(parts) != 1 or len(parts[0].members) != n_points:
+        return []
+    return [EigenPairs(np.zeros(near.shape[1]), near, "start")]
+
+
 def find_limit(
     operator: Operator,
     limiter: Limiter,
@@ -127,6 +144,7 @@ def find_limit(
     pieces: Pieces,
     sought: int,
     tol: float,
+    solved: list[EigenPairs],
 ) -> tuple[Limit, list[EigenPairs]]:
     """Return the limit, set by the rate of the reference mode, and the rough solutions behind it.
 
@@ -136,7 +154,6 @@ def find_limit(
     limit = first_limit(local[~pieces.strays], limiter)
     n_reference = min(limiter.n_reference + pieces.n_solved, pencil.n_points)
     extra = max(0, sought - n_reference)
-    solved: list[EigenPairs] = []
     for _ in range(limiter.passes):
         mass = pencil.degrees * limit.time(local)
         solved = solve_pieces(parts, pieces, mass, n_reference, max(tol, ROUGH), solved, extra)

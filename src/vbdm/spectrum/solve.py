@@ -31,6 +31,7 @@ def compute_spectrum(
     components: str = "each",
     solver: EigenSolver | str | None = None,
     tol: float | None = None,
+    start: Spectrum | None = None,
 ) -> Spectrum:
     """Solve for the n eigenvalues of L nearest 0.
 
@@ -46,6 +47,8 @@ def compute_spectrum(
         By default chosen by `vbdm.solvers.Auto`; `spectrum.solve.reason` then says why.
     tol : float, optional
         Wanted relative accuracy of the eigenvalues; 1e-4 by default.
+    start : Spectrum, optional
+        A result for the same points at another ε, to start from.
 
     Notes
     -----
@@ -64,7 +67,8 @@ def compute_spectrum(
         return solve_unsymmetric(operator, n)
     pencil = pencil_of(operator)
     pieces = find_pieces(pencil, components, operator.settings.smallest_piece)
-    modes = solve_modes(operator, pencil, pieces, n, engine, tolerance)
+    near = None if start is None or not start.operator.is_symmetric else start.vectors
+    modes = solve_modes(operator, pencil, pieces, n, engine, tolerance, near)
     return in_caller_order(operator, pieces, modes)
 
 

@@ -54,6 +54,8 @@ def fair_rows(spectrum: Spectrum, most: int) -> NDArray[np.intp]:
 
 #: Up to this many points the spectrum is solved on all of them at every ε.
 ALL_POINTS = 20_000
+#: Accuracy of the eigenvalues at other ε: they are drawn, and compared with their sampling errors.
+SCAN_TOLERANCE = 1e-3
 #: Modes solved for beyond those followed, so that one that moves down the list is not lost.
 SPARE_MODES = 4
 #: A mode whose likeness to the one at the chosen ε falls below this is another mode.
@@ -186,15 +188,24 @@ def solved_over(
     # the places of its modes.
     alone = reference.pieces.n_solved == 1 < reference.n_components
     pieces = "largest" if alone else "each"
-    others = [operator.epsilon * factor for factor in grid if factor != 1]
-    solved = spectra_over(operator, others, n, components=pieces, stage="sensitivity")
+    at_one = reference if whole else compute_spectrum(operator, n, components=pieces)
+    # Outwards from the chosen ε, each solve starts from its neighbour's eigenvectors.
+    down = [factor for factor in reversed(grid) if factor < 1]
+    up = [factor for factor in grid if factor > 1]
+    found: dict[float, Spectrum | None] = {1.0: at_one}
+    for side in (down, up):
+        epsilons = [operator.epsilon * factor for factor in side]
+        solved = spectra_over(
+            operator, epsilons, n, components=pieces, tol=SCAN_TOLERANCE, start=at_one,
+            stage="sensitivity",
+        )  # fmt: skip
+        found.update(
+            (factor, spectrum) for factor, (_, _, spectrum) in zip(side, solved, strict=True)
+        )
     for factor in grid:
-        if factor != 1:
-            found = next(solved)[2]
-        else:
-            found = reference if whole else compute_spectrum(operator, n, components=pieces)
-        if found is not None:
-            yield factor, found
+        spectrum = found[factor]
+        if spectrum is not None:
+            yield factor, spectrum
 
 
 def spectra_over(
@@ -206,6 +217,7 @@ def spectra_over(
     components: str = "each",
     solver: EigenSolver | str | None = None,
     tol: float | None = None,
+    start: Spectrum | None = None,
     stage: str = "",
 ) -> Iterator[tuple[float, Operator | None, Spectrum | None]]:
     """Yield each ε with the operator and the spectrum there: the loop behind every scan.
@@ -224,19 +236,27 @@ def spectra_over(
     components, solver, tol
         As for `Operator.spectrum`. A spectrum is None where the solver fails, or where the kernel
         joins no two points.
+    start : Spectrum, optional
+        A result at another ε: the first solve starts from it, each further one from the one before.
     stage : str
         Name of the stage in progress reports; empty: no reports.
     """
     if stage:
         report(stage, 0, len(epsilons))
-    # If the lists of neighbours were released, they are searched for once, not at every ε.
-    operator = replace(operator, kernel=replace(operator.kernel, graph=operator.graph.with_lists()))
+    if not operator.kernel.by_reach:
+        # If the lists of neighbours were released, they are searched for once, not at every ε.
+        listed = operator.graph.with_lists()
+        operator = replace(operator, kernel=replace(operator.kernel, graph=listed))
     for number, epsilon in enumerate(epsilons, start=1):
         other = (at or wide_enough)(operator, epsilon)
         found = None
         if other is not None:
             with suppress(InputError, SolverError):
-                found = compute_spectrum(other, n, components=components, solver=solver, tol=tol)
+                found = compute_spectrum(
+                    other, n, components=components, solver=solver, tol=tol, start=start
+                )
+        if start is not None:
+            start = found or start
         if stage:
             report(stage, number, len(epsilons))
         yield epsilon, other, found
@@ -245,13 +265,13 @@ def spectra_over(
 def wide_enough(operator: Operator, epsilon: float) -> Operator | None:
     """Return the operator at this ε, with more neighbours if needed; None if it needs too many."""
     graph = operator.graph
-    if epsilon > operator.epsilon:
-        growth = (epsilon / operator.epsilon) ** (operator.dim / 2)
-        wanted = min(int(growth * operator.n_neighbors), graph.n_points)
-        if wanted > MOST_NEIGHBORS and wanted > graph.n_neighbors:
-            return None
-        graph = graph.with_neighbors(wanted)
-    return operator.at_epsilon(epsilon, graph)
+    growth = max(1.0, (epsilon / operator.epsilon) ** (operator.dim / 2))
+    wanted = min(int(growth * operator.n_neighbors), graph.n_points)
+    if wanted > MOST_NEIGHBORS and wanted > operator.n_neighbors:
+        return None
+    if operator.kernel.by_reach or growth == 1:
+        return operator.at_epsilon(epsilon)
+    return operator.at_epsilon(epsilon, graph.with_neighbors(wanted))
 
 
 def followed(

@@ -41,6 +41,13 @@ def select(values: Any, numbers: Any, count: int, k: int) -> None:
             return
 
 
+@inlined
+def bin_of(value: float, scale: float, last: int) -> int:
+    """Return the number of a bin, at most `last`, also for what is infinite or no number."""
+    place = value * scale
+    return int(place) if place < last else last
+
+
 @compiled
 def sort_first(
     values: Any, numbers: Any, count: int, k: int, ends: Any, out_values: Any, out_numbers: Any
@@ -53,15 +60,17 @@ def sort_first(
     largest = 0.0
     for p in range(count):
         largest = max(largest, values[p])
-    scale = (len(ends) - 1) / largest if largest > 0 else 0.0
+    last = len(ends) - 1
+    # Where squares of distances underflow or overflow, one bin holds them all.
+    scale = last / largest if 1e-300 < largest < 1e300 else 0.0
     ends[:] = 0
     for p in range(count):
-        ends[int(values[p] * scale)] += 1
+        ends[bin_of(values[p], scale, last)] += 1
     total = 0
     for b in range(len(ends)):
         total, ends[b] = total + ends[b], total
     for p in range(count):
-        b = int(values[p] * scale)
+        b = bin_of(values[p], scale, last)
         out_values[ends[b]], out_numbers[ends[b]] = values[p], numbers[p]
         ends[b] += 1
     # After the scatter each entry is the end of its bin: what follows the bin of the k-th pair is

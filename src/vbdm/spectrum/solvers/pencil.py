@@ -128,7 +128,8 @@ class PreparedSolver(Protocol):
     ) -> EigenPairs:
         """Return n + extra pairs of (D - K) u = θ M u, the first n of them to the accuracy `tol`.
 
-        `start` is what this solver returned for another mass.
+        `start` is what this solver returned for another mass, or it holds vectors near those that
+        are sought; solvers that cannot use it ignore it.
         """
 
 

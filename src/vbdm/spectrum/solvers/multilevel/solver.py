@@ -163,7 +163,7 @@ class PreparedMultilevel:
         tol : float
             Wanted relative accuracy of each θ; a θ below 1e-6 of the largest counts as that much.
         start : EigenPairs, optional
-            The solution for another mass.
+            The solution for another mass, or vectors near those that are sought.
         extra : int
             Number of further pairs. They come back as accurate as they are once the first n have
             reached `tol`.
@@ -174,14 +174,18 @@ class PreparedMultilevel:
             If `tol` is not reached within the allowed iterations.
         """
         with one_blas_thread():
-            return self.solve_alone(mass, n, tol, None if start is None else start.warm, extra)
+            warm = None if start is None else start.warm
+            if start is not None and warm is None and start.vectors.shape[1] > n:
+                warm = Warm.of_vectors(self.finest, start.vectors)
+            return self.solve_alone(mass, n, tol, warm, extra)
 
     def solve_alone(
         self, mass: FloatArray, n: int, tol: float, warm: Warm | None, extra: int
     ) -> EigenPairs:
         """Solve, from the coarsest level to the finest."""
         hierarchy = Hierarchy.with_mass(self.levels, self.finest.restriction @ mass)
-        n_block = self.n_carried(hierarchy, n + extra)
+        sorted_start = warm is not None and warm.is_sorted
+        n_block = block_size(n + extra) if sorted_start else self.n_carried(hierarchy, n + extra)
         check_room(hierarchy, n + extra)
         coarse_values, coarse = coarse_pairs(hierarchy, n_block)
         basis, images = self.basis(
@@ -194,7 +198,7 @@ class PreparedMultilevel:
         stiffer = np.median(coarse_values[:n_wanted] / positive[:n_wanted])
         correct = partial(self.correct, hierarchy, mass, float(np.clip(stiffer, 1.0, 2.0)))
         problem = Problem(self.finest.stiffness, mass, correct, self.finest.degrees)
-        if self.narrow:
+        if self.narrow and not sorted_start:
             # The vectors are too rough to stand in the right order: improve all, then sort.
             whole = Block(combination(basis, mix), combination(images, mix), values)
             iterate(problem, whole, len(values), len(values), COARSE_TOL, NARROW_STEPS)
@@ -216,7 +220,8 @@ class PreparedMultilevel:
         if not progress.converged:
             raise not_converged(n, tol, progress)
         block.moves = block.move_images = None
-        left = Warm(blocks, coarse[:, : sum(len(part.values) for part in blocks)])
+        kept = coarse[:, : sum(len(part.values) for part in blocks)]
+        left = Warm(blocks, kept, is_sorted=sorted_start)
         return with_constant(block, mass, n + extra, progress, left)
 
     def n_carried(self, hierarchy: Hierarchy, n: int) -> int:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ....base.arrays import FloatArray
 from ....base.errors import bad_input
+from .finest import Finest
 from .hierarchy import Hierarchy
 from .lobpcg import Block
 
@@ -60,10 +61,22 @@ class Warm:
         it can free them: they are a good part of its memory.
     coarse : (n_cells, m) array
         The vectors on the first cells that the solve started from.
+    is_sorted : bool
+        Whether the vectors are good enough to stand in the right order, whatever the kernel.
     """
 
     blocks: list[Block]
     coarse: FloatArray
+    is_sorted: bool = False
+
+    @classmethod
+    def of_vectors(cls, finest: Finest, vectors: FloatArray) -> Warm:
+        """Start from eigenvectors of another kernel on the same points, the constant among them."""
+        own = np.ascontiguousarray(vectors[:, 1:])
+        sizes = np.bincount(finest.labels)[:, None]
+        values = np.zeros(own.shape[1])
+        block = Block(own, finest.stiffness(own), values)
+        return cls([block], finest.restriction @ own / sizes, is_sorted=True)
 
     def unknown(
         self, values: FloatArray, coarse: FloatArray, mass: FloatArray
