@@ -33,7 +33,7 @@ CLOUDS = {
     "angle": (np.random.default_rng(2).beta(2, 2, (600, 1)) * TURN, {"period": TURN}),
     "torus": (np.random.default_rng(3).random((900, 2)) * TURN, {"period": TURN}),
     "generator": (vbdm.datasets.ou(900, dim=2, random_state=4).points, {"operator": "generator"}),
-    "two kernels": (vbdm.datasets.sphere(900, random_state=5).points, {"shape": "broad"}),
+    "broad shape": (vbdm.datasets.sphere(900, random_state=5).points, {"shape": "broad"}),
 }
 
 
