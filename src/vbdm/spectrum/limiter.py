@@ -21,6 +21,9 @@ from ..base.arrays import FloatArray
 from ..base.threads import in_order, one_blas_thread
 from ..settings.method import Limiter
 
+#: Newton's method ends with a relative step of this size: the error is then about its square.
+SETTLED = 1e-9
+
 
 @dataclass(frozen=True)
 class Limit:
@@ -105,10 +108,11 @@ def exponential_rates(
         slowest = np.maximum(rates, min(limiter.kappa * theta[j], highest))
         value = energies[j] / np.dot(mass, 1 / slowest)
         for _ in range(50):
-            decay = np.exp(-value / slowest)
-            step = (energies[j] - total + np.dot(mass, decay)) / np.dot(mass, decay / slowest)
+            # 1 - e^(-λ/r) must not be a difference: where r is large, it would be rounding alone.
+            lost = -np.expm1(-value / slowest)
+            step = (energies[j] - np.dot(mass, lost)) / np.dot(mass, (1 - lost) / slowest)
             value += step
-            if abs(step) <= 1e-13 * value:
+            if abs(step) <= SETTLED * value:
                 break
         return float(value)
 
