@@ -112,3 +112,17 @@ def test_wide_data():
     wide = vbdm.estimate_operator(flat @ frame.T, dim=2).spectrum(4).eigenvalues
     plain = vbdm.estimate_operator(flat, dim=2).spectrum(4).eigenvalues
     np.testing.assert_allclose(wide, plain, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+@pytest.mark.parametrize("n_points", [1600, pytest.param(3000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["circle", "ou", "sphere"])
+def test_tight_tolerances_reach_the_rates(name, n_points):
+    """Not only θ: the limit, set by a rough pass, and the rates read off the vectors follow."""
+    options = {"circle": {"sampling": "random"}, "ou": {"dim": 2}, "sphere": {}}[name]
+    sample = getattr(vbdm.datasets, name)(n_points, random_state=0, **options)
+    op = vbdm.estimate_operator(sample.points, sample.operator)
+    exact = op.spectrum(10, solver="dense").eigenvalues
+    for tol in (1e-6, 1e-10):
+        found = op.spectrum(10, solver="multilevel", tol=tol).eigenvalues
+        np.testing.assert_allclose(found, exact, rtol=max(tol, 1e-9))
