@@ -43,6 +43,18 @@ def test_the_same_on_fewer_points(name):
     assert_passes(independent.check(name, n_points=2600), 20)
 
 
+def test_modes_among_those_of_many_limited_points_are_found():
+    """Two percent of these points are limited: more than fifty modes with θ within one percent."""
+    assert_passes(independent.check("300 copies", n_points=3000, seed=1), 20)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tol", [1e-4, 1e-6])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_same_with_other_seeds(seed, tol):
+    assert_passes(independent.check("300 copies", n_points=3000, seed=seed, tol=tol), 20)
+
+
 def test_the_table_is_printed(capsys):
     rows = independent.print_table(["circle"], n_points=1800, seeds=(1, 2), tol=1e-6)
     lines = capsys.readouterr().out.splitlines()

@@ -10,6 +10,7 @@ from vbdm.solvers import Dense, Multilevel, Pencil, ShiftInvert
 
 import vbdm
 from vbdm import datasets
+from vbdm.spectrum.solvers.multilevel.lobpcg import SAFETY, Outlook
 from vbdm.spectrum.solvers.multilevel.matching import graph_cells
 from vbdm.spectrum.solvers.multilevel.tree_cells import tree_cells
 
@@ -226,3 +227,28 @@ def test_graph_cells_stay_small_around_a_star():
     star = csr_array((np.ones(4000), (row, column)))
     cells = graph_cells([star], np.asarray(star.sum(axis=1)), 8)
     assert np.bincount(cells[0]).max() <= 16
+
+
+@pytest.mark.parametrize("coarsest", [150, 220])
+@pytest.mark.parametrize("name", ["ou in R2", "ou in R3", "S2"])
+def test_the_coarsest_level_does_not_fall_far_below_its_size(name, coarsest):
+    levels = Multilevel(coarsest=coarsest).prepare(pencil_of(name), 10).levels
+    assert 0.75 * coarsest <= levels[-1].size <= 1.6 * coarsest
+
+
+def test_small_gains_in_a_slow_iteration_are_not_the_end():
+    """Gains fall by a tenth per step, but every third one is tiny; nine times a gain is to come."""
+    outlook = Outlook()
+    for step in range(1, 31):
+        usual = 0.9**step
+        drops = np.array([0.05 * usual if step % 3 == 0 else usual, 0.01 * usual])
+        errors = outlook.errors(drops)
+        if step > 10:
+            assert errors[0] >= 0.9 * usual / 0.1
+
+
+def test_fast_iterations_are_judged_by_their_last_steps():
+    outlook = Outlook()
+    for step in range(1, 15):
+        errors = outlook.errors(np.array([0.1**step]))
+    np.testing.assert_allclose(errors, SAFETY * 0.1 / 0.9 * 0.1**14)

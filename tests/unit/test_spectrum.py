@@ -125,3 +125,17 @@ def test_wide_data_has_lists_that_hold_the_kernel():
     assert not wide.kernel.by_reach
     values = [op.spectrum(4).eigenvalues for op in (wide, plain)]
     np.testing.assert_allclose(*values, rtol=1e-3, atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+@pytest.mark.parametrize("n_points", [1600, pytest.param(3000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["circle", "ou", "sphere"])
+def test_tight_tolerances_reach_the_rates(name, n_points):
+    """Not only θ: the limit, set by a rough pass, and the rates read off the vectors follow."""
+    options = {"circle": {"sampling": "random"}, "ou": {"dim": 2}, "sphere": {}}[name]
+    sample = getattr(vbdm.datasets, name)(n_points, random_state=0, **options)
+    op = vbdm.estimate_operator(sample.points, sample.operator)
+    exact = op.spectrum(10, solver="dense").eigenvalues
+    for tol in (1e-6, 1e-10):
+        found = op.spectrum(10, solver="multilevel", tol=tol).eigenvalues
+        np.testing.assert_allclose(found, exact, rtol=max(tol, 1e-9))

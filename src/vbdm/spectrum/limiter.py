@@ -21,6 +21,9 @@ from ..base.arrays import FloatArray
 from ..base.threads import in_order, one_blas_thread
 from ..settings.method import Limiter
 
+#: Newton's method ends with a relative step of this size: the error is then about its square.
+SETTLED = 1e-9
+
 
 @dataclass(frozen=True)
 class Limit:
@@ -56,10 +59,6 @@ def next_limit(largest: float, highest: float, limiter: Limiter) -> Limit:
     if largest <= 0:
         largest = highest / limiter.kappa
     return Limit(largest, min(limiter.kappa * largest, highest), highest)
-
-
-#: Relative step at which Newton's iteration ends: its error is then the square of this.
-SETTLED = 1e-9
 
 
 def exponential_rates(

@@ -16,8 +16,13 @@ from .limiter import Limit, exponential_rates, first_limit, next_limit
 from .pieces import Pieces
 from .solvers.pencil import EigenPairs, EigenSolver, Pencil, PreparedSolver
 
-#: Tolerance of the passes that set the limit: they only need the size of the reference eigenvalue.
-ROUGH = 1e-2
+#: Tolerance of the passes that set the limit, and the most by which it may exceed `tol`: of a
+#: relative change of the reference eigenvalue, the rates feel about .03.
+ROUGH, ROUGHER = 1e-2, 100.0
+#: The limiter and the finite-sample correction read rates off the vectors, whose errors go like the
+#: root of the error of θ: a hundredth of those reaches the rates. So rates of the accuracy `tol`
+#: take θ of the accuracy VECTORS · tol², but no better than LEAST, which is near rounding.
+VECTORS, LEAST = 1e4, 1e-13
 #: Extent, in kernels' worth of points, below which a mode hangs on a weak link.
 THIN = 6.0
 #: Modes solved for beyond the wanted ones: sorting by rate may move them into the list.
@@ -92,8 +97,11 @@ def solve_modes(
 
     `near`, (M, m), are vectors near those that are sought; they are used if there is one piece.
     """
-    limiter = operator.settings.method.limiter
-    n = min(n, pencil.n_points)
+    method = operator.settings.method
+    limiter, n = method.limiter, min(n, pencil.n_points)
+    rough = max(tol, min(ROUGH, ROUGHER * tol))
+    if limiter is not None or method.finite_sample:
+        tol = min(tol, max(VECTORS * tol**2, LEAST))
     if n <= pieces.n_solved or limiter is None:
         parts = prepare_pieces(pencil, pieces, n, solver)
         solved = solve_pieces(parts, pieces, pencil.mass, n, tol, [])
@@ -108,7 +116,7 @@ def solve_modes(
     # θ and rates may be ordered differently: solve for a few more, sort by rate, then cut the list.
     sought, accurate = min(n + MARGIN, most), n
     start = started_from(near, parts, pencil.n_points)
-    limit, start = find_limit(operator, limiter, pencil, parts, pieces, sought, tol, start)
+    limit, start = find_limit(operator, limiter, pencil, parts, pieces, sought, rough, start)
     while True:
         modes, start = solve_limited(
             operator, limiter, limit, pencil, parts, pieces, accurate, sought, tol, start
@@ -146,7 +154,7 @@ def find_limit(
     tol: float,
     solved: list[EigenPairs],
 ) -> tuple[Limit, list[EigenPairs]]:
-    """Return the limit, set by the rate of the reference mode, and the rough solutions behind it.
+    """Return the limit, set by the rate of the reference mode, and the solutions behind it.
 
     The solutions hold as many modes as will be sought next: the next solve starts from them.
     """
@@ -156,7 +164,7 @@ def find_limit(
     extra = max(0, sought - n_reference)
     for _ in range(limiter.passes):
         mass = pencil.degrees * limit.time(local)
-        solved = solve_pieces(parts, pieces, mass, n_reference, max(tol, ROUGH), solved, extra)
+        solved = solve_pieces(parts, pieces, mass, n_reference, tol, solved, extra)
         values = np.sort(np.concatenate([pairs.values[1:] for pairs in solved]))
         # Small pieces may have fewer modes than `n_reference`.
         reference = float(values[: limiter.n_reference][-1])

@@ -46,7 +46,8 @@ def compute_spectrum(
     solver : {"auto", "dense", "shift-invert", "lanczos", "multilevel"} or EigenSolver, optional
         By default chosen by `vbdm.solvers.Auto`; `spectrum.solve.reason` then says why.
     tol : float, optional
-        Wanted relative accuracy of the eigenvalues; 1e-4 by default.
+        Wanted relative accuracy of the eigenvalues; 1e-4 by default. With the limiter or the
+        finite-sample correction some 1e-9 is the best that can be had.
     start : Spectrum, optional
         A result for the same points at another ε, to start from.
 

@@ -27,6 +27,8 @@ NEGLIGIBLE = 0.02
 CROWDED = 40
 #: A level this small shrinks fourfold in any case: there is no cost to save.
 SMALL = 8000
+#: Least size of the coarsest level, as a share of the size that was asked for.
+FEWEST = 0.75
 #: Least relative distance from θ by which the coarsest correction divides a mode.
 NEAREST = 0.3
 #: Least divisor there, as a share of the tenth eigenvalue of the coarsest level.
@@ -92,7 +94,10 @@ def graph_laplacian(links: Any) -> Any:
 def build_levels(
     stiffness: Any, mass: FloatArray, cells: Cells, coarsest: int, engine: Engine
 ) -> list[Level]:
-    """Coarsen until at most `coarsest` unknowns are left, or no further grouping of cells.
+    """Coarsen until about `coarsest` unknowns are left: no fewer than three quarters of that.
+
+    A level that falls far below does not know the wanted modes: in three dimensions 228 cells
+    instead of 612 took tens of steps where 3 are enough.
 
     This is smoothed aggregation: interpolations are constant on cells and then smoothed by a Jacobi
     step, and coarse matrices are Galerkin products.
@@ -102,10 +107,11 @@ def build_levels(
         diagonal = stiffness.diagonal()
         diagonal[diagonal <= 0] = 1.0
         n = len(diagonal)
-        if n <= coarsest or cells.exhausted:
-            return [*levels, Level(stiffness, diagonal, engine=engine)]
         crowded = n > SMALL and stiffness.nnz > CROWDED * n
-        labels = cells.take(3 if crowded else 2, [stiffness], diagonal, mass)
+        count = cells.count_down_to(FEWEST * coarsest, 3 if crowded else 2, diagonal, mass)
+        if n <= coarsest or count == 0:
+            return [*levels, Level(stiffness, diagonal, engine=engine)]
+        labels = cells.take(count, [stiffness], diagonal, mass)
         interpolation = smoothed(piecewise_constant(labels), stiffness, diagonal)
         restriction = csr_array(interpolation.T)
         levels.append(Level(stiffness, diagonal, interpolation, restriction, engine))

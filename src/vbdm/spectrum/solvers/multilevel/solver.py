@@ -25,12 +25,14 @@ from .hierarchy import Hierarchy, Level, build_levels, graph_laplacian
 from .lobpcg import Block, Problem, Progress, iterate, ritz_block
 from .matching import graph_cells
 from .tree_cells import Cells, Labels, tree_cells
-from .warm_start import GUARDS, Warm, block_end, block_size, check_room
+from .warm_start import GROWTH, GUARDS, Warm, block_end, block_size, check_room
 
 #: Beyond this many columns a k-d tree has no near cells to offer: the graph itself is used.
 TREE_COLUMNS = 20
+#: All coarse modes up to GROWTH times the last wanted θ are carried up, MOST_CARRIED at most: a
+#: block that cuts through a group of near θ, such as those of single limited points, misses some.
 #: A kernel that averages over fewer than NARROW points makes cells stiffen some modes so much that
-#: all coarse modes up to STIFFENED times the last wanted θ are carried up, MOST_CARRIED at most.
+#: the factor is STIFFENED instead.
 NARROW, STIFFENED, MOST_CARRIED = 16, 3.5, 150
 #: Accuracy asked for on the coarse levels, and the most steps there: they are a start, no more.
 COARSE_TOL, COARSE_STEPS = 1e-2, 1
@@ -48,7 +50,8 @@ class Multilevel:
         The most points in a cell of the first coarse level. About half the number of points that
         the kernel averages over is best; anything from 4 to 16 works.
     coarsest : int
-        The most unknowns, roughly, on the coarsest level (or 8n, if that is more).
+        Unknowns on the coarsest level (or 8n, if that is more): from three quarters to one and a
+        half times that many.
     max_iterations : int
         Iterations on the finest level after which the solver gives up, with a `SolverError`.
 
@@ -227,9 +230,10 @@ class PreparedMultilevel:
     def n_carried(self, hierarchy: Hierarchy, n: int) -> int:
         """Return how many vectors to carry up from the coarse levels to find n pairs."""
         usual, values = block_size(n), hierarchy.mode_values
-        if not self.narrow or len(values) < usual:
+        if len(values) < usual:
             return usual
-        near = int(np.searchsorted(values, STIFFENED * values[n - 1]))
+        reach = STIFFENED if self.narrow else GROWTH
+        near = int(np.searchsorted(values, reach * values[n - 1]))
         return max(usual, min(near, MOST_CARRIED, len(values) // 2))
 
     def basis(

@@ -50,10 +50,16 @@ class Cells:
     groupings: list[Labels]
     n_apart: int
 
-    @property
-    def exhausted(self) -> bool:
-        """Whether no grouping is left."""
-        return not self.groupings
+    def count_down_to(
+        self, fewest: float, most: int, diagonal: FloatArray, mass: FloatArray
+    ) -> int:
+        """Return how many groupings, `most` at most, can be used up to leave `fewest` cells.
+
+        Cells that `take` splits because they are not tight are not foreseen.
+        """
+        n_apart = int(heavy(diagonal, mass, self.n_apart).sum())
+        sizes = [int(grouping.max()) + 1 + n_apart for grouping in self.groupings[:most]]
+        return sum(size >= fewest for size in sizes)
 
     def take(self, count: int, links: list[Any], diagonal: FloatArray, mass: FloatArray) -> Labels:
         """Use up `count` groupings; return the cell of each unknown, cells split if not tight.

@@ -1,0 +1,47 @@
+"""Rates from the exponential row balance: right to rounding, however fast the local rates are."""
+
+import numpy as np
+import pytest
+
+from vbdm.settings.method import Limiter
+from vbdm.spectrum.limiter import exponential_rates
+
+LIMITER = Limiter()
+DECAY = np.array([0.3, 1.0, 7.0])  # λ of three modes
+MASS = np.random.default_rng(0).random((5000, 3))
+
+
+def solved(energies, rates):
+    """Return the rates of vectors with D u² = MASS, one after the other: θ u'Mu is the energy."""
+    one = np.ones(len(MASS))
+    return np.array([
+        exponential_rates(
+            np.sqrt(MASS[:, [j]]), DECAY[[j]], one, one * energies[j] / DECAY[j] / MASS[:, j].sum(),
+            rates, 1.0, LIMITER,
+        )[0]
+        for j in range(len(DECAY))
+    ])  # fmt: skip
+
+
+@pytest.mark.parametrize("rate", [1e2, 1e7, 1e9, 1e11, 1e13])
+def test_equal_local_rates_have_a_closed_form(rate):
+    total = MASS.sum(axis=0)
+    energies = -np.expm1(-DECAY / rate) * total
+    exact = -rate * np.log1p(-energies / total)
+    np.testing.assert_allclose(solved(energies, np.full(len(MASS), rate)), exact, rtol=1e-12)
+
+
+@pytest.mark.parametrize("slowest", [20.0, 1e7, 1e10, 1e13])
+def test_the_rate_that_made_the_energies_comes_back(slowest):
+    """Local rates over three decades; all lie above the cut."""
+    rates = slowest * 10 ** (3 * np.random.default_rng(1).random(len(MASS)))
+    energies = (MASS * -np.expm1(-DECAY / rates[:, None])).sum(axis=0)
+    np.testing.assert_allclose(solved(energies, rates), DECAY, rtol=1e-12)
+
+
+def test_a_mode_that_loses_more_than_it_has_has_no_rate():
+    rates = np.full(len(MASS), 2.0)
+    energies = MASS.sum(axis=0) * [0.5, 1.0, 1.5]
+    found = solved(energies, rates)
+    assert found[0] > 0
+    assert np.isnan(found[1:]).all()
