@@ -10,6 +10,7 @@ from tests.support.saved_models import CLOUD, SPHERE, spectrum_of
 import vbdm
 from vbdm.base.credit import Credit
 from vbdm.base.references import Citation
+from vbdm.kernel.again import at_epsilon, halved
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning", "ignore::RuntimeWarning")
 
@@ -159,7 +160,7 @@ def test_nothing_is_compiled_again_for_loaded_models(kernel, tmp_path, monkeypat
     for made in (lambda: spectrum, lambda: vbdm.load(tmp_path / "model")):
         result = made()
         result.extend(CLOUD + 0.01)
-        result.operator.kernel.at(0.01)
+        at_epsilon(result.operator.kernel, 0.01)
         compiled.append([list(function.signatures) for function in used])
     assert compiled[0] == compiled[1]
 
@@ -205,7 +206,7 @@ def test_a_loaded_kernel_can_be_evaluated_at_another_epsilon(settings, kernel, t
     spectrum = spectrum_of(CLOUD, **settings)
     spectrum.save(tmp_path / "model", kernel=kernel)
     loaded = vbdm.load(tmp_path / "model")
-    for other in (lambda k: k.at(0.7 * k.epsilon), lambda k: k.halved()):
+    for other in (lambda k: at_epsilon(k, 0.7 * k.epsilon), halved):
         one, two = other(spectrum.operator.kernel), other(loaded.operator.kernel)
         assert one.weights.listed.dtype == two.weights.listed.dtype
         np.testing.assert_array_equal(one.row_sums, two.row_sums)
@@ -214,7 +215,7 @@ def test_a_loaded_kernel_can_be_evaluated_at_another_epsilon(settings, kernel, t
 def test_a_kernel_that_was_squared_keeps_its_numbers(tmp_path):
     """It stands for another ε, and cannot be evaluated again from its own."""
     op = vbdm.estimate_operator(CLOUD)
-    half = op.with_kernel(op.kernel.halved())
+    half = op.with_kernel(halved(op.kernel))
     vbdm.save(half, tmp_path / "model", kernel=False)
     loaded = vbdm.load(tmp_path / "model")
     assert loaded.kernel.weights.power == 2

@@ -8,7 +8,7 @@ from vbdm.shapes import Gaussian
 import vbdm
 from vbdm.bandwidth.bandwidth import Bandwidth
 from vbdm.bandwidth.pilot import pilot_bandwidth
-from vbdm.kernel.kernel import evaluate_kernel
+from vbdm.kernel.listed import evaluate_kernel
 
 
 def all_pairs(X):

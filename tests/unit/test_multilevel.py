@@ -10,6 +10,8 @@ from vbdm.solvers import Dense, Multilevel, Pencil, ShiftInvert
 
 import vbdm
 from vbdm import datasets
+from vbdm.engines.scipy_engine import ScipyEngine
+from vbdm.graph.point_set import tree_order
 from vbdm.spectrum.solvers.multilevel.lobpcg import SAFETY, Outlook
 from vbdm.spectrum.solvers.multilevel.matching import graph_cells
 from vbdm.spectrum.solvers.multilevel.tree_cells import tree_cells
@@ -210,7 +212,7 @@ def test_few_points_are_left_to_the_dense_solver():
 def test_tree_cells_are_nested_and_follow_the_points():
     points = np.random.default_rng(0).standard_normal((3000, 2))
     points[:500] = points[0]  # copies, more than any cell may hold
-    cells = tree_cells(points, 8)
+    cells = tree_cells(len(points), 8, tree_order(points, ScipyEngine()))
     assert np.bincount(cells[0]).max() <= 8
     spread = [np.ptp(points[cells[0] == cell], axis=0).max() for cell in range(50)]
     assert np.median(spread) < 0.5

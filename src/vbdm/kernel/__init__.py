@@ -4,8 +4,10 @@ It knows ρ, ε and the shape h, and no normalisation yet. It takes a graph and 
 a `Kernel`: the matrix K = h(|x-y|²/(ε ρ(x) ρ(y))), symmetric, with its row sums and the density.
 
 ==============  ====================================================================================
-`kernel`        the kernel with its ingredients, evaluated on the pairs, at one ε or another
+`kernel`        the kernel with its ingredients, and the density that it measures
+`listed`        the kernel on the pairs of lists of nearest neighbours
 `within_reach`  the kernel on all pairs within its reach, found as such
+`again`         the same kernel at another ε
 `pair_matrix`   a sparse matrix on listed pairs, symmetric without ever being merged
 ==============  ====================================================================================
 

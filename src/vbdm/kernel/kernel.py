@@ -1,4 +1,4 @@
-"""The kernel K on the pairs of the graph, and the density that it measures."""
+"""The kernel K with its ingredients, and the density that it measures."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ import numpy as np
 
 from ..bandwidth.bandwidth import Bandwidth
 from ..bandwidth.pilot import density_from
-from ..bandwidth.scaled import NEGLIGIBLE, rim, scaled
 from ..base.arrays import FloatArray
-from ..base.shapes import Gaussian, Moments, Shape
-from ..graph.neighbor_graph import ListedRows, NeighborGraph
+from ..base.shapes import Moments, Shape
+from ..graph.neighbor_graph import NeighborGraph
 from .pair_matrix import PairMatrix
 
 
@@ -99,81 +98,3 @@ class Kernel:
     def without_lists(self) -> Kernel:
         """Return the kernel on a graph without its lists, which are no longer needed."""
         return replace(self, graph=self.graph.released())
-
-    def at(self, epsilon: float, graph: NeighborGraph | None = None) -> Kernel:
-        """Evaluate the same kernel at another ε; if by lists, on this or another graph."""
-        if self.by_reach:
-            from .within_reach import kernel_within_reach
-
-            return kernel_within_reach(
-                self.graph, self.bandwidth, epsilon, self.shape, cutoff=self.cutoff,
-                leave_one_out=self.leave_one_out, precision=self.precision,
-            )  # fmt: skip
-        return evaluate_kernel(
-            graph or self.graph, self.bandwidth, epsilon, self.shape,
-            leave_one_out=self.leave_one_out, cutoff=self.cutoff, one_way_share=self.one_way_share,
-        )  # fmt: skip
-
-    def halved(self) -> Kernel:
-        """Return the kernel at ε/2; for a Gaussian, without evaluating it.
-
-        A Gaussian at half the ε is the square of itself, cut at the same distance. But the square
-        of a one-way pair of weight 1/2 has weight 1/4: then the kernel is evaluated.
-        """
-        if not isinstance(self.shape, Gaussian) or self.one_way_share != 1.0:
-            return self.at(self.epsilon / 2)
-        return replace(
-            self, weights=self.weights.squared(), epsilon=self.epsilon / 2, cutoff=2 * self.cutoff
-        )
-
-
-def evaluate_kernel(
-    graph: NeighborGraph,
-    bandwidth: Bandwidth,
-    epsilon: float,
-    shape: Shape,
-    *,
-    leave_one_out: bool = False,
-    cutoff: float = np.inf,
-    one_way_share: float = 0.5,
-) -> Kernel:
-    """Evaluate K on every listed pair and, if the form is symmetric, symmetrise it.
-
-    Parameters
-    ----------
-    graph, bandwidth, epsilon, shape
-        ``K = h(|x-y|² / (ε a(x) b(y)))``.
-    leave_one_out : bool
-        Set K_ii = 0. The point itself is not a sample of its surroundings: with n neighbours inside
-        the kernel, keeping it shrinks every eigenvalue by about 1/(n+1).
-    cutoff : float
-        Set K = 0 beyond this s. Such a cut is symmetric, unlike one at the k-th neighbour.
-    one_way_share : float
-        Weight of a pair (i, j) when j is among i's neighbours but not the other way round: 1/2 is
-        the paper's (K + Kᵀ)/2; 1 keeps it whole.
-
-    Notes
-    -----
-    Cost: one evaluation of h per pair, N k in all; 12 bytes per pair within the cutoff.
-    """
-    peak = float(shape(np.zeros(1))[0])
-    cut_rows = np.zeros(graph.n_points, dtype=np.bool_)
-
-    def evaluate(block: ListedRows) -> FloatArray:
-        s = scaled(block, bandwidth)
-        s /= epsilon
-        values = shape(s)
-        if np.isfinite(cutoff):
-            values[s >= cutoff] = 0.0
-        cut_rows[block.rows] = rim(values) > NEGLIGIBLE * peak
-        if leave_one_out:
-            values[:, 0] = 0.0
-        return values
-
-    share = one_way_share if bandwidth.is_symmetric else None
-    weights = PairMatrix.evaluated(graph.with_lists(), evaluate, share)
-    return Kernel(
-        graph=graph, weights=weights, bandwidth=bandwidth, epsilon=epsilon, shape=shape,
-        saturated=float(cut_rows.mean()) if graph.n_neighbors < graph.n_points else 0.0,
-        leave_one_out=leave_one_out, cutoff=cutoff, one_way_share=one_way_share,
-    )  # fmt: skip

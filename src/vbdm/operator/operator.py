@@ -18,6 +18,7 @@ from ..base.checks import check_function
 from ..base.errors import bad_input
 from ..graph.neighbor_graph import NeighborGraph
 from ..graph.point_set import Order
+from ..kernel.again import at_epsilon
 from ..kernel.kernel import Kernel
 from ..kernel.pair_matrix import PairMatrix
 from ..settings.record import Settings
@@ -285,7 +286,7 @@ class Operator:
 
     def at_epsilon(self, epsilon: float, graph: NeighborGraph | None = None) -> Operator:
         """Return the operator at another ε, with the same bandwidth, on this or another graph."""
-        return self.with_kernel(self.kernel.at(epsilon, graph))
+        return self.with_kernel(at_epsilon(self.kernel, epsilon, graph))
 
     def extend(self, f: ArrayLike, X_new: ArrayLike, *, outside: str = "nan") -> FloatArray:
         """Return a function known on the points at new points (see `vbdm.extension.extension`)."""

@@ -25,6 +25,7 @@ from scipy.linalg import eigh
 from ..base.arrays import FloatArray
 from ..base.errors import bad_input
 from ..base.threads import one_blas_thread, slices
+from ..kernel.again import halved
 from ..operator.operator import Operator
 from ..spectrum.finite_sample import share_at
 from ..spectrum.spectrum import Groups, Spectrum
@@ -186,9 +187,9 @@ def epsilon_bias(spectrum: Spectrum) -> FloatArray:
     kernel at ε/2 is the square of that at ε. The modes are held fixed.
     """
     operator = spectrum.operator
-    halved = operator.with_kernel(operator.kernel.halved())
+    at_half = operator.with_kernel(halved(operator.kernel))
     with one_blas_thread():
-        half = ritz_values(spectrum, halved)
+        half = ritz_values(spectrum, at_half)
         full = ritz_values(spectrum, spectrum.operator)
     change = 2 * (half - full)
     for group in spectrum.groups:

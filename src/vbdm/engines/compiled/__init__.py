@@ -10,7 +10,7 @@ give the same bits whatever block a row is in. This package is imported only whe
 `nearest`      the k nearest points
 `pairs`        pairs within reach: counted, written down
 `new_pairs`    pairs within reach of new points
-`products`     sparse matrices times blocks of vectors, and sums over cells
-`blocks`       dense algebra on tall blocks of vectors
+`products`     sparse matrices times blocks of vectors
+`cells`        sums over cells of points, and connected pieces
 =============  =====================================================================================
 """
