@@ -38,8 +38,11 @@ def test_modes_that_are_like_no_other_are_compared_all_the_same(share):
     np.testing.assert_allclose(np.diff(np.log2(opinions.epsilons)), 1)
 
 
-def test_lists_that_were_given_up_are_searched_for_once(monkeypatch):
-    op = vbdm.estimate_operator(D.circle(12_000, sampling="random", random_state=0).points)
+@pytest.mark.parametrize(("n_neighbors", "n_searches"), [("auto", 0), (110, 1)])
+def test_lists_that_were_given_up_are_searched_for_once(monkeypatch, n_neighbors, n_searches):
+    """By reach there is nothing to search for."""
+    points = D.circle(12_000, sampling="random", random_state=0).points
+    op = vbdm.estimate_operator(points, n_neighbors=n_neighbors)
     searches = []
     original = vbdm.NeighborGraph.with_lists
     monkeypatch.setattr(
@@ -51,4 +54,4 @@ def test_lists_that_were_given_up_are_searched_for_once(monkeypatch):
         warnings.simplefilter("error", vbdm.TuningWarning)
         vbdm.second_opinion(op, n=3)
     given_up = [lists for lists in searches if not hasattr(lists, "indices")]
-    assert len(given_up) == 1
+    assert len(given_up) == n_searches
