@@ -131,7 +131,7 @@ def estimate_operator(
         errors of 2, 0.4, 0.1, 0.03 % on the circle, 1, 0.4, 0.2, 0.1 % on the sphere.
     search : {"auto", "kd-tree", "brute", "projected", "pynndescent"} or NeighborSearch, optional
         Who finds the nearest neighbours; by default the fastest exact search (`vbdm.search`). If it
-        is brute force, approximate or your own, its lists are the kernel's pairs, too.
+        is brute force, or misses neighbours, its lists are the kernel's pairs, too.
     metric : str or callable
         How distances are measured: "euclidean"; any metric of scikit-learn, such as "manhattan"
         or "haversine"; a function of two points; or "precomputed", if X is a square matrix of
