@@ -259,7 +259,7 @@ def first_graph(
     automatic = BY_EPSILON if lists.widen else BY_METHOD
     if isinstance(X, NeighborGraph):
         refuse_changes(X, n_neighbors, search, metric, period)
-        return computed_by(engine, X), BY_GRAPH
+        return computed_by(engine, X.with_lists()), BY_GRAPH
     if is_precomputed(metric):
         wanted = None if is_auto(n_neighbors) else n_neighbors
         graph = computed_by(engine, given_graph(X, wanted, search, period))

@@ -1,4 +1,4 @@
-"""The written format of saved models: a file of version 2 is read, and the page says everything."""
+"""The written format of saved models: files of all versions are read, the page says everything."""
 
 import json
 import re
@@ -6,8 +6,8 @@ import shutil
 
 import numpy as np
 import pytest
-from tests.support.archives import edit_header, members_of
-from tests.support.saved_models import MODELS, ROOT, SPHERE, members_by_name, places_in
+from tests.support.archives import as_array, as_bytes, edit_header, members_of, write_members
+from tests.support.saved_models import MODELS, ROOT, SPHERE, SPHERE_2, members_by_name, places_in
 
 import vbdm
 from vbdm.io.saved.archive import HEADER
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning", "ignore::Run
 
 
 def test_a_file_of_version_2_is_read():
-    spectrum = vbdm.load(SPHERE)
+    spectrum = vbdm.load(SPHERE_2)
     np.testing.assert_allclose(
         spectrum.eigenvalues, [0.0, -1.275895848863818, -1.5549698314016451], rtol=1e-14
     )
@@ -32,13 +32,13 @@ def test_a_file_of_version_2_is_read():
     assert spectrum.operator.n_points == 60
     assert spectrum.operator.n_neighbors == 30
     assert spectrum.operator.epsilon == 0.009309650340016977
-    assert vbdm.io.saved.persistence.read_notes(SPHERE) == {
+    assert vbdm.io.saved.persistence.read_notes(SPHERE_2) == {
         "made by": "tests/data/make_sphere_v2.py"
     }
 
 
 def test_a_file_of_version_2_says_what_was_decided():
-    spectrum = vbdm.load(SPHERE)
+    spectrum = vbdm.load(SPHERE_2)
     found = spectrum.settings.as_dict()
     assert found.pop("versions")["vbdm"] == "0.1.0.dev0"
     assert found == {
@@ -65,13 +65,16 @@ def test_a_file_of_version_2_says_what_was_decided():
         "smallest_piece": 16,
         "search": "KDTree",
         "search_reason": "3 columns: the k-d tree wins",
+        "engine": "scipy",
+        "engine_reason": "",
+        "precision": "double",
     }
     assert spectrum.solver == "Dense"
     assert spectrum.operator.dimension.credit.references[0].key == "LevinaBickel2004"
 
 
 def test_a_file_of_version_2_is_extended_to_new_points():
-    extension = vbdm.load(SPHERE).extend([[0.6, 0.0, 0.8], [5.0, 5.0, 5.0]])
+    extension = vbdm.load(SPHERE_2).extend([[0.6, 0.0, 0.8], [5.0, 5.0, 5.0]])
     np.testing.assert_allclose(
         extension.values[0], [1.0, 0.990754063388109, -0.7475608213045204], rtol=1e-9
     )
@@ -79,7 +82,106 @@ def test_a_file_of_version_2_is_extended_to_new_points():
     assert extension.outside.tolist() == [False, True]
 
 
-def test_a_file_of_version_2_is_written_as_it_was_read(tmp_path):
+def test_a_file_of_version_2_is_written_in_version_3(tmp_path):
+    """Arrays stay as they are, and so does all that can be asked of the model."""
+    vbdm.save(vbdm.load(SPHERE_2), tmp_path / "again")
+    before, after = members_of(SPHERE_2), members_of(tmp_path / "again")
+    assert list(after) == list(before)
+    head = json.loads(after[HEADER])
+    assert head["version"] == 3
+    assert head["graph"]["tree"]
+    assert head["graph"]["search"]["name"] == "KDTree"
+    assert not {"engine", "engine_reason", "by_columns"} & set(head["graph"])
+    assert (head["kernel"]["by_reach"], head["kernel"]["precision"]) == (False, "double")
+    assert all(after[name] == before[name] for name in before if name != HEADER)
+
+
+def test_a_file_of_version_2_without_its_kernel_gives_the_same(tmp_path):
+    """The lists that it keeps are evaluated again."""
+    spectrum = vbdm.load(SPHERE_2)
+    shutil.copy(SPHERE_2, tmp_path / "model")
+    head = json.loads(members_of(SPHERE_2)[HEADER])
+    edit_header(tmp_path / "model", kernel={**head["kernel"], "listed": None, "one_way": None})
+    again = vbdm.load(tmp_path / "model").operator.kernel.weights
+    np.testing.assert_allclose(
+        again.merged().toarray(), spectrum.operator.kernel.weights.merged().toarray(), rtol=1e-14
+    )
+
+
+@pytest.mark.parametrize(
+    ("section", "key"),
+    [("graph", "engine"), ("graph", "engine_reason"), ("graph", "by_columns"), ("kernel", "power")],
+)
+def test_what_is_wrong_in_version_2_is_refused(section, key, tmp_path):
+    head = json.loads(members_of(SPHERE_2)[HEADER])
+    rest = {name: value for name, value in head[section].items() if name != key}
+    for wrong in (rest, {**rest, key: 5.5}, {**rest, key: {"x": 1}}, None, 3, []):
+        shutil.copy(SPHERE_2, tmp_path / "model")
+        edit_header(tmp_path / "model", **{section: wrong})
+        with pytest.raises(vbdm.InputError, match="damaged"):
+            vbdm.load(tmp_path / "model")
+
+
+def test_a_file_of_version_3_is_read():
+    spectrum = vbdm.load(SPHERE)
+    np.testing.assert_allclose(
+        spectrum.eigenvalues, [0.0, -1.3505087348279958, -1.6403193449565427], rtol=1e-14
+    )
+    np.testing.assert_allclose(
+        spectrum.eigenfunctions[[0, 17, 59]],
+        [
+            [1.0, 0.5098000308022059, -1.2503109236086236],
+            [1.0, -1.032315312764999, -1.0427178239603518],
+            [1.0, 0.08844686774307155, 0.13374398324380257],
+        ],
+        rtol=1e-14,
+    )
+    op = spectrum.operator
+    assert (op.n_points, op.n_neighbors, op.epsilon) == (60, 44, 0.009309650340016977)
+    assert (op.kernel.by_reach, op.kernel.precision) == (True, "single")
+    assert op.kernel.weights.returned is None
+    assert op.graph.n_neighbors == 60
+    notes = vbdm.io.saved.persistence.read_notes(SPHERE)
+    assert notes == {"made by": "tests/data/make_sphere_v3.py"}
+
+
+def test_a_file_of_version_3_says_what_was_decided():
+    settings = vbdm.load(SPHERE).settings
+    assert settings.neighbors_from == "all pairs within the kernel's reach"
+    assert settings.search.name == "KDTree"
+    assert settings.engine.name == "scipy"
+    assert settings.engine_reason == "60 points: too few for compiled loops to pay"
+    assert (settings.precision, settings.truncation) == ("single", 0.001)
+    assert settings.versions["vbdm"] == "0.1.0.dev0"
+
+
+def test_a_file_of_version_3_is_extended_to_new_points():
+    extension = vbdm.load(SPHERE).extend([[0.6, 0.0, 0.8], [5.0, 5.0, 5.0]])
+    np.testing.assert_allclose(
+        extension.values[0], [1.0, 0.9814440557328623, -0.78066193590901], rtol=1e-9
+    )
+    np.testing.assert_allclose(extension.density, [0.1140478766424382, 0.0], rtol=1e-9)
+    assert extension.outside.tolist() == [False, True]
+
+
+@pytest.mark.parametrize("order", ["as it was", "any"])
+def test_the_kernel_of_version_3_can_be_evaluated_again(order, tmp_path):
+    """It has the same pairs, in the order of the file: that of a tree, or any other."""
+    members = members_of(SPHERE)
+    head = json.loads(members[HEADER])
+    head["kernel"]["listed"] = None
+    places = np.arange(60) if order == "as it was" else np.random.default_rng(0).permutation(60)
+    for name, content in members.items():
+        if name != HEADER and len(as_array(content)) == 60 and not name.startswith("spectrum"):
+            members[name] = as_bytes(as_array(content)[places])
+    write_members(tmp_path / "model", {**members, HEADER: json.dumps(head)})
+    again = vbdm.load(tmp_path / "model").operator.kernel.weights.merged().toarray()
+    kept = vbdm.load(SPHERE).operator.kernel.weights.merged().toarray()[places][:, places]
+    np.testing.assert_array_equal(again > 0, kept > 0)
+    np.testing.assert_allclose(again, kept, rtol=2e-7)
+
+
+def test_a_file_of_version_3_is_written_as_it_was_read(tmp_path):
     """Entries and keys stay where they are; only who wrote it may change."""
     notes = vbdm.io.saved.persistence.read_notes(SPHERE)
     vbdm.save(vbdm.load(SPHERE), tmp_path / "again", notes=notes)
@@ -94,7 +196,7 @@ def test_a_file_of_version_2_is_written_as_it_was_read(tmp_path):
 
 @pytest.mark.parametrize(
     ("version", "words"),
-    [(1, "before its first release"), (3, "newer version"), (99, "newer version")],
+    [(1, "before its first release"), (4, "newer version"), (99, "newer version")],
 )
 def test_other_versions_are_refused_with_words(version, words, tmp_path):
     path = tmp_path / "model"

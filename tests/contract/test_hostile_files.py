@@ -7,7 +7,7 @@ import zipfile
 import numpy as np
 import pytest
 from tests.support.archives import as_array, as_bytes, edit_header, members_of, write_members
-from tests.support.saved_models import CLOUD, SPHERE, released, turned
+from tests.support.saved_models import CLOUD, MODELS, SPHERE, released, turned
 
 import vbdm
 from vbdm.io.saved.archive import HEADER
@@ -33,6 +33,82 @@ def test_rows_of_the_kernel_must_be_in_order(sphere):
         write_members(sphere, {**members, name: as_bytes(wrong)})
         with pytest.raises(vbdm.InputError, match="damaged"):
             vbdm.load(sphere)
+
+
+def swapped_columns(members):
+    members["kernel/listed/indices.npy"][[0, 1]] = members["kernel/listed/indices.npy"][[1, 0]]
+
+
+def pair_twice(members):
+    members["kernel/listed/indices.npy"][1] = members["kernel/listed/indices.npy"][0]
+
+
+def last_pair_twice(members):
+    members["kernel/listed/indices.npy"][-1] = members["kernel/listed/indices.npy"][-2]
+
+
+def double(members):
+    members["kernel/listed/data.npy"] = members["kernel/listed/data.npy"].astype(float)
+
+
+@pytest.mark.parametrize("wrong", [swapped_columns, pair_twice, last_pair_twice, double])
+def test_pairs_within_reach_must_be_as_they_are_said_to_be(wrong, sphere):
+    members = members_of(sphere)
+    arrays = {name: as_array(content) for name, content in members.items() if name != HEADER}
+    wrong(arrays)
+    changed = {name: as_bytes(array) for name, array in arrays.items()}
+    write_members(sphere, {**members, **changed})
+    with pytest.raises(vbdm.InputError, match=r"damaged.*kernel/listed"):
+        vbdm.load(sphere)
+
+
+@pytest.mark.parametrize(
+    ("section", "change"),
+    [
+        ("kernel", {"precision": "double"}),
+        ("kernel", {"precision": "half"}),
+        ("kernel", {"by_reach": False}),
+        ("kernel", {"cutoff": "inf"}),
+        ("kernel", {"one_way_share": 0.5}),
+        ("bandwidth", {"form": "left"}),
+        ("graph", {"tree": False}),
+        ("graph", {"metric": "manhattan"}),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("stored", [True, False])
+def test_pairs_within_reach_fit_the_points_and_the_form(section, change, stored, sphere):
+    head = json.loads(members_of(sphere)[HEADER])
+    if not stored:
+        head["kernel"]["listed"] = None
+        if change in ({"precision": "double"}, {"by_reach": False}):
+            change = {"by_reach": False, "precision": "single"}
+    head[section] = {**head[section], **change}
+    edit_header(sphere, **head)
+    with pytest.raises(vbdm.InputError, match="damaged"):
+        vbdm.load(sphere)
+
+
+def test_rows_without_pairs_are_no_harm(sphere):
+    """The first and the last row may be empty: then no column is there to be out of order."""
+    members = members_of(sphere)
+    pointer = as_array(members["kernel/listed/pointer.npy"])
+    first, last = pointer[1], pointer[-2]
+    for name in ("data", "indices"):
+        entry = f"kernel/listed/{name}.npy"
+        members[entry] = as_bytes(as_array(members[entry])[first:last])
+    members["kernel/listed/pointer.npy"] = as_bytes(np.clip(pointer, first, last) - first)
+    write_members(sphere, members)
+    assert vbdm.load(sphere).operator.kernel.weights.listed.nnz == last - first
+
+
+def test_a_tree_has_not_too_many_columns(sphere):
+    members = members_of(sphere)
+    points = as_array(members["graph/points.npy"])
+    members["graph/points.npy"] = as_bytes(np.hstack([points, np.zeros((60, 62))]))
+    write_members(sphere, members)
+    with pytest.raises(vbdm.InputError, match=r"damaged.*graph/tree"):
+        vbdm.load(sphere)
 
 
 def test_a_permutation_must_be_one(sphere):
@@ -117,8 +193,9 @@ def test_huge_counts_take_no_memory(tmp_path):
             vbdm.load(tmp_path / "model")
 
 
-def test_what_would_not_fit_into_memory_is_refused(tmp_path, monkeypatch):
-    released().save(tmp_path / "model", kernel=False)
+@pytest.mark.parametrize("make", [released, MODELS["plain"]], ids=["lists", "reach"])
+def test_what_would_not_fit_into_memory_is_refused(make, tmp_path, monkeypatch):
+    make().save(tmp_path / "model", kernel=False)
     vbdm.load(tmp_path / "model")
     monkeypatch.setattr("vbdm.base.memory.available_memory", lambda: 1000)
     with pytest.raises(vbdm.errors.OutOfMemoryError):

@@ -21,6 +21,7 @@ ARRAY = "pilot/density.npy"
 RNG = np.random.default_rng(0)
 CLOUD = RNG.standard_normal((500, 2))
 TURN = RNG.uniform(0, 2 * np.pi, (400, 1))
+LINE = vbdm.datasets.ou(12_000, dim=1, random_state=0).points
 CURVE = np.c_[np.cos(TURN), np.sin(TURN), 0.01 * RNG.standard_normal((400, 60))]
 
 
@@ -35,6 +36,8 @@ def flow(potential):
 
 CASES = {
     "plain": lambda: estimate(CLOUD),
+    "double": lambda: estimate(CLOUD, precision="double"),
+    "lists": lambda: estimate(CLOUD, n_neighbors=60),
     "copies": lambda: estimate(np.vstack([CLOUD, CLOUD[:150]])),
     "paper": lambda: estimate(CLOUD, method="paper"),
     "dense": lambda: estimate(CLOUD[:100], n_neighbors=100),
@@ -46,8 +49,11 @@ CASES = {
     "epsilon given": lambda: estimate(CLOUD, epsilon=0.01),
     "two pieces": lambda: estimate(np.vstack([CLOUD, CLOUD + 50])),
     "graph given": lambda: estimate(vbdm.neighbors(CLOUD, 80)),
-    "table released": lambda: estimate(vbdm.datasets.ou(12_000, dim=1, random_state=0).points),
+    "table released": lambda: estimate(LINE),
+    "lists released": lambda: estimate(LINE, n_neighbors=64),
     "60 columns": lambda: estimate(CURVE, "laplacian"),
+    "30 columns": lambda: estimate(CURVE[:, :30], "laplacian"),
+    "periodic columns": lambda: estimate(TURN, "laplacian", period=2 * np.pi),
     "12 columns": lambda: estimate(RNG.standard_normal((300, 12))),
     "projected": lambda: estimate(vbdm.neighbors(CURVE, 60, search="projected"), "laplacian"),
     "brute force": lambda: estimate(vbdm.neighbors(CLOUD, 80, search=vbdm.search.BruteForce())),
@@ -78,6 +84,7 @@ def assert_same(one, two):
     """Everything that can be asked of two spectra is equal, bit by bit; so is what was decided."""
     assert one.settings.as_dict() == two.settings.as_dict()
     assert one.settings.search == two.settings.search
+    assert one.settings.engine == two.settings.engine
     assert one.operator.dimension.credit == two.operator.dimension.credit
     for name in ("solvers", "reason", "passes", "iterations", "products", "error_estimate"):
         assert getattr(one.solve, name) == getattr(two.solve, name), name
@@ -87,6 +94,11 @@ def assert_same(one, two):
         equal(getattr(one, name), getattr(two, name), err_msg=name)
     f = np.sin(np.arange(one.operator.n_points))
     equal(one.operator @ f, two.operator @ f)
+    for name in ("data", "indices", "indptr"):
+        equal(getattr(one.operator.kernel.weights.listed, name),
+              getattr(two.operator.kernel.weights.listed, name), err_msg=name)  # fmt: skip
+    for name in ("by_reach", "precision", "cutoff"):
+        assert getattr(one.operator.kernel, name) == getattr(two.operator.kernel, name), name
     equal(one.operator.density, two.operator.density)
     for name in ("epsilons", "sums", "slopes"):
         equal(getattr(one.operator.tuning, name), getattr(two.operator.tuning, name))
@@ -175,7 +187,8 @@ def test_size_without_the_kernel(spectrum, tmp_path):
     vbdm.save(big, tmp_path / "without", kernel=False)
     n_pairs = big.operator.weights.listed.nnz
     saved = os.path.getsize(tmp_path / "with") - os.path.getsize(tmp_path / "without")
-    assert saved >= 12 * n_pairs
+    # A number in single precision and a column for each pair, and one pointer per point.
+    assert 8 * n_pairs <= saved < 8 * n_pairs + 5 * big.operator.n_points
     # What is left: some twenty numbers per point.
     assert os.path.getsize(tmp_path / "without") < 22 * 8 * big.operator.n_points
 

@@ -105,3 +105,117 @@ def test_numbers_of_any_kind_are_saved(tmp_path):
     loaded = vbdm.load(tmp_path / "model")
     assert loaded.settings.as_dict() == spectrum.settings.as_dict()
     assert loaded.settings.method.bandwidth.values.tolist() == rho
+
+
+def computed_by(spectrum):
+    """Return the names of who computes: pairs, products, and nearest points."""
+    points = spectrum.operator.graph.point_set
+    index = getattr(points.index, "inner", points.index)
+    engines = (points.engine, spectrum.operator.weights.engine)
+    return [engine.credit.name for engine in engines] + [type(index).__name__]
+
+
+@pytest.mark.parametrize("period", [None, 9.0])
+def test_whoever_saved_it_the_engine_is_chosen_anew(period, tmp_path, monkeypatch):
+    """The file of a compiled engine is read with it, and where it is missing or does not pay."""
+    pytest.importorskip("numba")
+    spectrum = spectrum_of(CLOUD, engine="numba", period=period)
+    assert computed_by(spectrum) == ["numba", "numba", "CompiledIndex"]
+    for kernel in (True, False):
+        spectrum.save(tmp_path / "model", kernel=kernel)
+        few = vbdm.load(tmp_path / "model")
+        with monkeypatch.context() as changed:
+            changed.setattr("vbdm.engines.choose.REPAYS", 80)
+            same = vbdm.load(tmp_path / "model")
+            changed.setattr("vbdm.engines.choose.find_spec", lambda name: None)
+            missing = vbdm.load(tmp_path / "model")
+        assert computed_by(same) == computed_by(spectrum)
+        assert computed_by(few) == computed_by(missing) == ["scipy", "scipy", "TreeIndex"]
+        for loaded in (few, same, missing):
+            assert loaded.settings.search.name == "k-d tree (numba)"
+            assert loaded.settings.engine == spectrum.settings.engine
+            assert loaded.settings.engine_reason == "chosen by the user"
+            assert_same_matrix(loaded, spectrum)
+            np.testing.assert_allclose(
+                loaded.extend(CLOUD + 0.01).values, spectrum.extend(CLOUD + 0.01).values, rtol=1e-9
+            )
+        f = np.sin(np.arange(80))
+        np.testing.assert_array_equal(same.operator @ f, spectrum.operator @ f)
+        np.testing.assert_array_equal(
+            same.extend(CLOUD + 0.01).values, spectrum.extend(CLOUD + 0.01).values
+        )
+
+
+@pytest.mark.parametrize("kernel", [True, False])
+def test_nothing_is_compiled_again_for_loaded_models(kernel, tmp_path, monkeypatch):
+    pytest.importorskip("numba")
+    from vbdm.engines.compiled import nearest, pairs, products
+
+    monkeypatch.setattr("vbdm.engines.choose.REPAYS", 80)
+    spectrum = spectrum_of(CLOUD, engine="numba")
+    used = [products.product, pairs.count_within, pairs.write_within, nearest.nearest]
+    spectrum.save(tmp_path / "model", kernel=kernel)
+    compiled = []
+    for made in (lambda: spectrum, lambda: vbdm.load(tmp_path / "model")):
+        result = made()
+        result.extend(CLOUD + 0.01)
+        result.operator.kernel.at(0.01)
+        compiled.append([list(function.signatures) for function in used])
+    assert compiled[0] == compiled[1]
+
+
+def assert_same_matrix(one, two):
+    """The kernels have the same pairs and numbers, bit by bit."""
+    first, second = (spectrum.operator.kernel.weights.listed for spectrum in (one, two))
+    for name in ("data", "indices", "indptr"):
+        np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
+
+
+def test_a_search_that_was_chosen_stays(tmp_path, monkeypatch):
+    """Who asked for SciPy's tree gets it again, whoever computes."""
+    pytest.importorskip("numba")
+    spectrum = spectrum_of(CLOUD, search="kd-tree")
+    spectrum.save(tmp_path / "model")
+    monkeypatch.setattr("vbdm.engines.choose.REPAYS", 80)
+    loaded = vbdm.load(tmp_path / "model")
+    assert computed_by(loaded) == ["numba", "numba", "TreeIndex"]
+    assert loaded.operator.graph.point_set.engine_reason == "80 points: compiled loops pay"
+    assert loaded.settings.engine.name == "scipy"
+
+
+def test_lists_are_searched_for_again_where_pairs_are_within_reach(tmp_path):
+    """They are not in the file; nobody who asks for them can tell."""
+    spectrum = spectrum_of(CLOUD)
+    spectrum.save(tmp_path / "model")
+    with np.load(tmp_path / "model") as arrays:
+        assert "graph/neighbors" not in arrays.files
+    loaded = vbdm.load(tmp_path / "model")
+    for name in ("indices", "sqdist", "radii"):
+        np.testing.assert_array_equal(
+            getattr(loaded.operator.graph, name), getattr(spectrum.operator.graph, name)
+        )
+    again = vbdm.estimate_operator(loaded.operator.graph)
+    first = vbdm.estimate_operator(spectrum.operator.graph)
+    np.testing.assert_array_equal(again.degrees, first.degrees)
+
+
+@pytest.mark.parametrize("settings", [{}, {"precision": "double"}, {"n_neighbors": 40}], ids=str)
+@pytest.mark.parametrize("kernel", [True, False])
+def test_a_loaded_kernel_can_be_evaluated_at_another_epsilon(settings, kernel, tmp_path):
+    spectrum = spectrum_of(CLOUD, **settings)
+    spectrum.save(tmp_path / "model", kernel=kernel)
+    loaded = vbdm.load(tmp_path / "model")
+    for other in (lambda k: k.at(0.7 * k.epsilon), lambda k: k.halved()):
+        one, two = other(spectrum.operator.kernel), other(loaded.operator.kernel)
+        assert one.weights.listed.dtype == two.weights.listed.dtype
+        np.testing.assert_array_equal(one.row_sums, two.row_sums)
+
+
+def test_a_kernel_that_was_squared_keeps_its_numbers(tmp_path):
+    """It stands for another ε, and cannot be evaluated again from its own."""
+    op = vbdm.estimate_operator(CLOUD)
+    half = op.with_kernel(op.kernel.halved())
+    vbdm.save(half, tmp_path / "model", kernel=False)
+    loaded = vbdm.load(tmp_path / "model")
+    assert loaded.kernel.weights.power == 2
+    np.testing.assert_array_equal(loaded.kernel.row_sums, half.kernel.row_sums)

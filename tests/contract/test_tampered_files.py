@@ -35,6 +35,11 @@ MAY_BE_INFINITE = {"pilot/density.npy", "spectrum/extent.npy", "solve/residuals.
 MAY_BE_LONGER = {"dimension/by_scale.npy", "spectrum/left_out.npy", "solve/set_aside.npy"}
 
 
+OTHER_PRECISION = {
+    "f8": "f4", "f4": "f8", "c16": "c8", "i4": "i2", "i8": "i2", "b1": "u1",
+}  # fmt: skip
+
+
 def with_last(array, value):
     changed = array.copy()
     changed.flat[-1] = value
@@ -46,7 +51,7 @@ def wrong_versions(name, array):
     other = np.int64 if array.dtype.kind in "fc" else np.float64
     with np.errstate(invalid="ignore"):
         yield "kind", array.real.astype(other)
-    yield "precision", array.astype({"f": "f4", "c": "c8", "i": "i2", "b": "u1"}[array.dtype.kind])
+    yield "precision", array.astype(OTHER_PRECISION[array.dtype.str[1:]])
     yield "dates", np.zeros(array.shape, "M8[s]")
     yield "axes", array[..., None]
     yield "no axis", np.float64(1.0).reshape(())

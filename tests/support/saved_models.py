@@ -11,8 +11,9 @@ from vbdm.io.saved.archive import HEADER
 from .archives import members_of
 
 ROOT = Path(__file__).parents[2]
-#: A file of version 2, made once by `make_sphere_v2.py` beside it.
-SPHERE = ROOT / "tests" / "data" / "sphere-v2.vbdm"
+#: Files of versions 2 and 3, made once by `make_sphere_v2.py` and `make_sphere_v3.py` beside them.
+SPHERE_2 = ROOT / "tests" / "data" / "sphere-v2.vbdm"
+SPHERE = ROOT / "tests" / "data" / "sphere-v3.vbdm"
 RNG = np.random.default_rng(0)
 CLOUD = RNG.standard_normal((80, 2))
 TURN = RNG.uniform(0, 2 * np.pi, (80, 1))
@@ -34,7 +35,7 @@ def two_sided():
 
 def released():
     """A graph that has given up its lists, as those of more than 10,000 points do."""
-    op = vbdm.estimate_operator(CLOUD)
+    op = vbdm.estimate_operator(CLOUD, n_neighbors=40)
     return op.with_kernel(op.kernel.without_lists()).spectrum(3)
 
 
@@ -44,6 +45,8 @@ def turned():
 
 MODELS = {
     "plain": lambda: vbdm.load(SPHERE),
+    "double": lambda: spectrum_of(CLOUD, precision="double"),
+    "lists": lambda: spectrum_of(CLOUD, n_neighbors=40),
     "copies": lambda: spectrum_of(np.vstack([CLOUD, CLOUD[:30]])),
     "paper": lambda: spectrum_of(CLOUD, method="paper", shape="compact"),
     "left": lambda: spectrum_of(CLOUD, method="paper", form="left"),

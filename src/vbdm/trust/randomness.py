@@ -100,5 +100,6 @@ def nearest_distances(graph: NeighborGraph) -> FloatArray | None:
     rows = np.linspace(0, n - 1, min(n, SAMPLE)).round().astype(np.intp)
     if isinstance(graph.lists, ReleasedLists):
         # The lists are gone, and to search around all points again would take long.
-        return graph.point_set.nearest(rows, min(k, n))[1][:, 1:]
+        neighbors, _ = graph.point_set.nearest(rows, min(k, n))
+        return graph.point_set.measured(rows, neighbors[:, 1:])
     return graph.distances(rows, slice(1, k))

@@ -27,15 +27,18 @@ from numpy.typing import NDArray
 
 from ...base.errors import InputError, bad_input
 from ...base.files import PathLike, check_target, replacing
+from .older import upgraded
 
 #: What the file says it is, and which layout it has; raised when older readers would stumble.
-FORMAT, VERSION = "vbdm model", 2
+FORMAT, VERSION = "vbdm model", 3
+#: The oldest layout that is still read.
+OLDEST = 2
 HEADER = "model.json"
 #: How an array begins, as NumPy writes it: the kind of its numbers, and its shape. Read by NumPy,
 #: what stands there would be evaluated.
 BEGINNING = re.compile(
-    rb"\x93NUMPY\x01\x00(..)\{'descr': '[<>|](b1|i4|i8|f8|c16)', 'fortran_order': (?:True|False), "
-    rb"'shape': \((\d{1,18},(?: \d{1,18})?)\), \} *\n",
+    rb"\x93NUMPY\x01\x00(..)\{'descr': '[<>|](b1|i4|i8|f4|f8|c16)', "
+    rb"'fortran_order': (?:True|False), 'shape': \((\d{1,18},(?: \d{1,18})?)\), \} *\n",
     re.DOTALL,
 )
 #: What reading a damaged archive may raise; the last two, NumPy where an array begins.
@@ -99,7 +102,7 @@ class Source:
     def array(self, entry: str, axes: Sequence[str], kinds: str) -> NDArray[Any]:
         """Return an array; its kind of numbers and its shape are checked before it is read."""
         kind, shape = describe_array(self.archive, entry)
-        if kind[0] not in kinds:
+        if ("s" if kind == "f4" else kind[0]) not in kinds:
             raise ValueError(f"{entry} holds numbers of the kind {kind}")
         for axis, length in zip(axes, shape, strict=True):
             name, *more = axis.split()
@@ -137,7 +140,7 @@ def little_endian(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def read_header(archive: zipfile.ZipFile, source: Path) -> dict[str, Any]:
-    """Return the JSON text; refuse other people's archives and the files of other versions."""
+    """Return the JSON text, as this version says it; refuse other archives and versions."""
     head = None
     if HEADER in archive.namelist():
         check_entry(archive, HEADER)
@@ -149,17 +152,17 @@ def read_header(archive: zipfile.ZipFile, source: Path) -> dict[str, Any]:
         raise bad_input(
             "The file was saved by a newer version of vbdm.",
             received=f"format version {version!r:.20} from vbdm {head.get('vbdm')!r:.40}",
-            because=f"This version reads format {VERSION}.",
+            because=f"This version reads formats {OLDEST} to {VERSION}.",
             hint="Update with: pip install --upgrade vbdm.",
         )
-    if version < VERSION:
+    if version < OLDEST:
         raise bad_input(
             "The file was saved by a version of vbdm from before its first release.",
             received=f"format version {version} from vbdm {head.get('vbdm')!r:.40}",
-            because=f"Formats before {VERSION} were drafts, and are not read any more.",
+            because=f"Formats before {OLDEST} were drafts, and are not read any more.",
             hint="Estimate again from the points, and save the result.",
         )
-    return head
+    return head if version == VERSION else upgraded(head)
 
 
 def check_entry(archive: zipfile.ZipFile, name: str) -> None:

@@ -93,13 +93,17 @@ class Array:
         A name for the length of each axis. The first array with a name says how long it is, and
         all others must agree.
     kinds : str
-        Which kinds of numbers, in NumPy's letters: f(loat), i(nteger), b(ool), c(omplex).
+        Which kinds of numbers, in NumPy's letters: f(loat), i(nteger), b(ool), c(omplex); and s for
+        floats of single precision.
     low, high : float
         Bounds, both included; infinities only where a bound is one.
     below : str
         The name of a length that all numbers are below: they are indices.
     missing, empty : bool
         Whether NaN may stand in it; whether there may be no number at all.
+    frozen : bool
+        Whether it becomes read-only. What compiled loops work on may not: an estimate makes such
+        arrays writable, and for read-only ones the loops would be compiled again.
     known_as : str
         How users call it, for the refusal of a function in its place.
     """
@@ -111,6 +115,7 @@ class Array:
     below: str = ""
     missing: bool = False
     empty: bool = False
+    frozen: bool = True
     known_as: str = ""
 
 
@@ -195,7 +200,8 @@ def pack(field: Any, value: Any, path: str, out: Arrays) -> Any:
             array = np.asarray(value)
             if callable(value) or array.dtype.kind not in "fiubc":
                 raise cannot_save(value, field.known_as or path)
-            if "f" in field.kinds:
+            is_single = "s" in field.kinds and array.dtype == np.float32
+            if "f" in field.kinds and not is_single:
                 precise = complex if array.dtype.kind == "c" else float
                 array = array.astype(precise, copy=False)
             if not field.below and not is_right(array, field, {}):
@@ -234,7 +240,7 @@ def unpack(field: Any, stored: Any, path: str, source: Source) -> Any:
             require(stored == f"{path}.npy", path, "has no entry of its own")
             array = source.array(stored, field.axes, field.kinds)
             require(is_right(array, field, source.sizes), path, "holds what cannot be there")
-            return frozen(array)
+            return frozen(array) if field.frozen else array
         case Number():
             number = float(stored) if stored in NOT_FINITE else stored
             require(is_number(number, field), path, f"is {stored!r:.40}")
@@ -262,7 +268,9 @@ def is_right(array: NDArray[Any], field: Array, sizes: Mapping[str, int]) -> boo
     smaller, larger = (np.fmin, np.fmax) if field.missing else (np.minimum, np.maximum)
     with np.errstate(invalid="ignore"):
         ends = [(smaller.reduce(p, axis=None), larger.reduce(p, axis=None)) for p in parts]
+    # As Python's numbers: beside one of single precision, NumPy would round the bounds.
+    numbers = [(lowest.item(), highest.item()) for lowest, highest in ends]
     return all(
-        (low <= lowest and highest <= high) or (field.missing and np.isnan(lowest))
-        for lowest, highest in ends
+        (low <= lowest and highest <= high) or (field.missing and lowest != lowest)
+        for lowest, highest in numbers
     )

@@ -8,9 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...base.arrays import FloatArray, frozen
+from ...engines.choose import chosen_engine
+from ...engines.numba_engine import CompiledIndex
+from ...engines.tree import LEAF, Tree
 from ...graph.distance import PRECOMPUTED, Distance
 from ...graph.neighbor_graph import KeptLists, NeighborGraph, ReleasedLists
-from ...graph.point_set import Copies, Order, PointSet, by_columns
+from ...graph.point_set import Copies, Order, PointSet, faster, tree_of
 from ...graph.search.approximate import ApproximateIndex, PyNNDescent
 from ...graph.search.exact import BruteForce, BruteIndex, KDTree, NeighborIndex, TreeIndex
 from ...graph.search.metric import MetricIndex, MetricSearch
@@ -39,8 +42,9 @@ OPTIONS = {
     "projected": part(dict, centre=Array(("columns",)), basis=DIRECTIONS),
 }  # fmt: skip
 KINDS: dict[type, str] = {
-    TreeIndex: "tree", BruteIndex: "brute", PeriodicIndex: "periodic", MetricIndex: "metric",
-    ApproximateIndex: "approximate", RotatedIndex: "rotated", ProjectedIndex: "projected",
+    TreeIndex: "tree", CompiledIndex: "tree", BruteIndex: "brute", PeriodicIndex: "periodic",
+    MetricIndex: "metric", ApproximateIndex: "approximate", RotatedIndex: "rotated",
+    ProjectedIndex: "projected",
 }  # fmt: skip
 
 
@@ -52,7 +56,7 @@ def pack_index(index: Any, path: str, out: Arrays) -> dict[str, Any]:
     options = dict(vars(index))
     if kind in ("tree", "periodic"):
         tree = index.tree if kind == "tree" else index.inner.tree
-        options["leafsize"] = int(tree.leafsize)
+        options["leafsize"] = LEAF if isinstance(tree, Tree) else int(tree.leafsize)
     elif kind == "approximate":
         options["n_neighbors"] = index.engine.n_neighbors
         options["random_state"] = index.engine.random_state
@@ -97,7 +101,7 @@ def unpack_index(
 GRAPH = part(
     dict, permutation=Array(("M",), "i", below="M"), point_of=Maybe(Array(("N",), "i", below="M")),
     points=Maybe(Array(("M", "n"))), metric=str, period=Maybe(Array(("n",), low=0)),
-    by_columns=bool, engine=CREDIT, engine_reason=str,
+    tree=bool, search=CREDIT, search_reason=str,
     n_neighbors=count(1), neighbors=Maybe(Array(("M", "k"), "i", below="M")),
     sqdist=Maybe(Array(("M", "k"), low=0)), radii=Maybe(Array(("M",), low=0)),
     exact=bool, recall=Maybe(Number(0, 1)),
@@ -112,8 +116,8 @@ def pack_graph(graph: NeighborGraph, out: Arrays) -> dict[str, Any]:
     parts = {
         "permutation": graph.order.permutation, "point_of": copies and copies.point_of,
         "points": points.coordinates, "metric": graph.metric, "period": graph.period,
-        "by_columns": points.columns is not None,
-        "engine": points.engine, "engine_reason": points.engine_reason,
+        "tree": points.tree is not None,
+        "search": points.search, "search_reason": points.search_reason,
         "n_neighbors": lists.n_neighbors, "neighbors": getattr(lists, "indices", None),
         "sqdist": getattr(lists, "sqdist", None), "radii": getattr(lists, "radii", None),
         "exact": graph.exact, "recall": graph.recall,
@@ -132,20 +136,28 @@ def unpack_graph(source: Source) -> NeighborGraph:
 
 def make_points(parts: dict[str, Any], source: Source) -> PointSet:
     """Make the points with their order, their distance and the engine that searches them."""
-    permutation, cloud, index = parts["permutation"], parts["points"], source.head["index"]
+    permutation, cloud, stored = parts["permutation"], parts["points"], source.head["index"]
     source.sizes.setdefault("N", len(permutation))
     require((np.bincount(permutation) == 1).all(), "graph/permutation", "is no permutation")
     copies = None if parts["point_of"] is None else copies_of(parts["point_of"], len(permutation))
     distance = Distance(parts["metric"], parts["period"])
     if cloud is None:
-        bare = index is None and distance.period is None and not parts["by_columns"]
+        bare = stored is None and distance.period is None and not parts["tree"]
         require(bare and distance.metric == PRECOMPUTED, "graph/points", "are missing")
-    if index is not None:
-        index = unpack_index(index, cloud, distance, "index", source)
-    columns = by_columns(cloud) if parts["by_columns"] else None
+    tree = tree_of(cloud, distance) if parts["tree"] else None
+    require((tree is not None) == parts["tree"], "graph/tree", "does not fit the points")
+    order = Order(permutation, copies)
+    # Who computes is chosen anew: this machine may have other engines.
+    engine, reason = chosen_engine("auto", order.n_rows)
+    index = None
+    if stored is not None:
+        index = unpack_index(stored, cloud, distance, "index", source)
+        if tree is not None and parts["search"].name == CompiledIndex.credit.name:
+            index, _ = faster(index, tree, engine, parts["search"])
     return PointSet(
-        Order(permutation, copies), distance, cloud, columns, index,
-        engine=parts["engine"], engine_reason=parts["engine_reason"],
+        order, distance, cloud, tree, index,
+        search=parts["search"], search_reason=parts["search_reason"],
+        engine=engine, engine_reason=reason,
     )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from ...base.memory import refuse_if_too_large
 from ...graph.neighbor_graph import NeighborGraph
 from ...kernel.kernel import Kernel, evaluate_kernel
 from ...kernel.pair_matrix import PairMatrix
+from ...kernel.within_reach import kernel_within_reach
 from ...operator.operator import Operator
 from ...settings.method import FORMS
 from .archive import Source
@@ -34,10 +35,10 @@ from .fields import (
     unpack,
 )
 from .graph_section import pack_graph, unpack_graph
-from .settings_section import CREDIT, DIM, SETTINGS, SHAPE
+from .settings_section import CREDIT, DIM, PRECISIONS, SETTINGS, SHAPE
 
 #: One positive number per point, in the order inside.
-WIDTHS = Array(("M",), low=POSITIVE)
+WIDTHS = Array(("M",), low=POSITIVE, frozen=False)
 PILOT = part(
     # Infinite where the volume of a kernel is too small for a number.
     Pilot, density=Array(("M",), low=0, high=np.inf), rho0=WIDTHS, radii=Array(("M",), low=0),
@@ -82,18 +83,20 @@ def make_matrix(data: FloatArray, indices: IntArray, pointer: IntArray) -> Any:
     return csr_array((data, indices, pointer), shape=(len(pointer) - 1, len(pointer) - 1))
 
 
-def matrix(axis: str) -> Maybe:
+def matrix(axis: str, kinds: str) -> Maybe:
     """Return the field of a sparse matrix, row by row; it is absent if it is to be evaluated."""
     return Maybe(part(
-        make_matrix, data=Array((axis,), low=0, empty=True), pointer=Array(("M + 1",), "i", low=0),
-        indices=Array((axis,), "i", below="M", empty=True),
+        make_matrix, data=Array((axis,), kinds, low=0, empty=True, frozen=False),
+        pointer=Array(("M + 1",), "i", low=0, frozen=False),
+        indices=Array((axis,), "i", below="M", empty=True, frozen=False),
     ))  # fmt: skip
 
 
 KERNEL = part(
     dict, epsilon=Number(POSITIVE), shape=SHAPE, saturated=Number(0, 1), leave_one_out=bool,
     cutoff=Number(POSITIVE, np.inf), one_way_share=Number(0, 1), power=count(1, 64),
-    listed=matrix("pairs"), one_way=matrix("single"),
+    by_reach=bool, precision=PRECISIONS, listed=matrix("pairs", "fs"),
+    one_way=matrix("single", "f"),
 )  # fmt: skip
 
 
@@ -105,7 +108,7 @@ def pack_operator(operator: Operator, out: Arrays, *, entries: bool) -> dict[str
         parts["tuning"] = replace(operator.tuning, curve=KeptCurve.of(operator.tuning.curve))
     numbers = {**parts, "factor": operator.weights.factor}
     return {
-        **pack_graph(operator.graph, out),
+        **pack_graph(needed_graph(operator.kernel), out),
         **{name: pack(field, parts[name], name, out) for name, field in SECTIONS.items()},
         "bandwidth": pack_bandwidth(operator.kernel.bandwidth, out),
         "kernel": pack_kernel(operator.kernel, out, entries=entries),
@@ -127,6 +130,11 @@ def unpack_operator(source: Source) -> Operator:
     return Operator(kernel=kernel, weights=weights, **parts, **numbers)
 
 
+def needed_graph(kernel: Kernel) -> NeighborGraph:
+    """Return the graph to be saved; without its lists where the kernel's pairs are no lists."""
+    return kernel.graph.released() if kernel.by_reach else kernel.graph
+
+
 def pack_bandwidth(bandwidth: Bandwidth, out: Arrays) -> Any:
     """Write down ρ, and the second one of a pair."""
     form, row, column = bandwidth.form, bandwidth.row, bandwidth.column
@@ -143,7 +151,9 @@ def entries_of(matrix: Any) -> dict[str, Any]:
 def pack_kernel(kernel: Kernel, out: Arrays, *, entries: bool) -> Any:
     """Write down the kernel; one that was squared cannot be evaluated again."""
     weights = kernel.weights
-    parts: dict[str, Any] = {**vars(kernel), "power": weights.power}
+    parts: dict[str, Any] = {
+        **vars(kernel), "power": weights.power, "precision": kernel.precision
+    }  # fmt: skip
     for name, rows in (("listed", weights.listed), ("one_way", weights.returned)):
         kept = rows is not None and (entries or weights.power != 1)
         parts[name] = entries_of(rows) if kept else None
@@ -154,13 +164,52 @@ def unpack_kernel(graph: NeighborGraph, bandwidth: Bandwidth, source: Source) ->
     """Make the kernel again, or evaluate it if its entries were left out."""
     parts = unpack(KERNEL, source.head["kernel"], "kernel", source)
     listed, one_way, power = (parts.pop(key) for key in ("listed", "one_way", "power"))
-    symmetric = listed is not None and bandwidth.is_symmetric
-    require((one_way is not None) == symmetric, "kernel/one_way", "does not fit the form")
+    precision = parts.pop("precision")
+    two = listed is not None and bandwidth.is_symmetric and not parts["by_reach"]
+    require((one_way is not None) == two, "kernel/one_way", "does not fit the form")
+    check_pairs(graph, bandwidth, listed, precision, parts)
     if listed is not None:
-        weights = PairMatrix(listed, one_way, power=power)
+        weights = PairMatrix(listed, one_way, power=power, engine=graph.point_set.engine)
         return Kernel(graph=graph, weights=weights, bandwidth=bandwidth, **parts)
     require(power == 1, "kernel/listed", "is missing")
+    return evaluated_again(graph, bandwidth, precision, parts)
+
+
+def check_pairs(
+    graph: NeighborGraph, bandwidth: Bandwidth, listed: Any, precision: str, parts: dict[str, Any]
+) -> None:
+    """Raise if the stored pairs are not such as they are said to be."""
+    if listed is not None:
+        stored = "single" if listed.dtype == np.float32 else "double"
+        require(stored == precision, "kernel/listed/data", "has another precision")
+    if not parts["by_reach"]:
+        require(precision == "double", "kernel/precision", "is not that of lists")
+        return
+    whole = bandwidth.is_symmetric and parts["one_way_share"] == 1.0
+    found = graph.point_set.tree is not None and np.isfinite(parts["cutoff"])
+    require(whole and found, "kernel/by_reach", "does not fit the points or the form")
+    require(listed is None or ascending(listed), "kernel/listed/indices", "are out of order")
+
+
+def ascending(matrix: Any) -> bool:
+    """Tell whether the columns ascend in every row; one byte per entry is taken meanwhile."""
+    rising = matrix.indices[1:] > matrix.indices[:-1]
+    starts = matrix.indptr[(matrix.indptr > 0) & (matrix.indptr < matrix.nnz)]
+    rising[starts - 1] = True
+    return bool(rising.all())
+
+
+def evaluated_again(
+    graph: NeighborGraph, bandwidth: Bandwidth, precision: str, parts: dict[str, Any]
+) -> Kernel:
+    """Evaluate a kernel whose entries were left out, on the pairs that it had."""
+    if parts["by_reach"]:
+        return kernel_within_reach(
+            graph, bandwidth, parts["epsilon"], parts["shape"], cutoff=parts["cutoff"],
+            leave_one_out=parts["leave_one_out"], precision=precision,
+        )  # fmt: skip
     X = graph.point_set.coordinates
     refuse_if_too_large(graph.n_points, graph.n_neighbors, 1 if X is None else X.shape[1])
-    saturated = parts.pop("saturated")
-    return replace(evaluate_kernel(graph, bandwidth, **parts), saturated=saturated)
+    names = ("epsilon", "shape", "leave_one_out", "cutoff", "one_way_share")
+    kernel = evaluate_kernel(graph, bandwidth, **{name: parts[name] for name in names})
+    return replace(kernel, saturated=parts["saturated"])

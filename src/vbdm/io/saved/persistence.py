@@ -44,8 +44,8 @@ def save(
         Settings of an estimator (numbers, text, lists; arrays become lists, NaN and infinities
         None); `load` then gives the estimator.
     kernel : bool
-        Whether to store the kernel matrix, 12 bytes per pair within its reach. Without it, `load`
-        evaluates it again, and searches for the neighbours where they are not kept.
+        Whether to store the kernel matrix: 8 bytes per pair within its reach, or 12 in double
+        precision. Without it, `load` finds the pairs, and evaluates it, again.
     notes : dict, optional
         What else should travel with the file, such as how the columns were scaled: text, finite
         numbers, lists and dicts of them. `read_notes`, beside this function, gives it back; `load`
@@ -54,13 +54,16 @@ def save(
     Notes
     -----
     Loaded results are equal bit by bit: `op @ f`, `extend`, `density_at`, and whatever is computed
-    from them later. With ``kernel=False`` that is so on the same machine, unless the cloud has
-    ties (a regular grid) or its engine is approximate; another machine's exp may differ in the last
-    digit.
+    from them later. That holds where the same engine computes, the one that ``engine="auto"``
+    chooses here; the sums of another one differ by rounding. With ``kernel=False`` it holds on the
+    same machine, since another machine's exp may differ in the last digit; and for lists of
+    neighbours (`n_neighbors` was given) unless the cloud has ties (a regular grid) or its search is
+    approximate.
 
-    Size: for 100,000 points in the plane and ten eigenfunctions 1,330 bytes per point with the
-    kernel and 180 without; saving takes 0.4 s and 0.1 s, loading 0.2 s and 1.8 s, the estimate
-    itself 4 s. Up to 10,000 points the table of neighbours is kept as well, 4 bytes per pair.
+    Size: for 100,000 points in the plane and ten eigenfunctions 940 bytes per point with the kernel
+    and 180 without; saving takes 0.4 s and 0.1 s, loading 0.1 s and 1.5 s (0.6 s with numba), the
+    estimate itself 6 s. Of a kernel on lists of neighbours, up to 10,000 points the lists are kept
+    as well, 4 bytes per pair.
 
     Functions cannot be saved: a `bandwidth`, `potential`, `shape`, metric or search engine of your
     own is refused, with a way out. Of a rule for ε or the dimension of your own the file keeps the

@@ -54,6 +54,7 @@ SHAPE = OneOf("shape", {
     name: part(type(shape), **{option: Number() for option in vars(shape)})
     for name, shape in SHAPES.items()
 })  # fmt: skip
+PRECISIONS = ("single", "double")
 GIVEN = Array(("N",), low=POSITIVE, known_as="bandwidth")
 POTENTIAL = Array(("N",), known_as="potential")
 OWN = part(remembered, words=str)
@@ -100,5 +101,6 @@ EXPONENTS = part(Exponents, alpha=Number(), beta=Maybe(Number()), c1=Maybe(Numbe
 SETTINGS = part(
     Settings, method=METHOD, exponents=EXPONENTS, form=FORMS, shape=SHAPE,
     truncation=Maybe(Number(POSITIVE, 1)), n_density_neighbors=count(2), neighbors_from=str,
-    search=CREDIT, search_reason=str, given=Many(str), versions=Named(),
+    search=CREDIT, search_reason=str, engine=CREDIT, engine_reason=str, precision=PRECISIONS,
+    given=Many(str), versions=Named(),
 )  # fmt: skip
