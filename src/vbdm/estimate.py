@@ -36,8 +36,7 @@ from .graph.neighbor_graph import NeighborGraph
 from .graph.point_set import PointSet
 from .graph.search import NeighborSearch
 from .graph.search.exact import BruteIndex
-from .kernel.kernel import evaluate_kernel
-from .kernel.within_reach import kernel_within_reach
+from .kernel.kernel import evaluate_kernel, kernel_within_reach
 from .operator.operator import Operator, normalise
 from .operator.theory import exponents_for
 from .settings.arguments import Request, read_arguments

@@ -5,7 +5,7 @@ a `Kernel`: the matrix K = h(|x-y|²/(ε ρ(x) ρ(y))), symmetric, with its row 
 
 ==============  ====================================================================================
 `kernel`        the kernel with its ingredients, evaluated on the pairs, at one ε or another
-`within_reach`  the kernel on all pairs within its reach, found as such
+`within_reach`  all pairs within reach, found as such, with the kernel's values
 `pair_matrix`   a sparse matrix on listed pairs, symmetric without ever being merged
 ==============  ====================================================================================
 

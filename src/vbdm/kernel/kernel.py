@@ -14,6 +14,7 @@ from ..base.arrays import FloatArray
 from ..base.shapes import Gaussian, Moments, Shape
 from ..graph.neighbor_graph import ListedRows, NeighborGraph
 from .pair_matrix import PairMatrix
+from .within_reach import weights_within_reach
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -103,8 +104,6 @@ class Kernel:
     def at(self, epsilon: float, graph: NeighborGraph | None = None) -> Kernel:
         """Evaluate the same kernel at another ε; if by lists, on this or another graph."""
         if self.by_reach:
-            from .within_reach import kernel_within_reach
-
             return kernel_within_reach(
                 self.graph, self.bandwidth, epsilon, self.shape, cutoff=self.cutoff,
                 leave_one_out=self.leave_one_out, precision=self.precision,
@@ -125,6 +124,42 @@ class Kernel:
         return replace(
             self, weights=self.weights.squared(), epsilon=self.epsilon / 2, cutoff=2 * self.cutoff
         )
+
+
+def kernel_within_reach(
+    graph: NeighborGraph,
+    bandwidth: Bandwidth,
+    epsilon: float,
+    shape: Shape,
+    *,
+    cutoff: float,
+    leave_one_out: bool = False,
+    precision: str = "auto",
+) -> Kernel:
+    """Evaluate K on all pairs within its reach.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+        The points, with their tree. Its lists of neighbours are not used.
+    bandwidth, epsilon, shape
+        ``K = h(|x-y|² / (ε ρ(x) ρ(y)))``.
+    cutoff : float
+        s_c, the finite s beyond which K = 0.
+    leave_one_out : bool
+        Whether K_ii = 0: a point does not vouch for itself.
+    precision : {"auto", "single", "double"}
+        How the values are stored; single by default. They are computed, and summed up, in double
+        precision.
+    """
+    weights = weights_within_reach(
+        graph, bandwidth.row, epsilon, shape, cutoff=cutoff, leave_one_out=leave_one_out,
+        precision=precision,
+    )  # fmt: skip
+    return Kernel(
+        graph=graph, weights=weights, bandwidth=bandwidth, epsilon=epsilon, shape=shape,
+        leave_one_out=leave_one_out, cutoff=cutoff, one_way_share=1.0, by_reach=True,
+    )  # fmt: skip
 
 
 def evaluate_kernel(

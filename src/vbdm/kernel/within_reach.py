@@ -10,14 +10,12 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy.sparse import csr_array
 
-from ..bandwidth.bandwidth import Bandwidth
-from ..base.arrays import IntArray
+from ..base.arrays import FloatArray, IntArray
 from ..base.memory import refuse_pairs
 from ..base.shapes import Shape
 from ..base.threads import for_each, in_order
 from ..engines.tree import Reach
 from ..graph.neighbor_graph import NeighborGraph
-from .kernel import Kernel
 from .pair_matrix import PairMatrix
 
 #: Least kernel value, as a share of the peak, that is stored in single precision: smaller ones may
@@ -25,31 +23,20 @@ from .pair_matrix import PairMatrix
 SINGLE_DOWN_TO = 1e-30
 
 
-def kernel_within_reach(
+def weights_within_reach(
     graph: NeighborGraph,
-    bandwidth: Bandwidth,
+    rho: FloatArray,
     epsilon: float,
     shape: Shape,
     *,
     cutoff: float,
     leave_one_out: bool = False,
     precision: str = "auto",
-) -> Kernel:
+) -> PairMatrix:
     """Find all pairs within the kernel's reach, and evaluate it there.
 
-    Parameters
-    ----------
-    graph : NeighborGraph
-        The points, with their tree. Its lists of neighbours are not used.
-    bandwidth, epsilon, shape
-        ``K = h(|x-y|² / (ε ρ(x) ρ(y)))``.
-    cutoff : float
-        s_c, the finite s beyond which K = 0.
-    leave_one_out : bool
-        Whether K_ii = 0: a point does not vouch for itself.
-    precision : {"auto", "single", "double"}
-        How the values are stored; single by default. They are computed, and summed up, in double
-        precision.
+    The arguments are those of `vbdm.kernel.kernel.kernel_within_reach`, with ρ at the points, (M,),
+    in the order inside.
 
     Notes
     -----
@@ -59,7 +46,7 @@ def kernel_within_reach(
     tree, engine = graph.point_set.tree, graph.point_set.engine
     if tree is None:
         raise TypeError("pairs within reach need the tree of the points")
-    reach = Reach.of(tree, bandwidth.row, cutoff * epsilon, with_self=not leave_one_out)
+    reach = Reach.of(tree, rho, cutoff * epsilon, with_self=not leave_one_out)
     blocks = list(tree.leaf_blocks())
     counts = np.concatenate(
         list(in_order(lambda leaves: engine.count_within(reach, leaves), blocks, "pairs"))
@@ -82,12 +69,7 @@ def kernel_within_reach(
         values[part] = shape(scaled)
 
     for_each(work, blocks, "kernel")
-    matrix = symmetric_csr(values, neighbors, pointer)
-    return Kernel(
-        graph=graph, weights=PairMatrix(matrix, engine=engine), bandwidth=bandwidth,
-        epsilon=epsilon, shape=shape, leave_one_out=leave_one_out, cutoff=cutoff,
-        one_way_share=1.0, by_reach=True,
-    )  # fmt: skip
+    return PairMatrix(symmetric_csr(values, neighbors, pointer), engine=engine)
 
 
 def symmetric_csr(values: np.ndarray, neighbors: IntArray, pointer: np.ndarray) -> csr_array:

@@ -10,6 +10,5 @@ give the same bits whatever block a row is in. This package is imported only whe
 `nearest`      the k nearest points
 `pairs`        pairs within reach: counted, written down
 `products`     sparse matrices times blocks of vectors, and sums over cells
-`blocks`       dense algebra on tall blocks of vectors
 =============  =====================================================================================
 """

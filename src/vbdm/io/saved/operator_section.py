@@ -15,9 +15,8 @@ from ...bandwidth.tuning import DegreeCurve, KeptCurve, SlopeCurve, Tuning
 from ...base.arrays import FloatArray, IntArray
 from ...base.memory import refuse_if_too_large
 from ...graph.neighbor_graph import NeighborGraph
-from ...kernel.kernel import Kernel, evaluate_kernel
+from ...kernel.kernel import Kernel, evaluate_kernel, kernel_within_reach
 from ...kernel.pair_matrix import PairMatrix
-from ...kernel.within_reach import kernel_within_reach
 from ...operator.operator import Operator
 from ...settings.method import FORMS
 from .archive import Source
