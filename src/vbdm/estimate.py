@@ -336,7 +336,8 @@ def estimate_again(operator: Operator, rows: NDArray[np.intp]) -> Operator:
     period = None if graph.period is None else [p or None for p in graph.period.tolist()]
     k = "auto" if method.lists.widen else min(operator.n_neighbors, len(points))
     few, k_from = first_graph(points, request, k, None, graph.metric, period)
-    return walk(request, few, k_from, min(settings.n_density_neighbors, len(points)))
+    k0 = min(settings.n_density_neighbors, len(points))
+    return walk(request, few, k_from, k0, precision=settings.precision)
 
 
 def scan_epsilon(
