@@ -131,7 +131,7 @@ def estimate_operator(
         errors of 2, 0.4, 0.1, 0.03 % on the circle, 1, 0.4, 0.2, 0.1 % on the sphere.
     search : {"auto", "kd-tree", "brute", "projected", "pynndescent"} or NeighborSearch, optional
         Who finds the nearest neighbours; by default the fastest exact search (`vbdm.search`). If it
-        is brute force, approximate or your own, its lists are the kernel's pairs, too.
+        is brute force, or misses neighbours, its lists are the kernel's pairs, too.
     metric : str or callable
         How distances are measured: "euclidean"; any metric of scikit-learn, such as "manhattan"
         or "haversine"; a function of two points; or "precomputed", if X is a square matrix of
@@ -337,7 +337,8 @@ def estimate_again(operator: Operator, rows: NDArray[np.intp]) -> Operator:
     period = None if graph.period is None else [p or None for p in graph.period.tolist()]
     k = "auto" if method.lists.widen else min(operator.n_neighbors, len(points))
     few, k_from = first_graph(points, request, k, None, graph.metric, period)
-    return walk(request, few, k_from, min(settings.n_density_neighbors, len(points)))
+    k0 = min(settings.n_density_neighbors, len(points))
+    return walk(request, few, k_from, k0, precision=settings.precision)
 
 
 def scan_epsilon(

@@ -74,8 +74,8 @@ def test_the_summary_says_where_it_came_from(whole):
     assert summary["input"]["columns"] == ["x", "y"]
     assert summary["settings"]["operator"] == "generator"
     assert set(summary["seconds"]) == {
-        "reading", "neighbours", "kernel", "eigenpairs", "error bars", "sensitivity", "figures",
-        "page", "saving",
+        "reading", "neighbours", "pairs", "kernel", "eigenpairs", "error bars", "sensitivity",
+        "figures", "page", "saving",
     }  # fmt: skip
     assert {entry["light"] for entry in summary["diagnostics"]} <= {"green", "amber", "red"}
 
@@ -105,7 +105,7 @@ def test_people_get_a_table_and_notes():
     values = load_results("data-vbdm").eigenvalues
     for value in values[1:]:
         assert f"{value:.4g}" in text.stdout
-    for room in ("reading", "neighbours", "kernel", "eigenpairs", "saving", "together"):
+    for room in ("reading", "neighbours", "pairs", "kernel", "eigenpairs", "saving", "together"):
         assert any(line.split()[:1] == [room] for line in text.stdout.splitlines())
     # A Gaussian has no Laplacian spectrum, and that is said without Python's own words.
     assert "note: The density falls" in text.stderr
@@ -343,6 +343,26 @@ def test_tune_says_what_fit_takes():
     facts = json.loads(done("tune", "data.csv", "--json", "--method", "paper").stdout)
     assert facts["rule"] == "slope"
     assert "degree_0.5" not in facts["curve"]
+    assert (facts["n_neighbors"], facts["by_reach"]) == (64, False)
+
+
+def test_tune_suggests_a_length_only_where_there_are_lists():
+    text = done("tune", "data.csv", "-O", "generator").stdout
+    assert "on average, all within reach" in text
+    assert "--neighbors" not in text
+    assert "--neighbors 64" in done("tune", "data.csv", "--method", "paper").stdout
+
+
+def test_the_engine_and_the_precision_are_passed_on():
+    done("fit", "data.csv", "--engine", "scipy", "--precision", "double", "-n", 3, "--no-figures",
+         "-o", "double")  # fmt: skip
+    decided = json.loads(Path("double/results.json").read_text())["decided"]
+    assert (decided["engine"], decided["engine_reason"]) == ("scipy", "chosen by the user")
+    assert decided["precision"] == "double"
+    assert decided["given"][-2:] == ["engine", "precision"]
+    wrong = vbdm_command("fit", "data.csv", "--engine", "cuda")
+    assert wrong.exit_code == 2
+    assert "'auto', 'scipy', 'numba'" in wrong.stderr
 
 
 @pytest.mark.parametrize("what", ["summary", "spectrum", "eigenfunctions", "density"])
@@ -379,6 +399,9 @@ def test_info(monkeypatch):
     assert ".csv" in text
     facts = json.loads(done("info", "--json").stdout)
     assert facts["threads"] >= 1
+    assert "Engines:" in text
+    assert facts["engines"]["few_points"] == "scipy"
+    assert facts["engines"]["many_points"] in ("scipy", "numba")
     missing = [entry for entry in facts["features"] if not entry["installed"]]
     assert all(entry["install"] in text for entry in missing)
 

@@ -237,6 +237,19 @@ def test_copies_transform_alike(method, tmp_path):
     assert not hasattr(clone(model), "spectrum_")
 
 
+def test_engine_and_precision_are_passed_on(tmp_path):
+    model = DiffusionMap(engine="scipy", precision="double").fit(CIRCLE)
+    settings = model.operator_.settings
+    assert (settings.engine.name, settings.engine_reason) == ("scipy", "chosen by the user")
+    assert settings.precision == model.operator_.kernel.precision == "double"
+    model.save(tmp_path / "model.vbdm")
+    again = vbdm.load(tmp_path / "model.vbdm")
+    assert (again.engine, again.precision) == ("scipy", "double")
+    for wrong in ({"engine": "cuda"}, {"precision": "half"}):
+        with pytest.raises(ValueError, match=f"{next(iter(wrong))!r} parameter"):
+            DiffusionMap(**wrong).fit(CIRCLE)
+
+
 def test_search_once():
     graph = vbdm.neighbors(CIRCLE, 100)
     for settings in ({"beta": 0.0}, {"operator": "generator"}, {"epsilon": 0.02}):

@@ -29,6 +29,9 @@ def test_pieces(sphere):
     points[200:] += 30
     halves = vbdm.estimate_operator(points).spectrum(5)
     assert light_of(halves, "Connected pieces") == "amber"
+    assert "raise `epsilon`; otherwise" in found_in(halves, "Connected pieces").words
+    listed = vbdm.estimate_operator(points, n_neighbors=60).spectrum(5)
+    assert "`epsilon` or `n_neighbors`" in found_in(listed, "Connected pieces").words
     strays = np.where(np.arange(600) < 60, np.arange(600), 0)
     assert light_of(replace(sphere, pieces=Pieces(strays, 1)), "Connected pieces") == "red"
 

@@ -1,6 +1,6 @@
 """What a strategy says of itself: its name, words for a methods paragraph, and works to cite.
 
-A strategy is an object that a room is handed: a solver, a search engine or a rule.
+A strategy is an object that a room is handed: a solver, a search, an engine or a rule.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from .references import Citation
 
 @dataclass(frozen=True)
 class Credit:
-    """Name, words and references of a solver, a search engine or a rule.
+    """Name, words and references of a solver, a search, an engine or a rule.
 
     Attributes
     ----------

@@ -35,7 +35,7 @@ def neighbors(
     n_neighbors : int
         k, the point itself included; ``n_neighbors=N`` gives the dense method.
     search : {"auto", "kd-tree", "brute", "projected", "pynndescent"} or NeighborSearch, optional
-        The engine; by default chosen by `vbdm.search.Auto`. All but "pynndescent" are exact.
+        Who finds them; by default chosen by `vbdm.search.Auto`. All but "pynndescent" are exact.
     metric : str or callable
         "euclidean"; any metric of scikit-learn, or a function of two points; or "precomputed",
         see `NeighborGraph.from_sparse`. It should be a length: "cosine" and "sqeuclidean" are
@@ -117,7 +117,7 @@ def recall_in_words(recall: float) -> str:
         return found
     return (
         f"{found} Densities come out too low, and far pairs stand in for near ones. Use an exact "
-        "engine, search='auto', or raise the engine's effort."
+        "search, search='auto', or raise the effort of this one."
     )
 
 

@@ -65,7 +65,7 @@ class Distance:
             return wanted
         if not isinstance(wanted, (Auto, KDTree)):
             raise bad_input(
-                "This engine measures straight lines only.",
+                "This search measures straight lines only.",
                 received=f"search={search!r} with metric={self.metric!r}"
                 + ("" if self.period is None else " and `period`"),
                 because="Periodic boxes are searched by SciPy's tree, other metrics by "

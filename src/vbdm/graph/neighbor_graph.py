@@ -102,7 +102,7 @@ class NeighborGraph:
         Whether the lists are sure to hold all nearest neighbours; if not, one-way pairs are found
         by looking into the lists of both ends.
     recall : float or None
-        Share of the true neighbours that an approximate engine found, on a sample of the points;
+        Share of the true neighbours that an approximate search found, on a sample of the points;
         None if it was not measured.
 
     Attributes

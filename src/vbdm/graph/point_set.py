@@ -235,9 +235,9 @@ class PointSet:
         coordinates = np.ascontiguousarray(points[permutation])
         tree = tree_of(coordinates, distance)
         choice, index = chosen(searcher, coordinates, k)
-        # Periodic columns and other metrics leave one search engine, and no choice to explain.
+        # Periodic columns and other metrics leave one search, and no choice to explain.
         reason = choice.reason if distance.is_euclidean else "it measures such distances"
-        credit = credit_of(choice.engine, "search engine")
+        credit = credit_of(choice.engine, "search")
         if tree is not None and isinstance(searcher, (Auto, PeriodicTree)):
             index, credit = faster(index, tree, engine, credit)
         return cls(
@@ -275,7 +275,7 @@ class PointSet:
         if self.index is not None or self.coordinates is None:
             return self
         choice, index = chosen(Auto(), self.coordinates, k)
-        search = credit_of(choice.engine, "search engine")
+        search = credit_of(choice.engine, "search")
         return replace(self, index=index, search=search, search_reason=choice.reason)
 
     def measured(self, rows: slice | NDArray[np.intp], neighbors: IntArray) -> FloatArray:
@@ -322,4 +322,4 @@ def faster(
     if own is None or not isinstance(index, (TreeIndex, PeriodicIndex)):
         return index, credit
     found = replace(index, inner=own) if isinstance(index, PeriodicIndex) else own
-    return found, credit_of(own, "search engine")
+    return found, credit_of(own, "search")

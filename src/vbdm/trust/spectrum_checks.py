@@ -48,9 +48,12 @@ def connected_pieces(spectrum: Spectrum) -> Finding | None:
         found += f"; only the largest was solved, and {counted(aside, 'point')} of others left out"
     if strays:
         found += f"; {counted(strays, 'stray point')} in small pieces get no modes"
+    # Pairs within reach follow from ε; lists may be too short as well.
+    by_reach = spectrum.operator.kernel.by_reach
+    wider = "`epsilon`" if by_reach else "`epsilon` or `n_neighbors`"
     todo = (
-        "If the data should be connected, raise `epsilon` or `n_neighbors`; otherwise analyse the "
-        "pieces apart (see `spectrum.components`)."
+        f"If the data should be connected, raise {wider}; otherwise analyse the pieces apart "
+        "(see `spectrum.components`)."
     )
     light: Light = "red" if strays > MANY_STRAYS * n else "amber"
     return Finding(name, light, f"{found}. {todo}", float(n_pieces), 1.0, DisconnectedWarning)

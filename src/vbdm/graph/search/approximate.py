@@ -66,10 +66,10 @@ class ApproximateIndex:
 
 
 def missing(package: str) -> Exception:
-    """Return the error for an engine whose package is not installed."""
+    """Return the error for a search whose package is not installed."""
     return bad_input(
-        f"This engine needs the package {package}, which is not installed.",
+        f"This search needs the package {package}, which is not installed.",
         received=f"search={package!r}",
-        because="Approximate engines are an extra.",
-        hint="Run `pip install vbdm[approximate]`, or leave `search` out for an exact engine.",
+        because="Approximate searches are an extra.",
+        hint="Run `pip install vbdm[approximate]`, or leave `search` out for an exact one.",
     )

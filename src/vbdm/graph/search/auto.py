@@ -112,7 +112,7 @@ class Auto:
         times = ", ".join(f"{named(runner.engine)} {runner.seconds:.2g} s" for runner in runners)
         reason = f"{axes.basis.shape[1]} directions, {axes.n_leading} of them wide; {times}"
         if best.seconds > self.patience and find_spec("pynndescent") is not None:
-            why = f"{reason}; more than {self.patience:.3g} s, so an approximate engine is taken"
+            why = f"{reason}; more than {self.patience:.3g} s, so an approximate search is taken"
             approximate = PyNNDescent()
             return Choice(approximate, None, why, False), approximate.index(cloud, k)
         return Choice(best.engine, rotation_of(best.index), reason), best.index
@@ -198,8 +198,8 @@ def as_search(search: Any) -> NeighborSearch:
         found: NeighborSearch = search
         return found
     raise bad_input(
-        "`search` must be an engine or the name of one.",
+        "`search` must be a search or the name of one.",
         received=repr(search),
-        because="An engine has a method `index(cloud, k)`, see vbdm.search.NeighborSearch.",
+        because="A search has a method `index(cloud, k)`, see vbdm.search.NeighborSearch.",
         hint="Choose one of: " + ", ".join(map(repr, ENGINES)) + ".",
     )
