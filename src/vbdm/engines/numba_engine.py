@@ -161,7 +161,8 @@ class CompiledIndex:
 
         tree = self.tree
         indices, sqdist = np.empty((len(points), k), dtype=np.int32), np.empty((len(points), k))
-        queries = np.ascontiguousarray(points)
+        # A copy, because numba would compile anew for arrays that cannot be written to.
+        queries = np.array(points, order="C")
         # Leaves of twice the size are best here: each costs a look at its box.
         depth = max(0, tree.depth - 1)
         nearest(tree.columns, tree.low, tree.high, tree.period, depth, queries, k, indices, sqdist)
