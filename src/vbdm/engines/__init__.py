@@ -11,6 +11,7 @@ engine gives the same pairs exactly, and sums that differ by rounding.
 `numpy_order`      tree order with NumPy
 `numpy_pairs`      pairs within reach with NumPy
 `numpy_new_pairs`  pairs within reach of new points with NumPy
+`scipy_graph`      connected pieces and parts of cells with SciPy
 `numba_engine`     the fast one, an extra
 `compiled/`        its inner loops
 =================  =================================================================================

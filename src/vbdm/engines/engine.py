@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import FloatArray, IntArray
+from ..base.arrays import BoolArray, FloatArray, IntArray
 from ..base.credit import Credit
 from .tree import Reach, Tree
 
@@ -59,15 +59,31 @@ class Engine(Protocol):
         left: FloatArray | None = None,
         right: FloatArray | None = None,
         power: int = 1,
+        diagonal: FloatArray | None = None,
     ) -> FloatArray:
         """Return diag(left) · matrix^power · diag(right) · block, (N, m).
 
         `matrix` is CSR, its entries are raised to the power one by one; `block`, (M, m), has
-        contiguous rows; factors that are None are 1.
+        contiguous rows; factors that are None are 1. With a `diagonal`, (N,), the product is subtracted
+        from it times the block.
         """
 
     def sums_over_cells(self, matrix: Any, factor: FloatArray, labels: IntArray) -> Any:
         """Return diag(f) A diag(f) P as CSR, P giving each point the value of its cell."""
+
+    def parts_of_cells(
+        self,
+        links: list[Any],
+        labels: IntArray,
+        root: FloatArray,
+        apart: BoolArray,
+        least: float,
+    ) -> IntArray:
+        """Return the connected parts of cells, (N,), numbered by their first points.
+
+        Points are linked if they are in the same cell, neither stands apart, and the sum of the
+        matrices `links` has |K_ij| root_i root_j >= `least`.
+        """
 
     def pieces(self, matrix: Any, scale: FloatArray, least: float, few: int) -> NDArray[np.intp]:
         """Return the first point of the connected piece of each point, (N,).

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from ..base.arrays import FloatArray, IntArray
+from ..base.arrays import BoolArray, FloatArray, IntArray
 from ..base.credit import Credit
 from ..base.references import NUMBA
 from ..base.threads import for_each, in_order, slices
@@ -85,16 +85,18 @@ class NumbaEngine:
         left: FloatArray | None = None,
         right: FloatArray | None = None,
         power: int = 1,
+        diagonal: FloatArray | None = None,
     ) -> FloatArray:
         """Return a product; rows are summed up in double precision."""
         from .compiled.products import product
 
         one, result = np.ones(1), np.empty((matrix.shape[0], block.shape[1]))
         left, right = one if left is None else left, one if right is None else right
+        none = np.empty(0) if diagonal is None else diagonal
 
         def work(rows: slice) -> None:
             product(
-                matrix.indptr, matrix.indices, matrix.data, left, right, power, block,
+                matrix.indptr, matrix.indices, matrix.data, left, right, power, none, block,
                 rows.start, rows.stop, result,
             )  # fmt: skip
 
@@ -123,6 +125,24 @@ class NumbaEngine:
         pointer = np.zeros(len(counts) + 1, dtype=short)
         np.cumsum(counts, out=pointer[1:])
         return csr_array((values, columns, pointer), shape=(matrix.shape[0], n_cells))
+
+    def parts_of_cells(
+        self,
+        links: list[Any],
+        labels: IntArray,
+        root: FloatArray,
+        apart: BoolArray,
+        least: float,
+    ) -> IntArray:
+        """Return the connected parts of cells."""
+        from .compiled.cells import join_within, roots
+
+        parents = np.arange(len(labels))
+        for part in links:
+            join_within(part.indptr, part.indices, part.data, labels, root, apart, least, parents)
+        roots(parents)
+        number = np.cumsum(parents == np.arange(len(parents)), dtype=np.int32) - 1
+        return np.asarray(number[parents], dtype=np.int32)
 
     def pieces(self, matrix: Any, scale: FloatArray, least: float, few: int) -> NDArray[np.intp]:
         """Return the first point of the piece of each point."""

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array, diags_array, vstack
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse import diags_array, vstack
 
-from ..base.arrays import FloatArray, IntArray
+from ..base.arrays import BoolArray, FloatArray, IntArray
 from ..base.credit import Credit
-from ..base.threads import for_each, in_order, rows_that_fit, slices
+from ..base.threads import for_each, in_order, slices
 from .numpy_new_pairs import pairs_to
 from .numpy_order import tree_order
 from .numpy_pairs import count_within, pairs_within
+from .scipy_graph import parts_of_cells, pieces, piecewise_constant, some_rows
 from .tree import Reach, Tree
 
 
@@ -57,6 +56,7 @@ class ScipyEngine:
         left: FloatArray | None = None,
         right: FloatArray | None = None,
         power: int = 1,
+        diagonal: FloatArray | None = None,
     ) -> FloatArray:
         """Return a product, one block of rows after the other."""
         inside = block if right is None else right[:, None] * block
@@ -65,6 +65,8 @@ class ScipyEngine:
         def work(rows: slice) -> None:
             product = some_rows(matrix, rows, power) @ inside
             np.multiply(product, 1.0 if left is None else left[rows, None], out=result[rows])
+            if diagonal is not None:
+                np.subtract(diagonal[rows, None] * block[rows], result[rows], out=result[rows])
 
         for_each(work, slices(len(result), size=rows_per_product(len(result))))
         return result
@@ -78,64 +80,22 @@ class ScipyEngine:
 
         return vstack(list(in_order(work, slices(matrix.shape[0], size=8192))), format="csr")
 
+    def parts_of_cells(
+        self,
+        links: list[Any],
+        labels: IntArray,
+        root: FloatArray,
+        apart: BoolArray,
+        least: float,
+    ) -> IntArray:
+        """Return the connected parts of cells."""
+        return parts_of_cells(links, labels, root, apart, least)
+
     def pieces(self, matrix: Any, scale: FloatArray, least: float, few: int) -> NDArray[np.intp]:
         """Return the first point of the piece of each point."""
-        labels = np.arange(matrix.shape[0], dtype=np.int32)
-        blocks = list(slices(matrix.shape[0], rows_that_fit(matrix.nnz, matrix.shape[0])))
-        for links in (few, None):
-            work = partial(links_between, matrix, labels, scale, least, links)
-            labels = joined(labels, np.hstack(list(in_order(work, blocks))))
-            if labels.max() == 0:
-                break
-        return np.asarray(np.unique(labels, return_index=True)[1][labels])
-
-
-def piecewise_constant(labels: IntArray) -> Any:
-    """Return P, (N, n_cells), the matrix that gives each point the value of its cell."""
-    n = len(labels)
-    pointer = np.arange(n + 1, dtype=np.int32)
-    return csr_array((np.ones(n), labels, pointer), shape=(n, int(labels.max()) + 1))
-
-
-def links_between(
-    matrix: Any, labels: IntArray, scale: FloatArray, least: float, few: int | None, rows: slice
-) -> IntArray:
-    """Return the pairs of different labels, (2, m), that some rows link.
-
-    Only the first `few` links of each row are looked at; None: all.
-    """
-    part = some_rows(matrix, rows)
-    count = np.diff(part.indptr)
-    row = np.repeat(np.arange(rows.start, rows.stop), count)
-    wanted = labels[row] != labels[part.indices]
-    if few is not None:
-        wanted &= np.arange(len(row)) - np.repeat(part.indptr[:-1], count) < few
-    row, column, value = row[wanted], part.indices[wanted], part.data[wanted]
-    linked = value > least * scale[row] * scale[column]
-    return np.stack([labels[row[linked]], labels[column[linked]]])
-
-
-def joined(labels: IntArray, links: IntArray) -> IntArray:
-    """Return the labels of the points after joining pairs of labels, numbered by first points."""
-    n = int(labels.max()) + 1
-    graph = coo_array((np.ones(links.shape[1], dtype=np.int8), tuple(links)), shape=(n, n))
-    parts = connected_components(graph, directed=False)[1]
-    return np.asarray(parts[labels], dtype=np.int32)
+        return pieces(matrix, scale, least, few)
 
 
 def rows_per_product(n_rows: int) -> int:
     """Return how many rows to multiply at a time: enough to outweigh making a matrix of them."""
     return min(max(n_rows // 16, 4096), 32_768)
-
-
-def some_rows(matrix: Any, rows: slice, power: int = 1) -> Any:
-    """Return rows of a CSR matrix, entries raised to a power; a view, if the power is 1."""
-    pointer = matrix.indptr[rows.start : rows.stop + 1]
-    entries = slice(pointer[0], pointer[-1])
-    data = matrix.data[entries]
-    if power != 1:
-        data = data.astype(np.float64) ** power
-    return csr_array(
-        (data, matrix.indices[entries], pointer - pointer[0]),
-        shape=(len(pointer) - 1, matrix.shape[1]),
-    )

@@ -127,6 +127,16 @@ class PairMatrix:
             result += self.engine.multiply(self.returned, block, left, right, total)
         return result.reshape(f.shape)
 
+    def subtracted_from(self, diagonal: FloatArray, block: FloatArray) -> FloatArray:
+        """Return (diag(diagonal) - self) times vectors (M, m), in one pass."""
+        rows = np.ascontiguousarray(block)
+        result = self.engine.multiply(
+            self.listed, rows, self.left, self.right, self.power, diagonal
+        )
+        if self.returned is not None:
+            result -= self.engine.multiply(self.returned, rows, self.left, self.right, self.power)
+        return result
+
     def row_sums(self, power: int = 1) -> FloatArray:
         """Return the sum of each row, (M,), all entries raised to a power first."""
         return self.product(np.ones(self.n_points), power)

@@ -95,6 +95,36 @@ def join(
 
 
 @compiled
+def join_within(
+    pointer: Any,
+    columns: Any,
+    values: Any,
+    labels: Any,
+    root: Any,
+    apart: Any,
+    least: float,
+    parents: Any,
+) -> None:
+    """Join points of the same cell whose link |K_ij| root_i root_j is `least` or more.
+
+    Points that stand apart are joined to none.
+    """
+    for i in range(len(parents)):
+        if apart[i]:
+            continue
+        for p in range(pointer[i], pointer[i + 1]):
+            j = columns[p]
+            if j <= i or labels[j] != labels[i] or apart[j]:
+                continue
+            if abs(values[p]) * root[i] * root[j] >= least:
+                first, second = root_of(parents, i), root_of(parents, j)
+                if first < second:
+                    parents[second] = first
+                elif second < first:
+                    parents[first] = second
+
+
+@compiled
 def roots(parents: Any) -> int:
     """Give every point the first point of its piece; return the number of pieces."""
     count = 0

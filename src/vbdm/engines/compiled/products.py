@@ -17,6 +17,7 @@ def product(
     left: Any,
     right: Any,
     power: int,
+    diagonal: Any,
     block: Any,
     first: int,
     last: int,
@@ -24,8 +25,9 @@ def product(
 ) -> None:
     """Write rows first, ..., last - 1 of diag(left) A^power diag(right) · block into `out`.
 
-    The power is taken entry by entry. A factor of length 1 counts as 1. Sums run along
-    the row, in double precision.
+    The power is taken entry by entry. A factor of length 1 counts as 1. If there is a
+    `diagonal`, the product is subtracted from it times the block. Sums run along the row, in double
+    precision.
     """
     m = block.shape[1]
     scaled = len(right) > 1
@@ -42,5 +44,9 @@ def product(
             for c in range(m):
                 total[c] += w * block[j, c]
         factor = left[i] if len(left) > 1 else 1.0
-        for c in range(m):
-            out[i, c] = factor * total[c]
+        if len(diagonal) > 0:
+            for c in range(m):
+                out[i, c] = diagonal[i] * block[i, c] - factor * total[c]
+        else:
+            for c in range(m):
+                out[i, c] = factor * total[c]

@@ -92,28 +92,35 @@ def combination(parts: list[FloatArray], mix: FloatArray) -> FloatArray:
     return result
 
 
-def move(basis: list[FloatArray], mix: FloatArray, active: NDArray[np.intp]) -> None:
-    """In [X, W, P] replace X by the combination `mix`, and W by the new P: its part outside X."""
-    X, W = basis[:2]
-    n_kept = X.shape[1]
+def move(
+    basis: list[FloatArray],
+    images: list[FloatArray],
+    mix: FloatArray,
+    active: NDArray[np.intp],
+    mass: FloatArray,
+) -> FloatArray:
+    """In [X, W, P] replace X by the combination `mix`, and W by the new P: its part outside X.
 
-    def work(rows: slice) -> None:
-        moves = np.hstack([part[rows] for part in basis[1:]]) @ mix[n_kept:]
-        X[rows] = X[rows] @ mix[:n_kept] + moves
-        W[rows] = moves[:, active]
-
-    for_each(work, row_slices(len(X), len(mix)))
-
-
-def quotients(vectors: FloatArray, images: FloatArray, mass: FloatArray) -> FloatArray:
-    """Return the Rayleigh quotient u'(D - K)u / u'Mu of each column, (m,)."""
+    The images (D - K) [X, W, P] are treated alike. Returns the Rayleigh quotients of the new X.
+    """
+    n_kept = basis[0].shape[1]
 
     def work(rows: slice) -> FloatArray:
-        energy = np.einsum("ij,ij->j", vectors[rows], images[rows])
-        return np.stack([energy, mass[rows] @ np.square(vectors[rows])])
+        for parts in (basis, images):
+            X, W = parts[:2]
+            moves = np.hstack([part[rows] for part in parts[1:]]) @ mix[n_kept:]
+            X[rows] = X[rows] @ mix[:n_kept] + moves
+            W[rows] = moves[:, active]
+        return energies(basis[0], images[0], mass, rows)
 
-    energy, size = summed(work, row_slices(len(mass), 2 * vectors.shape[1]))
+    energy, size = summed(work, row_slices(len(mass), len(mix)))
     return np.asarray(energy / size)
+
+
+def energies(vectors: FloatArray, images: FloatArray, mass: FloatArray, rows: slice) -> FloatArray:
+    """Return u'(D - K)u and u'Mu of each column, summed over some rows, (2, m)."""
+    energy = np.einsum("ij,ij->j", vectors[rows], images[rows])
+    return np.stack([energy, mass[rows] @ np.square(vectors[rows])])
 
 
 def rounding(vectors: FloatArray, degrees: FloatArray) -> FloatArray:
@@ -132,20 +139,33 @@ def rounding(vectors: FloatArray, degrees: FloatArray) -> FloatArray:
 
 def remove_constant(block: FloatArray, mass: FloatArray) -> None:
     """Make the columns M-orthogonal to the constant, which is known and not looked for."""
-    block -= mass @ block / mass.sum()
+    pieces = row_slices(len(mass), block.shape[1])
+    mean = summed(lambda rows: mass[rows] @ block[rows], pieces) / mass.sum()
+
+    def work(rows: slice) -> None:
+        block[rows] -= mean
+
+    for_each(work, pieces)
 
 
 def remove_span(block: FloatArray, vectors: FloatArray, mass: FloatArray) -> None:
-    """Make a block M-orthogonal to M-orthonormal vectors, in place.
+    """Make a block M-orthogonal to M-orthonormal vectors and to the constant, in place.
 
     The vectors themselves are subtracted: where few heavy points dominate all corrections,
     differences of Gram matrices would be nothing but rounding.
     """
     pieces = row_slices(len(mass), vectors.shape[1] + block.shape[1])
-    shares = summed(lambda rows: vectors[rows].T @ (mass[rows, None] * block[rows]), pieces)
+
+    def overlaps(rows: slice) -> FloatArray:
+        weighted = mass[rows, None] * block[rows]
+        return np.vstack([vectors[rows].T @ weighted, weighted.sum(axis=0)])
+
+    shares = summed(overlaps, pieces)
+    constant = shares[-1] / mass.sum()
 
     def work(rows: slice) -> None:
-        block[rows] -= vectors[rows] @ shares
+        block[rows] -= vectors[rows] @ shares[:-1]
+        block[rows] -= constant
 
     for_each(work, pieces)
 

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from ....base.arrays import FloatArray
-from ....base.threads import for_each
+from ....base.threads import in_order
 from ....engines.engine import Engine
 from ....engines.scipy_engine import ScipyEngine
 from ....kernel.pair_matrix import PairMatrix
@@ -51,13 +52,15 @@ class Finest:
 
     def stiffness(self, block: FloatArray) -> FloatArray:
         """Return (D - K) times a block of vectors."""
-        product: FloatArray = self.weights @ block
+        if isinstance(self.weights, PairMatrix):
+            return self.weights.subtracted_from(self.degrees, block)
+        return self.engine.multiply(
+            self.weights, np.ascontiguousarray(block), diagonal=self.degrees
+        )
 
-        def work(rows: slice) -> None:
-            np.subtract(self.degrees[rows, None] * block[rows], product[rows], out=product[rows])
-
-        for_each(work, row_slices(len(block), block.shape[1]))
-        return product
+    def summed(self, block: FloatArray) -> FloatArray:
+        """Return the sums over the cells of a block of vectors."""
+        return self.engine.multiply(self.restriction, np.ascontiguousarray(block))
 
     def averaged(self, coarse: FloatArray) -> FloatArray:
         """Return K times the piecewise constant function with these values on the cells."""
@@ -81,16 +84,34 @@ class Finest:
     ) -> FloatArray:
         """Return a coarse correction after one Jacobi step: (D - θM)⁻¹ (residual + K P coarse)."""
         x = self.averaged(coarse)
-        x += residual
-        self.divide(x, values, mass)
+        self.divide(x, values, mass, residual)
         return x
 
-    def divide(self, block: FloatArray, values: FloatArray, mass: FloatArray) -> Any:
-        """Divide by D - θM in place, but by no less than D/2; return the rows where θM matters."""
-        block /= self.degrees[:, None]
-        heavy = np.flatnonzero(mass * values.max() > HEAVY * self.degrees)
-        gap = 1 - (mass[heavy] / self.degrees[heavy])[:, None] * values
-        block[heavy] /= np.copysign(np.maximum(np.abs(gap), 0.5), gap)
+    def divide(
+        self,
+        block: FloatArray,
+        values: FloatArray,
+        mass: FloatArray,
+        added: FloatArray | None = None,
+    ) -> NDArray[np.intp]:
+        """Divide by D - θM in place, but by no less than D/2; return the rows where θM matters.
+
+        `added`, of the shape of the block, is added first.
+        """
+        largest = float(values.max())
+
+        def work(rows: slice) -> NDArray[np.intp]:
+            part, degrees = block[rows], self.degrees[rows]
+            if added is not None:
+                part += added[rows]
+            part /= degrees[:, None]
+            heavy = np.flatnonzero(mass[rows] * largest > HEAVY * degrees)
+            gap = 1 - (mass[rows][heavy] / degrees[heavy])[:, None] * values
+            part[heavy] /= np.copysign(np.maximum(np.abs(gap), 0.5), gap)
+            return heavy + rows.start
+
+        rows = in_order(work, row_slices(len(block), block.shape[1]))
+        heavy: NDArray[np.intp] = np.concatenate(list(rows))
         return heavy
 
 

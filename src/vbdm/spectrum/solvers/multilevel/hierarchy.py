@@ -16,7 +16,8 @@ from scipy.sparse import csr_array, diags_array
 
 from ....base.arrays import FloatArray
 from ....engines.engine import Engine
-from ....engines.scipy_engine import ScipyEngine, piecewise_constant
+from ....engines.scipy_engine import ScipyEngine
+from ....engines.scipy_graph import piecewise_constant
 from .tree_cells import Cells
 
 #: Damping of Jacobi's method on the coarse levels, whose matrices average over few neighbours.
@@ -167,8 +168,9 @@ class Hierarchy:
             return self.correct_coarsest(residual, shifts)
         level = self.levels[depth]
         x = (DAMPING / level.diagonal)[:, None] * residual
-        remainder = level.restriction @ (residual - level.product(x))
-        x += level.interpolation @ self.correct(remainder, shifts, depth + 1)
+        remainder = level.engine.multiply(level.restriction, residual - level.product(x))
+        coarse = self.correct(remainder, shifts, depth + 1)
+        x += level.engine.multiply(level.interpolation, np.ascontiguousarray(coarse))
         level.smooth(x, residual)
         return x
 

@@ -20,7 +20,6 @@ from ....base.threads import for_each
 from .blocks import (
     combination,
     move,
-    quotients,
     rayleigh_ritz,
     remove_constant,
     remove_span,
@@ -192,18 +191,15 @@ def advance(problem: Problem, block: Block, active: NDArray[np.intp]) -> None:
     mass, n_kept = problem.mass, len(block.values)
     W = problem.correct(residuals(block, mass, active), block.values[active])
     remove_span(W, block.vectors, mass)
-    remove_constant(W, mass)
     basis, images = [block.vectors, W], [block.images, problem.stiffness(W)]
     if block.moves is not None and block.move_images is not None:
         basis.append(block.moves)
         images.append(block.move_images)
     _, mix = rayleigh_ritz(basis, images, mass, n_kept)
     # In place: X takes its new value and W becomes P, so that no further (N, m) array is needed.
-    move(basis, mix, active)
-    move(images, mix, active)
-    block.moves, block.move_images = basis[1], images[1]
     # Ritz values carry the rounding of the roughest vectors in the basis; quotients do not.
-    block.values = quotients(block.vectors, block.images, mass)
+    block.values = move(basis, images, mix, active, mass)
+    block.moves, block.move_images = basis[1], images[1]
 
 
 def residuals(block: Block, mass: FloatArray, active: NDArray[np.intp]) -> FloatArray:

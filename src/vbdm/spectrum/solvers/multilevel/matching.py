@@ -10,7 +10,8 @@ from scipy.sparse import coo_array, csr_array, diags_array
 
 from ....base.arrays import FloatArray
 from ....base.errors import SolverError
-from .tree_cells import FEWEST_CELLS, Labels, row_blocks
+from ....engines.scipy_graph import row_blocks
+from .tree_cells import FEWEST_CELLS, Labels
 
 #: Rounds of mutual choice per contraction: after these, few cells are without a partner.
 ROUNDS = 6

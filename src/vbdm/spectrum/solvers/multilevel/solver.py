@@ -15,7 +15,7 @@ from ....base.errors import SolverError
 from ....base.memory import give_back
 from ....base.references import LOBPCG
 from ....base.threads import one_blas_thread
-from ....engines.scipy_engine import piecewise_constant
+from ....engines.scipy_graph import piecewise_constant
 from ....graph.point_set import tree_order
 from ..direct import Dense
 from ..pencil import EigenPairs, Pencil, PreparedSolver, Unprepared
@@ -109,7 +109,11 @@ class Multilevel:
         # Cells only need ratios such as K_ij / √(A_ii A_jj). These do not change if the parts take
         # the place of K = diag(f) (parts) diag(f), and the diagonals are divided by f².
         square = factor**2
-        cells = Cells(self.groupings(pencil, parts, factor), n_apart=max(100, 2 * n))
+        cells = Cells(
+            self.groupings(pencil, parts, factor),
+            n_apart=max(100, 2 * n),
+            engine=engine_of(pencil.weights),
+        )
         labels = cells.take(1, parts, diagonal / square, pencil.mass / square)
         restriction = csr_array(piecewise_constant(labels).T)
         averages = averages_over(pencil.weights, labels)
@@ -275,7 +279,7 @@ class PreparedMultilevel:
         values: FloatArray,
     ) -> FloatArray:
         """Return roughly (D - K - θM)⁻¹ residual: a coarse correction, then a Jacobi step."""
-        coarse = hierarchy.correct(self.finest.restriction @ residual, stiffer * values)
+        coarse = hierarchy.correct(self.finest.summed(residual), stiffer * values)
         return self.finest.corrected(residual, stiffer * coarse, values, mass)
 
 

@@ -11,17 +11,15 @@ links are contracted, pair by pair (`matching`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from ....base.arrays import BoolArray, FloatArray
-from ....base.threads import slices
+from ....engines.engine import Engine
+from ....engines.scipy_engine import ScipyEngine
 from ....engines.tree import levels_to, starts_of
 
 Labels = NDArray[np.int32]
@@ -45,10 +43,13 @@ class Cells:
         finest first.
     n_apart : int
         The most heavy unknowns on a level that are kept as cells of their own.
+    engine : Engine
+        Who looks for links.
     """
 
     groupings: list[Labels]
     n_apart: int
+    engine: Engine = field(default_factory=ScipyEngine)
 
     def count_down_to(
         self, fewest: float, most: int, diagonal: FloatArray, mass: FloatArray
@@ -70,7 +71,7 @@ class Cells:
         for grouping in self.groupings[1:count]:
             labels = grouping[labels]
         del self.groupings[:count]
-        tight = tightened(labels, links, diagonal, mass, self.n_apart)
+        tight = tightened(labels, links, diagonal, mass, self.n_apart, self.engine)
         if self.groupings:
             parent = np.empty(int(tight.max()) + 1, dtype=np.int32)
             parent[tight] = labels
@@ -106,25 +107,25 @@ def tree_cells(n_points: int, smallest: int, order: NDArray[np.intp] | None = No
 
 
 def tightened(
-    labels: Labels, links: list[Any], diagonal: FloatArray, mass: FloatArray, n_apart: int
+    labels: Labels,
+    links: list[Any],
+    diagonal: FloatArray,
+    mass: FloatArray,
+    n_apart: int,
+    engine: Engine,
 ) -> Labels:
     """Split cells whose members hardly communicate, and set heavy members apart.
 
     A cell is one unknown. If it holds an outlying point, or parts of two clusters, a mode that
     lives on one of them does not exist in the coarse problem, and is never found.
     """
-    apart = heavy(diagonal, mass, n_apart)
-    row, column, strength = inner_links(labels, links, diagonal)
-    together = ~(apart[row] | apart[column])
-    row, column, strength = row[together], column[together], strength[together]
-    n, n_cells = len(labels), int(labels.max()) + 1
-    loose = LOOSE * n / sum(part.nnz for part in links)
+    apart, root = heavy(diagonal, mass, n_apart), 1 / np.sqrt(diagonal)
+    n_cells = int(labels.max()) + 1
+    loose = LOOSE * len(labels) / sum(part.nnz for part in links)
     # If the kernel is far too narrow, all links are loose: then only the worst cells are split.
     for threshold in (loose, loose / 10, loose / 100, 0.0):
-        tight = strength >= threshold
-        pairs = (np.ones(tight.sum(), dtype=np.int8), (row[tight], column[tight]))
-        n_parts, parts = connected_components(coo_array(pairs, shape=(n, n)), directed=False)
-        if n_parts <= 1.25 * n_cells + apart.sum():
+        parts = engine.parts_of_cells(links, labels, root, apart, threshold)
+        if parts.max() + 1 <= 1.25 * n_cells + apart.sum():
             break
     return np.asarray(parts, dtype=np.int32)
 
@@ -141,30 +142,3 @@ def heavy(diagonal: FloatArray, mass: FloatArray, n_apart: int) -> BoolArray:
     marked = np.zeros(len(mass), dtype=np.bool_)
     marked[low] = True
     return marked
-
-
-def inner_links(
-    labels: Labels, links: list[Any], diagonal: FloatArray
-) -> tuple[Labels, Labels, FloatArray]:
-    """Return the links that stay inside a cell, with their strengths K_ij / √(A_ii A_jj)."""
-    root = 1 / np.sqrt(diagonal)
-    found: list[tuple[Labels, Labels, FloatArray]] = []
-    for pointer, start, column, value in row_blocks(links):
-        count = np.diff(pointer)
-        inside = np.flatnonzero(
-            labels[column] == np.repeat(labels[start : start + len(count)], count)
-        )
-        row = np.searchsorted(pointer, inside, side="right").astype(np.int32) + (start - 1)
-        column = column[inside]
-        found.append((row, column, np.abs(value[inside]) * root[row] * root[column]))
-    row, column, strength = (np.concatenate(part) for part in zip(*found, strict=True))
-    return row, column, strength
-
-
-def row_blocks(matrices: list[Any]) -> Iterator[tuple[Any, int, Labels, FloatArray]]:
-    """Yield blocks of rows, as views: row pointer from 0, first row, columns, values."""
-    for matrix in matrices:
-        for rows in slices(matrix.shape[0], size=8192):
-            pointer = matrix.indptr[rows.start : rows.stop + 1]
-            entries = slice(pointer[0], pointer[-1])
-            yield pointer - pointer[0], rows.start, matrix.indices[entries], matrix.data[entries]
