@@ -64,9 +64,14 @@ class Engine(Protocol):
         """Return diag(left) · matrix^power · diag(right) · block, (N, m).
 
         `matrix` is CSR, its entries are raised to the power one by one; `block`, (M, m), has
-        contiguous rows; factors that are None are 1. With a `diagonal`, (N,), the product is subtracted
-        from it times the block.
+        contiguous rows; factors that are None are 1. With a `diagonal`, (N,), the product is
+        subtracted from it times the block.
         """
+
+    def jacobi(
+        self, matrix: Any, block: FloatArray, added: FloatArray, divisor: FloatArray
+    ) -> FloatArray:
+        """Return (matrix · block + added) / divisor, (N, m); the divisor is one number per row."""
 
     def sums_over_cells(self, matrix: Any, factor: FloatArray, labels: IntArray) -> Any:
         """Return diag(f) A diag(f) P as CSR, P giving each point the value of its cell."""

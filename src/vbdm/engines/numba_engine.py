@@ -103,6 +103,23 @@ class NumbaEngine:
         for_each(work, slices(len(result), size=ROWS_AT_ONCE))
         return result
 
+    def jacobi(
+        self, matrix: Any, block: FloatArray, added: FloatArray, divisor: FloatArray
+    ) -> FloatArray:
+        """Return (matrix · block + added) / divisor."""
+        from .compiled.products import jacobi
+
+        result = np.empty((matrix.shape[0], block.shape[1]))
+
+        def work(rows: slice) -> None:
+            jacobi(
+                matrix.indptr, matrix.indices, matrix.data, block, added, divisor,
+                rows.start, rows.stop, result,
+            )  # fmt: skip
+
+        for_each(work, slices(len(result), size=ROWS_AT_ONCE))
+        return result
+
     def sums_over_cells(self, matrix: Any, factor: FloatArray, labels: IntArray) -> Any:
         """Return diag(f) A diag(f) P as CSR, in single precision."""
         from .compiled.cells import sum_over_cells

@@ -71,6 +71,19 @@ class ScipyEngine:
         for_each(work, slices(len(result), size=rows_per_product(len(result))))
         return result
 
+    def jacobi(
+        self, matrix: Any, block: FloatArray, added: FloatArray, divisor: FloatArray
+    ) -> FloatArray:
+        """Return (matrix · block + added) / divisor."""
+        result = self.multiply(matrix, block)
+
+        def work(rows: slice) -> None:
+            result[rows] += added[rows]
+            result[rows] /= divisor[rows, None]
+
+        for_each(work, slices(len(result), size=rows_per_product(len(result))))
+        return result
+
     def sums_over_cells(self, matrix: Any, factor: FloatArray, labels: IntArray) -> Any:
         """Return diag(f) A diag(f) P as CSR, one block of rows after the other."""
         columns = diags_array(factor) @ piecewise_constant(labels)

@@ -79,8 +79,17 @@ def local_energy(operator: Operator, vectors: FloatArray) -> tuple[FloatArray, F
     Rows stand in the order inside.
     """
     # K u² and K u come from one product, so that K is read from memory once.
-    product = operator.weights @ np.hstack([vectors**2, vectors])
-    energy, of_vectors = np.hsplit(product, 2)
+    m = vectors.shape[1]
+    both = np.empty((len(vectors), 2 * m))
+
+    def prepare(rows: slice) -> None:
+        np.square(vectors[rows], out=both[rows, :m])
+        both[rows, m:] = vectors[rows]
+
+    blocks = list(slices(len(vectors), size=8192))
+    for_each(prepare, blocks)
+    product = operator.weights @ both
+    energy, of_vectors = product[:, :m], product[:, m:]
 
     def work(rows: slice) -> None:
         u, e = vectors[rows], energy[rows]
@@ -89,5 +98,5 @@ def local_energy(operator: Operator, vectors: FloatArray) -> tuple[FloatArray, F
         e -= u * of_vectors[rows]
         np.maximum(e, 0.0, out=e)
 
-    for_each(work, slices(len(vectors), size=8192))
+    for_each(work, blocks)
     return energy, of_vectors

@@ -24,7 +24,7 @@ from scipy.linalg import eigh
 
 from ..base.arrays import FloatArray
 from ..base.errors import bad_input
-from ..base.threads import one_blas_thread, slices
+from ..base.threads import for_each, one_blas_thread, slices
 from ..kernel.again import halved
 from ..operator.operator import Operator
 from ..spectrum.finite_sample import share_at
@@ -102,39 +102,51 @@ def influences(spectrum: Spectrum) -> FloatArray:
 
 def some_influences(spectrum: Spectrum, columns: slice, u: FloatArray) -> FloatArray:
     """Return the influences on some λ, (M, m), from their eigenvectors u."""
-    op, theta = spectrum.operator, spectrum.solve.pencil_eigenvalues[columns]
-    time, degree = spectrum.local_times[:, None], op.degrees[:, None]
-    square = u**2
-    held = square * (1 - theta * time)
-    # Both products are made at once, so that K is read from memory once.
-    of_vectors, of_squares = np.hsplit(op.weights @ np.hstack([u, held]), 2)
-    own = degree * held - 2 * u * of_vectors + of_squares
-    alpha = op.alpha - (op.beta or 0.0) * (op.dim / 2 + 1)
-    sums = op.kernel.row_sums
-    share = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0)[:, None]
-    spread = op.kernel.weights @ (own * share)
-    counts = op.order.counts
-    if counts is not None:
-        spread *= counts[:, None]
-    own -= alpha * spread
-    own /= response(spectrum, square, columns) * spectrum.correction[columns]
-    return np.asarray(own)
+    op, theta, m = spectrum.operator, spectrum.solve.pencil_eigenvalues[columns], u.shape[1]
+    time, alpha = spectrum.local_times, op.alpha - (op.beta or 0.0) * (op.dim / 2 + 1)
+    sums, counts = op.kernel.row_sums, op.order.counts
+    share = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0)
+    # u and u² (1 - θ g) side by side: both products are made at once, and K is read once.
+    both, own = np.empty((len(u), 2 * m)), np.empty(u.shape)
+
+    def prepare(rows: slice) -> None:
+        both[rows, :m] = u[rows]
+        both[rows, m:] = u[rows] ** 2 * (1 - theta * time[rows, None])
+
+    def pairs(rows: slice) -> None:
+        held, of_vectors, of_squares = both[rows, m:], product[rows, :m], product[rows, m:]
+        own[rows] = op.degrees[rows, None] * held - 2 * u[rows] * of_vectors + of_squares
+        product[rows, :m] = own[rows] * share[rows, None]
+
+    def respond(rows: slice) -> None:
+        often = 1.0 if counts is None else counts[rows, None]
+        own[rows] -= alpha * often * spread[rows]
+        own[rows] /= scale
+
+    blocks = list(slices(len(u), size=8192))
+    for_each(prepare, blocks)
+    product = op.weights @ both
+    for_each(pairs, blocks)
+    spread = op.kernel.weights @ product[:, :m]
+    scale = response(spectrum, u, columns) * spectrum.correction[columns]
+    for_each(respond, blocks)
+    return own
 
 
-def response(spectrum: Spectrum, square: FloatArray, columns: slice) -> FloatArray:
-    """Return dT/dλ for some modes, (m,): B, or its counterpart in the limiter's last step."""
+def response(spectrum: Spectrum, u: FloatArray, columns: slice) -> FloatArray:
+    """Return dT/dλ for some modes u, (m,): B, or its counterpart in the limiter's last step."""
     op, limit = spectrum.operator, spectrum.limit
     limiter = op.settings.method.limiter
     local = 1 / op.steps
     if limit is None or limiter is None:
-        return np.asarray((op.degrees * op.steps) @ square)
-    result = np.empty(square.shape[1])
+        return np.asarray((op.degrees * op.steps) @ u**2)
+    result = np.empty(u.shape[1])
     # The row balance holds for the rates before the finite-sample correction.
     rates = -spectrum.eigenvalues[columns] * spectrum.correction[columns]
     thetas = spectrum.solve.pencil_eigenvalues[columns]
     for j, (rate, theta) in enumerate(zip(rates, thetas, strict=True)):
         slowest = np.maximum(local, min(limiter.kappa * theta, limit.highest))
-        result[j] = (op.degrees * np.exp(-rate / slowest) / slowest) @ square[:, j]
+        result[j] = (op.degrees * np.exp(-rate / slowest) / slowest) @ u[:, j] ** 2
     return result
 
 

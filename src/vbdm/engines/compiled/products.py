@@ -50,3 +50,29 @@ def product(
         else:
             for c in range(m):
                 out[i, c] = factor * total[c]
+
+
+@compiled
+def jacobi(
+    pointer: Any,
+    columns: Any,
+    values: Any,
+    block: Any,
+    added: Any,
+    divisor: Any,
+    first: int,
+    last: int,
+    out: Any,
+) -> None:
+    """Write rows first, ..., last - 1 of (A · block + added) / divisor into `out`."""
+    m = block.shape[1]
+    total = np.empty(m)
+    for i in range(first, last):
+        total[:] = 0.0
+        for p in range(pointer[i], pointer[i + 1]):
+            j = columns[p]
+            w = float(values[p])
+            for c in range(m):
+                total[c] += w * block[j, c]
+        for c in range(m):
+            out[i, c] = (total[c] + added[i, c]) / divisor[i]

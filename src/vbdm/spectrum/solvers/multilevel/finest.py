@@ -10,11 +10,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from ....base.arrays import FloatArray
-from ....base.threads import in_order
 from ....engines.engine import Engine
 from ....engines.scipy_engine import ScipyEngine
 from ....kernel.pair_matrix import PairMatrix
-from .blocks import row_slices
 from .tree_cells import Labels
 
 #: Where θM exceeds this share of D, Jacobi's step divides by D - θM instead of D.
@@ -73,46 +71,33 @@ class Finest:
         a point so heavy that its θM is near D keeps the value of its cell.
         """
         x = self.averaged(coarse)
-        heavy = self.divide(x, values, mass)
+        heavy = self.heavy(values, mass)
         gap = 1 - (mass[heavy] / self.degrees[heavy])[:, None] * values
         kept = coarse[self.labels[heavy]]
-        x[heavy] = np.where(np.abs(gap) > 0.5, x[heavy], kept)
+        x /= self.degrees[:, None]
+        x[heavy] = np.where(np.abs(gap) > 0.5, x[heavy] / bounded(gap), kept)
         return x
 
     def corrected(
         self, residual: FloatArray, coarse: FloatArray, values: FloatArray, mass: FloatArray
     ) -> FloatArray:
-        """Return a coarse correction after one Jacobi step: (D - θM)⁻¹ (residual + K P coarse)."""
-        x = self.averaged(coarse)
-        self.divide(x, values, mass, residual)
+        """Return a coarse correction after one Jacobi step: (D - θM)⁻¹ (residual + K P coarse).
+
+        The divisor is no less than D/2.
+        """
+        x = self.engine.jacobi(self.averages, np.ascontiguousarray(coarse), residual, self.degrees)
+        heavy = self.heavy(values, mass)
+        x[heavy] /= bounded(1 - (mass[heavy] / self.degrees[heavy])[:, None] * values)
         return x
 
-    def divide(
-        self,
-        block: FloatArray,
-        values: FloatArray,
-        mass: FloatArray,
-        added: FloatArray | None = None,
-    ) -> NDArray[np.intp]:
-        """Divide by D - θM in place, but by no less than D/2; return the rows where θM matters.
+    def heavy(self, values: FloatArray, mass: FloatArray) -> NDArray[np.intp]:
+        """Return the points where θM is no longer small beside D."""
+        return np.flatnonzero(mass * values.max() > HEAVY * self.degrees)
 
-        `added`, of the shape of the block, is added first.
-        """
-        largest = float(values.max())
 
-        def work(rows: slice) -> NDArray[np.intp]:
-            part, degrees = block[rows], self.degrees[rows]
-            if added is not None:
-                part += added[rows]
-            part /= degrees[:, None]
-            heavy = np.flatnonzero(mass[rows] * largest > HEAVY * degrees)
-            gap = 1 - (mass[rows][heavy] / degrees[heavy])[:, None] * values
-            part[heavy] /= np.copysign(np.maximum(np.abs(gap), 0.5), gap)
-            return heavy + rows.start
-
-        rows = in_order(work, row_slices(len(block), block.shape[1]))
-        heavy: NDArray[np.intp] = np.concatenate(list(rows))
-        return heavy
+def bounded(gap: FloatArray) -> FloatArray:
+    """Return a divisor whose size is at least 1/2."""
+    return np.asarray(np.copysign(np.maximum(np.abs(gap), 0.5), gap))
 
 
 def engine_of(weights: Any) -> Engine:
