@@ -60,16 +60,22 @@ class Engine(Protocol):
         right: FloatArray | None = None,
         power: int = 1,
         diagonal: FloatArray | None = None,
+        out: FloatArray | None = None,
     ) -> FloatArray:
         """Return diag(left) · matrix^power · diag(right) · block, (N, m).
 
         `matrix` is CSR, its entries are raised to the power one by one; `block`, (M, m), has
         contiguous rows; factors that are None are 1. With a `diagonal`, (N,), the product is
-        subtracted from it times the block.
+        subtracted from it times the block. The result is written to `out`, if that is given.
         """
 
     def jacobi(
-        self, matrix: Any, block: FloatArray, added: FloatArray, divisor: FloatArray
+        self,
+        matrix: Any,
+        block: FloatArray,
+        added: FloatArray,
+        divisor: FloatArray,
+        out: FloatArray | None = None,
     ) -> FloatArray:
         """Return (matrix · block + added) / divisor, (N, m); the divisor is one number per row."""
 

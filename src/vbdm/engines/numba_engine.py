@@ -86,11 +86,13 @@ class NumbaEngine:
         right: FloatArray | None = None,
         power: int = 1,
         diagonal: FloatArray | None = None,
+        out: FloatArray | None = None,
     ) -> FloatArray:
         """Return a product; rows are summed up in double precision."""
         from .compiled.products import product
 
-        one, result = np.ones(1), np.empty((matrix.shape[0], block.shape[1]))
+        one = np.ones(1)
+        result = np.empty((matrix.shape[0], block.shape[1])) if out is None else out
         left, right = one if left is None else left, one if right is None else right
         none = np.empty(0) if diagonal is None else diagonal
 
@@ -104,12 +106,17 @@ class NumbaEngine:
         return result
 
     def jacobi(
-        self, matrix: Any, block: FloatArray, added: FloatArray, divisor: FloatArray
+        self,
+        matrix: Any,
+        block: FloatArray,
+        added: FloatArray,
+        divisor: FloatArray,
+        out: FloatArray | None = None,
     ) -> FloatArray:
         """Return (matrix · block + added) / divisor."""
         from .compiled.products import jacobi
 
-        result = np.empty((matrix.shape[0], block.shape[1]))
+        result = np.empty((matrix.shape[0], block.shape[1])) if out is None else out
 
         def work(rows: slice) -> None:
             jacobi(

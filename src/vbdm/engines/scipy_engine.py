@@ -57,10 +57,11 @@ class ScipyEngine:
         right: FloatArray | None = None,
         power: int = 1,
         diagonal: FloatArray | None = None,
+        out: FloatArray | None = None,
     ) -> FloatArray:
         """Return a product, one block of rows after the other."""
         inside = block if right is None else right[:, None] * block
-        result = np.empty((matrix.shape[0], block.shape[1]))
+        result = np.empty((matrix.shape[0], block.shape[1])) if out is None else out
 
         def work(rows: slice) -> None:
             product = some_rows(matrix, rows, power) @ inside
@@ -72,10 +73,15 @@ class ScipyEngine:
         return result
 
     def jacobi(
-        self, matrix: Any, block: FloatArray, added: FloatArray, divisor: FloatArray
+        self,
+        matrix: Any,
+        block: FloatArray,
+        added: FloatArray,
+        divisor: FloatArray,
+        out: FloatArray | None = None,
     ) -> FloatArray:
         """Return (matrix · block + added) / divisor."""
-        result = self.multiply(matrix, block)
+        result = self.multiply(matrix, block, out=out)
 
         def work(rows: slice) -> None:
             result[rows] += added[rows]

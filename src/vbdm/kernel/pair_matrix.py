@@ -127,11 +127,13 @@ class PairMatrix:
             result += self.engine.multiply(self.returned, block, left, right, total)
         return result.reshape(f.shape)
 
-    def subtracted_from(self, diagonal: FloatArray, block: FloatArray) -> FloatArray:
-        """Return (diag(diagonal) - self) times vectors (M, m), in one pass."""
+    def subtracted_from(
+        self, diagonal: FloatArray, block: FloatArray, out: FloatArray | None = None
+    ) -> FloatArray:
+        """Return (diag(diagonal) - self) times vectors (M, m), in one pass, in `out` if given."""
         rows = np.ascontiguousarray(block)
         result = self.engine.multiply(
-            self.listed, rows, self.left, self.right, self.power, diagonal
+            self.listed, rows, self.left, self.right, self.power, diagonal, out
         )
         if self.returned is not None:
             result -= self.engine.multiply(self.returned, rows, self.left, self.right, self.power)

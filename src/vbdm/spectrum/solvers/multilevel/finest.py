@@ -48,13 +48,12 @@ class Finest:
         """Who multiplies."""
         return engine_of(self.weights)
 
-    def stiffness(self, block: FloatArray) -> FloatArray:
-        """Return (D - K) times a block of vectors."""
+    def stiffness(self, block: FloatArray, out: FloatArray | None = None) -> FloatArray:
+        """Return (D - K) times a block of vectors, in `out` if that is given."""
         if isinstance(self.weights, PairMatrix):
-            return self.weights.subtracted_from(self.degrees, block)
-        return self.engine.multiply(
-            self.weights, np.ascontiguousarray(block), diagonal=self.degrees
-        )
+            return self.weights.subtracted_from(self.degrees, block, out)
+        rows = np.ascontiguousarray(block)
+        return self.engine.multiply(self.weights, rows, diagonal=self.degrees, out=out)
 
     def summed(self, block: FloatArray) -> FloatArray:
         """Return the sums over the cells of a block of vectors."""
@@ -79,13 +78,19 @@ class Finest:
         return x
 
     def corrected(
-        self, residual: FloatArray, coarse: FloatArray, values: FloatArray, mass: FloatArray
+        self,
+        residual: FloatArray,
+        coarse: FloatArray,
+        values: FloatArray,
+        mass: FloatArray,
+        out: FloatArray,
     ) -> FloatArray:
         """Return a coarse correction after one Jacobi step: (D - θM)⁻¹ (residual + K P coarse).
 
         The divisor is no less than D/2.
         """
-        x = self.engine.jacobi(self.averages, np.ascontiguousarray(coarse), residual, self.degrees)
+        block = np.ascontiguousarray(coarse)
+        x = self.engine.jacobi(self.averages, block, residual, self.degrees, out)
         heavy = self.heavy(values, mass)
         x[heavy] /= bounded(1 - (mass[heavy] / self.degrees[heavy])[:, None] * values)
         return x

@@ -64,9 +64,9 @@ class Level:
         """Number of unknowns."""
         return len(self.diagonal)
 
-    def product(self, x: FloatArray) -> FloatArray:
-        """Return A x for a block of vectors."""
-        return self.engine.multiply(self.stiffness, np.ascontiguousarray(x))
+    def product(self, x: FloatArray, out: FloatArray | None = None) -> FloatArray:
+        """Return A x for a block of vectors, in `out` if that is given."""
+        return self.engine.multiply(self.stiffness, np.ascontiguousarray(x), out=out)
 
     def smooth(self, x: FloatArray, residual: FloatArray) -> None:
         """Improve x by one damped Jacobi step on A x = residual, in place."""

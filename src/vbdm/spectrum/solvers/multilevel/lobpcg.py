@@ -39,7 +39,7 @@ LONG, LOOK_BACK, SLOW = 10, 5, 0.5
 #: Columns with errors below this share of `tol` are left alone, and cost no more products.
 FINISHED = 0.05
 
-Product = Callable[[FloatArray], FloatArray]
+Product = Callable[[FloatArray, FloatArray | None], FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,18 +49,20 @@ class Problem:
     Attributes
     ----------
     stiffness : callable
-        Function that multiplies D - K with a block of vectors.
+        Function that multiplies D - K with a block of vectors; its second argument is an array for
+        the result.
     mass : (N,) array
         The diagonal M.
     correct : callable
-        Function of residuals (N, m) and their θ (m,): roughly (D - K - θM)⁻¹ times residuals.
+        Function of residuals (N, m), their θ (m,) and an array for the result: roughly
+        (D - K - θM)⁻¹ times residuals.
     degrees : (N,) array
         The diagonal D: θ cannot be known better than to the rounding of u'Du.
     """
 
     stiffness: Product
     mass: FloatArray
-    correct: Callable[[FloatArray, FloatArray], FloatArray]
+    correct: Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
     degrees: FloatArray
 
 
@@ -76,6 +78,8 @@ class Block:
         Their θ.
     moves, move_images : arrays or None
         P, the last moves of the active columns, and (D - K) P; None before the first step.
+    spare : tuple of arrays or None
+        Arrays of an earlier step that the next one may write to.
     """
 
     vectors: FloatArray
@@ -83,6 +87,7 @@ class Block:
     values: FloatArray
     moves: FloatArray | None = None
     move_images: FloatArray | None = None
+    spare: tuple[FloatArray | None, FloatArray | None] = (None, None)
 
 
 @dataclass(frozen=True)
@@ -131,7 +136,7 @@ def ritz_block(stiffness: Product, mass: FloatArray, start: FloatArray) -> Block
     Columns that depend on the others are dropped.
     """
     remove_constant(start, mass)
-    images = stiffness(start)
+    images = stiffness(start, None)
     values, mix = rayleigh_ritz([start], [images], mass, start.shape[1])
     return Block(combination([start], mix), combination([images], mix), values)
 
@@ -188,10 +193,14 @@ def overtaking(values: FloatArray, errors: FloatArray, n_wanted: int, tol: float
 
 def advance(problem: Problem, block: Block, active: NDArray[np.intp]) -> None:
     """Make one step: correct the active columns, then take the best of [X, W, P]."""
-    mass, n_kept = problem.mass, len(block.values)
-    W = problem.correct(residuals(block, mass, active), block.values[active])
+    mass, n_kept, shape = problem.mass, len(block.values), (len(problem.mass), len(active))
+    # Large arrays are not made anew in every step: two that the last step left take W and (D - K) W
+    # and, before that, the residuals.
+    first, second = (reused(array, shape) for array in block.spare)
+    residual = residuals(block, mass, active, second)
+    W = problem.correct(residual, block.values[active], first)
     remove_span(W, block.vectors, mass)
-    basis, images = [block.vectors, W], [block.images, problem.stiffness(W)]
+    basis, images = [block.vectors, W], [block.images, problem.stiffness(W, second)]
     if block.moves is not None and block.move_images is not None:
         basis.append(block.moves)
         images.append(block.move_images)
@@ -199,12 +208,22 @@ def advance(problem: Problem, block: Block, active: NDArray[np.intp]) -> None:
     # In place: X takes its new value and W becomes P, so that no further (N, m) array is needed.
     # Ritz values carry the rounding of the roughest vectors in the basis; quotients do not.
     block.values = move(basis, images, mix, active, mass)
+    block.spare = (block.moves, block.move_images)
     block.moves, block.move_images = basis[1], images[1]
 
 
-def residuals(block: Block, mass: FloatArray, active: NDArray[np.intp]) -> FloatArray:
-    """Return (D - K) x - θ M x for the active columns x."""
-    result = np.empty((len(mass), len(active)))
+def reused(array: FloatArray | None, shape: tuple[int, int]) -> FloatArray:
+    """Return an array of this shape: the front of an old one, if that is large enough."""
+    size = shape[0] * shape[1]
+    if array is None or array.size < size:
+        return np.empty(shape)
+    return array.reshape(-1)[:size].reshape(shape)
+
+
+def residuals(
+    block: Block, mass: FloatArray, active: NDArray[np.intp], result: FloatArray
+) -> FloatArray:
+    """Return (D - K) x - θ M x for the active columns x, in `result`."""
 
     def work(rows: slice) -> None:
         part = block.vectors[rows][:, active]

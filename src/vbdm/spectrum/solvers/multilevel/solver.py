@@ -226,7 +226,7 @@ class PreparedMultilevel:
         )
         if not progress.converged:
             raise not_converged(n, tol, progress)
-        block.moves = block.move_images = None
+        block.moves, block.move_images, block.spare = None, None, (None, None)
         kept = coarse[:, : sum(len(part.values) for part in blocks)]
         left = Warm(blocks, kept, is_sorted=sorted_start)
         return with_constant(block, mass, n + extra, progress, left)
@@ -277,10 +277,11 @@ class PreparedMultilevel:
         stiffer: float,
         residual: FloatArray,
         values: FloatArray,
+        out: FloatArray,
     ) -> FloatArray:
         """Return roughly (D - K - θM)⁻¹ residual: a coarse correction, then a Jacobi step."""
         coarse = hierarchy.correct(self.finest.summed(residual), stiffer * values)
-        return self.finest.corrected(residual, stiffer * coarse, values, mass)
+        return self.finest.corrected(residual, stiffer * coarse, values, mass, out)
 
 
 def coarse_pairs(hierarchy: Hierarchy, n: int) -> tuple[FloatArray, FloatArray]:
@@ -289,13 +290,21 @@ def coarse_pairs(hierarchy: Hierarchy, n: int) -> tuple[FloatArray, FloatArray]:
     for depth in reversed(range(len(hierarchy.levels) - 1)):
         level, mass = hierarchy.levels[depth], hierarchy.masses[depth]
         finer = level.relaxed(level.interpolation @ vectors, values, mass)
-        correct = partial(hierarchy.correct, depth=depth)
+        correct = partial(correct_on_cells, hierarchy, depth)
         problem = Problem(level.product, mass, correct, level.diagonal)
         block = ritz_block(problem.stiffness, mass, finer)
         n_active = max(1, len(block.values) - GUARDS)
         iterate(problem, block, n_active, n_active, COARSE_TOL, COARSE_STEPS)
         values, vectors = block.values, block.vectors
     return values, vectors
+
+
+def correct_on_cells(
+    hierarchy: Hierarchy, depth: int, residual: FloatArray, values: FloatArray, out: FloatArray
+) -> FloatArray:
+    """Return the hierarchy's correction of residuals on a coarse level, in `out`."""
+    out[:] = hierarchy.correct(residual, values, depth)
+    return out
 
 
 def points_averaged(parts: list[Any], factor: FloatArray, degrees: FloatArray) -> float:
