@@ -15,6 +15,7 @@ from .bandwidth.epsilon_by_degree import GivenEpsilon
 from .bandwidth.pilot import look_first, pilot_bandwidth
 from .bandwidth.scaled import (
     ENOUGH_POINTS,
+    MOST_NEIGHBORS,
     SLACK,
     ScaledPairs,
     TruncationRule,
@@ -35,7 +36,6 @@ from .graph.distance import Distance, Metric
 from .graph.neighbor_graph import NeighborGraph
 from .graph.point_set import PointSet
 from .graph.search import NeighborSearch
-from .graph.search.exact import BruteIndex
 from .kernel.listed import evaluate_kernel
 from .kernel.within_reach import kernel_within_reach
 from .operator.operator import Operator, normalise
@@ -206,7 +206,8 @@ def walk(
     cutoff = radius_of(h, share)
     pairs = ScaledPairs(graph, bandwidth, h, cutoff, lists.effort)
     tuning = chosen_by(method.epsilon, pairs)
-    if k_from == BY_EPSILON and reaches(graph, bandwidth, cutoff):
+    needed = neighbors_needed(pairs, tuning) if k_from == BY_EPSILON else 0
+    if k_from == BY_EPSILON and reaches(pairs, needed):
         k_from = BY_REACH
         kernel = kernel_within_reach(
             graph, bandwidth, tuning.epsilon, h, cutoff=cutoff, leave_one_out=method.leave_one_out,
@@ -214,7 +215,7 @@ def walk(
         )  # fmt: skip
     else:
         if k_from == BY_EPSILON:
-            graph = graph.with_neighbors(enough_neighbors(pairs, tuning))
+            graph = graph.with_neighbors(enough_neighbors(needed, graph.n_neighbors))
         kernel = evaluate_kernel(
             graph, bandwidth, tuning.epsilon, h, leave_one_out=method.leave_one_out, cutoff=cutoff,
             one_way_share=lists.one_way_share,
@@ -288,26 +289,31 @@ def computed_by(engine: str, graph: NeighborGraph) -> NeighborGraph:
     return replace(graph, point_set=points)
 
 
-def reaches(graph: NeighborGraph, bandwidth: Bandwidth, cutoff: float) -> bool:
+def reaches(pairs: ScaledPairs, needed: int) -> bool:
     """Tell whether the kernel's pairs can be found by its reach: points with a tree, a finite cut.
 
-    An approximate search was asked for, or taken, to save time: then its lists are the pairs.
+    An approximate search was asked for, or taken, to save time: then its lists are the pairs. In
+    many dimensions far more points lie within reach than the longest lists hold: then, too.
     """
-    points = graph.point_set
+    graph = pairs.graph
     return (
-        points.tree is not None
+        graph.point_set.tree is not None
         and graph.exact
-        and not isinstance(points.index, BruteIndex)
-        and bandwidth.is_symmetric
-        and bool(np.isfinite(cutoff))
+        and pairs.bandwidth.is_symmetric
+        and bool(np.isfinite(pairs.cutoff))
+        and needed < MOST_NEIGHBORS
     )
 
 
-def enough_neighbors(pairs: ScaledPairs, tuning: Tuning) -> int:
-    """Return k: what ε needs, or the length of the lists if only a part of the rim is missing."""
-    listed = pairs.graph.n_neighbors
+def neighbors_needed(pairs: ScaledPairs, tuning: Tuning) -> int:
+    """Return the length of lists that hold the kernel at 99 % of the points."""
     # A rule may leave open how many neighbours its ε needs; then it is found out here.
     needed = tuning.n_neighbors or GivenEpsilon(tuning.epsilon).choose(pairs).n_neighbors
+    return int(needed or pairs.graph.n_neighbors)
+
+
+def enough_neighbors(needed: int, listed: int) -> int:
+    """Return k: what ε needs, or the length of the lists if only a part of the rim is missing."""
     return min(needed, listed) if needed / SLACK <= listed else needed
 
 

@@ -17,18 +17,21 @@ warnings.simplefilter("ignore", vbdm.VbdmWarning)
 status = lambda: open("/proc/self/status").read()
 peak = lambda: 1024 * int(re.search(r"VmHWM:\\s+(\\d+)", status())[1])
 points = getattr(vbdm.datasets, sys.argv[1])(40_000, random_state=0).points
-vbdm.estimate_operator(points[:2000], "generator").spectrum(10).bias
+vbdm.estimate_operator(points[:2000], "generator", engine=sys.argv[2]).spectrum(10).bias
 before = peak()
-op = vbdm.estimate_operator(points, "generator")
+op = vbdm.estimate_operator(points, "generator", engine=sys.argv[2])
 op.spectrum(10).bias
 print(op.n_neighbors, points.shape[1], peak() - before)
 """
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("engine", ["scipy", "numba"])
 @pytest.mark.parametrize("dataset", ["ou", "sphere"])
-def test_estimate_is_within_thirty_per_cent(dataset):
-    task = [sys.executable, "-c", MEASURE, dataset]
+def test_estimate_is_within_thirty_per_cent(dataset, engine):
+    if engine == "numba":
+        pytest.importorskip("numba")
+    task = [sys.executable, "-c", MEASURE, dataset, engine]
     out = subprocess.run(task, capture_output=True, text=True, check=True).stdout
     k, columns, peak = map(int, out.split())
     assert estimate_memory(40_000, k, columns) == pytest.approx(peak, rel=0.3)

@@ -12,13 +12,16 @@ from typing import Any
 from .checks import check_count
 from .errors import OutOfMemoryError
 
-#: Bytes per entry of the neighbour lists: 12 for a kernel entry, of which two thirds lie within its
-#: reach, and about 4 for the sums over cells in the solver. The lists are dropped by then.
-PER_PAIR = 13
+#: Bytes per pair within reach: 8 for an entry of the kernel, and about 2 for the sums over cells in
+#: the solver.
+PER_PAIR = 10
+#: Bytes per entry of neighbour lists, where these are the kernel's pairs: 12 for an entry of the
+#: kernel, of which two thirds lie within its reach, and the sums over cells.
+PER_LISTED_PAIR = 13
 #: The same where the distances are kept as well.
-PER_KEPT_PAIR = PER_PAIR + 8
+PER_KEPT_PAIR = PER_LISTED_PAIR + 8
 #: Arrays of vectors that the solver holds at a time, and columns in each beyond the n asked for.
-BLOCKS, EXTRA = 4.5, 14
+BLOCKS, EXTRA = 4.8, 14
 #: Bytes of the blocks that two cores work on, whatever the number of points.
 FIXED = 60_000_000
 #: Copies of the coordinates, and arrays with one number per point.
@@ -36,8 +39,9 @@ def estimate_memory(n_points: int, n_neighbors: int, n_columns: int = 3, n_eigen
     n_points : int
         Number of points N.
     n_neighbors : int
-        Number of neighbours k, as in `op.n_neighbors`. The default grows with N; from 10⁴ points
-        on it is about 110 on curves, 140 on surfaces and 230 in three dimensions, times `effort`.
+        Mean number of pairs per point, as in `op.n_neighbors`. The default grows with N; from 10⁴
+        points on it is about 75 on curves, 96 on surfaces and 150 in three dimensions, times
+        `effort`.
     n_columns : int
         Number of coordinates of each point.
     n_eigen : int
@@ -45,32 +49,45 @@ def estimate_memory(n_points: int, n_neighbors: int, n_columns: int = 3, n_eigen
 
     Notes
     -----
-    The interpreter and the libraries take some 150 MB on top. The constants were fitted to the
-    peaks that `benchmarks/speed.py` measures.
+    This is for pairs within reach, in single precision; lists of k neighbours take 13 bytes per
+    entry instead of 10, and 8 more in more than 16 columns. The interpreter and the libraries take
+    some 150 MB on top. The constants were fitted to the peaks that `benchmarks/speed.py` measures.
 
     Examples
     --------
-    >>> round(estimate_memory(1_000_000, 138, n_columns=2) / 1e9, 1)
-    2.9
+    >>> round(estimate_memory(1_000_000, 96, n_columns=2) / 1e9, 1)
+    2.1
     """
+    return memory_taken(n_points, n_neighbors, n_columns, n_eigen, PER_PAIR)
+
+
+def memory_taken(
+    n_points: int, n_neighbors: int, n_columns: int, n_eigen: int, per_pair: float
+) -> int:
+    """Return the bytes at the peak, given the bytes per pair."""
     N = check_count(n_points, "n_points", low=1, high=2**40)
     k = check_count(n_neighbors, "n_neighbors", low=1, high=N)
     columns = check_count(n_columns, "n_columns", low=1, high=2**40)
     n = check_count(n_eigen, "n_eigen", low=1, high=N)
-    per_pair = PER_PAIR if columns <= MEASURED_COLUMNS else PER_KEPT_PAIR
     per_point = 8 * (BLOCKS * (n + EXTRA) + COPIES * columns + ARRAYS)
     return int(N * (per_pair * k + per_point)) + FIXED
 
 
-def refuse_if_too_large(n_points: int, n_neighbors: int, n_columns: int) -> None:
+def refuse_if_too_large(
+    n_points: int, n_neighbors: int, n_columns: int, per_pair: float | None = None
+) -> None:
     """Raise before the search if operator and spectrum would not fit into the free memory.
+
+    `per_pair` are the bytes per pair; by default those of lists.
 
     Raises
     ------
     OutOfMemoryError
         The message says how much is needed, how much is free, and what to try.
     """
-    needed = estimate_memory(n_points, n_neighbors, n_columns, n_eigen=min(10, n_points))
+    if per_pair is None:
+        per_pair = PER_LISTED_PAIR if n_columns <= MEASURED_COLUMNS else PER_KEPT_PAIR
+    needed = memory_taken(n_points, n_neighbors, n_columns, min(10, n_points), per_pair)
     free = available_memory()
     if free is None or needed <= free:
         return
@@ -119,7 +136,8 @@ def free_in_group(folder: str = "/sys/fs/cgroup") -> int | None:
 
 def refuse_pairs(n_points: int, n_pairs: int, n_columns: int) -> None:
     """Raise before the pairs within reach are stored, if they and the spectrum would not fit."""
-    refuse_if_too_large(n_points, max(1, -(-n_pairs // n_points)), n_columns)
+    mean = max(1, -(-n_pairs // n_points))
+    refuse_if_too_large(n_points, mean, n_columns, PER_PAIR)
 
 
 def give_back() -> None:

@@ -16,12 +16,14 @@ from ..bandwidth.bandwidth import Bandwidth
 from ..base.arrays import FloatArray, IntArray
 from ..base.memory import refuse_pairs
 from ..base.shapes import Shape
-from ..base.threads import for_each, in_order
-from ..engines.tree import Reach, Tree
+from ..base.threads import for_each, in_order, rows_that_fit
+from ..engines.tree import ROWS_AT_ONCE, Reach, Tree
 from ..graph.neighbor_graph import NeighborGraph
 from .kernel import Kernel
 from .pair_matrix import PairMatrix
 
+#: Pairs that are evaluated at a time: several arrays as long stay in the cache.
+PAIRS_AT_ONCE = 1 << 18
 #: Least kernel value, as a share of the peak, that is stored in single precision: smaller ones may
 #: underflow when powers of the density are taken.
 SINGLE_DOWN_TO = 1e-30
@@ -77,7 +79,8 @@ def kernel_within_reach(
         scaled /= epsilon
         values[part] = shape(scaled)
 
-    for_each(work, blocks, "kernel")
+    rows = min(ROWS_AT_ONCE, rows_that_fit(total, graph.n_points, most=PAIRS_AT_ONCE))
+    for_each(work, tree.leaf_blocks(rows), "kernel")
     matrix = symmetric_csr(values, neighbors, pointer)
     return Kernel(
         graph=graph, weights=PairMatrix(matrix, engine=engine), bandwidth=bandwidth,
