@@ -12,9 +12,9 @@ from typing import Any
 from .checks import check_count
 from .errors import OutOfMemoryError
 
-#: Bytes per pair within reach: 8 for an entry of the kernel, and about 2 for the sums over cells in
+#: Bytes per pair within reach: 8 for an entry of the kernel, and about 3 for the sums over cells in
 #: the solver.
-PER_PAIR = 10
+PER_PAIR = 11
 #: Bytes per entry of neighbour lists, where these are the kernel's pairs: 12 for an entry of the
 #: kernel, of which two thirds lie within its reach, and the sums over cells.
 PER_LISTED_PAIR = 13
@@ -50,13 +50,13 @@ def estimate_memory(n_points: int, n_neighbors: int, n_columns: int = 3, n_eigen
     Notes
     -----
     This is for pairs within reach, in single precision; lists of k neighbours take 13 bytes per
-    entry instead of 10, and 8 more in more than 16 columns. The interpreter and the libraries take
+    entry instead of 11, and 8 more in more than 16 columns. The interpreter and the libraries take
     some 150 MB on top. The constants were fitted to the peaks that `benchmarks/speed.py` measures.
 
     Examples
     --------
     >>> round(estimate_memory(1_000_000, 96, n_columns=2) / 1e9, 1)
-    2.1
+    2.2
     """
     return memory_taken(n_points, n_neighbors, n_columns, n_eigen, PER_PAIR)
 

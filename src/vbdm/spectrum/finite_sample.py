@@ -23,6 +23,8 @@ that is left is of the order of s²/2. The correction vanishes as n grows, and i
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ..base.arrays import FloatArray
@@ -31,11 +33,6 @@ from ..operator.operator import Operator
 
 #: Coefficients of 1, c1 and c1² in (bias of λ)/(s² λ).
 COEFFICIENTS = (0.3, -1.0, -0.75)
-
-
-def expected_share(operator: Operator, energy: FloatArray) -> FloatArray:
-    """Return the expected λ̂/λ of each mode, (n,), from s² averaged over the mode's energy."""
-    return share_at(operator, energy_mean(operator.kernel.relative_variance, energy))
 
 
 def share_at(operator: Operator, average: FloatArray) -> FloatArray:
@@ -51,26 +48,40 @@ def share_at(operator: Operator, average: FloatArray) -> FloatArray:
     return np.asarray(np.clip(share, 2 / 3, 4 / 3))
 
 
-def energy_mean(values: FloatArray, energy: FloatArray) -> FloatArray:
-    """Return the mean of a quantity over the points, (n,), weighted by the energy of each mode."""
-    total = energy.sum(axis=0)
-    mean = np.divide(values @ energy, total, out=np.zeros_like(total), where=total > 0)
-    return np.asarray(mean)
+@dataclass(frozen=True, eq=False)
+class EnergySums:
+    """Sums over the points of the energies e of some modes, each (m,).
 
-
-def energy_extent(operator: Operator, energy: FloatArray) -> FloatArray:
-    """Return the extent of each mode, (n,), in kernels' worth of points; infinite for the constant.
-
-    The extent is the effective number of points that hold the mode's energy e,
-    (Σ e_i)²/Σ e_i², divided by the number of points in a kernel there.
+    Attributes
+    ----------
+    total, squares : arrays
+        Σ e and Σ e².
+    spread, degrees : arrays
+        Σ s² e, with the relative variance s², and Σ n e, with the number n of points in a kernel.
     """
-    squares = (energy**2).sum(axis=0)
-    points = np.divide(
-        energy.sum(axis=0) ** 2, squares, out=np.full(len(squares), np.inf), where=squares > 0
-    )
-    degree = energy_mean(operator.kernel.row_sums, energy)
-    kernels = np.divide(points, degree, out=np.full(len(squares), np.inf), where=degree > 0)
-    return np.asarray(kernels)
+
+    total: FloatArray
+    squares: FloatArray
+    spread: FloatArray
+    degrees: FloatArray
+
+    def share(self, operator: Operator) -> FloatArray:
+        """Return the expected λ̂/λ of each mode, from s² averaged over the mode's energy."""
+        mean = np.divide(
+            self.spread, self.total, out=np.zeros_like(self.total), where=self.total > 0
+        )
+        return share_at(operator, mean)
+
+    @property
+    def extent(self) -> FloatArray:
+        """Extent of each mode, in kernels' worth of points; infinite for the constant.
+
+        It is the effective number of points that hold the mode's energy, (Σ e_i)²/Σ e_i², divided
+        by the number of points in a kernel there.
+        """
+        per_kernel = self.squares * self.degrees
+        infinite = np.full(len(per_kernel), np.inf)
+        return np.asarray(np.divide(self.total**3, per_kernel, out=infinite, where=per_kernel > 0))
 
 
 def local_energy(operator: Operator, vectors: FloatArray) -> tuple[FloatArray, FloatArray]:

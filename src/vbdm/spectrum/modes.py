@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import BoolArray, FloatArray
-from ..base.threads import slices
+from ..base.threads import in_order, one_blas_thread, slices
 from ..operator.operator import Operator
 from ..settings.method import Limiter
-from .finite_sample import energy_extent, expected_share, local_energy
+from .finite_sample import EnergySums, local_energy
 from .limiter import Limit, exponential_rates, first_limit, next_limit
 from .pieces import Pieces
 from .solvers.pencil import EigenPairs, EigenSolver, Pencil, PreparedSolver
@@ -249,11 +249,26 @@ def energy_figures(
     operator: Operator, pencil: Pencil, modes: Modes, columns: slice
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the correction, the extent and the residual of some modes, each (m,)."""
-    u, theta = modes.vectors[:, columns], modes.theta[columns]
+    u, theta = np.ascontiguousarray(modes.vectors[:, columns]), modes.theta[columns]
     energy, products = local_energy(operator, u)
-    energy[:, theta <= 0] = 0.0
-    residuals = pencil.residuals(theta, u, modes.mass, products)
-    return expected_share(operator, energy), energy_extent(operator, energy), residuals
+    spread, degrees = operator.kernel.relative_variance, operator.kernel.row_sums
+    mass, positive = modes.mass, theta > 0
+    inverse = np.divide(1.0, mass, out=np.zeros_like(mass), where=mass > 0)
+
+    def work(rows: slice) -> FloatArray:
+        e = energy[rows] * positive
+        gap = pencil.degrees[rows, None] * u[rows] - products[rows]
+        gap -= mass[rows, None] * u[rows] * theta
+        return np.stack([
+            e.sum(axis=0), np.square(e).sum(axis=0), spread[rows] @ e, degrees[rows] @ e,
+            inverse[rows] @ np.square(gap), mass[rows] @ np.square(u[rows]),
+        ])  # fmt: skip
+
+    with one_blas_thread():
+        parts = list(in_order(work, slices(len(u), size=8192)))
+    *sums, gaps, sizes = np.sum(parts, axis=0)
+    found = EnergySums(*sums)
+    return found.share(operator), found.extent, np.sqrt(gaps / sizes)
 
 
 def prepare_pieces(pencil: Pencil, pieces: Pieces, n: int, solver: EigenSolver) -> list[Piece]:

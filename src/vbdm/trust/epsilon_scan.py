@@ -189,19 +189,17 @@ def solved_over(
     alone = reference.pieces.n_solved == 1 < reference.n_components
     pieces = "largest" if alone else "each"
     at_one = reference if whole else compute_spectrum(operator, n, components=pieces)
-    # Outwards from the chosen ε, each solve starts from its neighbour's eigenvectors.
-    down = [factor for factor in reversed(grid) if factor < 1]
-    up = [factor for factor in grid if factor > 1]
+    # Outwards from the chosen ε, so that each solve can start from its neighbour's eigenvectors.
+    others = sorted((factor for factor in grid if factor != 1), key=lambda f: abs(np.log(f)))
+    epsilons = [operator.epsilon * factor for factor in others]
+    solved = spectra_over(
+        operator, epsilons, n, components=pieces, tol=SCAN_TOLERANCE, start=at_one,
+        stage="sensitivity",
+    )  # fmt: skip
     found: dict[float, Spectrum | None] = {1.0: at_one}
-    for side in (down, up):
-        epsilons = [operator.epsilon * factor for factor in side]
-        solved = spectra_over(
-            operator, epsilons, n, components=pieces, tol=SCAN_TOLERANCE, start=at_one,
-            stage="sensitivity",
-        )  # fmt: skip
-        found.update(
-            (factor, spectrum) for factor, (_, _, spectrum) in zip(side, solved, strict=True)
-        )
+    found.update(
+        (factor, spectrum) for factor, (_, _, spectrum) in zip(others, solved, strict=True)
+    )
     for factor in grid:
         spectrum = found[factor]
         if spectrum is not None:
@@ -237,7 +235,7 @@ def spectra_over(
         As for `Operator.spectrum`. A spectrum is None where the solver fails, or where the kernel
         joins no two points.
     start : Spectrum, optional
-        A result at another ε: the first solve starts from it, each further one from the one before.
+        A result at another ε. Solves start from the result at the nearest ε that is known.
     stage : str
         Name of the stage in progress reports; empty: no reports.
     """
@@ -247,19 +245,25 @@ def spectra_over(
         # If the lists of neighbours were released, they are searched for once, not at every ε.
         listed = operator.graph.with_lists()
         operator = replace(operator, kernel=replace(operator.kernel, graph=listed))
+    known = [] if start is None else [start]
     for number, epsilon in enumerate(epsilons, start=1):
         other = (at or wide_enough)(operator, epsilon)
-        found = None
+        found, near = None, nearest_result(known, epsilon)
         if other is not None:
             with suppress(InputError, SolverError):
                 found = compute_spectrum(
-                    other, n, components=components, solver=solver, tol=tol, start=start
+                    other, n, components=components, solver=solver, tol=tol, start=near
                 )
-        if start is not None:
-            start = found or start
+        if start is not None and found is not None:
+            known.append(found)
         if stage:
             report(stage, number, len(epsilons))
         yield epsilon, other, found
+
+
+def nearest_result(known: list[Spectrum], epsilon: float) -> Spectrum | None:
+    """Return the result at the ε nearest to this one, by their ratio; None if none is known."""
+    return min(known, key=lambda s: abs(np.log(s.operator.epsilon / epsilon)), default=None)
 
 
 def wide_enough(operator: Operator, epsilon: float) -> Operator | None:

@@ -24,7 +24,7 @@ from scipy.linalg import eigh
 
 from ..base.arrays import FloatArray
 from ..base.errors import bad_input
-from ..base.threads import for_each, one_blas_thread, slices
+from ..base.threads import for_each, in_order, one_blas_thread, slices
 from ..kernel.again import halved
 from ..operator.operator import Operator
 from ..spectrum.finite_sample import share_at
@@ -140,14 +140,16 @@ def response(spectrum: Spectrum, u: FloatArray, columns: slice) -> FloatArray:
     local = 1 / op.steps
     if limit is None or limiter is None:
         return np.asarray((op.degrees * op.steps) @ u**2)
-    result = np.empty(u.shape[1])
     # The row balance holds for the rates before the finite-sample correction.
     rates = -spectrum.eigenvalues[columns] * spectrum.correction[columns]
-    thetas = spectrum.solve.pencil_eigenvalues[columns]
-    for j, (rate, theta) in enumerate(zip(rates, thetas, strict=True)):
-        slowest = np.maximum(local, min(limiter.kappa * theta, limit.highest))
-        result[j] = (op.degrees * np.exp(-rate / slowest) / slowest) @ u[:, j] ** 2
-    return result
+    theta, highest = spectrum.solve.pencil_eigenvalues[columns], limit.highest
+
+    def work(j: int) -> float:
+        slowest = np.maximum(local, min(limiter.kappa * theta[j], highest))
+        weight = np.square(u[:, j]) * op.degrees / slowest
+        return float(np.dot(weight, np.exp(-rates[j] / slowest)))
+
+    return np.array(list(in_order(work, range(u.shape[1]))))
 
 
 def covariance(spectrum: Spectrum) -> FloatArray:

@@ -17,6 +17,7 @@ from ....base.references import LOBPCG
 from ....base.threads import one_blas_thread
 from ....engines.scipy_graph import piecewise_constant
 from ....graph.point_set import tree_order
+from ....kernel.pair_matrix import PairMatrix
 from ..direct import Dense
 from ..pencil import EigenPairs, Pencil, PreparedSolver, Unprepared
 from .blocks import combination, rayleigh_ritz, remove_constant
@@ -117,7 +118,8 @@ class Multilevel:
         labels = cells.take(1, parts, diagonal / square, pencil.mass / square)
         restriction = csr_array(piecewise_constant(labels).T)
         averages = averages_over(pencil.weights, labels)
-        finest = Finest(pencil.weights, pencil.degrees, labels, restriction, averages)
+        weights = pencil.weights if isinstance(pencil.weights, PairMatrix) else parts[0]
+        finest = Finest(weights, pencil.degrees, labels, restriction, averages)
         stiffness = graph_laplacian(restriction @ averages)
         room = max(self.coarsest, 8 * n)
         levels = build_levels(stiffness, restriction @ pencil.mass, cells, room, finest.engine)
