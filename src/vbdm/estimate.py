@@ -207,8 +207,14 @@ def walk(
     pairs = ScaledPairs(graph, bandwidth, h, cutoff, lists.effort)
     tuning = chosen_by(method.epsilon, pairs)
     needed = neighbors_needed(pairs, tuning) if k_from == BY_EPSILON else 0
-    if k_from == BY_EPSILON and reaches(pairs, needed):
+    by_reach = k_from == BY_EPSILON and reaches(pairs, needed)
+    graph = graph.without_distances()
+    if by_reach:
         k_from = BY_REACH
+        if graph.n_points > ENOUGH_POINTS and not keep_lists:
+            # The lists served the density, and are not needed any more.
+            graph = graph.released()
+            del near, pairs
         kernel = kernel_within_reach(
             graph, bandwidth, tuning.epsilon, h, cutoff=cutoff, leave_one_out=method.leave_one_out,
             precision=precision,
@@ -279,7 +285,7 @@ def first_graph(
     refuse_one_place(cloud.n_points, len(points))
     if k is not None:
         return graph_of(cloud, k), BY_USER
-    return graph_of(cloud, min(cloud.n_points, lists.n_neighbors)), automatic
+    return graph_of(cloud, min(cloud.n_points, lists.n_neighbors), keep=True), automatic
 
 
 def computed_by(engine: str, graph: NeighborGraph) -> NeighborGraph:

@@ -197,6 +197,8 @@ class CompiledIndex:
     rows_per_call: int = 2048
     parallel: bool = True
     is_exact: bool = True
+    #: Its squared distances have the bits of measured ones.
+    is_measured: bool = True
     credit: ClassVar[Credit] = Credit("k-d tree (numba)", "a k-d tree (compiled by numba)")
 
     def query(self, points: FloatArray, k: int) -> tuple[IntArray, FloatArray]:

@@ -70,9 +70,12 @@ def neighbors(
     return graph_of(PointSet.of(points, k, search, distance), k)
 
 
-def graph_of(points: PointSet, k: int) -> NeighborGraph:
-    """Return the graph of the k nearest; an approximate search is checked on a sample."""
-    graph = NeighborGraph(points, searched(points, k), exact=points.is_exact)
+def graph_of(points: PointSet, k: int, *, keep: bool = False) -> NeighborGraph:
+    """Return the graph of the k nearest; an approximate search is checked on a sample.
+
+    `keep` asks for distances to be kept, for a graph that is given up soon.
+    """
+    graph = NeighborGraph(points, searched(points, k, keep=keep), exact=points.is_exact)
     return measured_recall(graph)
 
 

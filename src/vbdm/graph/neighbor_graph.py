@@ -76,15 +76,20 @@ class ListedRows:
     sqdist: FloatArray
 
 
-def searched(points: PointSet, k: int) -> KeptLists:
-    """Find the k nearest neighbours of all points; refuse if the result would not fit in memory."""
+def searched(points: PointSet, k: int, *, keep: bool = False) -> KeptLists:
+    """Find the k nearest neighbours of all points; refuse if the result would not fit in memory.
+
+    Distances are kept where they cannot be measured again, or if that is asked for and the index
+    gives them with the same bits.
+    """
     X = points.coordinates
     if X is None or points.index is None:
         raise TypeError("points without coordinates or index cannot be searched")
     # The memory estimate counts 8 bytes per pair for kept distances where columns are many.
     columns = max(X.shape[1], MEASURED_COLUMNS + 1) if points.keeps_distances else X.shape[1]
     refuse_if_too_large(points.n_points, k, columns)
-    indices, sqdist = search_all(points.index, X, k, keep=points.keeps_distances)
+    kept = points.keeps_distances or (keep and getattr(points.index, "is_measured", False))
+    indices, sqdist = search_all(points.index, X, k, keep=kept)
     return KeptLists(frozen(indices), sqdist)
 
 
@@ -263,9 +268,16 @@ class NeighborGraph:
         indices, _ = search_all(index, X, self.n_neighbors, keep=False)
         return replace(self, lists=KeptLists(frozen(indices)))
 
+    def without_distances(self) -> NeighborGraph:
+        """Return the graph without its distances, 8 bytes per pair, if they can be measured."""
+        lists, needed = self.lists, self.point_set.keeps_distances or not self.exact
+        if isinstance(lists, ReleasedLists) or lists.sqdist is None or needed:
+            return self
+        return replace(self, lists=KeptLists(lists.indices))
+
     def released(self) -> NeighborGraph:
         """Return the graph without its lists, 4 bytes per pair, if a search can restore them."""
-        lists = self.lists
+        lists = self.without_distances().lists
         if isinstance(lists, ReleasedLists) or lists.sqdist is not None or not self.exact:
             return self
         return replace(self, lists=ReleasedLists(self.n_neighbors, self.radii))

@@ -234,12 +234,13 @@ class PointSet:
         permutation = tree_order(points, engine)
         coordinates = np.ascontiguousarray(points[permutation])
         tree = tree_of(coordinates, distance)
-        choice, index = chosen(searcher, coordinates, k)
+        own = None if tree is None else engine.nearest(tree)
+        choice, index = chosen(searcher, coordinates, k, own)
         # Periodic columns and other metrics leave one search, and no choice to explain.
         reason = choice.reason if distance.is_euclidean else "it measures such distances"
         credit = credit_of(choice.engine, "search")
-        if tree is not None and isinstance(searcher, (Auto, PeriodicTree)):
-            index, credit = faster(index, tree, engine, credit)
+        if own is not None and isinstance(searcher, (Auto, PeriodicTree)):
+            index, credit = faster(index, own, credit)
         return cls(
             Order(frozen(permutation), copies), distance, frozen(coordinates), tree, index,
             search=credit, search_reason=reason, engine=engine,
@@ -314,12 +315,10 @@ def tree_of(coordinates: FloatArray, distance: Distance) -> Tree | None:
     return Tree.over(frozen(np.ascontiguousarray(coordinates.T)), distance.period)
 
 
-def faster(
-    index: NeighborIndex, tree: Tree, engine: Engine, credit: Credit
-) -> tuple[NeighborIndex, Credit]:
-    """Return the engine's own index where SciPy's k-d tree was chosen, and the engine has one."""
-    own = engine.nearest(tree)
-    if own is None or not isinstance(index, (TreeIndex, PeriodicIndex)):
-        return index, credit
-    found = replace(index, inner=own) if isinstance(index, PeriodicIndex) else own
-    return found, credit_of(own, "search")
+def faster(index: NeighborIndex, own: Any, credit: Credit) -> tuple[NeighborIndex, Credit]:
+    """Return the engine's own index where a k-d tree was chosen, and whom to credit."""
+    if isinstance(index, PeriodicIndex):
+        return replace(index, inner=own), credit_of(own, "search")
+    if index is own or isinstance(index, TreeIndex):
+        return own, credit_of(own, "search")
+    return index, credit

@@ -35,5 +35,5 @@ def halved(kernel: Kernel) -> Kernel:
         return at_epsilon(kernel, kernel.epsilon / 2)
     return replace(
         kernel, weights=kernel.weights.squared(), epsilon=kernel.epsilon / 2,
-        cutoff=2 * kernel.cutoff,
+        cutoff=2 * kernel.cutoff, known_sums=None,
     )  # fmt: skip

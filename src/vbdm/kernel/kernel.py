@@ -39,6 +39,8 @@ class Kernel:
     by_reach : bool
         Whether the pairs are all those within reach; otherwise they are those in lists of nearest
         neighbours.
+    known_sums : pair of (M,) arrays, or None
+        Σ_j K(x_i, x_j) and Σ_j K(x_i, x_j)², if they were summed up when K was evaluated.
     """
 
     graph: NeighborGraph
@@ -51,19 +53,25 @@ class Kernel:
     cutoff: float = np.inf
     one_way_share: float = 0.5
     by_reach: bool = False
+    known_sums: tuple[FloatArray, FloatArray] | None = None
 
     @cached_property
     def row_sums(self) -> FloatArray:
         """Σ_j K(x_i, x_j), (M,), each point counted as often as it occurs."""
         counts = self.graph.order.counts
-        return self.weights.row_sums() if counts is None else self.weights @ counts
+        if counts is not None:
+            return self.weights @ counts
+        return self.weights.row_sums() if self.known_sums is None else self.known_sums[0]
 
     @cached_property
     def relative_variance(self) -> FloatArray:
         """s² = Σ_j K² / (Σ_j K)², (M,): one over the number of points that each row averages."""
         sums, counts = self.row_sums, self.graph.order.counts
-        weight = np.ones_like(sums) if counts is None else counts**2
-        squares = self.weights.product(weight, power=2)
+        if counts is None and self.known_sums is not None:
+            squares = self.known_sums[1]
+        else:
+            weight = np.ones_like(sums) if counts is None else counts**2
+            squares = self.weights.product(weight, power=2)
         return np.divide(squares, sums**2, out=np.zeros_like(sums), where=sums > 0)
 
     def density(self, dim: float) -> FloatArray:

@@ -16,7 +16,7 @@ from ..bandwidth.bandwidth import Bandwidth
 from ..base.arrays import FloatArray, IntArray
 from ..base.memory import refuse_pairs
 from ..base.shapes import Shape
-from ..base.threads import for_each, in_order, rows_that_fit
+from ..base.threads import for_each, in_order, rows_that_fit, slices
 from ..engines.tree import ROWS_AT_ONCE, Reach, Tree
 from ..graph.neighbor_graph import NeighborGraph
 from .kernel import Kernel
@@ -71,6 +71,7 @@ def kernel_within_reach(
     pointer = row_pointer(counts)
     neighbors = np.empty(total, dtype=np.int32)
     values = np.empty(total, dtype=stored_type(precision, shape, cutoff))
+    sums, squares = np.zeros(graph.n_points), np.zeros(graph.n_points)
 
     def work(leaves: slice) -> None:
         rows = tree.rows_of(leaves)
@@ -78,6 +79,10 @@ def kernel_within_reach(
         neighbors[part], scaled = engine.pairs_within(reach, leaves, part.stop - part.start)
         scaled /= epsilon
         values[part] = shape(scaled)
+        np.copyto(scaled, values[part])
+        start = pointer[rows.start : rows.stop] - part.start
+        sum_rows(scaled, start, sums[rows])
+        sum_rows(np.square(scaled, out=scaled), start, squares[rows])
 
     rows = min(ROWS_AT_ONCE, rows_that_fit(total, graph.n_points, most=PAIRS_AT_ONCE))
     for_each(work, tree.leaf_blocks(rows), "kernel")
@@ -85,8 +90,30 @@ def kernel_within_reach(
     return Kernel(
         graph=graph, weights=PairMatrix(matrix, engine=engine), bandwidth=bandwidth,
         epsilon=epsilon, shape=shape, leave_one_out=leave_one_out, cutoff=cutoff,
-        one_way_share=1.0, by_reach=True,
+        one_way_share=1.0, by_reach=True, known_sums=(sums, squares),
     )  # fmt: skip
+
+
+def sums_of(matrix: Any) -> tuple[FloatArray, FloatArray]:
+    """Return the row sums of a CSR matrix and of its squares, with the bits of an evaluation."""
+    sums, squares = np.zeros(matrix.shape[0]), np.zeros(matrix.shape[0])
+
+    def work(rows: slice) -> None:
+        part = slice(int(matrix.indptr[rows.start]), int(matrix.indptr[rows.stop]))
+        entries = matrix.data[part].astype(np.float64)
+        start = matrix.indptr[rows.start : rows.stop] - part.start
+        sum_rows(entries, start, sums[rows])
+        sum_rows(np.square(entries, out=entries), start, squares[rows])
+
+    for_each(work, slices(len(sums), size=ROWS_AT_ONCE))
+    return sums, squares
+
+
+def sum_rows(entries: FloatArray, start: NDArray[np.integer], out: FloatArray) -> None:
+    """Write the sums of rows, which begin at `start` among the entries, into `out`; 0 if empty."""
+    filled = np.flatnonzero(np.diff(start, append=len(entries)))
+    if filled.size:
+        out[filled] = np.add.reduceat(entries, start[filled])
 
 
 def needed_tree(graph: NeighborGraph) -> Tree:

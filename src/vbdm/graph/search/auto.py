@@ -71,8 +71,7 @@ class Auto:
     def race(self, cloud: FloatArray, k: int) -> tuple[Choice, NeighborIndex]:
         """Return the choice and its index; engines are timed only where the winner is unclear."""
         if cloud.shape[1] <= TREE_COLUMNS:
-            why = f"{cloud.shape[1]} columns: the k-d tree wins"
-            return Choice(KDTree(), None, why), KDTree().index(cloud, k)
+            return Choice(KDTree(), None, few_columns(cloud)), KDTree().index(cloud, k)
         axes = principal_axes(cloud)
         if not axes.is_isometry:
             return self.compare(cloud, k, axes, [])
@@ -139,11 +138,23 @@ class Auto:
         return (process_time() - started) / len(sample) * len(cloud) / n_threads()
 
 
-def chosen(engine: NeighborSearch, cloud: FloatArray, k: int) -> tuple[Choice, NeighborIndex]:
-    """Return the choice, which is `Auto`'s or the user's own, and its index."""
+def chosen(
+    engine: NeighborSearch, cloud: FloatArray, k: int, own: NeighborIndex | None = None
+) -> tuple[Choice, NeighborIndex]:
+    """Return the choice, which is `Auto`'s or the user's own, and its index.
+
+    `own` is another index by a k-d tree: where that wins without a race, SciPy's is not built.
+    """
+    if own is not None and isinstance(engine, Auto) and cloud.shape[1] <= TREE_COLUMNS:
+        return Choice(KDTree(), None, few_columns(cloud)), own
     if isinstance(engine, Auto):
         return engine.race(cloud, k)
     return Choice(engine, None, "chosen by the user"), engine.index(cloud, k)
+
+
+def few_columns(cloud: FloatArray) -> str:
+    """Say why no race is needed."""
+    return f"{cloud.shape[1]} columns: the k-d tree wins"
 
 
 def rivals(axes: Axes) -> list[Projected]:

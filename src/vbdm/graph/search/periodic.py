@@ -41,6 +41,11 @@ class PeriodicIndex:
     parallel: bool = True
     is_exact: bool = True
 
+    @property
+    def is_measured(self) -> bool:
+        """Whether squared distances have the bits of measured ones."""
+        return bool(getattr(self.inner, "is_measured", False))
+
     def query(self, points: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
         """Return indices and squared distances of the k nearest."""
         return self.inner.query(wrap(points, self.period), k)

@@ -153,7 +153,8 @@ def make_points(parts: dict[str, Any], source: Source) -> PointSet:
     if stored is not None:
         index = unpack_index(stored, cloud, distance, "index", source)
         if tree is not None and parts["search"].name == CompiledIndex.credit.name:
-            index, _ = faster(index, tree, engine, parts["search"])
+            own = engine.nearest(tree)
+            index = index if own is None else faster(index, own, parts["search"])[0]
     return PointSet(
         order, distance, cloud, tree, index,
         search=parts["search"], search_reason=parts["search_reason"],

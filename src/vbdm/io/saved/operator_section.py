@@ -18,7 +18,7 @@ from ...graph.neighbor_graph import NeighborGraph
 from ...kernel.kernel import Kernel
 from ...kernel.listed import evaluate_kernel
 from ...kernel.pair_matrix import PairMatrix
-from ...kernel.within_reach import kernel_within_reach
+from ...kernel.within_reach import kernel_within_reach, sums_of
 from ...operator.operator import Operator
 from ...settings.method import FORMS
 from .archive import Source
@@ -171,7 +171,8 @@ def unpack_kernel(graph: NeighborGraph, bandwidth: Bandwidth, source: Source) ->
     check_pairs(graph, bandwidth, listed, precision, parts)
     if listed is not None:
         weights = PairMatrix(listed, one_way, power=power, engine=graph.point_set.engine)
-        return Kernel(graph=graph, weights=weights, bandwidth=bandwidth, **parts)
+        sums = sums_of(listed) if parts["by_reach"] and power == 1 else None
+        return Kernel(graph=graph, weights=weights, bandwidth=bandwidth, known_sums=sums, **parts)
     require(power == 1, "kernel/listed", "is missing")
     return evaluated_again(graph, bandwidth, precision, parts)
 
