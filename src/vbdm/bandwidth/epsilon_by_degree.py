@@ -51,9 +51,17 @@ class ByDegree:
             "such that the points of the lowest 1 % have a kernel-weighted number of neighbours "
             f"of {target:.3g}"
         )
+        before: list[float] = []
+
+        def choose(rows: SampledRows) -> float:
+            # Longer rows move ε little: it is looked for near the last one.
+            near = before[-1] if before else None
+            before.append(choose_epsilon(rows, pairs.shape, target, near))
+            return before[-1]
+
         return tuned(
             pairs,
-            lambda rows: choose_epsilon(rows, pairs.shape, target),
+            choose,
             rule="degree",
             words=words,
             target=target,
@@ -132,28 +140,37 @@ def degree_target(n_points: int) -> float:
     return float(1.7 * min(n_points, ENOUGH_POINTS) ** 0.25)
 
 
-def choose_epsilon(rows: SampledRows, shape: Shape, target: float) -> float:
+def choose_epsilon(
+    rows: SampledRows, shape: Shape, target: float, near: float | None = None
+) -> float:
     """Return ε: the 1 % quantile of the degrees is n*, and the tenth sparsest point has n*/3.
 
     The 1 % quantile alone does not see the last few points of a thin tail; if those have hardly
     any neighbours, a mode hangs on them. Where the tail is not thin, the second condition holds
-    by itself. It may raise ε by a factor of at most four.
+    by itself. It may raise ε by a factor of at most four. `near` is a guess of ε.
     """
-    epsilon = solve_degree(rows, shape, target, lambda degrees: np.quantile(degrees, SPARSE))
+    epsilon = solve_degree(rows, shape, target, lambda degrees: np.quantile(degrees, SPARSE), near)
     if rows.tail is None or SPARSE * rows.n_points <= SPARSEST:
         return epsilon
 
     def sparsest(degrees: FloatArray) -> float:
         return float(np.partition(degrees, SPARSEST - 1)[SPARSEST - 1])
 
-    tail = solve_degree(rows.tail, shape, target / 3, sparsest)
+    tail = solve_degree(rows.tail, shape, target / 3, sparsest, near)
     return float(np.clip(tail, epsilon, 4 * epsilon))
 
 
 def solve_degree(
-    rows: SampledRows, shape: Shape, target: float, summary: Callable[[FloatArray], float]
+    rows: SampledRows,
+    shape: Shape,
+    target: float,
+    summary: Callable[[FloatArray], float],
+    near: float | None = None,
 ) -> float:
-    """Return the ε at which a summary of the degrees equals the target, by Brent's method."""
+    """Return the ε at which a summary of the degrees equals the target, by Brent's method.
+
+    It is looked for around `near` first.
+    """
     target = min(target, 0.5 * rows.scaled.shape[1])
     copies = (rows.scaled == 0).sum(axis=1)
     if summary(copies) >= target:
@@ -167,11 +184,14 @@ def solve_degree(
     def excess(log_epsilon: float) -> float:
         return float(summary(rows.degrees(2.0**log_epsilon, shape))) - target
 
-    # The bracket starts at the typical scaled distance to the eighth neighbour, so that it scales
-    # with the data; nearer neighbours may be copies.
-    eighth = rows.scaled[:, : min(8, rows.scaled.shape[1])].max(axis=1)
-    start = float(np.log2(np.median(eighth[eighth > 0]))) if eighth.any() else 0.0
-    low, high = start - 5, start + 1
+    if near is not None:
+        low, high = float(np.log2(near)) - 0.25, float(np.log2(near)) + 0.25
+    else:
+        # The bracket starts at the typical scaled distance to the eighth neighbour, so that it
+        # scales with the data; nearer neighbours may be copies.
+        eighth = rows.scaled[:, : min(8, rows.scaled.shape[1])].max(axis=1)
+        start = float(np.log2(np.median(eighth[eighth > 0]))) if eighth.any() else 0.0
+        low, high = start - 5, start + 1
     while excess(low) > 0:
         low -= 8
     while excess(high) < 0:
