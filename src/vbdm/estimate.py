@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -176,24 +177,26 @@ def estimate_operator(
         "n_density_neighbors": n_density_neighbors, "search": search, "metric": metric,
         "period": period, "engine": engine, "precision": precision,
     })  # fmt: skip
-    graph, k_from = first_graph(X, request, n_neighbors, search, metric, period, engine)
-    return walk(
-        request, graph, k_from, n_density_neighbors, keep_lists=isinstance(X, NeighborGraph),
-        precision=precision,
-    )  # fmt: skip
+    first = partial(first_graph, X, request, n_neighbors, search, metric, period, engine)
+    given = isinstance(X, NeighborGraph)
+    return walk(request, first, n_density_neighbors, keep_lists=given, precision=precision)
 
 
 def walk(
     request: Request,
-    graph: NeighborGraph,
-    k_from: str,
+    first: Callable[[], tuple[NeighborGraph, str]],
     n_density_neighbors: int | str = "auto",
     *,
     keep_lists: bool = False,
     precision: str = "auto",
 ) -> Operator:
-    """Go from the first graph through the rooms to the operator; `k_from` says what decided k."""
+    """Go from the first graph through the rooms to the operator.
+
+    `first` returns that graph, and what decides the number of neighbours. It is called here, so
+    that nobody else holds the lists when they are given up.
+    """
     method, lists, h = request.method, request.method.lists, request.shape
+    graph, k_from = first()
     near = graph.with_neighbors(lists.n_neighbors) if lists.widen else graph
     k0 = density_neighbors(n_density_neighbors, near, lists)
     rho0 = pilot_bandwidth(near, k0)
@@ -348,9 +351,9 @@ def estimate_again(operator: Operator, rows: NDArray[np.intp]) -> Operator:
     )  # fmt: skip
     period = None if graph.period is None else [p or None for p in graph.period.tolist()]
     k = "auto" if method.lists.widen else min(operator.n_neighbors, len(points))
-    few, k_from = first_graph(points, request, k, None, graph.metric, period)
+    first = partial(first_graph, points, request, k, None, graph.metric, period)
     k0 = min(settings.n_density_neighbors, len(points))
-    return walk(request, few, k_from, k0, precision=settings.precision)
+    return walk(request, first, k0, precision=settings.precision)
 
 
 def scan_epsilon(

@@ -36,7 +36,7 @@ def product(
         total[:] = 0.0
         for p in range(pointer[i], pointer[i + 1]):
             j = columns[p]
-            w = float(values[p])
+            w = np.float64(values[p])
             if power != 1:
                 w = w**power
             if scaled:
@@ -71,7 +71,7 @@ def jacobi(
         total[:] = 0.0
         for p in range(pointer[i], pointer[i + 1]):
             j = columns[p]
-            w = float(values[p])
+            w = np.float64(values[p])
             for c in range(m):
                 total[c] += w * block[j, c]
         for c in range(m):
