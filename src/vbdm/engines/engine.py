@@ -16,8 +16,8 @@ class Engine(Protocol):
     """Computes; it knows points, pairs and matrices, and nothing of densities or operators.
 
     Rows are computed one by one, or in blocks that do not depend on the number of threads, so that
-    the same bits come out whoever works on them. Engines give the same
-    pairs exactly, and sums that differ by rounding.
+    the same bits come out whoever works on them. Engines give the same pairs exactly, and sums that
+    differ by rounding.
     """
 
     @property

@@ -1,10 +1,10 @@
-"""A sparse matrix on the pairs of a neighbour graph, symmetric without ever being merged.
+"""A sparse matrix on pairs of points, symmetric without ever being merged.
 
-The k nearest neighbours of a point need not list it in return. Instead of building the union
-pattern, the matrix is kept as the sum of two: the listed pairs, row by row as in the lists of
-neighbours, and the transposed one-way pairs, a few per cent of all. Pairs beyond the kernel's
-reach, a third of the listed ones, are not stored. Scaling rows and columns copies nothing: the
-factors are kept, and applied to vectors.
+Pairs within reach make one symmetric matrix. Lists do not: the k nearest neighbours of a point need
+not list it in return. Instead of building the union pattern, the matrix is then kept as the sum of
+two: the listed pairs, row by row as in the lists of neighbours, and the transposed one-way pairs, a
+few per cent of all. Scaling rows and columns copies nothing: the factors are kept, and applied to
+vectors.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ class PairMatrix:
     Attributes
     ----------
     listed : csr_array
-        One number per listed pair, (M, M); zeros are left out.
+        One number per pair within reach, or per listed pair, (M, M); zeros are left out.
     returned : csr_array or None
-        The one-way pairs seen from their other end, (M, M); None for a matrix that is not
-        symmetric.
+        The one-way pairs seen from their other end, (M, M); None where there are none: by reach,
+        or in a matrix that is not symmetric.
     left, right : (M,) arrays or None
         Factors of rows and columns; None if they are 1.
     power : int
