@@ -63,7 +63,7 @@ PROBLEMS = {
     ),
     # Two Gaussians at half their temperature (c1 = 2): θ_2 is about 1e-8.
     "two clusters": Problem(
-        lambda n, s: D.clusters(n, separation=9.15, random_state=s).points, 2.0
+        lambda n, s: D.clusters(n, separation=10.5, random_state=s).points, 2.0
     ),
     "rounded to .01": Problem(lambda n, s: D.ou(n, dim=2, random_state=s).points.round(2)),
     "lattice": Problem(
