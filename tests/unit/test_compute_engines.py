@@ -252,3 +252,12 @@ def test_a_given_graph_is_computed_on_by_the_engine_that_is_asked_for(arguments)
     assert isinstance(second.weights.engine, NumbaEngine)
     assert isinstance(first.weights.engine, ScipyEngine)
     np.testing.assert_allclose(second.density, first.density, rtol=1e-12)
+
+
+def test_a_product_of_widths_that_underflows_reaches_nothing(engine):
+    """Not even the point itself: so there is no pair with itself to leave out of the count."""
+    tree = Tree.over(np.arange(20.0)[None, :])
+    reach = Reach.of(tree, np.full(20, 1e-200), 1.0, with_self=False)
+    leaves = slice(0, 1 << tree.depth)
+    assert engine.count_within(reach, leaves).tolist() == [0] * 20
+    assert len(engine.pairs_within(reach, leaves, 0)[0]) == 0

@@ -62,8 +62,8 @@ def asked_for_numba() -> Engine:
         raise engine_missing(failure)
     if not kept:
         warn_user(
-            "numba can keep no compiled code, so every process compiles anew, which takes some "
-            "twenty seconds. No folder for it can be written to: set NUMBA_CACHE_DIR to one of "
+            "numba can keep no compiled code, so every process compiles anew, which takes some ten "
+            "seconds. No folder for it can be written to: set NUMBA_CACHE_DIR to one of "
             "yours.",
             EngineWarning,
         )

@@ -25,6 +25,8 @@ def pairs_within(reach: Reach, leaves: slice) -> tuple[IntArray, FloatArray]:
     """
     tree = reach.tree
     own, other = leaf_pairs(reach, leaves)
+    if len(own) == 0:
+        return np.empty(0, dtype=np.int32), np.empty(0)
     starts, rows = tree.starts, tree.rows_of(leaves)
     width = int(np.diff(starts).max())
     found = [

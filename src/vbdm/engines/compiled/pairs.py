@@ -74,7 +74,8 @@ def count_within(
                 measure(point, columns, period, start, stop, distance)
                 for j in range(start, stop):
                     total += distance[j - start] < cut * (own * rho[j])
-            out[i - begin] = total if with_self else total - 1
+            # A point is within its own reach unless the product of widths underflows.
+            out[i - begin] = total if with_self else total - (cut * (own * own) > 0.0)
 
 
 @compiled

@@ -6,7 +6,25 @@ from typing import Any
 
 import numpy as np
 
-from .compile import compiled
+from .compile import compiled, inlined
+
+
+@inlined
+def sum_row(
+    pointer: Any, columns: Any, values: Any, right: Any, power: int, block: Any, i: int, total: Any
+) -> None:
+    """Write row i of A^power diag(right) · block into `total`, (m,)."""
+    scaled = len(right) > 1
+    total[:] = 0.0
+    for p in range(pointer[i], pointer[i + 1]):
+        j = columns[p]
+        w = np.float64(values[p])
+        if power != 1:
+            w = w**power
+        if scaled:
+            w *= right[j]
+        for c in range(len(total)):
+            total[c] += w * block[j, c]
 
 
 @compiled
@@ -29,26 +47,15 @@ def product(
     `diagonal`, the product is subtracted from it times the block. Sums run along the row, in double
     precision.
     """
-    m = block.shape[1]
-    scaled = len(right) > 1
-    total = np.empty(m)
+    total = np.empty(block.shape[1])
     for i in range(first, last):
-        total[:] = 0.0
-        for p in range(pointer[i], pointer[i + 1]):
-            j = columns[p]
-            w = np.float64(values[p])
-            if power != 1:
-                w = w**power
-            if scaled:
-                w *= right[j]
-            for c in range(m):
-                total[c] += w * block[j, c]
+        sum_row(pointer, columns, values, right, power, block, i, total)
         factor = left[i] if len(left) > 1 else 1.0
         if len(diagonal) > 0:
-            for c in range(m):
+            for c in range(len(total)):
                 out[i, c] = diagonal[i] * block[i, c] - factor * total[c]
         else:
-            for c in range(m):
+            for c in range(len(total)):
                 out[i, c] = factor * total[c]
 
 
@@ -65,14 +72,8 @@ def jacobi(
     out: Any,
 ) -> None:
     """Write rows first, ..., last - 1 of (A · block + added) / divisor into `out`."""
-    m = block.shape[1]
-    total = np.empty(m)
+    total, one = np.empty(block.shape[1]), np.ones(1)
     for i in range(first, last):
-        total[:] = 0.0
-        for p in range(pointer[i], pointer[i + 1]):
-            j = columns[p]
-            w = np.float64(values[p])
-            for c in range(m):
-                total[c] += w * block[j, c]
-        for c in range(m):
+        sum_row(pointer, columns, values, one, 1, block, i, total)
+        for c in range(len(total)):
             out[i, c] = (total[c] + added[i, c]) / divisor[i]
