@@ -146,7 +146,7 @@ def estimate_operator(
         Both give the same pairs, and the same eigenvalues up to rounding.
     precision : {"auto", "single", "double"}
         How kernel values are stored where the pairs are those within reach; single by default,
-        which moves eigenvalues by about 1e-8 of their size. They are computed and summed up in
+        which moves eigenvalues by less than 1e-8 of their size. They are computed and summed up in
         double precision. Values on lists are always stored in double precision.
 
     Returns
@@ -214,7 +214,7 @@ def walk(
     graph = graph.without_distances()
     if by_reach:
         k_from = BY_REACH
-        if graph.n_points > ENOUGH_POINTS and not keep_lists:
+        if graph.n_points > ENOUGH_POINTS:
             # The lists served the density, and are not needed any more.
             graph = graph.released()
             del near, pairs
@@ -229,8 +229,8 @@ def walk(
             graph, bandwidth, tuning.epsilon, h, leave_one_out=method.leave_one_out, cutoff=cutoff,
             one_way_share=lists.one_way_share,
         )  # fmt: skip
-    if graph.n_points > ENOUGH_POINTS and not keep_lists:
-        kernel = kernel.without_lists()
+        if graph.n_points > ENOUGH_POINTS and not keep_lists:
+            kernel = kernel.without_lists()
     exponents = exponents_for(request.c1, request.alpha, rule.beta, d, request.form)
     # The correction is derived for powers of the density: without c1 there is none.
     corrects = method.finite_sample and exponents.c1 is not None
