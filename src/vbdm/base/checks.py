@@ -99,6 +99,19 @@ def check_real(value: Any, name: str) -> float:
     )
 
 
+def check_share(value: Any, name: str) -> float:
+    """Return a number strictly between 0 and 1."""
+    number = check_real(value, name)
+    if not 0 < number < 1:
+        raise bad_input(
+            f"`{name}` must lie between 0 and 1.",
+            received=repr(value),
+            because="It is a share, or a probability.",
+            hint=f"Pass {name}=0.95 for 95 %.",
+        )
+    return number
+
+
 def check_count(value: Any, name: str, *, low: int, high: int) -> int:
     """Return an integer between `low` and `high`, both included."""
     is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)

@@ -71,6 +71,7 @@ class SolveLog:
 
 if TYPE_CHECKING:
     from ..extension.extension import Extension
+    from ..trust.intervals import ErrorParts
     from ..trust.verification import Verification
 
 #: Numbers of eigenvalues that belong together, one array for each group.
@@ -182,8 +183,9 @@ class Spectrum:
     def standard_errors(self) -> FloatArray:
         """Sampling error of each eigenvalue, (n,); where several coincide, of their group's mean.
 
-        The standard deviation over samples of as many independent points. Single members of a
-        group scatter more than their mean (`groups`).
+        The standard deviation over samples of as many independent points, and nothing else: what is
+        systematic is in `total_errors`. Single members of a group scatter more than their mean
+        (`groups`).
         """
         from ..trust.error_bars import sampling_errors
 
@@ -200,6 +202,44 @@ class Spectrum:
         from ..trust.error_bars import group_error
 
         return group_error(self, members)
+
+    @cached_property
+    def error_parts(self) -> ErrorParts:
+        """What `total_errors` consists of: sampling, tail, ε, noise, boundary."""
+        from ..trust.intervals import error_parts
+
+        return error_parts(self)
+
+    @property
+    def total_errors(self) -> FloatArray:
+        """Total error of each eigenvalue, (n,), a standard deviation: sampling and systematic."""
+        return self.error_parts.total
+
+    def intervals(self, level: float = 0.95) -> FloatArray:
+        """Return an interval for each true eigenvalue, (n, 2): its lower and its upper end.
+
+        Parameters
+        ----------
+        level : float
+            The share of cases in which the interval holds the truth.
+        """
+        from ..trust.intervals import intervals
+
+        return intervals(self, level)
+
+    def group_interval(self, members: ArrayLike, level: float = 0.95) -> tuple[float, float]:
+        """Return the interval of the mean of some eigenvalues, a group that you know.
+
+        Parameters
+        ----------
+        members : array of int
+            Their numbers, counted from 0.
+        level : float
+            As in `intervals`.
+        """
+        from ..trust.intervals import group_interval
+
+        return group_interval(self, members, level)
 
     @cached_property
     def bias(self) -> FloatArray:

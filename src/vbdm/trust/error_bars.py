@@ -43,11 +43,18 @@ class Group:
         The mean of the eigenvalues; NaN if one of them is.
     standard_error : float
         The sampling error of the mean; NaN for the unsymmetric forms of the kernel.
+    total_error : float
+        The total error of the mean (`vbdm.trust.intervals`); NaN for these forms, too.
+    lower, upper : float
+        Ends of the 95 % interval of the mean; NaN for these forms, too.
     """
 
     members: tuple[int, ...]
     mean: float
     standard_error: float
+    total_error: float = np.nan
+    lower: float = np.nan
+    upper: float = np.nan
 
     @property
     def is_several(self) -> bool:
@@ -67,11 +74,16 @@ def groups_of(spectrum: Spectrum) -> tuple[Group, ...]:
     values = np.real(spectrum.eigenvalues)
     if not spectrum.operator.is_symmetric:
         return tuple(Group((i,), float(value), np.nan) for i, value in enumerate(values))
+    from .intervals import group_total_error
+
     errors = spectrum.standard_errors
     return tuple(
-        Group(tuple(members.tolist()), float(values[members].mean()), float(errors[members[0]]))
+        Group(
+            tuple(members.tolist()), float(values[members].mean()), float(errors[members[0]]),
+            group_total_error(spectrum, members), *spectrum.group_interval(members),
+        )
         for members in spectrum.groups
-    )
+    )  # fmt: skip
 
 
 def refuse_unsymmetric(spectrum: Spectrum) -> None:
