@@ -23,6 +23,7 @@ from ..kernel.kernel import Kernel
 from ..kernel.pair_matrix import PairMatrix
 from ..settings.record import Settings
 from . import theory
+from .sample_theory import KernelWaves, kernel_waves
 
 if TYPE_CHECKING:
     from ..spectrum.solvers import EigenSolver
@@ -164,6 +165,11 @@ class Operator:
     def density(self) -> FloatArray:
         """The estimated sampling density q, (N,), per unit of d-dimensional volume."""
         return self._to_caller(self.kernel.density(self.dim))
+
+    @cached_property
+    def kernel_waves(self) -> KernelWaves:
+        """The kernel's transforms, from which the finite-sample correction is computed."""
+        return kernel_waves(self.kernel.shape, self.dim, self.kernel.cutoff)
 
     @cached_property
     def findings_so_far(self) -> dict[str, Any]:

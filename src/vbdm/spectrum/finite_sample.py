@@ -1,24 +1,11 @@
 r"""The finite-sample correction: eigenvalues of a random cloud are off by a known factor.
 
 A kernel that averages n random points sees a density whose relative variance is
-:math:`s_i^2 = Σ_j K_{ij}^2 / (Σ_j K_{ij})^2`, about :math:`2^{-d/2}/n`. The eigenvectors adapt to
-these fluctuations, so the eigenvalues feel them to second order, whatever the sample: energy and
-mass are weighted by :math:`\hat q^{c_1}`, and a medium with fluctuating weights conducts less than
-its mean (homogenisation), a loss proportional to :math:`c_1^2 s^2`. A pair of near points also
-raises its own density estimate, and the bandwidth leans on the same neighbours: terms in
-:math:`c_1 s^2` and :math:`s^2`. All are of order 1/n, and their sum is nearly the same in every
-case that we measured:
-
-.. math:: \frac{\hat λ}{λ} - 1 ≈ s^2 (0.3 - c_1 - 0.75 c_1^2).
-
-Where the numbers come from. The form was found on circle and torus with density ∝ exp(cos), the
-numbers on uniform samples of the circle, S², the flat torus and S³, c1 from -1 to 2. Measured over
-s² with 4000 points these gave 0.2 to 0.9 at c1 = 0, -1.0 to -1.6 at c1 = 1, -4.1 to -5.3 at c1 = 2.
-A first reading, (0.4, -1.1, -0.7), was replaced by this one, which follows the rows with d <= 2 and
-4000 points (S³ alone would want 0.9), after the first had been tried on the accuracy table with
-seeds 1 to 3: so those data sets had a say in the choice, and only fresh seeds test it. The error
-that is left is of the order of s²/2. The correction vanishes as n grows, and is switched off with
-``finite_sample=False``.
+:math:`s_i^2 = Σ_j K_{ij}^2 / (Σ_j K_{ij})^2`, about :math:`2^{-d/2}/n`. Energy, mass and the
+eigenvectors respond to these fluctuations, and eigenvalues feel them to second order, whatever the
+sample. The factor follows from d, c1, β, the kernel's shape and the pilot
+(`vbdm.operator.sample_theory`); each mode has the n of the places where its energy is. The
+correction vanishes as n grows, and is switched off with ``finite_sample=False``.
 """
 
 from __future__ import annotations
@@ -30,9 +17,10 @@ import numpy as np
 from ..base.arrays import FloatArray
 from ..base.threads import for_each, slices
 from ..operator.operator import Operator
+from ..operator.sample_theory import shift
 
-#: Coefficients of 1, c1 and c1² in (bias of λ)/(s² λ).
-COEFFICIENTS = (0.3, -1.0, -0.75)
+#: The expansion in 1/n says nothing once its first term exceeds this share.
+LARGEST_SHIFT = 1 / 3
 
 
 def share_at(operator: Operator, average: FloatArray) -> FloatArray:
@@ -42,10 +30,13 @@ def share_at(operator: Operator, average: FloatArray) -> FloatArray:
     """
     if operator.c1 is None or not operator.settings.method.finite_sample:
         return np.ones(len(average))
-    constant, linear, quadratic = COEFFICIENTS
-    share = 1 + average * (constant + linear * operator.c1 + quadratic * operator.c1**2)
-    # The expansion in 1/n says nothing once its first term exceeds a third.
-    return np.asarray(np.clip(share, 2 / 3, 4 / 3))
+    k0, end = operator.pilot.n_density_neighbors, operator.pilot.effective_cutoff(operator.dim)
+    kernel, share = operator.kernel_waves, np.ones(len(average))
+    for j in np.flatnonzero(average > 0):
+        n = kernel.spread / average[j]
+        found = shift(kernel, operator.dim, operator.c1, operator.beta or 0.0, n, k0, end) / n
+        share[j] += np.clip(found, -LARGEST_SHIFT, LARGEST_SHIFT)
+    return share
 
 
 @dataclass(frozen=True, eq=False)
