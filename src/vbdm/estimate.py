@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from .bandwidth.bandwidth import Bandwidth, BandwidthRule, GivenBandwidth, PerPoint
 from .bandwidth.dimension import DimensionRule, GivenDimension, found_by
 from .bandwidth.epsilon_by_degree import GivenEpsilon
-from .bandwidth.pilot import look_first, pilot_bandwidth
+from .bandwidth.pilot import look_first, pilot_bandwidth, sums_by_reach
 from .bandwidth.scaled import (
     ENOUGH_POINTS,
     MOST_NEIGHBORS,
@@ -95,7 +95,7 @@ def estimate_operator(
         the largest slope of S(ε).
     epsilon : float, rule or "auto"
         ε, or a rule such as ``vbdm.rules.ByDegree(30)``. Resolved: the 1 % quantile of the degrees
-        is 1.7 N^{1/4}, at most 17; paper: where S(ε) is steepest.
+        is 1.7 N^{1/4}, beyond 10⁴ points 17 (N/10⁴)^{1/8}; paper: where S(ε) is steepest.
     n_neighbors : int or "auto"
         k, the point included: the kernel's pairs are those in lists of k nearest neighbours.
         Resolved: no lists, but all pairs within the kernel's reach; paper: 64. N gives the dense
@@ -202,7 +202,8 @@ def walk(
     rho0 = pilot_bandwidth(near, k0)
     dimension = found_by(method.dimension, near, rho0)
     d = dimension.value
-    pilot = look_first(near, rho0, k0, d, leave_one_out=method.leave_one_out)
+    all_near = lists.widen and k_from == BY_EPSILON and sums_by_reach(near, d)
+    pilot = look_first(near, rho0, k0, d, leave_one_out=method.leave_one_out, by_reach=all_near)
     rule = method.bandwidth.settled(graph, d)
     bandwidth = Bandwidth.of_form(request.form, rule.on_data(graph, pilot.density))
     share = method.truncation.share(graph.n_points, dimension)

@@ -9,9 +9,10 @@ object (`vbdm.rules`).
 `dimension`          d, from ratios of neighbour distances, or given
 `bandwidth`          ρ, and the rules for it: a power of the density, the user, a potential
 `scaled`             scaled distances t = |x-y|²/(ρρ): what is known before ε is chosen; where the
-                     kernel is cut; a guess of k
+                     kernel is cut
 `epsilon_by_degree`  the default rule for ε: sparse points have enough neighbours
 `epsilon_by_slope`   the paper's rule for ε and for d: where S(ε) is steepest
+`sums_within_reach`  sums of a kernel over all pairs within its reach
 `tuning`             the choice of ε, and the curves by which it can be judged
 `rules`              all rules that a user may pass, in one place
 ===================  ===============================================================================

@@ -31,8 +31,8 @@ class ByDegree:
     Attributes
     ----------
     target : float or None
-        n*, to which the 1 % quantile of the degrees is set; None: 1.7 min(N, 10⁴)^{1/4} times the
-        user's `effort`.
+        n*, to which the 1 % quantile of the degrees is set; None: `degree_target` times the user's
+        `effort`.
 
     Examples
     --------
@@ -131,13 +131,14 @@ def tuned(
 
 
 def degree_target(n_points: int) -> float:
-    """Return n* = 1.7 min(N, 10⁴)^{1/4}: 8, 11, 17 at N = 500, 2000, and from 10⁴ on.
+    """Return n* = 1.7 N^{1/4} up to N = 10⁴, then growing like N^{1/8}: 8, 17, 23, 30 at 500 … 10⁶.
 
-    More neighbours lower the sampling noise of the kernel, but only together with a smoother
-    density: with k0 = 16 held fixed, n* = 30 at N = 10⁵ is less accurate than 17 (circle 1.4 %
-    against 0.4 %), and takes twice the time. `effort` raises both.
+    More neighbours lower the noise of the kernel, of which the finite-sample correction takes out
+    the part of order 1/n, and raise the bias of order ε. Both vanish as N grows only if n* grows,
+    however slowly; time and memory grow with it.
     """
-    return float(1.7 * min(n_points, ENOUGH_POINTS) ** 0.25)
+    few = min(n_points, ENOUGH_POINTS)
+    return float(1.7 * few**0.25 * (n_points / few) ** 0.125)
 
 
 def choose_epsilon(

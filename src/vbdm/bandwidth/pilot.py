@@ -15,9 +15,15 @@ from ..graph.one_way import mean_row_sums
 from ..graph.point_set import Order
 from .bandwidth import Bandwidth
 from .scaled import scaled
+from .sums_within_reach import sums_within_reach
 
 #: ε of the pilot's kernel, as printed in the paper.
 PILOT_EPSILON = 0.5
+#: The scaled squared distance at which the pilot's kernel is cut, where it has fallen to e⁻⁵; or
+#: earlier, at a ball with this many times k0 points: in four dimensions at e⁻³.
+PILOT_CUTOFF, MOST_POINTS = 20.0, 16.0
+#: Largest dimension in which all pairs within reach are summed over.
+MOST_DIMENSIONS = 6.0
 #: Weight of a one-way pair in the pilot's sums: that of (K + Kᵀ)/2.
 PILOT_SHARE = 0.5
 
@@ -37,7 +43,10 @@ class Pilot:
     n_density_neighbors : int
         k0, the number of neighbours, the point itself included, from which ρ0 was measured.
     n_neighbors : int
-        Number of neighbours over which the density was summed.
+        Length of the lists of neighbours, over which the density was summed if it has no cutoff.
+    cutoff : float
+        The scaled squared distance |x-y|²/(ε ρ0 ρ0) at which the kernel was cut: all pairs within
+        were summed over. Infinite: the sums are over lists.
     """
 
     density: FloatArray
@@ -45,6 +54,18 @@ class Pilot:
     radii: FloatArray
     n_density_neighbors: int
     n_neighbors: int
+    cutoff: float = np.inf
+
+    @property
+    def by_reach(self) -> bool:
+        """Whether the density was summed over all pairs within reach."""
+        return bool(np.isfinite(self.cutoff))
+
+    def effective_cutoff(self, dim: float) -> float:
+        """Return where the kernel ends: at its cutoff, or where the lists do on average."""
+        if self.by_reach:
+            return self.cutoff
+        return cutoff_of(self.n_neighbors / self.n_density_neighbors, dim)
 
 
 def pilot_bandwidth(graph: NeighborGraph, n_density_neighbors: int) -> FloatArray:
@@ -71,8 +92,29 @@ def pilot_bandwidth(graph: NeighborGraph, n_density_neighbors: int) -> FloatArra
     return rho0
 
 
+def cutoff_of(share: float, dim: float) -> float:
+    """Return the s = |x-y|²/(ε ρ0²) of a ball with `share` times k0 points, ε being 1/2.
+
+    In a ball of k0 points the mean of the squared distances, ρ0², is d/(d+2) of the largest.
+    """
+    return float(share ** (2 / dim) * (dim + 2) / dim / PILOT_EPSILON)
+
+
+def sums_by_reach(graph: NeighborGraph, dim: float) -> bool:
+    """Tell whether the pilot can be summed over all pairs within reach.
+
+    In many dimensions a tree is of little help, and lists are taken.
+    """
+    return graph.point_set.tree is not None and graph.exact and dim <= MOST_DIMENSIONS
+
+
 def pilot_density(
-    graph: NeighborGraph, rho0: FloatArray, dim: float, *, leave_one_out: bool = False
+    graph: NeighborGraph,
+    rho0: FloatArray,
+    dim: float,
+    *,
+    leave_one_out: bool = False,
+    cutoff: float = np.inf,
 ) -> FloatArray:
     r"""Return the first estimate of the density, in the order inside.
 
@@ -81,7 +123,16 @@ def pilot_density(
     Implements Eq. "preestimate": the density of the Gaussian kernel with bandwidth ρ0 and ε = 1/2.
     A far outlier that is left out of its own sum may have no neighbour within reach. Its sum is
     then set to 1, the value that the printed sum, which includes the point itself, would have.
+    With a finite cutoff the sums are over all pairs within it, and the kernel's integral is that
+    of what is left. Lists of neighbours end earlier, at 64 points in d = 3 where the kernel has
+    fallen to 12 % only, and the outermost points miss those that do not list them.
     """
+    if np.isfinite(cutoff):
+        sums = sums_within_reach(
+            graph, rho0, PILOT_EPSILON, Gaussian(), cutoff, leave_one_out=leave_one_out
+        )
+        volume = Gaussian().moments(dim, cutoff).m0 * (PILOT_EPSILON * rho0**2) ** (dim / 2)
+        return density_from(np.maximum(sums, 1.0), volume, graph.order, leave_one_out)
     bandwidth, shape = Bandwidth.of_form("symmetric", rho0), Gaussian()
 
     def evaluate(block: ListedRows) -> FloatArray:
@@ -111,7 +162,11 @@ def look_first(
     dim: float,
     *,
     leave_one_out: bool,
+    by_reach: bool = False,
 ) -> Pilot:
     """Return the pilot of a graph, given ρ0 and the dimension."""
-    density = pilot_density(graph, rho0, dim, leave_one_out=leave_one_out)
-    return Pilot(frozen(density), frozen(rho0), graph.radii, n_density_neighbors, graph.n_neighbors)
+    cutoff = min(PILOT_CUTOFF, cutoff_of(MOST_POINTS, dim)) if by_reach else np.inf
+    density = pilot_density(graph, rho0, dim, leave_one_out=leave_one_out, cutoff=cutoff)
+    return Pilot(
+        frozen(density), frozen(rho0), graph.radii, n_density_neighbors, graph.n_neighbors, cutoff
+    )

@@ -20,7 +20,7 @@ from ..graph.neighbor_graph import ListedRows, NeighborGraph
 from .bandwidth import Bandwidth
 from .dimension import Dimension
 
-#: Beyond this number of points n* does not grow any more, and clean data is cut earlier.
+#: Beyond this number of points n* grows more slowly, and clean data is cut earlier.
 ENOUGH_POINTS = 10_000
 #: Number of rows with the widest kernels that are sampled apart: the thin tail of the data.
 TAIL_ROWS = 100

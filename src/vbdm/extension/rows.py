@@ -14,9 +14,11 @@ from scipy.sparse import csr_array
 
 from ..bandwidth.pilot import PILOT_EPSILON, PILOT_SHARE
 from ..bandwidth.scaled import NEGLIGIBLE
+from ..bandwidth.sums_within_reach import needed_tree, sum_rows
 from ..base.arrays import BoolArray, FloatArray
 from ..base.errors import bad_input
 from ..base.shapes import Gaussian, radius_of
+from ..engines.tree import Reach
 from ..graph.neighbor_graph import NeighborGraph
 from ..graph.precomputed import check_distances, nearest_in_rows
 from ..kernel.kernel import Kernel
@@ -79,7 +81,7 @@ def new_rows(op: Operator, points: FloatArray) -> NewRows:
     training = np.where(near.sqdist[:, 0] == 0, near.neighbors[:, 0], -1)
     known = training >= 0
     outside = out_of_reach(kernel, near)
-    rho = op.settings.method.bandwidth.at(points, pilot_at(op, near))
+    rho = op.settings.method.bandwidth.at(points, pilot_at(op, points, near))
     if kernel.by_reach:
         # Where no row is needed ρ = 0: it reaches nothing, and takes no time.
         rows = rows_within_reach(kernel, points, np.where(known | outside, 0.0, rho))
@@ -158,18 +160,35 @@ def n_listing(radii: FloatArray, k: int, near: Nearest) -> NDArray[np.intp]:
     return by_new.astype(np.intp) + by_training
 
 
-def pilot_at(op: Operator, near: Nearest) -> FloatArray:
+def pilot_at(op: Operator, points: FloatArray, near: Nearest) -> FloatArray:
     """Return the pilot density at new points, estimated as in `bandwidth.pilot.pilot_density`."""
     pilot, order, shape = op.pilot, op.order, Gaussian()
     nearest_few = near.sqdist[:, : pilot.n_density_neighbors - 1]
     rho0 = np.sqrt(np.maximum(nearest_few.mean(axis=1), TINY))
-    values = shape(near.sqdist / (PILOT_EPSILON * rho0[:, None] * pilot.rho0[near.neighbors]))
-    listing = n_listing(pilot.radii, pilot.n_neighbors, near)
-    values *= np.array([0.0, PILOT_SHARE, 1.0])[listing]
-    counts = 1.0 if order.counts is None else order.counts[near.neighbors]
-    sums = np.maximum((values * counts).sum(axis=1), 1.0)
-    volume = shape.moments(op.dim).m0 * (PILOT_EPSILON * rho0**2) ** (op.dim / 2)
-    return np.asarray(sums / (order.n_rows * volume))
+    if pilot.by_reach:
+        sums = pilot_sums_within_reach(op, points, rho0)
+    else:
+        values = shape(near.sqdist / (PILOT_EPSILON * rho0[:, None] * pilot.rho0[near.neighbors]))
+        listing = n_listing(pilot.radii, pilot.n_neighbors, near)
+        values *= np.array([0.0, PILOT_SHARE, 1.0])[listing]
+        counts = 1.0 if order.counts is None else order.counts[near.neighbors]
+        sums = (values * counts).sum(axis=1)
+    m0 = shape.moments(op.dim, pilot.cutoff).m0
+    volume = m0 * (PILOT_EPSILON * rho0**2) ** (op.dim / 2)
+    return np.asarray(np.maximum(sums, 1.0) / (order.n_rows * volume))
+
+
+def pilot_sums_within_reach(op: Operator, points: FloatArray, rho0: FloatArray) -> FloatArray:
+    """Return the sums of the pilot's kernel around new points with their own ρ0, (m,)."""
+    known, pilot, counts = op.graph.point_set, op.pilot, op.order.counts
+    reach = Reach.of(needed_tree(op.graph), pilot.rho0, pilot.cutoff * PILOT_EPSILON)
+    found, neighbors, scaled = known.engine.pairs_to(reach, known.distance.wrapped(points), rho0)
+    values = Gaussian()(scaled / PILOT_EPSILON)
+    if counts is not None:
+        values *= counts[neighbors]
+    sums = np.zeros(len(points))
+    sum_rows(values, np.cumsum(found) - found, sums)
+    return sums
 
 
 def listed_rows(kernel: Kernel, near: Nearest, rho: FloatArray) -> csr_array:

@@ -13,11 +13,12 @@ from numpy.typing import DTypeLike, NDArray
 from scipy.sparse import csr_array
 
 from ..bandwidth.bandwidth import Bandwidth
+from ..bandwidth.sums_within_reach import needed_tree, sum_rows
 from ..base.arrays import FloatArray, IntArray
 from ..base.memory import refuse_pairs
 from ..base.shapes import Shape
 from ..base.threads import for_each, in_order, rows_that_fit, slices
-from ..engines.tree import ROWS_AT_ONCE, Reach, Tree
+from ..engines.tree import ROWS_AT_ONCE, Reach
 from ..graph.neighbor_graph import NeighborGraph
 from .kernel import Kernel
 from .pair_matrix import PairMatrix
@@ -107,20 +108,6 @@ def sums_of(matrix: Any) -> tuple[FloatArray, FloatArray]:
 
     for_each(work, slices(len(sums), size=ROWS_AT_ONCE))
     return sums, squares
-
-
-def sum_rows(entries: FloatArray, start: NDArray[np.integer], out: FloatArray) -> None:
-    """Write the sums of rows, which begin at `start` among the entries, into `out`; 0 if empty."""
-    filled = np.flatnonzero(np.diff(start, append=len(entries)))
-    if filled.size:
-        out[filled] = np.add.reduceat(entries, start[filled])
-
-
-def needed_tree(graph: NeighborGraph) -> Tree:
-    """Return the tree of the points."""
-    if graph.point_set.tree is None:
-        raise TypeError("pairs within reach need the tree of the points")
-    return graph.point_set.tree
 
 
 def rows_within_reach(kernel: Kernel, points: FloatArray, rho: FloatArray) -> csr_array:

@@ -43,7 +43,7 @@ WIDTHS = Array(("M",), low=POSITIVE, frozen=False)
 PILOT = part(
     # Infinite where the volume of a kernel is too small for a number.
     Pilot, density=Array(("M",), low=0, high=np.inf), rho0=WIDTHS, radii=Array(("M",), low=0),
-    n_density_neighbors=count(2), n_neighbors=count(2),
+    n_density_neighbors=count(2), n_neighbors=count(2), cutoff=Number(POSITIVE, np.inf),
 )  # fmt: skip
 DIMENSION = part(
     Dimension, value=DIM, standard_error=Number(0, missing=True),
@@ -124,6 +124,8 @@ def unpack_operator(source: Source) -> Operator:
     pilot = parts["pilot"]
     listed = pilot.n_density_neighbors <= pilot.n_neighbors <= graph.n_points
     require(listed, "pilot/n_neighbors", "is more than there are")
+    found = not pilot.by_reach or graph.point_set.tree is not None
+    require(found, "pilot/cutoff", "does not fit the points")
     kernel = unpack_kernel(graph, unpack(BANDWIDTH, head["bandwidth"], "bandwidth", source), source)
     numbers = unpack(OPERATOR, head["operator"], "operator", source)
     factor = numbers.pop("factor")
