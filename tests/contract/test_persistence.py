@@ -245,7 +245,7 @@ def test_arrays_instead_of_functions_are_saved(tmp_path):
 
 
 def test_a_potential_that_weights_pairs_is_saved_as_numbers(tmp_path):
-    """A function is needed at the data only: its values are kept, at other ε and new points, too."""
+    """A function is needed at the data only: its values do at other ε and at new points."""
     spectrum = flow(lambda X: (X**2).sum(axis=1) / 2)
     spectrum.save(tmp_path / "model")
     loaded = vbdm.load(tmp_path / "model")

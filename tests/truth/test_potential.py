@@ -46,7 +46,7 @@ def torus(seed, n=2500):
 
 
 def generator_of_circle(strength, n=40):
-    """Return the eigenvalues of f'' - strength sin θ f' (U = -strength cos θ), by Fourier series."""
+    """Return the eigenvalues of f'' - strength sin θ f', U = -strength cos θ, by Fourier series."""
     k = np.arange(-n, n + 1.0)
     # -sin θ (e^{ikθ})' = -(k/2) (e^{i(k+1)θ} - e^{i(k-1)θ})
     drift = np.diag(k[1:] / 2, 1) - np.diag(k[:-1] / 2, -1)

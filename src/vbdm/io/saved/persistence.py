@@ -66,9 +66,9 @@ def save(
     as well, 4 bytes per pair.
 
     Functions cannot be saved: a `bandwidth`, `shape`, metric or search engine of your own is
-    refused, with a way out; of a `potential` the values at the points are kept. Of a rule for ε or the dimension of your own the file keeps the
-    words. What stands where in the file is written in :doc:`/file-format`; it does not depend on
-    how this package is made inside.
+    refused, with a way out; of a `potential` the values at the points are kept. Of a rule for ε or
+    the dimension of your own the file keeps the words. What stands where in the file is written in
+    :doc:`/file-format`; it does not depend on how this package is made inside.
 
     Examples
     --------
