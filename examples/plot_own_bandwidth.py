@@ -45,7 +45,8 @@ print("truth, no drift     ", sample.truth(6, "laplacian").eigenvalues)
 # %%
 # The same by its potential
 # -------------------------
-# ``potential=`` is the short way: U gives Δf - ∇U·∇f, whatever density the points have. Snapshots
+# ``potential=`` is the short way: U gives Δf - ∇U·∇f, whatever density the points have. The
+# bandwidth stays as it is, and pairs are weighted by exp(-U/2) at both points. Snapshots
 # from a biased or heated simulation can so be used for the unbiased one. Here the points are those
 # of the other circle, which crowd on the right.
 

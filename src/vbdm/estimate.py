@@ -10,7 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .bandwidth.bandwidth import Bandwidth, BandwidthRule, GivenBandwidth, PerPoint
+from .bandwidth.bandwidth import (
+    Bandwidth,
+    BandwidthRule,
+    GivenBandwidth,
+    PerPoint,
+    evaluated,
+)
 from .bandwidth.dimension import DimensionRule, GivenDimension, found_by
 from .bandwidth.epsilon_by_degree import GivenEpsilon
 from .bandwidth.pilot import look_first, pilot_bandwidth, sums_by_reach
@@ -89,7 +95,7 @@ def estimate_operator(
         with ε and d from the slope of S (Section 5).
     beta : float or "auto"
         Exponent of the bandwidth ρ = q^β. Resolved: -min(1/2, 1/d); paper: -1/2. 0 is the fixed
-        kernel (diffusion maps).
+        kernel (diffusion maps). With a `potential`, resolved: -1/(d+2).
     dim : float, rule or "auto"
         Intrinsic dimension d, a real number. Resolved: from neighbour distance ratios; paper: twice
         the largest slope of S(ε).
@@ -108,7 +114,9 @@ def estimate_operator(
         An arbitrary ρ; a pair (ρ1, ρ2) for the two-sided form. α is then 1 - c1/2 with c1 from
         `operator`, so 1 by default, and (d+2) ∇f·∇ρ/ρ joins the limit.
     potential : array or callable on X, optional
-        U: the limit is Δf - ∇U·∇f whatever the sampling density (ρ = exp(-U/(d+2)), α = 1).
+        U, in units of kT: the limit is Δf - ∇U·∇f whatever the sampling density. Resolved: pairs
+        are weighted by exp(-U/2) at both points, and only U at the data is needed; paper: ρ =
+        exp(-U/(d+2)), α = 1.
     form : {"symmetric", "left", "right", "two-sided"}
         Where ρ stands in the kernel; only the symmetric form has a fast spectrum, and only
         ``method="paper"`` has the others.
@@ -197,6 +205,7 @@ def walk(
     """
     method, lists, h = request.method, request.method.lists, request.shape
     graph, k_from = first()
+    U = None if request.potential is None else evaluated(request.potential, graph, "potential")
     near = graph.with_neighbors(lists.n_neighbors) if lists.widen else graph
     k0 = density_neighbors(n_density_neighbors, near, lists)
     rho0 = pilot_bandwidth(near, k0)
@@ -243,7 +252,9 @@ def walk(
         engine=graph.point_set.engine.credit, engine_reason=graph.point_set.engine_reason,
         precision=kernel.precision, given=request.given, versions=VERSIONS,
     )  # fmt: skip
-    result = normalise(kernel, pilot=pilot, dimension=dimension, tuning=tuning, settings=settings)
+    result = normalise(
+        kernel, pilot=pilot, dimension=dimension, tuning=tuning, settings=settings, potential=U
+    )
     warn_of(result)
     return result
 
@@ -349,6 +360,7 @@ def estimate_again(operator: Operator, rows: NDArray[np.intp]) -> Operator:
     request = Request(
         method, exponents.c1, exponents.alpha if exponents.c1 is None else None, settings.form,
         settings.shape, settings.given,
+        None if operator.potential is None else graph.order.to_caller(operator.potential)[rows],
     )  # fmt: skip
     period = None if graph.period is None else [p or None for p in graph.period.tolist()]
     k = "auto" if method.lists.widen else min(operator.n_neighbors, len(points))

@@ -87,6 +87,14 @@ BAD_CALLS = {
         lambda: vbdm.estimate_operator(X, potential=1e6 * X[:, 0], method="paper"),
         "too wide a range",
     ),
+    "potential in wrong units": (
+        lambda: vbdm.estimate_operator(X, potential=1e6 * X[:, 0]),
+        "too wide a range.*units of kT",
+    ),
+    "potential of wrong length": (
+        lambda: vbdm.estimate_operator(X, potential=np.ones(49)),
+        "`potential`",
+    ),
     "tune on points": (lambda: vbdm.tune(X), "NeighborGraph"),
     "function of wrong length": (
         lambda: vbdm.estimate_operator(X, dim=2) @ np.ones(49),

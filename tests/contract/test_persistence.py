@@ -29,9 +29,9 @@ def estimate(X, operator="generator", n=4, **settings):
     return vbdm.estimate_operator(X, operator, **settings).spectrum(n)
 
 
-def flow(potential):
+def flow(potential, **settings):
     """Return the spectrum of a known potential, which names the operator by itself."""
-    return vbdm.estimate_operator(CLOUD, potential=potential).spectrum(4)
+    return vbdm.estimate_operator(CLOUD, potential=potential, **settings).spectrum(4)
 
 
 CASES = {
@@ -221,7 +221,7 @@ def city(x, y):
 REFUSED = {
     "shape": lambda: estimate(CLOUD, shape=lambda s: np.exp(-s / 4)),
     "bandwidth": lambda: estimate(CLOUD, bandwidth=lambda X: 1 + 0.1 * X[:, 0] ** 2),
-    "potential": lambda: flow(lambda X: (X**2).sum(axis=1) / 2),
+    "potential": lambda: flow(lambda X: (X**2).sum(axis=1) / 2, method="paper"),
     "metric": lambda: estimate(vbdm.neighbors(CLOUD[:150], 40, metric=city)),
     "search": lambda: estimate(vbdm.neighbors(CLOUD, 60, search=Engine())),
 }
@@ -236,12 +236,24 @@ def test_functions_are_refused_by_name_and_leave_no_file(name, tmp_path):
 
 
 def test_arrays_instead_of_functions_are_saved(tmp_path):
-    spectrum = flow((CLOUD**2).sum(axis=1) / 2)
+    spectrum = flow((CLOUD**2).sum(axis=1) / 2, method="paper")
     spectrum.save(tmp_path / "model")
     loaded = vbdm.load(tmp_path / "model")
     np.testing.assert_array_equal(loaded.eigenfunctions, spectrum.eigenfunctions)
     with pytest.raises(vbdm.InputError, match="not known at new points"):
         loaded.extend(CLOUD[:2] + 0.01)
+
+
+def test_a_potential_that_weights_pairs_is_saved_as_numbers(tmp_path):
+    """A function is needed at the data only: its values do at other ε and at new points."""
+    spectrum = flow(lambda X: (X**2).sum(axis=1) / 2)
+    spectrum.save(tmp_path / "model")
+    loaded = vbdm.load(tmp_path / "model")
+    new = CLOUD[:5] + 0.01
+    np.testing.assert_array_equal(loaded.extend(new).values, spectrum.extend(new).values)
+    wider, same = (part.operator.at_epsilon(0.2) for part in (spectrum, loaded))
+    assert abs(wider.matrix - same.matrix).max() == 0
+    assert repr(loaded.operator) == repr(spectrum.operator)
 
 
 @pytest.mark.parametrize("item", [None, "model", CLOUD, object()])

@@ -28,8 +28,8 @@ MAY_BE_NAN = {
 MAY_BE_NEGATIVE = {
     "graph/points.npy", "spectrum/eigenvalues.npy", "spectrum/eigenfunctions.npy",
     "spectrum/left_out.npy", "solve/pencil_eigenvalues.npy", "tuning/curve/slopes.npy",
-    "settings/method/bandwidth/potential.npy", "index/rotation.npy", "index/basis.npy",
-    "index/centre.npy",
+    "settings/method/bandwidth/potential.npy", "potential.npy", "index/rotation.npy",
+    "index/basis.npy", "index/centre.npy",
 }  # fmt: skip
 MAY_BE_INFINITE = {"pilot/density.npy", "spectrum/extent.npy", "solve/residuals.npy"}
 MAY_BE_LONGER = {"dimension/by_scale.npy", "spectrum/left_out.npy", "solve/set_aside.npy"}

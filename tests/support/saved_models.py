@@ -24,8 +24,9 @@ def spectrum_of(X, operator="laplacian", **settings):
     return vbdm.estimate_operator(X, operator, **settings).spectrum(3)
 
 
-def flow():
-    return vbdm.estimate_operator(CLOUD, potential=(CLOUD**2).sum(axis=1) / 2).spectrum(3)
+def flow(**settings):
+    potential = (CLOUD**2).sum(axis=1) / 2
+    return vbdm.estimate_operator(CLOUD, potential=potential, **settings).spectrum(3)
 
 
 def two_sided():
@@ -52,6 +53,7 @@ MODELS = {
     "left": lambda: spectrum_of(CLOUD, method="paper", form="left"),
     "two-sided": two_sided,
     "potential": flow,
+    "paper's potential": lambda: flow(method="paper"),
     "bandwidth": lambda: spectrum_of(CLOUD, bandwidth=1 + 0.1 * CLOUD[:, 0] ** 2),
     "released": released,
     "turned": turned,

@@ -60,7 +60,10 @@ RHO = np.linspace(0.5, 2, 1200)
         ({"bandwidth": PowerOfDensity(0.0)}, {"beta": 0}),
         ({"bandwidth": PowerOfDensity()}, {}),
         ({"bandwidth": GivenBandwidth(RHO)}, {"bandwidth": RHO}),
-        ({"bandwidth": FromPotential(potential)}, {"potential": potential}),
+        (
+            {"method": "paper", "bandwidth": FromPotential(potential)},
+            {"method": "paper", "potential": potential},
+        ),
         ({"epsilon": GivenEpsilon(0.01)}, {"epsilon": 0.01}),
         ({"epsilon": ByDegree()}, {}),
         ({"epsilon": ByDegree(), "effort": 2}, {"effort": 2}),

@@ -352,10 +352,12 @@ def test_settings_stay_at_another_epsilon():
     assert moved.spectrum(3).settings is op.settings
 
 
-@pytest.mark.parametrize("given", ["potential", "bandwidth"])
+@pytest.mark.parametrize(
+    "given", [np.ones(300), vbdm.rules.FromPotential(np.ones(300))], ids=["array", "potential"]
+)
 def test_a_correction_that_is_not_made_is_not_claimed(given):
     points = vbdm.datasets.circle(300, sampling="random", random_state=0).points
-    op = vbdm.estimate_operator(points, finite_sample=True, **{given: np.ones(300)})
+    op = vbdm.estimate_operator(points, finite_sample=True, bandwidth=given)
     spectrum = op.spectrum(3)
     assert (spectrum.correction == 1).all()
     assert not op.settings.method.finite_sample

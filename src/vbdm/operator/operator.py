@@ -31,22 +31,25 @@ if TYPE_CHECKING:
 
 #: Beyond exp(±300) the product of two factors may overflow or underflow.
 LARGEST_EXPONENT = 300.0
+#: A potential may span this many kT: factors then stay within exp(±300), too.
+LARGEST_RANGE = 600.0
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Operator:
-    """The estimate of L f = Δf + c1 ∇f·∇q/q on the points.
+    """The estimate of L f = Δf + c1 ∇f·∇q/q - ∇U·∇f on the points; U is 0 unless it was given.
 
     `op @ f` applies it to values on the points, `op.spectrum(10)` gives its eigenpairs. All arrays
-    are in the order of the points that were passed, but for the fields `weights`, `degrees` and
-    `steps`, which are in the order inside (`op.order`).
+    are in the order of the points that were passed, but for the fields `weights`, `degrees`,
+    `steps` and `potential`, which are in the order inside (`op.order`).
 
     Attributes
     ----------
     kernel : Kernel
         The kernel K that it was made from.
     weights : PairMatrix
-        K_α, the kernel divided by powers of the density.
+        K_α, the kernel divided by powers of the density; with a potential, times exp(-U/2) at both
+        points.
     degrees : (M,) array
         D, the row sums of K_α.
     steps : (M,) array
@@ -59,6 +62,8 @@ class Operator:
         ε and the curve that it came from.
     settings : Settings
         What was asked for and what was decided.
+    potential : (M,) array or None
+        U at the points, in units of kT and up to a constant, if it weights the pairs.
     """
 
     kernel: Kernel
@@ -69,6 +74,7 @@ class Operator:
     dimension: Dimension
     tuning: Tuning
     settings: Settings
+    potential: FloatArray | None = None
 
     @property
     def graph(self) -> NeighborGraph:
@@ -287,7 +293,7 @@ class Operator:
         """Return the operator that the same settings make from another kernel."""
         return normalise(
             kernel, pilot=self.pilot, dimension=self.dimension, tuning=self.tuning,
-            settings=self.settings,
+            settings=self.settings, potential=self.potential,
         )  # fmt: skip
 
     def at_epsilon(self, epsilon: float, graph: NeighborGraph | None = None) -> Operator:
@@ -315,6 +321,8 @@ class Operator:
     def __repr__(self) -> str:
         """Say what was estimated, and with which settings."""
         c1 = "bandwidth given" if self.c1 is None else f"c1={self.c1:g}"
+        if self.potential is not None:
+            c1 = "potential given"
         return (
             f"Operator({self.n_points} points, {c1}, dim={self.dim:.3g}, "
             f"epsilon={self.epsilon:.4g}, n_neighbors={self.n_neighbors}, alpha={self.alpha:.4g})"
@@ -329,7 +337,13 @@ class Operator:
 
 
 def normalise(
-    kernel: Kernel, *, pilot: Pilot, dimension: Dimension, tuning: Tuning, settings: Settings
+    kernel: Kernel,
+    *,
+    pilot: Pilot,
+    dimension: Dimension,
+    tuning: Tuning,
+    settings: Settings,
+    potential: FloatArray | None = None,
 ) -> Operator:
     r"""Turn the kernel into the operator.
 
@@ -338,6 +352,9 @@ def normalise(
     Implements the six displays of Section 3: :math:`q_S = Σ_j K_{ij} / ρ_i^d` (the power is d),
     :math:`K_α = K_{ij} q_S(x_i)^{-α} q_S(x_j)^{-α}`, :math:`D = Σ_j K_α`, and the time step
     :math:`ε m ρ_i^2` by which :math:`D^{-1} K_α - I` is divided. For the other forms ρ² is a b.
+
+    A factor a(x) a(y) on K adds :math:`2 ∇f·∇\log a` to the limit, so a potential multiplies K_α by
+    :math:`e^{-U(x_i)/2} e^{-U(x_j)/2}`, which adds :math:`-∇U·∇f` (ours, not the paper's).
     """
     dim, alpha = settings.exponents.dim, settings.exponents.alpha
     squared = kernel.bandwidth.squared
@@ -356,6 +373,8 @@ def normalise(
             because="α = 1 + β(d/2 + 1) - c1/2 is far from 0: `operator`, `alpha` or `beta` is.",
             hint="Ask for 'laplacian' (c1 = 0) or 'generator' (c1 = 1).",
         )
+    if potential is not None:
+        exponent = exponent + half_weights(potential)
     factor = np.exp(exponent)
     counts = kernel.graph.order.counts
     if counts is not None:
@@ -364,5 +383,21 @@ def normalise(
     return Operator(
         kernel=kernel, weights=weights, degrees=weights.row_sums(),
         steps=kernel.epsilon * kernel.moments(dim).m * squared,
-        pilot=pilot, dimension=dimension, tuning=tuning, settings=settings,
+        pilot=pilot, dimension=dimension, tuning=tuning, settings=settings, potential=potential,
     )  # fmt: skip
+
+
+def half_weights(potential: FloatArray) -> FloatArray:
+    """Return -U/2, (M,), the logarithm of the factor that a potential puts on its point's pairs.
+
+    The median of U is subtracted: a constant added to U cancels in D⁻¹K_α.
+    """
+    if np.ptp(potential) > LARGEST_RANGE:
+        raise bad_input(
+            "`potential` spans too wide a range.",
+            received=f"values from {potential.min():.3g} to {potential.max():.3g}",
+            because="The points are weighted by exp(-U), which would overflow or underflow.",
+            hint="Check its units: U is in units of kT. Points far above the lowest U say nothing "
+            "about the process: leave them out.",
+        )
+    return np.asarray(-(potential - np.median(potential)) / 2)

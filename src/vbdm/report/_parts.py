@@ -86,6 +86,8 @@ def summary(spectrum: Spectrum, source: Mapping[str, Any]) -> str:
 
 def operator_fact(operator: Operator) -> str:
     """Return what the operator means, in a few words."""
+    if operator.potential is not None:
+        return "generator of the gradient flow in the given potential U, whatever the sampling"
     if operator.c1 is None:
         return "for a given bandwidth ρ"
     if abs(operator.c1) < 1e-9:
@@ -210,8 +212,8 @@ def table_note(spectrum: Spectrum) -> str:
             "Eigenvalues that share a mean cannot be told apart: they are probably one multiple "
             "eigenvalue, split by sampling, and the mean is what to quote."
         )
-    c1 = spectrum.operator.c1
-    if c1 is not None and abs(c1 - 1) < 1e-9:
+    c1, known = spectrum.operator.c1, spectrum.operator.potential is not None
+    if known or (c1 is not None and abs(c1 - 1) < 1e-9):
         notes.append(
             "−1/λ is a relaxation time in units where the diffusion coefficient is 1; snapshots "
             "alone cannot tell it. Ratios hold."

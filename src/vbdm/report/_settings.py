@@ -81,6 +81,12 @@ def neighbor_settings(operator: Operator) -> dict[str, Any]:
     }
 
 
+def potential_settings(operator: Operator) -> dict[str, Any]:
+    """Return the range of a given potential that weights the pairs."""
+    U = operator.potential
+    return {} if U is None else {"potential U, in kT": f"{U.min():.4g} to {U.max():.4g}"}
+
+
 def estimate_settings(spectrum: Spectrum) -> dict[str, Any]:
     """Return the numbers and choices behind the estimate, by the names that the page shows."""
     operator, graph, settings = spectrum.operator, spectrum.operator.graph, spectrum.settings
@@ -93,6 +99,7 @@ def estimate_settings(spectrum: Spectrum) -> dict[str, Any]:
         "c1": operator.c1,
         "α": operator.alpha,
         "β": operator.beta,
+        **potential_settings(operator),
         "dimension d": operator.dim,
         "rule for d": decided["dimension_rule"],
         "ε": operator.epsilon,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from ..base.credit import credit_of
 from ..base.references import PAPER, Citation
 from ..base.versions import __version__
@@ -74,6 +76,7 @@ def methods_paragraph(
         preparation_in_words(preparation),
         metric_in_words(operator),
         bandwidth_in_words(operator),
+        potential_in_words(operator),
         dimension_in_words(operator),
         epsilon_in_words(operator),
         engine_in_words(operator),
@@ -85,6 +88,8 @@ def methods_paragraph(
 
 def operator_name(operator: Operator) -> str:
     """Return the name of the operator, with its article: "the Laplacian"."""
+    if operator.potential is not None:
+        return "the generator of the gradient flow in a given potential U"
     if operator.c1 is None:
         return "the operator of a given bandwidth"
     names = {0.0: "the Laplacian", 1.0: "the generator of the gradient flow"}
@@ -94,6 +99,8 @@ def operator_name(operator: Operator) -> str:
 def formula(operator: Operator) -> str:
     """Return the operator as a formula in plain text."""
     c1 = operator.c1
+    if operator.potential is not None:
+        return "L f = Δf − ∇U·∇f"
     if c1 is None:
         first = minus(round(2 - 2 * operator.alpha, 9))
         return f"L f = Δf + {first} ∇f·∇q/q + (d + 2) ∇f·∇ρ/ρ"
@@ -148,6 +155,16 @@ def metric_in_words(operator: Operator) -> str:
         return "Distances between neighbours were given."
     name = graph.metric if isinstance(graph.metric, str) else "user-defined"
     return f"Distances were measured in the {name} metric."
+
+
+def potential_in_words(operator: Operator) -> str:
+    """Return a sentence on how a given potential enters, or nothing."""
+    if operator.potential is None:
+        return ""
+    return (
+        "The potential, which spans "
+        f"{np.ptp(operator.potential):.3g} kT, weights each pair by exp(−U(x)/2) exp(−U(y)/2)."
+    )
 
 
 def bandwidth_in_words(operator: Operator) -> str:

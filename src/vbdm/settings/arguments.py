@@ -12,6 +12,8 @@ from ..bandwidth.bandwidth import (
     BandwidthRule,
     FromPotential,
     GivenBandwidth,
+    MildPower,
+    PerPoint,
     PowerOfDensity,
     TwoBandwidths,
 )
@@ -49,6 +51,8 @@ class Request:
         h, the kernel's shape.
     given : tuple of str
         Names of the arguments that the user gave.
+    potential : array or callable, or None
+        U, if it weights the pairs; None without one, and where it is the bandwidth.
     """
 
     method: Method
@@ -57,6 +61,7 @@ class Request:
     form: str
     shape: Shape
     given: tuple[str, ...] = ()
+    potential: PerPoint | None = None
 
 
 def read_arguments(method: str, arguments: Mapping[str, Any]) -> Request:
@@ -90,6 +95,7 @@ def read_arguments(method: str, arguments: Mapping[str, Any]) -> Request:
         form=arguments["form"],
         shape=as_shape(arguments["shape"]),
         given=tuple(name for name, value in arguments.items() if was_given(name, value)),
+        potential=None if chosen.potential_in_bandwidth else arguments["potential"],
     )
 
 
@@ -109,15 +115,20 @@ def was_given(name: str, value: Any) -> bool:
 
 
 def as_bandwidth_rule(arguments: Mapping[str, Any], method: Method) -> BandwidthRule:
-    """Return the rule for ρ: by the exponent `beta`, `bandwidth`, `potential`, or the method's."""
+    """Return the rule for ρ: by the exponent `beta`, `bandwidth`, `potential`, or the method's.
+
+    A potential that weights the pairs goes with any ρ = q^β: α is then such that neither q nor ρ
+    remains in the drift.
+    """
     beta, bandwidth, potential = (arguments[name] for name in ("beta", "bandwidth", "potential"))
     refuse_both("bandwidth", bandwidth, "potential", potential)
     if not is_auto(beta):
         refuse_both("beta", beta, "bandwidth", bandwidth)
-        refuse_both("beta", beta, "potential", potential)
+        if method.potential_in_bandwidth:
+            refuse_both("beta", beta, "potential", potential)
         return PowerOfDensity(check_real(beta, "beta"))
     if potential is not None:
-        return FromPotential(potential)
+        return FromPotential(potential) if method.potential_in_bandwidth else MildPower()
     if bandwidth is None:
         return method.bandwidth
     if isinstance(bandwidth, tuple) and arguments["form"] == "two-sided":

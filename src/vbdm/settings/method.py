@@ -93,6 +93,9 @@ class Method:
         Numbers of neighbours, and how pairs are read from the lists.
     forms : tuple of str
         Forms of the kernel that the method allows.
+    potential_in_bandwidth : bool
+        Whether a given potential U becomes the bandwidth, ρ = exp(-U/(d+2)); otherwise it weights
+        the pairs, and ρ is what it would be without.
     smallest_piece : int or None
         Fewest points of a connected piece that gets modes of its own; points of smaller pieces are
         strays, which are only reported. None: k0, the number of points that measure the density.
@@ -108,6 +111,7 @@ class Method:
     finite_sample: bool
     lists: Lists
     forms: tuple[str, ...]
+    potential_in_bandwidth: bool
     smallest_piece: int | None
 
 
@@ -123,6 +127,7 @@ METHODS = {
         finite_sample=False,
         lists=Lists(n_density_neighbors=8, widen=False, one_way_share=0.5, merge_copies=False),
         forms=FORMS,
+        potential_in_bandwidth=True,
         smallest_piece=1,
     ),
     "resolved": Method(
@@ -136,6 +141,7 @@ METHODS = {
         finite_sample=True,
         lists=Lists(),
         forms=("symmetric",),
+        potential_in_bandwidth=False,
         smallest_piece=None,
     ),
 }

@@ -135,7 +135,7 @@ def spacing(operator: Operator) -> Finding | None:
 
 def density_tail(operator: Operator) -> Finding | None:
     """Judge whether a Laplacian makes sense: on the whole space it has no discrete spectrum."""
-    if operator.c1 is None or operator.c1 > NEARLY_LAPLACIAN:
+    if operator.c1 is None or operator.c1 > NEARLY_LAPLACIAN or operator.potential is not None:
         return None
     name, pilot = "Density at the edge", operator.pilot.density
     low, lowest = np.quantile(pilot, TAIL_QUANTILES)

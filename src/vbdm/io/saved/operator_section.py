@@ -21,6 +21,7 @@ from ...kernel.pair_matrix import PairMatrix
 from ...kernel.within_reach import kernel_within_reach, sums_of
 from ...operator.operator import Operator
 from ...settings.method import FORMS
+from ...settings.record import Settings
 from .archive import Source
 from .fields import (
     POSITIVE,
@@ -66,6 +67,8 @@ TUNING = part(
 #: Sections that stand for themselves.
 SECTIONS = {"pilot": PILOT, "dimension": DIMENSION, "tuning": TUNING, "settings": SETTINGS}
 OPERATOR = part(dict, factor=WIDTHS, degrees=Array(("M",), low=0), steps=WIDTHS)
+#: U at the points, in the order inside, where it weights the pairs.
+POTENTIAL = Array(("M",))
 
 
 def make_bandwidth(form: str, rho: FloatArray, rho2: FloatArray | None) -> Bandwidth:
@@ -114,6 +117,7 @@ def pack_operator(operator: Operator, out: Arrays, *, entries: bool) -> dict[str
         "bandwidth": pack_bandwidth(operator.kernel.bandwidth, out),
         "kernel": pack_kernel(operator.kernel, out, entries=entries),
         "operator": pack(OPERATOR, numbers, "operator", out),
+        **pack_potential(operator, out),
     }
 
 
@@ -130,7 +134,23 @@ def unpack_operator(source: Source) -> Operator:
     numbers = unpack(OPERATOR, head["operator"], "operator", source)
     factor = numbers.pop("factor")
     weights = kernel.weights.scaled(factor, factor)
-    return Operator(kernel=kernel, weights=weights, **parts, **numbers)
+    potential = unpack_potential(parts["settings"], source)
+    return Operator(kernel=kernel, weights=weights, potential=potential, **parts, **numbers)
+
+
+def pack_potential(operator: Operator, out: Arrays) -> dict[str, Any]:
+    """Return the section of a potential; without one there is no such section."""
+    if operator.potential is None:
+        return {}
+    return {"potential": pack(POTENTIAL, operator.potential, "potential", out)}
+
+
+def unpack_potential(settings: Settings, source: Source) -> FloatArray | None:
+    """Return U, if one was given that is not the bandwidth: then there must be one."""
+    if "potential" not in settings.given or settings.exponents.beta is None:
+        return None
+    found: FloatArray = unpack(POTENTIAL, source.head["potential"], "potential", source)
+    return found
 
 
 def needed_graph(kernel: Kernel) -> NeighborGraph:

@@ -65,10 +65,10 @@ def save(
     estimate itself 6 s. Of a kernel on lists of neighbours, up to 10,000 points the lists are kept
     as well, 4 bytes per pair.
 
-    Functions cannot be saved: a `bandwidth`, `potential`, `shape`, metric or search engine of your
-    own is refused, with a way out. Of a rule for ε or the dimension of your own the file keeps the
-    words. What stands where in the file is written in :doc:`/file-format`; it does not depend on
-    how this package is made inside.
+    Functions cannot be saved: a `bandwidth`, `shape`, metric or search engine of your own is
+    refused, with a way out; of a `potential` the values at the points are kept. Of a rule for ε or
+    the dimension of your own the file keeps the words. What stands where in the file is written in
+    :doc:`/file-format`; it does not depend on how this package is made inside.
 
     Examples
     --------
