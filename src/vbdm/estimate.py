@@ -95,7 +95,7 @@ def estimate_operator(
         with ε and d from the slope of S (Section 5).
     beta : float or "auto"
         Exponent of the bandwidth ρ = q^β. Resolved: -min(1/2, 1/d); paper: -1/2. 0 is the fixed
-        kernel (diffusion maps). With a `potential`, resolved: -1/(d+2).
+        kernel (diffusion maps).
     dim : float, rule or "auto"
         Intrinsic dimension d, a real number. Resolved: from neighbour distance ratios; paper: twice
         the largest slope of S(ε).

@@ -129,22 +129,6 @@ class PowerOfDensity:
         return np.asarray(pilot**self.beta)
 
 
-@dataclass(frozen=True)
-class MildPower(PowerOfDensity):
-    """ρ = q0^β with β = -1/(d+2) by default, for operators whose drift comes from a potential.
-
-    It is the mildest power with which the sampling error of L f stays bounded where the density
-    tends to 0 (c2 = 0, `vbdm.theory.c2`); kernels that are wider in the tails blur the potential.
-    Measured with 5,000 points on Gaussians in R² and R³, seeds 4000 to 4002, the mean error of the
-    first eigenvalues is 1.4 % and 2.9 %; with -min(1/2, 1/d) it is 4.0 % and 4.4 %. The price: up
-    to five times as many pairs.
-    """
-
-    def exponent(self, dim: float) -> float:
-        """Return β in dimension d."""
-        return -1 / (dim + 2) if self.beta is None else self.beta
-
-
 @dataclass(frozen=True, eq=False)
 class GivenBandwidth:
     """The user's own ρ.

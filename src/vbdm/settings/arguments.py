@@ -12,7 +12,6 @@ from ..bandwidth.bandwidth import (
     BandwidthRule,
     FromPotential,
     GivenBandwidth,
-    MildPower,
     PerPoint,
     PowerOfDensity,
     TwoBandwidths,
@@ -127,8 +126,8 @@ def as_bandwidth_rule(arguments: Mapping[str, Any], method: Method) -> Bandwidth
         if method.potential_in_bandwidth:
             refuse_both("beta", beta, "potential", potential)
         return PowerOfDensity(check_real(beta, "beta"))
-    if potential is not None:
-        return FromPotential(potential) if method.potential_in_bandwidth else MildPower()
+    if potential is not None and method.potential_in_bandwidth:
+        return FromPotential(potential)
     if bandwidth is None:
         return method.bandwidth
     if isinstance(bandwidth, tuple) and arguments["form"] == "two-sided":
