@@ -258,11 +258,11 @@ class Spectrum:
         return np.asarray(held.sum(axis=0) / len(self.eigenfunctions))
 
     @cached_property
-    def mixing(self) -> FloatArray:
-        """Mean products of the amounts of other modes in each mode, (n, n, n), by error."""
+    def mixing(self) -> tuple[FloatArray, ...]:
+        """How much of its neighbours each mode contains by error: mean products, an array each."""
         from ..trust.eigenfunction_errors import mixing
 
-        return frozen(mixing(self))
+        return mixing(self)
 
     @cached_property
     def eigenfunction_errors(self) -> FloatArray:

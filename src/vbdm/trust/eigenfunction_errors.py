@@ -21,7 +21,7 @@ last modes of a list would seem better than they are.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..base.arrays import BoolArray, FloatArray, frozen
 from ..base.checks import check_count
@@ -32,36 +32,46 @@ from .error_bars import pair_influences, refuse_unsymmetric
 #: w: the change of the mass of unresolved points, relative to it. It was chosen on Gaussian clouds,
 #: exp(-|x|^1.5) and a double well, 1000 to 10,000 points, so that errors were right on average.
 TAIL_WEIGHT = 2.5
-#: A mode is isolated if the gaps to its neighbours are at least this many standard errors wide.
+#: A mode is isolated if the gaps to its neighbours are at least this many of their own standard
+#: errors wide.
 ISOLATED = 4.0
-#: Modes whose amounts in another one are computed at a time: each takes three arrays as long as the
-#: points. Products with K hardly take longer for many columns than for one.
-PARTNERS_AT_ONCE = 20
+#: Modes at most this many places before or after a mode are mixed into it: further ones add
+#: little, and the cost stays in proportion to the number of modes.
+REACH = 10
 #: The distance of two functions of mean square 1 that have nothing in common.
 UNRELATED = float(np.sqrt(2))
 
 
-def mixing(spectrum: Spectrum) -> FloatArray:
-    """Return C, (n, n, n) (kept as `spectrum.mixing`).
+def mixing(spectrum: Spectrum) -> tuple[FloatArray, ...]:
+    """Return C of each mode (kept as `spectrum.mixing`).
 
-    ``C[j, k, l]`` is the mean product of the amounts of modes k and l in mode j. The amount of a
-    mode in itself is 0, and so are those in a mode whose eigenvalue is 0: it is known exactly.
-    Takes about as long as the solve, and three arrays as large as the eigenfunctions.
+    The entry [k, l] of C is the mean product of the amounts of two modes in this one, counted from
+    the first of its `partners`. The amount of a mode in itself is 0, and so are those in a mode
+    whose eigenvalue is 0: it is known exactly. Takes two products of K with up to 21 columns per
+    mode, for ten modes about the time of the solve.
     """
     refuse_unsymmetric(spectrum)
     theta, u = spectrum.solve.pencil_eigenvalues, spectrum.vectors
     mass = spectrum.operator.degrees * spectrum.local_times
     held = spectrum.operator.order.to_inside(spectrum.unresolved)
-    result = np.zeros((len(theta),) * 3)
     with one_blas_thread():
-        in_tail = u[held].T @ (mass[held, None] * u[held])
         size, products = mass @ u**2, np.asarray(spectrum.operator.weights @ u)
-        for j in np.flatnonzero(spectrum.eigenvalues != 0).tolist():
-            scale = first_order(theta, j) / size
-            amounts = influences_on_mode(spectrum, j, products) * scale
-            tail = TAIL_WEIGHT * theta[j] * in_tail[j] * scale
-            result[j] = amounts.T @ amounts + np.outer(tail, tail)
-    return result
+        result = []
+        for j in range(len(theta)):
+            others = partners(spectrum, j)
+            scale = first_order(theta, j)[others] / size[others]
+            own, other = (u[:, [j]], products[:, [j]]), (u[:, others], products[:, others])
+            amounts = pair_influences(spectrum, own, other, theta[[j]]) * scale
+            in_tail = (mass[held] * u[held, j]) @ u[held, others]
+            tail = TAIL_WEIGHT * theta[j] * in_tail * scale
+            known = spectrum.eigenvalues[j] == 0
+            result.append(frozen((not known) * (amounts.T @ amounts + np.outer(tail, tail))))
+    return tuple(result)
+
+
+def partners(spectrum: Spectrum, j: int) -> slice:
+    """Return the modes that are mixed into mode j; it is among them."""
+    return slice(max(j - REACH, 0), min(j + REACH + 1, len(spectrum.eigenvalues)))
 
 
 def first_order(theta: FloatArray, j: int) -> FloatArray:
@@ -72,16 +82,6 @@ def first_order(theta: FloatArray, j: int) -> FloatArray:
     gap, number = theta - theta[j], np.arange(len(theta))
     factor = np.where(2 * j - number >= len(theta), np.sqrt(2), 1.0)
     return np.asarray(np.divide(factor, gap, out=np.zeros_like(gap), where=gap != 0))
-
-
-def influences_on_mode(spectrum: Spectrum, j: int, products: FloatArray) -> FloatArray:
-    """Return the influence of each point on T(u_j, u_k) for all k, (M, n); `products` are K u."""
-    u, theta = spectrum.vectors, spectrum.solve.pencil_eigenvalues[[j]]
-    own, result = (u[:, [j]], products[:, [j]]), np.empty(u.shape)
-    for columns in slices(u.shape[1], size=PARTNERS_AT_ONCE):
-        other = u[:, columns], products[:, columns]
-        result[:, columns] = pair_influences(spectrum, own, other, theta)
-    return result
 
 
 def function_errors(spectrum: Spectrum) -> FloatArray:
@@ -97,12 +97,14 @@ def isolated(spectrum: Spectrum) -> BoolArray:
     taken for isolated if not.
     """
     rates, theta = np.abs(spectrum.eigenvalues), spectrum.solve.pencil_eigenvalues
-    error = np.sqrt(np.maximum(np.diag(spectrum.covariance), 0.0))
     beyond = spectrum.solve.set_aside[spectrum.solve.set_aside > theta[-1]]
     after = rates[-1] * (beyond.min() / theta[-1] if beyond.size and theta[-1] > 0 else np.inf)
     gap = np.diff(np.append(rates, after))
-    # Of two neighbours the less certain one counts. A gap that is not a number is not wide.
-    wide = gap >= ISOLATED * np.maximum(error, np.append(error[1:], error[-1]))
+    # Two equal eigenvalues repel each other: the gap between them scatters like the difference of
+    # their errors, and seldom exceeds three times that. Of the next one only its place is known.
+    own, together = np.diag(spectrum.covariance), np.diag(spectrum.covariance, 1)
+    variance = np.append(own[:-1] + own[1:] - 2 * together, 2 * own[-1])
+    wide = gap >= ISOLATED * np.sqrt(np.maximum(variance, 0.0))  # not where the gap is not a number
     return np.asarray((rates == 0) | (wide & np.append(True, wide[:-1])))
 
 
@@ -113,16 +115,22 @@ def group_function_error(spectrum: Spectrum, members: ArrayLike) -> float:
     modes, as far as it is not in the span itself.
     """
     group = np.unique(np.asarray(members, dtype=np.intp))
-    others = np.setdiff1d(np.arange(len(spectrum.eigenvalues)), group)
-    functions = spectrum.eigenfunctions
+    squares = [mean_square_outside(spectrum, j, group) for j in group.tolist()]
+    return float(np.sqrt(np.clip(np.mean(squares), 0.0, UNRELATED**2)))
+
+
+def mean_square_outside(spectrum: Spectrum, j: int, group: NDArray[np.intp]) -> float:
+    """Return the mean square of what mode j contains of modes outside the span of its group."""
+    near = partners(spectrum, j)
+    functions = spectrum.eigenfunctions[:, near]
     with one_blas_thread():
-        gram = functions.T @ functions / len(functions)
+        overlap = spectrum.eigenfunctions[:, group].T @ functions / len(functions)
+        outside = functions.T @ functions / len(functions)
+        own = spectrum.eigenfunctions[:, group].T @ spectrum.eigenfunctions[:, group]
     # Eigenfunctions are orthogonal with the mass as weight, not over the points, unless c1 = 1.
-    across = gram[np.ix_(group, others)]
-    outside = gram[np.ix_(others, others)]
-    outside = outside - across.T @ np.linalg.solve(gram[np.ix_(group, group)], across)
-    square = [np.sum(spectrum.mixing[j][np.ix_(others, others)] * outside) for j in group]
-    return min(float(np.sqrt(max(np.mean(square), 0.0))), UNRELATED)
+    # Members of the group are in its span, and drop out.
+    outside = outside - overlap.T @ np.linalg.solve(own / len(functions), overlap)
+    return float(np.sum(spectrum.mixing[j] * outside))
 
 
 def pointwise_errors(spectrum: Spectrum, j: int) -> FloatArray:
@@ -136,11 +144,12 @@ def pointwise_errors(spectrum: Spectrum, j: int) -> FloatArray:
     if not isolated(spectrum)[number]:
         return frozen(np.full(len(functions), np.nan))
     with one_blas_thread():
-        overlap = functions[:, number] @ functions / len(functions)
+        near = partners(spectrum, number)
+        overlap = functions[:, number] @ functions[:, near] / len(functions)
         variance = np.empty(len(functions))
         for rows in slices(len(functions), size=8192):
             # The mean square stays 1, so that nothing of the mode itself can be added.
             own = functions[rows, number, None]
-            added = functions[rows] - own * overlap
+            added = functions[rows, near] - own * overlap
             variance[rows] = np.einsum("ij,ij->i", added @ spectrum.mixing[number], added)
     return frozen(np.sqrt(np.maximum(variance, 0.0)))
