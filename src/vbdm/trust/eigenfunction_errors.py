@@ -38,6 +38,8 @@ ISOLATED = 4.0
 #: Modes at most this many places before or after a mode are mixed into it: further ones add
 #: little, and the cost stays in proportion to the number of modes.
 REACH = 10
+#: Two θ are the same if they differ by less than this share of the largest.
+SAME = 1e-12
 #: The distance of two functions of mean square 1 that have nothing in common.
 UNRELATED = float(np.sqrt(2))
 
@@ -77,11 +79,12 @@ def partners(spectrum: Spectrum, j: int) -> slice:
 def first_order(theta: FloatArray, j: int) -> FloatArray:
     """Return 1/(θ_k - θ_j), (n,): √2 times that for modes that also stand in for missing ones.
 
-    Where θ_k = θ_j, with k = j or by chance, it is 0.
+    Where θ_k = θ_j up to rounding, with k = j or by chance, it is 0.
     """
     gap, number = theta - theta[j], np.arange(len(theta))
     factor = np.where(2 * j - number >= len(theta), np.sqrt(2), 1.0)
-    return np.asarray(np.divide(factor, gap, out=np.zeros_like(gap), where=gap != 0))
+    apart = np.abs(gap) > SAME * theta.max()
+    return np.asarray(np.divide(factor, gap, out=np.zeros_like(gap), where=apart))
 
 
 def function_errors(spectrum: Spectrum) -> FloatArray:
@@ -128,9 +131,10 @@ def mean_square_outside(spectrum: Spectrum, j: int, group: NDArray[np.intp]) -> 
         outside = functions.T @ functions / len(functions)
         own = spectrum.eigenfunctions[:, group].T @ spectrum.eigenfunctions[:, group]
     # Eigenfunctions are orthogonal with the mass as weight, not over the points, unless c1 = 1.
-    # Members of the group are in its span, and drop out.
     outside = outside - overlap.T @ np.linalg.solve(own / len(functions), overlap)
-    return float(np.sum(spectrum.mixing[j] * outside))
+    # Members are in the span, but rounding would leave something of the large amounts among them.
+    others = ~np.isin(np.arange(near.start, near.stop), group)
+    return float(others @ (spectrum.mixing[j] * outside) @ others)
 
 
 def pointwise_errors(spectrum: Spectrum, j: int) -> FloatArray:
