@@ -37,7 +37,7 @@ TAIL_WEIGHT = 2.5
 ISOLATED = 4.0
 #: Modes at most this many places before or after a mode are mixed into it: further ones add
 #: little, and the cost stays in proportion to the number of modes.
-REACH = 10
+REACH = 20
 #: Two θ are the same if they differ by less than this share of the largest.
 SAME = 1e-12
 #: The distance of two functions of mean square 1 that have nothing in common.
@@ -49,13 +49,13 @@ def mixing(spectrum: Spectrum) -> tuple[FloatArray, ...]:
 
     The entry [k, l] of C is the mean product of the amounts of two modes in this one, counted from
     the first of its `partners`. The amount of a mode in itself is 0, and so are those in a mode
-    whose eigenvalue is 0: it is known exactly. Takes two products of K with up to 21 columns per
+    whose eigenvalue is 0: it is known exactly. Takes two products of K with up to 41 columns per
     mode, for ten modes about the time of the solve.
     """
     refuse_unsymmetric(spectrum)
     theta, u = spectrum.solve.pencil_eigenvalues, spectrum.vectors
     mass = spectrum.operator.degrees * spectrum.local_times
-    held = spectrum.operator.order.to_inside(spectrum.unresolved)
+    held = spectrum.operator.order.to_inside(spectrum.unresolved) > 0
     with one_blas_thread():
         size, products = mass @ u**2, np.asarray(spectrum.operator.weights @ u)
         result = []
