@@ -54,7 +54,7 @@ def estimated(make, c1, seed, n_points, n):
 
 
 @cache
-def measured(case, first_seed=4050, n_sets=6):
+def measured(case, first_seed=4050, n_sets=4):
     """Return three arrays, (sets, modes), NaN for modes that are not isolated.
 
     They are the true error, the predicted one, and the share of points in the band of ± 2.
@@ -86,7 +86,6 @@ def test_errors_have_the_right_size(case):
 def test_bands_hold_the_truth(case):
     """About nine in ten points lie within two standard deviations."""
     shares = measured(case)[2]
-    print(case, np.nanmean(shares), np.nanmin(shares))
     assert np.nanmean(shares) > 0.85
     assert np.nanmin(shares) > 0.4
 
@@ -99,7 +98,6 @@ def test_errors_are_right_on_average():
         found, predicted, _ = measured(case, 4000, 40)
         known = np.isfinite(predicted)
         ratios[case] = rms(found[known]) / rms(predicted[known])
-    print(ratios)
     assert np.exp(np.mean(np.log(list(ratios.values())))) == pytest.approx(1, abs=0.15)
 
 
@@ -107,13 +105,12 @@ def test_errors_are_right_on_average():
 def test_spans_of_equal_eigenvalues(case):
     make, c1, groups = SPANS[case]
     found, predicted = [], []
-    for seed in range(4050, 4053):
+    for seed in range(4050, 4052):
         spectrum, truth = estimated(make, c1, seed, 1500, 17)
         u = spectrum.eigenfunctions
         assert np.isnan(spectrum.eigenfunction_errors[groups[0]]).all()
         found.append([rms(truth[:, g] - vbdm.align(u[:, g], truth[:, g])) for g in groups])
         predicted.append([spectrum.group_function_error(g) for g in groups])
     ratio = np.sqrt(np.mean(np.square(found), axis=0) / np.mean(np.square(predicted), axis=0))
-    print(case, ratio)
     assert ratio.min() > 0.6
     assert ratio.max() < 1.6
