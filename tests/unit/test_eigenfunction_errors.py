@@ -166,11 +166,15 @@ def test_gaps_of_four_standard_errors_isolate(plane, error, known):
     assert np.isfinite(changed.pointwise_errors(1)).all() == known
 
 
-def test_the_last_mode_looks_at_the_next_one(plane):
+@pytest.mark.parametrize(("error", "known"), [(0.99, True), (1.01, False)])
+def test_the_last_mode_looks_at_the_next_one(plane, error, known):
+    """The next one is 1 % faster, and taken to be as uncertain as the last."""
+    beyond = np.array([1.01 * plane.solve.pencil_eigenvalues[5]])
+    near = replace(plane, solve=replace(plane.solve, set_aside=beyond))
     matrix = np.zeros((6, 6))
-    assert np.isfinite(with_covariance(plane, matrix).eigenfunction_errors[5])
-    matrix[5, 5] = plane.eigenvalues[5] ** 2
-    assert np.isnan(with_covariance(plane, matrix).eigenfunction_errors[5])
+    matrix[5, 5] = (error * 0.01 * plane.eigenvalues[5] / 4) ** 2 / 2
+    near.__dict__.update(covariance=matrix, mixing=plane.mixing)
+    assert np.isfinite(near.eigenfunction_errors[5]) == known
 
 
 def test_equal_eigenvalues_have_an_error_together():
