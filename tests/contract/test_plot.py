@@ -151,6 +151,27 @@ def test_eigenfunctions_on_the_line_are_drawn_against_the_coordinate(spectra):
     np.testing.assert_array_equal(ax.lines[1].get_ydata(), spectra["line"].eigenfunctions[:, 2])
 
 
+def test_bands_on_the_line_are_two_standard_deviations_wide(spectra):
+    found = spectra["line"]
+    ax = plot.eigenfunctions(found, 1)
+    edges = ax.collections[0].get_paths()[0].vertices
+    order, values, wide = (
+        np.argsort(LINE[:, 0]),
+        found.eigenfunctions[:, 1],
+        2 * found.pointwise_errors(1),
+    )
+    for edge in (values - wide, values + wide):
+        np.testing.assert_allclose(np.isin(np.c_[LINE[:, 0], edge][order], edges).mean(), 1)
+    percent = f"error {100 * found.eigenfunction_errors[1]:.0f} %"
+    assert found.eigenfunction_errors[1] > 0.1
+    assert percent in ax.get_legend().get_texts()[0].get_text()
+
+
+def test_modes_that_are_not_isolated_have_no_band_and_no_error(spectra):
+    assert np.isnan(spectra["space"].eigenfunction_errors[1])
+    assert "error" not in plot.eigenfunctions(spectra["space"], 1).get_title()
+
+
 def test_eigenfunctions_are_coloured_about_zero(spectra):
     ax = plot.eigenfunctions(spectra["plane"], 2)
     low, high = ax.collections[0].get_clim()

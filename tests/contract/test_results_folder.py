@@ -56,6 +56,14 @@ def test_json_is_strict(tmp_path):
     assert summary["dimension"]["standard_error"] is None
 
 
+def test_errors_of_eigenfunctions_are_written(tmp_path):
+    sphere = vbdm.datasets.sphere(300, random_state=0).points
+    found = vbdm.estimate_operator(sphere).spectrum(4)
+    write(tmp_path / "r", found)
+    summary = json.loads((tmp_path / "r" / "results.json").read_text("utf-8"))
+    assert summary["eigenfunction_errors"] == [0, None, None, None]
+
+
 @pytest.mark.parametrize(
     ("value", "expected"),
     [

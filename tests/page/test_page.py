@@ -103,6 +103,8 @@ def test_a_group_is_told_by_its_mean(visit):
     assert f"Number 2: λ = {style.show(found.eigenvalues[2])}." in words
     assert "Numbers 1 to 3 are probably one multiple eigenvalue, split by sampling" in words
     assert f"their mean is {error};" in words
+    span = f"{100 * found.group_function_error([1, 2, 3]):.2g} % of their size."
+    assert f"The error of their eigenfunctions, as a space, is about {span}" in words
     assert seen.text("#epsilon-words").startswith("The mean of λ₁ to λ₃")
     assert "own" in seen.tab.locator('tr[data-mode="1"] .several').get_attribute("class")
     assert "own" not in seen.tab.locator('tr[data-mode="4"] .several').get_attribute("class")

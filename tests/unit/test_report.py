@@ -56,6 +56,15 @@ def test_values_survive_the_page(sphere, moved):
     np.testing.assert_array_equal(rows[places], moved.rows)
 
 
+def test_errors_of_eigenfunctions_are_those_of_modes_or_of_spans(sphere):
+    shown = [mode["functionError"] for mode in data_of(page(sphere))["modes"]]
+    first, second = (sphere.group_function_error(group) for group in ([1, 2, 3], [4, 5, 6, 7, 8]))
+    np.testing.assert_allclose(shown, [0] + 3 * [first] + 5 * [second])
+    line = vbdm.estimate_operator(vbdm.datasets.interval(300, random_state=0).points).spectrum(3)
+    shown = [mode["functionError"] for mode in data_of(page(line))["modes"]]
+    np.testing.assert_allclose(shown, line.eigenfunction_errors)
+
+
 def test_places_are_among_the_drawn_points(sphere, moved):
     """With fewer points drawn than there are, a place is no longer the number of a row."""
     data = data_of(page(sphere, scan=moved, n_drawn=300))
@@ -184,6 +193,7 @@ def test_even_many_eigenfunctions_fit(large):
         extent=np.full(many, 100.0),
     )
     wide.__dict__["standard_errors"] = np.full(many, 0.1)
+    wide.__dict__["eigenfunction_errors"] = np.full(many, 0.1)
     wide.__dict__["groups"] = tuple(np.arange(many)[:, None])
     text = page(wide, scan=full_scan(wide))
     assert len(text.encode()) < 8e6

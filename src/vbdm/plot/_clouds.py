@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..base.checks import check_count, check_per_point
 from ..base.errors import bad_input
+from ..base.wording import percent
 from ..operator.operator import Operator
 from ..spectrum.spectrum import Spectrum
 from ._canvas import (
@@ -57,7 +58,8 @@ def eigenfunctions(
     Returns
     -------
     Axes, or an array of them if several were needed
-        On the line: values against the coordinate. Otherwise points coloured by value, grey where
+        On the line: values against the coordinate, with a band of two standard deviations where
+        the eigenvalue is apart from its neighbours. Otherwise points coloured by value, grey where
         it is 0; the furthest 1 % share the colours at the ends. In space the far side is faint.
     """
     found = spectrum_of(result)
@@ -93,9 +95,11 @@ def panels_for(ax: Any, count: int, n_dims: int) -> list[Any]:
 
 
 def name_of(spectrum: Spectrum, number: int) -> str:
-    """Return the label of an eigenfunction: its number and its eigenvalue."""
+    """Return the label of an eigenfunction: its number, its eigenvalue and, if known, its error."""
     value = np.real(spectrum.eigenvalues[number])
-    return f"eigenfunction {number}, λ = {value:.3g}"
+    known = spectrum.operator.is_symmetric and spectrum.eigenfunction_errors[number] > 0
+    error = f", error {percent(spectrum.eigenfunction_errors[number])}" if known else ""
+    return f"eigenfunction {number}, λ = {value:.3g}{error}"
 
 
 def draw_on_line(ax: Any, spectrum: Spectrum, wanted: list[int], positions: Positions) -> Any:
@@ -103,11 +107,25 @@ def draw_on_line(ax: Any, spectrum: Spectrum, wanted: list[int], positions: Posi
     x = positions.coordinates[:, 0]
     for color, number in zip(np.resize(CYCLE, len(wanted)), wanted, strict=True):
         values = np.real(spectrum.eigenfunctions[positions.rows, number])
+        draw_band(ax, spectrum, number, positions, color)
         ax.plot(x, values, ".", ms=3, color=color, label=name_of(spectrum, number))
     dress(ax, positions, "Eigenfunctions" if len(wanted) > 1 else "Eigenfunction")
     ax.set_ylabel("value (mean square 1)")
     ax.legend(frameon=False, fontsize="small", markerscale=3)
     return ax
+
+
+def draw_band(ax: Any, spectrum: Spectrum, number: int, positions: Positions, color: Any) -> None:
+    """Shade two standard deviations of an eigenfunction to either side, if they are known."""
+    if not spectrum.operator.is_symmetric:
+        return
+    order = np.argsort(positions.coordinates[:, 0], kind="stable")
+    rows, x = positions.rows[order], positions.coordinates[order, 0]
+    values, wide = (
+        spectrum.eigenfunctions[rows, number],
+        2 * spectrum.pointwise_errors(number)[rows],
+    )
+    ax.fill_between(x, values - wide, values + wide, color=color, alpha=0.2, lw=0)
 
 
 def draw_function(ax: Any, spectrum: Spectrum, number: int, positions: Positions) -> None:

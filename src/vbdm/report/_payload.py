@@ -19,7 +19,7 @@ from ..operator.operator import Operator
 from ..plot._canvas import principal_positions
 from ..spectrum.spectrum import Spectrum
 from ..trust.epsilon_scan import EpsilonScan, drawn_rows
-from ..trust.error_bars import groups_of
+from ..trust.error_bars import Group, groups_of
 
 #: Largest numbers of data columns, of eigenfunctions, and of eigenfunctions that follow ε; with
 #: more, the page would become too large a file.
@@ -168,10 +168,20 @@ def modes(spectrum: Spectrum, flags: Mapping[int, Sequence[str]]) -> list[dict[s
             "errorText": style.show_error(group.standard_error),
             "group": list(group.members),
             "doubt": list(flags.get(i, ())),
+            "functionError": function_error(spectrum, group),
         }
         for group in groups_of(spectrum)
         for i in group.members
     ]
+
+
+def function_error(spectrum: Spectrum, group: Group) -> float:
+    """Return the error of a group's eigenfunction, or of the span of several; NaN if unknown."""
+    if not spectrum.operator.is_symmetric:
+        return np.nan
+    if group.is_several:
+        return spectrum.group_function_error(group.members)
+    return float(spectrum.eigenfunction_errors[group.members[0]])
 
 
 def style_of(spectrum: Spectrum) -> Style:

@@ -258,6 +258,46 @@ class Spectrum:
         return np.asarray(held.sum(axis=0) / len(self.eigenfunctions))
 
     @cached_property
+    def mixing(self) -> tuple[FloatArray, ...]:
+        """How much of its neighbours each mode contains by error: mean products, an array each."""
+        from ..trust.eigenfunction_errors import mixing
+
+        return mixing(self)
+
+    @cached_property
+    def eigenfunction_errors(self) -> FloatArray:
+        """Error of each eigenfunction, (n,): root mean square over the points, from 0 to √2.
+
+        From the sample, and from points too sparse to resolve the mode. NaN where a neighbouring
+        eigenvalue is closer than four standard errors: the two modes may then be mixed at will, and
+        only their span has an error that makes sense (`group_function_error`).
+        """
+        from ..trust.eigenfunction_errors import function_errors
+
+        return function_errors(self)
+
+    def group_function_error(self, members: ArrayLike) -> float:
+        """Return the error of the span of some eigenfunctions: root mean square over the points.
+
+        Parameters
+        ----------
+        members : array of int
+            Their numbers, counted from 0: a group of near eigenvalues, such as one of `groups`.
+        """
+        from ..trust.eigenfunction_errors import group_function_error
+
+        return group_function_error(self, members)
+
+    def pointwise_errors(self, j: int) -> FloatArray:
+        """Return the standard deviation of eigenfunction j at each point, (N,).
+
+        It is NaN where `eigenfunction_errors` is. Errors of neighbouring points go together.
+        """
+        from ..trust.eigenfunction_errors import pointwise_errors
+
+        return pointwise_errors(self, j)
+
+    @cached_property
     def weak_links(self) -> BoolArray:
         """Points that hold half of the energy of a mode of small extent, (N,).
 

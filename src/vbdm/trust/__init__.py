@@ -1,7 +1,8 @@
 """Trust: how sure a result is.
 
-It knows a `Spectrum` and gives error bars, a scan over ε, findings (each with a light, words and,
-where it is serious, a warning) and an independent verification.
+It knows a `Spectrum` and gives error bars, errors of eigenfunctions (`eigenfunction_errors`), a
+scan over ε, findings (each with a light, words and, where it is serious, a warning) and an
+independent verification.
 
 ===================  ===============================================================================
 `error_bars`         sampling errors from the influence of each point, also of groups of

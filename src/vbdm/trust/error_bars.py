@@ -114,33 +114,47 @@ def influences(spectrum: Spectrum) -> FloatArray:
 
 def some_influences(spectrum: Spectrum, columns: slice, u: FloatArray) -> FloatArray:
     """Return the influences on some λ, (M, m), from their eigenvectors u."""
-    op, theta, m = spectrum.operator, spectrum.solve.pencil_eigenvalues[columns], u.shape[1]
+    theta, of_u = spectrum.solve.pencil_eigenvalues[columns], spectrum.operator.weights @ u
+    result = pair_influences(spectrum, (u, of_u), (u, of_u), theta)
+    result /= response(spectrum, u, columns) * spectrum.correction[columns]
+    return result
+
+
+#: Vectors u by columns, and K u.
+WithProduct = tuple[FloatArray, FloatArray]
+
+
+def pair_influences(
+    spectrum: Spectrum, first: WithProduct, second: WithProduct, theta: FloatArray
+) -> FloatArray:
+    """Return the influence of each point on T(u, v), (M, m), for the columns u and v of two arrays.
+
+    Implements I = p - a S p for p_i = Σ_j K_ij [(u_i - u_j)(v_i - v_j) - θ (g_i u_i v_i + g_j u_j
+    v_j)]. A single column u stands beside every column v.
+    """
+    (u, of_u), (v, of_v), op = first, second, spectrum.operator
     time, alpha = spectrum.local_times, op.alpha - (op.beta or 0.0) * (op.dim / 2 + 1)
     sums, counts = op.kernel.row_sums, op.order.counts
     share = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0)
-    # u and u² (1 - θ g) side by side: both products are made at once, and K is read once.
-    both, own = np.empty((len(u), 2 * m)), np.empty(u.shape)
+    held = np.empty(v.shape)
 
     def prepare(rows: slice) -> None:
-        both[rows, :m] = u[rows]
-        both[rows, m:] = u[rows] ** 2 * (1 - theta * time[rows, None])
+        held[rows] = u[rows] * v[rows] * (1 - theta * time[rows, None])
 
     def pairs(rows: slice) -> None:
-        held, of_vectors, of_squares = both[rows, m:], product[rows, :m], product[rows, m:]
-        own[rows] = op.degrees[rows, None] * held - 2 * u[rows] * of_vectors + of_squares
-        product[rows, :m] = own[rows] * share[rows, None]
+        own[rows] += op.degrees[rows, None] * held[rows]
+        own[rows] -= u[rows] * of_v[rows] + v[rows] * of_u[rows]
+        held[rows] = own[rows] * share[rows, None]
 
     def respond(rows: slice) -> None:
         often = 1.0 if counts is None else counts[rows, None]
         own[rows] -= alpha * often * spread[rows]
-        own[rows] /= scale
 
-    blocks = list(slices(len(u), size=8192))
+    blocks = list(slices(len(v), size=8192))
     for_each(prepare, blocks)
-    product = op.weights @ both
+    own = np.asarray(op.weights @ held)
     for_each(pairs, blocks)
-    spread = op.kernel.weights @ product[:, :m]
-    scale = response(spectrum, u, columns) * spectrum.correction[columns]
+    spread = op.kernel.weights @ held
     for_each(respond, blocks)
     return own
 

@@ -97,6 +97,7 @@ def describe_estimate(spectrum: Spectrum) -> dict[str, Any]:
         "metric": op.graph.metric if points is not None else "precomputed",
         "eigenvalues": eigenvalue_rows(spectrum),
         "groups": groups_of(spectrum),
+        "eigenfunction_errors": spectrum.eigenfunction_errors,
         "n_components": spectrum.n_components,
         "n_unresolved": int(spectrum.unresolved.sum()),
         "left_out": spectrum.left_out,

@@ -37,6 +37,12 @@ function groupWords(m) {
   return ` Numbers ${first} ${last - first > 1 ? "to" : "and"} ${last} are probably one multiple eigenvalue, split by sampling: their mean is ${meanWords(m)}; any rotation within the group is as good.`;
 }
 
+function functionWords(m) {
+  if (!m.value || m.functionError === null) return "";
+  const [whose, size] = isSeveral(m) ? ["The error of their eigenfunctions, as a space,", "their"] : ["The error of the eigenfunction", "its"];
+  return ` ${whose} is about ${show(100 * m.functionError, 2)} % of ${size} size.`;
+}
+
 function drawTuning() {
   const t = DATA.tuning;
   byId("tuning").hidden = !t;

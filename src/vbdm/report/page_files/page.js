@@ -54,7 +54,7 @@ function cloudWords() {
   const zero = m.value === 0 ? (state.mode ? " It is the indicator of a connected piece." : " It is constant on each connected piece.") : "";
   const doubt = m.doubt.length ? ` In doubt: ${m.doubt.join(", ")}.` : "";
   const missing = FUNCTIONS[state.mode] === undefined ? " Only the first eigenfunctions are kept on this page." : "";
-  byId("chosen-words").textContent = `Number ${state.mode}: ${describe(m)}.${zero}${groupWords(m)}${doubt}${missing}`;
+  byId("chosen-words").textContent = `Number ${state.mode}: ${describe(m)}.${zero}${groupWords(m)}${functionWords(m)}${doubt}${missing}`;
   for (const [cloud, name] of [[left, "left"], [right, "right"]]) {
     const axes = cloud.axes.filter((x) => x !== null).map((_, a) => cloud.channel(a).label).join(", ");
     byId(name).setAttribute("aria-label", `${count(DATA.drawn)} points along ${axes}, coloured by ${how}`);

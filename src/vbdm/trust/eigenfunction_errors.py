@@ -1,0 +1,157 @@
+r"""How sure each eigenfunction is: how much of the other modes the sample mixes into it.
+
+**Sampling.** On a sample the pencil is not quite diagonal in the true eigenfunctions: between two
+of them, u and v, it has the entry
+:math:`T = ½ Σ_{il} K_{il} [(u_i-u_l)(v_i-v_l) - θ_j (g_i u_i v_i + g_l u_l v_l)]`. To first order
+mode j then contains the amount :math:`c_{jk} = -T_{jk} / (B_k (θ_k - θ_j))` of mode k, with
+:math:`B_k = Σ D g u_k^2`. Each point has an influence on T, as it has on an eigenvalue
+(`vbdm.trust.error_bars`), and the covariance of the amounts is
+
+.. math:: C^j_{kl} = \frac{Σ_i I_i^{jk} I_i^{jl}}{B_k B_l (θ_k - θ_j)(θ_l - θ_j)}.
+
+**Tail.** Unresolved points have the mass that the limiter gives them. If that of each changed by
+the mean mass m of a point, mode j would contain :math:`h_k = θ_j m H_{jk} / (B_k (θ_k - θ_j))` of
+mode k, :math:`H_{jk} = Σ u_j u_k` over the unresolved points. So :math:`h_k h_l` is added. With m
+and no other factor, errors were right on average on clouds with tails: Gaussian ones in one to
+three dimensions and exp(-|x|^1.5), 1000 and 4000 points.
+
+**The rest.** Faster modes that were not computed mix in as well. Modes at the same distance on the
+slower side stand in for them: their amounts count √2 times. This is a guess, but without it the
+last modes of a list would seem better than they are.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..base.arrays import BoolArray, FloatArray, frozen
+from ..base.checks import check_count
+from ..base.threads import one_blas_thread, slices
+from ..spectrum.spectrum import Spectrum
+from .error_bars import pair_influences, refuse_unsymmetric
+
+#: A mode is isolated if the gaps to its neighbours are at least this many of their own standard
+#: errors wide.
+ISOLATED = 4.0
+#: Modes at most this many places before or after a mode are mixed into it: further ones add
+#: little, and the cost stays in proportion to the number of modes.
+REACH = 20
+#: Two θ are the same if they differ by less than this share of the largest.
+SAME = 1e-12
+#: The distance of two functions of mean square 1 that have nothing in common.
+UNRELATED = float(np.sqrt(2))
+
+
+def mixing(spectrum: Spectrum) -> tuple[FloatArray, ...]:
+    """Return C of each mode (kept as `spectrum.mixing`).
+
+    The entry [k, l] of C is the mean product of the amounts of two modes in this one, counted from
+    the first of its `partners`. The amount of a mode in itself is 0, and so are those in a mode
+    whose eigenvalue is 0: it is known exactly. Takes two products of K with up to 41 columns per
+    mode, for ten modes about the time of the solve.
+    """
+    refuse_unsymmetric(spectrum)
+    theta, u = spectrum.solve.pencil_eigenvalues, spectrum.vectors
+    mass = spectrum.operator.degrees * spectrum.local_times
+    held = spectrum.operator.order.to_inside(spectrum.unresolved) > 0
+    with one_blas_thread():
+        size, products = mass @ u**2, np.asarray(spectrum.operator.weights @ u)
+        result = []
+        for j in range(len(theta)):
+            others = partners(spectrum, j)
+            scale = first_order(theta, j)[others] / size[others]
+            own, other = (u[:, [j]], products[:, [j]]), (u[:, others], products[:, others])
+            amounts = pair_influences(spectrum, own, other, theta[[j]]) * scale
+            tail = theta[j] * mass.mean() * (u[held, j] @ u[held, others]) * scale
+            known = spectrum.eigenvalues[j] == 0
+            result.append(frozen((not known) * (amounts.T @ amounts + np.outer(tail, tail))))
+    return tuple(result)
+
+
+def partners(spectrum: Spectrum, j: int) -> slice:
+    """Return the modes that are mixed into mode j; it is among them."""
+    return slice(max(j - REACH, 0), min(j + REACH + 1, len(spectrum.eigenvalues)))
+
+
+def first_order(theta: FloatArray, j: int) -> FloatArray:
+    """Return 1/(θ_k - θ_j), (n,): √2 times that for modes that also stand in for missing ones.
+
+    Where θ_k = θ_j up to rounding, with k = j or by chance, it is 0.
+    """
+    gap, number = theta - theta[j], np.arange(len(theta))
+    factor = np.where(2 * j - number >= len(theta), np.sqrt(2), 1.0)
+    apart = np.abs(gap) > SAME * theta.max()
+    return np.asarray(np.divide(factor, gap, out=np.zeros_like(gap), where=apart))
+
+
+def function_errors(spectrum: Spectrum) -> FloatArray:
+    """Return the error of each eigenfunction, (n,); NaN where it is not isolated."""
+    alone = [group_function_error(spectrum, [j]) for j in range(len(spectrum.eigenvalues))]
+    return frozen(np.where(isolated(spectrum), alone, np.nan))
+
+
+def isolated(spectrum: Spectrum) -> BoolArray:
+    """Tell which eigenvalues are far from their neighbours, or known to be 0, (n,).
+
+    The eigenvalue after the last one is known if the solver happened to find it; the last mode is
+    taken for isolated if not.
+    """
+    rates, theta = np.abs(spectrum.eigenvalues), spectrum.solve.pencil_eigenvalues
+    beyond = spectrum.solve.set_aside[spectrum.solve.set_aside > theta[-1]]
+    after = rates[-1] * (beyond.min() / theta[-1] if beyond.size and theta[-1] > 0 else np.inf)
+    gap = np.diff(np.append(rates, after))
+    # Two equal eigenvalues repel each other: the gap between them scatters like the difference of
+    # their errors, and seldom exceeds three times that. Of the next one only its place is known.
+    own, together = np.diag(spectrum.covariance), np.diag(spectrum.covariance, 1)
+    variance = np.append(own[:-1] + own[1:] - 2 * together, 2 * own[-1])
+    wide = gap >= ISOLATED * np.sqrt(np.maximum(variance, 0.0))  # not where the gap is not a number
+    return np.asarray((rates == 0) | (wide & np.append(True, wide[:-1])))
+
+
+def group_function_error(spectrum: Spectrum, members: ArrayLike) -> float:
+    """Return the error of the span of some eigenfunctions: mixing with all others, by L².
+
+    It is the root mean square, over points and members, of what the members contain of the other
+    modes, as far as it is not in the span itself.
+    """
+    group = np.unique(np.asarray(members, dtype=np.intp))
+    squares = [mean_square_outside(spectrum, j, group) for j in group.tolist()]
+    return float(np.sqrt(np.clip(np.mean(squares), 0.0, UNRELATED**2)))
+
+
+def mean_square_outside(spectrum: Spectrum, j: int, group: NDArray[np.intp]) -> float:
+    """Return the mean square of what mode j contains of modes outside the span of its group."""
+    near = partners(spectrum, j)
+    functions = spectrum.eigenfunctions[:, near]
+    with one_blas_thread():
+        overlap = spectrum.eigenfunctions[:, group].T @ functions / len(functions)
+        outside = functions.T @ functions / len(functions)
+        own = spectrum.eigenfunctions[:, group].T @ spectrum.eigenfunctions[:, group]
+    # Eigenfunctions are orthogonal with the mass as weight, not over the points, unless c1 = 1.
+    outside = outside - overlap.T @ np.linalg.solve(own / len(functions), overlap)
+    # Members are in the span, but rounding would leave something of the large amounts among them.
+    others = ~np.isin(np.arange(near.start, near.stop), group)
+    return float(others @ (spectrum.mixing[j] * outside) @ others)
+
+
+def pointwise_errors(spectrum: Spectrum, j: int) -> FloatArray:
+    """Return the standard deviation of eigenfunction j at each point, (N,), in the caller's order.
+
+    Its root mean square is the error of the mode, unless that was cut at √2. NaN everywhere if the
+    mode is not isolated.
+    """
+    functions = spectrum.eigenfunctions
+    number = check_count(j, "j", low=0, high=functions.shape[1] - 1)
+    if not isolated(spectrum)[number]:
+        return frozen(np.full(len(functions), np.nan))
+    with one_blas_thread():
+        near = partners(spectrum, number)
+        overlap = functions[:, number] @ functions[:, near] / len(functions)
+        variance = np.empty(len(functions))
+        for rows in slices(len(functions), size=8192):
+            # The mean square stays 1, so that nothing of the mode itself can be added.
+            own = functions[rows, number, None]
+            added = functions[rows, near] - own * overlap
+            variance[rows] = np.einsum("ij,ij->i", added @ spectrum.mixing[number], added)
+    return frozen(np.sqrt(np.maximum(variance, 0.0)))
