@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from ..base.errors import bad_input
 from ..base.shapes import Shape, as_shape
 from ..engines.choose import check_engine
 from .method import FORMS, METHODS, Limiter, Lists, Method
+from .series import Series
 
 #: c1 of the operators that have a name.
 OPERATORS = {"laplacian": 0.0, "generator": 1.0}
@@ -49,6 +50,8 @@ class Request:
         h, the kernel's shape.
     given : tuple of str
         Names of the arguments that the user gave.
+    series : Series
+        How the rows follow each other.
     """
 
     method: Method
@@ -57,9 +60,12 @@ class Request:
     form: str
     shape: Shape
     given: tuple[str, ...] = ()
+    series: Series = field(default_factory=Series)
 
 
-def read_arguments(method: str, arguments: Mapping[str, Any]) -> Request:
+def read_arguments(
+    method: str, arguments: Mapping[str, Any], series: Series | None = None
+) -> Request:
     """Check the user's arguments, refuse those that contradict each other, and settle the rules.
 
     `arguments` holds those of `estimate_operator` by name; whatever is "auto" or None is left to
@@ -90,6 +96,7 @@ def read_arguments(method: str, arguments: Mapping[str, Any]) -> Request:
         form=arguments["form"],
         shape=as_shape(arguments["shape"]),
         given=tuple(name for name, value in arguments.items() if was_given(name, value)),
+        series=series or Series(),
     )
 
 

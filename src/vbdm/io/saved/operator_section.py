@@ -124,6 +124,9 @@ def unpack_operator(source: Source) -> Operator:
     pilot = parts["pilot"]
     listed = pilot.n_density_neighbors <= pilot.n_neighbors <= graph.n_points
     require(listed, "pilot/n_neighbors", "is more than there are")
+    lengths = parts["settings"].series.lengths
+    whole = not lengths or sum(lengths) == graph.order.n_rows
+    require(whole, "settings/series/lengths", "are those of other rows")
     kernel = unpack_kernel(graph, unpack(BANDWIDTH, head["bandwidth"], "bandwidth", source), source)
     numbers = unpack(OPERATOR, head["operator"], "operator", source)
     factor = numbers.pop("factor")
