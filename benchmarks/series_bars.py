@@ -3,8 +3,8 @@
 Each row of the table is a process at equilibrium, simulated again and again: how λ1 and λ2 of the
 generator scatter over the series, which error one series predicts for itself, and which it would
 predict if its rows were independent. A series with modes that were left out (`left_out`) may have
-lost λ1: it is counted, and the spread is that of the others. The last lines have independent points, where error bars must
-be what they are without any look at the order of the rows.
+lost λ1: it is counted, and the spread is that of the others. The last lines have independent
+points, where error bars must be what they are without any look at the order of the rows.
 """
 
 from __future__ import annotations
@@ -92,7 +92,10 @@ def main() -> None:
     options.add_argument("--points", type=int, help="rows of each series, for a quick look")
     given = options.parse_args()
     seeds = range(given.first_seed, given.first_seed + given.series)
-    print("process                rows           seen  predicted  independent    ratio  counts as   left out")
+    print(
+        "process                rows           seen  predicted  independent    ratio  counts as  "
+        " left out"
+    )
     for name, (n, make) in PROCESSES.items():
         compare(name, given.points or n, make, seeds)
     print("\nIndependent points, one sample each")

@@ -5,9 +5,11 @@ rows are independent, its variance is :math:`Γ_0 = Σ_t I_t^2`. Steps of a proc
 
 .. math:: V = Σ_{|k| < K} Γ_k, \qquad Γ_k = Σ_t I_t I_{t+k},
 
-where t and t + k belong to the same series. Γ_k is noise at large k, so K is where
-:math:`Γ_{2m} + Γ_{2m+1}` is positive no more: the initial positive sequence (Geyer 1992, "Practical
-Markov chain Monte Carlo"). N rows count as :math:`N Γ_0 / V` independent points.
+where t and t + k belong to the same series. Γ_k is noise at large k, but in theory
+:math:`Γ_{2m} + Γ_{2m+1}` is positive and falls with m if the process is reversible: K is where it
+is positive no more, and until then it is not allowed to rise (the initial monotone sequence of
+Geyer 1992, "Practical Markov chain Monte Carlo"). N rows count as :math:`N Γ_0 / V` independent
+points.
 """
 
 from __future__ import annotations
@@ -29,8 +31,6 @@ from .randomness import autocorrelation_time, lagged_sums
 LONG, NOISE = 2.0, 40.0
 #: Length of the blocks of rows that show how eigenvalues move together, in autocorrelation times.
 BLOCK = 3
-#: The least share of the variance that the lags up to K hold in theory; below it all is guesswork.
-LEAST_SHARE = 0.1
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -139,39 +139,35 @@ def series_covariance(rows: FloatArray, lengths: Sequence[int]) -> tuple[FloatAr
     >>> times.round().tolist()
     [8.0]
     """
-    sizes = np.asarray(lengths)
     alone = np.einsum("ij,ij->j", rows, rows)
-    found = in_order(lambda j: variance_by_lags(rows[:, j], sizes), range(rows.shape[1]))
+    found = in_order(lambda j: variance_by_lags(rows[:, j], lengths), range(rows.shape[1]))
     variance = np.array(list(found))
     times = np.divide(variance, alone, out=np.ones_like(alone), where=alone > 0)
-    length = min(int(np.ceil(BLOCK * times.max())), int(sizes.max()))
-    together = block_sums(rows, sizes, length)
+    length = min(int(np.ceil(BLOCK * times.max())), max(lengths))
+    together = block_sums(rows, lengths, length)
     scale = np.sqrt(np.diag(together))
     deviation = np.sqrt(variance)
     factor = np.divide(deviation, scale, out=np.zeros_like(scale), where=scale > 0)
     return factor[:, None] * together * factor, times
 
 
-def variance_by_lags(values: FloatArray, sizes: FloatArray) -> float:
+def variance_by_lags(values: FloatArray, lengths: Sequence[int]) -> float:
     r"""Return the variance V of the sum of one column, at least Γ_0.
 
     Notes
     -----
-    Implements :math:`V = (2 Σ_{k<K} Γ_k - Γ_0) / (1 - Σ_{|k|<K} N_k/N^2)`, N_k the number of pairs
-    of rows at the distance k. The sum of all rows is 0 by construction, as if the mean had been
-    taken away, and takes V N_k/N² from each Γ_k.
+    Implements :math:`V = 2 Σ_m P_m - Γ_0` with :math:`P_m = Γ_{2m} + Γ_{2m+1}` up to the first one
+    that is not positive, each at most as large as those before it.
     """
-    sums = lagged_sums(values, sizes.tolist())
+    sums = lagged_sums(values, lengths)
     pairs = sums[0::2].copy()
     pairs[: len(sums) // 2] += sums[1::2]
-    cut = min(2 * (int(np.argmax(pairs <= 0)) or len(pairs)), len(sums))
-    within = np.minimum(sizes, cut).astype(np.float64)
-    n_pairs = (within * (2 * sizes - within + 1) - sizes).sum()
-    known = max(1 - n_pairs / len(values) ** 2, LEAST_SHARE)
-    return float(max((2 * sums[:cut].sum() - sums[0]) / known, sums[0]))
+    cut = int(np.argmax(pairs <= 0)) or len(pairs)
+    falling = np.minimum.accumulate(pairs[:cut])
+    return float(max(2 * falling.sum() - sums[0], sums[0]))
 
 
-def block_sums(rows: FloatArray, sizes: FloatArray, length: int) -> FloatArray:
+def block_sums(rows: FloatArray, lengths: Sequence[int], length: int) -> FloatArray:
     """Return the mean square, (n, n), of sums over blocks of rows, inside each series.
 
     Blocks overlap, and reach beyond both ends of a series: so all rows count alike, and this is
@@ -179,7 +175,7 @@ def block_sums(rows: FloatArray, sizes: FloatArray, length: int) -> FloatArray:
     """
     result = np.zeros((rows.shape[1], rows.shape[1]))
     with one_blas_thread():
-        for part in np.split(rows, np.cumsum(sizes)[:-1]):
+        for part in np.split(rows, np.cumsum(lengths)[:-1]):
             running = np.zeros((len(part) + 2 * length, rows.shape[1]))
             np.cumsum(part, axis=0, out=running[length:-length])
             running[-length:] = running[-length - 1]
