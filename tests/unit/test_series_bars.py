@@ -150,6 +150,8 @@ def test_bars_of_a_series_are_its_spread():
         found = influences(spectrum)[:, 1:3].mean(axis=1)
         alone.append(np.sqrt(found @ found))
         assert (spectrum.effective_points[1:3] < 0.5 * 1000).all()
+        variance = np.diag(spectrum.covariance) * spectrum.effective_points / 1000
+        np.testing.assert_allclose(variance[1:], (influences(spectrum)[:, 1:] ** 2).sum(axis=0))
     seen = np.std(values, ddof=1)
     assert 0.65 < np.mean(bars) / seen < 1.5
     assert np.mean(alone) / seen < 0.6

@@ -173,7 +173,7 @@ class Spectrum:
 
         return sampling_of(self)
 
-    @property
+    @cached_property
     def covariance(self) -> FloatArray:
         """Sampling covariance of the eigenvalues, (n, n)."""
         return self.sampling.covariance

@@ -43,38 +43,39 @@ class Sampling:
         Sampling covariance of the eigenvalues.
     effective_points : (n,) array
         Number of independent points that would know each eigenvalue as well as the N rows do.
-    memory : float
-        Over how many rows the first modes are alike (`vbdm.trust.randomness`); 1 if they are not.
-    in_series : bool
-        Whether the rows are taken as steps in time.
     """
 
     covariance: FloatArray
     effective_points: FloatArray
-    memory: float
-    in_series: bool
 
 
 def sampling(spectrum: Spectrum, influence: FloatArray) -> Sampling:
-    """Return how the eigenvalues scatter, from the influences, (M, n) in the order inside.
-
-    Rows are steps in time if the user says so, or else if they look like it.
-    """
-    said, n_rows = spectrum.settings.series, len(spectrum.eigenfunctions)
-    memory = row_memory(spectrum)
-    in_series = looks_like_series(spectrum, memory) if said.known is None else said.known
-    times = np.ones(influence.shape[1])
-    if in_series:
-        rows, lengths = by_rows(influence, spectrum.operator.order), said.lengths or (n_rows,)
-        covariance, times = series_covariance(rows, lengths)
+    """Return how the eigenvalues scatter, from the influences, (M, n) in the order inside."""
+    n_rows, times = len(spectrum.eigenfunctions), np.ones(influence.shape[1])
+    if in_series(spectrum):
+        rows = by_rows(influence, spectrum.operator.order)
+        covariance, times = series_covariance(rows, spectrum.settings.series.lengths or (n_rows,))
         times[spectrum.eigenvalues == 0] = 1.0  # known exactly: influences are rounding errors
     else:
         with one_blas_thread():
             covariance = influence.T @ influence
-    return Sampling(
-        covariance=frozen(covariance), effective_points=frozen(n_rows / times), memory=memory,
-        in_series=in_series,
-    )  # fmt: skip
+    return Sampling(covariance=frozen(covariance), effective_points=frozen(n_rows / times))
+
+
+def in_series(spectrum: Spectrum) -> bool:
+    """Tell whether the rows are steps in time: if the user says so, or else if they look like it.
+
+    They do if the first modes are alike over more rows than chance allows. Rows that are alike
+    because they are copies are one point, and count as one anyway: copies are not looked at.
+    """
+    known, copies = spectrum.settings.series.known, spectrum.operator.order.copies
+    if known is not None:
+        return known
+    alike = row_memory(spectrum) > by_chance(len(spectrum.eigenfunctions))
+    if copies is None or not alike:
+        return alike
+    distinct = first_modes(spectrum)[np.sort(copies.first)].T
+    return max(map(autocorrelation_time, distinct)) > by_chance(len(copies.first))
 
 
 def row_memory(spectrum: Spectrum) -> float:
@@ -88,19 +89,6 @@ def first_modes(spectrum: Spectrum) -> FloatArray:
     """Return the first eigenfunctions that vary, by columns, in the order of the rows."""
     first = nonzero_modes(spectrum.eigenvalues)[:FIRST]
     return np.real(spectrum.eigenfunctions[:, first])
-
-
-def looks_like_series(spectrum: Spectrum, memory: float) -> bool:
-    """Tell whether the first modes are alike over more rows than chance allows.
-
-    Rows that are alike because they are copies are one point, and count as one anyway: they are
-    looked at without the copies.
-    """
-    copies = spectrum.operator.order.copies
-    if copies is None or memory <= by_chance(len(spectrum.eigenfunctions)):
-        return memory > by_chance(len(spectrum.eigenfunctions))
-    distinct = first_modes(spectrum)[np.sort(copies.first)].T
-    return max(map(autocorrelation_time, distinct)) > by_chance(len(copies.first))
 
 
 def by_chance(n_rows: int) -> float:

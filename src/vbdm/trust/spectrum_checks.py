@@ -12,7 +12,7 @@ from ..spectrum.spectrum import Spectrum
 from .error_bars import groups_of
 from .findings import FIRST, Finding, Light, eigenvalues, nonzero_modes
 from .randomness import time_neighbors
-from .series import by_chance
+from .series import by_chance, in_series, row_memory
 
 #: Share of a mode's weight on unresolved points above which the mode is doubtful.
 HEAVY = 0.3
@@ -160,16 +160,16 @@ def independence(spectrum: Spectrum) -> Finding | None:
     """
     if not spectrum.operator.is_symmetric:
         return None
-    name, n, found = "Independence", len(spectrum.eigenfunctions), spectrum.sampling
-    time, limit, known = found.memory, by_chance(n), spectrum.settings.series.known
-    if not found.in_series and time <= limit:
+    name, n, known = "Independence", len(spectrum.eigenfunctions), spectrum.settings.series.known
+    time, limit, as_series = row_memory(spectrum), by_chance(n), in_series(spectrum)
+    if not as_series and time <= limit:
         words = "Consecutive rows are not alike: nothing speaks against independent points."
         return Finding(name, "green", words, time, limit)
     alike = f"alike over about {rounded(time)} rows"
-    if not found.in_series and known is None:
+    if not as_series and known is None:
         words = f"Rows are {alike} because they are equal. Equal rows count as one point."
         return Finding(name, "amber", words, time, limit)
-    if not found.in_series:
+    if not as_series:
         words = (
             f"Consecutive rows are {alike}. If they are steps of a time series, error bars are too "
             f"small by a factor of up to about {rounded(np.sqrt(time))}: leave `series` at its "
@@ -177,7 +177,7 @@ def independence(spectrum: Spectrum) -> Finding | None:
         )
         return Finding(name, "amber", words, time, limit)
     first = nonzero_modes(spectrum.eigenvalues)[:FIRST]
-    alone = max(round(float(found.effective_points[first].min(initial=n))), 1)
+    alone = max(round(float(spectrum.effective_points[first].min(initial=n))), 1)
     words = (
         f"The rows are a time series, {alike}: counts as about "
         f"{counted(alone, 'independent point')}. Error bars take this into account."
