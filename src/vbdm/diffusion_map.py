@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from numbers import Integral, Real
 from os import PathLike
 from typing import Any, ClassVar, Self
@@ -31,9 +32,12 @@ from .graph.neighbor_graph import NeighborGraph
 from .graph.search.auto import ENGINES
 from .settings.arguments import OPERATORS, PRECISIONS
 from .settings.method import METHODS
+from .settings.series import read_series
 from .spectrum.solvers.auto import SOLVERS
 from .spectrum.spectrum import Spectrum
 
+#: What a model is fitted to.
+Cloud = ArrayLike | Sequence[ArrayLike] | NeighborGraph
 #: The word that leaves a number to the method.
 AUTO = StrOptions({"auto"})
 POSITIVE = Interval(Real, 0, None, closed="neither")
@@ -42,7 +46,7 @@ AT_LEAST_TWO = Interval(Integral, 2, None, closed="left")
 #: Parameters that mean the same in `vbdm.estimate_operator`.
 PASSED_ON = (
     "beta", "dim", "epsilon", "n_neighbors", "n_density_neighbors", "effort", "metric", "period",
-    "search", "engine", "precision",
+    "search", "engine", "precision", "series",
 )  # fmt: skip
 #: Types of parameters that a saved model keeps; objects such as a solver have done their work.
 KEPT = (str, int, float, list, tuple, np.generic, np.ndarray)
@@ -84,6 +88,9 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         default numba from 20,000 points on, if it is installed.
     precision : {"auto", "single", "double"}
         How kernel values are stored; they are computed and summed up in double precision.
+    series : bool or "auto"
+        Whether the rows are steps in time, so that error bars are those of time series. By default
+        they are if `fit` is given several series, or if consecutive rows are alike.
     solver : {"auto", "dense", "shift-invert", "lanczos", "multilevel"} or EigenSolver
         The solver that finds the eigenvalues (see `vbdm.solvers`).
     components : {"each", "largest", "error"}
@@ -180,6 +187,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         "search": [None, StrOptions(set(ENGINES)), HasMethods("index")],
         "engine": [StrOptions(set(NAMES))],
         "precision": [StrOptions(set(PRECISIONS))],
+        "series": [AUTO, "boolean"],
         "solver": [StrOptions(set(SOLVERS)), HasMethods(["prepare", "solve"])],
         "components": [StrOptions({"each", "largest", "error"})],
         "diffusion_time": [None, Interval(Real, 0, None, closed="left")],
@@ -205,6 +213,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         search: Any = None,
         engine: str = "auto",
         precision: str = "auto",
+        series: bool | str = "auto",
         solver: Any = "auto",
         components: str = "each",
         diffusion_time: float | None = None,
@@ -226,6 +235,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.search = search
         self.engine = engine
         self.precision = precision
+        self.series = series
         self.solver = solver
         self.components = components
         self.diffusion_time = diffusion_time
@@ -234,20 +244,26 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: ArrayLike | NeighborGraph, y: None = None) -> Self:
+    def fit(self, X: Cloud, y: None = None, lengths: Sequence[int] | None = None) -> Self:
         """Learn the operator and its modes.
 
         Parameters
         ----------
         X : (N, n) array or frame, (N, N) distances if metric="precomputed", or NeighborGraph
-            The points, or their neighbours (to search once and fit many times).
+            The points, or their neighbours (to search once and fit many times). A list of arrays
+            with the same n columns are points of several time series.
         y : ignored
             Present because scikit-learn passes it.
+        lengths : sequence of int, optional
+            Numbers of rows of several time series that follow each other in `X`.
         """
+        X, rows = read_series(X, lengths, self.series)
         cloud = self._check_cloud(X)
         settings = {name: getattr(self, name) for name in PASSED_ON}
         with showing(self.verbose):
-            operator = estimate_operator(cloud, self.operator, self.method, **settings)
+            operator = estimate_operator(
+                cloud, self.operator, self.method, lengths=rows.lengths or None, **settings
+            )
             spectrum = operator.spectrum(
                 self.n_components + 1, components=self.components, solver=self.solver, tol=self.tol
             )
@@ -281,9 +297,11 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             complain(far, strict=self.outside == "error")
         return self._coordinates(values)
 
-    def fit_transform(self, X: ArrayLike | NeighborGraph, y: None = None) -> FloatArray:
+    def fit_transform(
+        self, X: Cloud, y: None = None, lengths: Sequence[int] | None = None
+    ) -> FloatArray:
         """Fit, and return `embedding_`: what `transform` gives at the training points."""
-        self.fit(X)
+        self.fit(X, lengths=lengths)
         return self.embedding_
 
     def density(self, X: ArrayLike) -> FloatArray:

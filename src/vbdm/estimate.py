@@ -50,13 +50,14 @@ from .operator.theory import exponents_for
 from .settings.arguments import Request, read_arguments
 from .settings.method import METHODS, Limiter, Lists
 from .settings.record import Settings
+from .settings.series import read_series
 from .spectrum.spectrum import Spectrum
 from .trust.diagnose import warn_of
 from .trust.epsilon_scan import FACTORS, EpsilonScan, scan_modes, why_no_scan
 
 
 def estimate_operator(
-    X: ArrayLike | NeighborGraph,
+    X: ArrayLike | Sequence[ArrayLike] | NeighborGraph,
     operator: str | float | None = None,
     method: str = "resolved",
     *,
@@ -80,13 +81,16 @@ def estimate_operator(
     period: Any = None,
     engine: str = "auto",
     precision: str = "auto",
+    lengths: Sequence[int] | None = None,
+    series: bool | str = "auto",
 ) -> Operator:
     r"""Estimate the operator L f = Δf + c1 ∇f·∇q/q from points sampled with density q.
 
     Parameters
     ----------
     X : (N, n) array, NeighborGraph, or (N, N) distances with ``metric="precomputed"``
-        The points, or their neighbours (to search once and estimate many times).
+        The points, or their neighbours (to search once and estimate many times). A list of arrays
+        with the same n columns are points of several time series.
     operator : {"laplacian", "generator"} or float, optional
         c1: 0 for the Laplacian, the default, which does not depend on q; 1 for the generator of the
         gradient flow whose invariant density is q; or any real number.
@@ -156,6 +160,12 @@ def estimate_operator(
         How kernel values are stored where the pairs are those within reach; single by default,
         which moves eigenvalues by less than 1e-8 of their size. They are computed and summed up in
         double precision. Values on lists are always stored in double precision.
+    lengths : sequence of int, optional
+        Numbers of rows of several time series that follow each other in X.
+    series : bool or "auto"
+        Whether the rows are steps in time, so that error bars are those of time series
+        (`vbdm.trust.series`). By default they are if there are several series, or if consecutive
+        rows are alike.
 
     Returns
     -------
@@ -177,14 +187,16 @@ def estimate_operator(
     >>> op.spectrum(5).eigenvalues.round(0).tolist()
     [0.0, -2.0, -2.0, -2.0, -6.0]
     """
+    X, rows = read_series(X, lengths, series)
     request = read_arguments(method, {
         "operator": operator, "beta": beta, "dim": dim, "epsilon": epsilon, "alpha": alpha,
         "bandwidth": bandwidth, "potential": potential, "form": form, "shape": shape,
         "leave_one_out": leave_one_out, "truncation": truncation, "limiter": limiter,
         "finite_sample": finite_sample, "effort": effort, "n_neighbors": n_neighbors,
         "n_density_neighbors": n_density_neighbors, "search": search, "metric": metric,
-        "period": period, "engine": engine, "precision": precision,
-    })  # fmt: skip
+        "period": period, "engine": engine, "precision": precision, "lengths": lengths,
+        "series": series,
+    }, rows)  # fmt: skip
     first = partial(first_graph, X, request, n_neighbors, search, metric, period, engine)
     given = isinstance(X, NeighborGraph)
     return walk(request, first, n_density_neighbors, keep_lists=given, precision=precision)
@@ -251,6 +263,7 @@ def walk(
         search=graph.point_set.search, search_reason=graph.point_set.search_reason,
         engine=graph.point_set.engine.credit, engine_reason=graph.point_set.engine_reason,
         precision=kernel.precision, given=request.given, versions=VERSIONS,
+        series=request.series,
     )  # fmt: skip
     result = normalise(
         kernel, pilot=pilot, dimension=dimension, tuning=tuning, settings=settings, potential=U

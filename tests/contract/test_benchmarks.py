@@ -23,6 +23,13 @@ def test_accuracy_table():
     assert "paper" in text
 
 
+def test_bars_of_series():
+    text = output_of("series_bars.py", "--series", "2", "--points", "300", "--first-seed", "4000")
+    assert "predicted" in text
+    assert sum("λ" in line for line in text.splitlines()) == 8
+    assert text.count("largest change 0.0e+00") == 4
+
+
 @pytest.mark.parametrize("script", ["timing.py"])
 def test_timing(script):
     assert "ratio" in output_of(script, "--points", "2000", "--neighbors", "16")

@@ -68,6 +68,8 @@ def test_a_file_of_version_2_says_what_was_decided():
         "engine": "scipy",
         "engine_reason": "",
         "precision": "double",
+        "series": None,
+        "lengths": [],
     }
     assert spectrum.solver == "Dense"
     assert spectrum.operator.dimension.credit.references[0].key == "LevinaBickel2004"

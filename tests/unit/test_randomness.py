@@ -8,7 +8,7 @@ from tests.support.findings import found_in, light_of
 import vbdm
 from vbdm.graph.neighbor_graph import ReleasedLists
 from vbdm.trust.randomness import autocorrelation_time, regularity
-from vbdm.trust.spectrum_checks import LONG, NOISE
+from vbdm.trust.series import LONG, NOISE
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 

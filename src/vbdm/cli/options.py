@@ -118,6 +118,16 @@ def parse_period(_: click.Context, __: click.Parameter, value: str | None) -> An
     return periods[0] if len(periods) == 1 else periods
 
 
+def parse_lengths(_: click.Context, __: click.Parameter, value: str | None) -> Any:
+    """Return the numbers of rows of several series."""
+    try:
+        return None if value is None else [int(part) for part in value.split(",")]
+    except ValueError:
+        raise click.BadParameter(
+            f"{value!r} is no list of whole numbers. Write 5000,3000 for two series."
+        ) from None
+
+
 def number_of(text: str) -> float:
     """Return the number that a text stands for, such as "2pi" or "6.28"."""
     if text.endswith("pi"):
@@ -166,6 +176,8 @@ PREPARING = (
     Setting(["--every"], BEFORE, type=int, default=1, help="Keep every n-th row."),
     Setting(["--subsample"], BEFORE, type=int, help="Draw n points at random."),
     Setting(["--seed"], BEFORE, type=int, default=0, help="Seed of that draw. [0]"),
+    Setting(["--lengths"], BEFORE, callback=parse_lengths, metavar="NUMBERS",
+            help="Rows of several time series that follow each other: 5000,3000."),
     DROP_MISSING,
 )  # fmt: skip
 
@@ -196,6 +208,8 @@ ESTIMATING = (
             help="Who computes. [numba from 20,000 points on, if it is installed]"),
     Setting(["--precision"], HOW, type=click.Choice(["auto", "single", "double"]),
             help="How kernel values are stored. [single]"),
+    Setting(["--series/--no-series"], HOW, default=None,
+            help="Whether the rows are steps in time. [where consecutive ones are alike]"),
 )  # fmt: skip
 
 #: Parameters of `Operator.spectrum`.

@@ -144,6 +144,7 @@ def estimate(work: Work, cloud: Cloud, options: Mapping[str, Any]) -> Operator:
     # Periods come from the prepared points: those found in the file are among them, and each is
     # repeated for every delay.
     given["period"] = cloud.period
+    given["lengths"] = cloud.lengths or None
     with work.ledger.stage("neighbours", "pairs", "kernel"):
         return estimate_operator(cloud.points, **given)
 

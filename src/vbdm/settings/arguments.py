@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from ..base.errors import bad_input
 from ..base.shapes import Shape, as_shape
 from ..engines.choose import check_engine
 from .method import FORMS, METHODS, Limiter, Lists, Method
+from .series import Series
 
 #: c1 of the operators that have a name.
 OPERATORS = {"laplacian": 0.0, "generator": 1.0}
@@ -52,6 +53,8 @@ class Request:
         Names of the arguments that the user gave.
     potential : array or callable, or None
         U, if it weights the pairs; None without one, and where it is the bandwidth.
+    series : Series
+        How the rows follow each other.
     """
 
     method: Method
@@ -61,9 +64,12 @@ class Request:
     shape: Shape
     given: tuple[str, ...] = ()
     potential: PerPoint | None = None
+    series: Series = field(default_factory=Series)
 
 
-def read_arguments(method: str, arguments: Mapping[str, Any]) -> Request:
+def read_arguments(
+    method: str, arguments: Mapping[str, Any], series: Series | None = None
+) -> Request:
     """Check the user's arguments, refuse those that contradict each other, and settle the rules.
 
     `arguments` holds those of `estimate_operator` by name; whatever is "auto" or None is left to
@@ -95,6 +101,7 @@ def read_arguments(method: str, arguments: Mapping[str, Any]) -> Request:
         shape=as_shape(arguments["shape"]),
         given=tuple(name for name, value in arguments.items() if was_given(name, value)),
         potential=None if chosen.potential_in_bandwidth else arguments["potential"],
+        series=series or Series(),
     )
 
 

@@ -12,6 +12,7 @@ from ..base.credit import Credit
 from ..base.shapes import Gaussian, Shape
 from ..engines.scipy_engine import ScipyEngine
 from .method import Method
+from .series import Series
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,8 @@ class Settings:
         Why this engine was chosen.
     precision : str
         How the kernel's values were stored: "single" or "double".
+    series : Series
+        How the caller's rows follow each other, as far as the user said it.
     given : tuple of str
         Names of the arguments that the user gave.
     versions : mapping
@@ -84,6 +87,7 @@ class Settings:
     engine: Credit = ScipyEngine.credit
     engine_reason: str = ""
     precision: str = "double"
+    series: Series = field(default_factory=Series)
     given: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
 
@@ -119,6 +123,8 @@ class Settings:
             "engine": self.engine.name,
             "engine_reason": self.engine_reason,
             "precision": self.precision,
+            "series": self.series.known,
+            "lengths": list(self.series.lengths),
             "versions": dict(self.versions),
         }
 

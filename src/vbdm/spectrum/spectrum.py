@@ -72,6 +72,7 @@ class SolveLog:
 if TYPE_CHECKING:
     from ..extension.extension import Extension
     from ..trust.intervals import ErrorParts
+    from ..trust.series import Sampling
     from ..trust.verification import Verification
 
 #: Numbers of eigenvalues that belong together, one array for each group.
@@ -166,11 +167,21 @@ class Spectrum:
         return steps if self.limit is None else self.limit.time(1 / steps)
 
     @cached_property
+    def sampling(self) -> Sampling:
+        """How the eigenvalues scatter with the sample; rows may be steps of a time series."""
+        from ..trust.error_bars import sampling_of
+
+        return sampling_of(self)
+
+    @cached_property
     def covariance(self) -> FloatArray:
         """Sampling covariance of the eigenvalues, (n, n)."""
-        from ..trust.error_bars import covariance
+        return self.sampling.covariance
 
-        return frozen(covariance(self))
+    @property
+    def effective_points(self) -> FloatArray:
+        """How many independent points know each eigenvalue as well, (n,); N but for time series."""
+        return self.sampling.effective_points
 
     @cached_property
     def groups(self) -> Groups:
@@ -183,9 +194,9 @@ class Spectrum:
     def standard_errors(self) -> FloatArray:
         """Sampling error of each eigenvalue, (n,); where several coincide, of their group's mean.
 
-        The standard deviation over samples of as many independent points, and nothing else: what is
-        systematic is in `total_errors`. Single members of a group scatter more than their mean
-        (`groups`).
+        The standard deviation over samples of as many independent points, or over time series as
+        long as this one, and nothing else: what is systematic is in `total_errors`. Single members
+        of a group scatter more than their mean (`groups`).
         """
         from ..trust.error_bars import sampling_errors
 

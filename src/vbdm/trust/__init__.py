@@ -7,6 +7,7 @@ independent verification.
 ===================  ===============================================================================
 `error_bars`         sampling errors from the influence of each point, also of groups of
                      eigenvalues that cannot be told apart, and the bias in ε
+`series`             the same of time series, whose rows are not independent
 `epsilon_scan`       eigenpairs at several ε, each mode followed: one scan for all its readers
 `second_opinion`     two other ways to choose ε, read off eigenvalues at several ε
 `findings`           what a check found: light, limit, words, warning

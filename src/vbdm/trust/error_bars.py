@@ -11,7 +11,7 @@ weights there: through :math:`q_S^{-α}` and through :math:`ρ = q^β`. To leadi
 where S spreads a value over the neighbours as the density estimate does. Where p is smooth on the
 scale of the kernel this is :math:`(c_1/2) p_i`: at c1 = 0 the two nearly cancel, and
 what remains is the noise of the kernel itself. The variance of θ is :math:`Σ I_i^2 / B^2`,
-:math:`B = Σ D g u^2`.
+:math:`B = Σ D g u^2`, where rows are independent; `trust.series` has that of time series.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from ..kernel.again import halved
 from ..operator.operator import Operator
 from ..spectrum.finite_sample import share_at
 from ..spectrum.spectrum import Groups, Spectrum
+from .series import Sampling, sampling
 
 
 @dataclass(frozen=True)
@@ -178,12 +179,10 @@ def response(spectrum: Spectrum, u: FloatArray, columns: slice) -> FloatArray:
     return np.array(list(in_order(work, range(u.shape[1]))))
 
 
-def covariance(spectrum: Spectrum) -> FloatArray:
-    """Return the sampling covariance of the eigenvalues, (n, n) (kept as `spectrum.covariance`)."""
+def sampling_of(spectrum: Spectrum) -> Sampling:
+    """Return how the eigenvalues scatter with the sample (kept as `spectrum.sampling`)."""
     refuse_unsymmetric(spectrum)
-    influence = influences(spectrum)
-    with one_blas_thread():
-        return np.asarray(influence.T @ influence)
+    return sampling(spectrum, influences(spectrum))
 
 
 def sampling_errors(spectrum: Spectrum) -> FloatArray:

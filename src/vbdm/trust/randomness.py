@@ -1,18 +1,21 @@
 """How the points were sampled: independent or not, at random or on a grid.
 
-Error bars and the finite-sample corrections are those of independent random points. Steps of a
-time series are not independent, and the points of a grid are not random; both can be seen in the
-points themselves.
+Finite-sample corrections are those of independent random points. Steps of a time series are not
+independent, and the points of a grid are not random; both can be seen in the points themselves.
+(Error bars of time series are in `trust.series`.)
 """
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import ArrayLike
-from scipy.fft import irfft, next_fast_len, rfft
+from collections.abc import Sequence
 
-from ..base.arrays import FloatArray
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.fft import irfft, rfft
+
+from ..base.arrays import FloatArray, IntArray
 from ..graph.neighbor_graph import NeighborGraph, ReleasedLists
+from ..operator.operator import Operator
 
 #: Number of points whose neighbours are looked at, and number of neighbours.
 SAMPLE, NEAREST = 2000, 8
@@ -21,7 +24,7 @@ SAMPLE, NEAREST = 2000, 8
 EXPECTED = (7 - sum(1 / j for j in range(1, 8))) / 6
 
 
-def autocorrelation_time(values: ArrayLike) -> float:
+def autocorrelation_time(values: ArrayLike, lengths: Sequence[int] = ()) -> float:
     r"""Return over how many rows a function is correlated with itself: 1 for independent rows.
 
     The mean over N rows is then as uncertain as that over N/τ independent ones.
@@ -30,6 +33,8 @@ def autocorrelation_time(values: ArrayLike) -> float:
     ----------
     values : (N,) array
         One number for each row, in the order of the rows; NaN counts as the mean.
+    lengths : sequence of int
+        Numbers of rows of several series that follow each other; by default one of all rows.
 
     Notes
     -----
@@ -44,14 +49,47 @@ def autocorrelation_time(values: ArrayLike) -> float:
     """
     numbers = np.asarray(values, dtype=np.float64)
     centred = np.nan_to_num(numbers - np.nanmean(numbers))
-    n = len(centred)
-    size = next_fast_len(2 * n, real=True)
-    sums = irfft(np.abs(rfft(centred, size)) ** 2, size)[:n]
+    sums = lagged_sums(centred, lengths)
     if not sums[0] > 0:
         return 1.0
     correlations = sums / sums[0]
-    cut = int(np.argmax(correlations <= 0)) or n
+    cut = int(np.argmax(correlations <= 0)) or len(sums)
     return float(1 + 2 * correlations[1:cut].sum())
+
+
+def lagged_sums(values: FloatArray, lengths: Sequence[int] = ()) -> FloatArray:
+    """Return the sums of v_t v_{t+k} over the rows t of each series, for all distances k.
+
+    Parameters
+    ----------
+    values : (N,) array
+        One number v for each row.
+    lengths : sequence of int
+        As in `autocorrelation_time`; no product reaches from one series into another.
+
+    Notes
+    -----
+    By Fourier transform, O(N log N): series of similar length are transformed together, each with
+    as many zeros behind it as it has rows.
+
+    Examples
+    --------
+    >>> lagged_sums(np.array([1.0, 2.0, 3.0]), [2, 1]).round(9).tolist()
+    [14.0, 2.0]
+    """
+    sizes = np.asarray(lengths or [len(values)])
+    starts = np.cumsum(sizes) - sizes
+    room = 2 ** np.ceil(np.log2(2 * sizes)).astype(int)
+    sums = np.zeros(sizes.max())
+    for size in np.unique(room):
+        members = np.flatnonzero(room == size)
+        padded = np.zeros((len(members), size))
+        for row, number in zip(padded, members, strict=True):
+            row[: sizes[number]] = values[starts[number] : starts[number] + sizes[number]]
+        power = np.square(np.abs(rfft(padded, axis=1))).sum(axis=0)
+        longest = sizes[members].max()
+        sums[:longest] += irfft(power, size)[:longest]
+    return sums
 
 
 def regularity(graph: NeighborGraph) -> float | None:
@@ -94,12 +132,46 @@ def regularity(graph: NeighborGraph) -> float | None:
     return float(np.exp((logs[:, 0] - logs[:, 1]) / inverse).mean())
 
 
+def time_neighbors(operator: Operator, memory: float) -> float:
+    """Return the share of neighbours in space that are neighbours in time, at the median point.
+
+    Parameters
+    ----------
+    operator : Operator
+        The operator; at most 2,000 of its points are looked at, and eight neighbours of each.
+    memory : float
+        Numbers of rows within which rows are neighbours in time.
+    """
+    points, neighbors = nearest_neighbors(operator.graph)
+    if not neighbors.size:
+        return 0.0
+    row = operator.order.caller_rows
+    lengths = operator.settings.series.lengths or (operator.n_points,)
+    series = np.repeat(np.arange(len(lengths)), lengths)
+    mine, others = row[points][:, None], row[neighbors]
+    close = (np.abs(mine - others) <= memory) & (series[mine] == series[others])
+    return float(np.median(close.mean(axis=1)))
+
+
 def nearest_distances(graph: NeighborGraph) -> FloatArray | None:
     """Return squared distances from some points to their nearest neighbours, without themselves."""
-    n, k = graph.n_points, NEAREST + 1
-    rows = np.linspace(0, n - 1, min(n, SAMPLE)).round().astype(np.intp)
+    rows = some_points(graph)
+    if isinstance(graph.lists, ReleasedLists):
+        return graph.point_set.measured(rows, nearest_neighbors(graph)[1])
+    return graph.distances(rows, slice(1, NEAREST + 1))
+
+
+def nearest_neighbors(graph: NeighborGraph) -> tuple[NDArray[np.intp], IntArray]:
+    """Return some points, (m,), and their nearest neighbours, (m, 8), all in the order inside."""
+    rows, k = some_points(graph), NEAREST + 1
     if isinstance(graph.lists, ReleasedLists):
         # The lists are gone, and to search around all points again would take long.
-        neighbors, _ = graph.point_set.nearest(rows, min(k, n))
-        return graph.point_set.measured(rows, neighbors[:, 1:])
-    return graph.distances(rows, slice(1, k))
+        neighbors, _ = graph.point_set.nearest(rows, min(k, graph.n_points))
+        return rows, neighbors[:, 1:]
+    return rows, graph.kept.indices[rows, 1:k]
+
+
+def some_points(graph: NeighborGraph) -> NDArray[np.intp]:
+    """Return the points that are looked at, spread evenly over the order inside."""
+    n = graph.n_points
+    return np.linspace(0, n - 1, min(n, SAMPLE)).round().astype(np.intp)

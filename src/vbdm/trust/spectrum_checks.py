@@ -11,7 +11,8 @@ from ..spectrum.modes import THIN
 from ..spectrum.spectrum import Spectrum
 from .error_bars import groups_of
 from .findings import FIRST, Finding, Light, eigenvalues, nonzero_modes
-from .randomness import autocorrelation_time
+from .randomness import time_neighbors
+from .series import by_chance, in_series, row_memory
 
 #: Share of a mode's weight on unresolved points above which the mode is doubtful.
 HEAVY = 0.3
@@ -21,9 +22,9 @@ MANY_STRAYS = 0.05
 ACCURATE, ROUGH = 1e-3, 1e-2
 #: Relative standard error up to which the light is green, and amber.
 SMALL_ERROR, LARGE_ERROR = 0.1, 0.3
-#: Autocorrelation times above this plus NOISE/√N are not chance: of 1,000 independent samples of
-#: 30 to 2,000 points none came near.
-LONG, NOISE = 2.0, 40.0
+#: Share of a point's nearest neighbours that are its neighbours in time, too, above which the
+#: points are those of a path rather than of a cloud.
+MOSTLY_IN_TIME = 0.5
 
 
 def connected_pieces(spectrum: Spectrum) -> Finding | None:
@@ -154,26 +155,44 @@ def error_bars(spectrum: Spectrum) -> Finding | None:
 def independence(spectrum: Spectrum) -> Finding | None:
     """Judge whether consecutive rows are alike, as the steps of a time series are.
 
-    A series cannot be told from a sorted file, so the light is never red.
+    A series cannot be told from a sorted file, so the light is never red; and it is green where the
+    user said that the rows are a series, unless neighbours in space are mostly neighbours in time.
     """
     if not spectrum.operator.is_symmetric:
         return None
-    name, n = "Independence", len(spectrum.eigenfunctions)
-    first = nonzero_modes(spectrum.eigenvalues)[:FIRST]
-    functions = np.real(spectrum.eigenfunctions[:, first]).T
-    time = max((autocorrelation_time(values) for values in functions), default=1.0)
-    limit = float(LONG + NOISE / np.sqrt(n))
-    if time <= limit:
+    name, n, known = "Independence", len(spectrum.eigenfunctions), spectrum.settings.series.known
+    time, limit, as_series = row_memory(spectrum), by_chance(n), in_series(spectrum)
+    if not as_series and time <= limit:
         words = "Consecutive rows are not alike: nothing speaks against independent points."
         return Finding(name, "green", words, time, limit)
-    alone = max(round(n / time), 1)
+    alike = f"alike over about {rounded(time)} rows"
+    if not as_series and known is None:
+        words = f"Rows are {alike} because they are equal. Equal rows count as one point."
+        return Finding(name, "amber", words, time, limit)
+    if not as_series:
+        words = (
+            f"Consecutive rows are {alike}. If they are steps of a time series, error bars are too "
+            f"small by a factor of up to about {rounded(np.sqrt(time))}: leave `series` at its "
+            "default. If the file is merely sorted, ignore this."
+        )
+        return Finding(name, "amber", words, time, limit)
+    first = nonzero_modes(spectrum.eigenvalues)[:FIRST]
+    alone = max(round(float(spectrum.effective_points[first].min(initial=n))), 1)
     words = (
-        f"Consecutive rows are alike over about {rounded(time)} rows. If the rows are steps of a "
-        f"time series, they tell only as much as about {counted(alone, 'independent point')}, "
-        f"and the error bars are too small by a factor of up to about "
-        f"{rounded(np.sqrt(time))}. If the file is merely sorted, ignore this."
+        f"The rows are a time series, {alike}: counts as about "
+        f"{counted(alone, 'independent point')}. Error bars take this into account."
     )
-    return Finding(name, "amber", words, time, limit)
+    light: Light = "green"
+    if known is None:
+        light = "amber"
+        words += " If the file is merely sorted, they are too wide: pass series=False."
+    if time_neighbors(spectrum.operator, time) > MOSTLY_IN_TIME:
+        light = "amber"
+        words += (
+            " At most points the nearest neighbours are the rows just before and after: they show "
+            "the path, not the cloud. Take every n-th row, or a longer series."
+        )
+    return Finding(name, light, words, time, limit)
 
 
 def weak_links(spectrum: Spectrum) -> Finding | None:

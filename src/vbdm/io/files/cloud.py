@@ -40,6 +40,8 @@ class Cloud:
         Period of each column, with None for a column without one; None if no column is periodic.
     notes : tuple of str
         Sentences for the user about the file and its columns.
+    lengths : tuple of int
+        Numbers of points of each time series, where the file holds several; else empty.
     """
 
     points: Any
@@ -50,6 +52,7 @@ class Cloud:
     metric: str = "euclidean"
     period: tuple[float | None, ...] | None = None
     notes: tuple[str, ...] = ()
+    lengths: tuple[int, ...] = ()
 
 
 def take(
@@ -59,6 +62,7 @@ def take(
     every: int = 1,
     size: int | None = None,
     seed: int = 0,
+    lengths: tuple[int, ...] = (),
 ) -> Cloud:
     """Return the points of a table: chosen columns, with delays, of complete rows; not scaled.
 
@@ -76,6 +80,8 @@ def take(
         Number of points to draw at random from those.
     seed : int
         Seed of the random numbers.
+    lengths : tuple of int
+        Numbers of rows of several time series in the table; no delay reaches from one to another.
     """
     n, reach = len(table.values), (plan.delays - 1) * plan.delay_step
     if n <= reach:
@@ -90,7 +96,8 @@ def take(
     usable = complete[reach:].copy()
     for lag in lags[1:]:
         usable &= complete[reach - lag : n - lag]
-    rows = np.flatnonzero(usable) + reach
+    series = np.repeat(np.arange(len(lengths)), lengths) if lengths else np.zeros(n, dtype=int)
+    rows = np.flatnonzero(usable & (series[reach:] == series[: n - reach])) + reach
     if len(rows) == 0:
         raise bad_input(
             "No point is left after dropping missing values.",
@@ -114,6 +121,7 @@ def take(
         int((~usable).sum()),
         period=None if plan.period is None else plan.period * plan.delays,
         notes=tuple(notes),
+        lengths=tuple(np.unique(series[rows], return_counts=True)[1].tolist()) if lengths else (),
     )
 
 

@@ -11,6 +11,7 @@ from ...base.arrays import FloatArray
 from ...base.checks import check_choice
 from ...base.errors import bad_input
 from ...graph.distance import check_period
+from ...settings.series import check_lengths
 from .cloud import Cloud, standardized, take
 from .columns import choose
 from .odd_columns import refuse_row_numbers, remarks
@@ -30,6 +31,7 @@ def prepare(
     seed: int = 0,
     missing: str = "error",
     period: Any = None,
+    lengths: Any = None,
 ) -> tuple[Cloud, Preparation]:
     """Return the points of an estimate, and the record of how they were made.
 
@@ -58,6 +60,9 @@ def prepare(
         such a row is left out, so that no gap in time is bridged.
     period : float or one per chosen column, optional
         Periods of the columns, in place of those that the file gives.
+    lengths : sequence of int, optional
+        Numbers of rows of several time series that follow each other in the table. Delays do not
+        reach from one into another.
 
     Returns
     -------
@@ -77,31 +82,31 @@ def prepare(
     delays, delay_step = whole(delays, "delays", 0) or 1, whole(delay_step, "delay_step", 1)
     every, seed = whole(every, "every", 1), whole(seed, "seed", 0)
     size = None if subsample is None else whole(subsample, "subsample", 2)
+    joined = () if lengths is None else check_lengths(lengths, table.values.shape[0])
     if table.metric == "precomputed":
         changes = (columns, standardize or None, size, period)
         if any(change is not None for change in changes) or delays > 1 or every > 1:
             raise no_points("A matrix of distances is taken as it is.")
         rows = np.arange(table.values.shape[0], dtype=np.intp)
-        cloud = Cloud(table.values, (), rows, len(rows), metric="precomputed")
+        cloud = Cloud(table.values, (), rows, len(rows), metric="precomputed", lengths=joined)
         return cloud, Preparation((), (), missing=missing)
     if columns is None:
         refuse_row_numbers(table)
     taken = choose(columns, table.names, table.made_up)
     chosen = tuple(table.names[position] for position in taken)
-    lengths = periods(table, taken, period)
     plan = Preparation(
         table.names,
         chosen,
         delays=delays,
         delay_step=delay_step,
-        period=lengths,
+        period=periods(table, taken, period),
         missing=missing,
         reference=table.reference,
         made_up=table.made_up,
     )
     if standardize:
         refuse_periodic(plan)
-    cloud = take(table, taken, plan, every, size, seed)
+    cloud = take(table, taken, plan, every, size, seed, joined)
     asked = table.chosen or columns is not None
     odd = remarks(table, taken, cloud.points[:, : len(taken)], asked)
     cloud = replace(cloud, notes=(*cloud.notes, *odd))

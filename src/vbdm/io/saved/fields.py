@@ -127,6 +127,14 @@ class Maybe:
 
 
 @dataclass(frozen=True)
+class Added:
+    """A field of a part that was added later; left out of a file where it has its default."""
+
+    field: Any
+    default: Any
+
+
+@dataclass(frozen=True)
 class Many:
     """Several values of one kind: a tuple, in JSON a list."""
 
@@ -188,7 +196,10 @@ def pack(field: Any, value: Any, path: str, out: Arrays) -> Any:
             return {str(key): str(item) for key, item in value.items()}
         case Part(fields=fields):
             found = value if isinstance(value, Mapping) else {k: getattr(value, k) for k in fields}
-            return {k: pack(fields[k], found[k], f"{path}/{k}", out) for k in fields}
+            kept = [k for k in fields if not is_default(fields[k], found[k])]
+            return {k: pack(fields[k], found[k], f"{path}/{k}", out) for k in kept}
+        case Added():
+            return pack(field.field, value, path, out)
         case OneOf(parts=parts):
             for name, known in parts.items():
                 if type(value) is known.make:
@@ -231,8 +242,11 @@ def unpack(field: Any, stored: Any, path: str, source: Source) -> Any:
             return {key: unpack(str, item, path, source) for key, item in stored.items()}
         case Part(fields=fields):
             require(isinstance(stored, dict), path, "is no object")
-            found = {k: unpack(fields[k], stored[k], f"{path}/{k}", source) for k in fields}
+            there = [k for k in fields if k in stored or not isinstance(fields[k], Added)]
+            found = {k: unpack(fields[k], stored[k], f"{path}/{k}", source) for k in there}
             return field.make(**found)
+        case Added():
+            return unpack(field.field, stored, path, source)
         case OneOf(parts=parts):
             require(isinstance(stored, dict), path, "is no object")
             return unpack(parts[stored["name"]], stored, path, source)
@@ -248,6 +262,11 @@ def unpack(field: Any, stored: Any, path: str, source: Source) -> Any:
     known = isinstance(stored, field) if field in (bool, str) else stored in field
     require(known, path, f"is {stored!r:.40}")
     return stored
+
+
+def is_default(field: Any, value: Any) -> bool:
+    """Tell whether a field can be left out of the file."""
+    return isinstance(field, Added) and bool(value == field.default)
 
 
 def is_number(number: Any, field: Number) -> bool:

@@ -130,6 +130,9 @@ def unpack_operator(source: Source) -> Operator:
     require(listed, "pilot/n_neighbors", "is more than there are")
     found = not pilot.by_reach or graph.point_set.tree is not None
     require(found, "pilot/cutoff", "does not fit the points")
+    lengths = parts["settings"].series.lengths
+    whole = not lengths or sum(lengths) == graph.order.n_rows
+    require(whole, "settings/series/lengths", "are those of other rows")
     kernel = unpack_kernel(graph, unpack(BANDWIDTH, head["bandwidth"], "bandwidth", source), source)
     numbers = unpack(OPERATOR, head["operator"], "operator", source)
     factor = numbers.pop("factor")

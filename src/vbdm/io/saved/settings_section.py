@@ -13,7 +13,8 @@ from ...base.references import Citation
 from ...base.shapes import SHAPES
 from ...settings.method import FORMS, METHODS, Limiter, Lists, Method
 from ...settings.record import Exponents, Settings, in_words
-from .fields import POSITIVE, Array, Many, Maybe, Named, Number, OneOf, count, part
+from ...settings.series import Series
+from .fields import POSITIVE, Added, Array, Many, Maybe, Named, Number, OneOf, count, part
 
 
 class Remembered:
@@ -98,9 +99,10 @@ METHOD = part(
     lists=LISTS, smallest_piece=Maybe(count(1)),
 )  # fmt: skip
 EXPONENTS = part(Exponents, alpha=Number(), beta=Maybe(Number()), c1=Maybe(Number()), dim=DIM)
+SERIES = part(Series, lengths=Many(count(1)), known=Maybe(bool))
 SETTINGS = part(
     Settings, method=METHOD, exponents=EXPONENTS, form=FORMS, shape=SHAPE,
     truncation=Maybe(Number(POSITIVE, 1)), n_density_neighbors=count(2), neighbors_from=str,
     search=CREDIT, search_reason=str, engine=CREDIT, engine_reason=str, precision=PRECISIONS,
-    given=Many(str), versions=Named(),
+    series=Added(SERIES, Series()), given=Many(str), versions=Named(),
 )  # fmt: skip

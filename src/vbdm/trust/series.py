@@ -1,0 +1,172 @@
+r"""Error bars of time series: rows that follow each other in time tell less than independent ones.
+
+The error of an eigenvalue is a sum of the rows' influences :math:`I_t` (`trust.error_bars`). If
+rows are independent, its variance is :math:`Γ_0 = Σ_t I_t^2`. Steps of a process are alike, and
+
+.. math:: V = Σ_{|k| < K} Γ_k, \qquad Γ_k = Σ_t I_t I_{t+k},
+
+where t and t + k belong to the same series. Γ_k is noise at large k, but in theory
+:math:`Γ_{2m} + Γ_{2m+1}` is positive and falls with m if the process is reversible: K is where it
+is positive no more, and until then it is not allowed to rise (the initial monotone sequence of
+Geyer 1992, "Practical Markov chain Monte Carlo"). N rows count as :math:`N Γ_0 / V` independent
+points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..base.arrays import FloatArray, frozen
+from ..base.threads import in_order, one_blas_thread
+from ..graph.point_set import Order
+from ..spectrum.spectrum import Spectrum
+from .findings import FIRST, nonzero_modes
+from .randomness import autocorrelation_time, lagged_sums
+
+#: Autocorrelation times above this plus NOISE/√N are not chance: of 1,000 independent samples of
+#: 30 to 2,000 points none came near.
+LONG, NOISE = 2.0, 40.0
+#: Length of the blocks of rows that show how eigenvalues move together, in autocorrelation times.
+BLOCK = 3
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Sampling:
+    """How the eigenvalues scatter with the sample.
+
+    Attributes
+    ----------
+    covariance : (n, n) array
+        Sampling covariance of the eigenvalues.
+    effective_points : (n,) array
+        Number of independent points that would know each eigenvalue as well as the N rows do.
+    """
+
+    covariance: FloatArray
+    effective_points: FloatArray
+
+
+def sampling(spectrum: Spectrum, influence: FloatArray) -> Sampling:
+    """Return how the eigenvalues scatter, from the influences, (M, n) in the order inside."""
+    n_rows, times = len(spectrum.eigenfunctions), np.ones(influence.shape[1])
+    if in_series(spectrum):
+        rows = by_rows(influence, spectrum.operator.order)
+        covariance, times = series_covariance(rows, spectrum.settings.series.lengths or (n_rows,))
+        times[spectrum.eigenvalues == 0] = 1.0  # known exactly: influences are rounding errors
+    else:
+        with one_blas_thread():
+            covariance = influence.T @ influence
+    return Sampling(covariance=frozen(covariance), effective_points=frozen(n_rows / times))
+
+
+def in_series(spectrum: Spectrum) -> bool:
+    """Tell whether the rows are steps in time: if the user says so, or else if they look like it.
+
+    They do if the first modes are alike over more rows than chance allows. Rows that are alike
+    because they are copies are one point, and count as one anyway: copies are not looked at.
+    """
+    known, copies = spectrum.settings.series.known, spectrum.operator.order.copies
+    if known is not None:
+        return known
+    alike = row_memory(spectrum) > by_chance(len(spectrum.eigenfunctions))
+    if copies is None or not alike:
+        return alike
+    distinct = first_modes(spectrum)[np.sort(copies.first)].T
+    return max(map(autocorrelation_time, distinct)) > by_chance(len(copies.first))
+
+
+def row_memory(spectrum: Spectrum) -> float:
+    """Return over how many rows the first modes are alike: the longest autocorrelation time."""
+    lengths = spectrum.settings.series.lengths
+    functions = first_modes(spectrum).T
+    return max((autocorrelation_time(values, lengths) for values in functions), default=1.0)
+
+
+def first_modes(spectrum: Spectrum) -> FloatArray:
+    """Return the first eigenfunctions that vary, by columns, in the order of the rows."""
+    first = nonzero_modes(spectrum.eigenvalues)[:FIRST]
+    return np.real(spectrum.eigenfunctions[:, first])
+
+
+def by_chance(n_rows: int) -> float:
+    """Return the autocorrelation time that independent rows do not exceed."""
+    return float(LONG + NOISE / np.sqrt(n_rows))
+
+
+def by_rows(influence: FloatArray, order: Order) -> FloatArray:
+    """Return the influences of the caller's rows, (N, n); copies share that of their point."""
+    shared = influence if order.counts is None else influence / order.counts[:, None]
+    return np.asarray(order.to_caller(shared))
+
+
+def series_covariance(rows: FloatArray, lengths: Sequence[int]) -> tuple[FloatArray, FloatArray]:
+    """Return the covariance of sums over the rows of series, and autocorrelation times.
+
+    Parameters
+    ----------
+    rows : (N, n) array
+        What each row adds; columns sum to 0.
+    lengths : sequence of int
+        Numbers of rows of the series.
+
+    Returns
+    -------
+    covariance : (n, n) array
+        Positive semi-definite. Its diagonal has the variances by lags; correlations are those of
+        sums over overlapping blocks of rows, a few autocorrelation times long.
+    times : (n,) array
+        V/Γ_0 >= 1: how many rows count as one.
+
+    Examples
+    --------
+    >>> steps = np.repeat(np.random.default_rng(0).standard_normal((500, 1)), 8, axis=0)
+    >>> covariance, times = series_covariance(steps - steps.mean(), [4000])
+    >>> times.round().tolist()
+    [8.0]
+    """
+    alone = np.einsum("ij,ij->j", rows, rows)
+    found = in_order(lambda j: variance_by_lags(rows[:, j], lengths), range(rows.shape[1]))
+    variance = np.array(list(found))
+    times = np.divide(variance, alone, out=np.ones_like(alone), where=alone > 0)
+    length = min(int(np.ceil(BLOCK * times.max())), max(lengths))
+    together = block_sums(rows, lengths, length)
+    scale = np.sqrt(np.diag(together))
+    deviation = np.sqrt(variance)
+    factor = np.divide(deviation, scale, out=np.zeros_like(scale), where=scale > 0)
+    return factor[:, None] * together * factor, times
+
+
+def variance_by_lags(values: FloatArray, lengths: Sequence[int]) -> float:
+    r"""Return the variance V of the sum of one column, at least Γ_0.
+
+    Notes
+    -----
+    Implements :math:`V = 2 Σ_m P_m - Γ_0` with :math:`P_m = Γ_{2m} + Γ_{2m+1}` up to the first one
+    that is not positive, each at most as large as those before it.
+    """
+    sums = lagged_sums(values, lengths)
+    pairs = sums[0::2].copy()
+    pairs[: len(sums) // 2] += sums[1::2]
+    cut = int(np.argmax(pairs <= 0)) or len(pairs)
+    falling = np.minimum.accumulate(pairs[:cut])
+    return float(max(2 * falling.sum() - sums[0], sums[0]))
+
+
+def block_sums(rows: FloatArray, lengths: Sequence[int], length: int) -> FloatArray:
+    """Return the mean square, (n, n), of sums over blocks of rows, inside each series.
+
+    Blocks overlap, and reach beyond both ends of a series: so all rows count alike, and this is
+    the sum of Γ_k with weights 1 - |k|/length, which is positive semi-definite.
+    """
+    result = np.zeros((rows.shape[1], rows.shape[1]))
+    with one_blas_thread():
+        for part in np.split(rows, np.cumsum(lengths)[:-1]):
+            running = np.zeros((len(part) + 2 * length, rows.shape[1]))
+            np.cumsum(part, axis=0, out=running[length:-length])
+            running[-length:] = running[-length - 1]
+            blocks = running[length:] - running[:-length]
+            result += blocks.T @ blocks / length
+    return result
