@@ -87,11 +87,12 @@ def test_an_error_stands_once_beside_the_mean_that_it_belongs_to(sphere):
     assert [group.members for group in several] == [(1, 2, 3), (4, 5, 6, 7, 8)]
     style = style_of(sphere)
     for group in several:
-        cell = (
-            f'<td class="error several" rowspan="{len(group.members)}">mean '
-            f"{style.show(group.mean)}<br>± {style.show_error(group.standard_error)}</td>"
+        start = f'<td class="error several" rowspan="{len(group.members)}" title="Total error '
+        end = (
+            f">mean {style.show(group.mean)} ± {style.show_error(group.total_error)}"
+            f"<span>{style.show(group.lower)} to {style.show(group.upper)}</span></td>"
         )
-        assert text.count(cell) == 1
+        assert text.count(start) == text.count(end) == 1
     # One cell for each group, none beside single members.
     assert len(re.findall(r'<td class="error', text)) == len(groups_of(sphere)) == 3
     modes = data_of(text)["modes"]
@@ -105,8 +106,12 @@ def test_single_eigenvalues_keep_their_errors():
     spectrum = vbdm.estimate_operator(points, "generator").spectrum(3)
     assert not any(group.is_several for group in groups_of(spectrum))
     text = page(spectrum)
-    for error in spectrum.standard_errors[1:]:
-        assert f'<td class="error">± {style_of(spectrum).show_error(error)}</td>' in text
+    style = style_of(spectrum)
+    for error, (lower, upper) in zip(
+        spectrum.total_errors[1:], spectrum.intervals()[1:], strict=True
+    ):
+        ends = f"{style.show(lower)} to {style.show(upper)}"
+        assert f">± {style.show_error(error)}<span>{ends}</span></td>" in text
     assert '<td class="error">exact</td>' in text
     assert "share a mean" not in text
 
@@ -164,7 +169,8 @@ def full_scan(spectrum):
     n = len(spectrum.eigenvalues)
     steps = np.repeat(spectrum.eigenfunctions[None, rows].astype(np.float32), 7, axis=0)
     table = np.tile(spectrum.eigenvalues, (7, 1))
-    return EpsilonScan(2.0 ** np.arange(7), table, np.ones((7, n)), rows, steps, 20_000, 3)
+    errors = np.ones((7, n))
+    return EpsilonScan(2.0 ** np.arange(7), table, errors, errors, rows, steps, 20_000, 3)
 
 
 def test_the_page_is_small(large):
@@ -183,7 +189,8 @@ def test_even_many_eigenfunctions_fit(large):
         solve=replace(large.solve, residuals=np.zeros(many)),
         extent=np.full(many, 100.0),
     )
-    wide.__dict__["standard_errors"] = np.full(many, 0.1)
+    wide.__dict__["covariance"] = 0.01 * np.eye(many)
+    wide.__dict__["bias"] = np.full(many, 0.1)
     wide.__dict__["groups"] = tuple(np.arange(many)[:, None])
     text = page(wide, scan=full_scan(wide))
     assert len(text.encode()) < 8e6
