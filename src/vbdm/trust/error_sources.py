@@ -23,8 +23,8 @@ CAUSES = {
 #: What makes each part smaller.
 ADVICE = {
     "sampling": "More data would make it smaller.",
-    "tail": "More data, or fewer eigenvalues, would help; look at these points "
-    "(`spectrum.unresolved`): outliers among them are better left out.",
+    "tail": "More data, or fewer eigenvalues, would help; see whether these points "
+    "(`spectrum.unresolved`) belong to the data.",
     "epsilon": "Eigenvalues move with ε, which can be smaller with more data.",
     "noise": "Remove noise before the estimate, by fewer principal axes or averages of rows, say.",
     "boundary": "If the manifold goes on where the data ends, add data there; otherwise the "
