@@ -101,6 +101,41 @@ def test_an_error_stands_once_beside_the_mean_that_it_belongs_to(sphere):
     assert modes[5]["group"] == [4, 5, 6, 7, 8]
 
 
+def test_the_page_draws_total_errors_with_sampling_alone_inside(sphere):
+    scan = vbdm.scan_epsilon(sphere, (1, 2), n_drawn=50)
+    data = data_of(page(sphere, scan=scan))
+    for group in groups_of(sphere):
+        for mode in (data["modes"][i] for i in group.members):
+            assert (mode["lower"], mode["upper"]) == sphere.group_interval(group.members)
+            assert mode["error"] == group.total_error
+            assert mode["sampling"] == pytest.approx(1.959964 * group.standard_error, rel=1e-6)
+    halves = np.array(data["sensitivity"]["halves"])
+    np.testing.assert_allclose(halves, 1.959964 * scan.total_errors, rtol=1e-6)
+
+
+def test_the_parts_of_every_error_are_on_the_page(sphere):
+    text = page(sphere)
+    table = re.search(r'<details id="error-parts">.*?</details>', text, re.DOTALL)[0]
+    style, groups = style_of(sphere), groups_of(sphere)[1:]
+    for group in groups:
+        sizes = "".join(f"<td>{style.show_error(x)}</td>" for x in group.error_parts.values())
+        assert table.count(f"</svg></td>{sizes}</tr>") == 1
+    assert table.count("<tbody><tr>") + table.count("\n<tr>") == len(groups) == 2
+    # The longest bar belongs to the largest relative error, and the others are in proportion.
+    bars = re.findall(r"<svg width.*?</svg>", table)
+    lengths = [sum(map(float, re.findall(r' width="([\d.]+)" height="12">', bar))) for bar in bars]
+    relative = [group.total_error / -group.mean for group in groups]
+    np.testing.assert_allclose(lengths, 160 * np.array(relative) / max(relative), atol=0.3)
+
+
+def test_results_without_errors_have_no_table_of_parts():
+    points = vbdm.datasets.circle(150, random_state=0).points
+    left = vbdm.estimate_operator(points, method="paper", form="left").spectrum(3)
+    text = page(left)
+    assert 'id="error-parts"' not in text
+    assert '<td class="error">—<span></span></td>' in text
+
+
 def test_single_eigenvalues_keep_their_errors():
     points = vbdm.datasets.double_well(500, random_state=0).points
     spectrum = vbdm.estimate_operator(points, "generator").spectrum(3)

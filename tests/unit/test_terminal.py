@@ -57,7 +57,7 @@ def test_the_error_of_a_group_stands_beside_its_mean(sphere, summary):
     first = next(line for line in lines if line.startswith("    4 "))
     ends = f"{group.lower:.2f} to {group.upper:.2f}"
     assert first.split()[3:] == f"{error:.2g} {ends} 4 to 8: {mean:.4g}".split()
-    assert "  Errors are total errors; most comes from ε." in lines
+    assert "  Errors are total errors, standard deviations; largest part: ε." in lines
     rest = [line for line in lines if line[:6].strip() in {"5", "6", "7", "8"}]
     assert len(rest) == 4
     assert all(line.endswith("″") and f"{error:.2g}" not in line for line in rest)
@@ -79,7 +79,7 @@ def test_the_demonstration_compares_means_with_the_truth(sphere, summary, tmp_pa
     for row in found:
         lower, upper, truth = float(row[5]), float(row[7]), float(row[8])
         assert lower < truth < upper
-    assert lines[-2].startswith("Errors are total errors of the means; most comes from ")
+    assert lines[-2].startswith("Errors are total errors of the means")
     compare(None, sphere, tmp_path)
     kept = np.genfromtxt(tmp_path / "eigenvalues.csv", delimiter=",", names=True)
     assert set(kept["group_mean"].round(9)) == set(np.round(means, 9))

@@ -83,7 +83,7 @@ def describe(results: Results) -> Iterator[str]:
         ends = "exact" if group.mean == 0 else interval(group.lower, group.upper)
         yield f"{which:11s} {group.mean:10.3f} {group.total_error:9.3f} {ends:>18s} {truth:9.3g}"
     sources = sources_in_words(results.summary["groups"])
-    yield f"Errors are total errors of the means; most comes from {sources}."
+    yield f"Errors are total errors of the means, standard deviations; largest part: {sources}."
     yield f"Results: {results.folder}; open {results.folder / 'report.html'}"
 
 

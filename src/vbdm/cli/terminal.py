@@ -79,7 +79,7 @@ def eigenvalue_table(rows: list[dict[str, Any]], groups: list[dict[str, Any]]) -
         j   eigenvalue       -1/λ   ± error      95 % interval   mean of group
         4         -1.9     0.5263      0.11     -2.27 to -1.83   4 and 5: -2.05
         5         -2.2     0.4545         ″                  ″   ″
-      Errors are total errors; most comes from ε.
+      Errors are total errors, standard deviations; largest part: ε.
     """
     several = any(len(group["members"]) > 1 for group in groups)
     head = "    j   eigenvalue       -1/λ   ± error      95 % interval"
@@ -94,7 +94,8 @@ def eigenvalue_table(rows: list[dict[str, Any]], groups: list[dict[str, Any]]) -
             yield f"{line}   {mean}".rstrip()
     sources = sources_in_words(groups)
     if sources:
-        yield click.style(f"  Errors are total errors; most comes from {sources}.", dim=True)
+        told = f"  Errors are total errors, standard deviations; largest part: {sources}."
+        yield click.style(told, dim=True)
 
 
 def error_words(group: Mapping[str, Any], index: int) -> tuple[str, str, str]:

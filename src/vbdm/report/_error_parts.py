@@ -18,7 +18,7 @@ NOTE = (
     "relative error; its colours are shares of the squared error."
 )
 #: Length of the longest bar and height of all bars, in pixels.
-LONGEST, HEIGHT = 220.0, 12
+LONGEST, HEIGHT = 160.0, 12
 
 
 def error_table(spectrum: Spectrum) -> str:
@@ -31,14 +31,14 @@ def error_table(spectrum: Spectrum) -> str:
     if not groups:
         return ""
     names, style = list(groups[0].error_parts), style_of(spectrum)
-    mostly = main_sources([(group.members, group.error_parts) for group in groups])
+    largest = main_sources([(group.members, group.error_parts) for group in groups])
     longest = max(relative_error(group) for group in groups)
     head = "".join(f'<th scope="col">{swatch(i)}{label_of(n)}</th>' for i, n in enumerate(names))
     rows = "\n".join(row(group, style, longest) for group in groups)
     return (
-        f'<details id="error-parts"><summary>What the errors consist of: mostly {mostly}'
+        f'<details id="error-parts"><summary>What the errors consist of; largest part: {largest}'
         '</summary><div class="scroll"><table class="parts"><thead><tr><th scope="col">no.</th>'
-        f'<th scope="col">total</th>{head}<th scope="col" class="share">relative error</th></tr>'
+        f'<th scope="col">total</th><th scope="col" class="share">relative error</th>{head}</tr>'
         f'</thead><tbody>{rows}</tbody></table></div><p class="note">{NOTE}</p></details>'
     )
 
@@ -51,11 +51,13 @@ def members_of(group: Group) -> str:
 
 def row(group: Group, style: Style, longest: float) -> str:
     """Return the row of one group: total error, its parts, its bar."""
-    sizes = [group.total_error, *group.error_parts.values()]
-    cells = "".join(f"<td>{style.show_error(size)}</td>" for size in sizes)
+    sizes = (style.show_error(size) for size in group.error_parts.values())
+    cells = "".join(f"<td>{size}</td>" for size in sizes)
+    total = style.show_error(group.total_error)
+    drawing = bar(group, LONGEST * relative_error(group) / longest)
     return (
-        f'<tr><th scope="row">{members_of(group)}</th>{cells}'
-        f'<td class="share">{bar(group, LONGEST * relative_error(group) / longest)}</td></tr>'
+        f'<tr><th scope="row">{members_of(group)}</th><td>{total}</td>'
+        f'<td class="share">{drawing}</td>{cells}</tr>'
     )
 
 
