@@ -10,13 +10,14 @@ from ..trust.error_bars import Group, groups_of
 from ..trust.error_sources import label_of, main_sources, shares
 from ._payload import style_of
 
-#: What the parts are, and how the bars are to be read.
-NOTE = (
-    "Parts are standard deviations and add in squares. Sampling: another sample of as many points; "
-    "tail: modes on points too sparse to resolve them; ε: the width of the kernel; noise: points "
-    "around the manifold instead of on it; boundary: an edge of the data. A bar is as long as the "
-    "relative error; its colours are shares of the squared error."
-)
+#: What each part is, for the note below the table; parts that are not here go by their names.
+MEANINGS = {
+    "sampling": "another sample of as many points",
+    "tail": "modes on points too sparse to resolve them",
+    "epsilon": "the width of the kernel",
+    "noise": "points around the manifold instead of on it",
+    "boundary": "an edge of the data",
+}
 #: Length of the longest bar and height of all bars, in pixels.
 LONGEST, HEIGHT = 160.0, 12
 
@@ -39,7 +40,18 @@ def error_table(spectrum: Spectrum) -> str:
         f'<details id="error-parts"><summary>What the errors consist of; largest part: {largest}'
         '</summary><div class="scroll"><table class="parts"><thead><tr><th scope="col">no.</th>'
         f'<th scope="col">total</th><th scope="col" class="share">relative error</th>{head}</tr>'
-        f'</thead><tbody>{rows}</tbody></table></div><p class="note">{NOTE}</p></details>'
+        f'</thead><tbody>{rows}</tbody></table></div><p class="note">{note(names)}</p></details>'
+    )
+
+
+def note(names: list[str]) -> str:
+    """Return what the parts are, each beside its colour, and how the bars are to be read."""
+    parts = "; ".join(
+        f"{swatch(i)}{label_of(name)}: {MEANINGS.get(name, name)}" for i, name in enumerate(names)
+    )
+    return (
+        f"{parts}. Parts are standard deviations and add in squares. A bar is as long as the "
+        "relative error; its colours are shares of the squared error."
     )
 
 
