@@ -133,7 +133,7 @@ def test_results_without_errors_have_no_table_of_parts():
     left = vbdm.estimate_operator(points, method="paper", form="left").spectrum(3)
     text = page(left)
     assert 'id="error-parts"' not in text
-    assert '<td class="error">—<span></span></td>' in text
+    assert '<td class="error">—</td>' in text
 
 
 def test_single_eigenvalues_keep_their_errors():

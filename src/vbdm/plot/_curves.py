@@ -166,7 +166,7 @@ def draw_errors(ax: Any, index: FloatArray, found: Spectrum) -> None:
         ax.vlines(place, *sampling_ends(alone), color=BLUE, lw=3.5, label=inner)
     label, inner = "95 % interval of a group's mean", "" if alone else inner
     for group in groups:
-        if group.is_several and group.mean != 0:
+        if group.is_several:
             place = index[[group.members[0], group.members[-1]]] + [-0.4, 0.4]
             bands = (ends, 0.25, label), (sampling_ends, 0.4, inner)
             for limits, alpha, name in bands:

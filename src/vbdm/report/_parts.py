@@ -192,24 +192,15 @@ def error_cell(group: Group, style: Style) -> str:
     Its title, which browsers show beside the pointer, says what the error consists of.
     """
     if group.mean == 0:
-        return f'<td class="error"{spanning(group)}>exact</td>'
-    spread = "—"
-    if np.isfinite(group.total_error):
-        spread = f"± {style.show_error(group.total_error)}"
-    ends = interval(group, style) if np.isfinite(group.total_error) else ""
-    title = f' title="{text(parts_in_words(group, style))}"' if ends else ""
+        return '<td class="error">exact</td>'
+    if not np.isfinite(group.total_error):
+        return '<td class="error">—</td>'
+    spread = f"± {style.show_error(group.total_error)}<span>{interval(group, style)}</span>"
+    title = f'title="{text(parts_in_words(group, style))}"'
     if not group.is_several:
-        return f'<td class="error"{title}>{spread}<span>{ends}</span></td>'
-    mean = style.show(group.mean)
-    return (
-        f'<td class="error several"{spanning(group)}{title}>mean {mean} {spread}'
-        f"<span>{ends}</span></td>"
-    )
-
-
-def spanning(group: Group) -> str:
-    """Return the attribute of a cell that all members of a group share; nothing for one."""
-    return f' rowspan="{len(group.members)}"' if group.is_several else ""
+        return f'<td class="error" {title}>{spread}</td>'
+    span = f'rowspan="{len(group.members)}"'
+    return f'<td class="error several" {span} {title}>mean {style.show(group.mean)} {spread}</td>'
 
 
 def doubts(flags: Sequence[str]) -> str:
