@@ -47,7 +47,8 @@ def error_table(spectrum: Spectrum) -> str:
 def note(names: list[str]) -> str:
     """Return what the parts are, each beside its colour, and how the bars are to be read."""
     parts = "; ".join(
-        f"{swatch(i)}{label_of(name)}: {MEANINGS.get(name, name)}" for i, name in enumerate(names)
+        f'<span class="name">{swatch(i)}{label_of(name)}</span>: {MEANINGS.get(name, name)}'
+        for i, name in enumerate(names)
     )
     return (
         f"{parts}. Parts are standard deviations and add in squares. A bar is as long as the "
