@@ -218,20 +218,15 @@ def error_bars() -> Any:
         ),
     )
     for ax, (title, draw, n) in zip(axes, cases, strict=True):
-        values, errors, truth = spread(draw, n)
+        values, errors, totals, truth = spread(draw, n)
         number = np.arange(n)
         for row in values:
             ax.plot(number - 0.16, row, ".", color=GREY, ms=4)
-        ax.errorbar(
-            number + 0.1,
-            values.mean(axis=0),
-            2 * errors,
-            fmt="o",
-            ms=4,
-            capsize=3,
-            color=BLUE,
-            label="mean ± 2 predicted errors",
-        )
+        middle = values.mean(axis=0)
+        ax.errorbar(number + 0.1, middle, totals, fmt="none", capsize=3, lw=1, color=BLUE,
+                    label="their mean, 95 % interval of one sample")  # fmt: skip
+        ax.errorbar(number + 0.1, middle, 1.96 * errors, fmt="o", ms=4, lw=3, color=BLUE,
+                    label="sampling alone")  # fmt: skip
         ax.plot(number, truth, "_", color=INK, ms=18, mew=1.5, label="truth")
         ax.plot([], [], ".", color=GREY, label="24 samples of 1,500 points")
         ax.set(title=title, xlabel="number", ylabel="eigenvalue (mean of its group)")
@@ -239,21 +234,27 @@ def error_bars() -> Any:
     return figure
 
 
-def spread(draw: Callable[[int], Any], n: int) -> tuple[Any, Any, Any]:
-    """Return eigenvalues over 24 samples, the error predicted (root mean square), and the truth."""
+def spread(draw: Callable[[int], Any], n: int) -> tuple[Any, Any, Any, Any]:
+    """Return eigenvalues over 24 samples, sampling errors, half-widths of intervals, and the truth.
+
+    Errors and half-widths are root mean squares over the samples.
+    """
     truth = draw(0).truth(n)
-    values, errors = [], []
+    values, errors, halves = [], [], []
     for seed in range(24):
         sample = draw(seed)
         found = vbdm.estimate_operator(sample.points, sample.operator).spectrum(n)
-        row, error = found.eigenvalues.copy(), np.zeros(n)
+        row, error, half = found.eigenvalues.copy(), np.zeros(n), np.zeros(n)
         for group in truth.groups:
             row[group] = row[group].mean()
             if group[0] > 0:
                 error[group] = found.group_error(group)
+                half[group] = row[group[0]] - found.group_interval(group)[0]
         values.append(row)
         errors.append(error)
-    return np.array(values), np.sqrt(np.mean(np.square(errors), axis=0)), truth.eigenvalues
+        halves.append(half)
+    sizes = (np.sqrt(np.mean(np.square(table), axis=0)) for table in (errors, halves))
+    return np.array(values), *sizes, truth.eigenvalues
 
 
 @picture

@@ -26,7 +26,7 @@ for name, spectrum in spectra.items():
     exact = sample.truth(9, name).eigenvalues
     print(f"{name}: dimension {spectrum.operator.dim:.2f}")
     print("  estimate", spectrum.eigenvalues.round(2))
-    print("  ± error ", spectrum.standard_errors.round(2))
+    print("  ± error ", spectrum.total_errors.round(2))
     print("  truth   ", exact.round(2))
 
 # %%
@@ -36,7 +36,7 @@ for name, spectrum in spectra.items():
 # of them. Sines and cosines of the same frequency share an eigenvalue. Inside such a pair any
 # rotation is as good, so ``vbdm.align`` turns the estimate before it is laid over the truth.
 # Random points split each pair by a percent or so: only the mean of a pair has a meaning, and the
-# error bars are those of this mean (``spectrum.groups`` tells who belongs together).
+# bands are the 95 % intervals of this mean (``spectrum.groups`` tells who belongs together).
 
 laplacian = spectra["laplacian"]
 angle = sample.parameters[:, 0]
@@ -65,5 +65,5 @@ axes[2].legend(frameon=False, fontsize="small", markerscale=3, loc="upper center
 # -----------------
 # * ``"laplacian"`` removes the sampling from the answer, ``"generator"`` keeps it: the pair at -1
 #   opens only in the second.
-# * Errors here are about one percent, and the error bars cover the means of the pairs.
+# * Errors here are about one percent, and the intervals hold the truth of every pair.
 # * Repeated eigenvalues come as groups: compare means and subspaces, not single values.

@@ -23,9 +23,9 @@ op = vbdm.estimate_operator(sample.points, "generator")
 spectrum = op.spectrum(6)
 truth = sample.truth(6)
 print("estimate", spectrum.eigenvalues.round(2))
-print("± error ", spectrum.standard_errors.round(2))
+print("± error ", spectrum.total_errors.round(2))
 print("truth   ", truth.eigenvalues.round(2))
-slow, error = spectrum.timescales[1], spectrum.standard_errors[1] * spectrum.timescales[1] ** 2
+slow, error = spectrum.timescales[1], spectrum.total_errors[1] * spectrum.timescales[1] ** 2
 print(f"memory of the well: {slow:.2f} ± {error:.2f}, truth {-1 / truth.eigenvalues[1]:.2f}")
 
 # %%

@@ -54,7 +54,7 @@ print("share of variance:", (size[:8] ** 2 / np.sum(size**2)).round(3))
 op = vbdm.estimate_operator(components, "generator")
 spectrum = op.spectrum(6)
 print(f"dimension {op.dim:.1f}; eigenvalues", spectrum.eigenvalues.round(3))
-print("± error", spectrum.standard_errors.round(3))
+print("± error", spectrum.total_errors.round(3))
 
 # %%
 # The season is a closed curve, the index a line: a dimension near 2, although five patterns are in

@@ -53,7 +53,7 @@ print(frames.shape, "frames, runs, coordinates; one frame every", every * time_s
 snapshots = rng.choice(frames.reshape(-1, 2), 6000, replace=False)
 op = vbdm.estimate_operator(snapshots, "generator")
 spectrum = op.spectrum(6)
-rate, error = -spectrum.eigenvalues[1], spectrum.standard_errors[1]
+rate, error = -spectrum.eigenvalues[1], spectrum.total_errors[1]
 timescale, timescale_error = 1 / rate, error / rate**2
 print("relaxation times:", spectrum.timescales[1:].round(2))
 print(f"slowest: {timescale:.2f} ± {timescale_error:.2f}")
@@ -121,7 +121,7 @@ decay = axes[1, 1]
 decay.semilogy(times, correlation, "o", ms=4, label="seen in the dynamics")
 decay.semilogy(times, np.exp(-times * rate), "k", label="from shuffled snapshots")
 edges = [np.exp(-times * (rate + sign * 2 * error)) for sign in (-1, 1)]
-decay.fill_between(times, *edges, color="0.85", label="± 2 standard errors")
+decay.fill_between(times, *edges, color="0.85", label="± 2 total errors")
 decay.set(xlabel="time", ylabel="correlation of the slow mode", title="Does it decay as predicted?")
 decay.set_yticks([0.2, 0.3, 0.5, 1], ["0.2", "0.3", "0.5", "1"])
 decay.minorticks_off()

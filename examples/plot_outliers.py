@@ -87,8 +87,8 @@ figure.colorbar(drawn, ax=axes[1])
 index = np.arange(6)
 axes[2].plot(index, truth, "_", color="0.5", ms=22, mew=2, label="truth of the clean cloud")
 axes[2].plot(index, unlimited.eigenvalues, "s", color="C1", ms=5, label="without limiter")
-axes[2].errorbar(index, spectrum.eigenvalues, 2 * spectrum.standard_errors, fmt="o", ms=5,
-                 capsize=3, color="C0", label="default")  # fmt: skip
+axes[2].errorbar(index, spectrum.eigenvalues, 2 * spectrum.total_errors, fmt="o", ms=5,
+                 capsize=3, color="C0", label="default, ± 2 total errors")  # fmt: skip
 axes[2].plot(index, cleaned.eigenvalues, "^", color="C2", ms=5, label="unresolved points dropped")
 axes[2].set(xlabel="number of the eigenvalue", ylabel="eigenvalue")
 axes[2].legend(fontsize="small")

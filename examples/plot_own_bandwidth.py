@@ -37,7 +37,7 @@ def wider_on_the_right(points):
 own = vbdm.estimate_operator(sample.points, "laplacian", bandwidth=wider_on_the_right).spectrum(6)
 plain = vbdm.estimate_operator(sample.points, "laplacian").spectrum(6)
 print("own bandwidth       ", own.eigenvalues.round(2))
-print("± error             ", own.standard_errors.round(2))
+print("± error             ", own.total_errors.round(2))
 print("truth with the drift", truth.eigenvalues.round(2))
 print("default bandwidth   ", plain.eigenvalues.round(2))
 print("truth, no drift     ", sample.truth(6, "laplacian").eigenvalues)

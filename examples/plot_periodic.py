@@ -44,7 +44,7 @@ print("walls     :", walls_truth)
 
 dynamics = vbdm.estimate_operator(degrees, "generator", period=360).spectrum(5)
 print("generator :", (unit * dynamics.eigenvalues).round(2))
-print("± error   :", (unit * dynamics.standard_errors).round(2))
+print("± error   :", (unit * dynamics.total_errors).round(2))
 print("truth     :", sample.truth(5, "generator").eigenvalues.round(2))
 
 # %%

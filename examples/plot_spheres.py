@@ -33,8 +33,9 @@ for name, spectrum in spectra.items():
           f"dimension found {spectrum.operator.dim:.2f}")  # fmt: skip
     for group in truth.groups[1:3]:
         found = spectrum.eigenvalues[group].mean()
-        error = spectrum.group_error(group)
-        print(f"  {len(group)} at {truth.eigenvalues[group[0]]:3.0f}: {found:6.3f} ± {error:.3f}")
+        lower, upper = spectrum.group_interval(group)
+        print(f"  {len(group)} at {truth.eigenvalues[group[0]]:3.0f}: {found:6.3f}, "
+              f"95 %: {lower:.3f} to {upper:.3f}")  # fmt: skip
 
 # %%
 # The picture
@@ -69,6 +70,6 @@ print(f"Δz against -2z, root mean square: error {seen:.2f}, predicted {predicte
 # What to take away
 # -----------------
 # * Means of groups are right to about 1 % on S² and 2 % on S³, from 5,000 points.
-# * On S³ the estimate is off by more than the error bar: sampling noise is tiny there, and what
-#   is left is the width of the kernel. ``spectrum.bias`` warns of it, and overstates it.
+# * On S³ the estimate is off by more than its sampling error, which is tiny there: what is left is
+#   the width of the kernel. The 95 % intervals count it, and hold the truth.
 # * The dimension is found, as a real number; nothing is rounded.

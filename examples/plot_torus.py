@@ -31,9 +31,9 @@ print(f"dimension {op.dim:.3f} ± {op.dimension.standard_error:.3f}")
 
 for group in truth.groups:
     found = spectrum.eigenvalues[group].mean()
-    error = spectrum.group_error(group) if group[0] else 0.0
+    lower, upper = spectrum.group_interval(group)
     exact = truth.eigenvalues[group[0]]
-    print(f"{len(group)} at {exact:3.0f}: mean {found:6.3f} ± {error:.3f}")
+    print(f"{len(group)} at {exact:3.0f}: mean {found:6.3f}, 95 %: {lower:.3f} to {upper:.3f}")
 
 # %%
 # Eigenfunctions over the two angles
@@ -59,8 +59,7 @@ print(f"mean squared error of the first four eigenfunctions: {error:.4f}")
 # What to take away
 # -----------------
 # * Four ambient columns and an uneven density cost nothing: eigenvalues within about 1 %.
-# * The bars are sampling error only. What the width of the kernel does is ``spectrum.bias``:
-#   in two dimensions it is a cautious number, here several times the true error. Read it as
-#   "not worse than this", and do not subtract it.
+# * The intervals are wider than the errors here: most of them comes from the width of the kernel
+#   (``spectrum.error_parts``), and that estimate is a cautious one in two dimensions.
 # * If you know the angles, pass them instead: see
 #   :ref:`sphx_glr_generated_gallery_plot_periodic.py`.

@@ -112,8 +112,13 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     ----------
     eigenvalues_ : (n_components + 1,) array
         Eigenvalues of L, from 0 (the constant, which has no coordinate) downwards.
+    total_errors_ : (n_components + 1,) array
+        Their total errors, standard deviations: sampling, sparse tails, ε, noise and edges
+        together. Computed when first asked for.
+    intervals_ : (n_components + 1, 2) array
+        Lower and upper ends of their 95 % intervals; `spectrum_.intervals(level)` gives others.
     eigenvalue_errors_ : (n_components + 1,) array
-        Their sampling errors, computed when first asked for.
+        Their sampling errors alone.
     eigenfunctions_ : (N, n_components + 1) array
         One eigenfunction per column, of mean square 1; the first belongs to the eigenvalue 0.
     embedding_ : (N, n_components) array
@@ -164,6 +169,9 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     >>> model = vbdm.DiffusionMap(n_components=2).fit(train.points)
     >>> model.eigenvalues_.round(1).tolist()     # truth: 0, -1, -1
     [0.0, -1.0, -1.0]
+    >>> lower, upper = model.intervals_[1]     # 95 %
+    >>> bool(lower < -1 < upper)
+    True
     >>> model.transform(test.points).shape
     (5, 2)
     >>> graph = vbdm.neighbors(train.points, 200)     # search once, fit many times
@@ -359,8 +367,18 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         return result._remember(spectrum)
 
     @property
+    def total_errors_(self) -> FloatArray:
+        """Total errors of the eigenvalues, computed when first asked for."""
+        return self.spectrum_.total_errors
+
+    @property
+    def intervals_(self) -> FloatArray:
+        """95 % intervals of the eigenvalues, computed when first asked for."""
+        return self.spectrum_.intervals()
+
+    @property
     def eigenvalue_errors_(self) -> FloatArray:
-        """Sampling errors of the eigenvalues, computed when first asked for."""
+        """Sampling errors of the eigenvalues alone, computed when first asked for."""
         return self.spectrum_.standard_errors
 
     @property

@@ -55,9 +55,11 @@ def test_the_same_numbers_as_in_python(whole):
     out, _ = whole
     spectrum = vbdm.estimate_operator(CLOUD, "generator").spectrum(4)
     results = load_results(out)
-    for name in ("eigenvalues", "standard_errors", "bias", "eigenfunctions", "unresolved"):
+    for name in ("eigenvalues", "total_errors", "standard_errors", "bias", "eigenfunctions",
+                 "unresolved"):  # fmt: skip
         np.testing.assert_array_equal(results.arrays[name], getattr(spectrum, name))
         np.testing.assert_array_equal(getattr(results.spectrum, name), getattr(spectrum, name))
+    np.testing.assert_array_equal(results.arrays["intervals"], spectrum.intervals())
     np.testing.assert_array_equal(results.arrays["density"], spectrum.operator.density)
     listed = [row["value"] for row in results.summary["eigenvalues"]]
     assert listed == spectrum.eigenvalues.tolist()

@@ -233,7 +233,10 @@ def test_copies_transform_alike(method, tmp_path):
         assert copy.n_features_in_ == 2
         np.testing.assert_array_equal(copy.transform(NEW), model.transform(NEW))
         np.testing.assert_array_equal(copy.density(NEW), model.density(NEW))
-        np.testing.assert_array_equal(copy.eigenvalue_errors_, model.eigenvalue_errors_)
+        for name in ("eigenvalue_errors_", "total_errors_", "intervals_"):
+            np.testing.assert_array_equal(getattr(copy, name), getattr(model, name))
+        np.testing.assert_array_equal(copy.intervals_, model.spectrum_.intervals(0.95))
+        np.testing.assert_array_equal(copy.total_errors_, model.spectrum_.total_errors)
     assert not hasattr(clone(model), "spectrum_")
 
 

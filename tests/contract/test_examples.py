@@ -142,10 +142,11 @@ def check_climate(names):
 
 
 def check_error_bars(names):
-    for found, predicted, _ in names["results"].values():
+    for found, predicted, intervals, truth in names["results"].values():
         # Twenty samples leave 16 % on the observed spread: two and a half of these.
         assert predicted.mean() == pytest.approx(found.std(ddof=1), rel=0.4)
-    found, predicted, truth = names["results"]["double well, slowest"]
+        assert np.mean((intervals[:, 0] < truth) & (truth < intervals[:, 1])) >= 0.9
+    found, predicted, _, truth = names["results"]["double well, slowest"]
     assert np.mean(np.abs(found - truth) < 2 * predicted) >= 0.8
 
 

@@ -10,6 +10,7 @@ import pytest
 import vbdm
 from vbdm import plot
 from vbdm.plot._canvas import MOST_POINTS, place
+from vbdm.trust.error_bars import groups_of
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
@@ -123,19 +124,45 @@ def test_tuning_of_the_paper_and_of_no_curve():
     render(plot.summary(given.spectrum(3)))
 
 
-def test_spectrum_shows_errors_and_truth(spectra):
+def test_spectrum_shows_truth(spectra):
     ax = plot.spectrum(spectra["plane"], truth=[0, -1, -1])
-    words = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert {
-        "truth",
-        "estimate",
-        "± 2 standard errors",
-        "mean of a group ± 2 standard errors",
-    } <= set(words)
     (truth,) = [line for line in ax.lines if line.get_label() == "truth"]
     np.testing.assert_array_equal(truth.get_ydata(), [0, -1, -1])
     bare = plot.spectrum(spectra["plane"], errors=False)
-    assert "± 2 standard errors" not in [t.get_text() for t in bare.get_legend().get_texts()]
+    assert not bare.collections
+    assert words_in(bare) == {"estimate"}
+
+
+def test_spectrum_shows_intervals_with_sampling_alone_inside(spectra):
+    ax, found = plot.spectrum(spectra["line"]), groups_of(spectra["line"])[1:]
+    assert not any(group.is_several for group in found)
+    assert {"95 % interval", "sampling alone"} <= words_in(ax)
+    outer, inner = ax.collections
+    np.testing.assert_allclose(heights(outer), [(g.lower, g.upper) for g in found])
+    half = 1.959964 * np.array([[g.standard_error] for g in found])
+    middle = np.array([[g.mean] for g in found])
+    np.testing.assert_allclose(heights(inner), middle + half * [-1, 1], rtol=1e-6)
+
+
+def test_groups_have_bands_in_place_of_bars(spectra):
+    ax, found = plot.spectrum(spectra["plane"]), groups_of(spectra["plane"])[1:]
+    assert all(group.is_several for group in found)
+    assert {"95 % interval of a group's mean", "sampling alone"} <= words_in(ax)
+    assert len(ax.collections) == 2 * len(found)
+    for group, wide, narrow in zip(found, ax.collections[::2], ax.collections[1::2], strict=True):
+        np.testing.assert_allclose(heights(wide), [(group.lower, group.upper)])
+        half = 1.959964 * group.standard_error
+        np.testing.assert_allclose(heights(narrow), [(group.mean - half, group.mean + half)])
+
+
+def words_in(ax):
+    """Return the words of the legend."""
+    return {text.get_text() for text in ax.get_legend().get_texts()}
+
+
+def heights(collection):
+    """Return the lowest and the highest place of each path of a collection, (m, 2)."""
+    return [(p.vertices[:, 1].min(), p.vertices[:, 1].max()) for p in collection.get_paths()]
 
 
 def test_spectrum_takes_a_truth_object(spectra):

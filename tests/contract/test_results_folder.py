@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.support.commands import snapshot
-from vbdm.results import Origin, check_folder, load_results, write_results
+from tests.support.commands import done, snapshot
+from vbdm.results import Origin, check_folder, load_results, write_arrays, write_results
 
 import vbdm
 from vbdm.base.plain import plain
@@ -44,6 +44,49 @@ def test_what_is_written_is_read(spectrum, tmp_path):
     assert "eigenvalues=[0, " in repr(read)
     with pytest.raises(ValueError, match="read-only"):
         read.eigenvalues[0] = 1
+
+
+def test_total_errors_are_written_with_their_parts(spectrum, tmp_path):
+    written = write(tmp_path / "r", spectrum)
+    read = load_results(tmp_path / "r")
+    np.testing.assert_array_equal(read.total_errors, spectrum.total_errors)
+    np.testing.assert_array_equal(read.intervals, spectrum.intervals())
+    np.testing.assert_array_equal(read.arrays["total_errors"], spectrum.total_errors)
+    names = ["sampling", "tail", "epsilon", "noise", "boundary"]
+    for row in written.summary["eigenvalues"]:
+        j = row["index"]
+        assert row["total_error"] == spectrum.total_errors[j]
+        assert [row["lower"], row["upper"]] == spectrum.intervals()[j].tolist()
+        assert row["standard_error"] == spectrum.standard_errors[j]
+        assert list(row["error_parts"]) == names
+        for name in names:
+            assert row["error_parts"][name] == getattr(spectrum.error_parts, name)[j]
+    for group in written.summary["groups"]:
+        lower, upper = spectrum.group_interval(group["members"])
+        assert (group["lower"], group["upper"]) == (lower, upper)
+        assert list(group["error_parts"]) == names
+        size = np.linalg.norm(list(group["error_parts"].values()))
+        assert size == pytest.approx(group["total_error"], rel=0.05)
+
+
+def test_a_folder_from_before_total_errors_is_read(spectrum, tmp_path):
+    folder = tmp_path / "r"
+    summary = write(folder, spectrum, scan=vbdm.scan_epsilon(spectrum, (1, 2))).summary
+    new = {"total_error", "lower", "upper", "error_parts"}
+    for part in ("eigenvalues", "groups"):
+        summary[part] = [{k: v for k, v in row.items() if k not in new} for row in summary[part]]
+    (folder / "results.json").write_text(json.dumps(summary), "utf-8")
+    arrays = dict(np.load(folder / "results.npz"))
+    for name in ("total_errors", "intervals", "scan_total_errors"):
+        del arrays[name]
+    write_arrays(folder / "results.npz", arrays)
+    read = load_results(folder)
+    # The model knows what the arrays do not.
+    np.testing.assert_allclose(read.total_errors, spectrum.total_errors)
+    np.testing.assert_allclose(read.intervals, spectrum.intervals())
+    assert np.isnan(read.scan.total_errors).all()
+    done("report", folder)
+    assert "95 % interval" in (folder / "report.html").read_text("utf-8")
 
 
 def test_json_is_strict(tmp_path):

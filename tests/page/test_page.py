@@ -12,6 +12,7 @@ import vbdm
 from vbdm import scan_epsilon
 from vbdm.report import page
 from vbdm.report._payload import style_of
+from vbdm.trust.error_bars import groups_of
 
 STILL = ["spectrum", "legend", "left", "right", "density", "degrees", "slopes"]
 EVIL = "</script><img src=x onerror=\"document.title='broken'\">"
@@ -98,7 +99,9 @@ def test_a_group_is_told_by_its_mean(visit):
     seen = visit(text_of("sphere"))
     seen.tab.locator('tr[data-mode="2"] td.value').click()
     style, mean = style_of(found), found.eigenvalues[1:4].mean()
-    error = f"{style.show(mean)} ± {style.show_error(found.standard_errors[1])}"
+    group = groups_of(found)[1]
+    ends = f"{style.show(group.lower)} to {style.show(group.upper)}"
+    error = f"{style.show(mean)} ± {style.show_error(group.total_error)} (95 %: {ends})"
     words = seen.text("#chosen-words")
     assert f"Number 2: λ = {style.show(found.eigenvalues[2])}." in words
     assert "Numbers 1 to 3 are probably one multiple eigenvalue, split by sampling" in words
@@ -139,9 +142,48 @@ def drawn(seen):
     return seen.tab.evaluate("window.texts"), seen.tab.evaluate("window.bands")
 
 
-def test_groups_have_a_band_each(visit):
-    assert drawn(visit(text_of("sphere")))[1] == 2
-    assert drawn(visit(text_of("line")))[1] == sum(len(g) > 1 for g in solved("line").groups)
+def test_groups_have_two_bands_each(visit):
+    """One for the interval of the mean, and one inside for sampling alone."""
+    assert drawn(visit(text_of("sphere")))[1] == 4
+    assert drawn(visit(text_of("line")))[1] == 2 * sum(len(g) > 1 for g in solved("line").groups)
+
+
+@pytest.mark.parametrize("width", [360, 1100])
+def test_what_the_errors_consist_of_is_one_click_away(visit, width):
+    groups = [group for group in groups_of(solved("sphere")) if group.mean != 0]
+    seen = visit(text_of("sphere"), width=width)
+    table = seen.tab.locator("#error-parts table")
+    assert not table.is_visible()
+    largest = {max(g.error_parts, key=g.error_parts.get) for g in groups}
+    assert largest == {"epsilon"}
+    assert seen.text("#error-parts summary") == "What the errors consist of; largest part: ε"
+    seen.tab.locator("#error-parts summary").click()
+    assert table.is_visible()
+    head = seen.text("#error-parts thead").split()
+    assert head == ["no.", "total", "relative", "error", "sampling", "tail", "ε", "noise",
+                    "boundary"]  # fmt: skip
+    rows = seen.tab.locator("#error-parts tbody tr")
+    assert rows.count() == len(groups) == 2
+    for i, group in enumerate(groups):
+        # Segments lie side by side, as wide as their shares; the widest bar is full.
+        widths = (
+            rows.nth(i)
+            .locator("rect")
+            .evaluate_all("all => all.map((r) => +r.getAttribute('width'))")
+        )
+        sizes = np.array([size for size in group.error_parts.values() if size > 0]) ** 2
+        np.testing.assert_allclose(widths / np.sum(widths), sizes / sizes.sum(), atol=0.01)
+        title = seen.tab.locator(f'tr[data-mode="{group.members[0]}"] .error').get_attribute(
+            "title"
+        )
+        assert title.startswith("Total error ")
+        assert "sampling" in title
+        assert "ε" in title
+
+
+def test_movement_over_epsilon_is_compared_with_the_interval(visit):
+    seen = visit(text_of("sphere"))
+    assert " its 95 % interval) when ε doubles" in seen.text("#epsilon-words")
 
 
 @pytest.mark.parametrize("width", [360, 1100])

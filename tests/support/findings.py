@@ -1,9 +1,12 @@
 """What the tests of checks share: findings by name, and a scan over ε that is made up."""
 
+from dataclasses import fields, replace
+
 import numpy as np
 
 from vbdm.trust.diagnose import diagnose
 from vbdm.trust.epsilon_scan import EpsilonScan
+from vbdm.trust.intervals import ErrorParts
 
 
 def found_in(spectrum, name, scan=None):
@@ -18,7 +21,22 @@ def light_of(spectrum, name, scan=None):
     return finding.light
 
 
-def made_up_scan(rates, errors=0.001, n_points=600):
+def with_errors(spectrum, **shares):
+    """Return a copy whose total errors have these parts, as shares of the eigenvalues; others 0.
+
+    All members of a group move alike, so its mean has the same relative error.
+    """
+    n = len(spectrum.eigenvalues)
+    rates = np.abs(spectrum.eigenvalues)
+    sizes = {field.name: shares.get(field.name, 0.0) * rates for field in fields(ErrorParts)}
+    copy = replace(spectrum)
+    copy.__dict__["groups"] = spectrum.groups
+    copy.__dict__["covariance"] = np.outer(sizes["sampling"], sizes["sampling"]).reshape(n, n)
+    copy.__dict__["error_parts"] = ErrorParts(**sizes)
+    return copy
+
+
+def made_up_scan(rates, errors=0.001, n_points=600, totals=0.002):
     """Return decay rates at half, once, twice … an ε as a scan: no eigenfunctions."""
     values = -np.asarray(rates, dtype=float)
     m, n = values.shape
@@ -26,6 +44,7 @@ def made_up_scan(rates, errors=0.001, n_points=600):
         epsilons=2.0 ** np.arange(m),
         eigenvalues=values,
         standard_errors=np.full((m, n), errors),
+        total_errors=np.full((m, n), totals),
         rows=np.arange(0),
         eigenfunctions=np.empty((m, 0, n), dtype=np.float32),
         n_points=n_points,

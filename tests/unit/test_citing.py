@@ -16,6 +16,7 @@ from vbdm.base.credit import Credit
 from vbdm.base.wording import with_error
 from vbdm.report.citing import citations, methods_paragraph, software
 from vbdm.spectrum.solvers.pencil import Unprepared
+from vbdm.trust.error_bars import groups_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 ROOT = Path(__file__).parents[2]
@@ -75,7 +76,7 @@ def test_the_paragraph_says_what_was_done(circle):
         "generator of the gradient flow", "∇f·∇q/q", "N = 300", "of 1,000 rows", "4 eigenvalues",
         vbdm.__version__, "Berry and Harlim 2016", "Levina and Bickel 2004",
         f"{op.n_neighbors} per point on average", "NumPy and SciPy", f"d = {dim} was",
-        "Standard errors",
+        "total errors",
     ):  # fmt: skip
         assert words in text
     assert "Beforehand" not in text
@@ -107,9 +108,9 @@ def test_groups_are_told_by_their_means():
     assert "one multiple eigenvalue, split by sampling" in text
     mean = spectrum.eigenvalues[1:4].mean()
     found = re.search(r"λ₁ to λ₃, −([\d.]+) ± ([\d.]+)\.$", text)
-    assert float(found[1]) == pytest.approx(-mean, abs=1e-3)
-    assert float(found[2]) == pytest.approx(spectrum.standard_errors[1], rel=0.1)
-    assert "assume independent points" in text
+    assert found[1] == f"{-mean:.2f}"
+    assert float(found[2]) == pytest.approx(groups_of(spectrum)[1].total_error, rel=0.1)
+    assert "for independent points" in text
 
 
 def test_every_solver_of_a_cloud_in_pieces_is_told_and_cited_once():

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.support.findings import found_in, light_of
+from tests.support.findings import found_in, light_of, with_errors
 
 import vbdm
 from vbdm.spectrum.pieces import Pieces
@@ -49,7 +49,6 @@ def test_an_eigenvalue_that_could_not_be_given(sphere):
     values = sphere.eigenvalues.copy()
     values[4] = np.nan
     broken = replace(sphere, eigenvalues=values)
-    broken.__dict__["standard_errors"] = sphere.standard_errors
     assert light_of(broken, "Unresolved points") == "red"
 
 
@@ -96,12 +95,40 @@ def test_the_error_of_a_group_is_that_of_its_mean(sphere):
 
 
 def test_error_bars(sphere):
-    wide = replace(sphere)
-    wide.__dict__["standard_errors"] = np.abs(sphere.eigenvalues) * 0.2
-    assert light_of(wide, "Error bars") == "amber"
-    wide = replace(sphere)
-    wide.__dict__["standard_errors"] = np.abs(sphere.eigenvalues) * 0.5
-    assert light_of(wide, "Error bars") == "red"
+    assert light_of(with_errors(sphere, sampling=0.05), "Error bars") == "green"
+    assert light_of(with_errors(sphere, sampling=0.2), "Error bars") == "amber"
+    assert light_of(with_errors(sphere, epsilon=0.5), "Error bars") == "red"
+    # The total is judged: neither part alone is above a tenth.
+    both = found_in(with_errors(sphere, sampling=0.08, epsilon=0.08), "Error bars")
+    assert (both.light, both.value) == ("amber", pytest.approx(0.08 * np.sqrt(2)))
+
+
+@pytest.mark.parametrize(
+    ("part", "source", "advice"),
+    [
+        ("sampling", "from sampling.", "More data would make it smaller."),
+        ("tail", "from points too sparse", "`spectrum.unresolved`"),
+        ("epsilon", "from the width of the kernel", "move with ε"),
+        ("noise", "from noise around the manifold", "Remove noise"),
+        ("boundary", "from an edge of the data", "Neumann conditions at the edge"),
+    ],
+)
+def test_the_part_that_dominates_is_named_with_what_to_do(sphere, part, source, advice):
+    others = {"sampling": 0.05, "epsilon": 0.05}
+    words = found_in(with_errors(sphere, **{**others, part: 0.2}), "Error bars").words
+    assert f"most of it {source}" in words
+    assert advice in words
+    # A small error needs no advice, but its source is told.
+    words = found_in(with_errors(sphere, **{part: 0.02}), "Error bars").words
+    assert f"total error is 2.0 %, of λ₄; most of it {source}" in words.replace(
+        "the mean of λ₁ to λ₃", "λ₄"
+    )
+    assert advice not in words
+
+
+def test_where_no_part_dominates_the_two_largest_are_named(sphere):
+    found = found_in(with_errors(sphere, sampling=0.2, tail=0.2, noise=0.19), "Error bars")
+    assert "from sampling and points too sparse to resolve the modes." in found.words
 
 
 def test_weak_links(sphere):

@@ -11,6 +11,8 @@ from vbdm.bandwidth.epsilon_by_degree import degree_target
 from vbdm.estimate import estimate_again
 from vbdm.report import page
 from vbdm.trust.epsilon_scan import EpsilonScan, fair_rows, followed, matched, why_no_scan
+from vbdm.trust.error_bars import groups_of
+from vbdm.trust.intervals import group_total_error
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 
@@ -35,6 +37,9 @@ def test_the_chosen_epsilon_is_the_result_itself(sphere, moved):
     assert moved.epsilons[moved.chosen] == sphere.operator.epsilon
     np.testing.assert_allclose(moved.eigenvalues[moved.chosen], sphere.eigenvalues)
     np.testing.assert_allclose(moved.standard_errors[moved.chosen], sphere.standard_errors)
+    for group in groups_of(sphere):
+        totals = moved.total_errors[moved.chosen, list(group.members)]
+        np.testing.assert_allclose(totals, group.total_error)
     assert moved.n_points == 600
     assert len(moved.rows) == 400
 
@@ -54,9 +59,10 @@ def test_a_mode_is_followed_through_a_change_of_order(sphere):
     order = np.array([0, 4, 5, 6, 7, 8, 1, 2, 3])
     other = replace(sphere, eigenvalues=sphere.eigenvalues[order], eigenfunctions=-truth[:, order])
     other.__dict__["standard_errors"] = sphere.standard_errors[order]
-    values, errors, functions = followed(other, other.eigenfunctions, truth, sphere)
+    values, errors, totals, functions = followed(other, other.eigenfunctions, truth, sphere)
     np.testing.assert_allclose(values, sphere.eigenvalues)
     np.testing.assert_allclose(errors, sphere.standard_errors)
+    np.testing.assert_allclose(totals[4:], group_total_error(other, [1, 2, 3, 4, 5]))
     np.testing.assert_allclose(functions, truth, atol=1e-8)
 
 
@@ -64,9 +70,10 @@ def test_a_mode_without_likeness_is_a_gap(sphere):
     truth = sphere.eigenfunctions
     functions = truth.copy()
     functions[:, 8] = np.random.default_rng(0).standard_normal(len(truth))
-    values, errors, seen = followed(sphere, functions, truth, sphere)
+    values, errors, totals, seen = followed(sphere, functions, truth, sphere)
     assert np.isnan(values[8])
     assert np.isnan(errors[8])
+    assert np.isnan(totals[8])
     assert np.isnan(seen[:, 8]).all()
     assert np.isfinite(values[:8]).all()
     fewer = followed(sphere, truth[:, :5], truth, sphere)[0]
@@ -118,6 +125,17 @@ def test_arrays_there_and_back(moved):
         np.testing.assert_array_equal(getattr(back, name), value)
     assert back.n_points == moved.n_points
     assert type(back.chosen) is int
+
+
+def test_a_scan_of_an_older_version_has_no_total_errors(sphere, moved):
+    older = {k: v for k, v in moved.as_arrays().items() if k != "scan_total_errors"}
+    back = EpsilonScan.from_arrays(older)
+    assert back.total_errors.shape == back.eigenvalues.shape
+    assert np.isnan(back.total_errors).all()
+    np.testing.assert_array_equal(back.standard_errors, moved.standard_errors)
+    assert "Sensitivity" in page(sphere, scan=back)
+    del older["scan_standard_errors"]
+    assert EpsilonScan.from_arrays(older) is None
 
 
 def test_progress_is_reported(sphere):

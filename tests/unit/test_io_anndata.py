@@ -117,6 +117,8 @@ def test_results_go_back(cells, tmp_path):
     found = back.uns["vbdm"]
     np.testing.assert_array_equal(found["eigenvalues"], spectrum.eigenvalues[1:])
     np.testing.assert_array_equal(found["standard_errors"], spectrum.standard_errors[1:])
+    np.testing.assert_array_equal(found["total_errors"], spectrum.total_errors[1:])
+    np.testing.assert_array_equal(found["intervals"], spectrum.intervals()[1:])
     assert found["epsilon"] == spectrum.operator.epsilon
     assert found["dim"] == spectrum.operator.dim
     assert found["params"] == {"operator": "laplacian", "columns": '["a", "b"]', "delays": 1}

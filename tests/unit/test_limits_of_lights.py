@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.support.findings import made_up_scan
+from tests.support.findings import made_up_scan, with_errors
 
 import vbdm
 from vbdm.graph.build import LOW_RECALL
@@ -36,9 +36,9 @@ def test_neighbour_lists(sphere, share, light):
     [(0.1 * LESS, "green"), (0.1 * MORE, "amber"), (0.3 * LESS, "amber"), (0.3 * MORE, "red")],
 )
 def test_error_bars(sphere, share, light):
-    wide = replace(sphere)
-    wide.__dict__["standard_errors"] = np.abs(sphere.eigenvalues) * share
-    assert spectrum_checks.error_bars(wide).light == light
+    for part in ("sampling", "tail", "epsilon", "noise", "boundary"):
+        wide = with_errors(sphere, **{part: share})
+        assert spectrum_checks.error_bars(wide).light == light
 
 
 @pytest.mark.parametrize(

@@ -35,13 +35,27 @@ def test_plateau(sphere):
     assert name not in {d.name for d in diagnose(sphere)}
 
 
-def test_little_movement_that_exceeds_the_error_bars_is_a_systematic_error(sphere):
+def test_little_movement_that_exceeds_the_intervals_is_a_systematic_error(sphere):
     moved = table([[0, 2.0, 6.0], [0, 2.04, 6.12], [0, 2.05, 6.15]])
     found = found_in(sphere, "Plateau over ε", moved)
     assert found.light == "green"
-    assert "systematic error of 2.0 %" in found.words
+    assert "systematic error of 2.0 %, which is more than the 95 % intervals allow" in found.words
     within = found_in(sphere, "Plateau over ε", replace(moved, standard_errors=np.ones((3, 3))))
-    assert "less than the error bars" in within.words
+    assert "less than the sampling errors" in within.words
+
+
+def test_total_errors_may_allow_for_the_movement_but_do_not_change_the_light(sphere):
+    """Intervals grow with the movement over ε: a wide one is no excuse for a steep slope."""
+    rates = [[0, 2.0, 6.0], [0, 2.5, 7.5], [0, 2.5, 7.5]]
+    # The two are members of one group here: their mean, 5, moves by 1.
+    for totals, words in (
+        (0.511, "The 95 % intervals allow for it"),
+        (0.510, "more than the 95 % intervals allow for"),
+        (np.nan, "systematic error of 20 %. More data"),  # a scan of an older version
+    ):
+        found = found_in(sphere, "Plateau over ε", table(rates, totals=totals))
+        assert found.light == "amber"
+        assert words in found.words
 
 
 def test_a_lost_member_of_a_group_leaves_the_mean_of_the_others():
@@ -74,4 +88,4 @@ def test_members_of_a_group_may_move_if_the_mean_stays(sphere):
     turned = table([[0, 1.8, 2.0, 2.2], [0, 1.9, 2.0, 2.1], [0, 2.0, 2.0, 2.0]])
     found = found_in(sphere.operator.spectrum(4), "Plateau over ε", turned)
     assert found.light == "green"
-    assert "less than the error bars" in found.words
+    assert "less than the sampling errors" in found.words

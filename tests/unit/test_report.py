@@ -96,11 +96,12 @@ def test_an_error_stands_once_beside_the_mean_that_it_belongs_to(sphere):
     assert [group.members for group in several] == [(1, 2, 3), (4, 5, 6, 7, 8)]
     style = style_of(sphere)
     for group in several:
-        cell = (
-            f'<td class="error several" rowspan="{len(group.members)}">mean '
-            f"{style.show(group.mean)}<br>± {style.show_error(group.standard_error)}</td>"
+        start = f'<td class="error several" rowspan="{len(group.members)}" title="Total error '
+        end = (
+            f">mean {style.show(group.mean)} ± {style.show_error(group.total_error)}"
+            f"<span>{style.show(group.lower)} to {style.show(group.upper)}</span></td>"
         )
-        assert text.count(cell) == 1
+        assert text.count(start) == text.count(end) == 1
     # One cell for each group, none beside single members.
     assert len(re.findall(r'<td class="error', text)) == len(groups_of(sphere)) == 3
     modes = data_of(text)["modes"]
@@ -109,13 +110,52 @@ def test_an_error_stands_once_beside_the_mean_that_it_belongs_to(sphere):
     assert modes[5]["group"] == [4, 5, 6, 7, 8]
 
 
+def test_the_page_draws_total_errors_with_sampling_alone_inside(sphere):
+    scan = vbdm.scan_epsilon(sphere, (1, 2), n_drawn=50)
+    data = data_of(page(sphere, scan=scan))
+    for group in groups_of(sphere):
+        for mode in (data["modes"][i] for i in group.members):
+            assert (mode["lower"], mode["upper"]) == sphere.group_interval(group.members)
+            assert mode["error"] == group.total_error
+            assert mode["sampling"] == pytest.approx(1.959964 * group.standard_error, rel=1e-6)
+    halves = np.array(data["sensitivity"]["halves"])
+    np.testing.assert_allclose(halves, 1.959964 * scan.total_errors, rtol=1e-6)
+
+
+def test_the_parts_of_every_error_are_on_the_page(sphere):
+    text = page(sphere)
+    table = re.search(r'<details id="error-parts">.*?</details>', text, re.DOTALL)[0]
+    style, groups = style_of(sphere), groups_of(sphere)[1:]
+    for group in groups:
+        sizes = "".join(f"<td>{style.show_error(x)}</td>" for x in group.error_parts.values())
+        assert table.count(f"</svg></td>{sizes}</tr>") == 1
+    assert table.count("<tbody><tr>") + table.count("\n<tr>") == len(groups) == 2
+    # The longest bar belongs to the largest relative error, and the others are in proportion.
+    bars = re.findall(r"<svg width.*?</svg>", table)
+    lengths = [sum(map(float, re.findall(r' width="([\d.]+)" height="12">', bar))) for bar in bars]
+    relative = [group.total_error / -group.mean for group in groups]
+    np.testing.assert_allclose(lengths, 160 * np.array(relative) / max(relative), atol=0.3)
+
+
+def test_results_without_errors_have_no_table_of_parts():
+    points = vbdm.datasets.circle(150, random_state=0).points
+    left = vbdm.estimate_operator(points, method="paper", form="left").spectrum(3)
+    text = page(left)
+    assert 'id="error-parts"' not in text
+    assert '<td class="error">—</td>' in text
+
+
 def test_single_eigenvalues_keep_their_errors():
     points = vbdm.datasets.double_well(500, random_state=0).points
     spectrum = vbdm.estimate_operator(points, "generator").spectrum(3)
     assert not any(group.is_several for group in groups_of(spectrum))
     text = page(spectrum)
-    for error in spectrum.standard_errors[1:]:
-        assert f'<td class="error">± {style_of(spectrum).show_error(error)}</td>' in text
+    style = style_of(spectrum)
+    for error, (lower, upper) in zip(
+        spectrum.total_errors[1:], spectrum.intervals()[1:], strict=True
+    ):
+        ends = f"{style.show(lower)} to {style.show(upper)}"
+        assert f">± {style.show_error(error)}<span>{ends}</span></td>" in text
     assert '<td class="error">exact</td>' in text
     assert "share a mean" not in text
 
@@ -173,7 +213,8 @@ def full_scan(spectrum):
     n = len(spectrum.eigenvalues)
     steps = np.repeat(spectrum.eigenfunctions[None, rows].astype(np.float32), 7, axis=0)
     table = np.tile(spectrum.eigenvalues, (7, 1))
-    return EpsilonScan(2.0 ** np.arange(7), table, np.ones((7, n)), rows, steps, 20_000, 3)
+    errors = np.ones((7, n))
+    return EpsilonScan(2.0 ** np.arange(7), table, errors, errors, rows, steps, 20_000, 3)
 
 
 def test_the_page_is_small(large):
@@ -192,7 +233,8 @@ def test_even_many_eigenfunctions_fit(large):
         solve=replace(large.solve, residuals=np.zeros(many)),
         extent=np.full(many, 100.0),
     )
-    wide.__dict__["standard_errors"] = np.full(many, 0.1)
+    wide.__dict__["covariance"] = 0.01 * np.eye(many)
+    wide.__dict__["bias"] = np.full(many, 0.1)
     wide.__dict__["eigenfunction_errors"] = np.full(many, 0.1)
     wide.__dict__["groups"] = tuple(np.arange(many)[:, None])
     text = page(wide, scan=full_scan(wide))

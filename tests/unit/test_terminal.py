@@ -39,14 +39,25 @@ def test_groups_are_in_the_summary(sphere, summary):
         members = group["members"]
         assert group["mean"] == pytest.approx(sphere.eigenvalues[members].mean())
         assert group["standard_error"] == sphere.standard_errors[members[0]]
+        ends = sphere.group_interval(members)
+        assert (group["lower"], group["upper"]) == pytest.approx(ends)
+        middle, half = (ends[0] + ends[1]) / 2, (ends[1] - ends[0]) / 2
+        assert middle == pytest.approx(group["mean"])
+        assert half == pytest.approx(1.959964 * group["total_error"], rel=1e-5)
+        parts = group["error_parts"]
+        assert parts["sampling"] == group["standard_error"]
+        assert np.linalg.norm(list(parts.values())) == pytest.approx(group["total_error"])
 
 
 def test_the_error_of_a_group_stands_beside_its_mean(sphere, summary):
     lines = [click.unstyle(line) for line in describe(summary)]
-    assert any(line.endswith("-1/λ   group") for line in lines)
-    mean, error = sphere.eigenvalues[4:9].mean(), sphere.standard_errors[4]
+    assert any(line.endswith("± error      95 % interval   mean of group") for line in lines)
+    group = groups_of(sphere)[2]
+    mean, error = group.mean, group.total_error
     first = next(line for line in lines if line.startswith("    4 "))
-    assert first.endswith(f"4 to 8: mean {mean:.4g} ± {error:.2g}")
+    ends = f"{group.lower:.2f} to {group.upper:.2f}"
+    assert first.split()[3:] == f"{error:.2g} {ends} 4 to 8: {mean:.4g}".split()
+    assert "  Errors are total errors, standard deviations; largest part: ε." in lines
     rest = [line for line in lines if line[:6].strip() in {"5", "6", "7", "8"}]
     assert len(rest) == 4
     assert all(line.endswith("″") and f"{error:.2g}" not in line for line in rest)
@@ -57,12 +68,18 @@ def test_no_absurd_digits(summary):
     assert next(choices({**summary, "dimension": dimension})) == "  dimension    1.132"
 
 
-def test_the_demonstration_compares_means_with_the_truth(sphere, tmp_path):
-    lines = list(describe_demo(SimpleNamespace(spectrum=sphere, folder=Path("x"))))
+def test_the_demonstration_compares_means_with_the_truth(sphere, summary, tmp_path):
+    results = SimpleNamespace(spectrum=sphere, folder=Path("x"), summary=summary)
+    lines = list(describe_demo(results))
     table = [line.split() for line in lines if line[:1].isdigit()]
     assert [row[-1] for row in table] == ["0", "-2", "-6", "-12"]
     means = [group.mean for group in groups_of(sphere)]
-    np.testing.assert_allclose([float(row[-3]) for row in table], means, atol=6e-4)
+    found = [row for row in table if row[-1] != "0"]
+    np.testing.assert_allclose([float(row[3]) for row in found], means[1:], atol=6e-4)
+    for row in found:
+        lower, upper, truth = float(row[5]), float(row[7]), float(row[8])
+        assert lower < truth < upper
+    assert lines[-2].startswith("Errors are total errors of the means")
     compare(None, sphere, tmp_path)
     kept = np.genfromtxt(tmp_path / "eigenvalues.csv", delimiter=",", names=True)
     assert set(kept["group_mean"].round(9)) == set(np.round(means, 9))
@@ -71,8 +88,9 @@ def test_the_demonstration_compares_means_with_the_truth(sphere, tmp_path):
 def test_the_picture_has_bands(sphere):
     plt = pytest.importorskip("matplotlib.pyplot")
     figure = draw(sphere)
-    # A bar for the constant, and a band for each group.
-    assert len(figure.axes[0].collections) == len(groups_of(sphere)) == 4
+    # Two bands for each group: its interval, and what sampling alone would give.
+    assert [group.is_several for group in groups_of(sphere)] == [False, True, True, True]
+    assert len(figure.axes[0].collections) == 6
     plt.close(figure)
 
 

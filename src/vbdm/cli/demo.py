@@ -14,6 +14,7 @@ import click
 from .fit import fit_file
 from .options import Command, setting
 from .steps import working
+from .terminal import interval, sources_in_words
 
 if TYPE_CHECKING:
     from ..io import Cloud
@@ -74,13 +75,15 @@ def describe(results: Results) -> Iterator[str]:
     from ..trust.error_bars import groups_of
 
     yield repr(results.spectrum.operator)
-    yield "eigenvalues       mean   ± error     truth"
+    yield "eigenvalues       mean   ± error      95 % interval     truth"
     for group in groups_of(results.spectrum):
         first, last = group.members[0], group.members[-1]
         which = f"{first} to {last}" if group.is_several else f"{first}"
         truth = sum(TRUTH[first : last + 1]) / len(group.members)
-        yield f"{which:11s} {group.mean:10.3f} {group.standard_error:9.3f} {truth:9.3g}"
-    yield "Errors are sampling errors of the means; what ε adds is on the page, under Sensitivity."
+        ends = "exact" if group.mean == 0 else interval(group.lower, group.upper)
+        yield f"{which:11s} {group.mean:10.3f} {group.total_error:9.3f} {ends:>18s} {truth:9.3g}"
+    sources = sources_in_words(results.summary["groups"])
+    yield f"Errors are total errors of the means, standard deviations; largest part: {sources}."
     yield f"Results: {results.folder}; open {results.folder / 'report.html'}"
 
 
@@ -89,9 +92,12 @@ def compare(_: Cloud, spectrum: Spectrum, folder: Path) -> None:
     import numpy as np
 
     from ..io.results import can_draw, save_picture
+    from ..trust.error_bars import groups_of
 
-    table = np.c_[spectrum.eigenvalues, group_means(spectrum), spectrum.standard_errors, TRUTH]
-    header = "eigenvalue,group_mean,standard_error_of_mean,truth"
+    columns = [(g.mean, g.total_error, g.lower, g.upper, g.standard_error)
+               for g in groups_of(spectrum) for _ in g.members]  # fmt: skip
+    table = np.c_[spectrum.eigenvalues, columns, TRUTH]
+    header = "eigenvalue,group_mean,total_error_of_mean,lower,upper,standard_error_of_mean,truth"
     np.savetxt(folder / "eigenvalues.csv", table, delimiter=",", header=header, comments="")
     if can_draw():
         save_picture(partial(draw, spectrum), folder / "eigenvalues.png")

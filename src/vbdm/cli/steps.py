@@ -157,7 +157,7 @@ def solve(work: Work, operator: Operator, options: Mapping[str, Any]) -> Spectru
         return operator.spectrum(**given)
 
 
-def error_bars(work: Work, spectrum: Spectrum) -> tuple[FloatArray, FloatArray]:
-    """Return standard errors and bias of the eigenvalues, which the spectrum then keeps."""
+def error_bars(work: Work, spectrum: Spectrum) -> FloatArray:
+    """Return the total errors of the eigenvalues; the spectrum keeps them and their parts."""
     with work.ledger.stage("error bars"):
-        return spectrum.standard_errors, spectrum.bias
+        return spectrum.total_errors

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -66,38 +67,76 @@ def neighbors_in_words(summary: Mapping[str, Any]) -> str:
 
 
 def eigenvalue_table(rows: list[dict[str, Any]], groups: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield the eigenvalues with their errors; for a group, mean and error stand once.
+    """Yield the eigenvalues with total errors and intervals; for a group they stand once.
 
     Examples
     --------
     >>> rows = [{"index": i, "value": -v, "timescale": 1 / v} for i, v in enumerate([1.9, 2.2], 4)]
-    >>> group = {"members": [4, 5], "mean": -2.05, "standard_error": 0.11}
+    >>> group = {"members": [4, 5], "mean": -2.05, "total_error": 0.11, "lower": -2.266,
+    ...          "upper": -1.834, "error_parts": {"sampling": 0.02, "epsilon": 0.108}}
     >>> for line in eigenvalue_table(rows, [group]):
     ...     print(click.unstyle(line))
-        j   eigenvalue      ± error         -1/λ   group
-        4         -1.9                    0.5263   4 and 5: mean -2.05 ± 0.11
-        5         -2.2                    0.4545   ″
+        j   eigenvalue       -1/λ   ± error      95 % interval   mean of group
+        4         -1.9     0.5263      0.11     -2.27 to -1.83   4 and 5: -2.05
+        5         -2.2     0.4545         ″                  ″   ″
+      Errors are total errors, standard deviations; largest part: ε.
     """
     several = any(len(group["members"]) > 1 for group in groups)
-    head = "    j   eigenvalue      ± error         -1/λ"
-    yield click.style(f"{head}   group" if several else head, dim=True)
+    head = "    j   eigenvalue       -1/λ   ± error      95 % interval"
+    yield click.style(f"{head}   mean of group" if several else head, dim=True)
     by_index = {row["index"]: row for row in rows}
     for group in groups:
         for index in group["members"]:
-            row, alone = by_index[index], len(group["members"]) == 1
-            error = number(group["standard_error"], 2) if alone else ""
+            row = by_index[index]
             time = "∞" if row["value"] == 0 else number(row["timescale"])
-            line = f"  {index:3d} {number(row['value']):>12s} {error:>12s} {time:>12s}"
-            yield line if alone else f"{line}   {group_words(group, index)}"
+            error, ends, mean = error_words(group, index)
+            line = f"  {index:3d} {number(row['value']):>12s} {time:>10s} {error:>9s} {ends:>18s}"
+            yield f"{line}   {mean}".rstrip()
+    sources = sources_in_words(groups)
+    if sources:
+        told = f"  Errors are total errors, standard deviations; largest part: {sources}."
+        yield click.style(told, dim=True)
 
 
-def group_words(group: Mapping[str, Any], index: int) -> str:
-    """Return mean and error of a group beside its first member, and a ditto mark after it."""
+def error_words(group: Mapping[str, Any], index: int) -> tuple[str, str, str]:
+    """Return total error, interval and mean of a group beside its first member; then ditto marks.
+
+    An eigenvalue alone needs no mean, and the 0 of a connected piece is exact.
+    """
     first, last = group["members"][0], group["members"][-1]
     if index != first:
-        return "″"
+        return "″", "″", "″"
     which = f"{first} {'and' if last == first + 1 else 'to'} {last}"
-    return f"{which}: mean {number(group['mean'])} ± {number(group['standard_error'], 2)}"
+    mean = "" if first == last else f"{which}: {number(group['mean'])}"
+    if group["mean"] == 0:
+        return "exact", "", mean
+    return number(group["total_error"], 2), interval(group["lower"], group["upper"]), mean
+
+
+def interval(lower: float | None, upper: float | None) -> str:
+    """Return an interval, its ends with two digits of its half-width.
+
+    Examples
+    --------
+    >>> interval(-2.11432, -1.8007), interval(-1.000002, -0.999998), interval(None, None)
+    ('-2.11 to -1.80', '-1.0000020 to -0.9999980', '–')
+    >>> interval(-1640.2, -1190.7), interval(-3.21e-9, -2.9e-9)
+    ('-1640 to -1191', '-3.21e-09 to -2.9e-09')
+    """
+    if lower is None or upper is None:
+        return "–"
+    half = (upper - lower) / 2
+    if half <= 0 or not 1e-4 <= -lower < 1e6:
+        return f"{number(lower)} to {number(upper)}"
+    decimals = max(0, 1 - math.floor(math.log10(half)))
+    return f"{lower:.{decimals}f} to {upper:.{decimals}f}"
+
+
+def sources_in_words(groups: list[dict[str, Any]]) -> str:
+    """Return which parts are the largest of the total errors of groups."""
+    from ..trust.error_sources import main_sources
+
+    return main_sources([(group["members"], group["error_parts"]) for group in groups])
 
 
 def lights(diagnostics: list[dict[str, Any]]) -> Iterator[str]:

@@ -11,6 +11,8 @@ from ..base.arrays import BoolArray, FloatArray
 from ..base.errors import bad_input
 from ..spectrum.spectrum import Spectrum
 from ..trust.diagnose import doubtful_modes
+from ..trust.error_bars import Group, groups_of
+from ..trust.intervals import width_of
 from ._canvas import BLUE, INK, VERMILION, new_axes, operator_of, spectrum_of
 
 #: Share of the height that is added for the legend, above or below the curves.
@@ -115,15 +117,15 @@ def spectrum(result: Any, truth: Any = None, ax: Any = None, *, errors: bool = T
     ax : Axes, optional
         Where to draw.
     errors : bool
-        Whether to draw standard errors.
+        Whether to draw intervals.
 
     Returns
     -------
     Axes
-        Bars are two standard errors to either side, of sampling alone. Eigenvalues too close to be
-        told apart share a band: the mean of the group with two standard errors. Single members
-        scatter about it. Hollow circles are modes on unresolved points or on a weak link: trust
-        them less.
+        Thin bars are 95 % intervals, from total errors; thick ones inside are what sampling alone
+        would give. Eigenvalues too close to be told apart share a light band, the interval of the
+        mean of the group, and a dark one inside, for sampling alone. Single members scatter about
+        it. Hollow circles are modes on unresolved points or on a weak link: trust them less.
     """
     found = spectrum_of(result)
     ax = new_axes(ax)
@@ -132,9 +134,9 @@ def spectrum(result: Any, truth: Any = None, ax: Any = None, *, errors: bool = T
     if truth is not None:
         known = np.real(np.asarray(getattr(truth, "eigenvalues", truth)))[: len(values)]
         ax.plot(index[: len(known)], known, "_", color="0.45", ms=15, mew=2, label="truth")
-    # Standard errors are known for symmetric kernels only.
+    # Errors are known for symmetric kernels only.
     if errors and found.operator.kernel.bandwidth.is_symmetric:
-        draw_errors(ax, index, values, found)
+        draw_errors(ax, index, found)
     doubtful = doubts(found)
     ax.plot(index[~doubtful], values[~doubtful], "o", color=BLUE, ms=5, label="estimate")
     if doubtful.any():
@@ -151,19 +153,37 @@ def spectrum(result: Any, truth: Any = None, ax: Any = None, *, errors: bool = T
     return ax
 
 
-def draw_errors(ax: Any, index: FloatArray, values: FloatArray, found: Spectrum) -> None:
-    """Draw bars of two standard errors, and bands for the means of groups."""
-    spread = 2 * np.nan_to_num(found.standard_errors)
-    alone = np.array([group[0] for group in found.groups if len(group) == 1], dtype=np.intp)
-    ax.errorbar(index[alone], values[alone], spread[alone], fmt="none", color=BLUE, capsize=3,
-                lw=1.2, label="± 2 standard errors")  # fmt: skip
-    label = "mean of a group ± 2 standard errors"
-    for group in found.groups:
-        if len(group) > 1:
-            mean, reach = values[group].mean(), spread[group[0]]
-            ax.fill_between([index[group[0]] - 0.4, index[group[-1]] + 0.4], mean - reach,
-                            mean + reach, color=BLUE, alpha=0.25, lw=0, label=label)  # fmt: skip
-            label = ""
+def draw_errors(ax: Any, index: FloatArray, found: Spectrum) -> None:
+    """Draw 95 % intervals as bars, as bands for the means of groups, and sampling alone inside."""
+    groups = [group for group in groups_of(found) if np.isfinite(group.total_error)]
+    alone = [group for group in groups if not group.is_several and group.mean != 0]
+    label, inner = "95 % interval", "sampling alone"
+    if alone:
+        place = index[[group.members[0] for group in alone]]
+        ax.vlines(place, *ends(alone), color=BLUE, lw=1.2, label=label)
+        for end in ends(alone):
+            ax.plot(place, end, "_", color=BLUE, ms=7, mew=1.2)
+        ax.vlines(place, *sampling_ends(alone), color=BLUE, lw=3.5, label=inner)
+    label, inner = "95 % interval of a group's mean", "" if alone else inner
+    for group in groups:
+        if group.is_several:
+            place = index[[group.members[0], group.members[-1]]] + [-0.4, 0.4]
+            bands = (ends, 0.25, label), (sampling_ends, 0.4, inner)
+            for limits, alpha, name in bands:
+                ax.fill_between(place, *limits([group]), color=BLUE, alpha=alpha, lw=0, label=name)
+            label = inner = ""
+
+
+def ends(groups: list[Group]) -> tuple[list[float], list[float]]:
+    """Return the lower and the upper ends of the intervals of groups."""
+    return [group.lower for group in groups], [group.upper for group in groups]
+
+
+def sampling_ends(groups: list[Group]) -> tuple[list[float], list[float]]:
+    """Return the ends of the 95 % intervals that groups would have from sampling alone."""
+    half = [width_of(0.95) * group.standard_error for group in groups]
+    lower = [group.mean - size for group, size in zip(groups, half, strict=True)]
+    return lower, [group.mean + size for group, size in zip(groups, half, strict=True)]
 
 
 def doubts(found: Spectrum) -> BoolArray:

@@ -20,6 +20,7 @@ from ..spectrum.spectrum import Spectrum
 from ..trust.diagnose import diagnose, flags_of
 from ..trust.epsilon_scan import EpsilonScan, why_no_scan
 from ..trust.findings import Finding
+from ._error_parts import error_table
 from ._payload import choose_drawn, payload
 from ._settings import settings_table
 from .citing import citations, methods_paragraph
@@ -98,6 +99,7 @@ def page(
         "verdict": parts.verdict(found),
         "eigenvalues": parts.eigenvalue_table(spectrum, flags),
         "table": parts.table_note(spectrum),
+        "errors": error_table(spectrum),
         "drawn": parts.text(drawn.note),
         "places": parts.places_note(spectrum),
         "epsilon": parts.epsilon_note(spectrum, scan, why_no_scan(spectrum)),

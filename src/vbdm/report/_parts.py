@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..base.references import Citation
-from ..base.wording import common_style, counted, minus, with_error
+from ..base.wording import Style, common_style, counted, minus, with_error
 from ..operator.operator import Operator
 from ..plot._clouds import per_volume
 from ..spectrum.spectrum import Spectrum
 from ..trust.epsilon_scan import EpsilonScan
 from ..trust.error_bars import Group, groups_of
 from ..trust.findings import Finding
-from ._payload import MOST_COLUMNS, style_of
+from ._error_parts import parts_in_words
+from ._payload import MOST_COLUMNS, interval, style_of
 from .citing import formula, operator_in_words, operator_name, short
 
 #: How ε was chosen, in words, by the name of the rule.
@@ -176,7 +177,7 @@ def eigenvalue_table(spectrum: Spectrum, flags: Mapping[int, Sequence[str]]) -> 
             time = "∞" if values[i] == 0 else clock.show(times[i])
             cells = f'<td class="value">{style.show(values[i])}</td>'
             if i == group.members[0]:
-                cells += error_cell(group, style.show(group.mean), style.show_error)
+                cells += error_cell(group, style)
             cells += (
                 f'<td class="time">{time}</td><td class="flags">{doubts(flags.get(i, ()))}</td>'
             )
@@ -187,13 +188,21 @@ def eigenvalue_table(spectrum: Spectrum, flags: Mapping[int, Sequence[str]]) -> 
     return "\n".join(rows)
 
 
-def error_cell(group: Group, mean: str, show: Callable[[float], str]) -> str:
-    """Return the cell with the standard error of one eigenvalue, or of the mean of a group."""
-    spread = f"± {show(group.standard_error)}" if np.isfinite(group.standard_error) else "—"
-    if group.is_several:
-        span = f'rowspan="{len(group.members)}"'
-        return f'<td class="error several" {span}>mean {mean}<br>{spread}</td>'
-    return f'<td class="error">{"exact" if group.mean == 0 else spread}</td>'
+def error_cell(group: Group, style: Style) -> str:
+    """Return the cell with total error and interval of one eigenvalue, or of the mean of a group.
+
+    Its title, which browsers show beside the pointer, says what the error consists of.
+    """
+    if group.mean == 0:
+        return '<td class="error">exact</td>'
+    if not np.isfinite(group.total_error):
+        return '<td class="error">—</td>'
+    spread = f"± {style.show_error(group.total_error)}<span>{interval(group, style)}</span>"
+    title = f'title="{text(parts_in_words(group, style))}"'
+    if not group.is_several:
+        return f'<td class="error" {title}>{spread}</td>'
+    span = f'rowspan="{len(group.members)}"'
+    return f'<td class="error several" {span} {title}>mean {style.show(group.mean)} {spread}</td>'
 
 
 def doubts(flags: Sequence[str]) -> str:

@@ -20,6 +20,7 @@ from ..plot._canvas import principal_positions
 from ..spectrum.spectrum import Spectrum
 from ..trust.epsilon_scan import EpsilonScan, drawn_rows
 from ..trust.error_bars import Group, groups_of
+from ..trust.intervals import width_of
 
 #: Largest numbers of data columns, of eigenfunctions, and of eigenfunctions that follow ε; with
 #: more, the page would become too large a file.
@@ -156,7 +157,10 @@ def column_names(n: int, names: Sequence[str] | None) -> list[str]:
 
 
 def modes(spectrum: Spectrum, flags: Mapping[int, Sequence[str]]) -> list[dict[str, Any]]:
-    """Return one entry per eigenvalue; its error is that of its group's mean."""
+    """Return one entry per eigenvalue; errors and interval are those of its group's mean.
+
+    `sampling` is the half-width of the 95 % interval that sampling alone would give.
+    """
     values, style = np.real(spectrum.eigenvalues), style_of(spectrum)
     return [
         {
@@ -164,8 +168,12 @@ def modes(spectrum: Spectrum, flags: Mapping[int, Sequence[str]]) -> list[dict[s
             "text": style.show(values[i]),
             "mean": group.mean,
             "meanText": style.show(group.mean),
-            "error": group.standard_error,
-            "errorText": style.show_error(group.standard_error),
+            "error": group.total_error,
+            "errorText": style.show_error(group.total_error),
+            "lower": group.lower,
+            "upper": group.upper,
+            "intervalText": interval(group, style),
+            "sampling": width_of(0.95) * group.standard_error,
             "group": list(group.members),
             "doubt": list(flags.get(i, ())),
             "functionError": function_error(spectrum, group),
@@ -184,9 +192,14 @@ def function_error(spectrum: Spectrum, group: Group) -> float:
     return float(spectrum.eigenfunction_errors[group.members[0]])
 
 
+def interval(group: Group, style: Style) -> str:
+    """Return the 95 % interval of a group's mean as text."""
+    return f"{style.show(group.lower)} to {style.show(group.upper)}"
+
+
 def style_of(spectrum: Spectrum) -> Style:
     """Return the style in which all eigenvalues and their errors are written."""
-    errors = [group.standard_error for group in groups_of(spectrum)]
+    errors = [group.total_error for group in groups_of(spectrum)]
     return common_style(np.real(spectrum.eigenvalues), errors)
 
 
@@ -221,7 +234,10 @@ def histogram(operator: Operator) -> dict[str, Any]:
 
 
 def moved(scan: EpsilonScan | None, rows: NDArray[np.intp]) -> dict[str, Any] | None:
-    """Return the eigenpairs at other ε, and where their points stand among those drawn."""
+    """Return the eigenpairs at other ε, and where their points stand among those drawn.
+
+    `halves` are half-widths of 95 % intervals; of a group's mean, where there is one.
+    """
     if scan is None:
         return None
     n = min(scan.eigenvalues.shape[1], MOST_MOVED)
@@ -231,7 +247,7 @@ def moved(scan: EpsilonScan | None, rows: NDArray[np.intp]) -> dict[str, Any] | 
     return {
         "epsilons": scan.epsilons,
         "values": scan.eigenvalues[:, :n],
-        "errors": scan.standard_errors[:, :n],
+        "halves": width_of(0.95) * scan.total_errors[:, :n],
         "chosen": scan.chosen,
         "nPoints": scan.n_points,
         "places": packed(np.searchsorted(rows, scan.rows).astype("<u4")),

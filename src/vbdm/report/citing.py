@@ -264,8 +264,10 @@ def errors_in_words(spectrum: Spectrum) -> str:
         else ""
     )
     return (
-        f"{corrected}Standard errors are sampling errors, from the influence of each point on each "
-        f"eigenvalue, and assume independent points.{groups_in_words(spectrum)}"
+        f"{corrected}Errors are total errors, given as standard deviations: sampling, from the "
+        "influence of each point on each eigenvalue and for independent points; modes that rest on "
+        "points too sparse to resolve them; the change of the eigenvalues with ε; noise; and edges "
+        f"of the data, added in squares.{groups_in_words(spectrum)}"
     )
 
 
@@ -274,14 +276,14 @@ def groups_in_words(spectrum: Spectrum, most: int = 4) -> str:
     found = [group for group in groups_of(spectrum) if group.is_several]
     if not found:
         return ""
-    style = common_style([group.mean for group in found], [group.standard_error for group in found])
+    style = common_style([group.mean for group in found], [group.total_error for group in found])
     means = [
         f"λ{subscript(group.members[0])} to λ{subscript(group.members[-1])}, "
-        f"{style.show(group.mean)} ± {style.show_error(group.standard_error)}"
+        f"{style.show(group.mean)} ± {style.show_error(group.total_error)}"
         for group in found[:most]
     ]
     more = "; …" if len(found) > most else ""
     return (
         " Eigenvalues that cannot be told apart were taken as one multiple eigenvalue, split by "
-        f"sampling, with the mean and its standard error: {'; '.join(means)}{more}."
+        f"sampling, with the mean and its total error: {'; '.join(means)}{more}."
     )

@@ -233,6 +233,14 @@ class Spectrum:
         ----------
         level : float
             The share of cases in which the interval holds the truth.
+
+        Examples
+        --------
+        >>> sample = vbdm.datasets.sphere(600, random_state=0)
+        >>> spectrum = vbdm.estimate_operator(sample.points).spectrum(4)
+        >>> lower, upper = spectrum.intervals().T     # the truth: 0, -2, -2, -2
+        >>> bool((lower[1:] < -2).all() and (upper[1:] > -2).all())
+        True
         """
         from ..trust.intervals import intervals
 

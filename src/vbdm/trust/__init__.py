@@ -8,6 +8,9 @@ independent verification.
 `error_bars`         sampling errors from the influence of each point, also of groups of
                      eigenvalues that cannot be told apart, and the bias in ε
 `series`             the same of time series, whose rows are not independent
+`intervals`          the total error of each eigenvalue: sampling, tail, ε, noise, boundary; and
+                     the interval that holds the true one
+`error_sources`      what a total error consists of, in words
 `epsilon_scan`       eigenpairs at several ε, each mode followed: one scan for all its readers
 `second_opinion`     two other ways to choose ε, read off eigenvalues at several ε
 `findings`           what a check found: light, limit, words, warning

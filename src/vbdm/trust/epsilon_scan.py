@@ -25,6 +25,7 @@ from ..spectrum.alignment import align
 from ..spectrum.solve import compute_spectrum
 from ..spectrum.solvers import EigenSolver
 from ..spectrum.spectrum import Spectrum
+from .intervals import group_total_error
 
 
 def drawn_rows(spectrum: Spectrum, most: int) -> NDArray[np.intp]:
@@ -78,6 +79,9 @@ class EpsilonScan:
     eigenvalues, standard_errors : (m, n) arrays
         Eigenvalues and their sampling errors at each ε; NaN where a mode was lost, because no mode
         there is like it.
+    total_errors : (m, n) array
+        Their total errors at each ε; of eigenvalues that are a group at the chosen ε, of their
+        mean. NaN in a scan that an older version wrote.
     rows : (D,) array
         Rows of the points, in the caller's order, at which eigenfunctions are kept.
     eigenfunctions : (m, D, n) float32 array
@@ -92,6 +96,7 @@ class EpsilonScan:
     epsilons: FloatArray
     eigenvalues: FloatArray
     standard_errors: FloatArray
+    total_errors: FloatArray
     rows: NDArray[np.intp]
     eigenfunctions: NDArray[np.float32]
     n_points: int
@@ -110,10 +115,15 @@ class EpsilonScan:
         >>> EpsilonScan.from_arrays({"eigenvalues": np.zeros(3)}) is None
         True
         """
-        names = list(cls.__dataclass_fields__)
-        if any(f"scan_{name}" not in arrays for name in names):
+        found: dict[str, Any] = {
+            name: arrays[f"scan_{name}"]
+            for name in cls.__dataclass_fields__
+            if f"scan_{name}" in arrays
+        }
+        if found.keys() >= {"eigenvalues"}:
+            found.setdefault("total_errors", np.full(found["eigenvalues"].shape, np.nan))
+        if found.keys() != cls.__dataclass_fields__.keys():
             return None
-        found: dict[str, Any] = {name: arrays[f"scan_{name}"] for name in names}
         for name in ("n_points", "chosen"):
             found[name] = int(found[name])
         return cls(**found)
@@ -171,10 +181,10 @@ def scan_modes(
         for factor, found in solved_over(operator, factors, spectrum, whole):
             functions = found.eigenfunctions[rows] if whole else found.eigenfunctions
             steps.append((factor, *followed(found, functions, truth, spectrum)))
-    used, values, errors, moved = (list(part) for part in zip(*steps, strict=True))
+    used, values, errors, totals, moved = (list(part) for part in zip(*steps, strict=True))
     return EpsilonScan(
-        operator.epsilon * np.array(used), np.array(values), np.array(errors), rows,
-        np.array(moved, dtype=np.float32), operator.n_points, used.index(1.0),
+        operator.epsilon * np.array(used), np.array(values), np.array(errors), np.array(totals),
+        rows, np.array(moved, dtype=np.float32), operator.n_points, used.index(1.0),
     )  # fmt: skip
 
 
@@ -280,14 +290,14 @@ def wide_enough(operator: Operator, epsilon: float) -> Operator | None:
 
 def followed(
     found: Spectrum, functions: FloatArray, truth: FloatArray, reference: Spectrum
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return eigenvalues, errors and eigenfunctions in the order and rotation of the reference.
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return eigenvalues, both errors and eigenfunctions, ordered and turned as the reference.
 
     `truth` are the eigenfunctions of the reference, `functions` those found. A mode that is not
     like its counterpart is lost: NaN.
     """
     n = truth.shape[1]
-    values, errors = np.full(n, np.nan), np.full(n, np.nan)
+    values, errors, totals = np.full((3, n), np.nan)
     moved = np.full(truth.shape, np.nan)
     partners = matched(unit(functions), unit(truth))
     for group in reference.groups:
@@ -299,8 +309,9 @@ def followed(
         alike = np.abs((unit(turned) * unit(truth[:, known])).sum(axis=0)) >= LIKENESS
         values[known] = np.where(alike, np.real(found.eigenvalues[own]), np.nan)
         errors[known] = np.where(alike, found.standard_errors[own], np.nan)
+        totals[known] = np.where(alike, group_total_error(found, own), np.nan)
         moved[:, known] = np.where(alike, turned, np.nan)
-    return values, errors, moved
+    return values, errors, totals, moved
 
 
 def unit(columns: FloatArray) -> FloatArray:

@@ -16,7 +16,8 @@ what remains is the noise of the kernel itself. The variance of θ is :math:`Σ 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -48,6 +49,9 @@ class Group:
         The total error of the mean (`vbdm.trust.intervals`); NaN for these forms, too.
     lower, upper : float
         Ends of the 95 % interval of the mean; NaN for these forms, too.
+    error_parts : mapping from str to float
+        What the total error consists of, by name: sampling, tail, epsilon, noise, boundary, each a
+        standard deviation; empty for these forms.
     """
 
     members: tuple[int, ...]
@@ -56,6 +60,7 @@ class Group:
     total_error: float = np.nan
     lower: float = np.nan
     upper: float = np.nan
+    error_parts: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def is_several(self) -> bool:
@@ -64,17 +69,21 @@ class Group:
 
 
 def groups_of(spectrum: Spectrum) -> tuple[Group, ...]:
-    """Return the eigenvalues by groups, each with its mean and the mean's standard error.
+    """Return the eigenvalues by groups, each with its mean and the mean's errors and interval.
 
     Examples
     --------
     >>> op = vbdm.estimate_operator(vbdm.datasets.sphere(600, random_state=0).points)
-    >>> [group.members for group in groups_of(op.spectrum(9))]
+    >>> groups = groups_of(op.spectrum(9))
+    >>> [group.members for group in groups]
     [(0,), (1, 2, 3), (4, 5, 6, 7, 8)]
+    >>> [group.lower < truth < group.upper for group, truth in zip(groups[1:], [-2, -6])]
+    [True, True]
     """
     values = np.real(spectrum.eigenvalues)
     if not spectrum.operator.is_symmetric:
         return tuple(Group((i,), float(value), np.nan) for i, value in enumerate(values))
+    from .error_sources import parts_of_group
     from .intervals import group_total_error
 
     errors = spectrum.standard_errors
@@ -82,6 +91,7 @@ def groups_of(spectrum: Spectrum) -> tuple[Group, ...]:
         Group(
             tuple(members.tolist()), float(values[members].mean()), float(errors[members[0]]),
             group_total_error(spectrum, members), *spectrum.group_interval(members),
+            parts_of_group(spectrum, members),
         )
         for members in spectrum.groups
     )  # fmt: skip

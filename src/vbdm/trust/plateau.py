@@ -10,6 +10,7 @@ from ..spectrum.spectrum import Spectrum
 from .epsilon_scan import EpsilonScan
 from .error_bars import groups_of
 from .findings import FIRST, Finding, Light, eigenvalues, nonzero_modes
+from .intervals import width_of
 
 #: Relative movement of eigenvalues, when ε is doubled or halved, that is little, and that is much.
 LITTLE, MUCH = 0.05, 0.2
@@ -34,8 +35,6 @@ def plateau(spectrum: Spectrum, scan: EpsilonScan) -> Finding:
     base, *others = means_of_groups(spectrum, values[[here, *beside]])[:, first]
     moves = np.abs(np.array(others) - base)
     relative = float(np.median(moves / base, axis=1).max())
-    bars = np.asarray(scan.standard_errors)[here, first]
-    within = bool((moves <= 2 * bars).all())
     which = f"The first {len(first)} nonzero eigenvalues move"
     if len(first) == 1:
         which = "The first nonzero eigenvalue moves"
@@ -43,19 +42,25 @@ def plateau(spectrum: Spectrum, scan: EpsilonScan) -> Finding:
     part = scan.n_points < spectrum.operator.n_points
     if part:
         found += f", on {scan.n_points:,} drawn points"
-    if within:
-        return Finding(name, "green", f"{found}: less than the error bars.", relative, LITTLE)
+    if (moves <= 2 * np.asarray(scan.standard_errors)[here, first]).all():
+        return Finding(name, "green", f"{found}: less than the sampling errors.", relative, LITTLE)
+    half = width_of(0.95) * np.asarray(scan.total_errors)[here, first]
+    words = f"{found}. {compared_with_intervals(moves, half, relative)}"
     if relative <= LITTLE:
-        words = (
-            f"{found}: little in itself, but more than the error bars. Count it as a systematic "
-            f"error of {percent(relative)}."
-        )
         return Finding(name, "green", words, relative, LITTLE)
-    todo = "Treat this as a systematic error beside the error bars; more data widens the plateau."
+    todo = "More data widens the plateau."
     if part:
         todo = "With all points the plateau is wider; compare with a larger part if it matters."
     light: Light = "amber" if part or relative <= MUCH else "red"
-    return Finding(name, light, f"{found}. {todo}", relative, LITTLE)
+    return Finding(name, light, f"{words} {todo}", relative, LITTLE)
+
+
+def compared_with_intervals(moves: FloatArray, half: FloatArray, relative: float) -> str:
+    """Say whether the 95 % intervals, `half` as wide to each side, allow for the movement."""
+    if (moves <= half).all():
+        return "The 95 % intervals allow for it."
+    beyond = "" if np.isnan(half).all() else ", which is more than the 95 % intervals allow for"
+    return f"Count it as a systematic error of {percent(relative)}{beyond}."
 
 
 def rows_to_compare(epsilons: FloatArray, here: int) -> tuple[list[int], str]:

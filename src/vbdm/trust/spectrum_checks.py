@@ -9,7 +9,8 @@ from ..base.errors import DisconnectedWarning, UnresolvedWarning, WeakLinkWarnin
 from ..base.wording import counted, one_of, percent, power_of_ten, rounded, subscript
 from ..spectrum.modes import THIN
 from ..spectrum.spectrum import Spectrum
-from .error_bars import groups_of
+from .error_bars import Group, groups_of
+from .error_sources import source_in_words
 from .findings import FIRST, Finding, Light, eigenvalues, nonzero_modes
 from .randomness import time_neighbors
 from .series import by_chance, in_series, row_memory
@@ -20,7 +21,7 @@ HEAVY = 0.3
 MANY_STRAYS = 0.05
 #: Relative error of the solver up to which the light is green, and amber.
 ACCURATE, ROUGH = 1e-3, 1e-2
-#: Relative standard error up to which the light is green, and amber.
+#: Relative total error up to which the light is green, and amber.
 SMALL_ERROR, LARGE_ERROR = 0.1, 0.3
 #: Share of a point's nearest neighbours that are its neighbours in time, too, above which the
 #: points are those of a path rather than of a cloud.
@@ -131,25 +132,29 @@ def solver_residuals(spectrum: Spectrum) -> Finding:
 
 
 def error_bars(spectrum: Spectrum) -> Finding | None:
-    """Judge the sampling errors of the first eigenvalues."""
+    """Judge the total errors of the first eigenvalues, and say where the largest comes from."""
     if not spectrum.operator.is_symmetric:
         return None
     name, first = "Error bars", nonzero_modes(spectrum.eigenvalues)[:FIRST]
     if not first.size:
         return Finding(name, "amber", "There is no nonzero eigenvalue to judge.")
-    relative = spectrum.standard_errors[first] / np.abs(spectrum.eigenvalues[first])
-    known = np.nan_to_num(relative, nan=np.inf)
-    worst, number = float(known.max()), int(first[np.argmax(known)])
-    group = next(group.members for group in groups_of(spectrum) if number in group.members)
-    whose = f"λ{subscript(number)}"
-    if len(group) > 1:
-        whose = f"the mean of λ{subscript(group[0])} to λ{subscript(group[-1])}"
+    group = max((g for g in groups_of(spectrum) if set(g.members) & set(first)), key=relative_error)
+    worst, whose = relative_error(group), f"λ{subscript(group.members[0])}"
+    if group.is_several:
+        whose = f"the mean of {whose} to λ{subscript(group.members[-1])}"
     among = f"Among the first {len(first)} nonzero eigenvalues the largest"
-    words = f"{'The' if len(first) == 1 else among} standard error is {percent(worst)}, of {whose}."
+    found = f"{'The' if len(first) == 1 else among} total error is {percent(worst)}, of {whose}"
+    source, todo = source_in_words(group.error_parts)
+    words = f"{found}; {source}." if source else f"{found}."
     if worst <= SMALL_ERROR:
         return Finding(name, "green", words, worst, SMALL_ERROR)
     light: Light = "amber" if worst <= LARGE_ERROR else "red"
-    return Finding(name, light, f"{words} More data would make it smaller.", worst, SMALL_ERROR)
+    return Finding(name, light, f"{words} {todo}".strip(), worst, SMALL_ERROR)
+
+
+def relative_error(group: Group) -> float:
+    """Return the total error of a group's mean over its size; infinity if it is not known."""
+    return float(np.nan_to_num(group.total_error / abs(group.mean), nan=np.inf))
 
 
 def independence(spectrum: Spectrum) -> Finding | None:

@@ -105,8 +105,9 @@ def write_anndata(
     Notes
     -----
     ``obsm["X_vbdm"]`` holds the eigenfunctions without the first one, which is constant,
-    ``obs["vbdm_density"]`` the density, and ``uns["vbdm"]`` the eigenvalues and standard errors of
-    the columns of ``X_vbdm``, epsilon, dim and params.
+    ``obs["vbdm_density"]`` the density, and ``uns["vbdm"]`` the eigenvalues of the columns of
+    ``X_vbdm``, their total_errors, their 95 % intervals (two columns: lower and upper end) and
+    their standard_errors (sampling alone), epsilon, dim and params.
     """
     library = need("anndata", path_in, "anndata")
     target = check_new(path_out)
@@ -124,6 +125,8 @@ def write_anndata(
     adata.uns["vbdm"] = {
         "params": settings_to_store(params or {}),
         "eigenvalues": np.array(spectrum.eigenvalues[1:]),
+        "total_errors": np.array(spectrum.total_errors[1:]),
+        "intervals": np.array(spectrum.intervals()[1:]),
         "standard_errors": np.array(spectrum.standard_errors[1:]),
         "epsilon": float(operator.epsilon),
         "dim": float(operator.dim),

@@ -73,6 +73,19 @@ class Results:
         return self.arrays["standard_errors"]
 
     @property
+    def total_errors(self) -> FloatArray:
+        """Total errors of the eigenvalues, (n,): sampling, tail, ε, noise and boundary together."""
+        found = self.arrays.get("total_errors")
+        return self.spectrum.total_errors if found is None else found
+
+    @property
+    def intervals(self) -> FloatArray:
+        """95 % intervals of the eigenvalues, (n, 2): lower and upper ends."""
+        found = self.arrays.get("intervals")
+        # Folders of versions before these arrays have the model, which knows them.
+        return self.spectrum.intervals() if found is None else found
+
+    @property
     def eigenfunctions(self) -> FloatArray:
         """Eigenfunctions, (N, n): one column each, one row for each point that was used."""
         return self.arrays["eigenfunctions"]

@@ -12,6 +12,7 @@ from ...base.versions import __version__, library_versions
 from ...report.citing import formula, operator_name
 from ...spectrum.spectrum import Spectrum
 from ...trust.error_bars import groups_of
+from ...trust.error_sources import parts_of_eigenvalue
 from ...trust.findings import Finding
 from .folder import FORMAT, VERSION
 from .origin import Origin
@@ -112,9 +113,17 @@ def describe_estimate(spectrum: Spectrum) -> dict[str, Any]:
 
 
 def eigenvalue_rows(spectrum: Spectrum) -> list[dict[str, Any]]:
-    """Return one entry per eigenvalue: value, errors, timescale, residual, unresolved share."""
+    """Return one entry per eigenvalue: value, errors, timescale, residual, unresolved share.
+
+    Total error, interval and parts are those of the eigenvalue itself; those of the mean of a
+    group are in "groups", and the standard error is that of this mean in both.
+    """
+    lower, upper = spectrum.intervals().T
     columns = {
         "value": np.real(spectrum.eigenvalues),
+        "total_error": spectrum.total_errors,
+        "lower": lower,
+        "upper": upper,
         "standard_error": spectrum.standard_errors,
         "bias": spectrum.bias,
         "timescale": spectrum.timescales,
@@ -122,6 +131,10 @@ def eigenvalue_rows(spectrum: Spectrum) -> list[dict[str, Any]]:
         "unresolved_share": spectrum.unresolved_share,
     }
     return [
-        {"index": index, **{name: column[index] for name, column in columns.items()}}
+        {
+            "index": index,
+            **{name: column[index] for name, column in columns.items()},
+            "error_parts": parts_of_eigenvalue(spectrum, index),
+        }
         for index in range(len(spectrum.eigenvalues))
     ]

@@ -158,6 +158,8 @@ def arrays_of(
     rows = np.arange(op.n_points) if story.rows is None else np.asarray(story.rows)
     arrays = {
         "eigenvalues": spectrum.eigenvalues,
+        "total_errors": spectrum.total_errors,
+        "intervals": spectrum.intervals(),
         "standard_errors": spectrum.standard_errors,
         "bias": spectrum.bias,
         "residuals": spectrum.residuals,

@@ -3,28 +3,33 @@
 function drawSpectrum() {
   const canvas = byId("spectrum");
   const known = MODES.map((m, i) => ({ ...m, i })).filter((m) => m.value !== null);
-  const ends = known.flatMap((m) => [m.value, m.mean - 2 * (m.error || 0), m.mean + 2 * (m.error || 0)]);
+  const ends = known.flatMap((m) => [m.value, m.lower, m.upper]);
   const [low, high] = extent([...ends, 0]);
   const chart = new Chart(canvas,
     { low: -0.6, high: MODES.length - 0.4, label: "number of the eigenvalue", whole: true },
     { low, high, label: "eigenvalue λ" });
-  // The error of a group is that of its mean: one band behind its members, and no bars.
+  // A group has the interval of its mean: one band behind its members, and no bars.
   for (const m of known) if (isSeveral(m) && m.i === m.group[0] && m.error) {
     const own = m.group.includes(state.mode) ? theme.hot : theme.accent;
-    chart.band(m.i - 0.4, m.group[m.group.length - 1] + 0.4, m.mean - 2 * m.error, m.mean + 2 * m.error, own);
+    const [first, last] = [m.i - 0.4, m.group[m.group.length - 1] + 0.4];
+    chart.band(first, last, m.lower, m.upper, own);
+    chart.band(first, last, m.mean - m.sampling, m.mean + m.sampling, own);
   }
   for (const m of known) {
     const colour = m.i === state.mode ? theme.hot : theme.accent;
-    if (m.error && !isSeveral(m)) chart.bar(m.i, m.value - 2 * m.error, m.value + 2 * m.error, colour);
+    if (m.error && !isSeveral(m)) {
+      chart.bar(m.i, m.lower, m.upper, colour);
+      chart.inside(() => chart.rule(chart.px(m.i), chart.py(m.value - m.sampling), chart.px(m.i), chart.py(m.value + m.sampling), colour, 4.5));
+    }
     chart.dot(m.i, m.value, m.i === state.mode ? 6 : 4.2, m.doubt.length ? theme.card : colour, colour);
   }
   canvas.chart = chart;
   const m = MODES[state.mode];
-  canvas.setAttribute("aria-label", `Eigenvalues with error bars, ${MODES.length} of them; chosen: number ${state.mode}, ${describe(m)}.${groupWords(m)}`);
+  canvas.setAttribute("aria-label", `Eigenvalues with 95 % intervals, ${MODES.length} of them; chosen: number ${state.mode}, ${describe(m)}.${groupWords(m)}`);
 }
 
 const isSeveral = (m) => m.group.length > 1;
-const meanWords = (m) => `${m.meanText}${m.error ? ` ± ${m.errorText}` : ""}`;
+const meanWords = (m) => `${m.meanText}${m.error ? ` ± ${m.errorText} (95 %: ${m.intervalText})` : ""}`;
 
 function describe(m) {
   if (m.value === null) return "too fast to be given";

@@ -17,14 +17,14 @@ function functionAt(step, mode) {
 
 const followed = () => Math.min(state.mode, MOVING.values[0].length - 1);
 
-// One eigenvalue against ε; in a group the mean of its members, which is what has error bars.
+// One eigenvalue against ε; in a group the mean of its members, which is what has an interval.
 function pathOf(mode) {
-  const { values: table, errors } = MOVING;
+  const { values: table, halves } = MOVING;
   const members = MODES[mode].group.filter((j) => j < table[0].length);
   const last = members[members.length - 1];
   const name = members.length > 1 ? `the mean of λ${small(members[0])} to λ${small(last)}` : `λ${small(mode)}`;
   const mean = (row) => (members.some((j) => row[j] === null) ? null : members.reduce((sum, j) => sum + row[j], 0) / members.length);
-  return { members, name, values: table.map(mean), errors: errors.map((row) => row[mode]) };
+  return { members, name, values: table.map(mean), halves: halves.map((row) => row[mode]) };
 }
 
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
@@ -73,9 +73,9 @@ function drawPaths() {
   chart.rule(chart.px(here), chart.area.top, chart.px(here), chart.area.bottom, theme.hot, 1.5);
   chart.line(epsilons, path.values, theme.accent, 2.4);
   epsilons.forEach((e, i) => {
-    const v = path.values[i], s = path.errors[i];
+    const v = path.values[i], half = path.halves[i];
     if (v === null) return;
-    if (s) chart.bar(e, v - 2 * s, v + 2 * s, theme.accent);
+    if (half) chart.bar(e, v - half, Math.min(v + half, 0), theme.accent);
     chart.dot(e, v, i === state.step ? 6 : 3.6, i === state.step ? theme.hot : theme.accent);
   });
   chart.note("in use", fixed + 5, chart.area.top + 6);
@@ -92,7 +92,7 @@ const factorWords = (f) => (Math.abs(f - 1) < 1e-6 ? "the one in use" : f > 1 ? 
 function epsilonWords() {
   const { epsilons, values: table, chosen } = MOVING;
   const j = followed(), factor = epsilons[state.step] / epsilons[chosen];
-  const { name, values: path, errors } = pathOf(j);
+  const { name, values: path, halves } = pathOf(j);
   const here = path[state.step], base = path[chosen];
   byId("epsilon-value").textContent = `${show(epsilons[state.step])}, ${factorWords(factor)}`;
   byId("epsilon").setAttribute("aria-valuetext", byId("epsilon-value").textContent);
@@ -102,21 +102,21 @@ function epsilonWords() {
   if (table[state.step][j] === null) return `At this ε no mode is like number ${j} any more: it is lost.${limit}`;
   if (here === null) return `At this ε a mode of its group is lost, so there is no mean to compare.${limit}`;
   if (state.step === chosen) return `${doubling(j)}${limit}`;
-  return `At ε = ${show(epsilons[state.step])} ${name} is ${show(here)}, ${compared(Math.abs(here - base), base, errors[chosen])} from the ${show(base)} at the ε in use.${limit}`;
+  return `At ε = ${show(epsilons[state.step])} ${name} is ${show(here)}, ${compared(Math.abs(here - base), base, halves[chosen])} from the ${show(base)} at the ε in use.${limit}`;
 }
 
-function compared(gap, base, error) {
+function compared(gap, base, half) {
   const share = percent(gap / Math.abs(base));
-  if (!error) return share;
-  return `${share} (${gap <= 2 * error ? "less than its error bar" : `${show(gap / error, 2)} standard errors`})`;
+  if (!half) return share;
+  return `${share} (${gap <= half ? "within" : "beyond"} its 95 % interval)`;
 }
 
 function doubling(j) {
   const { epsilons, chosen } = MOVING;
-  const { name, values: path, errors } = pathOf(j);
+  const { name, values: path, halves } = pathOf(j);
   const one = ([step, word]) => {
     const v = path[step];
-    return v === null ? `is lost when ε ${word}` : `moves by ${compared(Math.abs(v - path[chosen]), path[chosen], errors[chosen])} when ε ${word}`;
+    return v === null ? `is lost when ε ${word}` : `moves by ${compared(Math.abs(v - path[chosen]), path[chosen], halves[chosen])} when ε ${word}`;
   };
   const factor = (step) => epsilons[step] / epsilons[chosen];
   const at = (f) => epsilons.findIndex((e, step) => Math.abs(factor(step) / f - 1) < 1e-6);
