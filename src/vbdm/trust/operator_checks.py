@@ -14,6 +14,7 @@ from ..base.wording import minus, percent, with_error
 from ..graph.build import LOW_RECALL, recall_in_words
 from ..operator import theory
 from ..operator.operator import Operator
+from .boundary import mass_exponent
 from .findings import Finding, Light
 from .randomness import regularity
 
@@ -153,3 +154,24 @@ def density_tail(operator: Operator) -> Finding | None:
         "reflect where the data ends. Ask for the generator, operator='generator', instead."
     )
     return Finding(name, "red", words, ratio, TAIL_RATIO, DensityTailWarning)
+
+
+def boundary(operator: Operator) -> Finding | None:
+    """Judge whether the data ends at an edge, where the operator reflects."""
+    edge, name = operator.edge, "Boundary"
+    if edge is None:
+        return None
+    if not edge.found:
+        words = "No edge was found: the data closes in itself, or thins out towards its end."
+        return Finding(name, "green", words, 0.0, 0.0)
+    widths = np.sqrt(4 * operator.epsilon * operator.kernel.bandwidth.squared[edge.rows])
+    share = edge.share_within(widths)
+    words = (
+        f"The data ends at an edge, and {percent(share)} of the points lie within a kernel's width "
+        "of it. The operator reflects there (Neumann conditions), and `op @ f` is wrong there. "
+    )
+    if mass_exponent(operator) == 0:
+        words += "Eigenvalues hardly move, as the measure of this operator is right at an edge."
+    else:
+        words += "Eigenvalues move in proportion to the width; their intervals are widened."
+    return Finding(name, "amber", words, share, 0.0)

@@ -1,0 +1,73 @@
+r"""How far an edge of the data moves eigenvalues.
+
+Near an edge part of the kernel hangs over: at z kernel widths from it only the share
+:math:`m(z) = (1 + \mathrm{erf}\,z)/2` is inside, and the density is found too low by this factor.
+Through all powers of the density in K_α and ρ, the operator's measure :math:`D g ∝ q^{c_1-1}` is
+then wrong by :math:`w = m^{c_1-1}`: twice too heavy at the edge for a Laplacian, right for a
+generator. An eigenfunction that is smooth on the scale of the kernel has no slope across a
+reflecting edge, and both its energy there, :math:`|∇u|^2`, and its square are weighed by w. So
+
+.. math:: δλ = h I \frac{\int_{edge} (|∇u|^2 - λ u^2)}{\int u^2}, \qquad
+          I = \int_0^∞ (m(z)^{c_1-1} - 1)\, dz,
+
+for a kernel of width h = √(4ε) ρ: the first order in h. I is 0.42 for c1 = 0, 0 for c1 = 1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import erf
+
+from ..base.arrays import FloatArray
+from ..kernel.pair_matrix import rows_at
+from ..operator.operator import Operator
+from ..spectrum.spectrum import Spectrum
+
+#: Kernel widths, and steps, up to which the integrals over z are taken: 1 - m(4) is 1e-8.
+FARTHEST, STEPS = 4.0, 400
+
+
+def boundary_errors(spectrum: Spectrum) -> FloatArray:
+    r"""Estimate how far an edge of the data moved each eigenvalue, (n,); 0 if none was found.
+
+    Notes
+    -----
+    The integral over the edge is a sum over those points of the sample of `vbdm.trust.edge` that
+    lie in a strip of width τ along it. With the weight w inside the strip divided out, it is
+
+    .. math:: δλ_j = \frac{N}{n} Σ_i \frac{I}{J(τ_i/h_i)} (e_{ij} - θ_j D_i g_i u_{ij}^2)
+              \Big/ Σ_i D_i g_i u_{ij}^2, \qquad J(x) = \int_0^x m(z)^{c_1-1} dz,
+
+    :math:`e_i = ½ Σ_j K_{ij}(u_i-u_j)^2`, for a sample of n out of N points. Cost O(N n) for the
+    sum of squares, and products of K with some rows.
+    """
+    operator, n = spectrum.operator, len(spectrum.eigenvalues)
+    edge = operator.edge
+    if edge is None or not edge.found:
+        return np.zeros(n)
+    rows, u = edge.rows, spectrum.vectors
+    widths = np.sqrt(4 * operator.epsilon * operator.kernel.bandwidth.squared[rows])
+    weights = overhang(edge.strips / widths, mass_exponent(operator))
+    mass, degrees = operator.degrees * spectrum.local_times, operator.degrees[rows, None]
+    product = rows_at(operator.weights, rows) @ np.hstack([u, u**2])
+    at = u[rows]
+    energy = 0.5 * (degrees * at**2 - 2 * at * product[:, :n] + product[:, n:])
+    theta = spectrum.solve.pencil_eigenvalues
+    changes = weights @ (energy - theta * mass[rows, None] * at**2)
+    total = np.einsum("i,ij->j", mass, u**2) * edge.n_judged / operator.order.n_points
+    return np.asarray(np.abs(changes / total))
+
+
+def mass_exponent(operator: Operator) -> float:
+    """Return p: the measure D g is wrong by m^p where the density is wrong by m.
+
+    It is c1 - 1 where ρ is a power of the density, 1 - 2α where it is given.
+    """
+    return 1 - 2 * operator.alpha if operator.c1 is None else operator.c1 - 1
+
+
+def overhang(depths: FloatArray, exponent: float) -> FloatArray:
+    """Return I/J(x) for strips of the depths x, in kernel widths (see the module)."""
+    z = (np.arange(STEPS) + 0.5) * FARTHEST / STEPS
+    excess = np.cumsum((0.5 * (1 + erf(z))) ** exponent - 1) * FARTHEST / STEPS
+    return np.asarray(excess[-1] / (depths + np.interp(depths, z, excess)))
