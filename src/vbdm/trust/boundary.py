@@ -68,6 +68,9 @@ def mass_exponent(operator: Operator) -> float:
 
 def overhang(depths: FloatArray, exponent: float) -> FloatArray:
     """Return I/J(x) for strips of the depths x, in kernel widths (see the module)."""
-    z = (np.arange(STEPS) + 0.5) * FARTHEST / STEPS
-    excess = np.cumsum((0.5 * (1 + erf(z))) ** exponent - 1) * FARTHEST / STEPS
-    return np.asarray(excess[-1] / (depths + np.interp(depths, z, excess)))
+    step = FARTHEST / STEPS
+    middles = (np.arange(STEPS) + 0.5) * step
+    inside = 0.5 * (1 + erf(middles))
+    excess = np.concatenate([[0.0], np.cumsum(inside**exponent - 1) * step])
+    partial = np.interp(depths, np.arange(STEPS + 1) * step, excess)
+    return np.asarray(excess[-1] / (depths + partial))

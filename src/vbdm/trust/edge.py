@@ -35,14 +35,15 @@ from .intervals import NOISE_DRIFT
 SAMPLE, NEIGHBORS, FEWEST = 4000, 64, 640
 #: The data ends near a point if it has no neighbour beyond this share of the largest distance.
 STRIP = 0.25
-#: The way out is known to a few degrees only: so many neighbours may seem to lie beyond the strip
-#: of a point that counts as near, once an edge was found.
+#: The way out is known to a few degrees only, except on a line: once an edge was found, points
+#: count as near if no more neighbours than this seem to lie beyond the strip.
 STRAYING = 2
 #: Most that the neighbours may spread out of the tangent space, against the least spread in it, and
 #: the share of points that must pass for a judgement.
 FLAT, JUDGED = 0.35, 0.3
 #: Limits of the mean of v against that at an edge, and how many points for each dimension must lie
-#: between them. Corners, or a density that falls towards the edge, raise it; tails have 1.4 or more.
+#: between them. Corners, or a density that falls towards the edge, raise it; in tails it is 1.4
+#: or more.
 LEAN, FEWEST_SURE = (0.7, 1.25), 6
 #: More columns than this are projected to so many random ones: a linear map keeps edges.
 COLUMNS = 24
@@ -122,14 +123,15 @@ def find_edge(operator: Operator) -> Edge | None:
     if flat.mean() < JUDGED:
         return None
     v = np.sort(way_out(y), axis=1)
-    last, straying = np.maximum(v[:, -1], 0.0), np.maximum(v[:, -1 - STRAYING], 0.0)
-    lean = -v.mean(axis=1) / mean_inward(last, dim)
+    straying = STRAYING if dim > 1 else 0
+    last, middle, first = np.maximum(v[:, [-1, -1 - straying // 2, -1 - straying]], 0.0).T
+    lean = -v.mean(axis=1) / mean_inward(np.minimum(last, STRIP), dim)
     sure = flat & (last < STRIP) & (lean > LEAN[0]) & (lean < LEAN[1])
     found = sure.sum() >= FEWEST_SURE * dim
-    near = np.flatnonzero(flat & (straying < STRIP) & found)
+    near = np.flatnonzero(flat & (first < STRIP) & found)
     inward = displacements(sample, neighbors[near], distance, near).mean(axis=1)
     return Edge(
-        rows=frozen(rows[near]), distances=frozen(radii[near] * straying[near]),
+        rows=frozen(rows[near]), distances=frozen(radii[near] * middle[near]),
         strips=frozen(STRIP * radii[near]),
         normals=frozen(-inward / np.linalg.norm(inward, axis=1, keepdims=True)),
         n_judged=int(flat.sum()), n_sure=int(sure.sum()),
@@ -184,6 +186,8 @@ def tangential(places: FloatArray, dim: int) -> tuple[FloatArray, BoolArray]:
 def way_out(y: FloatArray) -> FloatArray:
     """Return the places of the neighbours, (m, k), along the direction away from their mean."""
     outward = -y.mean(axis=1)
+    # On a grid the mean may be 0: then any direction is as good.
+    outward[~outward.any(axis=1), 0] = 1.0
     outward /= np.linalg.norm(outward, axis=1, keepdims=True)
     return np.asarray(np.einsum("ikc,ic->ik", y, outward))
 

@@ -1,0 +1,61 @@
+"""How far an edge moves eigenvalues, against the first order of the theory and against truth."""
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.special import erf
+
+import vbdm
+from vbdm.trust.boundary import boundary_errors, mass_exponent, overhang
+
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+D = vbdm.datasets
+
+
+def excess(exponent, end=np.inf):
+    return quad(lambda z: (0.5 * (1 + erf(z))) ** exponent - 1, 0, end)[0]
+
+
+@pytest.mark.parametrize("exponent", [-1.0, -0.5, 1.0])
+@pytest.mark.parametrize("depth", [0.1, 1.0, 3.0, 30.0])
+def test_the_part_of_the_kernel_that_hangs_over(exponent, depth):
+    expected = excess(exponent) / (depth + excess(exponent, depth))
+    assert overhang(np.array([depth]), exponent) == pytest.approx(expected, rel=0.01)
+
+
+def test_a_measure_that_is_right_at_an_edge():
+    assert overhang(np.ones(3), 0.0) == pytest.approx(0)
+    assert excess(1.0) == pytest.approx(-0.5 / np.sqrt(np.pi))
+    points = np.random.default_rng(4100).random((800, 2))
+    for name, expected in (("laplacian", -1), ("generator", 0)):
+        assert mass_exponent(vbdm.estimate_operator(points, name)) == pytest.approx(expected)
+    given = vbdm.estimate_operator(points, bandwidth=np.full(800, 0.1), alpha=0.3)
+    assert mass_exponent(given) == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize(("side", "dim"), [(1500, 1), (50, 2)])
+def test_the_first_order_on_a_lattice(side, dim):
+    """For cos πx the ends x = 0, 1 give δλ/λ = -4 h I; faces along x give nothing."""
+    points = D.lattice(side, dim=dim).points
+    operator = vbdm.estimate_operator(points, dim=dim, leave_one_out=False)
+    spectrum = operator.spectrum(dim + 1)
+    width = np.median(operator.widths[operator.order.caller_rows[operator.edge.rows]])
+    rates = -spectrum.eigenvalues[1:]
+    expected = 4 * width * excess(-1.0) * rates
+    assert boundary_errors(spectrum)[1:] == pytest.approx(expected, rel=0.12)
+
+
+def test_the_laplacian_of_a_square():
+    """The estimate agrees with the mean error, and intervals hold the truth because of it."""
+    truth, seen, estimated, without, within = np.pi**2 * np.array([1, 1, 2]), [], [], [], []
+    for seed in (4100, 4101, 4102):
+        points = np.random.default_rng(seed).random((2500, 2))
+        spectrum = vbdm.estimate_operator(points).spectrum(4)
+        errors, parts = truth + spectrum.eigenvalues[1:], spectrum.error_parts
+        seen.append(errors)
+        estimated.append(parts.boundary[1:])
+        without.append(np.abs(errors) < 1.96 * np.sqrt(parts.total**2 - parts.boundary**2)[1:])
+        within.append(np.abs(errors) < 1.96 * parts.total[1:])
+    assert np.mean(estimated) == pytest.approx(np.mean(seen), rel=0.125)
+    assert np.mean(without) < 0.5
+    assert np.all(within)
