@@ -7,7 +7,7 @@ then wrong by :math:`w = m^{c_1-1}`: twice too heavy at the edge for a Laplacian
 generator. An eigenfunction that is smooth on the scale of the kernel has no slope across a
 reflecting edge, and both its energy there, :math:`|∇u|^2`, and its square are weighed by w. So
 
-.. math:: δλ = h I \frac{\int_{edge} (|∇u|^2 - λ u^2)}{\int u^2}, \qquad
+.. math:: -δλ = h I \frac{\int_{edge} (|∇u|^2 - |λ| u^2)}{\int u^2}, \qquad
           I = \int_0^∞ (m(z)^{c_1-1} - 1)\, dz,
 
 for a kernel of width h = √(4ε) ρ: the first order in h. I is 0.42 for c1 = 0, 0 for c1 = 1.
@@ -27,15 +27,17 @@ from ..spectrum.spectrum import Spectrum
 FARTHEST, STEPS = 4.0, 400
 
 
-def boundary_errors(spectrum: Spectrum) -> FloatArray:
-    r"""Estimate how far an edge of the data moved each eigenvalue, (n,); 0 if none was found.
+def boundary_shifts(spectrum: Spectrum) -> FloatArray:
+    r"""Estimate how far an edge of the data moved each eigenvalue, (n,): found minus true λ.
+
+    0 if no edge was found.
 
     Notes
     -----
     The integral over the edge is a sum over those points of the sample of `vbdm.trust.edge` that
     lie in a strip of width τ along it. With the weight w inside the strip divided out, it is
 
-    .. math:: δλ_j = \frac{N}{n} Σ_i \frac{I}{J(τ_i/h_i)} (e_{ij} - θ_j D_i g_i u_{ij}^2)
+    .. math:: -δλ_j = \frac{N}{n} Σ_i \frac{I}{J(τ_i/h_i)} (e_{ij} - θ_j D_i g_i u_{ij}^2)
               \Big/ Σ_i D_i g_i u_{ij}^2, \qquad J(x) = \int_0^x m(z)^{c_1-1} dz,
 
     :math:`e_i = ½ Σ_j K_{ij}(u_i-u_j)^2`, for a sample of n out of N points. Cost O(N n) for the
@@ -55,7 +57,8 @@ def boundary_errors(spectrum: Spectrum) -> FloatArray:
     theta = spectrum.solve.pencil_eigenvalues
     changes = weights @ (energy - theta * mass[rows, None] * at**2)
     total = np.einsum("i,ij->j", mass, u**2) * edge.n_judged / operator.order.n_points
-    return np.asarray(np.abs(changes / total))
+    # The rates are -λ.
+    return np.asarray(-changes / total)
 
 
 def mass_exponent(operator: Operator) -> float:
