@@ -204,9 +204,7 @@ def test_the_finding():
     found = found_in(vbdm.estimate_operator(square).spectrum(3), "Boundary")
     assert found.light == "amber"
     assert "Neumann" in found.words
-    assert "intervals are widened" in found.words
+    assert "intervals are wider" in found.words
     assert 0.15 < found.value < 0.5
-    generator = found_in(vbdm.estimate_operator(square, "generator").spectrum(3), "Boundary")
-    assert "Eigenvalues hardly move" in generator.words
     sphere = D.sphere(700, random_state=4100).points
     assert found_in(vbdm.estimate_operator(sphere).spectrum(3), "Boundary").light == "green"

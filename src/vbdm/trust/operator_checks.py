@@ -14,7 +14,6 @@ from ..base.wording import minus, percent, with_error
 from ..graph.build import LOW_RECALL, recall_in_words
 from ..operator import theory
 from ..operator.operator import Operator
-from .boundary import mass_exponent
 from .findings import Finding, Light
 from .randomness import regularity
 
@@ -169,9 +168,7 @@ def boundary(operator: Operator) -> Finding | None:
     words = (
         f"The data ends at an edge, and {percent(share)} of the points lie within a kernel's width "
         "of it. The operator reflects there (Neumann conditions), and `op @ f` is wrong there. "
+        "Eigenvalues move in proportion to the width, those of a Laplacian most; their intervals "
+        "are wider because of it."
     )
-    if mass_exponent(operator) == 0:
-        words += "Eigenvalues hardly move, as the measure of this operator is right at an edge."
-    else:
-        words += "Eigenvalues move in proportion to the width; their intervals are widened."
     return Finding(name, "amber", words, share, 0.0)
