@@ -28,6 +28,7 @@ from .sample_theory import KernelWaves, kernel_waves
 if TYPE_CHECKING:
     from ..spectrum.solvers import EigenSolver
     from ..spectrum.spectrum import Spectrum
+    from ..trust.edge import Edge
 
 #: Beyond exp(±300) the product of two factors may overflow or underflow.
 LARGEST_EXPONENT = 300.0
@@ -181,6 +182,13 @@ class Operator:
     def findings_so_far(self) -> dict[str, Any]:
         """Findings about this operator so far, by the check's name (`vbdm.trust.diagnose`)."""
         return {}
+
+    @cached_property
+    def edge(self) -> Edge | None:
+        """What was seen of an edge of the data; None if that cannot be told (`vbdm.trust.edge`)."""
+        from ..trust.edge import find_edge
+
+        return find_edge(self)
 
     @overload
     def apply(self, f: ArrayLike, return_std: Literal[False] = ...) -> FloatArray: ...

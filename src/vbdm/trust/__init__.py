@@ -18,6 +18,8 @@ independent verification.
 `spectrum_checks`    checks of a spectrum
 `plateau`            the check of the scan over ε
 `diagnose`           the table of checks, and its readers
+`edge`               whether the data ends at an edge, and which points are near it
+`boundary`           how far an edge moves eigenvalues
 `randomness`         whether the points are independent and random
 `verification`       the same matrix solved in another way, and counted
 ===================  ===============================================================================

@@ -54,6 +54,7 @@ CHECKS = (
     Check(of_operator.dimension, "operator", warns=True),
     Check(of_operator.spacing, "operator"),
     Check(of_operator.density_tail, "operator", warns=True),
+    Check(of_operator.boundary, "operator"),
 )
 #: The plateau over ε, which needs a scan, is shown after this check.
 BEFORE_PLATEAU = of_spectrum.solver_residuals

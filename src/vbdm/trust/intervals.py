@@ -22,6 +22,7 @@ from scipy.special import ndtri
 from ..base.arrays import FloatArray, frozen
 from ..base.checks import check_share
 from ..spectrum.spectrum import Spectrum
+from .boundary import boundary_shifts
 
 #: Weight of the share on unresolved points, and of the change with ε.
 TAIL_WEIGHT, EPSILON_WEIGHT = 2 / 3, 1 / 3
@@ -77,7 +78,7 @@ def error_parts(spectrum: Spectrum) -> ErrorParts:
         tail=frozen(TAIL_WEIGHT * held * rates),
         epsilon=frozen(EPSILON_WEIGHT * np.abs(spectrum.bias)),
         noise=frozen(noisy * NOISE_ERROR * rates),
-        boundary=frozen(np.zeros_like(rates)),
+        boundary=frozen(np.abs(boundary_shifts(spectrum))),
     )
 
 

@@ -153,3 +153,22 @@ def density_tail(operator: Operator) -> Finding | None:
         "reflect where the data ends. Ask for the generator, operator='generator', instead."
     )
     return Finding(name, "red", words, ratio, TAIL_RATIO, DensityTailWarning)
+
+
+def boundary(operator: Operator) -> Finding | None:
+    """Judge whether the data ends at an edge, where the operator reflects."""
+    edge, name = operator.edge, "Boundary"
+    if edge is None:
+        return None
+    if not edge.found:
+        words = "No edge was found: the data closes in itself, or thins out towards its end."
+        return Finding(name, "green", words, 0.0, 0.0)
+    widths = np.sqrt(4 * operator.epsilon * operator.kernel.bandwidth.squared[edge.rows])
+    share = edge.share_within(widths)
+    words = (
+        f"The data ends at an edge, and {percent(share)} of the points lie within a kernel's width "
+        "of it. The operator reflects there (Neumann conditions), and `op @ f` is wrong there. "
+        "Eigenvalues move in proportion to the width, those of a Laplacian most; their intervals "
+        "are wider because of it."
+    )
+    return Finding(name, "amber", words, share, 0.0)

@@ -1,0 +1,209 @@
+r"""Where data ends: points beyond which there is nothing, although points are dense up to there.
+
+A point inside has neighbours on all sides; at an edge those on one side are missing. A density that
+falls towards 0 looks alike from its outermost points, but there the neighbours crowd at the far
+side, while at an edge they begin at once. Both are read from the nearest 64 neighbours of some
+points, many more than a kernel holds. Let y be their places in the tangent space, as seen from the
+point and in units of the distance to the farthest, and :math:`v = -y·\bar y/|\bar y|` their places
+on the way out. If the data ends at v = s and the density is constant up to there, v is distributed
+as one coordinate of a ball that is cut off at s:
+
+.. math:: f(v) ∝ (1 - v^2)^{(d-1)/2}, \quad -1 < v < s, \qquad
+          -\mathrm{E} v = \frac{c_d (1 - s^2)^{(d+1)/2}}{(d+1) F(s)},
+
+F being the distribution of v in the whole ball and :math:`c_d` its density at 0. Nothing beyond
+s = 1/4 is the sign that data ends, the mean of v tells an edge from a tail.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betainc, gammaln
+
+from ..base.arrays import BoolArray, FloatArray, frozen
+from ..base.threads import one_blas_thread
+from ..graph.distance import Distance
+from ..graph.point_set import PointSet
+from ..graph.search.exact import to_nearest_image
+from ..operator.operator import Operator
+from .intervals import NOISE_DRIFT
+
+#: Most points that are looked at, neighbours of each, and fewest points that can be judged.
+SAMPLE, NEIGHBORS, FEWEST = 4000, 64, 640
+#: The data ends near a point if it has no neighbour beyond this share of the largest distance.
+STRIP = 0.25
+#: The way out is known to a few degrees only, except on a line: once an edge was found, points
+#: count as near if no more neighbours than this seem to lie beyond the strip.
+STRAYING = 2
+#: Most that the neighbours may spread out of the tangent space, against the least spread in it, and
+#: the share of points that must pass for a judgement.
+FLAT, JUDGED = 0.35, 0.3
+#: Limits of the mean of v against that at an edge, and how many points for each dimension must lie
+#: between them. Corners, or a density that falls towards the edge, raise it; in tails it is 1.4
+#: or more.
+LEAN, FEWEST_SURE = (0.7, 1.25), 6
+#: More columns than this are projected to so many random ones: a linear map keeps edges.
+COLUMNS = 24
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Edge:
+    """What was seen of an edge on a sample of the points; without an edge, arrays are empty.
+
+    Attributes
+    ----------
+    rows : (m,) int array
+        Points of the sample that are near the edge, in the order inside.
+    distances : (m,) array
+        How far from each of them the data ends.
+    strips : (m,) array
+        The largest distance from the edge at which points are called near, around each of them.
+    normals : (m, n) array
+        Unit vectors that point out of the data.
+    n_judged : int
+        Number of points of the sample whose surroundings are flat enough to tell.
+    n_sure : int
+        Number of these that see an edge, and neither a tail nor a bend; 6 d are demanded.
+    """
+
+    rows: NDArray[np.intp]
+    distances: FloatArray
+    strips: FloatArray
+    normals: FloatArray
+    n_judged: int
+    n_sure: int
+
+    @property
+    def found(self) -> bool:
+        """Whether the data has an edge at which its density is not 0."""
+        return len(self.rows) > 0
+
+    def share_within(self, widths: FloatArray) -> float:
+        """Estimate the share of all points that are not farther from the edge than `widths`, (m,).
+
+        Points are taken to be spread evenly across the strip and its surroundings.
+        """
+        return float(min((widths / self.strips).sum() / self.n_judged, 1.0))
+
+
+def find_edge(operator: Operator) -> Edge | None:
+    """Look for an edge of the data (kept as `operator.edge`).
+
+    Returns
+    -------
+    Edge or None
+        None where it cannot be told: fewer than 640 points, distances that are not Euclidean, a
+        dimension that depends on the scale, or surroundings of 64 points that are mostly not flat.
+
+    Notes
+    -----
+    At most 4,000 points are looked at, among themselves, so the cost does not grow with N.
+
+    Examples
+    --------
+    >>> square = np.random.default_rng(0).random((1000, 2))
+    >>> sphere = vbdm.datasets.sphere(1000, random_state=0).points
+    >>> [vbdm.estimate_operator(points).edge.found for points in (square, sphere)]
+    [True, False]
+    """
+    points, dim = operator.graph.point_set, max(round(operator.dim), 1)
+    X, distance = points.coordinates, points.distance
+    if X is None or distance.metric != "euclidean" or len(X) < FEWEST or X.shape[1] < dim:
+        return None
+    if operator.dimension.drift > NOISE_DRIFT:
+        return None
+    rows = np.linspace(0, len(X) - 1, min(len(X), SAMPLE)).round().astype(np.intp)
+    sample = X[rows]
+    neighbors, radii = surroundings(sample, distance)
+    places = displacements(narrowed(sample, distance), neighbors, distance) / radii[:, None, None]
+    y, flat = tangential(places, dim)
+    if flat.mean() < JUDGED:
+        return None
+    v = np.sort(way_out(y), axis=1)
+    straying = STRAYING if dim > 1 else 0
+    last, middle, first = np.maximum(v[:, [-1, -1 - straying // 2, -1 - straying]], 0.0).T
+    lean = -v.mean(axis=1) / mean_inward(np.minimum(last, STRIP), dim)
+    sure = flat & (last < STRIP) & (lean > LEAN[0]) & (lean < LEAN[1])
+    found = sure.sum() >= FEWEST_SURE * dim
+    near = np.flatnonzero(flat & (first < STRIP) & found)
+    inward = displacements(sample, neighbors[near], distance, near).mean(axis=1)
+    return Edge(
+        rows=frozen(rows[near]), distances=frozen(radii[near] * middle[near]),
+        strips=frozen(STRIP * radii[near]),
+        normals=frozen(-inward / np.linalg.norm(inward, axis=1, keepdims=True)),
+        n_judged=int(flat.sum()), n_sure=int(sure.sum()),
+    )  # fmt: skip
+
+
+def surroundings(sample: FloatArray, distance: Distance) -> tuple[NDArray[np.intp], FloatArray]:
+    """Return the neighbours of each point of the sample, (m, k), and the distance to the last."""
+    pool = PointSet.of(narrowed(sample, distance), NEIGHBORS + 1, distance=distance)
+    found, sqdist = pool.nearest(np.arange(len(sample)), NEIGHBORS + 1)
+    numbers = pool.order.caller_rows
+    neighbors, radii = np.empty((len(sample), NEIGHBORS), np.intp), np.empty(len(sample))
+    neighbors[numbers], radii[numbers] = numbers[found[:, 1:]], np.sqrt(sqdist[:, -1])
+    return neighbors, radii
+
+
+def narrowed(points: FloatArray, distance: Distance) -> FloatArray:
+    """Return the points with a few random columns in place of many; periodic ones stay."""
+    n = points.shape[1]
+    if n <= COLUMNS or not distance.is_euclidean:
+        return points
+    return np.asarray(points @ np.random.default_rng(0).standard_normal((n, COLUMNS)))
+
+
+def displacements(
+    points: FloatArray,
+    neighbors: NDArray[np.intp],
+    distance: Distance,
+    rows: NDArray[np.intp] | slice = slice(None),
+) -> FloatArray:
+    """Return where the neighbours of all points, or of some rows, are as seen from them."""
+    gaps = points[neighbors] - points[rows][:, None]
+    if distance.period is not None:
+        for column in np.flatnonzero(distance.period):
+            to_nearest_image(gaps[..., column], distance.period[column])
+    return gaps
+
+
+def tangential(places: FloatArray, dim: int) -> tuple[FloatArray, BoolArray]:
+    """Return the parts of the places, (m, k, n), in the tangent spaces, and which rows are flat.
+
+    The tangent space is spanned by the d directions with the largest mean squares.
+    """
+    if places.shape[2] == dim:
+        return places, np.ones(len(places), dtype=np.bool_)
+    with one_blas_thread():
+        squares, ways = np.linalg.eigh(np.matmul(places.transpose(0, 2, 1), places))
+    # A bend of the manifold would look like an edge if its direction were taken for a tangent.
+    return places @ ways[:, :, -dim:], squares[:, -dim - 1] < FLAT * squares[:, -dim]
+
+
+def way_out(y: FloatArray) -> FloatArray:
+    """Return the places of the neighbours, (m, k), along the direction away from their mean."""
+    outward = -y.mean(axis=1)
+    # On a grid the mean may be 0: then any direction is as good.
+    outward[~outward.any(axis=1), 0] = 1.0
+    outward /= np.linalg.norm(outward, axis=1, keepdims=True)
+    return np.asarray(np.einsum("ikc,ic->ik", y, outward))
+
+
+def mean_inward(ends: FloatArray, dim: int) -> FloatArray:
+    r"""Return -E v in a ball of radius 1 that is cut off at v = s, for each s >= 0 of `ends`.
+
+    Notes
+    -----
+    Implements :math:`c_d (1-s^2)^{(d+1)/2} / ((d+1) F(s))`, with
+    :math:`c_d = Γ(d/2+1) / (\sqrt{π} Γ((d+1)/2))`. The half of a disk has 4/(3π):
+
+    >>> round(float(mean_inward(np.zeros(1), 2)[0]), 4), round(4 / (3 * np.pi), 4)
+    (0.4244, 0.4244)
+    """
+    half = (dim + 1) / 2
+    height = np.exp(gammaln(dim / 2 + 1) - gammaln(half)) / np.sqrt(np.pi)
+    below = 0.5 * (1 + betainc(0.5, half, ends**2))
+    return np.asarray(height * (1 - ends**2) ** half / ((dim + 1) * below))
