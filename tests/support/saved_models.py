@@ -52,6 +52,7 @@ MODELS = {
     "left": lambda: spectrum_of(CLOUD, method="paper", form="left"),
     "two-sided": two_sided,
     "potential": flow,
+    "tail": lambda: spectrum_of(vbdm.datasets.ou(80, sampling="grid").points, "generator"),
     "bandwidth": lambda: spectrum_of(CLOUD, bandwidth=1 + 0.1 * CLOUD[:, 0] ** 2),
     "released": released,
     "turned": turned,

@@ -115,7 +115,10 @@ def influences(spectrum: Spectrum) -> FloatArray:
 def some_influences(spectrum: Spectrum, columns: slice, u: FloatArray) -> FloatArray:
     """Return the influences on some λ, (M, m), from their eigenvectors u."""
     op, theta, m = spectrum.operator, spectrum.solve.pencil_eigenvalues[columns], u.shape[1]
-    time, alpha = spectrum.local_times, op.alpha - (op.beta or 0.0) * (op.dim / 2 + 1)
+    time, alpha = (
+        spectrum.local_times(op.steps, columns),
+        op.alpha - (op.beta or 0.0) * (op.dim / 2 + 1),
+    )
     sums, counts = op.kernel.row_sums, op.order.counts
     share = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0)
     # u and u² (1 - θ g) side by side: both products are made at once, and K is read once.
@@ -123,7 +126,7 @@ def some_influences(spectrum: Spectrum, columns: slice, u: FloatArray) -> FloatA
 
     def prepare(rows: slice) -> None:
         both[rows, :m] = u[rows]
-        both[rows, m:] = u[rows] ** 2 * (1 - theta * time[rows, None])
+        both[rows, m:] = u[rows] ** 2 * (1 - theta * time[rows])
 
     def pairs(rows: slice) -> None:
         held, of_vectors, of_squares = both[rows, m:], product[rows, :m], product[rows, m:]
@@ -147,17 +150,16 @@ def some_influences(spectrum: Spectrum, columns: slice, u: FloatArray) -> FloatA
 
 def response(spectrum: Spectrum, u: FloatArray, columns: slice) -> FloatArray:
     """Return dT/dλ for some modes u, (m,): B, or its counterpart in the limiter's last step."""
-    op, limit = spectrum.operator, spectrum.limit
-    limiter = op.settings.method.limiter
+    op, limits = spectrum.operator, spectrum.limits[columns]
     local = 1 / op.steps
-    if limit is None or limiter is None:
+    if not limits:
         return np.asarray((op.degrees * op.steps) @ u**2)
     # The row balance holds for the rates before the finite-sample correction.
     rates = -spectrum.eigenvalues[columns] * spectrum.correction[columns]
-    theta, highest = spectrum.solve.pencil_eigenvalues[columns], limit.highest
+    theta = spectrum.solve.pencil_eigenvalues[columns]
 
     def work(j: int) -> float:
-        slowest = np.maximum(local, min(limiter.kappa * theta[j], highest))
+        slowest = np.maximum(local, limits[j].balance_cut(theta[j]))
         weight = np.square(u[:, j]) * op.degrees / slowest
         return float(np.dot(weight, np.exp(-rates[j] / slowest)))
 
@@ -224,15 +226,30 @@ def epsilon_bias(spectrum: Spectrum) -> FloatArray:
 
 
 def ritz_values(spectrum: Spectrum, operator: Operator) -> FloatArray:
-    """Return the rates of an operator on the span of the eigenfunctions, corrected, (n,)."""
-    u = spectrum.vectors
-    limit, local = spectrum.limit, 1 / operator.steps
-    time = operator.steps if limit is None else limit.time(local)
+    """Return the rates of an operator on the span of the eigenfunctions, corrected, (n,).
+
+    Modes with different limits have different masses, and spans of their own.
+    """
+    u, limits = spectrum.vectors, np.array([limit.reference for limit in spectrum.limits])
+    product = operator.weights @ np.hstack([u, operator.kernel.relative_variance[:, None]])
+    result = np.empty(u.shape[1])
+    for reference in np.unique(limits) if limits.size else [None]:
+        members = np.flatnonzero(limits == reference) if limits.size else np.arange(u.shape[1])
+        time = spectrum.local_times(operator.steps, slice(members[0], members[0] + 1))
+        result[members] = rates_on_span(
+            operator, u[:, members], product[:, members], product[:, -1:], time
+        )
+    return result
+
+
+def rates_on_span(
+    operator: Operator, u: FloatArray, of_vectors: FloatArray, of_spread: FloatArray,
+    time: FloatArray,
+) -> FloatArray:  # fmt: skip
+    """Return the Ritz values, corrected, on the span of u, (M, m); K u and K s² are given."""
     degrees, spread = operator.degrees[:, None], operator.kernel.relative_variance[:, None]
-    product = operator.weights @ np.hstack([u, spread])
-    of_vectors, of_spread = product[:, :-1], product[:, -1:]
     stiffness = u.T @ (degrees * u - of_vectors)
-    rates, mix = eigh(stiffness, u.T @ (degrees * time[:, None] * u))
+    rates, mix = eigh(stiffness, u.T @ (degrees * time * u))
     # The mean of s², the relative variance, over the energy of each mode w comes from
     # ½ Σ s_i² K_ij (w_i - w_j)². This needs K s², but no further product with the modes.
     w, of_w = u @ mix, of_vectors @ mix

@@ -30,7 +30,7 @@ from ...base.files import PathLike, check_target, replacing
 from .older import upgraded
 
 #: What the file says it is, and which layout it has; raised when older readers would stumble.
-FORMAT, VERSION = "vbdm model", 3
+FORMAT, VERSION = "vbdm model", 4
 #: The oldest layout that is still read.
 OLDEST = 2
 HEADER = "model.json"

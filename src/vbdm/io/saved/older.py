@@ -9,6 +9,24 @@ SCIPY = {"name": "scipy", "words": "NumPy and SciPy", "references": []}
 
 
 def upgraded(head: dict[str, Any]) -> dict[str, Any]:
+    """Return the text of version 2 or 3 as version 4 says it."""
+    return with_limits(head if head["version"] == 3 else with_engines(head))
+
+
+def with_limits(head: dict[str, Any]) -> dict[str, Any]:
+    """Return the text of version 3 with the names of version 4: all modes shared one limit."""
+    if "spectrum" not in head:
+        return head
+    limit, limiter = head["spectrum"]["limit"], head["settings"]["method"]["limiter"]
+    shared = None if limit is None else {**limit, "kappa": limiter["kappa"]}
+    return {
+        **head,
+        "spectrum": {**head["spectrum"], "limit": shared, "limits": None},
+        "solve": {**head["solve"], "shared_eigenvalues": None},
+    }
+
+
+def with_engines(head: dict[str, Any]) -> dict[str, Any]:
     """Return the text of version 2 with the names of version 3.
 
     Who searched was called the engine, and SciPy computed. Points whose distances are added up by
