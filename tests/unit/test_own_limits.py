@@ -103,6 +103,18 @@ def test_closed_manifolds_are_solved_as_before(sample):
     )
 
 
+def test_the_share_on_unresolved_points_is_that_of_the_own_limit(grid):
+    """Slow modes are resolved everywhere under their own limit; the last one is not."""
+    rates = grid.operator.order.to_caller(1 / grid.operator.steps)
+    for j, limit in enumerate(grid.limits[1:], start=1):
+        held = rates < limit.cut
+        assert grid.unresolved_share[j] == pytest.approx(
+            np.sum(grid.eigenfunctions[held, j] ** 2) / 2000, abs=1e-12
+        )
+    assert grid.unresolved_share[1] == 0 < grid.unresolved_share[4] < 0.2
+    assert grid.unresolved.sum() == 16
+
+
 def test_the_rate_of_held_points_is_that_of_the_pencil_on_them():
     op = vbdm.estimate_operator(D.ou(700, dim=2, random_state=4100).points, "generator")
     local = 1 / op.steps

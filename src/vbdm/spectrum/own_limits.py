@@ -39,7 +39,7 @@ from .solvers.pencil import EigenPairs
 #: the factor GAP: a group of equal rates is not divided. λ_ref is MIDDLE times the slowest rate.
 WIDE, GAP, MIDDLE = 1.25, 1.1, 1.1
 #: Share of a mode on points held by the shared limit below which that limit does not matter to it.
-REACHES = 1e-3
+REACHES = 0.03
 #: Least ratio of the extents of a mode and of the modes before it.
 SHRUNK = 0.25
 #: Factor by which the shared cut is raised where a mode shrinks under it.
