@@ -98,9 +98,7 @@ def test_closed_manifolds_are_solved_as_before(sample):
     spectrum = vbdm.estimate_operator(sample(2000, random_state=0).points).spectrum(6)
     assert spectrum.solve.passes == 2
     assert set(spectrum.limits) == {spectrum.limit}
-    np.testing.assert_array_equal(
-        spectrum.solve.shared_eigenvalues, spectrum.solve.pencil_eigenvalues
-    )
+    assert spectrum.solve.shared_eigenvalues.size == 0
 
 
 def test_the_share_on_unresolved_points_is_that_of_the_own_limit(grid):

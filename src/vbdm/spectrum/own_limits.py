@@ -63,13 +63,14 @@ def under_own_limits(
     shared = modes.limit
     assert shared is not None
     result = without(modes, np.zeros(len(modes.theta), np.bool_), n)
-    result = replace(result, shared_theta=result.theta)
+    shared_theta = result.theta
     start = without_vectors(start)
     # From fast to slow: each solve leaves a start for the next one, which seeks fewer modes.
     for rung, before in reversed(list(rungs_in_tail(task, modes, n))):
         found, start = on_rung(task, modes, rung, before, min(rung.stop, n), tol, start)
         if found is not None:
             result = with_rung(result, found, slice(rung.start, min(rung.stop, n)))
+            result = replace(result, shared_theta=shared_theta)
     order = np.argsort(result.rates, kind="stable")
     return part_of(result, order)
 

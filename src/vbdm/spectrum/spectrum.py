@@ -49,7 +49,7 @@ class SolveLog:
         θ >= 0, the eigenvalues of the pencil (of each mode's own, if it has a limit of its own).
         λ = -θ, but for the limiter's last step and the finite-sample correction.
     shared_eigenvalues : (n,) array
-        θ of the same modes under the limit that all share; empty if there was no limiter.
+        θ of the same modes under the limit that all share; empty if none has a limit of its own.
     set_aside : (m,) array
         θ of all modes that were found but are not in the list: left out, or too fast for it.
     """

@@ -117,7 +117,10 @@ def verify(spectrum: Spectrum) -> Verification:
     parts = prepare_pieces(pencil, pieces, n, solver)
     solved = merged(parts, pieces, solve_pieces(parts, pieces, pencil.mass, n, TIGHT, []), n)
     log = spectrum.solve
-    listed = log.shared_eigenvalues if log.shared_eigenvalues.size else log.pencil_eigenvalues
+    listed = log.pencil_eigenvalues.copy()
+    for j, limit in enumerate(spectrum.limits):
+        if limit != spectrum.limit:
+            listed[j] = log.shared_eigenvalues[j]
     error, last, absent = compare(listed, log.set_aside, solved.values)
     error = max(error, error_of_own(spectrum, pencil, pieces, parts))
     names = ", ".join(credit.name for credit in solved.credits)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...base.arrays import frozen
 from ...operator.operator import Operator
 from ...spectrum.limiter import Limit
 from ...spectrum.pieces import Pieces
@@ -65,5 +66,5 @@ def unpack_spectrum(operator: Operator, source: Source) -> Spectrum:
     require(len(parts["limits"]) in (0, len(values)), "spectrum/limits", "are of other modes")
     solve = unpack(SOLVE, source.head["solve"], "solve", source)
     if solve.shared_eigenvalues is None:
-        solve = replace(solve, shared_eigenvalues=solve.pencil_eigenvalues)
+        solve = replace(solve, shared_eigenvalues=frozen(np.empty(0)))
     return Spectrum(operator=operator, pieces=Pieces(labels, n_solved), solve=solve, **parts)
