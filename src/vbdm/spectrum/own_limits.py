@@ -133,8 +133,10 @@ def on_rung(
     if modes.extent[first] < least:
         raised = replace(own, cut=min(RAISED * shared.cut, shared.highest))
         tried.append((raised, modes.extent[first]))
+    # The last vector of a solve is its least accurate: one more than the rung has.
+    sought = min(rung.stop + 1, len(modes.theta))
     for limit, enough in tried:
-        solved, start = solve_limited(task, limit, accurate, rung.stop, tol, start)
+        solved, start = solve_limited(task, limit, sought, sought, tol, start)
         start = without_vectors(start)
         found = part_of(solved, np.arange(rung.start, rung.stop))
         found = corrected(task.operator, task.pencil, found)
