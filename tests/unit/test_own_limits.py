@@ -9,6 +9,7 @@ from scipy.linalg import eigh
 import vbdm
 from vbdm.spectrum.limiter import Limit
 from vbdm.spectrum.own_limits import rate_of_held, rungs
+from vbdm.trust.error_bars import response
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 D = vbdm.datasets
@@ -134,3 +135,13 @@ def test_equal_rates_share_a_rung():
     rates = np.array([0, 0, 1, 1.2, 1.3, 1.42, 2, 2.1, 2.2, 4.0])
     assert list(rungs(rates, 2)) == [slice(2, 6), slice(6, 9), slice(9, 10)]
     assert list(rungs(np.array([0.0, 1.0, 1.26]), 1)) == [slice(1, 2), slice(2, 3)]
+
+
+def test_the_response_of_error_bars_is_the_slope_of_the_balance(grid):
+    op, u, rates = grid.operator, grid.vectors, -grid.eigenvalues * grid.correction
+    found = response(grid, u[:, 1:], slice(1, 5))
+    for j, limit in enumerate(grid.limits[1:], start=1):
+        slowest = np.maximum(1 / op.steps, limit.balance_cut(grid.solve.pencil_eigenvalues[j]))
+        ends = rates[j] * np.array([1 - 1e-4, 1 + 1e-4])
+        lost = [(op.degrees * u[:, j] ** 2) @ -np.expm1(-end / slowest) for end in ends]
+        assert found[j - 1] == pytest.approx(np.diff(lost)[0] / np.diff(ends)[0], rel=1e-5)
