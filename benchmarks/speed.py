@@ -29,7 +29,7 @@ import vbdm
 from vbdm import estimate
 from vbdm.bandwidth import dimension, epsilon_by_degree
 from vbdm.graph import neighbor_graph
-from vbdm.spectrum import modes, solve
+from vbdm.spectrum import limited, passes, solve
 from vbdm.trust import error_bars
 
 
@@ -57,8 +57,8 @@ STAGES = {
     "kernel": [(estimate, "kernel_within_reach")],
     "operator": [(estimate, "normalise")],
     "pieces": [(solve, "find_pieces")],
-    "prepare": [(modes, "prepare_pieces")],
-    "solve": [(modes, "solve_pieces")],
+    "prepare": [(passes, "prepare_pieces")],
+    "solve": [(passes, "solve_pieces"), (limited, "solve_pieces")],
     "finish": [(solve, "compute_spectrum")],
     "errors": [(error_bars, "sampling_errors"), (error_bars, "group_by_size")],
     "bias": [(error_bars, "epsilon_bias")],

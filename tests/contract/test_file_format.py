@@ -84,13 +84,13 @@ def test_a_file_of_version_2_is_extended_to_new_points():
     assert extension.outside.tolist() == [False, True]
 
 
-def test_a_file_of_version_2_is_written_in_version_3(tmp_path):
+def test_a_file_of_version_2_is_written_in_version_4(tmp_path):
     """Arrays stay as they are, and so does all that can be asked of the model."""
     vbdm.save(vbdm.load(SPHERE_2), tmp_path / "again")
     before, after = members_of(SPHERE_2), members_of(tmp_path / "again")
     assert list(after) == list(before)
     head = json.loads(after[HEADER])
-    assert head["version"] == 3
+    assert head["version"] == 4
     assert head["graph"]["tree"]
     assert head["graph"]["search"]["name"] == "KDTree"
     assert not {"engine", "engine_reason", "by_columns"} & set(head["graph"])
@@ -183,8 +183,15 @@ def test_the_kernel_of_version_3_can_be_evaluated_again(order, tmp_path):
     np.testing.assert_allclose(again, kept, rtol=2e-7)
 
 
-def test_a_file_of_version_3_is_written_as_it_was_read(tmp_path):
-    """Entries and keys stay where they are; only who wrote it may change."""
+def test_a_file_of_version_3_has_one_limit_for_all_modes():
+    spectrum = vbdm.load(SPHERE)
+    assert spectrum.limits == (spectrum.limit,) * 3
+    assert spectrum.limit.kappa == spectrum.settings.method.limiter.kappa == 2.0
+    assert spectrum.solve.shared_eigenvalues.size == 0
+
+
+def test_a_file_of_version_3_is_written_in_version_4(tmp_path):
+    """Entries and keys stay where they are; limits are said more precisely."""
     notes = vbdm.io.saved.persistence.read_notes(SPHERE)
     vbdm.save(vbdm.load(SPHERE), tmp_path / "again", notes=notes)
     before, after = members_of(SPHERE), members_of(tmp_path / "again")
@@ -192,13 +199,17 @@ def test_a_file_of_version_3_is_written_as_it_was_read(tmp_path):
     heads = [json.loads(members.pop(HEADER)) for members in (before, after)]
     assert heads[0].pop("vbdm")
     assert heads[1].pop("vbdm") == vbdm.__version__
+    assert heads[0].pop("version") == heads[1].pop("version") - 1 == 3
+    assert heads[1]["spectrum"].pop("limits") is None
+    assert heads[1]["spectrum"]["limit"].pop("kappa") == 2.0
+    assert heads[1]["solve"].pop("shared_eigenvalues") is None
     assert heads[0] == heads[1]
     assert before == after
 
 
 @pytest.mark.parametrize(
     ("version", "words"),
-    [(1, "before its first release"), (4, "newer version"), (99, "newer version")],
+    [(1, "before its first release"), (5, "newer version"), (99, "newer version")],
 )
 def test_other_versions_are_refused_with_words(version, words, tmp_path):
     path = tmp_path / "model"

@@ -54,6 +54,7 @@ MODELS = {
     "two-sided": two_sided,
     "potential": flow,
     "paper's potential": lambda: flow(method="paper"),
+    "tail": lambda: spectrum_of(vbdm.datasets.ou(80, sampling="grid").points, "generator"),
     "bandwidth": lambda: spectrum_of(CLOUD, bandwidth=1 + 0.1 * CLOUD[:, 0] ** 2),
     "released": released,
     "turned": turned,

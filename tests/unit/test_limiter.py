@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from vbdm.settings.method import Limiter
-from vbdm.spectrum.limiter import exponential_rates
+from vbdm.spectrum.limiter import Limit, exponential_rates
 
-LIMITER = Limiter()
+LIMIT = Limit(reference=1.0, cut=1.0, highest=1.0, kappa=2.0)
 DECAY = np.array([0.3, 1.0, 7.0])  # λ of three modes
 MASS = np.random.default_rng(0).random((5000, 3))
 
@@ -17,7 +16,7 @@ def solved(energies, rates):
     return np.array([
         exponential_rates(
             np.sqrt(MASS[:, [j]]), DECAY[[j]], one, one * energies[j] / DECAY[j] / MASS[:, j].sum(),
-            rates, 1.0, LIMITER,
+            rates, LIMIT,
         )[0]
         for j in range(len(DECAY))
     ])  # fmt: skip

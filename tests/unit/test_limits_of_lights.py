@@ -126,6 +126,38 @@ def test_the_weight_of_a_mode_on_unresolved_points(sphere, share, light):
     assert spectrum_checks.unresolved_points(resting).light == light
 
 
+def on_six_points(spectrum, mode, share):
+    """Return the spectrum with a share of a mode's square on the first six of 600 points."""
+    functions, few = spectrum.eigenfunctions.copy(), np.arange(600) < 6
+    functions[:, mode] = np.where(few, np.sqrt(share / 0.01), np.sqrt((1 - share) / 0.99))
+    return replace(spectrum, eigenfunctions=functions)
+
+
+@pytest.mark.parametrize(
+    ("mode", "share", "light"),
+    [(2, 0.12 * LESS, "green"), (2, 0.12 * MORE, "amber"), (1, 0.12 * MORE, "red")],
+)
+def test_the_weight_of_a_mode_on_its_largest_points(sphere, mode, share, light):
+    finding = spectrum_checks.tail(on_six_points(sphere, mode, share))
+    assert finding.light == light
+    # Faster modes are flagged with it.
+    flagged = [] if light == "green" else list(range(mode, 5))
+    assert finding.flags == dict.fromkeys(flagged, "rests on the tail")
+
+
+@pytest.mark.parametrize(("share", "light"), [(0.25 * LESS, "green"), (0.25 * MORE, "amber")])
+def test_the_weight_of_a_mode_on_held_points(sphere, share, light):
+    """Half of the points hold a quarter of the third mode, evenly: no point is large."""
+    functions, held = sphere.eigenfunctions.copy(), np.arange(600) >= 300
+    functions[:, 3] = np.where(held, np.sqrt(2 * share), np.sqrt(2 * (1 - share)))
+    for mode in (1, 2, 4):
+        functions[:, mode] = np.where(held, 0.0, np.sqrt(2))
+    resting = replace(sphere, eigenfunctions=functions, unresolved=held)
+    finding = spectrum_checks.tail(resting)
+    assert finding.light == light
+    assert list(finding.flags) == ([] if light == "green" else [3, 4])
+
+
 @pytest.mark.parametrize(("share", "light"), [(1.0, "green"), (MORE, "amber")])
 def test_independence(monkeypatch, sphere, share, light):
     limit = series.LONG + series.NOISE / np.sqrt(600)

@@ -59,9 +59,13 @@ def with_log(spectrum, **entries):
 
 def shortened(spectrum, place):
     """Return the spectrum as a solver would give it that has missed one eigenvalue."""
-    listed = replace(spectrum, eigenvalues=np.delete(spectrum.eigenvalues, place))
+    limits = (*spectrum.limits[:place], *spectrum.limits[place + 1 :])
+    values = np.delete(spectrum.eigenvalues, place)
+    listed = replace(spectrum, eigenvalues=values, limits=limits)
     theta = np.delete(spectrum.solve.pencil_eigenvalues, place)
-    return with_log(listed, pencil_eigenvalues=theta)
+    shared = spectrum.solve.shared_eigenvalues
+    shared = np.delete(shared, place) if shared.size else shared
+    return with_log(listed, pencil_eigenvalues=theta, shared_eigenvalues=shared)
 
 
 def changed(spectrum, place, factor):

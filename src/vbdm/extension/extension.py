@@ -77,11 +77,12 @@ def extend(spectrum: Spectrum, X_new: ArrayLike, *, outside: str = "nan") -> Ext
     Notes
     -----
     Implements :math:`φ_j(x) = Σ_i P(x,x_i) φ_j(x_i) / (1 - θ_j g(x))` with
-    :math:`g = (1 - e^{-λ_{ref}/\max(r(x), cut)})/λ_{ref}`, :math:`r(x) = 1/(ε m ρ(x)^2)`, or
-    :math:`g = ε m ρ(x)^2` without limiter. A point that coincides with a training point is given
-    that point's own row, so the training value to the accuracy of the solver; any other point is a
-    fresh draw, and all its neighbours count. Between the two the extension jumps, because a
-    training point is left out of its own sums. With 10,000 points the jump is 2e-4 of the
+    :math:`g = (1 - e^{-λ_{ref}/\max(r(x), cut)})/λ_{ref}`, :math:`r(x) = 1/(ε m ρ(x)^2)`, with the
+    limit of each mode, or :math:`g = ε m ρ(x)^2` without limiter. A point that coincides with a
+    training point is given that point's own row, so the training value to the accuracy of the
+    solver; any other point is a fresh draw, and all its neighbours count. Between the two the
+    extension jumps, because a training point is left out of its own sums. With 10,000 points the
+    jump is 2e-4 of the
     eigenfunction's size in the median, for an Ornstein-Uhlenbeck process (OU) in the plane and an
     uneven sphere; at single points it is up to 0.3 in the tail of OU, and 0.014 on the sphere
     (`python benchmarks/extension.py`).
@@ -195,9 +196,8 @@ def extend_batch(rows: NewRows, vectors: FloatArray, spectrum: Spectrum | None) 
         values[known] = np.hsplit(vectors[rows.training[known]], 2)[0]
         undefined = np.zeros(values.shape, dtype=np.bool_)
     else:
-        limit = spectrum.limit
-        time = rows.steps if limit is None else limit.time(1 / rows.steps)
-        divisor = 1 - time[:, None] * spectrum.solve.pencil_eigenvalues
+        theta = spectrum.solve.pencil_eigenvalues
+        divisor = 1 - spectrum.local_times(rows.steps) * theta
         undefined = (divisor <= SMALLEST_DIVISOR) & ~rows.outside[:, None]
         values = np.divide(sums, divisor, out=np.full(sums.shape, np.nan), where=~undefined)
     values[rows.outside & (rows.training < 0 if spectrum is None else True)] = np.nan

@@ -6,8 +6,12 @@ pieces, and which points are too sparse to be trusted.
 =================  =================================================================================
 `spectrum`         the result of this room, with the solver's own account
 `solve`            from an operator to its spectrum
-`modes`            solve piece by piece, pass by pass of the limiter; leave out unresolved modes
+`passes`           solve for the modes, pass by pass of the limiter; leave out unresolved ones
 `limiter`          keep points that cannot resolve a mode from carrying one
+`limited`          one solve under a limit
+`own_limits`       slow modes again, under limits of their own, where the tail resolves them
+`modes`            what was found: rates, vectors, and what their energies tell
+`by_pieces`        solve piece by piece
 `finite_sample`    the correction of eigenvalues for the randomness of the sample: computed here,
                    applied in `modes.corrected` (and, for the bias, in `trust/error_bars`)
 `pieces`           connected pieces of the data

@@ -37,28 +37,37 @@ class Limit:
         The smallest local rate in use; lower ones are raised to it.
     highest : float
         The highest cut that is allowed: `Limiter.cap` bounds the share of limited points.
+    kappa : float
+        A point resolves a mode of rate λ if its local rate is above kappa·λ: the cut of the mode's
+        own row balance (see `balance_cut`).
     """
 
     reference: float
     cut: float
     highest: float
+    kappa: float
 
     def time(self, rates: FloatArray) -> FloatArray:
         """Return the local time g = (1 - exp(-λ_ref/max(r, cut)))/λ_ref, from the local rates r."""
         return np.asarray(-np.expm1(-self.reference / np.maximum(rates, self.cut)) / self.reference)
 
+    def balance_cut(self, theta: float) -> float:
+        """Return the smallest local rate in the row balance of a mode: min(κ θ, highest)."""
+        return min(self.kappa * theta, self.highest)
+
 
 def first_limit(rates: FloatArray, limiter: Limiter) -> Limit:
     """Return the limit to start with: its cut is the highest one."""
     highest = float(np.quantile(rates, limiter.cap))
-    return Limit(highest / limiter.kappa, highest, highest)
+    return Limit(highest / limiter.kappa, highest, highest, limiter.kappa)
 
 
 def next_limit(largest: float, highest: float, limiter: Limiter) -> Limit:
     """Return the limit for modes up to the rate `largest`; if that is 0, the one to start with."""
     if largest <= 0:
         largest = highest / limiter.kappa
-    return Limit(largest, min(limiter.kappa * largest, highest), highest)
+    cut = min(limiter.kappa * largest, highest)
+    return Limit(largest, cut, highest, limiter.kappa)
 
 
 def exponential_rates(
@@ -67,8 +76,7 @@ def exponential_rates(
     degrees: FloatArray,
     mass: FloatArray,
     rates: FloatArray,
-    highest: float,
-    limiter: Limiter,
+    limit: Limit,
 ) -> FloatArray:
     r"""Return λ_j from the energies, by Newton's method on the exponential row balance.
 
@@ -82,10 +90,8 @@ def exponential_rates(
         D, and the mass of the pencil: the energies are u'(D - K)u = θ u'Mu.
     rates : (M,) array
         Local rates r_i.
-    highest : float
-        The highest cut that is allowed.
-    limiter : Limiter
-        The limiter's options; κ is among them.
+    limit : Limit
+        The limit in force; its κ and its highest cut are used.
 
     Returns
     -------
@@ -106,7 +112,7 @@ def exponential_rates(
         energy, weight = theta[j] * np.dot(mass, square), degrees * square
         if energy >= weight.sum():
             return np.nan
-        slowest = np.maximum(rates, min(limiter.kappa * theta[j], highest))
+        slowest = np.maximum(rates, limit.balance_cut(theta[j]))
         return newton(energy, weight, 1 / slowest)
 
     with one_blas_thread():

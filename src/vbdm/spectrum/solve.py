@@ -11,7 +11,8 @@ from ..base.credit import Credit
 from ..base.errors import bad_input
 from ..base.threads import rows_that_fit, slices
 from ..operator.operator import Operator
-from .modes import Modes, solve_modes
+from .modes import Modes
+from .passes import solve_modes
 from .pieces import Pieces, find_pieces
 from .solvers import EigenSolver, Pencil
 from .solvers.auto import as_solver
@@ -92,7 +93,7 @@ def in_caller_order(operator: Operator, pieces: Pieces, modes: Modes) -> Spectru
     solve = SolveLog(
         solvers=modes.pairs.credits,
         reason=modes.pairs.reason,
-        passes=1 if modes.limit is None or limiter is None else limiter.passes + 1,
+        passes=n_solves(modes, 0 if limiter is None else limiter.passes),
         iterations=modes.pairs.iterations,
         products=modes.pairs.products,
         converged=modes.pairs.converged,
@@ -100,6 +101,7 @@ def in_caller_order(operator: Operator, pieces: Pieces, modes: Modes) -> Spectru
         residuals=frozen(modes.residuals),
         pencil_eigenvalues=frozen(modes.theta),
         set_aside=frozen(modes.set_aside),
+        shared_eigenvalues=frozen(modes.shared_theta),
     )
     return Spectrum(
         operator=operator,
@@ -108,11 +110,17 @@ def in_caller_order(operator: Operator, pieces: Pieces, modes: Modes) -> Spectru
         pieces=Pieces(frozen(order.to_caller(pieces.labels)), pieces.n_solved),
         unresolved=frozen(order.to_caller(held | pieces.strays)),
         limit=modes.limit,
+        limits=modes.limits,
         correction=frozen(modes.share),
         extent=frozen(modes.extent),
         left_out=frozen(-modes.left_out),
         solve=solve,
     )
+
+
+def n_solves(modes: Modes, passes: int) -> int:
+    """Return the number of solves that the limiter took: passes, the shared limit, own ones."""
+    return 1 if modes.limit is None else passes + len({modes.limit, *modes.limits})
 
 
 def normalised(vectors: FloatArray) -> FloatArray:
@@ -162,6 +170,7 @@ def solve_unsymmetric(operator: Operator, n: int) -> Spectrum:
         pieces=Pieces(frozen(whole), 1),
         unresolved=frozen(whole > 0),
         limit=None,
+        limits=(),
         correction=np.ones(n),
         extent=np.empty(0),
         left_out=np.empty(0),

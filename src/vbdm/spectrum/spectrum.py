@@ -46,8 +46,10 @@ class SolveLog:
     residuals : (n,) array
         ``|M^{-1/2}((D - K) u - θ M u)|`` of each pair, for M^{1/2} u of norm 1.
     pencil_eigenvalues : (n,) array
-        θ >= 0, the eigenvalues of the pencil. λ = -θ, but for the limiter's last step and the
-        finite-sample correction.
+        θ >= 0, the eigenvalues of the pencil (of each mode's own, if it has a limit of its own).
+        λ = -θ, but for the limiter's last step and the finite-sample correction.
+    shared_eigenvalues : (n,) array
+        θ of the same modes under the limit that all share; empty if none has a limit of its own.
     set_aside : (m,) array
         θ of all modes that were found but are not in the list: left out, or too fast for it.
     """
@@ -62,6 +64,7 @@ class SolveLog:
     residuals: FloatArray = field(default_factory=nothing)
     pencil_eigenvalues: FloatArray = field(default_factory=nothing)
     set_aside: FloatArray = field(default_factory=nothing)
+    shared_eigenvalues: FloatArray = field(default_factory=nothing)
 
     @property
     def solver(self) -> str:
@@ -75,6 +78,8 @@ if TYPE_CHECKING:
     from ..trust.series import Sampling
     from ..trust.verification import Verification
 
+#: The columns of all modes.
+EVERY = slice(None)
 #: Numbers of eigenvalues that belong together, one array for each group.
 Groups = tuple[NDArray[np.intp], ...]
 
@@ -98,7 +103,10 @@ class Spectrum:
         Points whose surroundings are too sparse to resolve the first ten modes (the limiter holds
         them to their neighbours), and strays outside the pieces that were solved.
     limit : Limit or None
-        λ_ref and cut of the limiter; None: there was no limiter.
+        λ_ref and cut that all modes share; None: there was no limiter.
+    limits : tuple of Limit
+        The limit in force for each mode: slow modes have their own in a clean tail. Empty without
+        limiter.
     correction : (n,) array
         The finite-sample correction: the factor λ̂/λ by which the eigenvalues were divided.
     extent : (n,) array
@@ -116,6 +124,7 @@ class Spectrum:
     pieces: Pieces
     unresolved: BoolArray
     limit: Limit | None
+    limits: tuple[Limit, ...]
     correction: FloatArray
     extent: FloatArray
     left_out: FloatArray
@@ -160,11 +169,16 @@ class Spectrum:
         """The eigenfunctions in the order inside, (M, n)."""
         return np.asarray(self.operator.order.to_inside(self.eigenfunctions))
 
-    @property
-    def local_times(self) -> FloatArray:
-        """g, (M,) in the order inside: ε m ρ², or what the limiter makes of it."""
-        steps = self.operator.steps
-        return steps if self.limit is None else self.limit.time(1 / steps)
+    def local_times(self, steps: FloatArray, columns: slice = EVERY) -> FloatArray:
+        """Return g of some modes, (M, m) or (M, 1): ε m ρ², or what the limiter makes of it.
+
+        `steps`, (M,), are ε m ρ² at the points that are asked for.
+        """
+        limits = self.limits[columns]
+        if not limits:
+            return steps[:, None]
+        times = {limit: limit.time(1 / steps) for limit in dict.fromkeys(limits)}
+        return np.stack([times[limit] for limit in limits], axis=1)
 
     @cached_property
     def sampling(self) -> Sampling:
@@ -270,11 +284,28 @@ class Spectrum:
 
         return frozen(epsilon_bias(self))
 
-    @property
+    @cached_property
     def unresolved_share(self) -> FloatArray:
-        """Share of each eigenfunction's mean square that lies on unresolved points, (n,)."""
-        held = np.abs(self.eigenfunctions[self.unresolved]) ** 2
-        return np.asarray(held.sum(axis=0) / len(self.eigenfunctions))
+        """Share of each eigenfunction's mean square that lies on unresolved points, (n,).
+
+        For a mode with a limit of its own, these are the points that this limit holds, and strays.
+        """
+        square = np.abs(self.eigenfunctions) ** 2
+        share = square[self.unresolved].sum(axis=0)
+        for j, limit in enumerate(self.limits):
+            if limit != self.limit:
+                share[j] = square[self.held_for(j), j].sum()
+        return frozen(share / len(square))
+
+    def held_for(self, j: int) -> BoolArray:
+        """Return the points that mode j does not resolve, (N,): those its limit holds, and strays.
+
+        `unresolved`, unless the mode has a limit of its own.
+        """
+        if not self.limits or self.limits[j] == self.limit:
+            return self.unresolved
+        held = 1 / self.operator.steps < self.limits[j].cut
+        return np.asarray(self.operator.order.to_caller(held) | self.pieces.strays)
 
     @cached_property
     def mixing(self) -> tuple[FloatArray, ...]:

@@ -57,13 +57,18 @@ def boundary_shifts(spectrum: Spectrum) -> FloatArray:
     widths = np.sqrt(4 * operator.epsilon * operator.kernel.bandwidth.squared[rows])
     ratio = np.median(widths / (np.sqrt(4 * PILOT_EPSILON) * operator.pilot.rho0[rows]))
     weights = overhang(edge.strips / widths, *mass_exponents(operator), float(ratio))
-    mass, degrees = operator.degrees * spectrum.local_times, operator.degrees[rows, None]
+    degrees = operator.degrees[:, None]
+    mass = degrees * spectrum.local_times(operator.steps)
     product = rows_at(operator.weights, rows) @ np.hstack([u, u**2])
     at = u[rows]
-    energy = 0.5 * (degrees * at**2 - 2 * at * product[:, :n] + product[:, n:])
+    energy = 0.5 * (degrees[rows] * at**2 - 2 * at * product[:, :n] + product[:, n:])
     theta = spectrum.solve.pencil_eigenvalues
-    changes = weights @ (energy - theta * mass[rows, None] * at**2)
-    total = np.einsum("i,ij->j", mass, u**2) * edge.n_judged / operator.order.n_points
+    changes = weights @ (energy - theta * mass[rows] * at**2)
+    total = (
+        np.einsum("ij,ij->j", np.broadcast_to(mass, u.shape), u**2)
+        * edge.n_judged
+        / operator.order.n_points
+    )
     # The rates are -λ.
     return np.asarray(-changes / total)
 

@@ -44,6 +44,7 @@ class Check:
 CHECKS = (
     Check(of_spectrum.connected_pieces, "spectrum", warns=True),
     Check(of_spectrum.unresolved_points, "spectrum", warns=True),
+    Check(of_spectrum.tail, "spectrum"),
     Check(of_operator.neighbor_lists, "operator", warns=True),
     Check(of_operator.search_recall, "operator"),
     Check(of_spectrum.solver_residuals, "spectrum"),

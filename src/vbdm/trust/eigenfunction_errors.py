@@ -53,17 +53,20 @@ def mixing(spectrum: Spectrum) -> tuple[FloatArray, ...]:
     """
     refuse_unsymmetric(spectrum)
     theta, u = spectrum.solve.pencil_eigenvalues, spectrum.vectors
-    mass = spectrum.operator.degrees * spectrum.local_times
-    held = spectrum.operator.order.to_inside(spectrum.unresolved) > 0
+    operator, order = spectrum.operator, spectrum.operator.order
+    times = np.broadcast_to(spectrum.local_times(operator.steps), u.shape)
     with one_blas_thread():
-        size, products = mass @ u**2, np.asarray(spectrum.operator.weights @ u)
+        size = np.einsum("i,ij,ij->j", operator.degrees, times, u**2)
+        products = np.asarray(operator.weights @ u)
         result = []
         for j in range(len(theta)):
             others = partners(spectrum, j)
             scale = first_order(theta, j)[others] / size[others]
             own, other = (u[:, [j]], products[:, [j]]), (u[:, others], products[:, others])
-            amounts = pair_influences(spectrum, own, other, theta[[j]]) * scale
-            tail = theta[j] * mass.mean() * (u[held, j] @ u[held, others]) * scale
+            amounts = pair_influences(spectrum, own, other, theta[[j]], times[:, [j]]) * scale
+            held = order.to_inside(spectrum.held_for(j)) > 0
+            mass = np.mean(operator.degrees * times[:, j])
+            tail = theta[j] * mass * (u[held, j] @ u[held, others]) * scale
             known = spectrum.eigenvalues[j] == 0
             result.append(frozen((not known) * (amounts.T @ amounts + np.outer(tail, tail))))
     return tuple(result)

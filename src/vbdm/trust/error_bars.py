@@ -126,7 +126,8 @@ def influences(spectrum: Spectrum) -> FloatArray:
 def some_influences(spectrum: Spectrum, columns: slice, u: FloatArray) -> FloatArray:
     """Return the influences on some λ, (M, m), from their eigenvectors u."""
     theta, of_u = spectrum.solve.pencil_eigenvalues[columns], spectrum.operator.weights @ u
-    result = pair_influences(spectrum, (u, of_u), (u, of_u), theta)
+    time = spectrum.local_times(spectrum.operator.steps, columns)
+    result = pair_influences(spectrum, (u, of_u), (u, of_u), theta, time)
     result /= response(spectrum, u, columns) * spectrum.correction[columns]
     return result
 
@@ -136,21 +137,21 @@ WithProduct = tuple[FloatArray, FloatArray]
 
 
 def pair_influences(
-    spectrum: Spectrum, first: WithProduct, second: WithProduct, theta: FloatArray
+    spectrum: Spectrum, first: WithProduct, second: WithProduct, theta: FloatArray, time: FloatArray
 ) -> FloatArray:
     """Return the influence of each point on T(u, v), (M, m), for the columns u and v of two arrays.
 
     Implements I = p - a S p for p_i = Σ_j K_ij [(u_i - u_j)(v_i - v_j) - θ (g_i u_i v_i + g_j u_j
-    v_j)]. A single column u stands beside every column v.
+    v_j)]. A single column u, θ or g stands beside every column v.
     """
     (u, of_u), (v, of_v), op = first, second, spectrum.operator
-    time, alpha = spectrum.local_times, op.alpha - (op.beta or 0.0) * (op.dim / 2 + 1)
+    alpha = op.alpha - (op.beta or 0.0) * (op.dim / 2 + 1)
     sums, counts = op.kernel.row_sums, op.order.counts
     share = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0)
     held = np.empty(v.shape)
 
     def prepare(rows: slice) -> None:
-        held[rows] = u[rows] * v[rows] * (1 - theta * time[rows, None])
+        held[rows] = u[rows] * v[rows] * (1 - theta * time[rows])
 
     def pairs(rows: slice) -> None:
         own[rows] += op.degrees[rows, None] * held[rows]
@@ -172,17 +173,16 @@ def pair_influences(
 
 def response(spectrum: Spectrum, u: FloatArray, columns: slice) -> FloatArray:
     """Return dT/dλ for some modes u, (m,): B, or its counterpart in the limiter's last step."""
-    op, limit = spectrum.operator, spectrum.limit
-    limiter = op.settings.method.limiter
+    op, limits = spectrum.operator, spectrum.limits[columns]
     local = 1 / op.steps
-    if limit is None or limiter is None:
+    if not limits:
         return np.asarray((op.degrees * op.steps) @ u**2)
     # The row balance holds for the rates before the finite-sample correction.
     rates = -spectrum.eigenvalues[columns] * spectrum.correction[columns]
-    theta, highest = spectrum.solve.pencil_eigenvalues[columns], limit.highest
+    theta = spectrum.solve.pencil_eigenvalues[columns]
 
     def work(j: int) -> float:
-        slowest = np.maximum(local, min(limiter.kappa * theta[j], highest))
+        slowest = np.maximum(local, limits[j].balance_cut(theta[j]))
         weight = np.square(u[:, j]) * op.degrees / slowest
         return float(np.dot(weight, np.exp(-rates[j] / slowest)))
 
@@ -247,15 +247,30 @@ def epsilon_bias(spectrum: Spectrum) -> FloatArray:
 
 
 def ritz_values(spectrum: Spectrum, operator: Operator) -> FloatArray:
-    """Return the rates of an operator on the span of the eigenfunctions, corrected, (n,)."""
-    u = spectrum.vectors
-    limit, local = spectrum.limit, 1 / operator.steps
-    time = operator.steps if limit is None else limit.time(local)
+    """Return the rates of an operator on the span of the eigenfunctions, corrected, (n,).
+
+    Modes with different limits have different masses, and spans of their own.
+    """
+    u, limits = spectrum.vectors, np.array([limit.reference for limit in spectrum.limits])
+    product = operator.weights @ np.hstack([u, operator.kernel.relative_variance[:, None]])
+    result = np.empty(u.shape[1])
+    for reference in np.unique(limits) if limits.size else [None]:
+        members = np.flatnonzero(limits == reference) if limits.size else np.arange(u.shape[1])
+        time = spectrum.local_times(operator.steps, slice(members[0], members[0] + 1))
+        result[members] = rates_on_span(
+            operator, u[:, members], product[:, members], product[:, -1:], time
+        )
+    return result
+
+
+def rates_on_span(
+    operator: Operator, u: FloatArray, of_vectors: FloatArray, of_spread: FloatArray,
+    time: FloatArray,
+) -> FloatArray:  # fmt: skip
+    """Return the Ritz values, corrected, on the span of u, (M, m); K u and K s² are given."""
     degrees, spread = operator.degrees[:, None], operator.kernel.relative_variance[:, None]
-    product = operator.weights @ np.hstack([u, spread])
-    of_vectors, of_spread = product[:, :-1], product[:, -1:]
     stiffness = u.T @ (degrees * u - of_vectors)
-    rates, mix = eigh(stiffness, u.T @ (degrees * time[:, None] * u))
+    rates, mix = eigh(stiffness, u.T @ (degrees * time * u))
     # The mean of s², the relative variance, over the energy of each mode w comes from
     # ½ Σ s_i² K_ij (w_i - w_j)². This needs K s², but no further product with the modes.
     w, of_w = u @ mix, of_vectors @ mix

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ..base.arrays import FloatArray
 from ..base.errors import DisconnectedWarning, UnresolvedWarning, WeakLinkWarning
 from ..base.wording import counted, one_of, percent, power_of_ten, rounded, subscript
 from ..spectrum.modes import THIN
@@ -17,6 +18,9 @@ from .series import by_chance, in_series, row_memory
 
 #: Share of a mode's weight on unresolved points above which the mode is doubtful.
 HEAVY = 0.3
+#: Share of a mode, or of a slower one, on the points held for it, and on its largest points, above
+#: which it rests on the tail. The largest points are the ten largest, or 1 % of fewer than 1,000.
+HELD, LARGEST, COUNT = 0.25, 0.12, 10
 #: Share of strays, points in pieces too small for modes, above which the light is red.
 MANY_STRAYS = 0.05
 #: Relative error of the solver up to which the light is green, and amber.
@@ -109,6 +113,43 @@ def unresolved_points(spectrum: Spectrum) -> Finding | None:
     wrong = missing.size or (heavy.size and heavy.min() <= 1)
     light: Light = "red" if wrong else "amber"
     return Finding(name, light, " ".join(doubts), share, None, UnresolvedWarning, flags)
+
+
+def tail_shares(spectrum: Spectrum) -> tuple[FloatArray, FloatArray]:
+    """Return the shares of each mode, or of a slower one, on held and on its largest points, (n,).
+
+    Both are running maxima: a mode that is faster than a bad one is orthogonal to something wrong.
+    """
+    square, known = np.abs(spectrum.eigenfunctions) ** 2, spectrum.eigenvalues != 0
+    count = min(COUNT, -(-len(square) // 100))
+    largest = np.partition(square, -count, axis=0)[-count:].sum(axis=0) / square.sum(axis=0)
+    both = np.where(known, [spectrum.unresolved_share, largest], 0.0)
+    held, largest = np.maximum.accumulate(both, axis=1)
+    return held, largest
+
+
+def tail(spectrum: Spectrum) -> Finding | None:
+    """Judge whether modes rest on the tail of the data: on held points, or on a handful.
+
+    Random tails are not resolved, whatever the method: the sample itself decides where they end.
+    """
+    if not spectrum.operator.is_symmetric:
+        return None
+    name, (held, largest) = "Tail", tail_shares(spectrum)
+    resting = np.flatnonzero((held > HELD) | (largest > LARGEST))
+    if not resting.size:
+        words = "No eigenvalue rests on the tail of the data."
+        return Finding(name, "green", words, float(largest.max()), LARGEST)
+    words = (
+        f"{eigenvalues(resting)} {one_of(resting, 'rests', 'rest')} on the tail of the data: up to "
+        f"{percent(held[resting].max())} of a mode lies on points too sparse to resolve it, up to "
+        f"{percent(largest[resting].max())} on a handful of points. Read "
+        f"{one_of(resting, 'its interval', 'their intervals')} (`spectrum.intervals()`), or give "
+        "more data."
+    )
+    light: Light = "red" if resting.min() <= 1 else "amber"
+    flags = {int(j): "rests on the tail" for j in resting}
+    return Finding(name, light, words, float(largest.max()), LARGEST, flags=flags)
 
 
 def solver_residuals(spectrum: Spectrum) -> Finding:

@@ -9,7 +9,7 @@ from scipy.optimize import linear_sum_assignment
 
 from ..base.arrays import FloatArray, frozen
 from ..base.errors import SolverError, bad_input
-from ..spectrum.modes import merged, prepare_pieces, restricted, solve_pieces
+from ..spectrum.by_pieces import Piece, merged, prepare_pieces, restricted, solve_pieces
 from ..spectrum.pieces import Pieces, find_pieces
 from ..spectrum.solve import pencil_of
 from ..spectrum.solvers import Dense, EigenSolver, Lanczos, Pencil, ShiftInvert
@@ -82,7 +82,8 @@ def verify(spectrum: Spectrum) -> Verification:
 
     Notes
     -----
-    The same pencil (D - K) u = θ M u, limited mass included, is solved again: by LAPACK up to
+    The same pencil (D - K) u = θ M u, limited mass included, is solved again (once for each limit,
+    where modes have their own; the count is made for the one that all share): by LAPACK up to
     2,500 points, else by Lanczos on a sparse factorisation. Sorted lists are compared with their
     copies, so that a lost member of a degenerate group shows. Both solvers might lose the same one;
     so the eigenvalues are also counted by the signs of a factorisation, which overlooks nothing
@@ -107,16 +108,21 @@ def verify(spectrum: Spectrum) -> Verification:
             because="The unsymmetric forms are solved densely in the first place.",
             hint="Look at `spectrum.residuals`.",
         )
-    pencil = replace(pencil_of(op), mass=op.degrees * spectrum.local_times)
+    shared = op.steps if spectrum.limit is None else spectrum.limit.time(1 / op.steps)
+    pencil = replace(pencil_of(op), mass=op.degrees * shared)
     smallest = op.settings.smallest_piece
     pieces = replace(find_pieces(pencil, "each", smallest), n_solved=spectrum.pieces.n_solved)
     solver = reference_solver(pencil)
     n = min(len(spectrum.eigenvalues) + len(spectrum.solve.set_aside) + SPARE, pencil.n_points)
     parts = prepare_pieces(pencil, pieces, n, solver)
     solved = merged(parts, pieces, solve_pieces(parts, pieces, pencil.mass, n, TIGHT, []), n)
-    error, last, absent = compare(
-        spectrum.solve.pencil_eigenvalues, spectrum.solve.set_aside, solved.values
-    )
+    log = spectrum.solve
+    listed = log.pencil_eigenvalues.copy()
+    for j, limit in enumerate(spectrum.limits):
+        if limit != spectrum.limit:
+            listed[j] = log.shared_eigenvalues[j]
+    error, last, absent = compare(listed, log.set_aside, solved.values)
+    error = max(error, error_of_own(spectrum, pencil, pieces, parts))
     names = ", ".join(credit.name for credit in solved.credits)
     overlooked, note = 0, "complete by construction"
     if isinstance(solver, ShiftInvert):
@@ -124,6 +130,19 @@ def verify(spectrum: Spectrum) -> Verification:
     if isinstance(solver, Lanczos):
         note = "not counted, too large to factorise"
     return Verification(error, absent + overlooked, frozen(solved.values), names, note)
+
+
+def error_of_own(spectrum: Spectrum, pencil: Pencil, pieces: Pieces, parts: list[Piece]) -> float:
+    """Return the largest relative error of the θ of modes that have limits of their own."""
+    op, theta, errors = spectrum.operator, spectrum.solve.pencil_eigenvalues, [0.0]
+    for limit in set(spectrum.limits) - {spectrum.limit}:
+        members = [j for j, own in enumerate(spectrum.limits) if own == limit]
+        mass = op.degrees * limit.time(1 / op.steps)
+        n = min(members[-1] + 1 + SPARE, len(spectrum.eigenvalues) + SPARE, pencil.n_points)
+        found = merged(parts, pieces, solve_pieces(parts, pieces, mass, n, TIGHT, []), n)
+        # The modes before them have other limits; in this pencil they need no partner.
+        errors.append(compare(theta[members], np.empty(0), found.values)[0])
+    return max(errors)
 
 
 def reference_solver(pencil: Pencil) -> EigenSolver:

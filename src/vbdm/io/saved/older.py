@@ -9,19 +9,28 @@ SCIPY = {"name": "scipy", "words": "NumPy and SciPy", "references": []}
 
 
 def upgraded(head: dict[str, Any]) -> dict[str, Any]:
-    """Return the text of an older version with the names of the present one."""
-    return from_version_3(from_version_2(head) if head["version"] == 2 else head)
+    """Return the text of version 2 or 3 as version 4 says it."""
+    return as_version_4(head if head["version"] == 3 else as_version_3(head))
 
 
-def from_version_3(head: dict[str, Any]) -> dict[str, Any]:
-    """Return the text of version 3 as version 4 has it: pilots were sums over lists."""
+def as_version_4(head: dict[str, Any]) -> dict[str, Any]:
+    """Return the text of version 3 as version 4 says it.
+
+    Pilot densities were sums over lists, and all modes shared one limit.
+    """
     if head["kind"] == "graph":
         return head
-    return {**head, "pilot": {**head["pilot"], "cutoff": "inf"}}
+    result = {**head, "pilot": {**head["pilot"], "cutoff": "inf"}}
+    if "spectrum" in head:
+        limit, limiter = head["spectrum"]["limit"], head["settings"]["method"]["limiter"]
+        shared = None if limit is None else {**limit, "kappa": limiter["kappa"]}
+        result["spectrum"] = {**head["spectrum"], "limit": shared, "limits": None}
+        result["solve"] = {**head["solve"], "shared_eigenvalues": None}
+    return result
 
 
-def from_version_2(head: dict[str, Any]) -> dict[str, Any]:
-    """Return the text of version 2 as version 3 has it.
+def as_version_3(head: dict[str, Any]) -> dict[str, Any]:
+    """Return the text of version 2 as version 3 says it.
 
     Who searched was called the engine, and SciPy computed. Points whose distances are added up by
     columns had no tree to keep them in. All kernels were those of lists, in double precision.
