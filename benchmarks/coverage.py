@@ -8,6 +8,10 @@ no say in any choice, `--converge` follows the first group as N grows.
 
 from __future__ import annotations
 
+if __name__ != "__main__":
+    # numba looks for the package `coverage`, and would find this file beside a script.
+    raise ImportError("benchmarks/coverage.py is a script")
+
 import argparse
 import warnings
 

@@ -141,7 +141,7 @@ def measure_bare(problem, n_points, seed, k):
 def solver_error(op, result):
     """Return the largest relative error of θ against a tight solve of the very same pencil."""
     pencil = solve.pencil_of(op)
-    mass = op.degrees * result.local_times
+    mass = op.degrees * (op.steps if result.limit is None else result.limit.time(1 / op.steps))
     tight = vbdm.solvers.Multilevel().prepare(pencil, 24).solve(mass, 24, 1e-9).values
     theta = np.sort(result.solve.pencil_eigenvalues)[1:]
     # Modes may have been left out: each θ against the nearest.

@@ -105,7 +105,7 @@ def estimate_operator(
         the largest slope of S(ε).
     epsilon : float, rule or "auto"
         ε, or a rule such as ``vbdm.rules.ByDegree(30)``. Resolved: the 1 % quantile of the degrees
-        is 1.7 N^{1/4}, beyond 10⁴ points 17 (N/10⁴)^{1/8}; paper: where S(ε) is steepest.
+        is 1.7 N^{1/4}, beyond 10⁴ points 17 (N/10⁴)^{1/(4d+4)}; paper: where S(ε) is steepest.
     n_neighbors : int or "auto"
         k, the point included: the kernel's pairs are those in lists of k nearest neighbours.
         Resolved: no lists, but all pairs within the kernel's reach; paper: 64. N gives the dense
@@ -218,18 +218,22 @@ def walk(
     method, lists, h = request.method, request.method.lists, request.shape
     graph, k_from = first()
     U = None if request.potential is None else evaluated(request.potential, graph, "potential")
-    near = graph.with_neighbors(lists.n_neighbors) if lists.widen else graph
+    near = graph
+    if lists.widen and not (k_from == BY_EPSILON and is_auto(n_density_neighbors)):
+        near = graph.with_neighbors(lists.n_neighbors)
     k0 = density_neighbors(n_density_neighbors, near, lists)
     rho0 = pilot_bandwidth(near, k0)
     dimension = found_by(method.dimension, near, rho0)
     d = dimension.value
-    all_near = lists.widen and k_from == BY_EPSILON and sums_by_reach(near, d)
+    all_near = k_from == BY_EPSILON and sums_by_reach(near, d)
+    if lists.widen and not all_near:
+        near = graph.with_neighbors(lists.n_neighbors)
     pilot = look_first(near, rho0, k0, d, leave_one_out=method.leave_one_out, by_reach=all_near)
     rule = method.bandwidth.settled(graph, d)
     bandwidth = Bandwidth.of_form(request.form, rule.on_data(graph, pilot.density))
     share = method.truncation.share(graph.n_points, dimension)
     cutoff = radius_of(h, share)
-    pairs = ScaledPairs(graph, bandwidth, h, cutoff, lists.effort)
+    pairs = ScaledPairs(graph, bandwidth, h, cutoff, lists.effort, d)
     tuning = chosen_by(method.epsilon, pairs)
     needed = neighbors_needed(pairs, tuning) if k_from == BY_EPSILON else 0
     by_reach = k_from == BY_EPSILON and reaches(pairs, needed)
@@ -313,7 +317,9 @@ def first_graph(
     refuse_one_place(cloud.n_points, len(points))
     if k is not None:
         return graph_of(cloud, k), BY_USER
-    return graph_of(cloud, min(cloud.n_points, lists.n_neighbors), keep=True), automatic
+    # The density may need no lists; the dimension and k0 do.
+    near = lists.n_nearest if lists.widen and cloud.tree is not None else lists.n_neighbors
+    return graph_of(cloud, min(cloud.n_points, near), keep=True), automatic
 
 
 def computed_by(engine: str, graph: NeighborGraph) -> NeighborGraph:

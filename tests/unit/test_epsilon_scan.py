@@ -104,7 +104,7 @@ def test_parts_have_the_numbers_of_neighbours_of_the_whole():
     wide = vbdm.estimate_operator(points, effort=2, n_density_neighbors=24)
     part = estimate_again(wide, some)
     assert part.settings.n_density_neighbors == 24
-    assert part.tuning.target == pytest.approx(2 * degree_target(400))
+    assert part.tuning.target == pytest.approx(2 * degree_target(400, 1.0))
     paper = vbdm.estimate_operator(points, method="paper", n_neighbors=100, n_density_neighbors=70)
     part = estimate_again(paper, some)
     assert (part.n_neighbors, part.settings.n_density_neighbors) == (100, 70)

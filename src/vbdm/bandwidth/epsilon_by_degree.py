@@ -46,7 +46,7 @@ class ByDegree:
 
     def choose(self, pairs: ScaledPairs) -> Tuning:
         """Return ε, with the degrees around it and the k that it needs."""
-        target = self.target_for(pairs.graph.n_points, pairs.effort)
+        target = self.target_for(pairs.graph.n_points, pairs.dim, pairs.effort)
         words = (
             "such that the points of the lowest 1 % have a kernel-weighted number of neighbours "
             f"of {target:.3g}"
@@ -67,10 +67,10 @@ class ByDegree:
             target=target,
         )
 
-    def target_for(self, n_points: int, effort: float) -> float:
-        """Return n* for a cloud of `n_points` points."""
+    def target_for(self, n_points: int, dim: float, effort: float) -> float:
+        """Return n* for a cloud of `n_points` points in dimension `dim`."""
         if self.target is None:
-            return effort * degree_target(n_points)
+            return effort * degree_target(n_points, dim)
         return check_positive(self.target, "target")
 
 
@@ -130,15 +130,19 @@ def tuned(
     )
 
 
-def degree_target(n_points: int) -> float:
-    """Return n* = 1.7 N^{1/4} up to N = 10⁴, then growing like N^{1/8}: 8, 17, 23, 30 at 500 … 10⁶.
+def degree_target(n_points: int, dim: float) -> float:
+    """Return n* = 1.7 N^{1/4} up to N = 10⁴, then growing like N^{1/(4d+4)}.
+
+    That is 8 and 17 at N = 500 and 10⁴, and 30, 25, 23 at 10⁶ in one to three dimensions.
 
     More neighbours lower the noise of the kernel, of which the finite-sample correction takes out
-    the part of order 1/n, and raise the bias of order ε. Both vanish as N grows only if n* grows,
-    however slowly; time and memory grow with it.
+    the part of order 1/n, and raise the bias of order ε ~ (n/N)^{2/d}. Both vanish as N grows only
+    if n* grows with it. What is left of the noise goes like 1/n²: the two are in balance if n*
+    grows like N^{1/(d+1)}. A quarter of that exponent is enough to converge, and keeps time and
+    memory near those of a fixed n*.
     """
     few = min(n_points, ENOUGH_POINTS)
-    return float(1.7 * few**0.25 * (n_points / few) ** 0.125)
+    return float(1.7 * few**0.25 * (n_points / few) ** (0.25 / (dim + 1)))
 
 
 def choose_epsilon(

@@ -54,6 +54,8 @@ class ScaledPairs:
         The s = t/ε beyond which the kernel is set to 0; infinite if it is not cut.
     effort : float
         Factor by which the user multiplied the automatic numbers of neighbours.
+    dim : float
+        The dimension d.
     """
 
     graph: NeighborGraph
@@ -61,6 +63,7 @@ class ScaledPairs:
     shape: Shape
     cutoff: float = np.inf
     effort: float = 1.0
+    dim: float = 2.0
 
     @property
     def reach(self) -> float:

@@ -186,6 +186,7 @@ def with_effort(lists: Lists, effort: float) -> Lists:
         lists,
         n_density_neighbors=max(4, round(effort * lists.n_density_neighbors)),
         n_neighbors=max(16, round(effort * lists.n_neighbors)),
+        n_nearest=max(lists.n_nearest, round(effort * lists.n_density_neighbors)),
         effort=effort,
     )
 

@@ -46,7 +46,10 @@ class Lists:
     Attributes
     ----------
     n_neighbors : int
-        k of the first graph, the point itself included.
+        k of the first graph, the point itself included, if its lists are the pairs of the density.
+    n_nearest : int
+        k of the first graph if the pairs of the density are those within reach: enough for the
+        dimension and for k0.
     n_density_neighbors : int
         k0 of the pilot density.
     widen : bool
@@ -60,6 +63,7 @@ class Lists:
     """
 
     n_neighbors: int = 64
+    n_nearest: int = 33
     n_density_neighbors: int = 16
     widen: bool = True
     one_way_share: float = 1.0
