@@ -25,7 +25,7 @@ from ..spectrum.spectrum import Spectrum
 from .boundary import boundary_shifts
 
 #: Weight of the share on unresolved points, and of the change with ε.
-TAIL_WEIGHT, EPSILON_WEIGHT = 2 / 3, 1 / 3
+TAIL_WEIGHT, EPSILON_WEIGHT = 2 / 3, 1 / 2
 #: A dimension that changes by more than this share with the scale is a sign of noise, which then
 #: moves eigenvalues by about this much of their size. Clean data drifts by at most .025.
 NOISE_DRIFT, NOISE_ERROR = 0.15, 0.02
