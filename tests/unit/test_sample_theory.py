@@ -110,3 +110,11 @@ def test_eigenvalues_of_larger_boxes_shift_as_derived(dim, c1, beta, n, n_points
     measured, error, theory = measured_shift(dim, c1, beta, n, range(10, 16), n_points)
     # In d = 3 the mode's own wavelength counts: -3 to -5 times ελ.
     assert abs(measured - theory) < 0.15 + (0.15 if dim == 3 else 0) + 2 * error
+
+
+def test_a_narrow_pilot_is_integrated_as_a_whole():
+    """With n far above k0 the noise of the pilot stays: C/n tends to a constant."""
+    kernel = kernel_waves(Gaussian(), 1, np.inf)
+    shares = [shift(kernel, 1, 0, -0.5, n) / n for n in (100, 300, 1000)]
+    assert shares == sorted(shares, reverse=True)
+    assert shares[2] / shares[1] < 1.2

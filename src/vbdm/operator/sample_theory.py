@@ -39,11 +39,11 @@ from scipy.special import gamma, jv
 from ..base.arrays import FloatArray
 from ..base.shapes import Gaussian, Shape, radius_of
 
-#: Wave numbers up to the first are resolved finely; beyond it the kernel's transform is 0, and up
-#: to the second only the pilot, which may be narrower, responds.
+#: Beyond the first, in kernels, the kernel's transform is 0; up to the second, in units of the
+#: radius of the k0 nearest, the pilot responds, which may be narrower.
 KERNEL_WAVES, PILOT_WAVES = 9.0, 60.0
-#: Nodes of the integrals over these two ranges, and over distances.
-FINE, COARSE, RADII = 160, 160, 72
+#: Nodes of the integrals over each of these two ranges, and over distances.
+FINE, RADII = 160, 72
 #: A pilot whose kernel is cut beyond the first is complete. Its transform is 0 beyond the wave
 #: number RESOLVED, in units of the radius of the k0 nearest; ρ0 itself responds to shorter waves.
 COMPLETE, RESOLVED, SHORTEST = 80.0, 30.0, 300.0
@@ -97,14 +97,16 @@ def shift(
         The scaled squared distance at which the pilot's kernel ends.
     """
     a, alpha, mu = dim / 2, 1 + beta * (dim / 2 + 1) - c1 / 2, kernel.mean
-    p, Q, R, S, W = kernel.transforms
-    k2 = kernel.waves**2
-    b = np.zeros_like(k2)
+    waves, weights, transforms, b = kernel.waves, kernel.weights, kernel.transforms, np.zeros(FINE)
     if beta:
         # The k0 nearest lie within this radius, in units of √ε ρ.
         radius = 2 * ((k0 - 1) * gamma(a + 1) / n) ** (1 / dim)
-        z, response = pilot_table(dim, end)
-        b = beta * np.interp(kernel.waves * radius, z, response)
+        far, more = radial_nodes(KERNEL_WAVES, max(2 * KERNEL_WAVES, PILOT_WAVES / radius), dim)
+        waves, weights = np.concatenate([waves, far]), np.concatenate([weights, more])
+        transforms = np.pad(transforms, ((0, 0), (0, FINE)))
+        b = beta * np.interp(waves * radius, *pilot_table(dim, end))
+    p, Q, R, S, W = transforms
+    k2 = waves**2
     G1 = a * p - k2 * Q
     Q1 = (a + 1) * Q - k2 * R
     G2 = a * G1 - k2 * Q1
@@ -121,24 +123,25 @@ def shift(
         + (1 + p) * (A**2 + 2 * A * b) + 2 * b**2
     )  # fmt: skip
     loss = 2 * k2 / mu * ((1 + A) * Q + b * Q1) ** 2 / (1 - p)
-    return float(kernel.weights @ (energy - mass - loss))
+    return float(weights @ (energy - mass - loss))
 
 
 def kernel_waves(h: Shape, dim: float, cutoff: float) -> KernelWaves:
     """Return the transforms of a kernel of shape h, cut at s = `cutoff`, in dimension `dim`."""
-    near, weights = nodes(0.0, KERNEL_WAVES, FINE)
-    far, more = nodes(KERNEL_WAVES, PILOT_WAVES, COARSE)
-    transforms = np.zeros((5, FINE + COARSE))
+    waves, weights = radial_nodes(0.0, KERNEL_WAVES, dim)
     if isinstance(h, Gaussian) and not np.isfinite(cutoff):
-        transforms[:, :FINE] = np.exp(-(near**2))
-        mean = dim / 2
+        transforms, mean = np.tile(np.exp(-(waves**2)), (5, 1)), dim / 2
     else:
         reach = min(cutoff, radius_of(h, 1e-9))
-        transforms[:, :FINE] = ladder(h, dim, reach, near)
+        transforms = ladder(h, dim, reach, waves)
         mean = dim / 2 * float(ladder(h, dim, reach, np.zeros(1))[1, 0])
-    waves = np.concatenate([near, far])
-    radial = np.concatenate([weights, more]) * waves ** (dim - 1) * 2 / gamma(dim / 2)
-    return KernelWaves(waves, radial, transforms, mean, float(radial @ transforms[0] ** 2))
+    return KernelWaves(waves, weights, transforms, mean, float(weights @ transforms[0] ** 2))
+
+
+def radial_nodes(low: float, high: float, dim: float) -> tuple[FloatArray, FloatArray]:
+    """Return nodes κ between two ends, and weights with κ^{d-1} 2/Γ(d/2) included."""
+    waves, weights = nodes(low, high, FINE)
+    return waves, weights * waves ** (dim - 1) * 2 / gamma(dim / 2)
 
 
 def ladder(h: Shape, dim: float, reach: float, waves: FloatArray) -> FloatArray:
