@@ -46,9 +46,9 @@ print(frames.shape, "frames, runs, coordinates; one frame every", every * time_s
 # of length²/D, with D the diffusion coefficient (here 1; in a real run take it from the
 # mean squared displacement over short times).
 #
-# In random order, as here, error bars assume independent points. These are not quite: each run lasts some four relaxation
-# times and gives fifteen of the snapshots, so for the slow mode they count as about 1,000, and its
-# bar is too short, by up to a factor of 2.5.
+# In random order, as here, error bars assume independent points. These are not quite: each run
+# lasts some four relaxation times and gives fifteen of the snapshots, so for the slow mode they
+# count as about 1,000, and its bar is too short, by up to a factor of 2.5.
 
 snapshots = rng.choice(frames.reshape(-1, 2), 6000, replace=False)
 op = vbdm.estimate_operator(snapshots, "generator")
