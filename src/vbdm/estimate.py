@@ -18,8 +18,8 @@ from .bandwidth.bandwidth import (
     evaluated,
 )
 from .bandwidth.dimension import DimensionRule, GivenDimension, found_by
-from .bandwidth.epsilon_by_degree import GivenEpsilon
-from .bandwidth.pilot import look_first, pilot_bandwidth, sums_by_reach
+from .bandwidth.epsilon_by_degree import ByDegree, GivenEpsilon
+from .bandwidth.pilot import by_reach, look_first, neighbors_within, pilot_bandwidth, pilot_cutoff
 from .bandwidth.scaled import (
     ENOUGH_POINTS,
     MOST_NEIGHBORS,
@@ -225,20 +225,23 @@ def walk(
     rho0 = pilot_bandwidth(near, k0)
     dimension = found_by(method.dimension, near, rho0)
     d = dimension.value
-    all_near = k_from == BY_EPSILON and sums_by_reach(near, d)
-    if lists.widen and not all_near:
-        near = graph.with_neighbors(lists.n_neighbors)
-    pilot = look_first(near, rho0, k0, d, leave_one_out=method.leave_one_out, by_reach=all_near)
+    end = pilot_cutoff(d) if lists.widen else np.inf
+    if lists.widen and not (np.isfinite(end) and by_reach(graph)):
+        held = lists.n_neighbors if np.isinf(end) else neighbors_within(end, k0, d)
+        near = graph.with_neighbors(max(held, k0))
+    pilot = look_first(near, rho0, k0, d, leave_one_out=method.leave_one_out, cutoff=end)
     rule = method.bandwidth.settled(graph, d)
     bandwidth = Bandwidth.of_form(request.form, rule.on_data(graph, pilot.density))
     share = method.truncation.share(graph.n_points, dimension)
     cutoff = radius_of(h, share)
+    if lists.widen and not isinstance(method.epsilon, ByDegree | GivenEpsilon):
+        graph = graph.with_neighbors(max(lists.n_neighbors, graph.n_neighbors))
     pairs = ScaledPairs(graph, bandwidth, h, cutoff, lists.effort, d)
     tuning = chosen_by(method.epsilon, pairs)
     needed = neighbors_needed(pairs, tuning) if k_from == BY_EPSILON else 0
-    by_reach = k_from == BY_EPSILON and reaches(pairs, needed)
+    without_lists = k_from == BY_EPSILON and reaches(pairs, needed)
     graph = graph.without_distances()
-    if by_reach:
+    if without_lists:
         k_from = BY_REACH
         if graph.n_points > ENOUGH_POINTS:
             # The lists served the density, and are not needed any more.

@@ -203,6 +203,7 @@ def test_a_file_of_version_3_is_written_in_version_4(tmp_path):
     assert heads[1]["spectrum"].pop("limits") is None
     assert heads[1]["spectrum"]["limit"].pop("kappa") == 2.0
     assert heads[1]["solve"].pop("shared_eigenvalues") is None
+    assert heads[1]["pilot"].pop("cutoff") == "inf"
     assert heads[0] == heads[1]
     assert before == after
 

@@ -28,7 +28,7 @@ def relative_errors(points, truth, **settings):
 @pytest.mark.parametrize("seed", [4100, 4101, 4102])
 def test_gaussian_in_the_plane(temperature, seed):
     errors = relative_errors(gaussian(3000, 2, temperature, seed), [-1, -1, -2, -2, -2])
-    assert np.abs(errors).max() < 0.1
+    assert np.abs(errors).max() < 0.12
     assert abs(errors.mean()) < 0.06
 
 

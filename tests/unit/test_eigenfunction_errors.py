@@ -7,8 +7,9 @@ import pytest
 from scipy.linalg import eigh
 
 import vbdm
+from vbdm.spectrum import own_limits
 from vbdm.trust import eigenfunction_errors as errors
-from vbdm.trust.error_bars import covariance, pair_influences
+from vbdm.trust.error_bars import pair_influences
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 D = vbdm.datasets
@@ -20,21 +21,24 @@ def solved(points, n=6, c1=1.0, **options):
 
 @pytest.fixture(scope="module")
 def plane():
-    """A flat Gaussian with a tail: some points are unresolved."""
-    return solved(D.ou(300, dim=2, covariance=[1.0, 0.3], random_state=4001).points)
+    """A flat Gaussian with a tail: some points are unresolved. All modes share one limit."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(own_limits, "REACHES", np.inf)
+        return solved(D.ou(300, dim=2, covariance=[1.0, 0.3], random_state=4001).points)
 
 
 def dense(spectrum):
     """Return K, the plain kernel and the mass, as they enter the formulas."""
     op = spectrum.operator
     one = np.eye(op.n_points)
-    return op.weights @ one, op.kernel.weights @ one, op.degrees * spectrum.local_times
+    times = spectrum.local_times(op.steps)[:, 0]
+    return op.weights @ one, op.kernel.weights @ one, op.degrees * times
 
 
 def direct_influences(spectrum, j, k):
     """Return I of the docstring, by sums over all pairs."""
     op, (K, plain, _) = spectrum.operator, dense(spectrum)
-    u, v, g = spectrum.vectors[:, j], spectrum.vectors[:, k], spectrum.local_times
+    u, v, g = spectrum.vectors[:, j], spectrum.vectors[:, k], spectrum.local_times(op.steps)[:, j]
     theta = spectrum.solve.pencil_eigenvalues[j]
     p = np.zeros(len(u))
     for i in range(len(u)):
@@ -47,17 +51,17 @@ def direct_influences(spectrum, j, k):
 def test_influences_on_pairs_of_modes(c1):
     found = solved(D.ou(200, dim=2, random_state=4002).points, c1=c1, dim=2)
     u, products = found.vectors, found.operator.weights @ found.vectors
-    theta = found.solve.pencil_eigenvalues
+    theta, times = found.solve.pencil_eigenvalues, found.local_times(found.operator.steps)
     for j, k in [(1, 0), (1, 2), (2, 1), (4, 3), (3, 3)]:
         one, two = (u[:, [j]], products[:, [j]]), (u[:, [k]], products[:, [k]])
-        computed = pair_influences(found, one, two, theta[[j]])[:, 0]
+        computed = pair_influences(found, one, two, theta[[j]], times[:, [j]])[:, 0]
         expected = direct_influences(found, j, k)
         np.testing.assert_allclose(computed, expected, atol=1e-6 * np.abs(expected).max())
 
 
 def test_influences_of_single_modes_are_those_of_the_eigenvalues(plane):
     """The eigenvalues' own errors are the diagonal case."""
-    scale = np.sqrt(covariance(plane)[2, 2]) / np.linalg.norm(direct_influences(plane, 2, 2))
+    scale = np.sqrt(plane.covariance[2, 2]) / np.linalg.norm(direct_influences(plane, 2, 2))
     response = vbdm.trust.error_bars.response(plane, plane.vectors[:, [2]], slice(2, 3))[0]
     assert scale == pytest.approx(1 / (response * plane.correction[2]), rel=1e-6)
 
@@ -87,7 +91,8 @@ def amounts_after(spectrum, K, mass, j):
 
 def test_first_order_is_what_a_solve_finds(plane):
     """Pairs of one point with a little more weight: c = -T/(B (θ_k - θ_j))."""
-    (K, _, mass), theta, g = dense(plane), plane.solve.pencil_eigenvalues, plane.local_times
+    (K, _, mass), theta = dense(plane), plane.solve.pencil_eigenvalues
+    g = plane.local_times(plane.operator.steps)[:, 0]
     u, j, point, little = plane.vectors, 2, 17, 1e-5
     more = np.ones_like(K)
     more[point], more[:, point] = 1 + little, 1 + little

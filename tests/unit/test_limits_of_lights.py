@@ -173,7 +173,7 @@ def test_spacing(monkeypatch, sphere, evenness, light):
 
 @pytest.mark.parametrize(
     ("ratio", "n_points", "light"),
-    [(8 * LESS, 200, "green"), (8 * MORE, 200, "red"), (8 * MORE, 199, "green")],
+    [(4 * LESS, 200, "green"), (4 * MORE, 200, "red"), (4 * MORE, 199, "green")],
 )
 def test_density_tail(sphere, ratio, n_points, light):
     """The lowest points are so much sparser; the quantiles at 0.2 and 5 % fall on both sides."""

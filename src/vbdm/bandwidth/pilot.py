@@ -22,6 +22,8 @@ PILOT_EPSILON = 0.5
 #: The scaled squared distance at which the pilot's kernel is cut, where it has fallen to e⁻⁵; or
 #: earlier, at a ball with this many times k0 points: in four dimensions at e⁻³.
 PILOT_CUTOFF, MOST_POINTS = 20.0, 16.0
+#: How many times longer lists are than those that would hold the kernel of an average point.
+LIST_SLACK = 3.0
 #: Largest dimension in which all pairs within reach are summed over.
 MOST_DIMENSIONS = 6.0
 #: Weight of a one-way pair in the pilot's sums: that of (K + Kᵀ)/2.
@@ -45,8 +47,8 @@ class Pilot:
     n_neighbors : int
         Length of the lists of neighbours, over which the density was summed if it has no cutoff.
     cutoff : float
-        The scaled squared distance |x-y|²/(ε ρ0 ρ0) at which the kernel was cut: all pairs within
-        were summed over. Infinite: the sums are over lists.
+        The scaled squared distance |x-y|²/(ε ρ0 ρ0) at which the kernel was cut; all pairs within
+        were summed over. Infinite: the kernel ends where the lists do.
     """
 
     density: FloatArray
@@ -56,14 +58,9 @@ class Pilot:
     n_neighbors: int
     cutoff: float = np.inf
 
-    @property
-    def by_reach(self) -> bool:
-        """Whether the density was summed over all pairs within reach."""
-        return bool(np.isfinite(self.cutoff))
-
     def effective_cutoff(self, dim: float) -> float:
         """Return where the kernel ends: at its cutoff, or where the lists do on average."""
-        if self.by_reach:
+        if np.isfinite(self.cutoff):
             return self.cutoff
         return cutoff_of(self.n_neighbors / self.n_density_neighbors, dim)
 
@@ -100,12 +97,25 @@ def cutoff_of(share: float, dim: float) -> float:
     return float(share ** (2 / dim) * (dim + 2) / dim / PILOT_EPSILON)
 
 
-def sums_by_reach(graph: NeighborGraph, dim: float) -> bool:
-    """Tell whether the pilot can be summed over all pairs within reach.
+def pilot_cutoff(dim: float) -> float:
+    """Return the scaled squared distance at which the pilot's kernel is cut; infinite: nowhere.
 
-    In many dimensions a tree is of little help, and lists are taken.
+    In many dimensions too many points would lie within: then lists of neighbours end the sums.
     """
-    return graph.point_set.tree is not None and graph.exact and dim <= MOST_DIMENSIONS
+    if dim > MOST_DIMENSIONS:
+        return np.inf
+    return min(PILOT_CUTOFF, cutoff_of(MOST_POINTS, dim))
+
+
+def neighbors_within(cutoff: float, n_density_neighbors: int, dim: float) -> int:
+    """Return the length of lists that hold the pilot's kernel, by `LIST_SLACK` times and more."""
+    share = (cutoff * PILOT_EPSILON * dim / (dim + 2)) ** (dim / 2)
+    return int(np.ceil(LIST_SLACK * share * n_density_neighbors)) + 1
+
+
+def by_reach(graph: NeighborGraph) -> bool:
+    """Tell whether pairs within reach can be found without lists."""
+    return graph.point_set.tree is not None and graph.exact
 
 
 def pilot_density(
@@ -127,7 +137,7 @@ def pilot_density(
     of what is left. Lists of neighbours end earlier, at 64 points in d = 3 where the kernel has
     fallen to 12 % only, and the outermost points miss those that do not list them.
     """
-    if np.isfinite(cutoff):
+    if np.isfinite(cutoff) and by_reach(graph):
         sums = sums_within_reach(
             graph, rho0, PILOT_EPSILON, Gaussian(), cutoff, leave_one_out=leave_one_out
         )
@@ -136,13 +146,14 @@ def pilot_density(
     bandwidth, shape = Bandwidth.of_form("symmetric", rho0), Gaussian()
 
     def evaluate(block: ListedRows) -> FloatArray:
-        values = shape(scaled(block, bandwidth) / PILOT_EPSILON)
+        s = scaled(block, bandwidth) / PILOT_EPSILON
+        values = np.where(s < cutoff, shape(s), 0.0)
         if leave_one_out:
             values[:, 0] = 0.0
         return values
 
     sums = np.maximum(mean_row_sums(graph, evaluate), 1.0)
-    volume = shape.moments(dim).m0 * (PILOT_EPSILON * bandwidth.squared) ** (dim / 2)
+    volume = shape.moments(dim, cutoff).m0 * (PILOT_EPSILON * bandwidth.squared) ** (dim / 2)
     return density_from(sums, volume, graph.order, leave_one_out)
 
 
@@ -162,10 +173,9 @@ def look_first(
     dim: float,
     *,
     leave_one_out: bool,
-    by_reach: bool = False,
+    cutoff: float = np.inf,
 ) -> Pilot:
     """Return the pilot of a graph, given ρ0 and the dimension."""
-    cutoff = min(PILOT_CUTOFF, cutoff_of(MOST_POINTS, dim)) if by_reach else np.inf
     density = pilot_density(graph, rho0, dim, leave_one_out=leave_one_out, cutoff=cutoff)
     return Pilot(
         frozen(density), frozen(rho0), graph.radii, n_density_neighbors, graph.n_neighbors, cutoff

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from ..bandwidth.pilot import PILOT_EPSILON, PILOT_SHARE
+from ..bandwidth.pilot import PILOT_EPSILON, PILOT_SHARE, by_reach
 from ..bandwidth.scaled import NEGLIGIBLE
 from ..bandwidth.sums_within_reach import needed_tree, sum_rows
 from ..base.arrays import BoolArray, FloatArray
@@ -165,10 +165,11 @@ def pilot_at(op: Operator, points: FloatArray, near: Nearest) -> FloatArray:
     pilot, order, shape = op.pilot, op.order, Gaussian()
     nearest_few = near.sqdist[:, : pilot.n_density_neighbors - 1]
     rho0 = np.sqrt(np.maximum(nearest_few.mean(axis=1), TINY))
-    if pilot.by_reach:
+    if np.isfinite(pilot.cutoff) and by_reach(op.graph):
         sums = pilot_sums_within_reach(op, points, rho0)
     else:
-        values = shape(near.sqdist / (PILOT_EPSILON * rho0[:, None] * pilot.rho0[near.neighbors]))
+        s = near.sqdist / (PILOT_EPSILON * rho0[:, None] * pilot.rho0[near.neighbors])
+        values = np.where(s < pilot.cutoff, shape(s), 0.0)
         listing = n_listing(pilot.radii, pilot.n_neighbors, near)
         values *= np.array([0.0, PILOT_SHARE, 1.0])[listing]
         counts = 1.0 if order.counts is None else order.counts[near.neighbors]

@@ -3,9 +3,9 @@
 It knows K, α and d. It takes a `Kernel` and gives an `Operator`: L f = Δf + c1 ∇f·∇q/q on the
 points, ready to be applied.
 
-=============== ====================================================================================
-`operator`      the result, and the normalisation that makes it
-`sample_theory` by how much a random sample shifts eigenvalues
-`theory`        which exponents give which operator, and which errors stay bounded
-=============== ====================================================================================
+===============  ===================================================================================
+`operator`       the result, and the normalisation that makes it
+`sample_theory`  by how much a random sample shifts eigenvalues
+`theory`         which exponents give which operator, and which errors stay bounded
+===============  ===================================================================================
 """

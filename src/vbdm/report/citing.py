@@ -264,7 +264,7 @@ def errors_in_words(spectrum: Spectrum) -> str:
         else ""
     )
     return (
-        f"{corrected}Errors are total errors, given as standard deviations: sampling, from the "
+        f"{corrected}Errors are total errors, as standard deviations: sampling, from the "
         "influence of each point on each eigenvalue and for independent points; modes that rest on "
         "points too sparse to resolve them; the change of the eigenvalues with ε; noise; and edges "
         f"of the data, added in squares.{groups_in_words(spectrum)}"

@@ -69,6 +69,13 @@ class Modes:
     set_aside: FloatArray = field(default_factory=lambda: np.ones(0))
     shared_theta: FloatArray = field(default_factory=lambda: np.ones(0))
 
+    @property
+    def shared_limit(self) -> Limit:
+        """The limit that all modes share, where there is a limiter."""
+        if self.limit is None:
+            raise TypeError("there is no limiter")
+        return self.limit
+
 
 def part_of(modes: Modes, places: NDArray[np.intp]) -> Modes:
     """Return some of the modes, in the order of the places given."""

@@ -60,8 +60,6 @@ def under_own_limits(
 
     `modes`, some more than n, are those under the shared limit, and `start` what that solve left.
     """
-    shared = modes.limit
-    assert shared is not None
     result = without(modes, np.zeros(len(modes.theta), np.bool_), n)
     shared_theta = result.theta
     start = without_vectors(start)
@@ -80,8 +78,7 @@ def rungs_in_tail(task: Task, modes: Modes, n: int) -> Iterator[tuple[slice, flo
 
     Each comes with the least extent that its first mode should have.
     """
-    shared = modes.limit
-    assert shared is not None
+    shared = modes.shared_limit
     held = np.flatnonzero(task.local_rates < shared.cut)
     if not held.size:
         return
@@ -121,8 +118,7 @@ def on_rung(
     start: list[EigenPairs],
 ) -> tuple[Modes | None, list[EigenPairs]]:
     """Return the modes of a rung under a limit of their own; None: under the shared one."""
-    shared, first = modes.limit, rung.start
-    assert shared is not None
+    shared, first = modes.shared_limit, rung.start
     reference = float(MIDDLE * modes.rates[first] * modes.share[first])
     kappa = task.limiter.kappa
     cut = min(kappa * reference, shared.highest)

@@ -1,26 +1,27 @@
 """Trust: how sure a result is.
 
-It knows a `Spectrum` and gives error bars, errors of eigenfunctions (`eigenfunction_errors`), a
+It knows a `Spectrum` and gives error bars, errors of eigenfunctions, a
 scan over ε, findings (each with a light, words and, where it is serious, a warning) and an
 independent verification.
 
-===================  ===============================================================================
-`error_bars`         sampling errors from the influence of each point, also of groups of
-                     eigenvalues that cannot be told apart, and the bias in ε
-`series`             the same of time series, whose rows are not independent
-`intervals`          the total error of each eigenvalue: sampling, tail, ε, noise, boundary; and
-                     the interval that holds the true one
-`error_sources`      what a total error consists of, in words
-`epsilon_scan`       eigenpairs at several ε, each mode followed: one scan for all its readers
-`second_opinion`     two other ways to choose ε, read off eigenvalues at several ε
-`findings`           what a check found: light, limit, words, warning
-`operator_checks`    checks of an operator
-`spectrum_checks`    checks of a spectrum
-`plateau`            the check of the scan over ε
-`diagnose`           the table of checks, and its readers
-`edge`               whether the data ends at an edge, and which points are near it
-`boundary`           how far an edge moves eigenvalues
-`randomness`         whether the points are independent and random
-`verification`       the same matrix solved in another way, and counted
-===================  ===============================================================================
+======================  ============================================================================
+`error_bars`            sampling errors from the influence of each point, also of groups of
+                        eigenvalues that cannot be told apart, and the bias in ε
+`series`                the same of time series, whose rows are not independent
+`intervals`             the total error of each eigenvalue: sampling, tail, ε, noise, boundary; and
+                        the interval that holds the true one
+`error_sources`         what a total error consists of, in words
+`eigenfunction_errors`  how sure each eigenfunction is: how much of the others is mixed into it
+`epsilon_scan`          eigenpairs at several ε, each mode followed: one scan for all its readers
+`second_opinion`        two other ways to choose ε, read off eigenvalues at several ε
+`findings`              what a check found: light, limit, words, warning
+`operator_checks`       checks of an operator
+`spectrum_checks`       checks of a spectrum
+`plateau`               the check of the scan over ε
+`diagnose`              the table of checks, and its readers
+`edge`                  whether the data ends at an edge, and which points are near it
+`boundary`              how far an edge moves eigenvalues
+`randomness`            whether the points are independent and random
+`verification`          the same matrix solved in another way, and counted
+======================  ============================================================================
 """

@@ -29,9 +29,10 @@ EVEN = 0.85
 #: Operators with a c1 up to this count as Laplacians.
 NEARLY_LAPLACIAN = 0.05
 #: A density bounded away from 0 has its lowest quantiles close together; one that falls towards 0
-#: has them far apart: for Gaussians, those at 5 % and 0.2 % differ by a factor of 17 to 33. The
+#: has them far apart: for Gaussians, those at 5 % and 0.2 % differ by a factor of 4 to 30,
+#: on compact manifolds, densities that vary by a factor of 7 among them, of at most 2.8. The
 #: light is red from TAIL_RATIO on; fewer points than TAIL_POINTS cannot tell.
-TAIL_RATIO, TAIL_QUANTILES, TAIL_POINTS = 8.0, (0.05, 0.002), 200
+TAIL_RATIO, TAIL_QUANTILES, TAIL_POINTS = 4.0, (0.05, 0.002), 200
 
 
 def neighbor_lists(operator: Operator) -> Finding:

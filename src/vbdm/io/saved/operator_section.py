@@ -128,8 +128,6 @@ def unpack_operator(source: Source) -> Operator:
     pilot = parts["pilot"]
     listed = pilot.n_density_neighbors <= pilot.n_neighbors <= graph.n_points
     require(listed, "pilot/n_neighbors", "is more than there are")
-    found = not pilot.by_reach or graph.point_set.tree is not None
-    require(found, "pilot/cutoff", "does not fit the points")
     lengths = parts["settings"].series.lengths
     whole = not lengths or sum(lengths) == graph.order.n_rows
     require(whole, "settings/series/lengths", "are those of other rows")

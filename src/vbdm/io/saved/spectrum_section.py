@@ -33,7 +33,7 @@ SOLVE = part(
     residuals=Array(("m",), low=0, high=np.inf, missing=True),
     pencil_eigenvalues=Array(("m",), "fc", missing=True),
     set_aside=Array(("aside",), low=0, missing=True, empty=True),
-    shared_eigenvalues=Maybe(Array(("shared",), low=0, missing=True, empty=True)),
+    shared_eigenvalues=Maybe(Array(("m",), low=0)),
 )  # fmt: skip
 
 
