@@ -61,4 +61,4 @@ axes[2].legend(frameon=False, fontsize="small", markerscale=3)
 #   and the motion is overdamped with equal mobility everywhere.
 # * The rate is decided by the few points on the barrier, so its relative error (5 %) is larger
 #   than the 3 % of the next two modes.
-# * The fast modes are within two error bars of the truth.
+# * The other modes are within about two error bars of the truth.

@@ -86,8 +86,9 @@ axes[0].legend(fontsize="small", loc="upper left")
 # What to take away
 # -----------------
 # * Standard errors predict the spread over samples, from a single sample.
-# * They are not the whole error. In the plane the miss is nearly as large as one of them, so two
-#   contain the truth less often than 95 %. Intervals count what is systematic, too: sparse tails,
-#   the width of the kernel, noise, edges. ``spectrum.error_parts`` says how much each one gives.
-# * Points are taken as independent. Frames of a slow trajectory are not, and make the bars too
-#   short.
+# * They are not the whole error. For these slow modes the miss is small against them; for faster
+#   ones, in thin tails and in more dimensions it is not. Intervals count what is systematic, too:
+#   sparse tails, the width of the kernel, noise, edges. ``spectrum.error_parts`` says how much each
+#   one gives.
+# * Frames of a slow trajectory are not independent. In their order, the bars take this into
+#   account; shuffled, they are too short.

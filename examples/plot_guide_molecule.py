@@ -46,9 +46,9 @@ print(frames.shape, "frames, runs, coordinates; one frame every", every * time_s
 # of length²/D, with D the diffusion coefficient (here 1; in a real run take it from the
 # mean squared displacement over short times).
 #
-# Error bars assume independent points. These are not quite: each run lasts some four relaxation
-# times and gives fifteen of the snapshots, so for the slow mode they count as about 1,000, and its
-# bar is too short, by up to a factor of 2.5.
+# In random order, as here, error bars assume independent points. These are not quite: each run
+# lasts some four relaxation times and gives fifteen of the snapshots, so for the slow mode they
+# count as about 1,000, and its bar is too short, by up to a factor of 2.5.
 
 snapshots = rng.choice(frames.reshape(-1, 2), 6000, replace=False)
 op = vbdm.estimate_operator(snapshots, "generator")
@@ -134,8 +134,8 @@ decay.legend(frameon=False)
 #   snapshots in any order.
 # * The timescale hangs on the snapshots near the top of the barrier. If your runs seldom cross, no
 #   method can invent them: look at ``spectrum.weak_links`` and at the error bar.
-# * Snapshots of one run are alike, and error bars do not know it. Shuffling hides this: run
-#   ``vbdm.diagnose`` on frames of one run in their order.
+# * Snapshots of one run are alike. Shuffling hides this from the error bars: give frames in their
+#   order, several runs as a list of arrays, and see what ``vbdm.diagnose`` says.
 # * What is assumed: equilibrium, overdamped motion, and coordinates in which the mobility is equal
 #   in all directions. Angles and cells are periodic: pass ``period=``. If the potential U is known,
 #   pass ``potential=`` and snapshots from any ensemble will do.
