@@ -20,11 +20,11 @@ from vbdm.trust.error_sources import (
     source_in_words,
 )
 from vbdm.trust.intervals import (
-    EPSILON_WEIGHT,
     NOISE_DRIFT,
     NOISE_ERROR,
     TAIL_WEIGHT,
     ErrorParts,
+    epsilon_weight,
     group_total_error,
 )
 
@@ -103,7 +103,9 @@ def test_a_fast_mode_is_no_better_than_a_slow_one_on_unresolved_points(sphere):
 
 
 def test_epsilon_and_noise(sphere):
-    np.testing.assert_allclose(sphere.error_parts.epsilon, EPSILON_WEIGHT * np.abs(sphere.bias))
+    np.testing.assert_allclose(
+        sphere.error_parts.epsilon, epsilon_weight(sphere.operator.dim) * np.abs(sphere.bias)
+    )
     assert not sphere.error_parts.noise.any()
     for drift, share in ((1.01 * NOISE_DRIFT, NOISE_ERROR), (0.99 * NOISE_DRIFT, 0.0)):
         readings = 2.0 * np.array([1 + drift, 1.0])

@@ -24,8 +24,8 @@ from ..base.checks import check_share
 from ..spectrum.spectrum import Spectrum
 from .boundary import boundary_shifts
 
-#: Weight of the share on unresolved points, and of the change with ε.
-TAIL_WEIGHT, EPSILON_WEIGHT = 2 / 3, 1 / 2
+#: Weight of the share on unresolved points.
+TAIL_WEIGHT = 2 / 3
 #: A dimension that changes by more than this share with the scale is a sign of noise, which then
 #: moves eigenvalues by about this much of their size. Clean data drifts by at most .025.
 NOISE_DRIFT, NOISE_ERROR = 0.15, 0.02
@@ -76,10 +76,19 @@ def error_parts(spectrum: Spectrum) -> ErrorParts:
     return ErrorParts(
         sampling=frozen(np.where(rates > 0, np.sqrt(variance), 0.0)),
         tail=frozen(TAIL_WEIGHT * held * rates),
-        epsilon=frozen(EPSILON_WEIGHT * np.abs(spectrum.bias)),
+        epsilon=frozen(epsilon_weight(spectrum.operator.dim) * np.abs(spectrum.bias)),
         noise=frozen(noisy * NOISE_ERROR * rates),
         boundary=frozen(np.abs(boundary_shifts(spectrum))),
     )
+
+
+def epsilon_weight(dim: float) -> float:
+    """Return the weight of the change with ε: 1/2 up to two dimensions, then d/4, at most 1.
+
+    It is read off the kernel at ε/2, which holds 2^{d/2} times fewer points: the higher the
+    dimension, the less sure it is.
+    """
+    return float(np.clip(dim / 4, 0.5, 1.0))
 
 
 def intervals(spectrum: Spectrum, level: float) -> FloatArray:
