@@ -118,3 +118,25 @@ def test_a_narrow_pilot_is_integrated_as_a_whole():
     shares = [shift(kernel, 1, 0, -0.5, n) / n for n in (100, 300, 1000)]
     assert shares == sorted(shares, reverse=True)
     assert shares[2] / shares[1] < 1.2
+
+
+@pytest.mark.parametrize(
+    ("dim", "c1", "beta", "n", "expected"),
+    [
+        (1, 0, -1 / 2, 17, 0.494), (1, 1, -1 / 2, 50, -2.730), (2, 0, -1 / 2, 17, 0.273),
+        (2, 1, -1 / 2, 50, -2.448), (3, 0, -1 / 3, 17, 0.386), (3, 1, -1 / 3, 50, -1.119),
+    ],
+)  # fmt: skip
+def test_the_integral_with_an_estimated_bandwidth(dim, c1, beta, n, expected):
+    """Numbers from an earlier program for the Gaussian alone, by another rule of integration."""
+    kernel = kernel_waves(Gaussian(), dim, np.inf)
+    assert shift(kernel, dim, c1, beta, n) / kernel.spread == pytest.approx(expected, abs=0.006)
+
+
+def test_eigenvalues_are_divided_by_what_is_derived():
+    """On a uniform circle s² is nearly constant, and so is the correction."""
+    op = vbdm.estimate_operator(vbdm.datasets.circle(800, random_state=0).points, 1.0)
+    waves, spread = op.kernel_waves, op.kernel.relative_variance.mean()
+    n, end = waves.spread / spread, op.pilot.effective_cutoff(op.dim)
+    derived = shift(waves, op.dim, 1.0, op.beta, n, op.pilot.n_density_neighbors, end) / n
+    assert op.spectrum(3).correction[1] - 1 == pytest.approx(derived, rel=0.05)

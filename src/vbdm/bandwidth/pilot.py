@@ -47,7 +47,7 @@ class Pilot:
     n_neighbors : int
         Length of the lists of neighbours, over which the density was summed if it has no cutoff.
     cutoff : float
-        The scaled squared distance |x-y|²/(ε ρ0 ρ0) at which the kernel was cut; all pairs within
+        The scaled squared distance ``|x-y|²/(ε ρ0 ρ0)`` at which the kernel is cut: all pairs within
         were summed over. Infinite: the kernel ends where the lists do.
     """
 
