@@ -47,8 +47,8 @@ class Pilot:
     n_neighbors : int
         Length of the lists of neighbours, over which the density was summed if it has no cutoff.
     cutoff : float
-        The scaled squared distance ``|x-y|²/(ε ρ0 ρ0)`` at which the kernel is cut: all pairs within
-        were summed over. Infinite: the kernel ends where the lists do.
+        The scaled squared distance ``|x-y|²/(ε ρ0 ρ0)`` at which the kernel is cut: all pairs
+        within were summed over. Infinite: the kernel ends where the lists do.
     """
 
     density: FloatArray
