@@ -226,14 +226,13 @@ def walk(
     dimension = found_by(method.dimension, near, rho0)
     d = dimension.value
     end = pilot_cutoff(d) if lists.widen else np.inf
-    if lists.widen and not (np.isfinite(end) and by_reach(graph)):
-        held = lists.n_neighbors if np.isinf(end) else neighbors_within(end, k0, d)
-        near = graph.with_neighbors(max(held, k0))
+    near = enough_for_density(graph, lists, k0, d, end)
     pilot = look_first(near, rho0, k0, d, leave_one_out=method.leave_one_out, cutoff=end)
     rule = method.bandwidth.settled(graph, d)
     bandwidth = Bandwidth.of_form(request.form, rule.on_data(graph, pilot.density))
     share = method.truncation.share(graph.n_points, dimension)
     cutoff = radius_of(h, share)
+    # These two rules lengthen the rows that they look at; a rule of the user's own may not.
     if lists.widen and not isinstance(method.epsilon, ByDegree | GivenEpsilon):
         graph = graph.with_neighbors(max(lists.n_neighbors, graph.n_neighbors))
     pairs = ScaledPairs(graph, bandwidth, h, cutoff, lists.effort, d)
@@ -340,12 +339,24 @@ def reaches(pairs: ScaledPairs, needed: int) -> bool:
     """
     graph = pairs.graph
     return (
-        graph.point_set.tree is not None
-        and graph.exact
+        by_reach(graph)
         and pairs.bandwidth.is_symmetric
         and bool(np.isfinite(pairs.cutoff))
         and needed < MOST_NEIGHBORS
     )
+
+
+def enough_for_density(
+    graph: NeighborGraph, lists: Lists, k0: int, dim: float, cutoff: float
+) -> NeighborGraph:
+    """Return the graph with lists over which the pilot density can be summed, where it needs any.
+
+    The paper's lists are what they are.
+    """
+    if not lists.widen or (np.isfinite(cutoff) and by_reach(graph)):
+        return graph
+    held = lists.n_neighbors if np.isinf(cutoff) else neighbors_within(cutoff, k0, dim)
+    return graph.with_neighbors(held)
 
 
 def neighbors_needed(pairs: ScaledPairs, tuning: Tuning) -> int:

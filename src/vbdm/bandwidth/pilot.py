@@ -22,7 +22,7 @@ PILOT_EPSILON = 0.5
 #: The scaled squared distance at which the pilot's kernel is cut, where it has fallen to e⁻⁵; or
 #: earlier, at a ball with this many times k0 points: in four dimensions at e⁻³.
 PILOT_CUTOFF, MOST_POINTS = 20.0, 16.0
-#: How many times longer lists are than those that would hold the kernel of an average point.
+#: How many times longer lists are than those that hold the kernel of an average point.
 LIST_SLACK = 3.0
 #: Largest dimension in which all pairs within reach are summed over.
 MOST_DIMENSIONS = 6.0
@@ -108,9 +108,13 @@ def pilot_cutoff(dim: float) -> float:
 
 
 def neighbors_within(cutoff: float, n_density_neighbors: int, dim: float) -> int:
-    """Return the length of lists that hold the pilot's kernel, by `LIST_SLACK` times and more."""
+    """Return the length of lists that hold the pilot's kernel at nearly all points.
+
+    It is `LIST_SLACK` times what an average point needs, but at most `MOST_POINTS` times k0: beyond
+    that memory would go to pairs of little weight.
+    """
     share = (cutoff * PILOT_EPSILON * dim / (dim + 2)) ** (dim / 2)
-    return int(np.ceil(LIST_SLACK * share * n_density_neighbors)) + 1
+    return int(np.ceil(min(LIST_SLACK * share, MOST_POINTS) * n_density_neighbors)) + 1
 
 
 def by_reach(graph: NeighborGraph) -> bool:
@@ -137,12 +141,6 @@ def pilot_density(
     of what is left. Lists of neighbours end earlier, at 64 points in d = 3 where the kernel has
     fallen to 12 % only, and the outermost points miss those that do not list them.
     """
-    if np.isfinite(cutoff) and by_reach(graph):
-        sums = sums_within_reach(
-            graph, rho0, PILOT_EPSILON, Gaussian(), cutoff, leave_one_out=leave_one_out
-        )
-        volume = Gaussian().moments(dim, cutoff).m0 * (PILOT_EPSILON * rho0**2) ** (dim / 2)
-        return density_from(np.maximum(sums, 1.0), volume, graph.order, leave_one_out)
     bandwidth, shape = Bandwidth.of_form("symmetric", rho0), Gaussian()
 
     def evaluate(block: ListedRows) -> FloatArray:
@@ -152,9 +150,14 @@ def pilot_density(
             values[:, 0] = 0.0
         return values
 
-    sums = np.maximum(mean_row_sums(graph, evaluate), 1.0)
-    volume = shape.moments(dim, cutoff).m0 * (PILOT_EPSILON * bandwidth.squared) ** (dim / 2)
-    return density_from(sums, volume, graph.order, leave_one_out)
+    if np.isfinite(cutoff) and by_reach(graph):
+        sums = sums_within_reach(
+            graph, rho0, PILOT_EPSILON, shape, cutoff, leave_one_out=leave_one_out
+        )
+    else:
+        sums = mean_row_sums(graph, evaluate)
+    volume = shape.moments(dim, cutoff).m0 * (PILOT_EPSILON * rho0**2) ** (dim / 2)
+    return density_from(np.maximum(sums, 1.0), volume, graph.order, leave_one_out)
 
 
 def density_from(

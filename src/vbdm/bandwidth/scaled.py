@@ -55,7 +55,7 @@ class ScaledPairs:
     effort : float
         Factor by which the user multiplied the automatic numbers of neighbours.
     dim : float
-        The dimension d.
+        The dimension d; NaN where it is not known yet.
     """
 
     graph: NeighborGraph
@@ -63,7 +63,7 @@ class ScaledPairs:
     shape: Shape
     cutoff: float = np.inf
     effort: float = 1.0
-    dim: float = 2.0
+    dim: float = np.nan
 
     @property
     def reach(self) -> float:

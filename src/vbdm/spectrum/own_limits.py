@@ -60,6 +60,7 @@ def under_own_limits(
 
     `modes`, some more than n, are those under the shared limit, and `start` what that solve left.
     """
+    # These are copies: the vectors of `modes` stay as they are.
     result = without(modes, np.zeros(len(modes.theta), np.bool_), n)
     shared_theta = result.theta
     start = without_vectors(start)
@@ -171,7 +172,7 @@ def is_same(modes: Modes, rung: slice, found: Modes) -> bool:
 
 
 def with_rung(modes: Modes, found: Modes, place: slice) -> Modes:
-    """Return the modes with those of a rung in their place."""
+    """Return the modes with those of a rung in their place; `vectors` are written over."""
     modes.vectors[:, place] = found.vectors
 
     def joined(name: str) -> FloatArray:
