@@ -1,0 +1,13 @@
+"""Absurd arguments, damaged files, tampered models: an answer or words, never anything else.
+
+===================  ===============================================================================
+`budget`             how many cases: few by default, many under the marker `slow`
+`trial`              one case in a process of its own, with limits on time and memory; its outcome
+`test_fuzz_models`   saved models with a wrong value in an array or in the text
+`test_fuzz_files`    files of points with random damage and hostile values
+===================  ===============================================================================
+
+A case is a small tuple that can be sent to another process, and everything in it follows from fixed
+seeds: what fails once fails again. A fuzz of its own is a module here with a function that judges
+one case, and a test that hands cases to `trial.run`.
+"""
