@@ -161,6 +161,8 @@ def origin_of(
         reading=reading_alike(options, preparation),
         settings=settings_of(options),
         warnings=work.notes,
+        about_rows=cloud.about_rows,
+        unit=cloud.unit,
     )
 
 

@@ -22,6 +22,7 @@ Formats other than NumPy's and text need a library, which is imported when such 
 and a line in `vbdm.io.files.formats`.
 """
 
+from ..base.row_notes import Labels, RowNotes
 from .files.anndata import write_anndata
 from .files.cloud import Cloud
 from .files.formats import Format, formats
@@ -34,7 +35,9 @@ from .files.table import Table
 __all__ = [
     "Cloud",
     "Format",
+    "Labels",
     "Preparation",
+    "RowNotes",
     "Source",
     "Table",
     "formats",

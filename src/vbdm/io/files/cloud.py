@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,12 +10,16 @@ from numpy.typing import NDArray
 
 from ...base.arrays import FloatArray
 from ...base.errors import bad_input
+from ...base.row_notes import RowNotes
 from .columns import as_slice
 from .missing import complete_rows, row_blocks
 from .table import Table
 
 if TYPE_CHECKING:
     from .preparation import Preparation
+
+#: Unit of columns that were divided by their standard deviation.
+STANDARDIZED = "standard deviations"
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +46,11 @@ class Cloud:
         Sentences for the user about the file and its columns.
     lengths : tuple of int
         Numbers of points of each time series, where the file holds several; else empty.
+    about_rows : RowNotes
+        Labels, times and further numbers of each point, those of its row; with delays, of the row
+        of the newest sample.
+    unit : str
+        Unit of all coordinates, such as "Å" or "standard deviations"; empty if it is not known.
     """
 
     points: Any
@@ -53,6 +62,8 @@ class Cloud:
     period: tuple[float | None, ...] | None = None
     notes: tuple[str, ...] = ()
     lengths: tuple[int, ...] = ()
+    about_rows: RowNotes = field(default_factory=RowNotes)
+    unit: str = ""
 
 
 def take(
@@ -122,6 +133,8 @@ def take(
         period=None if plan.period is None else plan.period * plan.delays,
         notes=tuple(notes),
         lengths=tuple(np.unique(series[rows], return_counts=True)[1].tolist()) if lengths else (),
+        about_rows=table.about_rows.take(rows),
+        unit=table.unit,
     )
 
 
@@ -161,4 +174,5 @@ def standardized(cloud: Cloud, plan: Preparation) -> Cloud:
     if plan.center is None or plan.scale is None:
         return cloud
     center, scale = np.tile(plan.center, plan.delays), np.tile(plan.scale, plan.delays)
-    return replace(cloud, points=(cloud.points - center) / scale)
+    points = (cloud.points - center) / scale
+    return replace(cloud, points=points, unit=STANDARDIZED)

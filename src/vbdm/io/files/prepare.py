@@ -88,7 +88,17 @@ def prepare(
         if any(change is not None for change in changes) or delays > 1 or every > 1:
             raise no_points("A matrix of distances is taken as it is.")
         rows = np.arange(table.values.shape[0], dtype=np.intp)
-        cloud = Cloud(table.values, (), rows, len(rows), metric="precomputed", lengths=joined)
+        cloud = Cloud(
+            table.values,
+            (),
+            rows,
+            len(rows),
+            metric="precomputed",
+            notes=table.notes,
+            lengths=joined,
+            about_rows=table.about_rows,
+            unit=table.unit,
+        )
         return cloud, Preparation((), (), missing=missing)
     if columns is None:
         refuse_row_numbers(table)

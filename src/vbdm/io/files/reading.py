@@ -105,6 +105,8 @@ def read(
         content.notes,
         content.reference,
         content.made_up or content.names is None,
+        content.about_rows,
+        content.unit,
     )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...base.errors import InputError, bad_input
+from ...base.row_notes import RowNotes
 from .source import Source
 
 #: NumPy's kinds of numbers that become coordinates: integers and real numbers.
@@ -52,6 +53,10 @@ class Table:
         Frame on which those of a trajectory were superposed: name, x, y, z of each atom.
     made_up : bool
         Whether the file has no names, so that `names` are "x0", "x1", ….
+    about_rows : RowNotes
+        Labels, times and further numbers of the rows, which are no coordinates.
+    unit : str
+        Unit of the values, such as "Å"; empty if the file does not tell, or if columns differ.
     """
 
     values: Any
@@ -63,6 +68,8 @@ class Table:
     notes: tuple[str, ...] = ()
     reference: Reference | None = None
     made_up: bool = False
+    about_rows: RowNotes = field(default_factory=RowNotes)
+    unit: str = ""
 
 
 @dataclass(frozen=True)
@@ -97,6 +104,8 @@ class Content:
     notes: tuple[str, ...] = ()
     reference: Reference | None = None
     made_up: bool = False
+    about_rows: RowNotes = field(default_factory=RowNotes)
+    unit: str = ""
 
 
 def plain_names(n_columns: int) -> tuple[str, ...]:

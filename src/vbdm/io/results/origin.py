@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...base.row_notes import RowNotes
+
 
 @dataclass(frozen=True, eq=False)
 class Origin:
@@ -33,6 +35,10 @@ class Origin:
         Options that the user gave.
     warnings : sequence of (kind, text)
         Warnings and notes of the run.
+    about_rows : RowNotes, optional
+        Labels, times and further numbers of each point, which are no coordinates.
+    unit : str
+        Unit of the coordinates; empty if it is not known.
     """
 
     source: Mapping[str, Any] | None = None
@@ -44,3 +50,5 @@ class Origin:
     reading: Mapping[str, Any] | None = None
     settings: Mapping[str, Any] | None = None
     warnings: Sequence[tuple[str, str]] = ()
+    about_rows: RowNotes | None = None
+    unit: str = ""

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ...base.arrays import FloatArray, frozen
 from ...base.errors import InputError, bad_input
 from ...base.files import PathLike
+from ...base.row_notes import RowNotes
 from ...spectrum.spectrum import Spectrum
 from ...trust.epsilon_scan import EpsilonScan
 from ..saved.archive import DAMAGE
@@ -108,6 +109,8 @@ class Results:
             preparation=self.summary["preparation"],
             settings=self.summary["settings"],
             warnings=[(entry["kind"], entry["text"]) for entry in self.summary["warnings"]],
+            about_rows=RowNotes.from_arrays(self.arrays),
+            unit=source.get("unit", ""),
         )
 
     @cached_property

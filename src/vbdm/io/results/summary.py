@@ -50,7 +50,7 @@ def summarise(
             "version": VERSION,
             "vbdm": __version__,
             "libraries": library_versions(),
-            "input": {**source, "columns": story.names},
+            "input": {**source, "columns": story.names, "unit": story.unit},
             "settings": story.settings,
             "preparation": story.preparation,
             **describe_estimate(spectrum),

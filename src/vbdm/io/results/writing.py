@@ -173,6 +173,8 @@ def arrays_of(
         "epsilons": op.tuning.epsilons,
         "slopes": op.tuning.slopes,
     }
+    if story.about_rows:
+        arrays |= story.about_rows.as_arrays()
     return arrays if scan is None else arrays | scan.as_arrays()
 
 
