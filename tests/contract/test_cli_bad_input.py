@@ -413,7 +413,6 @@ def quick(monkeypatch):
     monkeypatch.setattr("vbdm.estimate.scan_epsilon", lambda spectrum: None)
     page = lambda path, *arguments, **settings: path.write_bytes(b"<html>")  # noqa: E731
     monkeypatch.setattr("vbdm.io.results.writing.write_report", page)
-    monkeypatch.setattr(figures, "pictures_of", lambda spectrum: dict.fromkeys("abc"))
     draw = lambda draw, path: path.write_bytes(b"PNG")  # noqa: E731
     monkeypatch.setattr(figures, "save_picture", draw)
 

@@ -298,3 +298,27 @@ def test_loaded_results_look_the_same(spectra, tmp_path):
     ax, again = plot.tuning(spectra["plane"]), plot.tuning(vbdm.load(tmp_path / "model"))
     for one, two in zip(ax.lines, again.lines, strict=True):
         np.testing.assert_array_equal(one.get_ydata(), two.get_ydata())
+
+
+def test_a_thin_third_direction_is_not_drawn_in_space():
+    """A box that is mostly empty hides what it should show: two axes of 95 % are enough."""
+    points = np.random.default_rng(4000).standard_normal((300, 5)) * [4, 1, 0.7, 0.2, 0.1]
+    assert place(vbdm.estimate_operator(points), None).n_dims == 2
+    wide = points * [1, 2, 3, 1, 1]
+    assert place(vbdm.estimate_operator(wide), None).n_dims == 3
+
+
+def test_the_far_side_is_faint_but_there(spectra):
+    ax = plot.eigenfunctions(spectra["space"])
+    alpha = ax.collections[0].get_alpha()
+    assert alpha.min() >= 0.25
+    assert alpha.max() == 1
+
+
+def test_in_space_the_colour_bar_keeps_clear_of_the_upright_axis(spectra):
+    figure = render(plot.summary(spectra["space"]))
+    clouds = [ax for ax in figure.axes if ax.name == "3d"]
+    bars = [ax for ax in figure.axes if "colorbar" in ax.get_label()]
+    assert len(bars) == 4
+    for bar, cloud in zip(bars, clouds, strict=False):
+        assert bar.get_tightbbox().x1 <= cloud.get_window_extent().x0

@@ -54,7 +54,7 @@ Examples:
       again, replacing earlier results, for a script
 
 What is in the folder: report.html (open it in a browser), results.json, results.npz, model.vbdm
-(for vbdm transform and vbdm.load) and figures/.
+(for vbdm transform and vbdm.load) and figures/summary.png; vbdm plot draws single pictures.
 
 Exit codes: 0; 1 numerical failure or full disk; 2 wrong use or input; 130 Ctrl-C. In each case but
 the first, earlier results stay as they were.

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..base.arrays import FloatArray
 from ..base.checks import check_points
 from ..base.errors import bad_input
+from ..base.wording import power_of_ten
 from ..operator.operator import Operator
 from ..spectrum.spectrum import Spectrum
 
@@ -22,8 +23,11 @@ FAINT = "0.78"
 DIVERGING, SEQUENTIAL = "coolwarm", "viridis"
 #: Largest number of points that are drawn; more would cover each other.
 MOST_POINTS = 20_000
-#: Principal axes are added until they hold this share of the variance; two or three are drawn.
-ENOUGH_VARIANCE = 0.98
+#: Principal axes are added until they hold this share of the variance; two or three are drawn. A
+#: third one with less than a twentieth would make a flat box, mostly empty and hard to read.
+ENOUGH_VARIANCE = 0.95
+#: How visible points on the far side of a cloud in space are, from 0 to 1.
+FAR_SIDE = 0.3
 
 
 def import_pyplot() -> Any:
@@ -182,9 +186,22 @@ def thinned(positions: Positions, most: int = MOST_POINTS, what: str = "points")
     )
 
 
+def set_title(ax: Any, words: str) -> None:
+    """Put a title above the axes, at a fixed height: to look for a free one takes long."""
+    ax.set_title(words, fontsize="medium", y=1.0, pad=6)
+
+
+def log_ticks(axis: Any) -> None:
+    """Write powers of ten as plain text, and no minor ticks: typeset formulas take long."""
+    from matplotlib.ticker import FuncFormatter, NullLocator
+
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(lambda value, _: power_of_ten(value)))
+
+
 def dress(ax: Any, positions: Positions, title: str) -> None:
     """Label the axes, give all directions the same scale, and set the title."""
-    ax.set_title(positions.title(title), fontsize="medium")
+    set_title(ax, positions.title(title))
     ax.set_xlabel(positions.labels[0])
     if positions.n_dims == 1:
         return
@@ -213,9 +230,9 @@ def scatter(ax: Any, positions: Positions, **style: Any) -> Any:
 
 
 def nearness(ax: Any, coordinates: FloatArray) -> FloatArray:
-    """Return 1 for points on the near side of a cloud in space, almost 0 on the far side."""
+    """Return 1 for points on the near side of a cloud in space, FAR_SIDE on the far side."""
     up, around = np.radians(ax.elev), np.radians(ax.azim)
     towards = np.array([np.cos(up) * np.cos(around), np.cos(up) * np.sin(around), np.sin(up)])
     depth = coordinates @ towards
     low, extent = depth.min(), max(float(np.ptp(depth)), np.finfo(float).tiny)
-    return np.asarray(np.clip(4 * (depth - low) / extent - 1.4, 0.04, 1.0))
+    return np.asarray(np.clip(4 * (depth - low) / extent - 1.4, FAR_SIDE, 1.0))

@@ -23,6 +23,7 @@ from ._canvas import (
     Positions,
     dress,
     import_pyplot,
+    log_ticks,
     new_axes,
     operator_of,
     place,
@@ -139,12 +140,13 @@ def draw_function(ax: Any, spectrum: Spectrum, number: int, positions: Positions
 
 
 def color_bar(ax: Any, drawn: Any, label: str, extend: str = "neither") -> None:
-    """Put a colour bar beside the axes."""
+    """Put a colour bar beside the axes: in space at the left, as the upright axis is right."""
     flat = getattr(ax, "name", "") != "3d"
-    bar = ax.figure.colorbar(
-        drawn, ax=ax, extend=extend, shrink=0.9 if flat else 0.7, pad=0.02 if flat else 0.22
-    )
+    place = {"pad": 0.02} if flat else {"shrink": 0.7, "pad": 0.03, "location": "left"}
+    bar = ax.figure.colorbar(drawn, ax=ax, extend=extend, **place)
     bar.set_label(label)
+    if bar.ax.get_yscale() == "log":
+        log_ticks(bar.ax.yaxis)
 
 
 def density(result: Any, ax: Any = None, points: ArrayLike | None = None) -> Any:

@@ -13,7 +13,16 @@ from ..spectrum.spectrum import Spectrum
 from ..trust.diagnose import doubtful_modes
 from ..trust.error_bars import Group, groups_of
 from ..trust.intervals import width_of
-from ._canvas import BLUE, INK, VERMILION, new_axes, operator_of, spectrum_of
+from ._canvas import (
+    BLUE,
+    INK,
+    VERMILION,
+    log_ticks,
+    new_axes,
+    operator_of,
+    set_title,
+    spectrum_of,
+)
 
 #: Share of the height that is added for the legend, above or below the curves.
 LEGEND_ROOM = 0.35
@@ -62,11 +71,12 @@ def tuning(result: Any, ax: Any = None) -> Any:
         right.plot(curve.epsilons, 2 * curve.slopes, color=BLUE)
     ax.axvline(choice.epsilon, color=VERMILION, lw=1.2)
     ax.set_xscale("log")
+    log_ticks(ax.xaxis)
+    log_ticks(right.xaxis)
+    log_ticks(ax.yaxis)
     ax.set_xlabel("bandwidth parameter ε")
     # ε stands in the title, where it covers no curve.
-    ax.set_title(
-        f"ε = {choice.epsilon:.3g}, {RULES.get(choice.rule, choice.rule)}", fontsize="medium"
-    )
+    set_title(ax, f"ε = {choice.epsilon:.3g}, {RULES.get(choice.rule, choice.rule)}")
     right.set_ylabel("dimension seen at ε", color=BLUE)
     right.tick_params(axis="y", colors=BLUE)
     right.set_ylim(0, (1.05 + LEGEND_ROOM) * 2 * float(curve.slopes.max()))
@@ -145,7 +155,7 @@ def spectrum(result: Any, truth: Any = None, ax: Any = None, *, errors: bool = T
     ax.set_xlabel("number of the eigenvalue")
     ax.set_ylabel("eigenvalue λ (1 / length²)")
     ax.xaxis.get_major_locator().set_params(integer=True)
-    ax.set_title("Spectrum", fontsize="medium")
+    set_title(ax, "Spectrum")
     # The eigenvalues fill the diagonal; in a small picture the legend needs extra space below.
     low, high = ax.get_ylim()
     ax.set_ylim(low - LEGEND_ROOM * (high - low), high)

@@ -41,12 +41,28 @@ def summary(result: Any, truth: Any = None) -> Any:
     n_rows = 1 if len(panels) < 4 else 2
     n_columns = max(1, -(-len(panels) // n_rows))
     size = (4.7 * n_columns, 3.7 * n_rows + 0.4)
-    figure = import_pyplot().figure(figsize=size, layout="constrained")
+    figure = import_pyplot().figure(figsize=size)
+    grid = figure.add_gridspec(n_rows, n_columns, **margins(*size))
     for number, (draw, n_dims) in enumerate(panels):
         projection = "3d" if n_dims == 3 else None
-        draw(ax=figure.add_subplot(n_rows, n_columns, number + 1, projection=projection))
+        draw(ax=figure.add_subplot(grid[number], projection=projection))
     figure.suptitle(describe(operator), fontsize="large")
     return figure
+
+
+def margins(wide: float, high: float) -> dict[str, float]:
+    """Return the room around and between the panels, for a figure of this size in inches.
+
+    Fixed margins take half the time of a layout that measures every letter first.
+    """
+    return {
+        "left": 0.7 / wide,
+        "right": 1 - 0.35 / wide,
+        "bottom": 0.55 / high,
+        "top": 1 - 0.85 / high,
+        "wspace": 0.35,
+        "hspace": 0.4,
+    }
 
 
 def operator_panels(operator: Operator) -> list[Panel]:

@@ -4,14 +4,14 @@
 `model.vbdm`        the spectrum with its operator; `vbdm.load` gives it back
 `results.npz`       eigenvalues, eigenfunctions, errors, density, … as plain arrays
 `results.json`      settings, what was decided, eigenvalues, findings, versions, the input
-`figures/`          pictures (with matplotlib)
+`figures/`          an overview as a picture (with matplotlib)
 `report.html`       one page to look at, offline
 ==================  ===================================================================
 
 `write_results` makes such a folder, `load_results` reads it, and ``vbdm fit FILE`` does it all.
 """
 
-from .figures import can_draw, pictures_of, save_picture
+from .figures import can_draw, save_picture
 from .folder import check_folder, is_results_folder
 from .origin import Origin
 from .reading import Results, load_results, read_summary
@@ -24,7 +24,6 @@ __all__ = [
     "check_folder",
     "is_results_folder",
     "load_results",
-    "pictures_of",
     "read_summary",
     "save_picture",
     "write_arrays",
