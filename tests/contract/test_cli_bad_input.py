@@ -372,7 +372,7 @@ STAGES = {
     "solving": ("vbdm.spectrum.solve.compute_spectrum", 0),
     "sensitivity": ("vbdm.estimate.scan_epsilon", 0),
     "making the folder": ("pathlib.Path.mkdir", 1),
-    "drawing": ("vbdm.io.results.figures.save_picture", 1),
+    "drawing": ("vbdm.io.results.figures.save_picture", 0),
     "writing the page": ("vbdm.io.results.writing.write_report", 0),
     "saving the model": ("vbdm.io.results.writing.save", 0),
     "saving an array of the model": ("vbdm.io.saved.archive.np.lib.format.write_array", 3),
