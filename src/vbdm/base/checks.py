@@ -69,12 +69,20 @@ def check_finite(array: FloatArray, name: str) -> None:
         )
 
 
+def as_number(value: Any) -> float:
+    """Return a real number as a float, and NaN for anything else: text, switches, dates, arrays."""
+    no_numbers = (bool, np.bool_, str, bytes, complex, np.complexfloating, np.datetime64)
+    if isinstance(value, (*no_numbers, np.timedelta64)) or getattr(value, "ndim", 0) != 0:
+        return np.nan
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return np.nan
+
+
 def check_positive(value: Any, name: str) -> float:
     """Return a finite number > 0 as a float."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = np.nan
+    number = as_number(value)
     if not (np.isfinite(number) and number > 0):
         raise bad_input(
             f"`{name}` must be a finite number greater than 0.",
@@ -87,10 +95,9 @@ def check_positive(value: Any, name: str) -> float:
 
 def check_real(value: Any, name: str) -> float:
     """Return a finite real number as a float."""
-    if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
-        number = float(value)
-        if np.isfinite(number):
-            return number
+    number = as_number(value)
+    if np.isfinite(number):
+        return number
     raise bad_input(
         f"`{name}` must be a finite real number.",
         received=repr(value),
@@ -125,6 +132,17 @@ def check_count(value: Any, name: str, *, low: int, high: int) -> int:
     return int(value)
 
 
+def check_is(value: Any, name: str, kind: type, hint: str) -> None:
+    """Raise unless `value` is an object of this class; `hint` says how to get one."""
+    if not isinstance(value, kind):
+        raise bad_input(
+            f"`{name}` must be of the class {kind.__name__}.",
+            received=f"an object of the class {type(value).__name__}",
+            because="Points or a file may have been passed where a result is wanted.",
+            hint=hint,
+        )
+
+
 def is_auto(value: Any) -> bool:
     """Tell whether a value is the word "auto"; an array, which compares by entries, never is."""
     return isinstance(value, str) and value == "auto"
@@ -143,13 +161,23 @@ def check_choice(value: Any, name: str, choices: Iterable[str]) -> str:
     return value
 
 
+def as_floats(values: ArrayLike) -> FloatArray | None:
+    """Return a copy of the values as an array of float64; None if they are no real numbers."""
+    try:
+        array = np.asarray(values)
+        # Text and dates can be converted, but whoever passes them means something else.
+        return None if array.dtype.kind in "cmMSU" else np.array(array, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
 def check_per_point(values: ArrayLike, name: str, n_points: int) -> FloatArray:
     """Return a copy of the values as one finite float64 per point, shape (N,)."""
-    array = np.array(values, dtype=np.float64)
-    if array.shape != (n_points,):
+    array = as_floats(values)
+    if array is None or array.shape != (n_points,):
         raise bad_input(
             f"`{name}` must hold one number per point, shape ({n_points},).",
-            received=f"shape {array.shape}",
+            received=type(values).__name__ if array is None else f"shape {array.shape}",
             because="The points and these values may come from different selections.",
             hint="Compute it from the very array of points that is passed.",
         )
@@ -159,11 +187,11 @@ def check_per_point(values: ArrayLike, name: str, n_points: int) -> FloatArray:
 
 def check_function(f: ArrayLike, n_points: int) -> FloatArray:
     """Return the values of one or several functions on the points, (N,) or (N, m), finite."""
-    values = np.asarray(f, dtype=np.float64)
-    if values.ndim not in (1, 2) or len(values) != n_points:
+    values = as_floats(f)
+    if values is None or values.ndim not in (1, 2) or len(values) != n_points:
         raise bad_input(
             f"A function on the points has shape ({n_points},) or ({n_points}, m).",
-            received=f"shape {values.shape}",
+            received=type(f).__name__ if values is None else f"shape {values.shape}",
             because="There must be one value for each point.",
             hint="Evaluate f on the very points that were passed, in the same order.",
         )

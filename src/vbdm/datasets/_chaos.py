@@ -7,14 +7,17 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..base.arrays import FloatArray
+from ..base.checks import as_number
 from ..base.errors import bad_input
-from ._checks import check_at_least, check_scale
+from ._checks import check_at_least, check_n_samples, check_scale, generator, shown
 from ._sample import RandomState, read_only
 
 #: A state away from the fixed points, near enough to the attractor to reach it in a time of 20.
 START = (1.0, 1.0, 20.0)
 #: Standard deviation of the random start about START; the attractor's size is about 40.
 SPREAD = 1.0
+#: Most steps of a trajectory; so many take some minutes.
+MOST_STEPS = 10**8
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +71,7 @@ class Trajectory:
         check_at_least(n_delays, "n_delays")
         check_at_least(lag, "lag")
         n_points, n_columns = self.points.shape
-        if column not in range(n_columns):
+        if not (isinstance(column, int | np.integer) and column in range(n_columns)):
             raise bad_input(
                 f"`column` must be one of 0, ..., {n_columns - 1}.",
                 received=repr(column),
@@ -138,21 +141,22 @@ def lorenz63(
     >>> bool((trajectory.points[:, 2] > 0).all())      # z stays positive on the attractor
     True
     """
-    check_at_least(n_samples, "n_samples")
-    check_at_least(substeps, "substeps")
-    for value, name in ((step, "step"), (sigma, "sigma"), (rho, "rho"), (beta, "beta")):
-        check_scale(value, name)
-    if not 0 <= burn_in < np.inf:
+    # A state in a list takes as much memory as an array of twenty numbers.
+    check_n_samples(n_samples, 20)
+    step = check_scale(step, "step")
+    system = check_scale(sigma, "sigma"), check_scale(rho, "rho"), check_scale(beta, "beta")
+    if not 0 <= as_number(burn_in) < np.inf:
         raise bad_input(
             "`burn_in` must be a finite time, 0 or more.",
             received=repr(burn_in),
             because="It is the time before the first state.",
             hint="Leave `burn_in` at its default.",
         )
-    start = START + SPREAD * np.random.default_rng(random_state).standard_normal(3)
+    start = START + SPREAD * generator(random_state).standard_normal(3)
     state = (float(start[0]), float(start[1]), float(start[2]))
+    check_n_samples(substeps, 1, "substeps")
+    check_n_steps(substeps * (n_samples + burn_in / step))
     h = step / substeps
-    system = (sigma, rho, beta)
     for _ in range(int(np.ceil(burn_in / h))):
         state = _runge_kutta(state, h, *system)
     states = [state]
@@ -169,6 +173,17 @@ def lorenz63(
             hint="Take a shorter step or more substeps.",
         )
     return Trajectory("lorenz63", step * np.arange(n_samples, dtype=np.float64), points)
+
+
+def check_n_steps(n_steps: float) -> None:
+    """Refuse a trajectory that would take longer than anybody waits."""
+    if not n_steps <= MOST_STEPS:
+        raise bad_input(
+            f"A trajectory has at most {MOST_STEPS:.0e} steps.",
+            received=f"{shown(int(min(n_steps, 1e300)))} steps of the Runge-Kutta method",
+            because="A million of them takes some seconds.",
+            hint="Ask for fewer states, fewer `substeps`, or a shorter `burn_in`.",
+        )
 
 
 State = tuple[float, float, float]

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..base.arrays import FloatArray
 from ..base.checks import check_choice
-from ._checks import check_at_least
+from ._checks import check_n_samples, generator
 from ._distribution import Distribution, tabulated
 from ._sample import Function, RandomState, Sample, Truth
 from ._spectra import periodic_interval
@@ -57,9 +57,9 @@ def circle(
     >>> circle(100).truth(5).eigenvalues
     array([ 0., -1., -1., -4., -4.])
     """
-    check_at_least(n_samples, "n_samples")
+    check_n_samples(n_samples, 2)
     check_choice(sampling, "sampling", SAMPLINGS)
-    rng = np.random.default_rng(random_state)
+    rng = generator(random_state)
     base = tabulated(circle_density(density), 0.0, FULL_TURN)
     levels = rng.random(n_samples) if sampling == "random" else grid_levels(n_samples, offset)
     angle = base.quantile(levels)

@@ -6,9 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..base.errors import bad_input
-from ._checks import check_scale
+from ..base.checks import check_is
+from ._checks import check_scale, check_share, generator
 from ._sample import Indices, RandomState, Sample
+
+MAKE_ONE = "Make one, for example by vbdm.datasets.circle(1000)."
 
 
 def with_outliers(
@@ -26,8 +28,9 @@ def with_outliers(
     >>> int(np.isnan(dirty.density).sum())
     10
     """
-    check_scale(box, "box")
-    rng = np.random.default_rng(random_state)
+    check_is(sample, "sample", Sample, MAKE_ONE)
+    box = check_scale(box, "box")
+    rng = generator(random_state)
     rows = _chosen_rows(len(sample.points), share, rng)
     points, parameters = sample.points.copy(), sample.parameters.copy()
     density = sample.density.copy()
@@ -50,7 +53,8 @@ def with_duplicates(
 
     Parameters and density go with the points, so the truth still holds row by row.
     """
-    rng = np.random.default_rng(random_state)
+    check_is(sample, "sample", Sample, MAKE_ONE)
+    rng = generator(random_state)
     rows = _chosen_rows(len(sample.points), share, rng)
     source = np.arange(len(sample.points))
     kept = np.setdiff1d(source, rows)
@@ -65,12 +69,5 @@ def with_duplicates(
 
 
 def _chosen_rows(size: int, share: float, rng: np.random.Generator) -> Indices:
-    if not 0 <= share < 1:
-        raise bad_input(
-            "`share` must be at least 0 and less than 1.",
-            received=repr(share),
-            because="It is the part of the rows to replace, and some must stay.",
-            hint="Try share=0.1 for one row in ten.",
-        )
     # At least one row is kept, however small the sample.
-    return rng.choice(size, min(round(share * size), size - 1), replace=False)
+    return rng.choice(size, min(round(check_share(share) * size), size - 1), replace=False)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..base.arrays import FloatArray
+from ..base.checks import as_number
 from ..base.errors import bad_input
-from ._checks import check_at_least, check_scale
+from ._checks import LARGEST, check_at_least, check_n_samples, check_scales, generator
 from ._circle import FULL_TURN, circle_density
 from ._distribution import Distribution, tabulated
 from ._sample import Function, RandomState, Sample, Truth, TruthBuilder
@@ -24,11 +25,9 @@ def ellipse(
     To the Laplacian a closed curve is a circle of the same length: ``-(2πk/length)²`` with
     cosines and sines of the arc length.
     """
-    check_at_least(n_samples, "n_samples")
-    a, b = axes
-    check_scale(a, "axes[0]")
-    check_scale(b, "axes[1]")
-    angle = np.random.default_rng(random_state).uniform(0.0, FULL_TURN, n_samples)
+    check_n_samples(n_samples, 2)
+    a, b = check_scales(axes, "axes", 2).tolist()
+    angle = generator(random_state).uniform(0.0, FULL_TURN, n_samples)
     points = np.column_stack([a * np.cos(angle), b * np.sin(angle)])
     arc = tabulated(lambda t: np.hypot(a * np.sin(t), b * np.cos(t)), 0.0, FULL_TURN)
     return _curve_sample("ellipse", points, angle, np.full(n_samples, 1 / FULL_TURN), arc)
@@ -47,12 +46,12 @@ def closed_curve(n_samples: int, *, ambient: int = 10, random_state: RandomState
     >>> closed_curve(100, random_state=0).points.shape
     (100, 10)
     """
-    check_at_least(n_samples, "n_samples")
     check_at_least(ambient, "ambient", least=3)
+    check_n_samples(n_samples, ambient)
     amplitudes = np.random.default_rng(CURVE_SEED).uniform(-1, 1, (2, HARMONICS.size, ambient - 2))
     amplitudes /= HARMONICS[:, np.newaxis]
     parameter = tabulated(circle_density("cosine"), 0.0, FULL_TURN)
-    t = parameter.quantile(np.random.default_rng(random_state).random(n_samples))
+    t = parameter.quantile(generator(random_state).random(n_samples))
     arc = tabulated(_speed(amplitudes), 0.0, FULL_TURN)
     points = np.column_stack([np.cos(t), np.sin(t), _waves(t, amplitudes)])
     return _curve_sample("closed_curve", points, t, parameter.pdf(t), arc)
@@ -65,16 +64,16 @@ def noisy_circle(
 
     The truth, the parameters and the density are those of the clean circle.
     """
-    check_at_least(n_samples, "n_samples")
     check_at_least(ambient, "ambient", least=2)
-    if not (np.isfinite(noise) and noise >= 0):
+    check_n_samples(n_samples, ambient)
+    if not 0 <= as_number(noise) <= LARGEST:
         raise bad_input(
             "`noise` must be a finite number, 0 or more.",
             received=repr(noise),
             because="It is a standard deviation.",
             hint="Try noise=0.01; the radius of the circle is 1.",
         )
-    rng = np.random.default_rng(random_state)
+    rng = generator(random_state)
     angle = rng.uniform(0.0, FULL_TURN, n_samples)
     points = noise * rng.standard_normal((n_samples, ambient))
     points[:, :2] += np.column_stack([np.cos(angle), np.sin(angle)])

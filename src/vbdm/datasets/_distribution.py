@@ -56,6 +56,20 @@ class Distribution:
         return x
 
 
+def heights_of(shape: Function, nodes: FloatArray) -> FloatArray:
+    """Return the values of a user's function, which must be one number for each of the nodes."""
+    try:
+        values = np.asarray(shape(nodes), dtype=np.float64)
+        return np.broadcast_to(values, nodes.shape)
+    except (TypeError, ValueError) as error:
+        raise bad_input(
+            "`density` must be a function that takes an array and gives a number for each entry.",
+            received=f"a function that fails ({error})",
+            because="It is called with an array of angles, all at once.",
+            hint="Write it with NumPy, such as density=lambda angle: 2 + np.sin(angle).",
+        ) from None
+
+
 def tabulated(shape: Function, low: float, high: float) -> Distribution:
     """Integrate a positive function on a fine grid.
 
@@ -66,7 +80,7 @@ def tabulated(shape: Function, low: float, high: float) -> Distribution:
     1.5
     """
     nodes = np.linspace(low, high, NODES)
-    heights = np.broadcast_to(np.asarray(shape(nodes), dtype=np.float64), nodes.shape)
+    heights = heights_of(shape, nodes)
     if not (np.isfinite(heights).all() and (heights > 0).all()):
         raise bad_input(
             f"`density` must be positive and finite on [{low:g}, {high:g}].",

@@ -8,7 +8,13 @@ from scipy.special import i0
 from ..base.arrays import FloatArray
 from ..base.checks import check_choice
 from ..base.errors import bad_input
-from ._checks import check_at_least, check_scale
+from ._checks import (
+    check_at_least,
+    check_n_samples,
+    check_scale,
+    generator,
+    refuse_if_too_large,
+)
 from ._circle import DENSITIES, FULL_TURN
 from ._distribution import tabulated
 from ._sample import RandomState, Sample, Truth, TruthBuilder
@@ -47,13 +53,13 @@ def torus(
     >>> torus(100, sampling="grid").truth(6).eigenvalues
     array([ 0., -1., -1., -1., -1., -2.])
     """
-    check_at_least(n_samples, "n_samples")
+    check_n_samples(n_samples, 4)
     check_choice(density, "density", ("uniform", "exponential"))
     check_choice(sampling, "sampling", ("random", "grid"))
     if sampling == "grid":
         angles = _torus_grid(n_samples, density)
     else:
-        rng = np.random.default_rng(random_state)
+        rng = generator(random_state)
         angles = rng.uniform(0.0, FULL_TURN, (n_samples, 2))
         if density == "exponential":
             angles[:, 0] = rng.vonmises(0.0, 1.0, n_samples) % FULL_TURN
@@ -98,8 +104,8 @@ def interval(n_samples: int, *, random_state: RandomState = None) -> Sample:
     The estimator is blind to the boundary, which amounts to reflecting ends (Neumann):
     ``-(kπ)²`` with ``cos kπx``.
     """
-    check_at_least(n_samples, "n_samples")
-    points = np.random.default_rng(random_state).random((n_samples, 1))
+    check_n_samples(n_samples, 1)
+    points = generator(random_state).random((n_samples, 1))
     return _box_sample("interval", points, points, (1.0,))
 
 
@@ -111,6 +117,8 @@ def lattice(side: int, *, dim: int = 2) -> Sample:
     """
     check_at_least(side, "side")
     check_at_least(dim, "dim")
+    # The power itself may be too large to be computed.
+    refuse_if_too_large(int(side) ** min(int(dim), 64), int(dim))
     middles = (np.arange(side) + 0.5) / side
     grid = np.meshgrid(*[middles] * dim, indexing="ij")
     points = np.stack(grid, axis=-1).reshape(-1, dim)
@@ -125,10 +133,10 @@ def swiss_roll(n_samples: int, *, height: float = 21.0, random_state: RandomStat
     reflecting sides: ``-((kπ/length)² + (mπ/height)²)``. The parameters are arc length and
     height.
     """
-    check_at_least(n_samples, "n_samples")
-    check_scale(height, "height")
+    check_n_samples(n_samples, 3)
+    height = check_scale(height, "height")
     spiral = tabulated(lambda t: np.sqrt(1 + t**2), *ROLL_ANGLES)
-    share = np.random.default_rng(random_state).random((n_samples, 2))
+    share = generator(random_state).random((n_samples, 2))
     t = spiral.quantile(share[:, 0])
     sides = (spiral.mass, height)
     parameters = share * sides

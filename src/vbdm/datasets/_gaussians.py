@@ -7,9 +7,16 @@ from numpy.typing import ArrayLike
 from scipy.special import erfinv
 
 from ..base.arrays import FloatArray
-from ..base.checks import check_choice
+from ..base.checks import as_floats, check_choice
 from ..base.errors import bad_input
-from ._checks import check_at_least, check_scale
+from ._checks import (
+    LARGEST,
+    check_at_least,
+    check_n_samples,
+    check_scale,
+    generator,
+    refuse_if_too_large,
+)
 from ._sample import RandomState, Sample, Truth
 from ._spectra import hermite, positive_c1_only, product, pulled_back
 
@@ -47,8 +54,8 @@ def ou(
     >>> ou(50, dim=2, covariance=[1.0, 0.5], random_state=0).truth(4).eigenvalues
     array([ 0., -1., -2., -2.])
     """
-    check_at_least(n_samples, "n_samples")
     check_at_least(dim, "dim")
+    check_n_samples(n_samples, dim)
     check_choice(sampling, "sampling", ("random", "grid"))
     variances, axes = _principal_axes(covariance, dim)
     if sampling == "grid":
@@ -62,7 +69,7 @@ def ou(
         levels = np.arange(1, n_samples + 1) / (n_samples + 1)
         normal = np.sqrt(2) * erfinv(2 * levels - 1)[:, np.newaxis]
     else:
-        normal = np.random.default_rng(random_state).standard_normal((n_samples, dim))
+        normal = generator(random_state).standard_normal((n_samples, dim))
     points = normal * np.sqrt(variances) @ axes.T
 
     def build(n: int, c1: float) -> Truth:
@@ -75,7 +82,15 @@ def ou(
 
 def _principal_axes(covariance: ArrayLike | None, dim: int) -> tuple[FloatArray, FloatArray]:
     """Return the eigenvalues of the covariance, (dim,), and its eigenvectors as columns."""
-    given = np.ones(dim) if covariance is None else np.array(covariance, np.float64, ndmin=1)
+    given = np.ones(dim) if covariance is None else as_floats(covariance)
+    if given is None or not np.isfinite(given).all() or np.abs(given).max(initial=0) > LARGEST:
+        raise bad_input(
+            f"`covariance` must be an array of finite numbers, up to {LARGEST:g}.",
+            received=repr(covariance),
+            because="These are the variances and covariances of a normal density.",
+            hint=f"Pass {dim} variances, or a {dim}x{dim} matrix.",
+        )
+    given = np.atleast_1d(given)
     matrix = np.diag(given) if given.ndim == 1 else given
     if matrix.shape != (dim, dim) or not np.allclose(matrix, matrix.T):
         raise bad_input(
@@ -115,14 +130,15 @@ def clusters(
     eigenfunctions that live on one cluster. The truth is given when the centres are 8 standard
     deviations of ``q**c1`` apart or more. The last column of the parameters is the label.
     """
-    check_at_least(n_samples, "n_samples")
     check_at_least(centers, "centers")
     check_at_least(dim, "dim")
-    check_scale(separation, "separation")
+    check_n_samples(n_samples, dim)
+    refuse_if_too_large(centers, dim)
+    separation = check_scale(separation, "separation")
     labels = np.arange(n_samples) % centers
     middles = np.zeros((centers, dim))
     middles[:, 0] = separation * (np.arange(centers) - (centers - 1) / 2)
-    noise = np.random.default_rng(random_state).standard_normal((n_samples, dim))
+    noise = generator(random_state).standard_normal((n_samples, dim))
     points = middles[labels] + noise
     density = np.mean([_standard_normal(points - middle) for middle in middles], axis=0)
 

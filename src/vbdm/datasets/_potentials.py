@@ -7,7 +7,7 @@ from scipy.special import gammaln
 
 from ..base.arrays import FloatArray
 from ..base.errors import bad_input
-from ._checks import check_at_least, check_scale
+from ._checks import check_n_samples, check_scale, generator
 from ._distribution import tabulated
 from ._sample import RandomState, Sample, Truth, TruthBuilder
 from ._spectra import positive_c1_only
@@ -26,9 +26,9 @@ def double_well(n_samples: int, *, random_state: RandomState = None) -> Sample:
     The second eigenvalue of the generator is the rate of crossing. The truth is a finite-volume
     solution on [-2.6, 2.6], beyond which the density is below 1e-28 of its maximum.
     """
-    check_at_least(n_samples, "n_samples")
+    check_n_samples(n_samples, 1)
     distribution = tabulated(lambda x: np.exp(-2 * (x**2 - 1) ** 2), -WELL_CUT, WELL_CUT)
-    x = distribution.quantile(np.random.default_rng(random_state).random(n_samples))
+    x = distribution.quantile(generator(random_state).random(n_samples))
 
     def build(n: int, c1: float) -> Truth:
         # A small c1 flattens the weight q**c1, so the interval has to grow.
@@ -44,11 +44,12 @@ def stretched(n_samples: int, *, power: float = 1.5, random_state: RandomState =
     The truth is a finite-volume solution and needs ``power >= 1.2``: at 1 and below the spectrum
     is not discrete.
     """
-    check_at_least(n_samples, "n_samples")
-    check_scale(power, "power")
-    rng = np.random.default_rng(random_state)
+    check_n_samples(n_samples, 1)
+    power = check_scale(power, "power")
+    rng = generator(random_state)
     # |x|**power has a gamma density, so no table is needed.
-    size = rng.gamma(1 / power, size=n_samples) ** (1 / power)
+    with np.errstate(over="ignore"):
+        size = rng.gamma(1 / power, size=n_samples) ** (1 / power)
     x = np.where(rng.random(n_samples) < 0.5, -size, size)
     density = power / 2 * np.exp(-(size**power) - gammaln(1 / power))
 
@@ -72,9 +73,9 @@ def student(n_samples: int, *, degrees: float = 5, random_state: RandomState = N
     The drift ``q'/q`` dies out in the tails, so the generator has no spectral gap: nothing
     separates 0 from the rest of the spectrum, and there are no eigenvalues to compare with.
     """
-    check_at_least(n_samples, "n_samples")
-    check_scale(degrees, "degrees")
-    x = np.random.default_rng(random_state).standard_t(degrees, n_samples)
+    check_n_samples(n_samples, 1)
+    degrees = check_scale(degrees, "degrees")
+    x = generator(random_state).standard_t(degrees, n_samples)
     log_height = gammaln((degrees + 1) / 2) - gammaln(degrees / 2)
     tails = (1 + x**2 / degrees) ** (-(degrees + 1) / 2)
     density = np.exp(log_height) / np.sqrt(degrees * np.pi) * tails

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..base.arrays import FloatArray
 from ..base.checks import check_choice, check_real
-from ._checks import check_at_least
+from ..base.errors import bad_input
+from ._checks import check_n_samples, refuse_infinite
 
 Indices = NDArray[np.intp]
 # Maps points or parameters, one in each row (or a one-dimensional array), to values there.
@@ -19,6 +20,7 @@ RandomState = int | np.random.Generator | None
 
 OPERATORS = {"laplacian": 0.0, "generator": 1.0}
 SAME_EIGENVALUE = 1e-6
+LARGEST_C1 = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +108,7 @@ class Sample:
         """Freeze the arrays."""
         for name in ("points", "parameters", "density"):
             object.__setattr__(self, name, read_only(getattr(self, name)))
+        refuse_infinite(self.name, self.points)
 
     def truth(self, n: int = 10, operator: str | float | None = None) -> Truth:
         """Give the first ``n`` eigenpairs of an operator on the manifold of this sample.
@@ -122,14 +125,22 @@ class Sample:
         ValueError
             When no truth is known for this operator.
         """
-        check_at_least(n, "n")
+        check_n_samples(n, 1, "n")
         return self.truth_for(n, _c1_of(self.operator if operator is None else operator))
 
 
 def _c1_of(operator: str | float) -> float:
     if isinstance(operator, str):
         return OPERATORS[check_choice(operator, "operator", OPERATORS)]
-    return check_real(operator, "operator")
+    c1 = check_real(operator, "operator")
+    if abs(c1) > LARGEST_C1:
+        raise bad_input(
+            f"The truth is known for c1 from -{LARGEST_C1} to {LARGEST_C1}.",
+            received=repr(operator),
+            because="The weight q**c1 is then no number.",
+            hint="Ask for 'laplacian', 'generator', or a small number.",
+        )
+    return c1
 
 
 def read_only(values: ArrayLike) -> FloatArray:

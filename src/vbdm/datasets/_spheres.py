@@ -8,8 +8,7 @@ import numpy as np
 from scipy.special import gamma
 
 from ..base.arrays import FloatArray
-from ..base.errors import bad_input
-from ._checks import check_at_least
+from ._checks import check_at_least, check_n_samples, check_scales, generator, refuse_if_too_large
 from ._harmonics import sphere_truth
 from ._sample import RandomState, Sample, Truth
 from ._spectra import laplacian_only
@@ -49,10 +48,10 @@ def sphere(
     >>> sphere(100, axes=(1.0, 0.5, 0.3), random_state=0).truth(5).eigenvalues
     array([ 0., -2., -2., -2., -6.])
     """
-    check_at_least(n_samples, "n_samples")
     check_at_least(dim, "dim")
-    deviations = _checked_axes(axes, dim)
-    normal = np.random.default_rng(random_state).standard_normal((n_samples, dim + 1))
+    check_n_samples(n_samples, dim + 1)
+    deviations = np.ones(dim + 1) if axes is None else check_scales(axes, "axes", dim + 1)
+    normal = generator(random_state).standard_normal((n_samples, dim + 1))
     x = normal * deviations
     x /= np.linalg.norm(x, axis=1, keepdims=True)
     points = x if ambient is None else x @ _frame(ambient, dim + 1).T
@@ -81,21 +80,10 @@ def hemisphere(n_samples: int, *, random_state: RandomState = None) -> Sample:
     return Sample("hemisphere", points, points, 2, "laplacian", density, build)
 
 
-def _checked_axes(axes: Sequence[float] | None, dim: int) -> FloatArray:
-    deviations = np.ones(dim + 1) if axes is None else np.asarray(axes, dtype=np.float64)
-    if deviations.shape != (dim + 1,) or not (deviations > 0).all():
-        raise bad_input(
-            f"`axes` must be {dim + 1} positive standard deviations.",
-            received=repr(axes),
-            because=f"dim={dim}, so the sphere lies in {dim + 1} dimensions.",
-            hint="Give one for each coordinate, or None for a uniform sphere.",
-        )
-    return deviations
-
-
 def _frame(ambient: int, size: int) -> FloatArray:
     """Return ``size`` orthonormal columns in R^ambient, the same in every call."""
     check_at_least(ambient, "ambient", least=size)
+    refuse_if_too_large(int(ambient), size)
     columns = np.random.default_rng(FRAME_SEED).standard_normal((ambient, size))
     return np.asarray(np.linalg.qr(columns)[0], dtype=np.float64)
 

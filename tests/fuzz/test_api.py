@@ -1,0 +1,268 @@
+"""Absurd arguments to public functions: a result or words, and never an exception of a library.
+
+Every public callable is in `CALLS` with sensible arguments. One argument at a time is replaced by
+each of the `ABSURD` values. Allowed are a result, an error of this package, an error of the
+operating system about a file, and for the estimator scikit-learn's own words.
+"""
+
+import atexit
+import inspect
+import shutil
+import tempfile
+import traceback
+import warnings
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+import vbdm
+
+ABSURD = {
+    "none": None,
+    "true": True,
+    "empty text": "",
+    "text": "nonsense",
+    "text with a zero byte": "a\0b",
+    "digits": "3",
+    "bytes": b"",
+    "minus one": -1,
+    "zero": 0,
+    "large": 2**31,
+    "larger": 2**63,
+    "huge": 10**400,
+    "half": 0.5,
+    "minus half": -0.5,
+    "nan": float("nan"),
+    "inf": float("inf"),
+    "minus inf": float("-inf"),
+    "1e308": 1e308,
+    "1e-308": 1e-308,
+    "1e12": 1e12,
+    "imaginary": 1j,
+    "empty tuple": (),
+    "empty list": [],
+    "dictionary": {},
+    "set": {1},
+    "list of None": [None],
+    "mixed list": [1, "x"],
+    "ragged": [[1.0], [1.0, 2.0]],
+    "object": object(),
+    "class": int,
+    "function of nothing": lambda: 1.0,
+    "function to None": lambda *_: None,
+    "function to text": lambda *_: "text",
+    "empty array": np.array([]),
+    "zero-dimensional array": np.array(3.0),
+    "two numbers": np.array([1.0, 2.0]),
+    "array with nan": np.array([[np.nan, 1.0], [1.0, 2.0]]),
+    "array of text": np.array(["a", "b"]),
+    "array of objects": np.array([None, {}], dtype=object),
+    "date": np.datetime64("2020-01-01"),
+    "slice": slice(None),
+    "module": np,
+}
+
+
+def cloud():
+    return np.random.default_rng(0).standard_normal((60, 2))
+
+
+@cache
+def things():
+    """Return everything that sensible arguments are made of."""
+    folder = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    np.savetxt(folder / "points.csv", cloud(), delimiter=",", header="x,y", comments="")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", VbdmWarning)
+        operator = vbdm.estimate_operator(cloud(), "generator")
+        spectrum = operator.spectrum(4)
+        estimator = vbdm.DiffusionMap().fit(cloud())
+    spectrum.save(folder / "model.vbdm")
+    vbdm.results.write_results(folder / "results", spectrum, figures=False, page=False)
+    table = vbdm.io.read(folder / "points.csv")
+    prepared, _ = vbdm.io.prepare(table)
+    return {
+        "folder": folder, "graph": vbdm.neighbors(cloud(), 16), "operator": operator,
+        "spectrum": spectrum, "findings": vbdm.diagnose(spectrum),
+        "table": table, "cloud": prepared, "sample": vbdm.datasets.circle(40),
+        "trajectory": vbdm.datasets.lorenz63(40, burn_in=0.1, random_state=0),
+        "map": estimator,
+    }  # fmt: skip
+
+
+def used(make, argument):
+    """Return a function of an option's class that also uses it in an estimate."""
+
+    def use(**fields):
+        return vbdm.estimate_operator(cloud(), **{argument: make(**fields)})
+
+    use.__signature__ = inspect.signature(make)
+    return use
+
+
+def solved_by(make):
+    """Return a function of a solver's class that also solves with it."""
+
+    def use(**fields):
+        return vbdm.estimate_operator(cloud()).spectrum(3, solver=make(**fields))
+
+    use.__signature__ = inspect.signature(make)
+    return use
+
+
+def in_their_words(method):
+    """Return a method of the estimator, which may refuse in scikit-learn's words."""
+
+    def use(**arguments):
+        try:
+            return method(**arguments)
+        except (TypeError, ValueError, OverflowError) as error:
+            own = traceback.extract_tb(error.__traceback__)[-1].filename
+            if isinstance(error, InvalidParameterError) or "sklearn" in own:
+                raise InputError(str(error)) from None
+            raise
+
+    use.__signature__ = inspect.signature(method)
+    return use
+
+
+def fitted(**options):
+    """Make an estimator and fit it."""
+    return vbdm.DiffusionMap(**options).fit(cloud())
+
+
+fitted.__signature__ = inspect.signature(vbdm.DiffusionMap)
+
+
+@cache
+def calls():
+    """Return each public callable by name, with sensible arguments."""
+    have = things()
+    op, spectrum, graph = have["operator"], have["spectrum"], have["graph"]
+    folder, X = have["folder"], cloud()
+    U, box = X[:, 0], np.array([9.0, 9.0])
+    result, of = {"result": spectrum}, {"spectrum": spectrum}
+    theory = {"alpha": -0.25, "beta": -0.5, "dim": 2.0}
+    named = {
+        "DiffusionMap": (in_their_words(fitted), {}),
+        "DiffusionMap.transform": (in_their_words(have["map"].transform), {"X": X[:3]}),
+        "DiffusionMap.density": (in_their_words(have["map"].density), {"X": X[:3]}),
+        "DiffusionMap.extend": (in_their_words(have["map"].extend), {"f": X[:, 0], "X": X[:3]}),
+        "Limiter": (used(vbdm.Limiter, "limiter"), {}),
+        "Operator.apply": (op.apply, {"f": X[:, 0]}),
+        "Operator.at_epsilon": (op.at_epsilon, {"epsilon": 0.1}),
+        "Operator.density_at": (op.density_at, {"X_new": X[:3]}),
+        "Operator.extend": (op.extend, {"f": X[:, 0], "X_new": X[:3]}),
+        "Operator.spectrum": (op.spectrum, {"n": 3}),
+        "Spectrum.extend": (spectrum.extend, {"X_new": X[:3]}),
+        "Spectrum.group_error": (spectrum.group_error, {"members": [1, 2]}),
+        "Spectrum.group_function_error": (spectrum.group_function_error, {"members": [1, 2]}),
+        "Spectrum.group_interval": (spectrum.group_interval, {"members": [1, 2]}),
+        "Spectrum.held_for": (spectrum.held_for, {"j": 1}),
+        "Spectrum.intervals": (spectrum.intervals, {}),
+        "Spectrum.pointwise_errors": (spectrum.pointwise_errors, {"j": 1}),
+        "Spectrum.save": (spectrum.save, {"path": folder / "again.vbdm"}),
+        "align": (vbdm.align, {"eigenfunctions": X, "truth": X}),
+        "diagnose": (vbdm.diagnose, of),
+        "estimate_memory": (vbdm.estimate_memory, {"n_points": 100, "n_neighbors": 10}),
+        "estimate_operator": (vbdm.estimate_operator, {"X": X}),
+        "extend": (vbdm.extend, {**of, "X_new": X[:3]}),
+        "io.prepare": (vbdm.io.prepare, {"table": have["table"]}),
+        "io.read": (vbdm.io.read, {"path": folder / "points.csv"}),
+        "load": (vbdm.load, {"path": folder / "model.vbdm"}),
+        "neighbors": (vbdm.neighbors, {"X": X, "n_neighbors": 8}),
+        "plot.density": (vbdm.plot.density, result),
+        "plot.eigenfunctions": (vbdm.plot.eigenfunctions, result),
+        "plot.embedding": (vbdm.plot.embedding, result),
+        "plot.spectrum": (vbdm.plot.spectrum, result),
+        "plot.summary": (vbdm.plot.summary, {"result": op}),
+        "plot.tuning": (vbdm.plot.tuning, result),
+        "plot.unresolved": (vbdm.plot.unresolved, result),
+        "progress.listening": (vbdm.progress.listening, {"listener": None}),
+        "report.citations": (vbdm.report.citations, of),
+        "report.methods_paragraph": (vbdm.report.methods_paragraph, of),
+        "report.page": (vbdm.report.page, {**of, "findings": have["findings"]}),
+        "report.write_page": (vbdm.report.write_page, {"path": folder / "page.html", **of}),
+        "results.check_folder": (vbdm.results.check_folder, {"path": folder / "other"}),
+        "results.is_results_folder": (vbdm.results.is_results_folder, {"folder": folder}),
+        "results.load_results": (vbdm.results.load_results, {"folder": folder / "results"}),
+        "rules.ByDegree": (used(vbdm.rules.ByDegree, "epsilon"), {}),
+        "rules.ByRatios": (used(vbdm.rules.ByRatios, "dim"), {}),
+        "rules.CutAt": (used(vbdm.rules.CutAt, "truncation"), {"at": 0.01}),
+        "rules.CutWhereClean": (used(vbdm.rules.CutWhereClean, "truncation"), {}),
+        "rules.FromPotential": (used(vbdm.rules.FromPotential, "bandwidth"), {"potential": U}),
+        "rules.GivenBandwidth": (used(vbdm.rules.GivenBandwidth, "bandwidth"), {"values": U + 9}),
+        "rules.GivenDimension": (used(vbdm.rules.GivenDimension, "dim"), {"dim": 2.0}),
+        "rules.GivenEpsilon": (used(vbdm.rules.GivenEpsilon, "epsilon"), {"epsilon": 0.1}),
+        "rules.PowerOfDensity": (used(vbdm.rules.PowerOfDensity, "bandwidth"), {}),
+        "save": (vbdm.save, {"result": spectrum, "path": folder / "again.vbdm"}),
+        "scan_epsilon": (vbdm.scan_epsilon, {**of, "factors": (0.5, 1.0)}),
+        "search.Auto": (used(vbdm.search.Auto, "search"), {}),
+        "search.BruteForce": (used(vbdm.search.BruteForce, "search"), {}),
+        "search.KDTree": (used(vbdm.search.KDTree, "search"), {}),
+        "search.MetricSearch": (used(vbdm.search.MetricSearch, "search"), {"metric": "cityblock"}),
+        "search.PeriodicTree": (used(vbdm.search.PeriodicTree, "search"), {"period": box}),
+        "search.Projected": (used(vbdm.search.Projected, "search"), {}),
+        "search.as_search": (vbdm.search.as_search, {"search": None}),
+        "second_opinion": (vbdm.second_opinion, {"operator": op, "n": 3}),
+        "shapes.Custom": (used(vbdm.shapes.Custom, "shape"), {"function": lambda s: np.exp(-s)}),
+        "shapes.as_shape": (vbdm.shapes.as_shape, {"shape": "gaussian"}),
+        "solvers.Auto": (solved_by(vbdm.solvers.Auto), {}),
+        "solvers.Lanczos": (solved_by(vbdm.solvers.Lanczos), {}),
+        "solvers.Multilevel": (solved_by(vbdm.solvers.Multilevel), {}),
+        "solvers.ShiftInvert": (solved_by(vbdm.solvers.ShiftInvert), {}),
+        "theory.c1": (vbdm.theory.c1, theory),
+        "theory.c2": (vbdm.theory.c2, theory),
+        "theory.bounded": (vbdm.theory.bounded, theory),
+        "theory.alpha_for": (vbdm.theory.alpha_for, {"c1": 1.0, "beta": -0.5, "dim": 2.0}),
+        "theory.density_response": (vbdm.theory.density_response, {"alpha": -0.25, "dim": 2.0}),
+        "tune": (vbdm.tune, {"graph": graph}),
+        "datasets.Sample.truth": (have["sample"].truth, {"n": 3}),
+        "datasets.Trajectory.delayed": (have["trajectory"].delayed, {"n_delays": 3}),
+        "datasets.lattice": (vbdm.datasets.lattice, {"side": 4}),
+        "datasets.lorenz63": (vbdm.datasets.lorenz63, {"n_samples": 20, "burn_in": 0.1}),
+        "datasets.with_duplicates": (vbdm.datasets.with_duplicates, {"sample": have["sample"]}),
+        "datasets.with_outliers": (vbdm.datasets.with_outliers, {"sample": have["sample"]}),
+    }  # fmt: skip
+    for name in DATA_SETS:
+        named[f"datasets.{name}"] = (getattr(vbdm.datasets, name), {"n_samples": 20})
+    return named
+
+
+DATA_SETS = [
+    "circle", "closed_curve", "clusters", "double_well", "ellipse", "hemisphere", "interval",
+    "noisy_circle", "ou", "sphere", "stretched", "student", "swiss_roll", "torus",
+]  # fmt: skip
+
+
+def cases():
+    """Return every argument of every callable with every absurd value."""
+    return [
+        (name, argument, label)
+        for name, (function, _) in calls().items()
+        for argument in inspect.signature(function).parameters
+        for label in ABSURD
+        if argument not in IGNORED
+    ]
+
+
+#: What `**options` of `write_page` may be is tested by `page` itself.
+IGNORED = {"options"}
+
+
+def judge(case):
+    """Return the outcome of one call."""
+    name, argument, label = case
+    function, sensible = calls()[name]
+    outcome, made = attempt(lambda: function(**{**sensible, argument: ABSURD[label]}))
+    points = getattr(made, "points", None)
+    if points is not None and not np.isfinite(points).all():
+        return "points that are not finite"
+    return outcome
+
+
+@budget(1000, 10**6)
+def test_absurd_arguments_are_refused_in_words(n_cases):
+    run(judge, some([case for case in cases() if case[0].startswith("datasets")], n_cases))
