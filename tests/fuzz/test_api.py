@@ -15,8 +15,12 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+from sklearn.utils._param_validation import InvalidParameterError
+from vbdm.errors import InputError, VbdmWarning
 
 import vbdm
+from tests.fuzz.budget import budget, some
+from tests.fuzz.trial import attempt, run
 
 ABSURD = {
     "none": None,
