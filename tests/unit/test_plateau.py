@@ -82,6 +82,11 @@ def test_the_plateau_names_what_was_compared(sphere):
     lost = replace(table([[0, 2.0], [0, 2.0], [0, np.nan]]), epsilons=3.0 ** np.arange(3))
     words = found_in(sphere, "Plateau over ε", lost).words
     assert "cannot be followed when ε is multiplied by 3" in words
+    assert "no mode there is like it." in words
+    several = replace(lost, eigenvalues=-np.array([[0, 1, 2.0], [0, 1, 2], [0, np.nan, np.nan]]))
+    words = found_in(sphere, "Plateau over ε", several).words
+    assert "Eigenvalues 1 and 2 cannot" in words
+    assert "no mode there is like them." in words
 
 
 def test_members_of_a_group_may_move_if_the_mean_stays(sphere):

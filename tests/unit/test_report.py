@@ -12,9 +12,11 @@ import pytest
 import vbdm
 from vbdm.base.wording import with_error
 from vbdm.report import page, write_page
+from vbdm.report._parts import table_note, verdict
 from vbdm.report._payload import MISSING, STEPS, quantised, style_of
 from vbdm.trust.epsilon_scan import EpsilonScan
 from vbdm.trust.error_bars import groups_of
+from vbdm.trust.findings import Finding
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 
@@ -164,6 +166,20 @@ def test_times_are_explained_for_the_generator_only(sphere, large):
     assert "diffusion coefficient" not in page(sphere)
     assert "units where the diffusion coefficient is 1" in page(large)
     assert "scroll to see all" not in page(sphere)
+
+
+def test_delays_have_no_relaxation_times(large):
+    assert "no relaxation time of the process" in table_note(large, {"delays": 24})
+    assert "Ratios hold" not in table_note(large, {"delays": 24})
+    assert "Ratios hold" in table_note(large, {"delays": 1})
+
+
+def test_the_verdict_counts_in_plain_english():
+    def told(lights):
+        return verdict([Finding("Anything", light, "") for light in lights])
+
+    assert "4 checks: 1 good, 1 to look at, 2 problems<" in told(["green", "amber", "red", "red"])
+    assert "1 check: 1 problem<" in told(["red"])
 
 
 @pytest.mark.parametrize("unit", [1, 1e-4, 3000])

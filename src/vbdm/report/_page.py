@@ -98,7 +98,7 @@ def page(
         "summary": parts.summary(spectrum, known),
         "verdict": parts.verdict(found),
         "eigenvalues": parts.eigenvalue_table(spectrum, flags),
-        "table": parts.table_note(spectrum),
+        "table": parts.table_note(spectrum, preparation),
         "errors": error_table(spectrum),
         "drawn": parts.text(drawn.note),
         "places": parts.places_note(spectrum),

@@ -19,7 +19,7 @@ from ..trust.error_bars import Group, groups_of
 from ..trust.findings import Finding
 from ._error_parts import parts_in_words
 from ._payload import MOST_COLUMNS, interval, style_of
-from .citing import formula, operator_in_words, operator_name, short
+from .citing import formula, has_delays, operator_in_words, operator_name, short
 
 #: How ε was chosen, in words, by the name of the rule.
 RULES = {
@@ -142,12 +142,14 @@ def icon(light: str) -> str:
 def verdict(findings: Sequence[Finding]) -> str:
     """Return the worst light, and how many checks have which light, in one line."""
     worst = next((x for x in ("red", "amber") if any(f.light == x for f in findings)), "green")
-    counts = [
-        f"{sum(f.light == light for f in findings)} {word}"
-        for light, word in WORDS.items()
-        if any(f.light == light for f in findings)
-    ]
-    return f"{icon(worst)}<span>{len(findings)} checks: {', '.join(counts)}</span>"
+    number = {light: sum(f.light == light for f in findings) for light in WORDS}
+    words = {
+        "green": f"{number['green']} good",
+        "amber": f"{number['amber']} to look at",
+        "red": counted(number["red"], "problem"),
+    }
+    told = ", ".join(words[light] for light in WORDS if number[light])
+    return f"{icon(worst)}<span>{counted(len(findings), 'check')}: {told}</span>"
 
 
 def finding_list(findings: Sequence[Finding], warnings: Sequence[str]) -> str:
@@ -210,8 +212,11 @@ def doubts(flags: Sequence[str]) -> str:
     return ", ".join(f'<span class="doubt">{text(flag)}</span>' for flag in flags)
 
 
-def table_note(spectrum: Spectrum) -> str:
-    """Return notes below the table: scrolling, shared means, the unit of relaxation times."""
+def table_note(spectrum: Spectrum, preparation: Any = None) -> str:
+    """Return notes below the table: scrolling, shared means, the unit of relaxation times.
+
+    The space of delays has lengths of its own, so eigenvalues there are no rates of the process.
+    """
     notes = []
     n = len(spectrum.eigenvalues)
     if n > ROWS_IN_SIGHT:
@@ -222,7 +227,13 @@ def table_note(spectrum: Spectrum) -> str:
             "eigenvalue, split by sampling, and the mean is what to quote."
         )
     c1, known = spectrum.operator.c1, spectrum.operator.potential is not None
-    if known or (c1 is not None and abs(c1 - 1) < 1e-9):
+    is_generator = known or (c1 is not None and abs(c1 - 1) < 1e-9)
+    if is_generator and has_delays(preparation):
+        notes.append(
+            "The points are made of delays. −1/λ orders the modes, but it is no relaxation time "
+            "of the process, because the space of delays has lengths of its own."
+        )
+    elif is_generator:
         notes.append(
             "−1/λ is a relaxation time in units where the diffusion coefficient is 1; snapshots "
             "alone cannot tell it. Ratios hold."

@@ -136,6 +136,11 @@ def preparation_in_words(preparation: Any) -> str:
     return f"Beforehand, {' and '.join(steps)}." if steps else ""
 
 
+def has_delays(preparation: Any) -> bool:
+    """Tell whether points were made of several rows of a series, one after the other."""
+    return (as_mapping(preparation).get("delays") or 1) > 1
+
+
 def as_mapping(thing: Any) -> Mapping[str, Any]:
     """Return a mapping as it is, an object as its `as_dict()`, and anything else as empty."""
     if thing is None:

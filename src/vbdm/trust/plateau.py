@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..base.arrays import FloatArray
-from ..base.wording import percent
+from ..base.wording import one_of, percent
 from ..spectrum.spectrum import Spectrum
 from .epsilon_scan import EpsilonScan
 from .error_bars import groups_of
@@ -29,7 +29,7 @@ def plateau(spectrum: Spectrum, scan: EpsilonScan) -> Finding:
     if lost.size:
         words = (
             f"{eigenvalues(lost)} cannot be followed when ε is {how}: no mode there is "
-            "like it. Trust only those before, or give more data."
+            f"like {one_of(lost, 'it', 'them')}. Trust only those before, or give more data."
         )
         return Finding(name, "red" if lost[0] == first[0] else "amber", words)
     base, *others = means_of_groups(spectrum, values[[here, *beside]])[:, first]
