@@ -289,21 +289,20 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         Returns
         -------
         (M, n_components) array
-            NaN outside the data, and where a mode decays within one step of the kernel so that
-            nothing is known about it; values of the nearest training point if outside="nearest".
+            At a training point its own, and beside it values close to these. NaN outside the data,
+            and where a mode decays within one step of the kernel so that nothing is known about it;
+            values of the nearest training point if outside="nearest".
         """
         points = self._check_new(X)
         mode = "nearest" if self.outside == "nearest" else "nan"
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", OutsideWarning)  # given below, for new points only
             extension = extend(self.spectrum_, points, outside=mode)
-        values, known = np.array(extension.values), extension.training >= 0
-        # A training point, be it a stray, has its values already; the extension would repeat them.
-        values[known] = self.eigenfunctions_[extension.training[known]]
-        far = extension.outside & ~known
+        # A training point, be it a stray, has its values.
+        far = extension.outside & (extension.training < 0)
         if mode == "nan" and far.any():
             complain(far, strict=self.outside == "error")
-        return self._coordinates(values)
+        return self._coordinates(extension.values)
 
     def fit_transform(
         self, X: Cloud, y: None = None, lengths: Sequence[int] | None = None

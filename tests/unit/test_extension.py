@@ -7,7 +7,7 @@ from vbdm.shapes import radius_of
 
 import vbdm
 from vbdm.bandwidth.scaled import NEGLIGIBLE
-from vbdm.extension.rows import new_rows
+from vbdm.extension.rows import RIM, new_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 TURN = 2 * np.pi
@@ -65,9 +65,13 @@ def test_rows_hold_all_points_within_reach(cloud):
     values = np.where(scaled < kernel.cutoff, kernel.shape(scaled), 0.0)
     fresh = (rows.training < 0) & ~rows.outside
     assert fresh.sum() > 100
-    counts = 1.0 if op.order.counts is None else op.order.counts
+    # Beside a training point, that point is left out by the share w.
+    nearest, w = sqdist.argmin(axis=1), rows.beside
+    values[np.arange(len(new)), nearest] *= 1 - w
+    assert 0 < (w[fresh] > 0).mean() < 1
+    counts = np.ones(len(op.degrees)) if op.order.counts is None else op.order.counts
     volume = kernel.moments(op.dim).m0 * (op.epsilon * rho**2) ** (op.dim / 2)
-    density = (values * counts).sum(axis=1) / (op.n_points * volume)
+    density = (values * counts).sum(axis=1) / ((op.n_points - w * counts[nearest]) * volume)
     np.testing.assert_allclose(rows.density[fresh], density[fresh], rtol=1e-9)
     weights = values * op.weights.factor
     weights /= weights.sum(axis=1, keepdims=True, where=fresh[:, None], initial=1e-300)
@@ -157,10 +161,66 @@ def test_lists_stay_lists():
     inside = op.graph.point_set.coordinates
     sqdist = squared_distances(np.vstack([new, inside]))[:100, 100:]
     rank = sqdist.argsort(axis=1).argsort(axis=1)
-    listing = (rank < 39) + (sqdist <= op.graph.radii).astype(int)
+    # A list of k = 40 holds a point and 39 others; a new point beside a training point lists one
+    # more by the share w, and fades out of other lists beyond their radii.
+    w = rows.beside[:, None]
+    by_new = np.clip(39 + w - rank, 0, 1)
+    by_training = np.clip(1 - (sqdist / op.graph.radii - 1) / RIM, 0, 1)
+    share = (by_new + by_training) / 2
     rho = np.sqrt(rows.steps / (op.epsilon * op.kernel.moments(op.dim).m))
     scaled = sqdist / (op.epsilon * rho[:, None] * op.kernel.bandwidth.row)
-    values = np.array([0, 0.5, 1])[listing] * op.kernel.shape(scaled) * op.weights.factor
+    values = share * op.kernel.shape(scaled) * op.weights.factor
     values[rank >= 51] = 0.0
     values /= values.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(rows.weights.toarray(), values, rtol=1e-6, atol=1e-12)
+
+
+def beside(points, share, seed=0):
+    """Return points shifted in random directions by a share of the typical nearest distance."""
+    rng = np.random.default_rng(seed)
+    shift = rng.standard_normal(points.shape)
+    sqdist = squared_distances(points)
+    typical = np.median(np.sqrt(np.sort(sqdist, axis=1)[:, 1]))
+    return points + share * typical * shift / np.linalg.norm(shift, axis=1)[:, None]
+
+
+#: Points, and settings: outliers that a mode cannot resolve, many columns (by lists), the paper.
+UNEVEN = {
+    "plane": (CLOUDS["plane"][0][:400], {"operator": "generator"}),
+    "outliers": (np.random.default_rng(4).standard_t(2, (300, 3)), {"operator": "generator"}),
+    "many columns": (np.random.default_rng(5).standard_t(4, (400, 12)), {}),
+    "paper": (CLOUDS["plane"][0][:400], {"method": "paper", "n_neighbors": 40}),
+}
+
+
+@pytest.mark.parametrize("name", UNEVEN)
+def test_beside_a_training_point_values_tend_to_its_own(name):
+    """Eigenfunctions, other functions and the density, also where rows are unresolved: no NaN."""
+    points, settings = UNEVEN[name]
+    op = vbdm.estimate_operator(points, **settings)
+    spectrum = op.spectrum(6)
+    function = np.sign(points[:, 0])
+    np.testing.assert_array_equal(vbdm.extend(spectrum, points).values, spectrum.eigenfunctions)
+    np.testing.assert_allclose(op.density_at(points), op.density, rtol=1e-12)
+    for share, close in ((1e-9, 1e-5), (1e-5, 1e-3)):
+        new = beside(points, share)
+        near = vbdm.extend(spectrum, new)
+        assert np.abs(near.values - spectrum.eigenfunctions).max() < close
+        assert not near.undefined.any()
+        assert np.abs(op.extend(function, new) - function).max() < close
+        held = op.degrees > 0
+        np.testing.assert_allclose(near.density[held], op.density[held], rtol=close)
+
+
+@pytest.mark.parametrize("name", ["plane", "outliers"])
+def test_between_training_points_values_do_not_jump(name):
+    """In steps of a thousandth of the way values change a little: twice as much in twice the step,
+    but for the kernel's end, where it has fallen to a thousandth."""
+    points, settings = UNEVEN[name]
+    spectrum = vbdm.estimate_operator(points, **settings).spectrum(4)
+    ends = squared_distances(points).argsort(axis=1)[:20, 3]
+    way = np.linspace(0, 1, 1001)[:, None, None]
+    new = ((1 - way) * points[:20] + way * points[ends]).reshape(-1, points.shape[1])
+    values = vbdm.extend(spectrum, new, outside="nearest").values.reshape(1001, 20, -1)
+    whole = np.abs(np.diff(values[::10], axis=0)).max()
+    assert np.abs(np.diff(values, axis=0)).max() < 0.2 * whole + 0.005

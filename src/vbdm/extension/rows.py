@@ -2,11 +2,16 @@
 
 The width ρ(x) comes from the nearest training points. A kernel by reach then joins x to all
 training points within reach, |x-x_j|² < s_c ε ρ(x) ρ_j; a kernel by lists to some of the nearest.
+
+A training point is left out of its own sums, and a fresh point leaves out none. So that the one
+turns into the other without a jump, a new point leaves out the training point beside it by a share
+w(x), which is 1 there and 0 from half the distance to the next training point on.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +25,7 @@ from ..base.errors import bad_input
 from ..base.shapes import Gaussian, radius_of
 from ..engines.tree import Reach
 from ..graph.neighbor_graph import NeighborGraph
+from ..graph.point_set import Order
 from ..graph.precomputed import check_distances, nearest_in_rows
 from ..kernel.kernel import Kernel
 from ..kernel.pair_matrix import rows_at
@@ -29,6 +35,10 @@ from ..operator.operator import Operator
 #: Neighbours searched for around a new point, as a multiple of the length of the lists: some
 #: training points that would not be in its list would have it in theirs.
 MORE = 1.25
+#: A new point leaves out the training point beside it if the next one is this many times as far.
+BESIDE = 2.0
+#: Share of a list's squared radius over which, beyond it, a new point fades out of the list.
+RIM = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +50,8 @@ class NewRows:
     weights : csr_array
         P(x, x_j), (m, M), with columns in the order inside: rows sum to 1, or are 0 where the
         kernel has no row to give: outside, and by reach at training points, too.
+    beside : (m,) array
+        w(x), the share by which the nearest training point is left out: 1 at that point.
     nearest : (m,) array
         Number, in the order inside, of the training point nearest to each new point.
     steps : (m,) array
@@ -55,6 +67,7 @@ class NewRows:
     """
 
     weights: csr_array
+    beside: FloatArray
     nearest: NDArray[np.intp]
     steps: FloatArray
     density: FloatArray
@@ -63,15 +76,24 @@ class NewRows:
     operator: Operator
 
     def average(self, f: FloatArray) -> FloatArray:
-        """Return P f. A training point has its own row; any other point is a fresh draw."""
+        """Return P f, (m, n).
+
+        By lists, the row of a training point holds all points that list it, also some beyond those
+        that are searched for around a new one; beside it the new row turns into it by the share w.
+        """
         result: FloatArray = self.weights @ f
-        known = np.flatnonzero(self.training >= 0)
-        if known.size:
-            op, row = self.operator, self.training[known]
-            degree = op.degrees[row, None]
-            own = rows_at(op.weights, row) @ f
-            result[known] = np.divide(own, degree, out=np.zeros_like(own), where=degree > 0)
+        if not self.operator.kernel.by_reach:
+            beside = np.flatnonzero(self.beside > 0)
+            w = self.beside[beside, None]
+            result[beside] = (1 - w) * result[beside] + w * self.at_nearest(beside, f)
         return result
+
+    def at_nearest(self, which: NDArray[np.intp], f: FloatArray) -> FloatArray:
+        """Return P f at the training points nearest to some of the new ones, by their own rows."""
+        op, row = self.operator, self.nearest[which]
+        degree = op.degrees[row, None]
+        own: FloatArray = rows_at(op.weights, row) @ f
+        return np.divide(own, degree, out=np.zeros_like(own), where=degree > 0)
 
 
 def new_rows(op: Operator, points: FloatArray) -> NewRows:
@@ -87,9 +109,12 @@ def new_rows(op: Operator, points: FloatArray) -> NewRows:
         rows = rows_within_reach(kernel, points, np.where(known | outside, 0.0, rho))
     else:
         rows = listed_rows(kernel, near, rho)
+    rows.data *= near.counted(np.diff(rows.indptr), rows.indices, kernel.leave_one_out)
     sums = rows.sum(axis=1) if order.counts is None else rows @ order.counts
     volume = kernel.moments(op.dim).m0 * (kernel.epsilon * rho**2) ** (op.dim / 2)
-    density = sums / (order.n_rows * volume)
+    density = sums / (near.n_counted(order, kernel.leave_one_out) * volume)
+    if not kernel.by_reach:
+        density += near.beside * (kernel.density(op.dim)[near.neighbors[:, 0]] - density)
     steps = kernel.epsilon * kernel.moments(op.dim).m * rho**2
     weights, total = normalised(rows, op.weights.factor)
     outside |= total == 0
@@ -98,7 +123,8 @@ def new_rows(op: Operator, points: FloatArray) -> NewRows:
         steps[known], density[known] = op.steps[row], kernel.density(op.dim)[row]
         outside[known] = op.degrees[row] == 0
     density[outside] = 0.0
-    return NewRows(weights, near.neighbors[:, 0], steps, density, outside, training, op)
+    nearest = near.neighbors[:, 0]
+    return NewRows(weights, near.beside, nearest, steps, density, outside, training, op)
 
 
 def normalised(rows: csr_array, factor: FloatArray) -> tuple[csr_array, FloatArray]:
@@ -119,6 +145,33 @@ class Nearest:
 
     neighbors: NDArray[np.intp]
     sqdist: FloatArray
+
+    @cached_property
+    def beside(self) -> FloatArray:
+        """w(x), (m,): 1 at a training point, 0 from half the distance to the next one on."""
+        first, second = self.sqdist[:, 0], self.sqdist[:, min(1, self.sqdist.shape[1] - 1)]
+        ratio = np.divide(first, second, out=np.zeros_like(first), where=first > 0)
+        return np.asarray(np.maximum(1 - BESIDE**2 * ratio, 0.0) ** 2)
+
+    def counted(
+        self, lengths: NDArray[np.integer], indices: NDArray[np.integer], leave_one_out: bool
+    ) -> FloatArray | float:
+        """Return by how much each pair counts: 1 - w(x) for the nearest, if points are left out.
+
+        `lengths` are the numbers of pairs of the new points, `indices` the training points.
+        """
+        if not leave_one_out:
+            return 1.0
+        share = np.repeat(1 - self.beside, lengths)
+        return np.where(indices == np.repeat(self.neighbors[:, 0], lengths), share, 1.0)
+
+    def n_counted(self, order: Order, leave_one_out: bool) -> FloatArray | float:
+        """Return the number of rows of the data that each new point sums over, (m,)."""
+        if not leave_one_out:
+            return order.n_rows
+        # A point is left out with all its copies.
+        own = 1.0 if order.counts is None else order.counts[self.neighbors[:, 0]]
+        return np.asarray(order.n_rows - self.beside * own)
 
 
 def find_neighbors(op: Operator, points: FloatArray) -> Nearest:
@@ -150,41 +203,57 @@ def nearest_given(
     return nearest_in_rows(distances[:, graph.order.caller_rows], k)
 
 
-def n_listing(radii: FloatArray, k: int, near: Nearest) -> NDArray[np.intp]:
-    """Return for each pair how many of its points have the other among their neighbours: 0 to 2.
+def listed_share(radii: FloatArray, k: int, near: Nearest, one_way: float) -> FloatArray:
+    """Return the weight of each pair, (m, k): 1 if both list the other, `one_way` if one does.
 
     `radii` are the squared distances to the last points of the lists, which hold `k` points each.
+    The list of a training point holds k - 1 others. Beside it a new point lists, by the share w,
+    one more, in place of that point; and beyond a training point's radius it fades out of its list.
     """
-    by_new = np.arange(near.neighbors.shape[1]) < k - 1
-    by_training = near.sqdist <= radii[near.neighbors]
-    return by_new.astype(np.intp) + by_training
+    place = np.arange(near.neighbors.shape[1])
+    by_new = np.clip(k - 1 + near.beside[:, None] - place, 0.0, 1.0)
+    beyond = near.sqdist / np.maximum(radii, TINY)[near.neighbors] - 1
+    by_training = np.clip(1 - beyond / RIM, 0.0, 1.0)
+    both = by_new * by_training
+    return np.asarray(one_way * (by_new + by_training - 2 * both) + both)
 
 
 def pilot_at(op: Operator, points: FloatArray, near: Nearest) -> FloatArray:
     """Return the pilot density at new points, estimated as in `bandwidth.pilot.pilot_density`."""
     pilot, order, shape = op.pilot, op.order, Gaussian()
-    nearest_few = near.sqdist[:, : pilot.n_density_neighbors - 1]
-    rho0 = np.sqrt(np.maximum(nearest_few.mean(axis=1), TINY))
-    if np.isfinite(pilot.cutoff) and by_reach(op.graph):
-        sums = pilot_sums_within_reach(op, points, rho0)
+    alone = op.kernel.leave_one_out
+    k0, w = pilot.n_density_neighbors, near.beside
+    fresh, others = (near.sqdist[:, part].mean(axis=1) for part in (slice(k0 - 1), slice(1, k0)))
+    rho0 = np.sqrt(np.maximum((1 - w) * fresh + w * others, TINY))
+    within = np.isfinite(pilot.cutoff) and by_reach(op.graph)
+    if within:
+        sums = pilot_sums_within_reach(op, points, rho0, near)
     else:
         s = near.sqdist / (PILOT_EPSILON * rho0[:, None] * pilot.rho0[near.neighbors])
         values = np.where(s < pilot.cutoff, shape(s), 0.0)
-        listing = n_listing(pilot.radii, pilot.n_neighbors, near)
-        values *= np.array([0.0, PILOT_SHARE, 1.0])[listing]
+        values *= listed_share(pilot.radii, pilot.n_neighbors, near, PILOT_SHARE)
+        if alone:
+            values[:, 0] *= 1 - w
         counts = 1.0 if order.counts is None else order.counts[near.neighbors]
         sums = (values * counts).sum(axis=1)
     m0 = shape.moments(op.dim, pilot.cutoff).m0
     volume = m0 * (PILOT_EPSILON * rho0**2) ** (op.dim / 2)
-    return np.asarray(np.maximum(sums, 1.0) / (order.n_rows * volume))
+    density = np.maximum(sums, 1.0) / (near.n_counted(order, alone) * volume)
+    if not within:
+        # The sum of a training point is over all points that list it, some beyond these.
+        density = density ** (1 - w) * pilot.density[near.neighbors[:, 0]] ** w
+    return np.asarray(density)
 
 
-def pilot_sums_within_reach(op: Operator, points: FloatArray, rho0: FloatArray) -> FloatArray:
+def pilot_sums_within_reach(
+    op: Operator, points: FloatArray, rho0: FloatArray, near: Nearest
+) -> FloatArray:
     """Return the sums of the pilot's kernel around new points with their own ρ0, (m,)."""
     known, pilot, counts = op.graph.point_set, op.pilot, op.order.counts
     reach = Reach.of(needed_tree(op.graph), pilot.rho0, pilot.cutoff * PILOT_EPSILON)
     found, neighbors, scaled = known.engine.pairs_to(reach, known.distance.wrapped(points), rho0)
     values = Gaussian()(scaled / PILOT_EPSILON)
+    values *= near.counted(found, neighbors, op.kernel.leave_one_out)
     if counts is not None:
         values *= counts[neighbors]
     sums = np.zeros(len(points))
@@ -201,8 +270,7 @@ def listed_rows(kernel: Kernel, near: Nearest, rho: FloatArray) -> csr_array:
     scaled = near.sqdist / (kernel.epsilon * rho[:, None] * kernel.bandwidth.column[near.neighbors])
     values = kernel.shape(scaled)
     values[scaled >= kernel.cutoff] = 0.0
-    share = np.array([0.0, kernel.one_way_share, 1.0])
-    values *= share[n_listing(graph.radii, graph.n_neighbors, near)]
+    values *= listed_share(graph.radii, graph.n_neighbors, near, kernel.one_way_share)
     m, k = values.shape
     pointer = np.arange(0, m * k + 1, k)
     return csr_array((values.ravel(), near.neighbors.ravel(), pointer), shape=(m, graph.n_points))
