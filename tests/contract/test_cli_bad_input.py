@@ -151,7 +151,7 @@ BAD = {
         table("a.csv", np.column_stack([np.arange(150), CLOUD]), "id,x,y"),
         "tune a.csv", "'id'.*--columns x,y; ",
     ),
-    "truth values": (text("a.csv", "x,y\n1,True\n2,False\n"), "fit a.csv", "True and False"),
+    "truth values": (text("a.csv", "x,y\nTrue,True\nTrue,False\n"), "fit a.csv", "True and False"),
     "decimal commas or two columns": (
         text("a.csv", "0,6520\n0,0712\n"),
         "fit a.csv", "two ways.*--no-header",

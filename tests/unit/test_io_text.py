@@ -110,7 +110,7 @@ def test_missing_values(file):
         ('x,y\n"1,5",2\n', ["'1,5'", "line 2", "Decimal commas"]),
         ("x;y\n1,5;2\n3,5;1.200\n", ["A cell", "'1,5'", "line 2"]),
         ("x;y\n" + "1,5;2\n" * 300 + "1.200;3\n", ["'1.200'", "line 302", "thousands"]),
-        ("x,y\nTrue,1\nFalse,2\n", ["'True'", "line 2", "True and False are labels"]),
+        ("x,y\nTrue,TRUE\nFalse,true\n", ["'True'", "line 2", "True and False are labels"]),
         ("x,y\n1,2\n3\n4,5\n", ["line 3 with 1 cell", "2 are expected"]),
         ("x,y\n1,2\n3,4,5\n", ["line 3 with 3 cell"]),
         ("x,y\n", ["no points"]),

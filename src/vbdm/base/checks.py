@@ -80,13 +80,23 @@ def as_number(value: Any) -> float:
         return np.nan
 
 
+def shown(value: Any) -> str:
+    """Return a value for a message, cut off if it is long."""
+    try:
+        text = repr(value)
+    except ValueError:
+        # Python refuses to write out integers of thousands of digits.
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= 80 else f"{text[:79]}…"
+
+
 def check_positive(value: Any, name: str) -> float:
     """Return a finite number > 0 as a float."""
     number = as_number(value)
     if not (np.isfinite(number) and number > 0):
         raise bad_input(
             f"`{name}` must be a finite number greater than 0.",
-            received=repr(value),
+            received=shown(value),
             because="It is a scale, so zero, negative and missing values have no meaning.",
             hint=f"Leave `{name}` at its default to have it estimated.",
         )
@@ -100,7 +110,7 @@ def check_real(value: Any, name: str) -> float:
         return number
     raise bad_input(
         f"`{name}` must be a finite real number.",
-        received=repr(value),
+        received=shown(value),
         because="It enters the operator as an exponent or a factor.",
         hint=f"Pass a plain number for `{name}`.",
     )
@@ -112,7 +122,7 @@ def check_share(value: Any, name: str) -> float:
     if not 0 < number < 1:
         raise bad_input(
             f"`{name}` must lie between 0 and 1.",
-            received=repr(value),
+            received=shown(value),
             because="It is a share, or a probability.",
             hint=f"Pass {name}=0.95 for 95 %.",
         )
@@ -125,7 +135,7 @@ def check_count(value: Any, name: str, *, low: int, high: int) -> int:
     if not is_integer or not low <= value <= high:
         raise bad_input(
             f"`{name}` must be an integer from {low} to {high}.",
-            received=repr(value),
+            received=shown(value),
             because=f"{high} is what the number of points and the other settings allow.",
             hint=f"Pass a whole number within these bounds for `{name}`.",
         )
@@ -154,7 +164,7 @@ def check_choice(value: Any, name: str, choices: Iterable[str]) -> str:
     if not isinstance(value, str) or value not in names:
         raise bad_input(
             f"`{name}` is not one of the known names.",
-            received=repr(value),
+            received=shown(value),
             because="Names are case-sensitive.",
             hint="Choose one of: " + ", ".join(repr(choice) for choice in names) + ".",
         )

@@ -9,6 +9,8 @@ import sys
 import warnings
 from typing import Any
 
+from .plain import printable
+
 
 class InputError(ValueError):
     """The input cannot be used as it is; the message says why and what to try."""
@@ -87,8 +89,12 @@ def bad_input(what: str, *, received: object, because: str, hint: str) -> InputE
         The likely cause.
     hint : str
         What to try.
+
+    Notes
+    -----
+    Names from files may hold characters that steer a terminal; they are written as escapes.
     """
-    return InputError(f"{what} Received {received}. {because} {hint}")
+    return InputError(printable(f"{what} Received {received}. {because} {hint}"))
 
 
 #: Packages whose lines are nobody's own: scikit-learn wraps the methods of its estimators.
@@ -100,7 +106,7 @@ def warn_user(message: str, category: type[VbdmWarning]) -> None:
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and package_of(frame.f_globals) in NOT_THE_USERS:
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)
+    warnings.warn(printable(message), category, stacklevel=level)
 
 
 def package_of(names: dict[str, Any]) -> str:

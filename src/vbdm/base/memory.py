@@ -158,3 +158,27 @@ def c_library() -> Any:
         return ctypes.CDLL(None) if sys.platform == "linux" else None
     except OSError:
         return None
+
+
+def refuse_array(n_numbers: int, what: str, bytes_each: int = 8) -> None:
+    """Raise before an array is made, if it would not fit into the free memory.
+
+    A small file may declare an array of any size.
+
+    Parameters
+    ----------
+    n_numbers : int
+        Number of entries.
+    what : str
+        Name of the array in the message, such as "The dataset 'a/b'".
+    bytes_each : int
+        Bytes per entry.
+    """
+    free, needed = available_memory(), n_numbers * bytes_each
+    if free is None or needed <= free:
+        return
+    raise OutOfMemoryError(
+        f"{what} would not fit into memory. Received {n_numbers:,} numbers, about "
+        f"{needed / 1e9:.3g} GB, where {free / 1e9:.1f} GB are free. Either it is too large for "
+        "this machine, or the file is damaged. Try fewer columns, or thin the file first."
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,7 +34,7 @@ class Labels:
     codes: NDArray[np.int32]
 
     @classmethod
-    def of(cls, words: Sequence[Any], missing: Sequence[Any] = ("",)) -> Labels | None:
+    def of(cls, words: Sequence[Any], missing: Collection[str] = ("",)) -> Labels | None:
         """Return the labels of words, in order of their first row; None if there are too many.
 
         >>> Labels.of(["b", "a", "", "b"])

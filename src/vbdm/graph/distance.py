@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..base.arrays import FloatArray, frozen
+from ..base.checks import as_number, shown
 from ..base.errors import bad_input
 from .search import Auto, KDTree, MetricSearch, NeighborSearch, PeriodicTree, as_search
 from .search.periodic import wrap
@@ -97,13 +98,13 @@ def check_period(period: Any, n_columns: int) -> FloatArray | None:
     try:
         # None, for a column that is not periodic, becomes 0; NaN stays NaN and is refused below.
         given = [period] * n_columns if np.ndim(period) == 0 else list(period)
-        lengths = np.array([0.0 if length is None else float(length) for length in given])
+        lengths = np.array([0.0 if length is None else as_number(length) for length in given])
     except (TypeError, ValueError):
         lengths = np.full(n_columns, np.nan)
     if len(lengths) != n_columns or np.isnan(lengths).any() or (lengths < 0).any():
         raise bad_input(
             "`period` must be one length, or one for each column.",
-            received=f"{period!r} for {n_columns} column(s)",
+            received=f"{shown(period)} for {n_columns} column(s)",
             because="It says after which length a column comes back to the same place.",
             hint="Use 2*np.pi or 360 for angles, the edges of a simulation cell for positions; "
             "None for a column that is not periodic.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,10 +15,14 @@ from scipy.sparse import csr_array, issparse
 
 from ...base.errors import bad_input
 from ...base.files import check_target, replacing_path
+from ...base.memory import refuse_array
 from ...base.plain import plain
+from ...base.row_notes import LONGEST_LABEL, MOST_FIELDS, MOST_LABELS, Labels, RowNotes
 from .formats import need
+from .hdf5 import datasets_inside
 from .keyed import choose_key
-from .table import Content, Options, as_rows, listed
+from .set_aside import NO_WORDS, SetAside
+from .table import REAL, Content, Options, as_rows, listed
 
 if TYPE_CHECKING:
     from ...spectrum.spectrum import Spectrum
@@ -31,18 +36,67 @@ def read(path: Path, options: Options) -> Content:
     """Read the matrix X, coordinates from obsm, or distances from obsp."""
     h5py, io = need("h5py", path, "anndata"), need("anndata.io", path, "anndata")
     with h5py.File(path, "r") as file:
+        datasets_inside(file, path)
         places = places_in(file)
         place = find_place(places, options.key)
+        refuse_matrix(file[place], place)
+        obs = fields_of_cells(io, file)
         element = io.read_elem(file[place])
         genes = io.read_elem(file["var"]).index if place == "X" else None
     selection = {"key": place}
     if place.startswith("obsp/"):
-        return Content(csr_array(element), (), selection, metric="precomputed")
+        distances = csr_array(element)
+        about = kept_fields(obs, distances.shape[0])
+        return Content(distances, (), selection, metric="precomputed", about_rows=about)
     notes = []
     if options.key is None and len(places) > 1:
         others = listed([other for other in places if other != place])
         notes.append(f"{place.replace('obsm/', '')} of obsm was used; `key` takes {others}.")
-    return Content(*table_of(element, place, genes), selection, notes=tuple(notes))
+    values, names = table_of(element, place, genes)
+    about = kept_fields(obs, len(values))
+    return Content(values, names, selection, notes=tuple(notes), about_rows=about)
+
+
+def refuse_matrix(node: Any, place: str) -> None:
+    """Raise before a matrix is read, if it would not fit into memory; sparse ones become dense."""
+    if hasattr(node, "dtype"):
+        stored = math.prod(node.shape)
+    else:
+        stored = sum(math.prod(part.shape) for part in node.values() if hasattr(part, "dtype"))
+    dense = 0
+    if not place.startswith("obsp/"):
+        dense = math.prod(int(length) for length in node.attrs.get("shape", (0,)))
+    refuse_array(max(stored, dense), f"The matrix {place!r}")
+
+
+def fields_of_cells(io: Any, file: Any) -> dict[str, Any]:
+    """Return what the file says about each cell, as far as it is kept, by the names of fields."""
+    obs = file.get("obs")
+    order = [] if obs is None else [str(name) for name in obs.attrs.get("column-order", ())]
+    kept = [name for name in order if name in obs][:MOST_FIELDS]
+    for name in kept:
+        refuse_matrix(obs[name], f"obs/{name}")
+    return {name: io.read_elem(obs[name]) for name in kept}
+
+
+def kept_fields(fields: Mapping[str, Any], n_cells: int) -> RowNotes:
+    """Return fields with one entry per cell as labels and numbers."""
+    aside = SetAside()
+    for name, values in fields.items():
+        if len(values) != n_cells:
+            continue
+        kind = np.asarray(values).dtype.kind
+        if hasattr(values, "categories") and hasattr(values, "codes"):
+            words = tuple(str(word)[:LONGEST_LABEL] for word in values.categories[:MOST_LABELS])
+            few = len(words) == len(values.categories)
+            aside.add_labels(
+                name, Labels(words, np.asarray(values.codes, np.int32)) if few else None
+            )
+        elif kind in REAL:
+            aside.add_numbers(name, np.asarray(values, np.float64))
+        else:
+            aside.add_labels(name, Labels.of(np.asarray(values).tolist(), NO_WORDS | {"<NA>"}))
+    return aside.row_notes
 
 
 def places_in(file: Any) -> list[str]:

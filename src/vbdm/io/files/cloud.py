@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ...base.arrays import FloatArray
 from ...base.errors import bad_input
+from ...base.memory import refuse_array
 from ...base.row_notes import RowNotes
 from .columns import as_slice
 from .missing import complete_rows, row_blocks
@@ -161,6 +162,7 @@ def gather(table: Table, rows: NDArray[np.intp], taken: list[int], lags: list[in
     if everything and lags == [0] and values.dtype == np.float64 and values.flags.c_contiguous:
         return np.asarray(values)
     n = len(taken)
+    refuse_array(len(rows) * n * len(lags), "The array of points")
     points = np.empty((len(rows), n * len(lags)))
     columns = as_slice(taken)
     for block in row_blocks(len(rows), values.shape[1]):

@@ -60,7 +60,7 @@ FORMATS = (
     Format("hdf5", (".h5", ".hdf5", ".hdf"), ("h5py",), "hdf5", ("key",), "keyed.read_hdf5"),
     Format("zarr", (".zarr",), ("zarr",), "zarr", ("key",), "keyed.read_zarr"),
     Format(
-        "netcdf", (".nc", ".nc4", ".cdf", ".netcdf"), ("xarray", "netCDF4"), "netcdf",
+        "netcdf", (".nc", ".nc4", ".cdf", ".netcdf"), ("xarray", "netCDF4", "h5py"), "netcdf",
         ("variable", "sample_dims"), "netcdf.read",
     ),
     Format("anndata", (".h5ad",), ("anndata", "h5py"), "anndata", ("key",), "anndata.read"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -11,7 +12,10 @@ from typing import Any
 import numpy as np
 
 from ...base.errors import InputError, bad_input
+from ...base.memory import refuse_array
 from .formats import need
+from .hdf5 import datasets_inside
+from .npy import header_of
 from .table import REAL, Content, Options, as_rows, check_real_numbers, listed, wrong_axes
 
 
@@ -21,6 +25,7 @@ def read_npz(path: Path, options: Options) -> Content:
         if not hasattr(archive, "files"):
             raise ValueError("a single array, not an archive of arrays")
         key = choose_key(options.key, archive.files, likely=tables_in(archive))
+        refuse_declared(archive, key)
         try:
             array = archive[key]
         except ValueError as error:
@@ -33,14 +38,8 @@ def read_npz(path: Path, options: Options) -> Content:
 def read_hdf5(path: Path, options: Options) -> Content:
     """Read one dataset: the one that `key` names, or the only table of real numbers."""
     h5py = need("h5py", path, "hdf5")
-    datasets: dict[str, Any] = {}
-
-    def note(name: str, item: Any) -> None:
-        if isinstance(item, h5py.Dataset):
-            datasets[name] = item
-
     with h5py.File(path, "r") as file:
-        file.visititems(note)
+        datasets = datasets_inside(file, path)
         return content_of(datasets, key_of_table(options.key, datasets))
 
 
@@ -61,6 +60,7 @@ def content_of(arrays: Mapping[str, Any], key: str) -> Content:
     check_real_numbers(array.dtype, what)
     if array.ndim not in (1, 2):
         raise wrong_axes(array.shape, what)
+    refuse_array(math.prod(array.shape), what, max(8, array.dtype.itemsize))
     values = as_rows(np.asarray(array[...]), what)
     return Content(values, selection={"key": key} if key else {})
 
@@ -88,11 +88,21 @@ def tables_in(archive: Any) -> list[str]:
     for key in archive.files:
         # The names are only suggestions, so an array with a damaged or unusual header is skipped.
         with suppress(Exception), archive.zip.open(f"{key}.npy") as stream:
-            np.lib.format.read_magic(stream)
-            shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
+            shape, dtype = header_of(stream)
             if len(shape) == 2 and dtype.kind in REAL:
                 found.append(key)
     return found
+
+
+def refuse_declared(archive: Any, key: str) -> None:
+    """Raise if an array in an ``.npz`` is larger than the free memory, by its header."""
+    try:
+        with archive.zip.open(f"{key}.npy") as stream:
+            shape, dtype = header_of(stream)
+    except (ValueError, KeyError):
+        # NumPy tells what is wrong with the header, when it reads it again.
+        return
+    refuse_array(math.prod(shape), f"The array {key!r}", max(8, dtype.itemsize))
 
 
 def choose_key(

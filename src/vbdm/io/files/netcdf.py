@@ -10,9 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...base.errors import bad_input
+from ...base.memory import refuse_array
+from ...base.row_notes import RowNotes
 from .formats import need
+from .hdf5 import refuse_other_files
 from .keyed import choose_key
-from .table import Content, Options, check_real_numbers, listed, no_rows
+from .table import REAL, Content, Options, check_real_numbers, listed, no_rows
 
 USUAL_DIMENSION = "time"
 
@@ -23,12 +26,19 @@ def read(path: Path, options: Options) -> Content:
     Columns that are missing in every row, such as land in a map of the sea, are left out.
     """
     xarray = need("xarray", path, "netcdf")
+    if not path.is_dir():
+        refuse_other_files(path, "netcdf")
     engine = "zarr" if path.is_dir() else None
     # Dates stay numbers: a calendar that xarray cannot decode is no reason to refuse the data.
     with xarray.open_dataset(path, engine=engine, decode_times=False) as dataset:
         wanted = words_of(options.sample_dims) or [USUAL_DIMENSION]
+        refuse_repeated(wanted, "sample_dims")
         variables = choose_variables(dataset, options.variable, wanted)
+        # Twice: each variable, and all of them side by side.
+        refuse_array(2 * sum(dataset[name].size for name in variables), "The variables together")
         blocks = [flatten(dataset[name], wanted) for name in variables]
+        units = {str(dataset[name].attrs.get("units", "")) for name in variables}
+        about = times_of(xarray, dataset, wanted, len(blocks[0][0]))
     values = np.hstack([block for block, _ in blocks])
     names = [name for _, block_names in blocks for name in block_names]
     if 0 in values.shape:
@@ -44,7 +54,36 @@ def read(path: Path, options: Options) -> Content:
         notes.append(f"{count} have no value in any row and were left out (land?).")
         values = values[:, kept]
         names = [name for name, keep in zip(names, kept, strict=True) if keep]
-    return Content(values, tuple(names), selection, notes=tuple(notes))
+    return Content(
+        values,
+        tuple(names),
+        selection,
+        notes=tuple(notes),
+        about_rows=about,
+        unit=units.pop() if len(units) == 1 else "",
+    )
+
+
+def times_of(xarray: Any, dataset: Any, sample_dims: list[str], n_rows: int) -> RowNotes:
+    """Return the time of each row, if rows are moments: as dates, or as numbers with their unit."""
+    if len(sample_dims) != 1 or sample_dims[0] not in dataset.coords:
+        return RowNotes()
+    name = sample_dims[0]
+    axis = dataset.coords[name]
+    if axis.shape != (n_rows,) or axis.dtype.kind not in REAL:
+        return RowNotes()
+    if name != USUAL_DIMENSION and "since" not in str(axis.attrs.get("units", "")):
+        return RowNotes(numbers={name: np.asarray(axis.values, np.float64)})
+    try:
+        dates = xarray.decode_cf(xarray.Dataset(coords={name: axis})).coords[name].values
+    except Exception:
+        # Calendars that the library cannot decode are no reason to refuse the data.
+        dates = axis.values
+    if dates.dtype.kind == "M":
+        return RowNotes(times=dates.astype("datetime64[us]"), time_name=name)
+    unit = axis.attrs.get("units")
+    numbers = np.asarray(axis.values, np.float64)
+    return RowNotes(times=numbers, time_name=f"{name} ({unit})" if unit else name)
 
 
 def words_of(text: str | Sequence[str] | None) -> list[str]:
@@ -53,10 +92,22 @@ def words_of(text: str | Sequence[str] | None) -> list[str]:
     return [piece.strip() for piece in pieces if piece.strip()]
 
 
+def refuse_repeated(words: list[str], parameter: str) -> None:
+    """Raise if a word is given twice."""
+    if len(set(words)) < len(words):
+        raise bad_input(
+            f"`{parameter}` must name each of them once.",
+            received=repr(",".join(words)),
+            because="What is taken twice would count twice.",
+            hint="Leave the repetition out.",
+        )
+
+
 def choose_variables(dataset: Any, variable: Any, sample_dims: list[str]) -> list[str]:
     """Return the variables that the user named, or the only one with the wanted dimensions."""
     names = [str(name) for name in dataset.data_vars]
     wanted = words_of(variable)
+    refuse_repeated(wanted, "variable")
     for name in wanted:
         if name not in dataset.coords:
             choose_key(name, names, "variable", "variable")

@@ -8,12 +8,17 @@ from typing import Any
 import numpy as np
 
 from ...base.errors import bad_input
+from ...base.memory import refuse_array
+from ...base.row_notes import MOST_FIELDS
 from .columns import choose
 from .formats import need
+from .set_aside import SetAside
 from .table import TRUTH_VALUES, Content, Options, listed, no_rows
 
 #: Beginning of the names of columns in which pandas stores row labels.
 INDEX = "__index_level_"
+#: A cell of text takes as much memory as this many numbers.
+TEXT_NUMBERS = 8
 
 
 def read(path: Path, options: Options) -> Content:
@@ -23,15 +28,49 @@ def read(path: Path, options: Options) -> Content:
         schema = file.schema_arrow
         names = [name for name in schema.names if not name.startswith(INDEX)]
         chosen = [names[position] for position in choose(options.columns, names)]
+        if options.columns is None:
+            chosen = [name for name in names if is_real(schema.field(name).type, path)] or names
         check_columns(schema, chosen, path)
-        table = file.read(columns=chosen)
+        others = [name for name in names if name not in set(chosen)]
+        if hasattr(options.columns, "apply"):
+            others = []
+        others = others[:MOST_FIELDS]
+        # Twice: as Arrow keeps the columns, and as an array. Text takes more.
+        per_row = 2 * len(chosen) + TEXT_NUMBERS * len(others)
+        refuse_array(file.metadata.num_rows * per_row, "The file")
+        table = file.read(columns=[*chosen, *others])
     if table.num_rows == 0 or not chosen:
         raise no_rows("The file", f"{table.num_rows} rows and {len(chosen)} columns")
     values = np.empty((table.num_rows, len(chosen)))
     for position, name in enumerate(chosen):
         values[:, position] = column_of(table, name, path)
     selection = {} if options.columns is None else {"columns": listed(chosen)}
-    return Content(values, tuple(chosen), selection, columns_taken=True)
+    aside = set_aside(table, others, path)
+    return Content(
+        values,
+        tuple(chosen),
+        selection,
+        columns_taken=True,
+        notes=aside.notes if options.columns is None else (),
+        about_rows=aside.row_notes,
+    )
+
+
+def set_aside(table: Any, names: list[str], path: Path) -> SetAside:
+    """Return the columns that are no coordinates: labels, dates and further numbers."""
+    types, aside = need("pyarrow.types", path, "parquet"), SetAside()
+    for name in names:
+        column = table.column(name)
+        kind = column.type.value_type if types.is_dictionary(column.type) else column.type
+        if is_real(kind, path):
+            aside.add_numbers(name, np.asarray(column_of(table, name, path), np.float64))
+        elif types.is_date(kind) or types.is_timestamp(kind):
+            aside.add_times(name, column.cast("timestamp[us]").to_numpy())
+        elif types.is_string(kind) or types.is_large_string(kind) or types.is_boolean(kind):
+            aside.add_text(name, ["" if v is None else str(v) for v in column.to_pylist()])
+        else:
+            aside.left_out.append(name)
+    return aside
 
 
 def column_of(table: Any, name: str, path: Path) -> Any:
@@ -43,18 +82,19 @@ def column_of(table: Any, name: str, path: Path) -> Any:
     return column.cast("float64", safe=False).to_numpy()
 
 
+def is_real(kind: Any, path: Path) -> bool:
+    """Tell whether a type of Arrow is a real number."""
+    types = need("pyarrow.types", path, "parquet")
+    return any(test(kind) for test in (types.is_floating, types.is_integer, types.is_decimal))
+
+
 def check_columns(schema: Any, chosen: list[str], path: Path) -> None:
     """Refuse columns of text, dates and lists, and name those that hold numbers."""
     types = need("pyarrow.types", path, "parquet")
-
-    def is_real(kind: Any) -> bool:
-        tests = (types.is_floating, types.is_integer, types.is_decimal)
-        return any(test(kind) for test in tests)
-
-    wrong = [name for name in chosen if not is_real(schema.field(name).type)]
+    wrong = [name for name in chosen if not is_real(schema.field(name).type, path)]
     if not wrong:
         return
-    numeric = [name for name in schema.names if is_real(schema.field(name).type)]
+    numeric = [name for name in schema.names if is_real(schema.field(name).type, path)]
     raise bad_input(
         "All columns must hold real numbers.",
         received=listed([f"{name!r} ({schema.field(name).type})" for name in wrong]),

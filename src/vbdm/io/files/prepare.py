@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...base.arrays import FloatArray
-from ...base.checks import check_choice
+from ...base.checks import check_choice, shown
 from ...base.errors import bad_input
 from ...graph.distance import check_period
 from ...settings.series import check_lengths
@@ -78,7 +78,21 @@ def prepare(
     >>> cloud.points.tolist(), cloud.rows.tolist()
     ([[3.0, 1.0], [7.0, 5.0]], [1, 3])
     """
+    if not isinstance(table, Table):
+        raise bad_input(
+            "A table is needed.",
+            received=type(table).__name__,
+            because="Columns and rows are prepared by their names and numbers in a file.",
+            hint="Read one with vbdm.io.read; arrays go into vbdm.estimate_operator as they are.",
+        )
     check_choice(missing, "missing", ("error", "drop"))
+    if not isinstance(standardize, bool | np.bool_):
+        raise bad_input(
+            "`standardize` is True or False.",
+            received=repr(standardize)[:200],
+            because="It tells whether each column is divided by its standard deviation.",
+            hint="Leave it out to keep the columns as they are.",
+        )
     delays, delay_step = whole(delays, "delays", 0) or 1, whole(delay_step, "delay_step", 1)
     every, seed = whole(every, "every", 1), whole(seed, "seed", 0)
     size = None if subsample is None else whole(subsample, "subsample", 2)
@@ -133,7 +147,7 @@ def whole(value: Any, name: str, least: int) -> int:
     if not is_whole or value < least:
         raise bad_input(
             f"`{name}` must be a whole number, {least} or more.",
-            received=repr(value),
+            received=shown(value),
             because="It counts rows.",
             hint="Leave it out for the usual value.",
         )

@@ -74,6 +74,10 @@ def read(
     unpickled. Anything wrong with a file is an `InputError`, whichever library reads it.
     """
     check_choice(features, "features", ("coordinates", "dihedrals"))
+    for name, word in {"format": format, "key": key, "selection": selection}.items():
+        check_text(word, name)
+    check_words(variable, "variable")
+    check_words(sample_dims, "sample_dims")
     source = check_file(path)
     climate = variable is not None or sample_dims is not None
     check_folder(source, format)
@@ -190,3 +194,23 @@ def check_options(options: Options, kind: Format) -> None:
                 because=f"These files know: {listed(('columns', *kind.options))}.",
                 hint="Leave it out, or name another format with `format`.",
             )
+
+
+def check_text(value: Any, name: str) -> None:
+    """Raise unless a value is text or None."""
+    if value is not None and not isinstance(value, str):
+        raise bad_input(
+            f"`{name}` must be text.",
+            received=repr(value)[:200],
+            because="It is a name, or a choice in words.",
+            hint=f"Write it in quotes, or leave `{name}` out.",
+        )
+
+
+def check_words(value: Any, name: str) -> None:
+    """Raise unless a value is text, a list of texts, or None."""
+    if isinstance(value, (list, tuple)):
+        for word in value:
+            check_text("" if word is None else word, name)
+    else:
+        check_text(value, name)

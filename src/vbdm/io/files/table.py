@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...base.errors import InputError, bad_input
+from ...base.plain import printable
 from ...base.row_notes import RowNotes
 from .source import Source
 
@@ -147,7 +148,7 @@ def listed(words: Sequence[Any], most: int = 8) -> str:
     >>> listed(["a", "b", "c", "d"], most=2)
     'a, b and 2 more'
     """
-    shown = ", ".join(str(word) for word in words[:most])
+    shown = ", ".join(printable(str(word)) for word in words[:most])
     return shown if len(words) <= most else f"{shown} and {len(words) - most} more"
 
 

@@ -1,12 +1,12 @@
 """Text with one point per line: comma, semicolon, tab or spaces; with a header line or without.
 
 NumPy's reader in C is fast. Where it fails, a patient one in Python reads the file again: it takes
-empty cells and "NA" for missing values, and names the first cell that is no number either.
+empty cells and "NA" for missing values, sets columns of labels and dates aside, and names the first
+cell that is neither.
 """
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
@@ -17,8 +17,10 @@ from ...base.arrays import FloatArray
 from ...base.errors import InputError, bad_input
 from ...base.progress import report
 from .columns import choose
-from .table import TRUTH_VALUES, Content, Options, listed, no_rows
-from .text_layout import MISSING, Layout, find_layout, is_data, not_text, open_text, split
+from .set_aside import SetAside
+from .table import Content, Options, listed, no_rows
+from .text_cells import add_others, read_patiently
+from .text_layout import Layout, find_layout, is_data, not_text, open_text, split
 
 #: Bytes at the beginning of a file that show whether it is text.
 FIRST_BYTES = 1 << 16
@@ -33,9 +35,17 @@ def read(path: Path, options: Options) -> Content:
     try:
         layout = find_layout(path, options.header)
         taken = choose(options.columns, layout.names, not layout.has_header)
+        aside = SetAside()
         values = read_fast(path, layout, taken)
         if values is None:
-            values = read_patiently(path, layout, taken)
+            with open_text(path) as stream:
+                lines = data_lines(stream, layout)
+                sort = options.columns is None
+                values, taken = read_patiently(lines, layout, taken, aside if sort else None)
+        notes = (*layout.notes, *aside.notes)
+        if options.columns is not None and not hasattr(options.columns, "apply"):
+            with open_text(path) as stream:
+                add_others(data_lines(stream, layout), layout, taken, len(values), aside)
     except UnicodeDecodeError as error:
         raise not_utf8(path, error) from error
     if len(values) == 0:
@@ -49,8 +59,9 @@ def read(path: Path, options: Options) -> Content:
         names,
         selection,
         columns_taken=True,
-        notes=layout.notes,
+        notes=notes,
         made_up=not layout.has_header,
+        about_rows=aside.row_notes,
     )
 
 
@@ -124,56 +135,3 @@ def read_fast(path: Path, layout: Layout, taken: list[int]) -> FloatArray | None
             raise
         except ValueError:
             return None
-
-
-def read_patiently(path: Path, layout: Layout, taken: list[int]) -> FloatArray:
-    """Read cell by cell: missing values become NaN, and an error names the first other text."""
-    numbers = array("d")
-    with open_text(path) as stream:
-        for number, line in data_lines(stream, layout):
-            cells = split(line, layout.delimiter)
-            for position in taken:
-                cell = cells[position]
-                try:
-                    numbers.append(float(cell if layout.decimal == "." else with_point(cell)))
-                except ValueError:
-                    if cell.lower() not in MISSING:
-                        raise no_number(cell, number, position, layout) from None
-                    numbers.append(np.nan)
-    return np.frombuffer(numbers, dtype=np.float64).reshape(-1, len(taken))
-
-
-def with_point(cell: str) -> str:
-    """Return a number with a point in place of its decimal comma; raise if it has a point already.
-
-    Raises
-    ------
-    ValueError
-        As `float` does for text that is no number.
-    """
-    if "." in cell:
-        raise ValueError("a point among decimal commas")
-    return cell.replace(",", ".")
-
-
-def no_number(cell: str, number: int, position: int, layout: Layout) -> InputError:
-    """Return the error for a cell that holds text."""
-    name = layout.names[position]
-    others = [other for other in layout.names if other != name]
-    because = "Columns of labels or dates are no coordinates; missing values may be empty or NA."
-    if cell.lower() in ("true", "false"):
-        because = TRUTH_VALUES
-    elif layout.decimal == "," and "." in cell:
-        because = "Other cells have decimal commas, and the point may separate thousands."
-    elif "," in cell:
-        because = (
-            "Decimal commas must be points, and columns of labels or dates are no coordinates."
-        )
-    return bad_input(
-        "A cell is not a number.",
-        received=f"{cell[:60]!r} in line {number}, column {name!r} (number {position})",
-        because=because,
-        hint=f"Choose other columns with `columns`, such as columns={','.join(others[:3])!r}."
-        if others
-        else "Correct the cell.",
-    )

@@ -6,6 +6,7 @@ Where the first lines can be read in two ways, a note tells the decision, or an 
 from __future__ import annotations
 
 import csv
+import math
 import re
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -13,10 +14,16 @@ from pathlib import Path
 from typing import TextIO
 
 from ...base.errors import InputError, bad_input
+from ...base.plain import printable
 from .table import no_rows, plain_names, unique
 
 #: Cells that mean "missing", in lower case.
-MISSING = frozenset({"", "na", "n/a", "nan", "null", "none"})
+MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "#n/a", "#na", "#nv"})
+#: What spreadsheets write in place of a number, such as #DIV/0!: the beginning of a line with it is
+#: a cell, not a comment. "#N/A" is "#NV" or "#N/D" in other languages.
+SHEET_ERROR = re.compile(
+    r"\s*#(?:[^\s,;#]*[!?]|N/?[A-Z]|NULL|GETTING_DATA)\s*(?:$|[,;\t]|\s[-+.\d#])"
+)
 #: A first line longer than this many characters is not a line of a table.
 LONGEST_LINE = 1 << 22
 #: Largest numbers of lines of data, and of characters in them, that are looked at.
@@ -46,6 +53,8 @@ class Layout:
         Decimal mark, a point or a comma.
     number_names : bool
         Whether numbers in the first line were taken as names.
+    text : frozenset of int
+        Positions of columns with text in the first lines of data.
     """
 
     delimiter: str | None
@@ -54,6 +63,7 @@ class Layout:
     first: int
     decimal: str = "."
     number_names: bool = False
+    text: frozenset[int] = frozenset()
 
     @property
     def selection(self) -> dict[str, str]:
@@ -69,7 +79,7 @@ class Layout:
         """Sentences for the user on decisions that could have been different."""
         notes = []
         if self.number_names:
-            shown = ", ".join(self.names)[:60]
+            shown = printable(", ".join(self.names)[:60])
             notes.append(
                 f"The first line ({shown}) was taken as names; header=False reads it as a point."
             )
@@ -96,6 +106,16 @@ def not_text(path: Path, found: str) -> InputError:
 def find_layout(path: Path, header: bool | str) -> Layout:
     """Return the layout of a file: delimiter, decimal mark, names and first line of data."""
     comment, number, lines = first_lines(path)
+    layout, rows = layout_of(path, header, comment, number, lines)
+    below = rows[1:] if layout.first > number else rows
+    text = (place for row in below for place, cell in enumerate(row) if not is_number(cell))
+    return replace(layout, text=frozenset(text))
+
+
+def layout_of(
+    path: Path, header: bool | str, comment: str, number: int, lines: list[str]
+) -> tuple[Layout, list[list[str]]]:
+    """Return the layout, and the cells of the first lines with points as decimal marks."""
     delimiter = find_delimiter(lines[0], path)
     rows = [split(line, delimiter) for line in lines]
     cells, below = rows[0], rows[1:]
@@ -105,16 +125,16 @@ def find_layout(path: Path, header: bool | str) -> Layout:
         layout = replace(layout, decimal=",")
         rows = [[cell.replace(",", ".") for cell in row] for row in rows]
     if header != "auto":
-        return with_names(layout, cells) if header else layout
+        return with_names(layout, cells) if header else layout, rows
     if holds_names(rows):
         numbers = any(is_number(cell) and cell.lower() not in MISSING for cell in rows[0])
-        return with_names(replace(layout, number_names=numbers), cells)
+        return with_names(replace(layout, number_names=numbers), cells), rows
     above = split(comment, delimiter)
     # numpy.savetxt writes the names into a comment above the data.
     if len(above) == len(cells) and not any(is_number(c) for c in above):
-        return replace(layout, names=unique(above), has_header=True)
+        return replace(layout, names=unique(above), has_header=True), rows
     refuse_half_numbers(rows, delimiter)
-    return layout
+    return layout, rows
 
 
 def with_names(layout: Layout, cells: list[str]) -> Layout:
@@ -232,7 +252,9 @@ def refuse_half_numbers(rows: list[list[str]], delimiter: str | None) -> None:
 
 def is_data(line: str) -> bool:
     """Tell whether a line holds data: it is neither empty nor a comment."""
-    return not line.isspace() and not line.lstrip().startswith("#")
+    if line.lstrip().startswith("#"):
+        return SHEET_ERROR.match(line) is not None
+    return not line.isspace()
 
 
 def find_delimiter(line: str, path: Path) -> str | None:
@@ -257,8 +279,22 @@ def split(line: str, delimiter: str | None) -> list[str]:
 
 def is_number(cell: str) -> bool:
     """Tell whether a cell is a number or a missing value."""
+    return number_in(cell) is not None
+
+
+def number_in(cell: str) -> float | None:
+    """Return the number in a cell, NaN where it is missing, and None where it is text.
+
+    Python reads 12_3 as 123, and digits of all scripts; here they are text.
+
+    >>> from vbdm.io.files.text_layout import number_in
+    >>> number_in("1e3"), number_in("NA"), number_in("12_3")
+    (1000.0, nan, None)
+    """
     try:
-        float(cell)
+        if cell.isascii() and "_" not in cell:
+            return float(cell)
     except ValueError:
-        return cell.lower() in MISSING
-    return True
+        if cell.lower() in MISSING:
+            return math.nan
+    return None

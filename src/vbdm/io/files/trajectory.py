@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...base.errors import InputError, bad_input
+from ...base.row_notes import RowNotes
 from .formats import need
 from .silence import silenced
 from .source import size_and_hash
@@ -19,6 +20,8 @@ from .table import Content, Options, no_rows, unique
 
 #: Suffixes of trajectories that name the atoms themselves.
 SELF_CONTAINED = (".pdb", ".gro")
+#: Suffixes of trajectories that hold times; for others mdtraj counts the frames.
+WITH_TIMES = (".xtc", ".trr", ".nc", ".ncdf", ".netcdf")
 #: Suffixes of files that name the atoms, as far as mdtraj reads them.
 TOPOLOGIES = (
     ".pdb", ".cif", ".mmcif", ".pdbx", ".gro", ".psf", ".prmtop", ".parm7", ".prm7", ".mol2",
@@ -55,14 +58,21 @@ def read(path: Path, options: Options) -> Content:
 def coordinates(path: Path, options: Options, topology: Any, atoms: NDArray[np.intp]) -> Content:
     """Return the coordinates of the atoms in ångström, all frames superposed on one."""
     # mdtraj gives nanometres.
-    positions = 10.0 * frames_of(path, options, topology, atoms).xyz.astype(np.float64)
+    frames = frames_of(path, options, topology, atoms)
+    positions = 10.0 * frames.xyz.astype(np.float64)
     # Equal chains have atoms of the same names: from the second chain on, `unique` numbers them.
     atom_names = unique([str(topology.atom(int(atom))) for atom in atoms])
     known = getattr(options.columns, "reference", None)
     reference = reference_for(positions[0], atom_names, known)
     aligned = superposed(positions, np.array([place for _, *place in reference]))
     names = tuple(f"{atom}.{axis}" for atom in atom_names for axis in "xyz")
-    return Content(aligned.reshape(len(aligned), -1), names, reference=reference)
+    return Content(
+        aligned.reshape(len(aligned), -1),
+        names,
+        reference=reference,
+        about_rows=times_of(path, frames),
+        unit="Å",
+    )
 
 
 def backbone_angles(
@@ -84,7 +94,21 @@ def backbone_angles(
     frames = frames_of(path, options, topology, needed)
     values = dihedral.compute_dihedrals(frames, places.reshape(-1, 4), periodic=False)
     names = unique([found[place][0] for place in np.flatnonzero(inside)])
-    return Content(values.astype(np.float64), names, period=(2 * np.pi,) * len(names))
+    return Content(
+        values.astype(np.float64),
+        names,
+        period=(2 * np.pi,) * len(names),
+        about_rows=times_of(path, frames),
+        unit="radians",
+    )
+
+
+def times_of(path: Path, frames: Any) -> RowNotes:
+    """Return the times of the frames in picoseconds, where the file holds them."""
+    times = np.asarray(frames.time, dtype=np.float64)
+    if path.suffix.lower() not in WITH_TIMES or times.shape != (len(frames),):
+        return RowNotes()
+    return RowNotes(times=times, time_name="time (ps)")
 
 
 def frames_of(path: Path, options: Options, topology: Any, atoms: NDArray[np.intp]) -> Any:
@@ -106,7 +130,7 @@ def selected(topology: Any, selection: str) -> NDArray[np.intp]:
         atoms = np.asarray(topology.select(selection), dtype=np.intp)
     except Exception as error:
         # mdtraj raises exceptions of several kinds for a selection that it does not understand.
-        raise wrong_selection(selection, f"not understood: {error}") from error
+        raise wrong_selection(selection, "not understood") from error
     if len(atoms) == 0:
         raise wrong_selection(selection, "no atoms")
     return atoms
@@ -116,10 +140,11 @@ def wrong_selection(selection: str, found: str) -> InputError:
     """Return the error for a selection of atoms that gives nothing."""
     return bad_input(
         "The selection gives no atoms.",
-        received=f"{selection!r}: {found[:200]}",
-        because="The usual selection is 'name CA', one atom per amino acid.",
-        hint="Choose atoms with `selection`, such as selection='all' or "
-        "selection='name CA or name P'.",
+        received=f"{selection!r}: {found}",
+        because="Selections are written in the language of MDTraj, which is not that of MDAnalysis "
+        "or VMD; the usual one is 'name CA', one atom per amino acid.",
+        hint="Choose atoms with `selection`, such as selection='all', "
+        "selection='name CA or name P' or selection='chainid 0 and backbone'.",
     )
 
 
