@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -10,6 +11,8 @@ import click
 
 from .options import in_options
 
+#: Largest number of letters in a line of prose.
+WIDTH = 92
 #: Sign and colour of the lights; the sign is enough where colours cannot be told apart.
 LIGHTS = {"green": ("✔", "green"), "amber": ("▲", "yellow"), "red": ("✖", "red")}
 
@@ -27,11 +30,25 @@ def describe(summary: Mapping[str, Any]) -> Iterator[str]:
     what = f"{name[0].upper()}{name[1:]}, {summary['operator']['formula']}"
     yield click.style(f"{what}, from {summary['n_points']:,} points{where}", bold=True)
     yield ""
+    yield from found(summary)
     yield from choices(summary)
     yield ""
     yield from eigenvalue_table(summary["eigenvalues"], summary["groups"])
     yield ""
     yield from lights(summary["diagnostics"])
+
+
+def found(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the plain words on what was found; older summaries have none.
+
+    Examples
+    --------
+    >>> list(found({"found": "The points lie along a closed curve."}))
+    ['  The points lie along a closed curve.', '']
+    """
+    if summary.get("found"):
+        yield from (f"  {line}" for line in textwrap.wrap(summary["found"], WIDTH))
+        yield ""
 
 
 def choices(summary: Mapping[str, Any]) -> Iterator[str]:

@@ -24,6 +24,7 @@ from ._error_parts import error_table
 from ._payload import choose_drawn, payload
 from ._settings import settings_table
 from .citing import citations, methods_paragraph
+from .found import what_was_found
 
 #: Names of the scripts, in the order in which they are joined into one.
 SCRIPTS = ("data", "colour", "raster", "chart", "cloud", "pointer", "curves", "epsilon", "page")
@@ -94,6 +95,7 @@ def page(
         "policy": policy(style, script),
         "style": style,
         "script": script,
+        "found": parts.text(what_was_found(spectrum)),
         "sentence": parts.sentence(spectrum),
         "summary": parts.summary(spectrum, known),
         "verdict": parts.verdict(found),

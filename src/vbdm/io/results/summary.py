@@ -10,6 +10,7 @@ import numpy as np
 from ...base.plain import plain
 from ...base.versions import __version__, library_versions
 from ...report.citing import formula, operator_name
+from ...report.found import what_was_found
 from ...spectrum.spectrum import Spectrum
 from ...trust.error_bars import groups_of
 from ...trust.error_sources import parts_of_eigenvalue
@@ -53,6 +54,7 @@ def summarise(
             "input": {**source, "columns": story.names, "unit": story.unit},
             "settings": story.settings,
             "preparation": story.preparation,
+            "found": what_was_found(spectrum),
             **describe_estimate(spectrum),
             "diagnostics": [as_entry(finding) for finding in findings],
             "warnings": [{"kind": kind, "text": text} for kind, text in story.warnings],
