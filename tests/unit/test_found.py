@@ -11,6 +11,7 @@ from sklearn.datasets import load_iris
 import vbdm
 from vbdm.report.found import what_was_found
 
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 SEEDS = (4100, 4101)
 
 
@@ -55,7 +56,8 @@ def words(cloud, seed, operator="laplacian"):
 def test_curves_are_closed_or_open(seed):
     assert words("circle", seed) == "The points lie along a closed curve."
     assert words("segment", seed) == "The points lie along an open curve."
-    assert words("line", seed, "generator") == "The points lie along an open curve."
+    said = words("line", seed, "generator")
+    assert said == "The points lie along an open curve. No slow mode stands out."
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -111,3 +113,11 @@ def test_forms_without_error_bars_have_words():
     points = vbdm.datasets.circle(200, random_state=0).points
     op = vbdm.estimate_operator(points, method="paper", form="left")
     assert what_was_found(op.spectrum(5)) == "The points lie along a closed curve."
+
+
+def test_no_mode_is_slow_in_the_space_of_delays():
+    op = vbdm.estimate_operator(wells(4100), "generator")
+    assert "slow mode" in what_was_found(op.spectrum(5))
+    said = what_was_found(op.spectrum(5), {"delays": 3})
+    assert "One small eigenvalue tells them apart" in said
+    assert "slow" not in said

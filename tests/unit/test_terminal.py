@@ -99,3 +99,13 @@ def test_advice_of_findings_is_given_in_options():
     assert click.unstyle(next(lights([finding]))) == (
         "  ▲ Spacing: Try --no-leave-one-out or --dim."
     )
+
+
+def test_the_terminal_begins_with_what_was_found(summary):
+    lines = [click.unstyle(line) for line in describe(summary)]
+    assert "as on a sphere, of radius 1" in summary["found"] or "radius 0.9" in summary["found"]
+    assert " ".join(line.strip() for line in lines[2:4]) == summary["found"]
+    # Folders of versions before these words are described without them.
+    older = {name: value for name, value in summary.items() if name != "found"}
+    assert lines[0] == click.unstyle(next(describe(older)))
+    assert list(describe(older))[2].startswith("  dimension")

@@ -95,7 +95,7 @@ def page(
         "policy": policy(style, script),
         "style": style,
         "script": script,
-        "found": parts.text(what_was_found(spectrum)),
+        "found": parts.text(what_was_found(spectrum, preparation)),
         "sentence": parts.sentence(spectrum),
         "summary": parts.summary(spectrum, known),
         "verdict": parts.verdict(found),

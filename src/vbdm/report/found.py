@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from ..operator.operator import Operator
 from ..spectrum.spectrum import Spectrum
 from ..trust.error_bars import Group, groups_of
 from ..trust.findings import nonzero_modes
+from .citing import has_delays
 
 #: A gap follows modes if the next ones are at least this many times faster.
 GAP = 3.0
@@ -44,8 +46,15 @@ OPENING = 1.0
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven")
 
 
-def what_was_found(spectrum: Spectrum) -> str:
+def what_was_found(spectrum: Spectrum, preparation: Any = None) -> str:
     """Return what a spectrum shows, in one to three sentences.
+
+    Parameters
+    ----------
+    spectrum : Spectrum
+        The result.
+    preparation : mapping, or object with `as_dict`, optional
+        What was done to the columns (`vbdm.io.Preparation`): with delays, no mode is called slow.
 
     Examples
     --------
@@ -53,6 +62,7 @@ def what_was_found(spectrum: Spectrum) -> str:
     >>> what_was_found(op.spectrum(6))
     'The points lie along a closed curve.'
     """
+    timed = is_generator(spectrum.operator) and not has_delays(preparation)
     sizes = piece_sizes(spectrum)
     if len(sizes) > 1:
         return in_pieces(spectrum, sizes)
@@ -62,8 +72,8 @@ def what_was_found(spectrum: Spectrum) -> str:
     for n_slow, ratio in gaps(modes):
         groups = split(slow_modes(spectrum, n_slow))
         if groups is not None:
-            return f"{in_groups(spectrum, groups, ratio)}{rest}"
-    return f"{shape(spectrum, modes)}{rest}"
+            return f"{in_groups(spectrum, groups, ratio, timed)}{rest}"
+    return f"{shape(spectrum, modes)}{gap_words(modes) if timed else ''}{rest}"
 
 
 def piece_sizes(spectrum: Spectrum) -> NDArray[np.intp]:
@@ -176,13 +186,14 @@ def squares(values: FloatArray, centres: FloatArray) -> FloatArray:
     return np.stack([np.square(values - centre).sum(axis=1) for centre in centres], axis=1)
 
 
-def in_groups(spectrum: Spectrum, groups: Grouping, ratio: float) -> str:
-    """Return sentences on groups: their sizes, what joins them, and the modes between them."""
+def in_groups(spectrum: Spectrum, groups: Grouping, ratio: float, timed: bool) -> str:
+    """Return sentences on groups: their sizes, what joins them, and the modes between them.
+
+    Modes are `timed`, that is slow or fast, if the operator generates a process.
+    """
     n_slow = len(groups.sizes) - 1
     joint = counted(groups.between, "point") if groups.between else "no point"
-    mode, slower = (
-        ("slow mode", "slower") if is_generator(spectrum) else ("small eigenvalue", "smaller")
-    )
+    mode, slower = ("slow mode", "slower") if timed else ("small eigenvalue", "smaller")
     size = (
         f"at least {rounded(ratio)} times {slower} than the next"
         if ratio >= GAP
@@ -196,9 +207,8 @@ def in_groups(spectrum: Spectrum, groups: Grouping, ratio: float) -> str:
     )
 
 
-def is_generator(spectrum: Spectrum) -> bool:
-    """Tell whether the operator generates a process, so that modes are slow or fast."""
-    operator = spectrum.operator
+def is_generator(operator: Operator) -> bool:
+    """Tell whether the operator generates a process."""
     return operator.potential is not None or is_near(operator.c1, 1)
 
 
@@ -224,10 +234,7 @@ def shape(spectrum: Spectrum, modes: list[Group]) -> str:
             "The first three eigenvalues are one within their errors, and the next five are one, "
             f"three times as large: as on a sphere, of radius {radius:.3g}."
         )
-    return (
-        f"The points fill a region of dimension {dimension(operator)}. "
-        f"{gap_words(spectrum, modes)}".strip()
-    )
+    return f"The points fill a region of dimension {dimension(operator)}."
 
 
 def enough(modes: list[Group], n: int) -> bool:
@@ -257,16 +264,16 @@ def like_sphere(modes: list[Group]) -> bool:
     return least_ratio(modes[0], modes[1]) <= 3 <= modes[1].lower / modes[0].upper
 
 
-def gap_words(spectrum: Spectrum, modes: list[Group]) -> str:
-    """Return a sentence on slow modes, where the operator has such and their errors are known."""
-    if not is_generator(spectrum) or len(modes) < 2 or not np.isfinite(modes[1].lower):
+def gap_words(modes: list[Group]) -> str:
+    """Return a sentence on slow modes, where their errors are known."""
+    if len(modes) < 2 or not np.isfinite(modes[1].lower):
         return ""
     found = [entry for entry in gaps(modes) if entry[1] >= GAP]
     if not found:
-        return "No slow mode stands out."
+        return " No slow mode stands out."
     n_slow, ratio = found[0]
     one = n_slow == 1
     return (
-        f"{number(n_slow).capitalize()} slow mode{' stands' if one else 's stand'} out, at least "
+        f" {number(n_slow).capitalize()} slow mode{' stands' if one else 's stand'} out, at least "
         f"{rounded(ratio)} times slower than the next."
     )

@@ -54,7 +54,7 @@ def summarise(
             "input": {**source, "columns": story.names, "unit": story.unit},
             "settings": story.settings,
             "preparation": story.preparation,
-            "found": what_was_found(spectrum),
+            "found": what_was_found(spectrum, story.preparation),
             **describe_estimate(spectrum),
             "diagnostics": [as_entry(finding) for finding in findings],
             "warnings": [{"kind": kind, "text": text} for kind, text in story.warnings],
