@@ -40,6 +40,7 @@ from .graph.build import (
     refuse_one_place,
 )
 from .graph.distance import Distance, Metric
+from .graph.long_lists import needs_long_lists
 from .graph.neighbor_graph import NeighborGraph
 from .graph.point_set import PointSet
 from .graph.search import NeighborSearch
@@ -321,6 +322,9 @@ def first_graph(
         return graph_of(cloud, k), BY_USER
     # The density may need no lists; the dimension and k0 do.
     near = lists.n_nearest if lists.widen and cloud.tree is not None else lists.n_neighbors
+    longest = int(MOST_NEIGHBORS * SLACK)
+    if lists.widen and needs_long_lists(cloud, longest):
+        return graph_of(cloud, longest).with_neighbors(lists.n_neighbors), automatic
     return graph_of(cloud, min(cloud.n_points, near), keep=True), automatic
 
 

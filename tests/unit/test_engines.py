@@ -9,9 +9,13 @@ from tests.support.stand_ins import fake_pynndescent
 from vbdm.search import Auto, BruteForce, KDTree, Projected, as_search
 
 import vbdm
+from vbdm.base.threads import blas, one_blas_thread
+from vbdm.engines.scipy_engine import ScipyEngine
+from vbdm.graph.point_set import tree_order
+from vbdm.graph.search.exact import expected
 from vbdm.graph.search.rotation import principal_axes
 
-EXACT = ["auto", "kd-tree", "brute", "projected", Projected(BruteForce()), Auto(n_timed=8)]
+EXACT = ["auto", "kd-tree", "brute", "projected", Projected(BruteForce())]
 
 
 def sheet(n_points, n_columns, noise, dim=3):
@@ -70,26 +74,41 @@ def test_thousands_of_columns():
 
 
 def test_comparison_names_the_rivals(monkeypatch):
-    monkeypatch.setattr("vbdm.graph.search.auto.SHORT", 0.0)
-    monkeypatch.setattr("vbdm.graph.search.auto.PER_PAIR", 0.0)
+    monkeypatch.setattr("vbdm.graph.search.auto.FEW_POINTS", 0)
     X = np.random.default_rng(0).standard_normal((500, 30))
     choice = Auto().choose(X, 10)
+    assert isinstance(choice.engine, BruteForce)
     assert "BruteForce" in choice.reason
     assert choice.exact
-    thin = sheet(500, 60, 1e-3)
-    assert "3 of them wide" in Auto().choose(thin, 10).reason
+    points = sheet(8000, 60, 1e-3)
+    thin = Auto().choose(points[tree_order(points, ScipyEngine())], 10)
+    assert "3 of them wide" in thin.reason
+    assert isinstance(thin.engine, Projected)
 
 
-def test_a_short_search_is_not_compared():
+def test_no_clock_decides(monkeypatch):
+    """The same points get the same engine, however long everything takes."""
+
+    def no_clock():
+        raise AssertionError("somebody looked at a clock")
+
+    for name in ("time", "perf_counter", "process_time", "monotonic"):
+        monkeypatch.setattr(f"time.{name}", no_clock)
+    monkeypatch.setattr("vbdm.graph.search.auto.FEW_POINTS", 0)
+    for X in (sheet(1500, 12, 0.3), sheet(1500, 40, 1e-3), sheet(1500, 30, 0.3, dim=20)):
+        first, second = (Auto().choose(X, 10) for _ in range(2))
+        assert (first.engine, first.reason) == (second.engine, second.reason)
+
+
+def test_few_points_are_not_counted():
     choice = Auto().choose(np.random.default_rng(0).standard_normal((200, 30)), 10)
-    assert isinstance(choice.engine, KDTree)
-    assert "short" in choice.reason
+    assert isinstance(choice.engine, BruteForce)
+    assert "quick" in choice.reason
 
 
 def test_patience_is_needed_for_anything_approximate(monkeypatch):
     """Exactness is given up only if told to, with the engine at hand, and it is said."""
-    monkeypatch.setattr("vbdm.graph.search.auto.SHORT", 0.0)
-    monkeypatch.setattr("vbdm.graph.search.auto.PER_PAIR", 0.0)
+    monkeypatch.setattr("vbdm.graph.search.auto.FEW_POINTS", 0)
     monkeypatch.setitem(sys.modules, "pynndescent", fake_pynndescent(miss=0))
     monkeypatch.setattr("vbdm.graph.search.auto.find_spec", lambda name: object())
     X = np.random.default_rng(0).standard_normal((300, 30))
@@ -100,6 +119,49 @@ def test_patience_is_needed_for_anything_approximate(monkeypatch):
     graph = vbdm.neighbors(X, 10, search=Auto(patience=0.0))
     assert not graph.exact
     assert graph.recall == 1
+
+
+@pytest.mark.parametrize(
+    "stretch", [1.0, 1e-60, 1e60, [1e5] + [1.0] * 19], ids=["plain", "small", "large", "uneven"]
+)
+@pytest.mark.parametrize("k", [1, 40, 2999, 3000])
+def test_brute_force_is_exact(stretch, k):
+    """Ties go to the first point; far outliers and any scale leave nothing undecided or lost."""
+    X = np.random.default_rng(4100).standard_normal((3000, 20))
+    X[100:400] = X[0]
+    X[-3:] *= 1e4
+    X = X * stretch
+    rows = np.array([0, 5, 399, 1000, 2998])
+    found, sqdist = BruteForce().index(X, k).query(X[rows], k)
+    exact = ((X[rows, None] - X) ** 2).sum(axis=2)
+    np.testing.assert_allclose(sqdist, np.sort(exact, axis=1)[:, :k], rtol=1e-12)
+    np.testing.assert_array_equal(found[:3], np.argsort(exact[:3], axis=1, kind="stable")[:, :k])
+
+
+def test_blas_limits_are_lifted_in_the_end():
+    """Blocks that begin and end in any order leave the number of BLAS threads as it was."""
+    before = [each["num_threads"] for each in blas().info()]
+    first, second = one_blas_thread(), one_blas_thread()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert all(each["num_threads"] == 1 for each in blas().info() if each["user_api"] == "blas")
+    second.__exit__(None, None, None)
+    assert [each["num_threads"] for each in blas().info()] == before
+
+
+def test_longer_lists_are_not_searched_for_twice(monkeypatch):
+    graph = vbdm.neighbors(sheet(400, 12, 0.3), 60)
+    short = graph.with_neighbors(10)
+    monkeypatch.setattr("vbdm.graph.neighbor_graph.search_all", None)
+    np.testing.assert_array_equal(short.with_neighbors(60).indices, graph.indices)
+    assert short.indices.shape == (400, 10)
+
+
+def test_a_long_search_says_how_long():
+    assert expected(64, 3.0, exact=True) == "64 nearest of each point"
+    assert "about 45 s in all" in expected(64, 44.7, exact=True)
+    assert "pca" in expected(64, 400.0, exact=True)
 
 
 @pytest.mark.parametrize(("miss", "recall"), [(0, 1.0), (5, 0.75)])

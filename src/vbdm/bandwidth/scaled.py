@@ -164,7 +164,9 @@ def longer_rows(
     def search(part: slice) -> tuple[NDArray[np.integer], FloatArray]:
         return points.nearest(index[ranked[part]], k)
 
-    found = in_order(search, slices(len(index), size=512))
+    shared = bool(points.index and points.index.parallel)
+    size = 512 if shared else len(index)
+    found = in_order(search, slices(len(index), size=size), parallel=shared)
     places = np.argsort(ranked)
     indices, sqdist = (np.concatenate(part)[places] for part in zip(*found, strict=True))
     longer = scale_rows(index[:n], indices[:n], sqdist[:n], bandwidth)
@@ -197,7 +199,11 @@ def grow_rows(
         given = graph.point_set.coordinates is None
         if cut <= CUT_ROWS or rows.n_neighbors >= most or given:
             return epsilon, rows
-        rows = longer_rows(graph, pairs.bandwidth, rows, min(2 * rows.n_neighbors, most))
+        k = min(2 * rows.n_neighbors, most)
+        if k <= graph.longest:
+            rows = sample_rows(graph.with_neighbors(k), pairs.bandwidth)
+        else:
+            rows = longer_rows(graph, pairs.bandwidth, rows, k)
 
 
 def neighbors_needed(rows: SampledRows, epsilon: float, cutoff: float) -> int:

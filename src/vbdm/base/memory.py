@@ -85,9 +85,7 @@ def refuse_if_too_large(
     OutOfMemoryError
         The message says how much is needed, how much is free, and what to try.
     """
-    if per_pair is None:
-        per_pair = PER_LISTED_PAIR if n_columns <= MEASURED_COLUMNS else PER_KEPT_PAIR
-    needed = memory_taken(n_points, n_neighbors, n_columns, min(10, n_points), per_pair)
+    needed = memory_needed(n_points, n_neighbors, n_columns, per_pair)
     free = available_memory()
     if free is None or needed <= free:
         return
@@ -98,6 +96,21 @@ def refuse_if_too_large(
         "`n_neighbors`, or a random subset of the points, and new points through the extension; "
         "vbdm.estimate_memory tells what an estimate takes."
     )
+
+
+def memory_needed(
+    n_points: int, n_neighbors: int, n_columns: int, per_pair: float | None = None
+) -> int:
+    """Return the bytes of operator and spectrum; `per_pair` are by default those of lists."""
+    if per_pair is None:
+        per_pair = PER_LISTED_PAIR if n_columns <= MEASURED_COLUMNS else PER_KEPT_PAIR
+    return memory_taken(n_points, n_neighbors, n_columns, min(10, n_points), per_pair)
+
+
+def lists_fit(n_points: int, n_neighbors: int, n_columns: int) -> bool:
+    """Tell whether lists of this length, with operator and spectrum, fit into the free memory."""
+    free = available_memory()
+    return free is None or memory_needed(n_points, n_neighbors, n_columns) <= free
 
 
 def available_memory() -> int | None:

@@ -92,13 +92,16 @@ class Bar:
     _room: str = ""
     _started: float = 0.0
     _drawn: bool = False
+    _done: int = 0
 
     def __call__(self, progress: Progress) -> None:
         """Draw the line anew, if the stage has taken long enough."""
         now = perf_counter()
-        if progress.room != self._room:
+        # A stage may come twice, as a search for longer lists does: each time has its own line.
+        if progress.room != self._room or progress.done < self._done:
             self.close()
             self._room, self._started = progress.room, now
+        self._done = progress.done
         elapsed = now - self._started
         if elapsed >= self.patience:
             self.stream.write(f"\r{self.line(progress, elapsed)}\033[K")

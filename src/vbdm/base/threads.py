@@ -10,8 +10,9 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from functools import cache
-from threading import local
+from threading import Lock, local
 from typing import Any, TypeVar
 
 from .progress import LISTENER, report
@@ -130,13 +131,44 @@ def for_each(
         pass
 
 
-def one_blas_thread() -> Any:
-    """Return a context manager in which BLAS uses one thread.
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Hold BLAS at one thread inside the block.
 
     Products of blocks that fit the cache are too short to be shared out: BLAS threads that wait
-    for each other made them three to thirty times slower.
+    for each other made them three to thirty times slower. Of several blocks at a time, in several
+    threads, the first sets the limit and the last to end lifts it.
     """
-    return blas().limit(limits=1, user_api="blas")
+    HELD.enter()
+    try:
+        yield
+    finally:
+        HELD.leave()
+
+
+class HeldBlas:
+    """How many blocks hold BLAS at one thread."""
+
+    def __init__(self) -> None:
+        self.lock, self.n_holding = Lock(), 0
+        self.limit: Any = None
+
+    def enter(self) -> None:
+        """Count a block; the first one sets the limit."""
+        with self.lock:
+            if self.n_holding == 0:
+                self.limit = blas().limit(limits=1, user_api="blas")
+            self.n_holding += 1
+
+    def leave(self) -> None:
+        """Count a block less; the last one lifts the limit."""
+        with self.lock:
+            self.n_holding -= 1
+            if self.n_holding == 0 and self.limit is not None:
+                self.limit.restore_original_limits()
+
+
+HELD = HeldBlas()
 
 
 @cache

@@ -106,7 +106,10 @@ class Screen:
 
     def enter(self, stage: str, progress: Progress | None = None) -> None:
         """Show this stage from now on."""
-        if stage != self._stage:
+        # A stage may come twice, as a search for longer lists does: each time has its own line.
+        before = self._progress
+        again = progress is not None and before is not None and progress.done < before.done
+        if stage != self._stage or again:
             self.leave()
         with self._lock:
             if stage != self._stage:

@@ -12,7 +12,7 @@ from .distance import PRECOMPUTED, Distance, Metric
 from .neighbor_graph import NeighborGraph, searched
 from .point_set import PointSet
 from .search import NeighborSearch
-from .search.exact import recall_of
+from .search.brute import recall_of
 
 #: Share of the true neighbours that an approximate search should find; below it, users are warned.
 LOW_RECALL = 0.95

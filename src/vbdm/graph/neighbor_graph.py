@@ -30,15 +30,33 @@ class KeptLists:
         Neighbours of each point, nearest first; column 0 is the point itself.
     sqdist : (M, k) array or None
         Their squared distances; None where they are measured from the points when needed.
+    whole : KeptLists or None
+        Longer lists of which these are the beginning, where such were searched for.
     """
 
     indices: IntArray
     sqdist: FloatArray | None = None
+    whole: KeptLists | None = None
 
     @property
     def n_neighbors(self) -> int:
         """Number of neighbours k per point, the point itself included."""
         return int(self.indices.shape[1])
+
+    @property
+    def longest(self) -> int:
+        """Number of neighbours that are known."""
+        return self.n_neighbors if self.whole is None else self.whole.n_neighbors
+
+    def first(self, k: int) -> KeptLists:
+        """Return the k nearest of the neighbours that are known."""
+        whole = self.whole or self
+        sqdist = None if whole.sqdist is None else whole.sqdist[:, :k]
+        return KeptLists(whole.indices[:, :k], sqdist, whole)
+
+    def without_distances(self) -> KeptLists:
+        """Return the lists alone."""
+        return KeptLists(self.indices, None, self.whole and self.whole.without_distances())
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,6 +239,13 @@ class NeighborGraph:
         return self.lists.n_neighbors
 
     @property
+    def longest(self) -> int:
+        """Number of neighbours per point that need no further search."""
+        return (
+            self.lists.n_neighbors if isinstance(self.lists, ReleasedLists) else self.lists.longest
+        )
+
+    @property
     def copies(self) -> Copies | None:
         """Which rows were merged into one point."""
         return self.order.copies
@@ -273,7 +298,7 @@ class NeighborGraph:
         lists, needed = self.lists, self.point_set.keeps_distances or not self.exact
         if isinstance(lists, ReleasedLists) or lists.sqdist is None or needed:
             return self
-        return replace(self, lists=KeptLists(lists.indices))
+        return replace(self, lists=lists.without_distances())
 
     def released(self) -> NeighborGraph:
         """Return the graph without its lists, 4 bytes per pair, if a search can restore them."""
@@ -285,14 +310,12 @@ class NeighborGraph:
     def with_neighbors(self, n_neighbors: int) -> NeighborGraph:
         """Return the graph of the same points with another number of neighbours.
 
-        Fewer are a view of these lists. More are searched for; a graph without points stays as it
-        is.
+        Fewer are a view of these lists, from which the others can be had back. More are searched
+        for; a graph without points stays as it is.
         """
         k = min(n_neighbors, self.n_points)
-        if k <= self.n_neighbors:
-            whole = self.with_lists().kept
-            sqdist = None if whole.sqdist is None else whole.sqdist[:, :k]
-            return replace(self, lists=KeptLists(whole.indices[:, :k], sqdist))
+        if k <= self.longest:
+            return replace(self, lists=self.with_lists().kept.first(k))
         if self.point_set.coordinates is None:
             return self
         points = self.point_set.indexed(k)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..bandwidth.scaled import MOST_NEIGHBORS
 from ..base.errors import (
     DensityTailWarning,
     NoiseWarning,
@@ -49,10 +50,22 @@ def neighbor_lists(operator: Operator) -> Finding:
         return Finding(name, "green", words, share, SATURATED)
     words = (
         f"At {percent(share)} of the points the {k} nearest neighbours end before the kernel has "
-        "decayed, so the operator is too small there. Raise `n_neighbors`, or lower `epsilon`."
+        f"decayed, so the operator is too small there. {remedy(operator)}"
     )
     light: Light = "red" if share > MOST_SATURATED else "amber"
     return Finding(name, light, words, share, SATURATED, SaturatedNeighborsWarning)
+
+
+def remedy(operator: Operator) -> str:
+    """Say what helps against lists that end too early: who set their length decides."""
+    k, points = operator.n_neighbors, operator.graph.point_set.coordinates
+    if k <= MOST_NEIGHBORS or "n_neighbors" in operator.settings.given or points is None:
+        return "Raise `n_neighbors`, or lower `epsilon`."
+    return (
+        f"These are the longest lists that are made: in {operator.dim:.0f} dimensions none would "
+        "do. Reduce the columns to those that matter (`pca`, or `tica` for a series), or lower "
+        "`epsilon`."
+    )
 
 
 def search_recall(operator: Operator) -> Finding | None:

@@ -5,7 +5,8 @@
 
 from .approximate import PyNNDescent
 from .auto import ENGINES, Auto, Choice, as_search
-from .exact import BruteForce, KDTree, NeighborIndex, NeighborSearch
+from .brute import BruteForce
+from .exact import KDTree, NeighborIndex, NeighborSearch
 from .metric import MetricSearch
 from .periodic import PeriodicTree
 from .projected import Projected

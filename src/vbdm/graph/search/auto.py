@@ -1,29 +1,28 @@
-"""Engines by name, and the automatic choice: by measuring them on a sample of the points."""
+"""Engines by name, and the automatic choice: by counting operations on a sample of the points."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
-from time import process_time
 from typing import Any
 
 from ...base.arrays import FloatArray
 from ...base.errors import bad_input
-from ...base.threads import n_threads
 from .approximate import PyNNDescent
-from .exact import BruteForce, KDTree, NeighborIndex, NeighborSearch
-from .projected import MOST_DIRECTIONS, Projected
-from .rotation import Axes, RotatedIndex, principal_axes
+from .brute import BruteForce
+from .exact import KDTree, NeighborIndex, NeighborSearch
+from .projected import Projected, first_candidates
+from .rotation import Axes, RotatedIndex, along_and_rest, principal_axes
+from .work import Queries, by_candidates, by_pairs, by_visits
 
-# The numbers below were set on the clouds of `benchmarks/engines.py`, and on no others.
-#: Most columns, or directions that are not empty, for which the tree wins without being timed.
+#: Most columns, or directions that are not empty, for which the tree wins without any count.
 TREE_COLUMNS = 8
-#: Seconds below which a search is too short to be worth a comparison.
-SHORT = 0.5
-#: Least seconds that brute force takes per pair: a tree that is faster has won.
-PER_PAIR = 3e-9
-#: Most leading directions that are best searched by a tree; more are searched by brute force.
+#: Most directions that a tree may win in.
 TREE_DIRECTIONS = 16
+#: Fewest points for which counting is worth its while.
+FEW_POINTS = 4000
 
 
 @dataclass(frozen=True)
@@ -38,104 +37,67 @@ class Choice:
 
 @dataclass(frozen=True, eq=False)
 class Runner:
-    """An engine, its index, and the seconds that it is expected to take for all points."""
+    """An engine, its index, and the nanoseconds that one query is expected to take."""
 
     engine: NeighborSearch
-    index: NeighborIndex
-    seconds: float
+    index: Callable[[], NeighborIndex]
+    cost: float
 
 
 @dataclass(frozen=True)
 class Auto:
     """Turn the cloud to its principal directions, drop empty ones, and take the fastest engine.
 
-    With few directions that is the k-d tree. With many, the rivals are timed on a sample of the
-    points: the tree, brute force, and one of them in the leading directions only (`Projected`). All
-    are exact. An approximate engine is taken only if the best of them would take longer than
+    With few directions that is the k-d tree. With many, the work of each rival is counted on a
+    few queries (`vbdm.graph.search.work`): the tree, brute force, and the tree in the leading
+    directions only (`Projected`). All are exact. No clock decides: the same points get the same
+    engine. An approximate engine is taken only if the best of them would take longer than
     `patience` seconds and pynndescent is installed; the reason says so, and `graph.exact` is False.
     """
 
-    #: Number of queries used to time the engines.
-    n_timed: int = 64
-    #: Seconds that an exact search may take before an approximate one is preferred.
-    patience: float = 600.0
+    #: Seconds of processor time, by the count of operations, that an exact search may take before
+    #: an approximate one is preferred.
+    patience: float = 1200.0
 
     def choose(self, cloud: FloatArray, k: int) -> Choice:
         """Return the engine for this cloud, with the reason."""
-        return self.race(cloud, k)[0]
+        return self.settle(cloud, k)[0]
 
     def index(self, cloud: FloatArray, k: int) -> NeighborIndex:
         """Return the index of the chosen engine."""
-        return self.race(cloud, k)[1]
+        return self.settle(cloud, k)[1]
 
-    def race(self, cloud: FloatArray, k: int) -> tuple[Choice, NeighborIndex]:
-        """Return the choice and its index; engines are timed only where the winner is unclear."""
+    def settle(self, cloud: FloatArray, k: int) -> tuple[Choice, NeighborIndex]:
+        """Return the choice and its index; work is counted only where the winner is unclear."""
         if cloud.shape[1] <= TREE_COLUMNS:
             return Choice(KDTree(), None, few_columns(cloud)), KDTree().index(cloud, k)
         axes = principal_axes(cloud)
-        if not axes.is_isometry:
-            return self.compare(cloud, k, axes, [])
         rank = axes.basis.shape[1]
-        tree = turned(KDTree(), cloud, k, axes)
-        if rank <= TREE_COLUMNS:
+        if axes.is_isometry and rank <= TREE_COLUMNS:
+            tree = turned(KDTree(), cloud, k, axes)
             why = f"{rank} directions hold all the variance: k-d tree"
             return Choice(KDTree(), rotation_of(tree), why), tree
-        seconds = self.time(tree, cloud, k)
-        if seconds < max(SHORT, PER_PAIR * len(cloud) ** 2 / n_threads()):
-            why = f"{rank} directions; the k-d tree takes about {seconds:.2g} s, which is short"
-            return Choice(KDTree(), rotation_of(tree), why), tree
-        return self.compare(cloud, k, axes, [Runner(KDTree(), tree, seconds)])
+        if len(cloud) < FEW_POINTS and self.patience > 0:
+            index = turned(BruteForce(), cloud, k, axes)
+            why = f"{rank} directions and {len(cloud)} points: brute force is quick"
+            return Choice(BruteForce(), rotation_of(index), why), index
+        return self.compare(cloud, k, axes)
 
-    def compare(
-        self, cloud: FloatArray, k: int, axes: Axes, others: list[Runner]
-    ) -> tuple[Choice, NeighborIndex]:
-        """Time brute force and its rivals, and return the fastest with its index.
-
-        A first timing on few queries drops the rivals that fall far behind.
-        """
-        all_pairs = BruteForce()
-        brute = turned(all_pairs, cloud, k, axes)
-        first = Runner(all_pairs, brute, self.time(brute, cloud, k))
-        for engine in rivals(axes):
-            index = engine.index_along(cloud, k, axes)
-            others = [*others, Runner(engine, index, self.time(index, cloud, k))]
-        fastest = min(runner.seconds for runner in (first, *others))
-        runners = [first] + [
-            replace(runner, seconds=self.seconds(runner.index, cloud, k, 2 * self.n_timed))
-            if runner.index.parallel
-            else runner
-            for runner in others
-            if runner.seconds < 2 * fastest
-        ]
-        best = min(runners, key=lambda runner: runner.seconds)
-        times = ", ".join(f"{named(runner.engine)} {runner.seconds:.2g} s" for runner in runners)
-        reason = f"{axes.basis.shape[1]} directions, {axes.n_leading} of them wide; {times}"
-        if best.seconds > self.patience and find_spec("pynndescent") is not None:
+    def compare(self, cloud: FloatArray, k: int, axes: Axes) -> tuple[Choice, NeighborIndex]:
+        """Count the work of brute force and its rivals; return the least one with its index."""
+        runners = rivals(cloud, k, axes)
+        best = min(runners, key=lambda runner: runner.cost)
+        costs = ", ".join(f"{named(each.engine)} {each.cost / 1e3:.2g} µs" for each in runners)
+        reason = (
+            f"{axes.basis.shape[1]} directions, {axes.n_leading} of them wide; by counts of "
+            f"operations a query takes: {costs}"
+        )
+        if best.cost * 1e-9 * len(cloud) > self.patience and find_spec("pynndescent") is not None:
             why = f"{reason}; more than {self.patience:.3g} s, so an approximate search is taken"
             approximate = PyNNDescent()
             return Choice(approximate, None, why, False), approximate.index(cloud, k)
-        return Choice(best.engine, rotation_of(best.index), reason), best.index
-
-    def time(self, index: NeighborIndex, cloud: FloatArray, k: int) -> float:
-        """Estimate the seconds that a search for all points will take, from a few queries."""
-        if index.parallel:
-            return self.seconds(index, cloud, k, 8)
-        # Brute force works on blocks, and each call has a fixed cost: the first call warms up, and
-        # the difference of two others is free of that cost.
-        self.seconds(index, cloud, k, 8)
-        few, many = self.n_timed, 4 * self.n_timed
-        both = [n * self.seconds(index, cloud, k, n) for n in (few, many)]
-        return max((both[1] - both[0]) / (many - few), both[1] / (4 * many))
-
-    def seconds(self, index: NeighborIndex, cloud: FloatArray, k: int, n_queries: int) -> float:
-        """Scale the time of some queries to all points.
-
-        It is processor time, which other programs disturb little, over the number of threads.
-        """
-        sample = cloud[:: max(1, len(cloud) // n_queries)][:n_queries]
-        started = process_time()
-        index.query(sample, k)
-        return (process_time() - started) / len(sample) * len(cloud) / n_threads()
+        index = best.index()
+        return Choice(best.engine, rotation_of(index), reason), index
 
 
 def chosen(
@@ -143,25 +105,40 @@ def chosen(
 ) -> tuple[Choice, NeighborIndex]:
     """Return the choice, which is `Auto`'s or the user's own, and its index.
 
-    `own` is another index by a k-d tree: where that wins without a race, SciPy's is not built.
+    `own` is another index by a k-d tree: where that wins without a count, SciPy's is not built.
     """
     if own is not None and isinstance(engine, Auto) and cloud.shape[1] <= TREE_COLUMNS:
         return Choice(KDTree(), None, few_columns(cloud)), own
     if isinstance(engine, Auto):
-        return engine.race(cloud, k)
+        return engine.settle(cloud, k)
     return Choice(engine, None, "chosen by the user"), engine.index(cloud, k)
 
 
 def few_columns(cloud: FloatArray) -> str:
-    """Say why no race is needed."""
+    """Say why nothing needs to be counted."""
     return f"{cloud.shape[1]} columns: the k-d tree wins"
 
 
-def rivals(axes: Axes) -> list[Projected]:
-    """Return the engine that searches the leading directions first, if these are few."""
-    if axes.n_leading > min(MOST_DIRECTIONS, axes.basis.shape[1] // 2):
-        return []
-    return [Projected(KDTree() if axes.n_leading <= TREE_DIRECTIONS else BruteForce())]
+def rivals(cloud: FloatArray, k: int, axes: Axes) -> list[Runner]:
+    """Return brute force, and the trees that may be faster, with the work of each."""
+    queries, rank = Queries.of(cloud, k), axes.basis.shape[1]
+    is_turned = axes.is_isometry and not axes.is_complete
+    sides = cloud @ axes.basis if is_turned else cloud
+    all_pairs, tree, thin = BruteForce(), KDTree(), Projected()
+    found = [Runner(all_pairs, partial(turned, all_pairs, cloud, k, axes), by_pairs(sides))]
+    if axes.is_isometry and rank <= TREE_DIRECTIONS:
+        points = queries.points @ axes.basis if is_turned else queries.points
+        cost = by_visits(sides, points, queries.radii)
+        found.append(Runner(tree, partial(turned, tree, cloud, k, axes), cost))
+    if axes.n_leading <= min(TREE_DIRECTIONS, rank // 2):
+        basis, centre = axes.basis[:, : axes.n_leading], cloud.mean(axis=0)
+        small = along_and_rest(cloud, centre, basis)
+        points = along_and_rest(queries.points, centre, basis)
+        cost = by_visits(small, points, queries.radii) + by_candidates(
+            small, points, queries.radii, first_candidates(k), cloud.shape[1]
+        )
+        found.append(Runner(thin, partial(thin.index_along, cloud, k, axes), cost))
+    return found
 
 
 def turned(engine: NeighborSearch, cloud: FloatArray, k: int, axes: Axes) -> NeighborIndex:

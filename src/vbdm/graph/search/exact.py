@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,7 +11,8 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from ...base.arrays import FloatArray, IntArray, frozen
-from ...base.threads import for_each, slices
+from ...base.progress import report
+from ...base.threads import for_each, in_order, slices
 
 
 class NeighborIndex(Protocol):
@@ -72,42 +74,6 @@ class TreeIndex:
         distance, index = self.tree.query(points, k=k)
         distance = distance.reshape(-1, k)
         return index.reshape(-1, k).astype(np.int32), np.square(distance, out=distance)
-
-
-@dataclass(frozen=True)
-class BruteForce:
-    """All distances in blocks, by scikit-learn: the fastest if the effective dimension is high."""
-
-    #: Number of extra candidates. Fast distances (``|x|² + |y|² - 2xy``) are inexact: a few more
-    #: than k are fetched, all are measured again in full precision, and the k nearest are kept.
-    spare: int = 8
-
-    def index(self, cloud: FloatArray, k: int) -> BruteIndex:
-        """Centre the cloud: fast distances lose digits far from the origin."""
-        from sklearn.neighbors import NearestNeighbors
-
-        centre = cloud.mean(axis=0)
-        engine = NearestNeighbors(algorithm="brute", n_jobs=-1).fit(cloud - centre)
-        return BruteIndex(engine, cloud, centre, self.spare)
-
-
-@dataclass(frozen=True, eq=False)
-class BruteIndex:
-    """A centred cloud, searched by scikit-learn, which uses all cores by itself."""
-
-    engine: Any
-    cloud: FloatArray
-    centre: FloatArray
-    spare: int
-    rows_per_call: int = 4096
-    parallel: bool = False
-    is_exact: bool = True
-
-    def query(self, points: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
-        """Return indices and squared distances of the k nearest."""
-        n_candidates = min(k + self.spare, len(self.cloud))
-        candidates = self.engine.kneighbors(points - self.centre, n_candidates, False)
-        return nearest_of(points, self.cloud, candidates, k, share=True)
 
 
 def nearest_of(
@@ -181,10 +147,6 @@ def to_nearest_image(gap: FloatArray, length: float) -> None:
     gap -= length * np.rint(gap / length)
 
 
-#: Number of rows on which an approximate search is checked.
-RECALL_ROWS = 200
-
-
 def search_all(
     index: NeighborIndex, cloud: FloatArray, k: int, *, keep: bool
 ) -> tuple[IntArray, FloatArray | None]:
@@ -198,9 +160,38 @@ def search_all(
         if sqdist is not None:
             sqdist[rows] = distances
 
-    blocks = slices(len(cloud), size=index.rows_per_call)
-    for_each(work, blocks, "neighbours", index.parallel)
+    blocks, started = list(slices(len(cloud), size=index.rows_per_call)), perf_counter()
+    searched = in_order(work, blocks, parallel=index.parallel)
+    for done, _ in enumerate(searched, start=1):
+        seconds = (perf_counter() - started) * len(blocks) / done
+        report("neighbours", done, len(blocks), expected(k, seconds, exact=exact_of(index)))
     return indices, None if sqdist is None else frozen(sqdist)
+
+
+#: Seconds from which a search is long enough to say so, and from which other ways are named.
+LONG, VERY_LONG = 10.0, 120.0
+
+
+def expected(k: int, seconds: float, *, exact: bool) -> str:
+    """Say what is searched for, how long that takes if it is long, and what would be quicker.
+
+    Examples
+    --------
+    >>> expected(64, 40, exact=True)
+    '64 nearest of each point, about 40 s in all'
+    """
+    words = f"{k} nearest of each point"
+    if seconds < LONG:
+        return words
+    words += f", about {float(f'{seconds:.2g}'):.0f} s in all"
+    if not exact or seconds < VERY_LONG:
+        return words
+    return f"{words}; fewer columns (pca) or an approximate search (pynndescent) take less"
+
+
+def exact_of(index: NeighborIndex) -> bool:
+    """Tell whether an index never misses a neighbour."""
+    return bool(getattr(index, "is_exact", False))
 
 
 def put_self_first(indices: IntArray, sqdist: FloatArray, first: int = 0) -> None:
@@ -219,12 +210,3 @@ def put_self_first(indices: IntArray, sqdist: FloatArray, first: int = 0) -> Non
     sqdist[strayed, position] = sqdist[strayed, 0]
     indices[strayed, 0] = own[strayed]
     sqdist[strayed, 0] = 0.0
-
-
-def recall_of(cloud: FloatArray, table: IntArray) -> float:
-    """Return the share of the true neighbours that lists (N, k) hold, on a sample of their rows."""
-    k = table.shape[1]
-    rows = np.linspace(0, len(cloud) - 1, min(len(cloud), RECALL_ROWS)).round().astype(np.intp)
-    truth, _ = BruteForce().index(cloud, k).query(cloud[rows], k)
-    found = [np.isin(true, table[row]).mean() for row, true in zip(rows, truth, strict=True)]
-    return float(np.mean(found))

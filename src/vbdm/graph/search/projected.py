@@ -8,7 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from ...base.arrays import FloatArray, IntArray
-from .exact import BruteForce, BruteIndex, KDTree, NeighborIndex, NeighborSearch, nearest_of
+from .brute import BruteForce, BruteIndex
+from .exact import KDTree, NeighborIndex, NeighborSearch, nearest_of
 from .rotation import Axes, along_and_rest, principal_axes
 
 #: Most leading directions to search along: with more nothing is gained.

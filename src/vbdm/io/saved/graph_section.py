@@ -15,7 +15,8 @@ from ...graph.distance import PRECOMPUTED, Distance
 from ...graph.neighbor_graph import KeptLists, NeighborGraph, ReleasedLists
 from ...graph.point_set import Copies, Order, PointSet, faster, tree_of
 from ...graph.search.approximate import ApproximateIndex, PyNNDescent
-from ...graph.search.exact import BruteForce, BruteIndex, KDTree, NeighborIndex, TreeIndex
+from ...graph.search.brute import BruteForce, BruteIndex
+from ...graph.search.exact import KDTree, NeighborIndex, TreeIndex
 from ...graph.search.metric import MetricIndex, MetricSearch
 from ...graph.search.periodic import PeriodicIndex, PeriodicTree
 from ...graph.search.projected import ProjectedIndex
@@ -31,7 +32,7 @@ DIRECTIONS = Array(("columns", "directions"), low=-2, high=2)
 #: The options of each kind; points, metric and periods are those of the graph.
 OPTIONS = {
     "tree": part(dict, leafsize=count(1)),
-    "brute": part(dict, spare=count()),
+    "brute": part(dict),
     "periodic": part(dict, leafsize=count(1)),
     "metric": part(dict),
     "approximate": part(
