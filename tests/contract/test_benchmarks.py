@@ -35,11 +35,13 @@ def test_timing(script):
     assert "ratio" in output_of(script, "--points", "2000", "--neighbors", "16")
 
 
+@pytest.mark.slow
 def test_engines():
     text = output_of("engines.py", "--points", "600", "--columns", "30", "--dims", "2")
     assert text.count("agrees 1.0000") == 2
 
 
+@pytest.mark.slow
 def test_speed_and_its_picture(tmp_path):
     saved = tmp_path / "speed.json"
     text = output_of("speed.py", "--points", "2000", "--problems", "curve", "--check",
@@ -50,13 +52,14 @@ def test_speed_and_its_picture(tmp_path):
     assert (tmp_path / "speed.png").stat().st_size > 10_000
 
 
+@pytest.mark.slow
 def test_comparison_with_what_is_installed():
     text = output_of("compare.py", "--points", "2000", "--limit", "60")
     assert "vbdm:" in text
     assert "failed" not in text
 
 
-@pytest.mark.parametrize("mode", ["walk", "fit"])
+@pytest.mark.parametrize("mode", ["walk", pytest.param("fit", marks=pytest.mark.slow)])
 def test_modules_touched(mode):
     lines = output_of("modules_touched.py", mode).splitlines()
     assert lines[-1] == f"{mode}: {len(lines) - 1} modules"

@@ -209,7 +209,13 @@ CHECKS = {
 FILES = {name: f"guide_{name}" for name in ("molecule", "lorenz", "digits", "climate")}
 
 
-@pytest.mark.parametrize("name", CHECKS)
+#: Those that take longest are judged by `make test-slow`; `make docs` runs every one of them.
+LONG = {"digits", "error_bars"}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name in LONG else ()) for name in CHECKS]
+)
 def test_example(run, name):
     CHECKS[name](run(FILES.get(name, name)))
 
