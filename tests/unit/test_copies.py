@@ -49,6 +49,70 @@ def test_a_cloud_of_which_every_point_occurs_twelve_times_is_the_same_cloud(c1):
     np.testing.assert_array_equal(b.eigenfunctions[::12], b.eigenfunctions[5::12])
 
 
+def tails():
+    """Return clouds with sparse tails: sums over the neighbours of a point may be small there."""
+    rng = np.random.default_rng(4000)
+    far = np.where(rng.random((400, 1)) < 0.01, 10.0, 1.0)
+    return {
+        "thin": rng.normal(size=(400, 2)) * [1, 1e-3],
+        "outliers": far * rng.normal(size=(400, 1)),
+        "pareto": rng.pareto(2, size=(400, 1)),
+        "cauchy": rng.standard_cauchy((300, 2)),
+    }
+
+
+@pytest.mark.parametrize("operator", ["generator", "laplacian"])
+@pytest.mark.parametrize(("name", "points"), tails().items())
+@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+def test_three_copies_of_every_point_change_nothing_in_a_tail(name, points, operator):
+    once = vbdm.estimate_operator(points, operator)
+    often = vbdm.estimate_operator(np.repeat(points, 3, axis=0), operator)
+    a, b = (op.spectrum(6, solver="dense") for op in (once, often))
+    np.testing.assert_allclose(b.eigenvalues, a.eigenvalues, rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(b.extent[1:], a.extent[1:], rtol=1e-6)
+    np.testing.assert_array_equal(b.weak_links[::3], a.weak_links)
+    # At new points, too.
+    new = points[:50] + 0.01
+    np.testing.assert_allclose(
+        vbdm.extend(b, new).values, vbdm.extend(a, new).values, rtol=1e-4, atol=1e-6
+    )
+
+
+#: Changes that leave the distances as they are up to rounding, or multiply all of them.
+CHANGES = {
+    "+ 1": lambda X: X + 1.0,
+    "+ .1": lambda X: X + 0.1,
+    "* 3.7": lambda X: 3.7 * X,
+    "/ 3": lambda X: X / 3,
+    "other order": lambda X: X[np.random.default_rng(0).permutation(len(X))],
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("seed", [4001, 4100])
+@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+def test_counts_have_many_equal_distances_and_none_is_decided_by_rounding(seed, change):
+    counts = np.random.default_rng(seed).poisson(20, (400, 2)).astype(float)
+    changed = CHANGES[change](counts)
+    unit = np.ptp(changed, axis=0).max() / np.ptp(counts, axis=0).max()
+    a, b = (vbdm.estimate_operator(X, "generator") for X in (counts, changed))
+    first, second = (op.spectrum(6, solver="dense").eigenvalues for op in (a, b))
+    np.testing.assert_allclose(second * unit**2, first, rtol=1e-8, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"search": "brute"}, {"engine": "scipy"}, {"engine": "numba"}]
+)
+@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+def test_search_and_engine_do_not_matter_for_counts(settings):
+    if settings.get("engine") == "numba":
+        pytest.importorskip("numba")
+    counts = np.random.default_rng(4000).poisson(20, (400, 2)).astype(float)
+    one, other = vbdm.estimate_operator(counts), vbdm.estimate_operator(counts, **settings)
+    first, second = (op.spectrum(6, solver="dense").eigenvalues for op in (one, other))
+    np.testing.assert_allclose(second, first, rtol=1e-8, atol=1e-12)
+
+
 def test_weights_count_as_samples_do():
     """Points drawn twice as often have twice the density."""
     side = SPHERE[:, 0] > 0

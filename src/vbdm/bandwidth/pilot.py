@@ -20,8 +20,9 @@ from .sums_within_reach import sums_within_reach
 #: ε of the pilot's kernel, as printed in the paper.
 PILOT_EPSILON = 0.5
 #: The scaled squared distance at which the pilot's kernel is cut, where it has fallen to e⁻⁵; or
-#: earlier, at a ball with this many times k0 points: in four dimensions at e⁻³.
-PILOT_CUTOFF, MOST_POINTS = 20.0, 16.0
+#: earlier, at a ball with this many times k0 points: in four dimensions at e⁻³. It is not 20: on
+#: lattices and counts scaled distances are ratios of integers, and rounding would decide.
+PILOT_CUTOFF, MOST_POINTS = 20.0 * (1 + 1e-9), 16.0
 #: How many times longer lists are than those that hold the kernel of an average point.
 LIST_SLACK = 3.0
 #: Largest dimension in which all pairs within reach are summed over.
@@ -136,7 +137,8 @@ def pilot_density(
     -----
     Implements Eq. "preestimate": the density of the Gaussian kernel with bandwidth ρ0 and ε = 1/2.
     A far outlier that is left out of its own sum may have no neighbour within reach. Its sum is
-    then set to 1, the value that the printed sum, which includes the point itself, would have.
+    then set to the number of its copies, 1 if there are none: the value that the printed sum, which
+    includes the point itself, would have.
     With a finite cutoff the sums are over all pairs within it, and the kernel's integral is that
     of what is left. Lists of neighbours end earlier, at 64 points in d = 3 where the kernel has
     fallen to 12 % only, and the outermost points miss those that do not list them.
@@ -157,7 +159,8 @@ def pilot_density(
     else:
         sums = mean_row_sums(graph, evaluate)
     volume = shape.moments(dim, cutoff).m0 * (PILOT_EPSILON * rho0**2) ** (dim / 2)
-    return density_from(np.maximum(sums, 1.0), volume, graph.order, leave_one_out)
+    own = 1.0 if graph.order.counts is None else graph.order.counts
+    return density_from(np.maximum(sums, own), volume, graph.order, leave_one_out)
 
 
 def density_from(

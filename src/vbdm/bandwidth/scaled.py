@@ -17,6 +17,7 @@ from ..base.arrays import FloatArray
 from ..base.shapes import Shape, radius_of
 from ..base.threads import in_order, slices
 from ..graph.neighbor_graph import ListedRows, NeighborGraph
+from ..graph.one_way import ROUNDING
 from .bandwidth import Bandwidth
 from .dimension import Dimension
 
@@ -181,9 +182,21 @@ def scale_rows(
     sqdist: FloatArray,
     bandwidth: Bandwidth,
 ) -> SampledRows:
-    """Divide squared distances by ρρ; the first column, the point itself or a copy, is left out."""
-    scale = bandwidth.row[index, None] * bandwidth.column[neighbors[:, 1:]]
-    return SampledRows(index, sqdist[:, 1:] / scale, len(bandwidth.row))
+    """Divide squared distances by ρρ; the first column, the point itself or a copy, is left out.
+
+    On lattices and counts many points are at equal distances, and order or rounding decides which
+    comes first. So that this does not matter, equal distances are sorted by t; and those equal to
+    the last one, of which some may not be in the list, get the width of the row's own point.
+    """
+    sqdist = sqdist[:, 1:]
+    last = sqdist >= (1 - ROUNDING) * sqdist[:, -1:]
+    column = np.where(last, bandwidth.column[index, None], bandwidth.column[neighbors[:, 1:]])
+    t = sqdist / (bandwidth.row[index, None] * column)
+    further = sqdist[:, 1:] > (1 + ROUNDING) * sqdist[:, :-1]
+    if not further.all():
+        group = np.pad(np.cumsum(further, axis=1), ((0, 0), (1, 0)))
+        t = np.take_along_axis(t, np.lexsort((t, group), axis=1), axis=1)
+    return SampledRows(index, t, len(bandwidth.row))
 
 
 def grow_rows(

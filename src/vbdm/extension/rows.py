@@ -173,6 +173,16 @@ class Nearest:
         own = 1.0 if order.counts is None else order.counts[self.neighbors[:, 0]]
         return np.asarray(order.n_rows - self.beside * own)
 
+    def least_sum(self, order: Order) -> FloatArray | float:
+        """Return what a new point counts for if it is alone: as often as points occur on average.
+
+        Beside a training point, it is the number of copies of that one.
+        """
+        if order.counts is None:
+            return 1.0
+        mean, own = order.n_rows / order.n_points, order.counts[self.neighbors[:, 0]]
+        return np.asarray(mean + self.beside * (own - mean))
+
 
 def find_neighbors(op: Operator, points: FloatArray) -> Nearest:
     """Return the training points nearest to each new one, somewhat more than are in the lists."""
@@ -238,7 +248,7 @@ def pilot_at(op: Operator, points: FloatArray, near: Nearest) -> FloatArray:
         sums = (values * counts).sum(axis=1)
     m0 = shape.moments(op.dim, pilot.cutoff).m0
     volume = m0 * (PILOT_EPSILON * rho0**2) ** (op.dim / 2)
-    density = np.maximum(sums, 1.0) / (near.n_counted(order, alone) * volume)
+    density = np.maximum(sums, near.least_sum(order)) / (near.n_counted(order, alone) * volume)
     if not within:
         # The sum of a training point is over all points that list it, some beyond these.
         density = density ** (1 - w) * pilot.density[near.neighbors[:, 0]] ** w

@@ -46,7 +46,7 @@ class EnergySums:
     Attributes
     ----------
     total, squares : arrays
-        Σ e and Σ e².
+        Σ e, and Σ e²/c with the number c of copies of a point: the square over all rows.
     spread, degrees : arrays
         Σ s² e, with the relative variance s², and Σ n e, with the number n of points in a kernel.
     """

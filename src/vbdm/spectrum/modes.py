@@ -123,13 +123,16 @@ def energy_figures(
     spread, degrees = operator.kernel.relative_variance, operator.kernel.row_sums
     mass, positive = modes.mass, theta > 0
     inverse = np.divide(1.0, mass, out=np.zeros_like(mass), where=mass > 0)
+    # The energy of a point is that of all its copies, and each of these holds its part.
+    counts = operator.order.counts
+    copies = np.ones(len(mass)) if counts is None else counts
 
     def work(rows: slice) -> FloatArray:
         e = energy[rows] * positive
         gap = pencil.degrees[rows, None] * u[rows] - products[rows]
         gap -= mass[rows, None] * u[rows] * theta
         return np.stack([
-            e.sum(axis=0), np.square(e).sum(axis=0), spread[rows] @ e, degrees[rows] @ e,
+            e.sum(axis=0), (1 / copies[rows]) @ np.square(e), spread[rows] @ e, degrees[rows] @ e,
             inverse[rows] @ np.square(gap), mass[rows] @ np.square(u[rows]),
         ])  # fmt: skip
 
