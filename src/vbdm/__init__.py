@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from .graph import search
     from .graph.build import neighbors
     from .graph.neighbor_graph import NeighborGraph
+    from .graph.projection import pca, tica
     from .io import results
     from .io.saved.persistence import load, save
     from .operator import theory
@@ -99,6 +100,7 @@ __all__ = [
     "io",
     "load",
     "neighbors",
+    "pca",
     "plot",
     "progress",
     "report",
@@ -111,6 +113,7 @@ __all__ = [
     "shapes",
     "solvers",
     "theory",
+    "tica",
     "tune",
 ]
 
@@ -129,8 +132,10 @@ HOMES = {
     "extend": "extension.extension",
     "load": "io.saved.persistence",
     "neighbors": "graph.build",
+    "pca": "graph.projection",
     "save": "io.saved.persistence",
     "second_opinion": "trust.second_opinion",
+    "tica": "graph.projection",
     "tune": "bandwidth.epsilon_by_slope",
 }
 #: Modules that have a short name here, such as `vbdm.search`, and where they are.

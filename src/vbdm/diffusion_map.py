@@ -29,6 +29,7 @@ from .engines.choose import NAMES
 from .estimate import estimate_operator
 from .extension.extension import complain, extend
 from .graph.neighbor_graph import NeighborGraph
+from .graph.projection import Projection, pca
 from .graph.search.auto import ENGINES
 from .settings.arguments import OPERATORS, PRECISIONS
 from .settings.method import METHODS
@@ -42,6 +43,7 @@ Cloud = ArrayLike | Sequence[ArrayLike] | NeighborGraph
 AUTO = StrOptions({"auto"})
 POSITIVE = Interval(Real, 0, None, closed="neither")
 REAL = Interval(Real, None, None, closed="neither")
+SHARE = Interval(Real, 0, 1, closed="neither")
 AT_LEAST_TWO = Interval(Integral, 2, None, closed="left")
 #: Parameters that mean the same in `vbdm.estimate_operator`.
 PASSED_ON = (
@@ -88,6 +90,10 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         default numba from 20,000 points on, if it is installed.
     precision : {"auto", "single", "double"}
         How kernel values are stored; they are computed and summed up in double precision.
+    pca : int or float, optional
+        Number of principal directions to which the columns are reduced first, or the share of the
+        variance, between 0 and 1, that these hold at least. New points are projected alike. For
+        slow directions of a time series see `vbdm.tica`.
     series : bool or "auto"
         Whether the rows are steps in time, so that error bars are those of time series. By default
         they are if `fit` is given several series, or if consecutive rows are alike.
@@ -133,6 +139,8 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         Points whose surroundings are too sparse to be trusted.
     spectrum_, operator_, tuning_ : Spectrum, Operator, Tuning
         The results themselves.
+    projection_ : Projection or None
+        What `pca` made of the columns.
     n_features_in_ : int
         Number n of columns of the training data.
     feature_names_in_ : (n,) array
@@ -195,6 +203,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         "search": [None, StrOptions(set(ENGINES)), HasMethods("index")],
         "engine": [StrOptions(set(NAMES))],
         "precision": [StrOptions(set(PRECISIONS))],
+        "pca": [None, Interval(Integral, 1, None, closed="left"), SHARE],
         "series": [AUTO, "boolean"],
         "solver": [StrOptions(set(SOLVERS)), HasMethods(["prepare", "solve"])],
         "components": [StrOptions({"each", "largest", "error"})],
@@ -221,6 +230,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         search: Any = None,
         engine: str = "auto",
         precision: str = "auto",
+        pca: int | float | None = None,
         series: bool | str = "auto",
         solver: Any = "auto",
         components: str = "each",
@@ -243,6 +253,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.search = search
         self.engine = engine
         self.precision = precision
+        self.pca = pca
         self.series = series
         self.solver = solver
         self.components = components
@@ -266,7 +277,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             Numbers of rows of several time series that follow each other in `X`.
         """
         X, rows = read_series(X, lengths, self.series)
-        cloud = self._check_cloud(X)
+        cloud = self._reduce(self._check_cloud(X))
         settings = {name: getattr(self, name) for name in PASSED_ON}
         with showing(self.verbose):
             operator = estimate_operator(
@@ -351,6 +362,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
                 for name, value in self.get_params().items()
             },
             "n_features_in": self.n_features_in_,
+            "projection": None if self.projection_ is None else plain(self.projection_),
             "feature_names_in": None if names is None else [str(name) for name in names],
         }
         save(self.spectrum_, path, model=model, kernel=kernel)
@@ -363,6 +375,8 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         result.n_features_in_ = model["n_features_in"]
         if model["feature_names_in"] is not None:
             result.feature_names_in_ = np.array(model["feature_names_in"], dtype=object)
+        held = model.get("projection")
+        result.projection_ = None if held is None else Projection.from_dict(held)
         return result._remember(spectrum)
 
     @property
@@ -431,7 +445,22 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         check_is_fitted(self, "spectrum_")
         self._validate_params()  # some may have changed since `fit`
         points: FloatArray = validate_data(self, X, dtype=np.float64, reset=False)
-        return points
+        return points if self.projection_ is None else self.projection_.apply(points)
+
+    def _reduce(self, cloud: Any) -> Any:
+        """Return the points in their principal directions, if these are asked for."""
+        self.projection_ = None
+        if self.pca is None:
+            return cloud
+        if isinstance(cloud, NeighborGraph) or self._is_precomputed:
+            raise bad_input(
+                "`pca` is for points.",
+                received="a graph" if isinstance(cloud, NeighborGraph) else "distances",
+                because="Principal directions are those of coordinates.",
+                hint="Leave it out, or pass the points.",
+            )
+        self.projection_ = pca(cloud, self.pca)
+        return self.projection_.apply(cloud)
 
     def _coordinates(self, values: FloatArray) -> FloatArray:
         """Leave out the constant and let the modes decay for the diffusion time."""

@@ -128,6 +128,18 @@ def parse_lengths(_: click.Context, __: click.Parameter, value: str | None) -> A
         ) from None
 
 
+def parse_share(_: click.Context, __: click.Parameter, value: str | None) -> Any:
+    """Return a number of directions, or a share of the variance."""
+    if value is None:
+        return None
+    try:
+        return int(value) if value.strip().isdigit() else float(value)
+    except ValueError:
+        raise click.BadParameter(
+            f"{value!r} is no number. Write 3 for three directions, 0.95 for 95 % of the variance."
+        ) from None
+
+
 def number_of(text: str) -> float:
     """Return the number that a text stands for, such as "2pi" or "6.28"."""
     if text.endswith("pi"):
@@ -178,6 +190,11 @@ PREPARING = (
     Setting(["--seed"], BEFORE, type=int, default=0, help="Seed of that draw. [0]"),
     Setting(["--lengths"], BEFORE, callback=parse_lengths, metavar="NUMBERS",
             help="Rows of several time series that follow each other: 5000,3000."),
+    Setting(["--pca"], BEFORE, callback=parse_share, metavar="NUMBER",
+            help="Replace the columns by n principal directions; 0.95: by 95 % of the variance."),
+    Setting(["--tica"], BEFORE, type=int,
+            help="Replace the columns of a series by its n slowest directions."),
+    Setting(["--lag"], BEFORE, type=int, help="Points between those that TICA compares. [1]"),
     DROP_MISSING,
 )  # fmt: skip
 

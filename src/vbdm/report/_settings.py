@@ -12,7 +12,7 @@ from ..base.wording import percent
 from ..operator.operator import Operator
 from ..spectrum.spectrum import Spectrum
 from ._parts import text
-from .citing import as_mapping
+from .citing import as_mapping, projection_in_words
 
 
 def settings_table(
@@ -26,7 +26,7 @@ def settings_table(
     groups = [
         ("Estimate", estimate_settings(spectrum)),
         ("Input", {name: with_commas(value) for name, value in source.items()}),
-        ("Preparation", as_mapping(preparation)),
+        ("Preparation", without_matrix(as_mapping(preparation))),
         ("Command", settings or {}),
         ("Seconds", {name: f"{value:.2f}" for name, value in (seconds or {}).items()}),
         ("Versions", {"vbdm": __version__, **library_versions()}),
@@ -37,6 +37,12 @@ def settings_table(
         for name, part in groups
         if part
     )
+
+
+def without_matrix(preparation: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a preparation with words in place of the numbers of a projection."""
+    words = " and ".join(projection_in_words(preparation.get("projection")))
+    return {**preparation, "projection": words} if words else preparation
 
 
 def with_commas(value: Any) -> Any:

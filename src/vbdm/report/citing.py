@@ -133,7 +133,20 @@ def preparation_in_words(preparation: Any) -> str:
         steps.append(
             f"each point was extended to {delays} delays, {step} row{'s' if step > 1 else ''} apart"
         )
+    steps += projection_in_words(settings.get("projection"))
     return f"Beforehand, {' and '.join(steps)}." if steps else ""
+
+
+def projection_in_words(projection: Mapping[str, Any] | None) -> list[str]:
+    """Return what took the place of the columns, if anything did."""
+    if projection is None:
+        return []
+    n = len(projection["axes"])
+    if projection["kind"] == "tica":
+        lag = projection["lag"]
+        return [f"columns were reduced to {n} by TICA with a lag of {lag} point{'s' * (lag > 1)}"]
+    share = f"{100 * sum(projection['values']):.3g} % of the variance"
+    return [f"columns were reduced to {n} by PCA, which hold {share}"]
 
 
 def has_delays(preparation: Any) -> bool:

@@ -12,6 +12,7 @@ from ...base.arrays import FloatArray
 from ...base.errors import bad_input
 from ...base.memory import refuse_array
 from ...base.row_notes import RowNotes
+from ...graph.projection import Projection
 from .columns import as_slice
 from .missing import complete_rows, row_blocks
 from .table import Table
@@ -178,3 +179,11 @@ def standardized(cloud: Cloud, plan: Preparation) -> Cloud:
     center, scale = np.tile(plan.center, plan.delays), np.tile(plan.scale, plan.delays)
     points = (cloud.points - center) / scale
     return replace(cloud, points=points, unit=STANDARDIZED)
+
+
+def projected(cloud: Cloud, projection: Projection | None) -> Cloud:
+    """Return the cloud in fewer columns, if the preparation has a projection."""
+    if projection is None:
+        return cloud
+    unit = STANDARDIZED if projection.kind == "tica" else cloud.unit
+    return replace(cloud, points=projection.apply(cloud.points), names=projection.names, unit=unit)

@@ -10,7 +10,8 @@ from typing import Any
 from ...base.checks import check_choice
 from ...base.errors import InputError, bad_input
 from ...base.plain import plain
-from .cloud import Cloud, standardized, take
+from ...graph.projection import Projection
+from .cloud import Cloud, projected, standardized, take
 from .table import Reference, Table, are_plain, listed
 
 Period = tuple[float | None, ...] | None
@@ -46,6 +47,8 @@ class Preparation:
         superposed on it as well when they are read with ``columns=preparation``.
     made_up : bool
         Whether the training table had no names, so that `names` are "x0", "x1", ….
+    projection : Projection or None
+        Fewer columns, by PCA or TICA; it comes after everything else.
     """
 
     names: tuple[str, ...]
@@ -58,6 +61,7 @@ class Preparation:
     missing: str = "error"
     reference: Reference | None = None
     made_up: bool = False
+    projection: Projection | None = None
 
     def apply(self, table: Table) -> Cloud:
         """Return the points of another table, prepared as those of the training table.
@@ -75,6 +79,7 @@ class Preparation:
                 hint="Read the file with columns=preparation.",
             )
         cloud = standardized(take(table, self.find(table.names, table.made_up), self), self)
+        cloud = projected(cloud, self.projection)
         if table.made_up == self.made_up:
             return cloud
         return replace(cloud, notes=(*cloud.notes, BY_POSITION))
@@ -123,11 +128,13 @@ class Preparation:
             }
             if read.get("reference") is not None:
                 read["reference"] = tuple(tuple(atom) for atom in read["reference"])
+            if read.get("projection") is not None:
+                read["projection"] = Projection.from_dict(read["projection"])
             # Files of the first versions do not hold `made_up`.
             read.setdefault("made_up", are_plain(read.get("names", ())))
             preparation = cls(**read)
             check_fields(preparation)
-        except (TypeError, ValueError, AttributeError) as error:
+        except (TypeError, ValueError, AttributeError, KeyError) as error:
             raise bad_input(
                 "The preparation of the columns cannot be understood.",
                 received=f"{str(values)[:200]} ({error})",
@@ -156,6 +163,8 @@ def check_fields(preparation: Preparation) -> None:
         raise ValueError("scale that is not positive")
     if not isinstance(p.made_up, bool):
         raise ValueError("made_up that is neither true nor false")
+    if p.projection is not None and len(p.projection.center) != n * p.delays:
+        raise ValueError("a projection of other columns")
     for name, *place in p.reference or ():
         if not isinstance(name, str) or [type(number) for number in place] != [float] * 3:
             raise ValueError("a reference that is no list of atoms and their places")

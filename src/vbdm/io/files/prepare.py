@@ -11,8 +11,10 @@ from ...base.arrays import FloatArray
 from ...base.checks import check_choice, shown
 from ...base.errors import bad_input
 from ...graph.distance import check_period
+from ...graph.projection import pca as pca_of
+from ...graph.projection import tica as tica_of
 from ...settings.series import check_lengths
-from .cloud import Cloud, standardized, take
+from .cloud import Cloud, projected, standardized, take
 from .columns import choose
 from .odd_columns import refuse_row_numbers, remarks
 from .preparation import Period, Preparation, no_points
@@ -32,6 +34,9 @@ def prepare(
     missing: str = "error",
     period: Any = None,
     lengths: Any = None,
+    pca: Any = None,
+    tica: Any = None,
+    lag: int = 1,
 ) -> tuple[Cloud, Preparation]:
     """Return the points of an estimate, and the record of how they were made.
 
@@ -63,6 +68,13 @@ def prepare(
     lengths : sequence of int, optional
         Numbers of rows of several time series that follow each other in the table. Delays do not
         reach from one into another.
+    pca : int or float, optional
+        Number of principal directions that take the place of the columns, after standardising and
+        delays; or, between 0 and 1, the share of the variance that they hold at least
+        (`vbdm.pca`).
+    tica, lag : int, optional
+        Number of slow directions of a time series that take the place of the columns, and the
+        number of points after which they are compared (`vbdm.tica`).
 
     Returns
     -------
@@ -98,7 +110,7 @@ def prepare(
     size = None if subsample is None else whole(subsample, "subsample", 2)
     joined = () if lengths is None else check_lengths(lengths, table.values.shape[0])
     if table.metric == "precomputed":
-        changes = (columns, standardize or None, size, period)
+        changes = (columns, standardize or None, size, period, pca, tica)
         if any(change is not None for change in changes) or delays > 1 or every > 1:
             raise no_points("A matrix of distances is taken as it is.")
         rows = np.arange(table.values.shape[0], dtype=np.intp)
@@ -128,8 +140,9 @@ def prepare(
         reference=table.reference,
         made_up=table.made_up,
     )
-    if standardize:
-        refuse_periodic(plan)
+    for name, wanted in (("standardize", standardize or None), ("pca", pca), ("tica", tica)):
+        if wanted is not None:
+            refuse_periodic(plan, name)
     cloud = take(table, taken, plan, every, size, seed, joined)
     asked = table.chosen or columns is not None
     odd = remarks(table, taken, cloud.points[:, : len(taken)], asked)
@@ -138,7 +151,35 @@ def prepare(
         center, scale = moments(cloud.points[:, : len(taken)], chosen)
         plan = replace(plan, center=center, scale=scale)
         cloud = standardized(cloud, plan)
+    projection = directions(cloud, pca, tica, lag, drawn=size is not None)
+    if projection is not None:
+        plan = replace(plan, projection=projection)
+        cloud = projected(cloud, projection)
+        cloud = replace(cloud, notes=(*cloud.notes, projection.in_words))
     return cloud, plan
+
+
+def directions(cloud: Cloud, n_wide: Any, n_slow: Any, lag: Any, *, drawn: bool) -> Any:
+    """Return the projection that is asked for, or None; `drawn` tells that rows are missing."""
+    if n_wide is not None and n_slow is not None:
+        raise bad_input(
+            "`pca` and `tica` contradict each other.",
+            received=f"pca={shown(n_wide)} and tica={shown(n_slow)}",
+            because="Each replaces the columns.",
+            hint="TICA leaves out empty principal directions by itself.",
+        )
+    if n_slow is not None and drawn:
+        raise bad_input(
+            "`tica` and `subsample` contradict each other.",
+            received="points drawn at random",
+            because="Slow directions are read from rows that follow each other.",
+            hint="Thin the points out evenly, with `every`.",
+        )
+    if n_wide is not None:
+        return pca_of(cloud.points, n_wide)
+    if n_slow is None:
+        return None
+    return tica_of(cloud.points, n_slow, lag, lengths=cloud.lengths, rows=cloud.rows)
 
 
 def whole(value: Any, name: str, least: int) -> int:
@@ -165,17 +206,19 @@ def periods(table: Table, taken: list[int], period: Any) -> Period:
     return kept if any(kept) else None
 
 
-def refuse_periodic(plan: Preparation) -> None:
-    """Raise if standardised columns are periodic: a mean of angles has no meaning."""
+def refuse_periodic(plan: Preparation, name: str = "standardize") -> None:
+    """Raise if columns to be standardised or mixed are periodic: angles have no mean."""
     if plan.period is None:
         return
     pairs = zip(plan.columns, plan.period, strict=True)
     raise bad_input(
-        "Periodic columns cannot be standardised.",
+        "Periodic columns cannot be standardised."
+        if name == "standardize"
+        else "Periodic columns have no principal or slow directions.",
         received=f"periodic column(s): {listed([name for name, length in pairs if length])}",
         because="An angle has no mean that could be subtracted, and dividing it would change its "
         "period.",
-        hint="Leave `standardize` out; angles in the same unit have comparable distances already.",
+        hint=f"Leave `{name}` out; angles in the same unit have comparable distances already.",
     )
 
 

@@ -11,6 +11,7 @@ from ...base.files import PathLike
 from ...base.plain import plain
 from ...base.versions import __version__
 from ...graph.neighbor_graph import NeighborGraph
+from ...graph.projection import Projection
 from ...operator.operator import Operator
 from ...spectrum.spectrum import Spectrum
 from .archive import Source, check_notes, reading, write_archive
@@ -185,6 +186,10 @@ def make_estimator(spectrum: Spectrum, model: Any, source: Source) -> Any:
 
     graph = spectrum.operator.graph
     columns = graph.order.n_rows if graph.points is None else graph.points.shape[1]
+    if model.get("projection") is not None:
+        projection = Projection.from_dict(model["projection"])
+        require(projection.n_columns == columns, "model/projection", "does not fit the points")
+        columns = len(projection.center)
     unpack(count(columns, columns), model["n_features_in"], "model/n_features_in", source)
     names = unpack(Maybe(Many(str)), model["feature_names_in"], "model/feature_names_in", source)
     require(names is None or len(names) == columns, "model/feature_names_in", "does not fit")
