@@ -45,6 +45,9 @@ if TYPE_CHECKING:
         SaturatedNeighborsWarning as SaturatedNeighborsWarning,
     )
     from .base.errors import (
+        ScaleWarning as ScaleWarning,
+    )
+    from .base.errors import (
         SolverError as SolverError,
     )
     from .base.errors import (

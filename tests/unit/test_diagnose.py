@@ -21,7 +21,7 @@ def sphere():
 
 def test_a_sound_result_is_green(sphere):
     assert {d.light for d in diagnose(sphere)} == {"green"}
-    assert len({d.name for d in diagnose(sphere)}) == len(diagnose(sphere)) == 12
+    assert len({d.name for d in diagnose(sphere)}) == len(diagnose(sphere)) == 13
 
 
 def test_pieces(sphere):

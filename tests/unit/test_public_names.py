@@ -21,8 +21,8 @@ MODULES = {
 ERRORS = [
     "DensityTailWarning", "DisconnectedWarning", "EngineWarning", "InputError", "NoiseWarning",
     "OutOfMemoryError", "OutsideWarning", "RecallWarning", "SaturatedNeighborsWarning",
-    "SolverError", "SolverWarning", "TuningWarning", "UnboundedErrorWarning", "UnresolvedWarning",
-    "VbdmWarning", "WeakLinkWarning",
+    "ScaleWarning", "SolverError", "SolverWarning", "TuningWarning", "UnboundedErrorWarning",
+    "UnresolvedWarning", "VbdmWarning", "WeakLinkWarning",
 ]  # fmt: skip
 
 

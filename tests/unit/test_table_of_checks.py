@@ -8,6 +8,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_wine
 
 import vbdm
 from vbdm.base.errors import VbdmWarning
@@ -39,6 +40,7 @@ TROUBLED = {
         lambda: D.ou(20_000, sampling="grid").points,
         {"operator": "generator", "method": "paper", "beta": 0, "dim": 1, "epsilon": 1e-7},
     ),
+    "ScaleWarning": (lambda: load_wine().data, {"operator": "generator"}),
     "NoiseWarning": (lambda: D.noisy_circle(2000, random_state=3).points, {}),
     "DensityTailWarning": (lambda: D.ou(1500, dim=2, random_state=2).points, {}),
     "DisconnectedWarning": (
@@ -52,7 +54,7 @@ TROUBLED = {
 
 def test_every_check_has_a_name_of_its_own():
     names = [check.judge.__name__ for check in CHECKS]
-    assert len(set(names)) == len(names) == 14
+    assert len(set(names)) == len(names) == 15
     assert {check.subject for check in CHECKS} == {"operator", "spectrum"}
     for check in CHECKS:
         assert check.judge.__module__ == f"vbdm.trust.{check.subject}_checks"

@@ -52,6 +52,10 @@ class NoiseWarning(VbdmWarning):
     """The dimension depends on the scale, as it does when there is noise around a manifold."""
 
 
+class ScaleWarning(VbdmWarning):
+    """A few columns hide all others by their scale, as columns in other units do."""
+
+
 class UnresolvedWarning(VbdmWarning):
     """Some eigenvalues rest on points that are too sparse to resolve them."""
 

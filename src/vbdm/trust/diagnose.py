@@ -52,6 +52,7 @@ CHECKS = (
     Check(of_spectrum.independence, "spectrum"),
     Check(of_spectrum.weak_links, "spectrum", warns=True),
     Check(of_operator.error_exponents, "operator", warns=True),
+    Check(of_operator.columns, "operator", warns=True),
     Check(of_operator.dimension, "operator", warns=True),
     Check(of_operator.spacing, "operator"),
     Check(of_operator.density_tail, "operator", warns=True),

@@ -9,12 +9,14 @@ from ..base.errors import (
     DensityTailWarning,
     NoiseWarning,
     SaturatedNeighborsWarning,
+    ScaleWarning,
     UnboundedErrorWarning,
 )
-from ..base.wording import minus, percent, with_error
+from ..base.wording import listed, minus, percent, with_error
 from ..graph.build import LOW_RECALL, recall_in_words
 from ..operator import theory
 from ..operator.operator import Operator
+from .columns import NEARLY_ALL, scales_of
 from .findings import Finding, Light
 from .randomness import regularity
 
@@ -99,6 +101,26 @@ def error_exponents(operator: Operator) -> Finding | None:
     if span <= WIDE_SPAN:
         return Finding(name, "amber", words, exponent, 0.0)
     return Finding(name, "red", words, exponent, 0.0, UnboundedErrorWarning)
+
+
+def columns(operator: Operator) -> Finding | None:
+    """Judge whether a few columns, by their units, hide all others."""
+    found, name = scales_of(operator), "Columns"
+    if found is None:
+        return None
+    if not found.hide_others:
+        words = "No column hides the others by its scale."
+        return Finding(name, "green", words, found.share, NEARLY_ALL)
+    wide = found.wide
+    which = f"column {wide[0]} has" if len(wide) == 1 else f"columns {listed(wide)} have"
+    share = "more than 99.9 %" if found.share > 0.999 else f"{100 * found.share:.1f} %"
+    words = (
+        f"Of {found.n_columns} columns, {which} {share} of all squared distances (the first column "
+        "is number 0). The others vary less than the kernel is wide, and hardly count. If the "
+        "columns have different units, bring them to one scale: X / X.std(axis=0), or "
+        "`standardize` where a file is read."
+    )
+    return Finding(name, "amber", words, found.share, NEARLY_ALL, ScaleWarning)
 
 
 def dimension(operator: Operator) -> Finding:
