@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import issparse
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -21,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .bandwidth.dimension import DimensionRule
 from .bandwidth.tuning import EpsilonRule
+from .base.array_hints import points_in, refuse_masked
 from .base.arrays import FloatArray
 from .base.errors import OutsideWarning, bad_input
 from .base.plain import plain
@@ -270,7 +272,8 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         ----------
         X : (N, n) array or frame, (N, N) distances if metric="precomputed", or NeighborGraph
             The points, or their neighbours (to search once and fit many times). A list of arrays
-            with the same n columns are points of several time series.
+            with the same n columns are points of several time series. Of an AnnData object the
+            coordinates in ``obsm["X_pca"]`` are taken.
         y : ignored
             Present because scikit-learn passes it.
         lengths : sequence of int, optional
@@ -432,19 +435,21 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             n_points = X.order.n_rows
         else:
             given = self._is_precomputed
+            X = read_array(X, given)
             X = validate_data(
                 self, X, accept_sparse="csr" if given else False, dtype=np.float64,
                 ensure_min_samples=2, ensure_non_negative=given,
             )  # fmt: skip
             n_points = X.shape[0]
-        refuse_too_few(n_points - 1, self.n_components)
+        wide = self.n_features_in_ > max(n_points, self.n_components)
+        refuse_too_few(n_points - 1, self.n_components, wide)
         return X
 
     def _check_new(self, X: Any) -> FloatArray:
         """Return new points with the columns of the training data."""
         check_is_fitted(self, "spectrum_")
         self._validate_params()  # some may have changed since `fit`
-        points: FloatArray = validate_data(self, X, dtype=np.float64, reset=False)
+        points: FloatArray = validate_data(self, read_array(X), dtype=np.float64, reset=False)
         return points if self.projection_ is None else self.projection_.apply(points)
 
     def _reduce(self, cloud: Any) -> Any:
@@ -470,12 +475,26 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         return np.asarray(coordinates * np.exp(self.eigenvalues_[1:] * self.diffusion_time))
 
 
-def refuse_too_few(available: int, wanted: int) -> None:
-    """Refuse if fewer modes are available beside the constant than coordinates are wanted."""
+def read_array(X: Any, precomputed: bool = False) -> Any:
+    """Return what holds the points, with words for what scikit-learn would take or misname."""
+    if precomputed:
+        refuse_masked(X, "distances")
+        return X
+    # scikit-learn has words of its own for sparse and complex data.
+    told = issparse(X) or getattr(getattr(X, "dtype", None), "kind", "") == "c"
+    return X if told else points_in(X)
+
+
+def refuse_too_few(available: int, wanted: int, wide: bool = False) -> None:
+    """Refuse if fewer modes are available beside the constant than coordinates are wanted.
+
+    `wide` tells that there are more columns than rows: the table may be transposed.
+    """
     if available < wanted:
         raise bad_input(
             f"`n_components` must be at most {available} here.",
             received=f"n_components={wanted}",
             because="N points that hang together have N - 1 modes beside the constant.",
-            hint="Ask for fewer components, or give more points.",
+            hint="Ask for fewer components, or give more points"
+            + (": X.T, if its rows are the points." if wide else "."),
         )

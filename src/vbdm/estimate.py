@@ -37,6 +37,7 @@ from .graph.build import (
     graph_of,
     is_precomputed,
     refuse_changes,
+    refuse_few,
     refuse_one_place,
 )
 from .graph.distance import Distance, Metric
@@ -91,7 +92,8 @@ def estimate_operator(
     ----------
     X : (N, n) array, NeighborGraph, or (N, N) distances with ``metric="precomputed"``
         The points, or their neighbours (to search once and estimate many times). A list of arrays
-        with the same n columns are points of several time series.
+        with the same n columns are points of several time series. Of an
+        AnnData object the coordinates in ``obsm["X_pca"]`` are taken.
     operator : {"laplacian", "generator"} or float, optional
         c1: 0 for the Laplacian, the default, which does not depend on q; 1 for the generator of the
         gradient flow whose invariant density is q; or any real number.
@@ -307,6 +309,8 @@ def first_graph(
         graph = computed_by(engine, given_graph(X, wanted, search, period))
         return graph, automatic if wanted is None else BY_USER
     points = check_points(X)
+    if lists.widen and not isinstance(request.method.dimension, GivenDimension):
+        refuse_few(*points.shape)
     k = None
     if not is_auto(n_neighbors):
         k = check_count(n_neighbors, "n_neighbors", low=2, high=len(points))

@@ -11,18 +11,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .array_hints import KIND_NAMES, kind_of, points_in, refuse_kind, refuse_masked, wrong_shape
 from .arrays import FloatArray
-from .errors import bad_input
+from .errors import InputError, bad_input
 
 
-def check_points(points: ArrayLike, at_least: int = 2) -> FloatArray:
-    """Return the points as a finite, C-ordered float64 array of shape (N, n), N >= `at_least`."""
+def check_points(points: ArrayLike, at_least: int = 2, n_columns: int | None = None) -> FloatArray:
+    """Return the points as a finite, C-ordered float64 array of shape (N, n), N >= `at_least`.
+
+    `n_columns`, the number of columns of earlier points, serves the message alone.
+    """
+    found = points_in(points)
     try:
-        X = np.asarray(points)
-        if X.dtype.kind == "c":
-            raise TypeError("complex values")
-        X = np.ascontiguousarray(X, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        X = np.asarray(found)
+        refuse_kind(X)
+        X = np.asarray(X, dtype=np.float64, order="C")
+    except InputError:
+        raise
+    except (TypeError, ValueError, OverflowError) as error:
         raise bad_input(
             "The points must be an array of real numbers.",
             received=f"{type(points).__name__} ({error})",
@@ -30,12 +36,7 @@ def check_points(points: ArrayLike, at_least: int = 2) -> FloatArray:
             hint="Pass an array of shape (n_points, n_coordinates).",
         ) from None
     if X.ndim != 2 or X.shape[1] == 0:
-        raise bad_input(
-            "The points must be a table with one row per point.",
-            received=f"an array of shape {X.shape}",
-            because="A one-dimensional array could be one point or many.",
-            hint="Use X.reshape(-1, 1) for many points on a line.",
-        )
+        raise wrong_shape(X, n_columns)
     if len(X) < at_least:
         raise bad_input(
             "At least two points are needed.",
@@ -44,6 +45,8 @@ def check_points(points: ArrayLike, at_least: int = 2) -> FloatArray:
             hint="Check that rows are points and columns are coordinates; X.T may be meant.",
         )
     check_finite(X, "points")
+    if len(X) == 0:
+        return X
     with np.errstate(over="ignore"):
         extent = np.square(np.ptp(X, axis=0)).sum()
     if not np.isfinite(extent):
@@ -58,7 +61,7 @@ def check_points(points: ArrayLike, at_least: int = 2) -> FloatArray:
 
 def check_finite(array: FloatArray, name: str) -> None:
     """Raise if any entry is NaN or infinite; the message counts such rows and names the first."""
-    bad_rows = ~np.isfinite(array).reshape(len(array), -1).all(axis=1)
+    bad_rows = ~np.isfinite(array).all(axis=tuple(range(1, array.ndim)))
     if bad_rows.any():
         raise bad_input(
             f"The {name} must be finite.",
@@ -176,13 +179,16 @@ def as_floats(values: ArrayLike) -> FloatArray | None:
     try:
         array = np.asarray(values)
         # Text and dates can be converted, but whoever passes them means something else.
-        return None if array.dtype.kind in "cmMSU" else np.array(array, dtype=np.float64)
+        if kind_of(array) not in ("", KIND_NAMES["b"]):
+            return None
+        return np.array(array, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         return None
 
 
 def check_per_point(values: ArrayLike, name: str, n_points: int) -> FloatArray:
     """Return a copy of the values as one finite float64 per point, shape (N,)."""
+    refuse_masked(values, name)
     array = as_floats(values)
     if array is None or array.shape != (n_points,):
         raise bad_input(
@@ -197,6 +203,7 @@ def check_per_point(values: ArrayLike, name: str, n_points: int) -> FloatArray:
 
 def check_function(f: ArrayLike, n_points: int) -> FloatArray:
     """Return the values of one or several functions on the points, (N,) or (N, m), finite."""
+    refuse_masked(f, "function values")
     values = as_floats(f)
     if values is None or values.ndim not in (1, 2) or len(values) != n_points:
         raise bad_input(

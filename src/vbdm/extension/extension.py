@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..base.arrays import BoolArray, FloatArray, frozen
-from ..base.checks import check_choice, check_points
+from ..base.checks import check_choice, check_function, check_points
 from ..base.errors import OutsideWarning, bad_input, warn_user
 from ..base.threads import in_order, slices
 from ..graph.point_set import tree_order
@@ -128,7 +128,7 @@ def extend_function(
     """
     check_choice(outside, "outside", ("nan", "nearest", "error"))
     refuse_unsymmetric(operator)
-    values = np.asarray(f, dtype=np.float64)
+    values = check_function(f, operator.n_points)
     change = np.nan_to_num(operator.apply(values))
     columns = values.reshape(len(values), -1)
     both = np.hstack([columns, change.reshape(columns.shape)])
@@ -151,6 +151,8 @@ def gather(
     by side. Their rows are in the order inside.
     """
     points = check_new_points(X_new, op)
+    if len(points) == 0:
+        return of_no_points(vectors.shape[1] if spectrum is not None else vectors.shape[1] // 2)
     order = order_of_work(op, points)
 
     def work(part: slice) -> Batch:
@@ -169,6 +171,14 @@ def gather(
         complain(far, strict=outside == "error")
     row = np.where(training >= 0, op.order.caller_rows[training], -1)
     return Extension(frozen(values), frozen(far), frozen(undefined), frozen(density), frozen(row))
+
+
+def of_no_points(n_functions: int) -> Extension:
+    """Return what is known where there are no new points: arrays without rows."""
+    table, row = np.zeros((0, n_functions)), np.zeros(0)
+    return Extension(
+        frozen(table), frozen(row > 0), frozen(table > 0), frozen(row), frozen(row.astype(np.intp))
+    )
 
 
 Batch = tuple[FloatArray, BoolArray, BoolArray, FloatArray, NDArray[np.intp], NDArray[np.intp]]
@@ -246,8 +256,8 @@ def pull_to_training_values(
 
 def check_new_points(X_new: ArrayLike, op: Operator) -> FloatArray:
     """Return the new points, checked: they need as many columns as the training points have."""
-    points = check_points(X_new, at_least=0)
     known = op.graph.point_set.coordinates
+    points = check_points(X_new, at_least=0, n_columns=None if known is None else known.shape[1])
     if known is not None and points.shape[1] != known.shape[1]:
         raise bad_input(
             f"New points must have {known.shape[1]} columns.",

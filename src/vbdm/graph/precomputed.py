@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, issparse
 
+from ..base.array_hints import kind_of, refuse_masked
 from ..base.arrays import FloatArray, IntArray
 from ..base.checks import check_count, check_finite
 from ..base.errors import InputError, bad_input
@@ -44,7 +45,10 @@ def table_of_matrix(matrix: Any, n_neighbors: int | None = None) -> Table:
     unequal length would end it at unequal numbers of points. Cost O(N² log k) dense, O(pairs)
     sparse.
     """
+    refuse_masked(matrix, "distances")
     if issparse(matrix):
+        if matrix.dtype.kind not in "fiu":
+            raise no_matrix(f"a sparse matrix of {kind_of(matrix.data)}")
         return table_of_sparse(coo_array(matrix), n_neighbors)
     return table_of_dense(matrix, n_neighbors)
 
@@ -54,8 +58,12 @@ def table_of_dense(matrix: Any, n_neighbors: int | None) -> Table:
     try:
         # The matrix may take most of the memory: numbers are not copied, not even a strided view.
         D = np.asarray(matrix)
+        if kind_of(D):
+            raise no_matrix(kind_of(D))
         if D.dtype.kind not in "fiu":
             D = D.astype(np.float64)
+    except InputError:
+        raise
     except (TypeError, ValueError):
         raise no_matrix(f"{type(matrix).__name__}") from None
     check_square(D)

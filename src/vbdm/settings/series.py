@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.array_hints import refuse_masked
 from ..base.checks import is_auto
 from ..base.errors import InputError, bad_input
 
@@ -58,6 +59,8 @@ def read_series(X: Any, lengths: Any = None, series: Any = "auto") -> tuple[Any,
         if lengths is not None:
             raise wrong_lengths(f"`lengths` and a list of {len(X)} arrays")
         lengths = [len(part) for part in X]
+        for part in X:
+            refuse_masked(part, "points")
         X = one_table(X)
     if lengths is None:
         return X, Series(known=known)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...base.array_hints import KIND_NAMES
 from ...base.errors import InputError, bad_input
 from ...base.plain import printable
 from ...base.row_notes import RowNotes
@@ -18,11 +19,6 @@ from .source import Source
 
 #: NumPy's kinds of numbers that become coordinates: integers and real numbers.
 REAL = "iuf"
-#: Names of the other kinds in messages.
-KIND_NAMES = {
-    "b": "truth values", "c": "complex numbers", "O": "Python objects", "U": "text", "S": "text",
-    "T": "text", "V": "records", "M": "dates", "m": "time spans",
-}  # fmt: skip
 #: Why truth values are refused, for messages.
 TRUTH_VALUES = "True and False are labels, not measurements; as 0 and 1 they would be coordinates."
 #: A frame to superpose others on: name, x, y, z of each atom.
