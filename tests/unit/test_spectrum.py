@@ -4,6 +4,7 @@ import time
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 from vbdm.solvers import Auto, Dense, ShiftInvert
 
 import vbdm
@@ -139,3 +140,20 @@ def test_tight_tolerances_reach_the_rates(name, n_points):
     for tol in (1e-6, 1e-10):
         found = op.spectrum(10, solver="multilevel", tol=tol).eigenvalues
         np.testing.assert_allclose(found, exact, rtol=max(tol, 1e-9))
+
+
+@pytest.mark.parametrize("columns", [2, 10])
+@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+def test_the_number_of_blas_threads_changes_no_bit(columns):
+    """On one core, there is nothing to compare."""
+    points = np.random.default_rng(0).standard_normal((400, columns))
+
+    def results(threads):
+        with threadpool_limits(threads, user_api="blas"):
+            spectrum = vbdm.estimate_operator(points).spectrum(6)
+            assert spectrum.solver == "Dense"
+            new = vbdm.extend(spectrum, points + 0.01).values
+        return spectrum.eigenvalues, spectrum.eigenfunctions, spectrum.standard_errors, new
+
+    for one, two in zip(results(1), results(2), strict=True):
+        np.testing.assert_array_equal(one, two)

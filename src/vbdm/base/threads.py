@@ -1,7 +1,8 @@
 """Work on blocks of rows, on all cores.
 
 Threads share out whole blocks: each is computed as it would be alone, so results do not depend, not
-even in the last bit, on the number of threads.
+even in the last bit, on the number of threads. BLAS does not keep this rule: where a result would
+feel it, it is held at one thread (`one_blas_thread`).
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
+
 import numpy as np
 from scipy.linalg import eig
 
@@ -9,17 +11,19 @@ from ..base.arrays import FloatArray, frozen
 from ..base.checks import check_choice, check_count, check_positive
 from ..base.credit import Credit
 from ..base.errors import bad_input
-from ..base.threads import rows_that_fit, slices
+from ..base.threads import one_blas_thread, rows_that_fit, slices
 from ..operator.operator import Operator
 from .modes import Modes
 from .passes import solve_modes
 from .pieces import Pieces, find_pieces
-from .solvers import EigenSolver, Pencil
+from .solvers import Dense, EigenSolver, Pencil
 from .solvers.auto import as_solver
 from .spectrum import SolveLog, Spectrum
 
 #: The most points for the unsymmetric forms, which are solved densely, in O(N³).
 UNSYMMETRIC_POINTS = 3000
+#: The most points for which the dense solver is held at one thread of BLAS.
+LARGE_DENSE = 3000
 #: Default relative accuracy of the eigenvalues: far below the sampling error of any data set.
 TOLERANCE = 1e-4
 UNSYMMETRIC = Credit("dense unsymmetric", "a dense solver")
@@ -70,8 +74,19 @@ def compute_spectrum(
     pencil = pencil_of(operator)
     pieces = find_pieces(pencil, components, operator.settings.smallest_piece)
     near = None if start is None or not start.operator.is_symmetric else start.vectors
-    modes = solve_modes(operator, pencil, pieces, n, engine, tolerance, near)
+    with blas_for(engine, operator.n_points):
+        modes = solve_modes(operator, pencil, pieces, n, engine, tolerance, near)
     return in_caller_order(operator, pieces, modes)
+
+
+def blas_for(solver: EigenSolver, n_points: int) -> AbstractContextManager[None]:
+    """Return a block that holds BLAS at one thread, unless LAPACK is to solve a large problem.
+
+    Of a matrix with a thousand rows, threads are the slower the busier the machine is, by factors
+    of ten; and their number changes the last bits of all eigenvectors.
+    """
+    large = isinstance(solver, Dense) and n_points > LARGE_DENSE
+    return nullcontext() if large else one_blas_thread()
 
 
 def pencil_of(operator: Operator) -> Pencil:
@@ -152,7 +167,8 @@ def solve_unsymmetric(operator: Operator, n: int) -> Spectrum:
             because=f"Memory and time grow like N² and N³; the limit is {UNSYMMETRIC_POINTS}.",
             hint="Use form='symmetric', which has the same kind of limit operator, or subsample.",
         )
-    values, vectors = eig(operator.matrix.toarray())
+    with one_blas_thread():
+        values, vectors = eig(operator.matrix.toarray())
     order = np.argsort(-values.real, kind="stable")[:n]
     values, vectors = values[order], vectors[:, order]
     residuals = np.linalg.norm(operator.matrix @ vectors - vectors * values, axis=0)

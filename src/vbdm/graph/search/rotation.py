@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...base.arrays import FloatArray, IntArray
-from ...base.threads import slices
+from ...base.threads import one_blas_thread, slices
 from .exact import NeighborIndex, nearest_of
 
 #: Share of the largest variance up to which a direction is empty: as the covariance squares the
@@ -57,7 +57,8 @@ def axes_of(cloud: FloatArray) -> Axes:
     centred = cloud - cloud.mean(axis=0)
     wide = cloud.shape[1] > len(cloud)
     # The smaller of the two products: with fewer points than columns, N×N instead of n×n.
-    variances, axes = np.linalg.eigh(centred @ centred.T if wide else centred.T @ centred)
+    with one_blas_thread():
+        variances, axes = np.linalg.eigh(centred @ centred.T if wide else centred.T @ centred)
     wanted = variances > EMPTY * max(variances[-1], np.finfo(float).tiny)
     variances, axes = variances[wanted], axes[:, wanted]
     if wide:
