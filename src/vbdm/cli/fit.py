@@ -118,7 +118,7 @@ def fit_file(
 
     table, cloud, preparation = read_points(work, file, options)
     cloud = replace(cloud, names=names or cloud.names)
-    refuse_anndata(options.get("write_anndata", False), table.source.format)
+    refuse_anndata(options.get("write_anndata", False), table.source.format, file)
     spectrum = solve(work, estimate(work, cloud, options), options)
     error_bars(work, spectrum)
     scan = None if options.get("no_sensitivity") else scan_over_epsilon(work, spectrum)
@@ -196,14 +196,14 @@ def note_missing_figures(work: Work, options: Mapping[str, Any]) -> None:
         work.note("No figures: matplotlib is missing. Install it with: pip install 'vbdm[plot]'")
 
 
-def refuse_anndata(wanted: bool, kind: str) -> None:
-    """Raise if a copy with the results is wanted of a file that is not AnnData."""
+def refuse_anndata(wanted: bool, kind: str, file: Path) -> None:
+    """Raise if a copy with the results is wanted of a pipe, or of a file that is not AnnData."""
     from ..base.errors import bad_input
 
-    if wanted and kind != "anndata":
+    if wanted and (kind != "anndata" or file.is_fifo()):
         raise bad_input(
             "--write-anndata needs an AnnData file.",
-            received=f"a file of format {kind}",
+            received=f"a {'pipe' if file.is_fifo() else 'file'} of format {kind}",
             because="Results are added to a copy of the file that was read.",
             hint="Leave the option out: results.npz holds the same arrays.",
         )

@@ -14,7 +14,8 @@ from ...base.errors import InputError, OutOfMemoryError, bad_input
 from ...base.progress import report
 from .columns import as_slice, choose
 from .formats import Format, find_format, is_there, missing_library
-from .source import cannot_open, check_file, check_folder, source_of
+from .pipes import as_file
+from .source import cannot_open, check_file, check_folder, check_topology, source_of
 from .table import Content, Options, Table, listed, plain_names
 
 
@@ -37,7 +38,7 @@ def read(
     Parameters
     ----------
     path : str or path
-        The file; a folder for Zarr.
+        The file; a folder for Zarr. A pipe, such as /dev/stdin, is copied to a temporary file.
     format : str, optional
         Name of the format (see `vbdm.io.formats`), if the suffix does not tell it.
     key : str, optional
@@ -88,21 +89,23 @@ def read(
         header=header,
         variable=variable,
         sample_dims=sample_dims,
-        topology=None if topology is None else check_file(topology, "The topology file"),
+        topology=None if topology is None else check_topology(topology),
         selection=selection,
         features=features,
         stride=stride,
     )
     check_options(options, kind)
-    report("reading", 0, None, kind.name)
-    content = take_columns(content_of(source, kind, options), options)
+    with as_file(source) as file:
+        report("reading", 0, None, kind.name)
+        content = take_columns(content_of(file, kind, options), options)
+        origin = source_of(file, kind.name, content.selection)
     names = content.names
     if names is None:
         names = plain_names(content.values.shape[1])
     return Table(
         content.values,
         names,
-        source_of(source, kind.name, content.selection),
+        origin,
         content.metric,
         content.period,
         columns is not None,

@@ -12,6 +12,7 @@ from typing import Any
 from ...base.errors import InputError, bad_input
 from ...base.plain import plain, readable
 from ...base.progress import report
+from .pipes import is_pipe
 
 #: Bytes that are read at a time.
 CHUNK = 1 << 22
@@ -62,6 +63,9 @@ def check_file(path: Any, what: str = "The file") -> Path:
             hint="Check the name and the folder in which the command runs.",
         )
     try:
+        # Looked at before it is opened: a pipe may have nobody at its other end.
+        if is_pipe(source):
+            return source
         for inner in files_inside(source):
             open(inner, "rb").close()
             break
@@ -74,6 +78,19 @@ def check_file(path: Any, what: str = "The file") -> Path:
             received=f"{source.name!r} with 0 bytes",
             because="The program that wrote it, or the copy, may have stopped early.",
             hint="Make or copy the file again.",
+        )
+    return source
+
+
+def check_topology(path: Any) -> Path:
+    """Return the path of a topology file, which must be a file: it is read twice."""
+    source = check_file(path, "The topology file")
+    if is_pipe(source):
+        raise bad_input(
+            "The topology must be a file.",
+            received=f"{os.fspath(path)!r}, a pipe",
+            because="It is read more than once.",
+            hint="Save it to a file first.",
         )
     return source
 
