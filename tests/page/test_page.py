@@ -207,6 +207,7 @@ def test_numbers_are_not_cut_off_and_do_not_meet(visit, name, width):
 
 def test_the_plot_of_eigenvalues_is_a_chooser(visit):
     seen = visit(text_of("plane"))
+    seen.tab.locator("#spectrum").scroll_into_view_if_needed()
     box = seen.tab.locator("#spectrum").bounding_box()
     seen.tab.mouse.click(box["x"] + box["width"] - 25, box["y"] + box["height"] / 2)
     assert "Number 5" in seen.text("#chosen-words")

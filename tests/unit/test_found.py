@@ -121,3 +121,14 @@ def test_no_mode_is_slow_in_the_space_of_delays():
     said = what_was_found(op.spectrum(5), {"delays": 3})
     assert "One small eigenvalue tells them apart" in said
     assert "slow" not in said
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_cycle_is_seen_in_a_thick_ring_and_not_in_a_disc(seed):
+    rng = np.random.default_rng(seed)
+    angle, across = 2 * np.pi * rng.random(600), rng.uniform(-1, 1, (600, 2))
+    ring = np.c_[4 * np.cos(angle), 4 * np.sin(angle), across]
+    said = what_was_found(vbdm.estimate_operator(ring).spectrum(6))
+    assert said.endswith("a cycle runs through the points.")
+    disc = np.sqrt(rng.random(600))[:, None] * np.c_[np.cos(angle), np.sin(angle)]
+    assert "cycle" not in what_was_found(vbdm.estimate_operator(disc).spectrum(6))

@@ -12,8 +12,10 @@ import pytest
 import vbdm
 from vbdm.base.wording import with_error
 from vbdm.report import page, write_page
+from vbdm.report._glossary import GLOSSARY
+from vbdm.report._packing import MISSING, STEPS, quantised
 from vbdm.report._parts import table_note, verdict
-from vbdm.report._payload import MISSING, STEPS, quantised, style_of
+from vbdm.report._payload import style_of
 from vbdm.trust.epsilon_scan import EpsilonScan
 from vbdm.trust.error_bars import groups_of
 from vbdm.trust.findings import Finding
@@ -317,3 +319,42 @@ def test_copies_and_loaded_models(tmp_path):
     again = vbdm.scan_epsilon(loaded, (0.5, 1))
     np.testing.assert_allclose(again.eigenvalues, found.eigenvalues, atol=1e-8)
     assert data_of(page(loaded, scan=again))["drawn"] == 170
+
+
+def test_what_is_known_about_rows_is_on_the_page(sphere):
+    kinds = ["a", "b", ""] * 200
+    days = np.datetime64("2020-01-01") + np.arange(600)
+    data = data_of(page(sphere, about_rows={"kind": kinds, "mass": np.arange(600), "day": days}))
+    found = {channel["label"]: channel for channel in data["channels"]}
+    assert found["kind"]["names"] == ["a", "b"]
+    codes = np.frombuffer(base64.b64decode(found["kind"]["data"]), "<u2")
+    assert codes[:3].tolist() == [0, 1, MISSING]
+    assert (found["mass"]["low"], found["mass"]["high"]) == (0, 599)
+    assert found["day"]["date"]
+    assert found["day"]["low"] == days[0].astype("datetime64[ms]").astype(int)
+    assert data["series"] == "time"
+    with pytest.raises(vbdm.InputError, match="one value for each of the 600 points"):
+        page(sphere, about_rows={"kind": ["a"]})
+
+
+def test_the_unit_is_said(sphere):
+    assert "median, in Å;" in page(sphere, unit="Å")
+    assert "median, in units of the data;" in page(sphere)
+
+
+def test_words_of_the_page_are_those_of_the_glossary(pytestconfig):
+    """A word that the documentation explains has an entry of the same name there."""
+    told = (pytestconfig.rootpath / "docs" / "glossary.md").read_text("utf-8")
+    names = set(re.findall(r"^(\S[^\n]*)\n: ", told, re.M))
+    shared = {"boundary", "copies", "group", "interval", "limiter", "mode", "piece", "reach",
+              "total error", "unresolved", "weak link", "ε"}  # fmt: skip
+    assert shared - {"boundary"} <= names
+    assert shared <= set(GLOSSARY)
+
+
+def test_each_word_is_linked_once(sphere):
+    text = page(sphere)
+    found = re.search(r'<ul class="diagnoses">.*?</ul>', text, re.S).group(0)
+    terms = re.findall(r'href="#(term-[^"]+)"', found)
+    assert len(terms) == len(set(terms)) > 3
+    assert all(f'id="{term}"' in text for term in terms)

@@ -63,6 +63,8 @@ OPTIONS = [
     FILE, *FOLDER, *LEFT_OUT,
     Setting(["--no-sensitivity"], AFTER, is_flag=True,
             help="Leave out how the results move with ε, which takes several more estimates."),
+    Setting(["--unit"], AFTER, metavar="NAME",
+            help="Unit of the coordinates, for page and terminal. [what the file tells]"),
     Setting(["--write-anndata"], AFTER, is_flag=True,
             help="Add a copy of an .h5ad file with the results in obsm and uns."),
     *SPEAKING, *SOLVING, *ESTIMATING, *PREPARING, *READING,
@@ -162,7 +164,8 @@ def origin_of(
         settings=settings_of(options),
         warnings=work.notes,
         about_rows=cloud.about_rows,
-        unit=cloud.unit,
+        # Standardised columns are in standard deviations, whatever they were in before.
+        unit=(options.get("unit") if preparation.scale is None else None) or cloud.unit,
     )
 
 

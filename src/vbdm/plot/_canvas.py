@@ -153,8 +153,11 @@ def place(
     return thinned(Positions(known, labels, np.arange(len(known))), most)
 
 
-def principal_positions(points: FloatArray, most: int) -> Positions:
-    """Project points on their first two or three principal axes; a note has the variance shown."""
+def principal_positions(points: FloatArray, most: int, share: float = ENOUGH_VARIANCE) -> Positions:
+    """Project points on their first two or three principal axes; a note has the variance shown.
+
+    There are two, if they hold the `share` of the variance, or if `most` is 2.
+    """
     centred = points - points.mean(axis=0)
     wide = points.shape[1] > len(points)
     # Of the two products X Xᵀ and Xᵀ X, take the smaller: both have the variances as eigenvalues.
@@ -164,9 +167,9 @@ def principal_positions(points: FloatArray, most: int) -> Positions:
     axes = axes / np.maximum(np.linalg.norm(axes, axis=0), np.finfo(float).tiny)
     # The sign of an axis is arbitrary: its largest entry is made positive.
     axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])])
-    share = np.cumsum(variances[order]) / max(variances.sum(), np.finfo(float).tiny)
-    count = min(most, max(2, int(np.searchsorted(share, ENOUGH_VARIANCE)) + 1))
-    note = f"{count} of {points.shape[1]} principal axes, {share[count - 1]:.0%} of the variance"
+    held = np.cumsum(variances[order]) / max(variances.sum(), np.finfo(float).tiny)
+    count = min(most, max(2, int(np.searchsorted(held, share)) + 1))
+    note = f"{count} of {points.shape[1]} principal axes, {held[count - 1]:.0%} of the variance"
     labels = [f"principal axis {i + 1}" for i in range(count)]
     return Positions(centred @ axes[:, :count], labels, np.arange(len(points)), (note,))
 

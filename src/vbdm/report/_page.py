@@ -20,14 +20,28 @@ from ..spectrum.spectrum import Spectrum
 from ..trust.diagnose import diagnose, flags_of
 from ..trust.epsilon_scan import EpsilonScan, why_no_scan
 from ..trust.findings import Finding
+from ._channels import AboutRows, as_notes
 from ._error_parts import error_table
+from ._glossary import glossary
 from ._payload import choose_drawn, payload
 from ._settings import settings_table
-from .citing import citations, methods_paragraph
+from .citing import citations, has_delays, methods_paragraph
 from .found import what_was_found
 
 #: Names of the scripts, in the order in which they are joined into one.
-SCRIPTS = ("data", "colour", "raster", "chart", "cloud", "pointer", "curves", "epsilon", "page")
+SCRIPTS = (
+    "data",
+    "marks",
+    "colour",
+    "raster",
+    "chart",
+    "cloud",
+    "pointer",
+    "curves",
+    "series",
+    "epsilon",
+    "page",
+)
 #: Largest number of points that are drawn by default; more would cover each other.
 MOST_DRAWN = 20_000
 
@@ -46,6 +60,8 @@ def page(
     n_drawn: int = MOST_DRAWN,
     rows: ArrayLike | None = None,
     settings: Mapping[str, Any] | None = None,
+    about_rows: AboutRows | None = None,
+    unit: str = "",
 ) -> str:
     """Return the page of a result as HTML text.
 
@@ -76,6 +92,12 @@ def page(
         The row of each point in its file; 0, 1, 2, … if not given.
     settings : mapping, optional
         Further settings to list, such as those of a command.
+    about_rows : mapping or RowNotes, optional
+        What is known about the points beside their coordinates, one array of N values by name:
+        text (a label each), numbers, or dates. All can be the colour or an axis of the pictures,
+        and dates are the axis of the modes as time series.
+    unit : str
+        Unit of the coordinates, such as "Å".
 
     Returns
     -------
@@ -86,6 +108,7 @@ def page(
     most = check_count(n_drawn, "n_drawn", low=1, high=1_000_000)
     drawn = choose_drawn(spectrum, scan, most)
     numbers = None if rows is None else np.asarray(rows)
+    notes = as_notes(about_rows, spectrum.operator.n_points)
     found = diagnose(spectrum, scan) if findings is None else findings
     flags = flags_of(found)
     known = dict(source or {})
@@ -97,7 +120,7 @@ def page(
         "script": script,
         "found": parts.text(what_was_found(spectrum, preparation)),
         "sentence": parts.sentence(spectrum),
-        "summary": parts.summary(spectrum, known),
+        "summary": parts.summary(spectrum, known, unit),
         "verdict": parts.verdict(found),
         "eigenvalues": parts.eigenvalue_table(spectrum, flags),
         "table": parts.table_note(spectrum, preparation),
@@ -107,12 +130,15 @@ def page(
         "epsilon": parts.epsilon_note(spectrum, scan, why_no_scan(spectrum)),
         "tuning": parts.tuning_note(spectrum.operator),
         "density": parts.density_note(spectrum.operator),
+        "glossary": glossary(),
         "diagnoses": parts.finding_list(found, warnings),
         "methods": parts.text(methods_paragraph(spectrum, known.get("n_read"), preparation)),
         "references": parts.references(citations(spectrum)),
         "bibtex": parts.text("\n\n".join(entry.bibtex for entry in citations(spectrum))),
         "settings": settings_table(spectrum, known, preparation, seconds, settings),
-        "data": payload(spectrum, scan, names, drawn, numbers, flags),
+        "data": payload(
+            spectrum, scan, names, drawn, numbers, flags, notes, has_delays(preparation)
+        ),
     }
     return filled(resource("page.html"), fields)
 

@@ -17,8 +17,10 @@ from ..spectrum.spectrum import Spectrum
 from ..trust.epsilon_scan import EpsilonScan
 from ..trust.error_bars import Group, groups_of
 from ..trust.findings import Finding
+from ._channels import MOST_COLUMNS
 from ._error_parts import parts_in_words
-from ._payload import MOST_COLUMNS, interval, style_of
+from ._glossary import linked, term
+from ._payload import interval, style_of
 from .citing import formula, has_delays, operator_in_words, operator_name, short
 
 #: How ε was chosen, in words, by the name of the rule.
@@ -28,6 +30,13 @@ RULES = {
     "given": "given",
 }
 MATCHED = "Modes are matched between values of ε by the similarity of their eigenfunctions."
+#: Names of facts that lead to the glossary.
+FACTS = {
+    "Dimension": term("dimension", "Dimension"),
+    "Kernel width": term("kernel width", "Kernel width"),
+    "ε": term("ε"),
+    "Neighbours": term("reach", "Neighbours"),
+}
 #: Rows of the table that are visible at once; a longer table scrolls, and a note says so.
 ROWS_IN_SIGHT = 11
 WORDS = {"green": "good", "amber": "look here", "red": "problem"}
@@ -67,19 +76,19 @@ def sentence(spectrum: Spectrum) -> str:
     )
 
 
-def summary(spectrum: Spectrum, source: Mapping[str, Any]) -> str:
+def summary(spectrum: Spectrum, source: Mapping[str, Any], unit: str = "") -> str:
     """Return the facts at the top: operator, points, dimension, kernel width, ε, neighbours."""
     operator = spectrum.operator
     facts = [
         ("Operator", formula(operator), operator_fact(operator)),
         ("Points", f"{operator.n_points:,}", points_fact(operator, source)),
         ("Dimension", *dimension_fact(operator)),
-        ("Kernel width", *width_fact(operator)),
+        ("Kernel width", *width_fact(operator, unit)),
         ("ε", short(operator.epsilon), RULES.get(operator.tuning.rule, operator.tuning.rule)),
         ("Neighbours", f"{operator.n_neighbors}", neighbors_fact(operator)),
     ]
     return "\n".join(
-        f'<div class="fact"><dt>{text(name)}</dt><dd><b>{text(value)}</b>'
+        f'<div class="fact"><dt>{FACTS.get(name, name)}</dt><dd><b>{text(value)}</b>'
         f"<span>{text(note)}</span></dd></div>"
         for name, value, note in facts
     )
@@ -126,10 +135,11 @@ def dimension_fact(operator: Operator) -> tuple[str, str]:
     return with_error(found.value, None), found.credit.words
 
 
-def width_fact(operator: Operator) -> tuple[str, str]:
+def width_fact(operator: Operator, unit: str) -> tuple[str, str]:
     """Return the median width of the kernel in the data's unit, and its range."""
     low, middle, high = operator.width_quantiles
-    return f"{middle:.3g}", f"median, in units of the data; {low:.3g} to {high:.3g} for 90 %"
+    what = unit or "units of the data"
+    return f"{middle:.3g}", f"median, in {what}; {low:.3g} to {high:.3g} for 90 %"
 
 
 def icon(light: str) -> str:
@@ -155,10 +165,11 @@ def verdict(findings: Sequence[Finding]) -> str:
 def finding_list(findings: Sequence[Finding], warnings: Sequence[str]) -> str:
     """Return the findings with their lights and words, worst first, then the warnings."""
     order = sorted(findings, key=lambda f: ("red", "amber", "green").index(f.light))
+    words = linked(prose(f.words) for f in order)
     items = "\n".join(
         f'<li class="{f.light}">{icon(f.light)}<div><h3>{text(f.name)} '
-        f'<span class="word">{WORDS[f.light]}</span></h3><p>{prose(f.words)}</p></div></li>'
-        for f in order
+        f'<span class="word">{WORDS[f.light]}</span></h3><p>{said}</p></div></li>'
+        for f, said in zip(order, words, strict=True)
     )
     notes = "".join(f"<li>{prose(warning)}</li>" for warning in dict.fromkeys(warnings))
     said = f'<details class="notes"><summary>Notes of the run</summary><ul>{notes}</ul></details>'
@@ -220,7 +231,7 @@ def table_note(spectrum: Spectrum, preparation: Any = None) -> str:
     notes = []
     n = len(spectrum.eigenvalues)
     if n > ROWS_IN_SIGHT:
-        notes.append(f"{n} rows: scroll to see all.")
+        notes.append(f'<span class="scrolls">{n} rows: scroll to see all.</span>')
     if any(group.is_several for group in groups_of(spectrum)):
         notes.append(
             "Eigenvalues that share a mean cannot be told apart: they are probably one multiple "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bandwidth.tuning import SlopeCurve
-from ..base.arrays import FloatArray
 from ..base.plain import plain
+from ..base.row_notes import RowNotes
 from ..base.wording import Style, common_style
 from ..operator.operator import Operator
 from ..plot._canvas import principal_positions
@@ -21,14 +20,12 @@ from ..spectrum.spectrum import Spectrum
 from ..trust.epsilon_scan import EpsilonScan, drawn_rows
 from ..trust.error_bars import Group, groups_of
 from ..trust.intervals import width_of
+from ..trust.series import in_series
+from ._channels import channels
+from ._packing import packed, quantised
 
-#: Largest numbers of data columns, of eigenfunctions, and of eigenfunctions that follow ε; with
-#: more, the page would become too large a file.
-MOST_COLUMNS, MOST_FUNCTIONS, MOST_MOVED = 10, 40, 12
-#: Values are rounded to whole numbers from 0, the smallest value, to STEPS, the largest; MISSING
-#: stands for no value. The page's `data.js` has the same two numbers.
-STEPS = 65534
-MISSING = 65535
+#: Largest number of eigenfunctions that follow ε; with more, the page would be too large a file.
+MOST_MOVED = 12
 BINS = 60
 
 
@@ -63,6 +60,8 @@ def payload(
     drawn: Drawn,
     row_numbers: NDArray[Any] | None,
     flags: Mapping[int, Sequence[str]],
+    about: RowNotes,
+    has_delays: bool = False,
 ) -> str:
     """Return the JSON text of everything that the page draws, safe inside a script element.
 
@@ -80,13 +79,20 @@ def payload(
         The row of each point in its file.
     flags : mapping
         What is doubtful about an eigenvalue, by its number.
+    about : RowNotes
+        Labels, times and further numbers of all points.
+    has_delays : bool
+        Whether points were made of several rows of a series.
     """
     operator, rows = spectrum.operator, drawn.rows
     numbers = rows if row_numbers is None else np.asarray(row_numbers)[rows]
+    timed = about.times is not None
     data = {
         "drawn": len(rows),
         "rows": packed(numbers.astype("<u4")),
-        "channels": channels(spectrum, names, rows),
+        "channels": channels(spectrum, names, rows, numbers, about),
+        "axes": axes_in_use(operator),
+        "series": "time" if timed else "row" if has_delays or in_series(spectrum) else None,
         "unresolved": packed(spectrum.unresolved[rows].astype(np.uint8)),
         "weak": packed(spectrum.weak_links[rows].astype(np.uint8)),
         "pieces": packed(np.minimum(spectrum.components[rows], 255).astype(np.uint8)),
@@ -101,59 +107,12 @@ def payload(
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
-def packed(values: NDArray[Any]) -> str:
-    """Return the bytes of an array in base64."""
-    return base64.b64encode(np.ascontiguousarray(values).tobytes()).decode("ascii")
-
-
-def quantised(values: FloatArray, low: float, high: float) -> str:
-    """Return values as 16-bit numbers between `low` and `high`; NaN and infinity are MISSING."""
-    known = np.isfinite(values)
-    extent = (high - low) or 1.0
-    share = np.where(known, np.clip((values - low) / extent, 0, 1), 0)
-    return packed(np.where(known, np.round(share * STEPS), MISSING).astype("<u2"))
-
-
-def channel(kind: str, label: str, values: FloatArray) -> dict[str, Any]:
-    """Return one number per drawn point, packed, with its kind, label and range."""
-    known = values[np.isfinite(values)]
-    low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
-    return {
-        "kind": kind, "label": label, "low": low, "high": high,
-        "data": quantised(values, low, high),
-    }  # fmt: skip
-
-
-def channels(
-    spectrum: Spectrum, names: Sequence[str] | None, rows: NDArray[np.intp]
-) -> list[dict[str, Any]]:
-    """Return all functions on the points that can be an axis or a colour.
-
-    They are the data's columns, their principal axes, eigenfunctions, density and kernel width.
-    """
-    operator, points = spectrum.operator, spectrum.operator.graph.points
-    result = []
-    if points is not None:
-        labels = column_names(points.shape[1], names)
-        for column, label in enumerate(labels[:MOST_COLUMNS]):
-            result.append(channel("column", label, points[rows, column]))
-        if points.shape[1] > 3:
-            places = principal_positions(points, 3)
-            for axis, label in enumerate(places.labels):
-                result.append(channel("principal", label, places.coordinates[rows, axis]))
-    for number in range(min(len(spectrum.eigenvalues), MOST_FUNCTIONS)):
-        values = np.real(spectrum.eigenfunctions[rows, number])
-        result.append(channel("function", f"eigenfunction {number}", values))
-    with np.errstate(divide="ignore"):
-        result.append(channel("density", "log10 of the density", np.log10(operator.density[rows])))
-    result.append(channel("width", "kernel width", operator.widths[rows]))
-    return result
-
-
-def column_names(n: int, names: Sequence[str] | None) -> list[str]:
-    """Return one name per column: those given if their number fits, else "column 0" and so on."""
-    given = [str(name) for name in names or ()]
-    return given if len(given) == n else [f"column {i}" for i in range(n)]
+def axes_in_use(operator: Operator) -> int:
+    """Return along how many axes the points are drawn at first; 0 without coordinates."""
+    points = operator.graph.points
+    if points is None or points.shape[1] <= 3:
+        return 0 if points is None else points.shape[1]
+    return principal_positions(points, 3).n_dims
 
 
 def modes(spectrum: Spectrum, flags: Mapping[int, Sequence[str]]) -> list[dict[str, Any]]:

@@ -43,6 +43,8 @@ SMALL_PIECE = 0.01
 SMOOTH, JUMPING = 0.1, 0.5
 #: Largest empty angle, in radians, that the first two eigenfunctions leave on a closed curve.
 OPENING = 1.0
+#: Spread of the points of a ring, as a share of its radius. On a disc it is 0.3.
+THIN = 0.2
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven")
 
 
@@ -234,7 +236,10 @@ def shape(spectrum: Spectrum, modes: list[Group]) -> str:
             "The first three eigenvalues are one within their errors, and the next five are one, "
             f"three times as large: as on a sphere, of radius {radius:.3g}."
         )
-    return f"The points fill a region of dimension {dimension(operator)}."
+    ring = ""
+    if enough(modes, 2) and is_ring(slow_modes(spectrum, 2)):
+        ring = " The first two eigenfunctions form a ring: a cycle runs through the points."
+    return f"The points fill a region of dimension {dimension(operator)}.{ring}"
 
 
 def enough(modes: list[Group], n: int) -> bool:
@@ -252,9 +257,19 @@ def curve(values: FloatArray) -> str:
     jumps = np.square(np.diff(second)).sum() / (2 * np.square(second - second.mean()).sum())
     if jumps < SMOOTH:
         return "n open curve"
+    return " closed curve" if jumps > JUMPING and opening(values) < OPENING else " curve"
+
+
+def opening(values: FloatArray) -> float:
+    """Return the largest angle around 0, in radians, without a point of the plane."""
     angles = np.sort(np.arctan2(values[:, 1], values[:, 0]))
-    widest = np.diff(angles, append=angles[0] + 2 * np.pi).max()
-    return " closed curve" if jumps > JUMPING and widest < OPENING else " curve"
+    return float(np.diff(angles, append=angles[0] + 2 * np.pi).max())
+
+
+def is_ring(values: FloatArray) -> bool:
+    """Tell whether points of the plane lie around 0 at nearly one distance, on all sides."""
+    radius = np.hypot(*values.T)
+    return bool(radius.std() < THIN * radius.mean() and opening(values) < OPENING)
 
 
 def like_sphere(modes: list[Group]) -> bool:

@@ -137,6 +137,8 @@ def write_report(
         preparation=story.preparation,
         rows=story.rows,
         settings=story.settings,
+        about_rows=story.about_rows,
+        unit=story.unit,
         **more,
     )
     report("page", 1, 1)

@@ -3,7 +3,8 @@
 const MARGIN = { left: 58, right: 14, top: 14, bottom: 42 };
 
 function prepared(canvas) {
-  const ratio = Math.max(1, window.devicePixelRatio || 1);
+  // Paper has more dots to the inch than a screen.
+  const ratio = state.printing ? 3 : Math.max(1, window.devicePixelRatio || 1);
   const width = canvas.clientWidth, height = canvas.clientHeight;
   canvas.width = Math.round(width * ratio);
   canvas.height = Math.round(height * ratio);
@@ -35,9 +36,9 @@ function logTicks(low, high, wanted) {
   return ticks;
 }
 
-const ticksOf = (axis, wanted) => (axis.log ? logTicks : niceTicks)(axis.low, axis.high, wanted)
-  .filter((t) => !axis.whole || Number.isInteger(t));
-const widest = (pen, ticks) => Math.max(0, ...ticks.map((t) => pen.measureText(show(t)).width));
+const ticksOf = (axis, wanted) => (axis.marks ? axis.marks(wanted) : (axis.log ? logTicks : niceTicks)(axis.low, axis.high, wanted)
+  .filter((t) => !axis.whole || Number.isInteger(t)).map((at) => ({ at, text: show(at) })));
+const widest = (pen, marks) => Math.max(0, ...marks.map(({ text }) => pen.measureText(text).width));
 
 class Chart {
   // x, y: { low, high, log, label, whole }
@@ -64,19 +65,19 @@ class Chart {
     pen.lineWidth = 1;
     pen.textBaseline = "middle";
     pen.textAlign = "right";
-    for (const tick of this.ticks) {
-      const y = Math.round(this.py(tick)) + 0.5;
+    for (const { at, text } of this.ticks) {
+      const y = Math.round(this.py(at)) + 0.5;
       this.rule(area.left, y, area.right, y, theme.grid);
       pen.fillStyle = theme.soft;
-      pen.fillText(show(tick), area.left - 8, y);
+      pen.fillText(text, area.left - 8, y);
     }
     pen.textAlign = "center";
     pen.textBaseline = "top";
-    for (const tick of ticksOf(this.x, Math.max(3, (area.right - area.left) / 75))) {
-      const x = Math.round(this.px(tick)) + 0.5;
+    for (const { at, text } of ticksOf(this.x, Math.max(3, (area.right - area.left) / 75))) {
+      const x = Math.round(this.px(at)) + 0.5;
       this.rule(x, area.bottom, x, area.bottom + 4, theme.line);
       pen.fillStyle = theme.soft;
-      pen.fillText(show(tick), x, area.bottom + 7);
+      pen.fillText(text, x, area.bottom + 7);
     }
     this.rule(area.left, area.bottom + 0.5, area.right, area.bottom + 0.5, theme.line);
     pen.fillStyle = theme.ink;

@@ -1,6 +1,8 @@
 // A cloud of points on a canvas: flat, or in space and turned by hand.
 
 const EQUAL = new Set(["column", "principal"]);
+// The first position of points in space: angles around the upright axis and above the ground.
+const TURN = [-0.6, 0.35];
 
 class Cloud {
   // axes: three entries, each the number of a channel, "mode" for the chosen eigenfunction, or
@@ -14,7 +16,7 @@ class Cloud {
   }
 
   reset() {
-    this.turn = [-0.6, 0.35];
+    this.turn = [...TURN];
     this.zoom = 1;
     this.shift = [0, 0];
   }
@@ -37,7 +39,7 @@ class Cloud {
 
   project(width, height) {
     const scales = this.scales(), n = this.places.length;
-    const data = scales.map((_, a) => this.channel(a).values);
+    const data = scales.map((_, a) => this.channel(a).spots || this.channel(a).values);
     this.sx = new Float32Array(n);
     this.sy = new Float32Array(n);
     this.depth = new Float32Array(n);
@@ -74,7 +76,7 @@ class Cloud {
   // Width of the space for the numbers and the name of the upright axis.
   leftRoom(height) {
     const c = this.channel(1);
-    return Math.max(52, widest(this.pen, niceTicks(c.low, c.high, (height - 52) / 60)) + 26);
+    return Math.min(0.4 * this.wide, Math.max(52, widest(this.pen, marksOf(c, c.low, c.high, (height - 52) / 60)) + 26));
   }
 
   half(axis) {
@@ -85,7 +87,7 @@ class Cloud {
   spaceMap(scales, width, height) {
     const [a, e] = this.turn;
     const ca = Math.cos(a), sa = Math.sin(a), ce = Math.cos(e), se = Math.sin(e);
-    const size = Math.min(width, height) * 0.32 * this.zoom;
+    const size = this.fit(scales, width, height) * this.zoom;
     const cx = width / 2 + this.shift[0], cy = height / 2 + this.shift[1];
     this.size = size;
     return (x, y, z, out) => {
@@ -96,6 +98,14 @@ class Cloud {
       out[1] = cy - size * (ce * w + se * away);
       out[2] = ce * away - se * w;
     };
+  }
+
+  // Pixels per unit with which the box around the points, in its first position, fills the picture.
+  fit(scales, width, height) {
+    const half = scales.map((s, a) => this.half(a) / s.half);
+    const [ca, sa, ce, se] = [Math.cos(TURN[0]), -Math.sin(TURN[0]), Math.cos(TURN[1]), Math.sin(TURN[1])];
+    const across = ca * half[0] + sa * half[1], up = ce * half[2] + se * (sa * half[0] + ca * half[1]);
+    return Math.min((width / 2 - 34) / across, (height / 2 - 24) / up);
   }
 
   draw() {
@@ -150,7 +160,7 @@ class Cloud {
       order.sort((a, b) => depth[b] - depth[a]);
       let near = Infinity, far = -Infinity;
       for (const d of depth) { if (d < near) near = d; if (d > far) far = d; }
-      this.fade = Uint8Array.from(depth, (d) => Math.max(0, Math.min(FADES - 1, Math.round(((d - near) / (far - near || 1)) * 1.9 * (FADES - 1) - 0.9 * FADES + 1))));
+      this.fade = Uint8Array.from(depth, (d) => Math.max(0, Math.min(DEEPEST, Math.round(((d - near) / (far - near || 1)) * 1.9 * (FADES - 1) - 0.9 * FADES + 1))));
       return order;
     }
     if (colours.names) {
@@ -170,18 +180,22 @@ class Cloud {
     const out = [0, 0, 0];
     pen.textAlign = "center";
     pen.textBaseline = "top";
-    for (const t of niceTicks(x0, x1, Math.max(3, (box.right - box.left) / 80))) {
-      this.map(t, 0, 0, out);
+    const across = marksOf(this.channel(0), x0, x1, Math.max(3, (box.right - box.left) / 80));
+    // Names may be longer than the space between them: each has its share of the width.
+    const room = this.channel(0).names ? (box.right - box.left) / across.length : Infinity;
+    for (const { at, text } of across) {
+      this.map(at, 0, 0, out);
       this.gridLine(out[0], box.top, out[0], box.bottom);
-      pen.fillText(show(t), out[0], box.bottom + 6);
+      pen.fillText(fitted(pen, text, room), out[0], box.bottom + 6);
     }
     pen.textAlign = "right";
     pen.textBaseline = "middle";
-    for (const t of niceTicks(y0, y1, (box.bottom - box.top) / 60)) {
-      this.map(0, t, 0, out);
+    for (const { at, text } of marksOf(this.channel(1), y0, y1, (box.bottom - box.top) / 60)) {
+      this.map(0, at, 0, out);
       this.gridLine(box.left, out[1], box.right, out[1]);
       // Zoomed in, numbers are longer: they may reach into the picture, but not off the page.
-      pen.fillText(show(t), Math.max(box.left - 6, pen.measureText(show(t)).width + 18), out[1]);
+      const word = fitted(pen, text, 0.4 * this.wide - 26);
+      pen.fillText(word, Math.max(box.left - 6, pen.measureText(word).width + 18), out[1]);
     }
     pen.fillStyle = theme.ink;
     pen.textAlign = "center";
@@ -224,6 +238,13 @@ class Cloud {
     this.pen.strokeRect(Math.min(x0, x1), Math.min(y0, y1), Math.abs(x1 - x0), Math.abs(y1 - y0));
     this.pen.setLineDash([]);
   }
+}
+
+// A text cut to a width in pixels.
+function fitted(pen, text, room) {
+  let n = text.length;
+  while (n > 1 && pen.measureText(n < text.length ? `${text.slice(0, n)}…` : text).width > room - 4) n--;
+  return n < text.length ? `${text.slice(0, n)}…` : text;
 }
 
 const shortened = (label) => (label.length > 32 ? `${label.slice(0, 30)}…` : label);

@@ -10,9 +10,13 @@ const DIVERGING = {
   dark: ["#a9dcff", "#4ea8e6", "#2a628f", "#454b53", "#96582b", "#ee8d3f", "#ffd0a1"],
 };
 const CYCLE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
+// Labels need more: as many as `MOST_COLOURED` of the payload.
+const KINDS = [...CYCLE, "#8A6FDF", "#A6761D", "#7FBC41", "#E7298A"];
 const LEVELS = 96;
 // Number of steps in which points in space fade towards the back.
 const FADES = 6;
+// The last step that depth takes: points behind stay visible. Points that are not selected take all.
+const DEEPEST = 3;
 
 const channelsOf = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
 const mix = (a, b, t) => a.map((x, i) => x + (b[i] - x) * t);
@@ -45,8 +49,8 @@ function isDark() {
 function colouring(kind, override) {
   if (kind === "unresolved") return marks();
   if (kind === "pieces") return pieces();
-  const chosen = kind === "function" ? FUNCTIONS[state.mode] : indexOfKind(kind);
-  const channel = CHANNELS[chosen] || { values: new Float32Array(DATA.drawn), low: 0, high: 0 };
+  const channel = channelOf(kind) || { values: new Float32Array(DATA.drawn), low: 0, high: 0 };
+  if (channel.names) return kinds(channel);
   const data = override || channel.values;
   const diverging = kind === "function";
   const limits = diverging ? symmetric(data) : inner(data);
@@ -58,6 +62,12 @@ function colouring(kind, override) {
     level[i] = Number.isNaN(data[i]) ? LEVELS : Math.max(0, Math.min(LEVELS - 1, at));
   }
   return { palette: [...palette, channelsOf(theme.grey)], level, limits, diverging };
+}
+
+// What a colour stands for: the chosen eigenfunction, a kind there is one of, or "channel:7".
+function channelOf(kind) {
+  if (kind.startsWith("channel:")) return CHANNELS[+kind.slice(8)];
+  return CHANNELS[kind === "function" ? FUNCTIONS[state.mode] : indexOfKind(kind)];
 }
 
 // Limits of the colour scale, symmetric about 0; the largest 1 % share the colours at the ends.
@@ -85,4 +95,12 @@ function pieces() {
   const names = CYCLE.slice(0, shown).map((_, i) => (i ? `piece ${i + 1}` : "largest piece"));
   if (DATA.nPieces > shown) names.push(`${count(DATA.nPieces - shown)} smaller`);
   return { palette: [...CYCLE.slice(0, shown), theme.grey].map(channelsOf), level, names };
+}
+
+// Labels: one colour each; the rare ones, which share a name, and points without a label are grey.
+function kinds(channel) {
+  const n = channel.names.length, missing = channel.values.some(Number.isNaN);
+  const palette = channel.names.map((_, i) => KINDS[i] || theme.grey);
+  const names = missing ? [...channel.names, "no label"] : channel.names;
+  return { palette: [...palette, theme.grey].map(channelsOf), level: Uint8Array.from(channel.values, (v) => (Number.isNaN(v) ? n : v)), names };
 }

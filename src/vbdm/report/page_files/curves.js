@@ -59,7 +59,7 @@ function drawTuning() {
   const slopes = new Chart(byId("slopes"), x, { low: 0, high: top, label: "dimension seen at ε" });
   slopes.rule(slopes.area.left, slopes.py(t.dim), slopes.area.right, slopes.py(t.dim), theme.soft, 1, [3, 3]);
   slopes.line(t.middle, t.dimension, theme.accent, 2);
-  markEpsilon(slopes, t.epsilon);
+  markEpsilon(slopes, t.epsilon, [[t.middle, t.dimension], [t.middle, t.middle.map(() => t.dim)]]);
   slopes.note(`d = ${show(t.dim)} in use`, slopes.area.right - 4, slopes.py(t.dim) - 10, theme.soft, "right");
 }
 
@@ -72,7 +72,7 @@ function drawDegrees(t, x) {
     chart.line(t.epsilons, floor, theme.ink, t.levels[i] === 0.5 ? 1.8 : 1.3, dashes[i]);
   });
   legendOf(chart, t.levels.map((level, i) => [level === 0.5 ? "median" : `${Math.round(100 * level)} % quantile`, dashes[i]]).reverse());
-  markEpsilon(chart, t.epsilon);
+  markEpsilon(chart, t.epsilon, t.quantiles.map((row) => [t.epsilons, row]));
   if (t.target) chart.dot(t.epsilon, t.target, 5, theme.hot);
 }
 
@@ -89,13 +89,21 @@ function drawSums(t, x) {
   const chart = new Chart(byId("degrees"), x,
     { low: Math.min(...known) / 2, high: Math.max(...known) * 2, log: true, label: "S(ε)" });
   chart.line(t.epsilons, t.sums, theme.ink, 1.8);
-  markEpsilon(chart, t.epsilon);
+  markEpsilon(chart, t.epsilon, [[t.epsilons, t.sums]]);
 }
 
-function markEpsilon(chart, epsilon) {
-  const x = chart.px(epsilon);
-  chart.rule(x, chart.area.top, x, chart.area.bottom, theme.hot, 1.5);
-  chart.note(`ε = ${show(epsilon)}`, x + 6, chart.area.bottom - 12, theme.hot);
+// A line at the ε in use; its text stands where it is furthest from the curves.
+function markEpsilon(chart, epsilon, curves) {
+  const { area, pen } = chart, x = chart.px(epsilon), text = `ε = ${show(epsilon)}`;
+  chart.rule(x, area.top, x, area.bottom, theme.hot, 1.5);
+  const wide = pen.measureText(text).width + 12;
+  const dots = curves.flatMap(([xs, ys]) => xs.map((u, i) => [chart.px(u), chart.py(Math.max(ys[i], 1e-9))]));
+  const room = ([side, y]) => Math.min(...dots.filter(([u]) => side * (u - x) > -20 && side * (u - x) < wide + 20).map(([, v]) => Math.abs(v - y)), 1e4);
+  const fits = ([side]) => (side > 0 ? x + wide < area.right : x - wide > area.left);
+  const middle = (area.top + area.bottom) / 2;
+  const places = [1, -1].flatMap((side) => [area.bottom - 12, area.top + 10, middle].map((y) => [side, y]));
+  const [side, y] = (places.some(fits) ? places.filter(fits) : places).reduce((best, place) => (room(place) > room(best) ? place : best));
+  chart.note(text, x + 6 * side, y, theme.hot, side > 0 ? "left" : "right");
 }
 
 function drawDensity() {
@@ -112,23 +120,15 @@ function drawDensity() {
 }
 
 function drawLegend() {
+  byId("legend").hidden = false;
   const { pen, width } = prepared(byId("legend"));
   const colours = colouring(state.colour);
   pen.textBaseline = "middle";
-  if (colours.names) {
-    let x = 2;
-    colours.names.forEach((name, i) => {
-      pen.fillStyle = css(colours.palette[i]);
-      pen.beginPath();
-      pen.arc(x + 6, 16, 5.5, 0, 2 * Math.PI);
-      pen.fill();
-      pen.fillStyle = theme.soft;
-      pen.textAlign = "left";
-      pen.fillText(name, x + 17, 16);
-      x += 34 + pen.measureText(name).width;
-    });
-    return;
-  }
+  const list = byId("legend-names");
+  list.replaceChildren(...(colours.names || []).map((name, i) => namedColour(name, css(colours.palette[i]))));
+  list.hidden = !colours.names;
+  byId("legend").hidden = !!colours.names;
+  if (colours.names) return;
   const wide = width - 20;
   for (let i = 0; i < LEVELS; i++) {
     pen.fillStyle = css(colours.palette[i]);
@@ -140,7 +140,15 @@ function drawLegend() {
   const value = (t) => (state.colour === "density" ? 10 ** (low + t * (high - low)) : low + t * (high - low));
   [[0, "left"], [0.5, "center"], [1, "right"]].forEach(([t, align]) => {
     pen.textAlign = align;
-    const text = t !== 0.5 ? `${t ? "≥ " : "≤ "}${show(value(t), 2)}` : show(value(t), 2);
+    const [word, ends] = [valueText(channelOf(state.colour) || {}, value(t), 2), t === 0.5 ? "" : t ? "≥ " : "≤ "];
+    const text = `${ends}${word}`;
     pen.fillText(text, 10 + t * wide, 20);
   });
+}
+
+function namedColour(name, colour) {
+  const entry = document.createElement("li"), spot = document.createElement("span");
+  spot.style.background = colour;
+  entry.append(spot, name);
+  return entry;
 }

@@ -23,7 +23,15 @@ function values(text, low, high) {
   return result;
 }
 
-const CHANNELS = DATA.channels.map((c) => ({ ...c, values: values(c.data, c.low, c.high) }));
+// Labels stand at whole numbers, each point a little beside its own, so that points stay apart.
+function unpacked(c) {
+  const found = { ...c, values: values(c.data, c.low, c.high) };
+  if (!c.names) return found;
+  const spots = found.values.map((v, i) => v + 0.6 * ((i * 0.618034) % 1) - 0.3);
+  return { ...found, spots, low: -0.5, high: c.names.length - 0.5 };
+}
+
+const CHANNELS = DATA.channels.map(unpacked);
 const ROWS = new Uint32Array(bytes(DATA.rows).buffer);
 const UNRESOLVED = bytes(DATA.unresolved);
 const WEAK = bytes(DATA.weak);
@@ -39,6 +47,7 @@ const state = {
   hover: -1,
   selected: null,
   dragging: "turn",
+  printing: false,
   step: DATA.sensitivity ? DATA.sensitivity.chosen : 0,
 };
 if (state.mode < 0) state.mode = Math.min(1, MODES.length - 1);

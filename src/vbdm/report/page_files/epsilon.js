@@ -22,12 +22,13 @@ function pathOf(mode) {
   const { values: table, halves } = MOVING;
   const members = MODES[mode].group.filter((j) => j < table[0].length);
   const last = members[members.length - 1];
-  const name = members.length > 1 ? `the mean of λ${small(members[0])} to λ${small(last)}` : `λ${small(mode)}`;
+  const name = members.length > 1 ? `the mean of λ${small(members[0])} ${members.length > 2 ? "to" : "and"} λ${small(last)}` : `λ${small(mode)}`;
   const mean = (row) => (members.some((j) => row[j] === null) ? null : members.reduce((sum, j) => sum + row[j], 0) / members.length);
   return { members, name, values: table.map(mean), halves: halves.map((row) => row[mode]) };
 }
 
-const capital = (text) => text[0].toUpperCase() + text.slice(1);
+// Text that begins a sentence; a Greek letter there would be another letter as a capital.
+const capital = (text) => (text.startsWith("λ") ? `Eigenvalue ${text}` : text[0].toUpperCase() + text.slice(1));
 
 function setUpEpsilon(left) {
   byId("moving").hidden = !MOVING;
@@ -97,7 +98,7 @@ function epsilonWords() {
   byId("epsilon-value").textContent = `${show(epsilons[state.step])}, ${factorWords(factor)}`;
   byId("epsilon").setAttribute("aria-valuetext", byId("epsilon-value").textContent);
   const limit = j < state.mode ? ` (Eigenvalue ${state.mode} is not followed over ε: only the first ${table[0].length} are.)` : "";
-  if (base === 0) return `${name} is 0 at every ε: the constant, or the indicator of a piece.${limit}`;
+  if (base === 0) return `${capital(name)} is 0 at every ε: the constant, or the indicator of a piece.${limit}`;
   if (base === null) return `${capital(name)} could not be given at the ε in use: there are too few points for this mode.${limit}`;
   if (table[state.step][j] === null) return `At this ε no mode is like number ${j} any more: it is lost.${limit}`;
   if (here === null) return `At this ε a mode of its group is lost, so there is no mean to compare.${limit}`;

@@ -1,11 +1,13 @@
 // The page itself: choosers, table, keys, theme; and which picture is redrawn when.
 
 const COLOURS = [["function", "eigenfunction"], ["density", "density"], ["width", "kernel width"], ["unresolved", "unresolved points"], ["pieces", "connected pieces"]];
+// Headings of the menus, and the kinds of channels below each.
+const MENUS = [["Rows", ["time", "row"]], ["Labels", ["label"]], ["Columns", ["column", "principal", "number"]], ["Eigenfunctions", ["function"]], ["Density and kernel", ["density", "width"]]];
 
 function firstAxes() {
   const principal = CHANNELS.map((c, i) => i).filter((i) => CHANNELS[i].kind === "principal");
   const columns = CHANNELS.map((c, i) => i).filter((i) => CHANNELS[i].kind === "column");
-  const own = principal.length ? principal : columns;
+  const own = (principal.length ? principal : columns).slice(0, DATA.axes);
   const f = FUNCTIONS.slice(Math.max(1, state.mode));
   const embedding = [f[0] ?? FUNCTIONS[0], f[1] ?? f[0] ?? FUNCTIONS[0], null];
   if (own.length > 1) return [[own[0], own[1], own[2] ?? null], embedding];
@@ -24,6 +26,14 @@ function option(select, value, label) {
   select.append(entry);
 }
 
+// All channels of some kinds, below a heading.
+function menu(select, heading, kinds, value) {
+  const group = document.createElement("optgroup");
+  group.label = heading;
+  CHANNELS.forEach((c, i) => { if (kinds.includes(c.kind)) option(group, value(i), c.label); });
+  if (group.children.length) select.append(group);
+}
+
 function axisChoosers(place, cloud, after) {
   ["x", "y", "z"].forEach((name, a) => {
     const label = document.createElement("label"), select = document.createElement("select");
@@ -31,7 +41,7 @@ function axisChoosers(place, cloud, after) {
     select.setAttribute("aria-label", `${place === "axes-left" ? "left" : "right"} picture, axis ${name}`);
     if (a === 2) option(select, "none", "none (flat)");
     option(select, "mode", "the chosen eigenfunction");
-    CHANNELS.forEach((c, i) => option(select, i, c.label));
+    for (const [heading, kinds] of MENUS) menu(select, heading, kinds, (i) => i);
     select.value = cloud.axes[a] === null ? "none" : String(cloud.axes[a]);
     select.addEventListener("change", () => {
       cloud.axes[a] = select.value === "none" ? null : select.value === "mode" ? "mode" : +select.value;
@@ -50,7 +60,7 @@ function drawClouds() {
 
 function cloudWords() {
   const m = MODES[state.mode];
-  const how = { function: `eigenfunction ${state.mode}`, density: "the density", width: "the kernel's width", unresolved: "whether they are resolved", pieces: "their connected piece" }[state.colour];
+  const how = { function: `eigenfunction ${state.mode}`, density: "the density", width: "the kernel's width", unresolved: "whether they are resolved", pieces: "their connected piece" }[state.colour] || channelOf(state.colour).label;
   const zero = m.value === 0 ? (state.mode ? " It is the indicator of a connected piece." : " It is constant on each connected piece.") : "";
   const doubt = m.doubt.length ? ` In doubt: ${m.doubt.join(", ")}.` : "";
   const missing = FUNCTIONS[state.mode] === undefined ? " Only the first eigenfunctions are kept on this page." : "";
@@ -117,7 +127,11 @@ function setUpTable() {
 
 function setUpChoosers() {
   const colour = byId("colour"), mode = byId("mode");
-  COLOURS.forEach(([value, label]) => option(colour, value, label));
+  const result = document.createElement("optgroup");
+  result.label = "Result";
+  COLOURS.forEach(([value, label]) => option(result, value, label));
+  colour.append(result);
+  for (const [heading, kinds] of MENUS.slice(0, 3)) menu(colour, heading, kinds, (i) => `channel:${i}`);
   MODES.forEach((m, i) => option(mode, i, `${i}: λ = ${m.text}`));
   colour.addEventListener("change", () => { state.colour = colour.value; changed("colour"); });
   mode.addEventListener("change", () => choose(+mode.value));
@@ -166,13 +180,14 @@ function drawAll() {
   drawSpectrum();
   drawLegend();
   drawClouds();
+  drawSeries();
   drawTuning();
   drawDensity();
   updateEpsilon();
 }
 
 listeners.push((what) => {
-  if (what.has("mode")) { markTable(); drawSpectrum(); byId("mode").value = state.mode; }
+  if (what.has("mode")) { markTable(); drawSpectrum(); drawSeries(); byId("mode").value = state.mode; }
   if (what.has("mode") || what.has("colour")) { cloudWords(); drawLegend(); }
   if (what.has("mode") || what.has("step") || what.has("selected")) updateEpsilon();
   if (what.has("mode") || what.has("selected")) selectionWords();
@@ -194,12 +209,35 @@ let waiting = 0;
 addEventListener("resize", () => { cancelAnimationFrame(waiting); waiting = requestAnimationFrame(drawAll); });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
 
-// Print the light theme on white paper, whatever the screen shows.
-let shown;
-addEventListener("beforeprint", () => { shown = document.documentElement.dataset.theme; document.documentElement.dataset.theme = "light"; drawAll(); });
+// A term of the glossary tells its meaning beside the pointer or the focus; followed, it opens the list.
+for (const term of document.querySelectorAll("a.term")) {
+  const entry = document.querySelector(term.getAttribute("href"));
+  const tell = () => {
+    const box = term.getBoundingClientRect();
+    Object.assign(byId("tip"), { hidden: false, textContent: entry.nextElementSibling.textContent });
+    placeTip(box.left - 8, box.bottom - 8);
+  };
+  for (const way of ["pointerenter", "focus"]) term.addEventListener(way, tell);
+  for (const way of ["pointerleave", "blur"]) term.addEventListener(way, () => { byId("tip").hidden = true; });
+  term.addEventListener("click", () => { byId("glossary").open = true; });
+}
+
+// Print the light theme on white paper, whatever the screen shows, with everything unfolded that a reader
+// cannot unfold there; the glossary stays away.
+let shown, folded;
+addEventListener("beforeprint", () => {
+  shown = document.documentElement.dataset.theme;
+  document.documentElement.dataset.theme = "light";
+  folded = [...document.querySelectorAll("details:not([open]):not(#glossary, #bibtex-part)")];
+  for (const part of folded) part.open = true;
+  state.printing = true;
+  drawAll();
+});
 addEventListener("afterprint", () => {
   if (shown) document.documentElement.dataset.theme = shown;
   else delete document.documentElement.dataset.theme;
+  for (const part of folded) part.open = false;
+  state.printing = false;
   drawAll();
 });
 document.documentElement.dataset.ready = "yes";

@@ -43,14 +43,15 @@ Cloud.prototype.drawNames = function drawNames(corner) {
     pen.restore();
   });
   pen.fillStyle = theme.soft;
-  edges.forEach(({ ends, middle, away }, a) => [this.channel(a).low, this.channel(a).high].forEach((v, i) => {
+  const limits = (c) => (c.names ? [0, c.names.length - 1] : [c.low, c.high]);
+  edges.forEach(({ ends, middle, away }, a) => limits(this.channel(a)).forEach((v, i) => {
     // The number moves inward from the corner if the next axis has put its own there.
     for (const t of [0.14, 0.26, 0.38, 0.5]) {
       const [x, y] = [0, 1].map((k) => (1 - t) * ends[i][k] + t * middle[k] + away[k]);
-      const box = this.boxOf(show(v, 2), x, y);
+      const text = shortened(valueText(this.channel(a), v, 2)), box = this.boxOf(text, x, y);
       if (taken.some((b) => Math.abs(b.x - box.x) < b.w + box.w && Math.abs(b.y - box.y) < b.h + box.h)) continue;
       taken.push(box);
-      pen.fillText(show(v, 2), box.x, box.y);
+      pen.fillText(text, box.x, box.y);
       break;
     }
   }));
@@ -186,17 +187,23 @@ function point(cloud, place, event) {
   tip.hidden = found < 0;
   if (found >= 0) {
     tip.textContent = wordsOf(found).join("\n");
-    const wide = tip.offsetWidth, high = tip.offsetHeight;
-    tip.style.left = `${Math.max(6, Math.min(event.clientX + 14, innerWidth - wide - 8))}px`;
-    tip.style.top = `${event.clientY + 16 + high > innerHeight ? event.clientY - high - 12 : event.clientY + 16}px`;
+    placeTip(event.clientX, event.clientY);
   }
   if (found !== state.hover) { state.hover = found; changed("hover"); }
+}
+
+// Put the tip beside a place, inside the window.
+function placeTip(x, y) {
+  const tip = byId("tip"), wide = tip.offsetWidth, high = tip.offsetHeight;
+  tip.style.left = `${Math.max(6, Math.min(x + 14, innerWidth - wide - 8))}px`;
+  tip.style.top = `${y + 16 + high > innerHeight ? y - high - 12 : y + 16}px`;
 }
 
 function wordsOf(p) {
   const own = CHANNELS.filter((c) => c.kind === "column").slice(0, 6).map((c) => `${shortened(c.label)}: ${show(c.values[p], 4)}`);
   const f = CHANNELS[FUNCTIONS[state.mode]];
+  const known = CHANNELS.filter((c) => c.kind === "label" || c.kind === "time").slice(0, 6).map((c) => `${shortened(c.label)}: ${valueText(c, c.values[p], 4)}`);
   const marks = [UNRESOLVED[p] ? "unresolved" : "", WEAK[p] ? "on a weak link" : "", DATA.nPieces > 1 ? `piece ${PIECES[p] + 1}` : ""].filter(Boolean);
-  return [`row ${ROWS[p]}`, ...own, f ? `eigenfunction ${state.mode}: ${show(f.values[p], 3)}` : "",
+  return [`row ${ROWS[p]}`, ...known, ...own, f ? `eigenfunction ${state.mode}: ${show(f.values[p], 3)}` : "",
     `density: ${show(10 ** CHANNELS[indexOfKind("density")].values[p], 3)}`, ...marks].filter(Boolean);
 }
