@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
 import click
 
-from .failures import KEPT, explain, show_failure
+from .failures import KEPT, explain, show_failure, wrong_use_as_error
 
 #: Names of the commands, each with a sentence on what it does. A command has the name of its
 #: module; a new one is a module and a line here.
@@ -40,15 +41,31 @@ class Commands(click.Group):
         command: click.Command = module.command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; a name that is not known is answered with names that are like it."""
+        if args and args[0] not in COMMANDS and not ctx.resilient_parsing:
+            near = [repr(name) for name in get_close_matches(args[0], COMMANDS)]
+            meant = f" Did you mean {' or '.join(near)}?" if near else ""
+            ctx.fail(f"There is no command {args[0]!r}.{meant}")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """Read the options before the command; wrong ones are told like all other errors."""
+        with wrong_use_as_error():
+            return super().make_context(*args, **kwargs)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; any error becomes a message and an exit code."""
         try:
-            return super().invoke(ctx)
+            with wrong_use_as_error():
+                return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
         except (Exception, KeyboardInterrupt) as error:

@@ -6,7 +6,10 @@ import errno
 import json
 import os
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 import click
 
@@ -86,6 +89,26 @@ def describe_disk(error: OSError, kept: str) -> tuple[str, int]:
         return f"The disk failed{where}: {error.strerror}. {kept}", NUMERICAL
     reason = (error.strerror or str(error)).rstrip(".")
     return f"A file cannot be read or written{where}: {reason}. {kept}", INPUT
+
+
+@contextmanager
+def wrong_use_as_error() -> Iterator[None]:
+    """Give errors of click, about commands and options, the form of all other errors."""
+    try:
+        yield
+    except click.ClickException as error:
+        # click calls this method to show the error; its own writes "Error:".
+        error.show = partial(show_wrong_use, error)  # type: ignore[method-assign]
+        raise
+
+
+def show_wrong_use(error: click.ClickException, file: object = None) -> None:
+    """Write how the command is used, where click knows it, and then the message."""
+    context = getattr(error, "ctx", None)
+    if context is not None:
+        click.echo(context.get_usage(), err=True)
+        click.echo(f"Try '{context.command_path} --help' for help.\n", err=True)
+    show_failure(Failure(error.format_message(), error.exit_code), as_json=False)
 
 
 def show_failure(failure: Failure, as_json: bool) -> None:
