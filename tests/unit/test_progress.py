@@ -1,11 +1,12 @@
 """Rooms say how far they are, and only to whoever listens."""
 
 import io
+import re
 
 import pytest
-from vbdm.progress import Bar, Progress, listening, report
 
 import vbdm
+from vbdm.progress import Bar, Progress, listening, report
 
 
 def test_every_long_room_reports():
@@ -53,3 +54,21 @@ def test_the_bar_waits_then_draws_one_line_per_room():
     assert "step 3" in text
     assert "error 1e-04" in text
     assert text.count("\n") == 2
+
+
+def test_the_logger_hears_of_stages_and_results(caplog):
+    with caplog.at_level("INFO", logger="vbdm"):
+        vbdm.estimate_operator(vbdm.datasets.sphere(3000, random_state=0).points).spectrum(3)
+    said = [record.getMessage() for record in caplog.records]
+    assert {record.name for record in caplog.records} == {"vbdm"}
+    assert {record.levelname for record in caplog.records} == {"INFO"}
+    assert "neighbours …" in said
+    assert any(re.fullmatch(r"neighbours: \d+\.\d s", words) for words in said)
+    assert any(words.startswith("Operator(3000 points") for words in said)
+    assert any(words.startswith("Spectrum(") for words in said)
+
+
+def test_the_logger_is_silent_unless_it_is_asked(caplog, capsys):
+    vbdm.neighbors(vbdm.datasets.sphere(500, random_state=0).points)
+    assert not caplog.records
+    assert capsys.readouterr() == ("", "")

@@ -5,10 +5,15 @@
 ...     graph = vbdm.neighbors(vbdm.datasets.sphere(2000, random_state=0).points)
 >>> seen[-1].room, seen[-1].share
 ('neighbours', 1.0)
+
+The logger "vbdm" of Python's `logging` hears of every stage as well, once when it begins and once
+when it ends, and of every operator and spectrum, all at the level INFO:
+``logging.basicConfig(level=logging.INFO)`` shows them.
 """
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -45,6 +50,9 @@ class Progress:
         return None if not self.total else self.done / self.total
 
 
+#: Says nothing unless the user sets logging up.
+LOGGER = logging.getLogger("vbdm")
+LOGGER.addHandler(logging.NullHandler())
 Listener = Callable[[Progress], None]
 #: The function that is called with every report; None if nothing listens.
 LISTENER: ContextVar[Listener | None] = ContextVar("vbdm_progress", default=None)
@@ -60,11 +68,34 @@ def listening(listener: Listener | None) -> Iterator[None]:
         LISTENER.reset(token)
 
 
+def is_heard() -> bool:
+    """Tell whether anybody listens: a listener, or the logger."""
+    return LISTENER.get() is not None or LOGGER.isEnabledFor(logging.INFO)
+
+
 def report(room: str, done: int, total: int | None = None, note: str = "") -> None:
     """Report the progress of a stage to the listener, if there is one; see `Progress`."""
+    if LOGGER.isEnabledFor(logging.INFO):
+        log_stage(room, finished=total is not None and done >= total)
     listener = LISTENER.get()
     if listener is not None:
         listener(Progress(room, done, total, note))
+
+
+#: The stage that the logger heard of last, and when it began.
+STAGE: ContextVar[tuple[str, float]] = ContextVar("vbdm_stage", default=("", 0.0))
+
+
+def log_stage(room: str, finished: bool) -> None:
+    """Tell the logger that a stage begins, or that it ends."""
+    known, started = STAGE.get()
+    if room != known:
+        started = perf_counter()
+        STAGE.set((room, started))
+        LOGGER.info("%s …", room)
+    if finished:
+        STAGE.set(("", 0.0))
+        LOGGER.info("%s: %.1f s", room, perf_counter() - started)
 
 
 @dataclass

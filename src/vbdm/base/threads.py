@@ -16,7 +16,7 @@ from functools import cache
 from threading import Lock, local
 from typing import Any, TypeVar
 
-from .progress import LISTENER, report
+from .progress import is_heard, report
 
 #: Numbers of 8 bytes in one block, chosen so that a block fits the cache of a core.
 IN_CACHE = 1 << 17
@@ -76,7 +76,7 @@ def in_order(
     memory. If a `stage` is named, its progress is reported after every block.
     """
     todo = list(blocks)
-    heard = stage is not None and LISTENER.get() is not None
+    heard = stage is not None and is_heard()
     for done, result in enumerate(computed(work, todo, parallel), start=1):
         if heard and stage is not None:
             report(stage, done, len(todo))

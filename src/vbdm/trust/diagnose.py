@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..base.checks import check_is
 from ..base.errors import bad_input, warn_user
+from ..base.progress import LOGGER
 from ..operator.operator import Operator
 from ..spectrum.spectrum import Spectrum
 from . import operator_checks as of_operator
@@ -91,6 +93,8 @@ def diagnose(spectrum: Spectrum, scan: EpsilonScan | None = None) -> tuple[Findi
             because="Its checks look at eigenvalues, and at the operator behind them.",
             hint="Call vbdm.diagnose(op.spectrum(10)).",
         )
+    if scan is not None:
+        check_is(scan, "scan", EpsilonScan, "Call vbdm.scan_epsilon(spectrum).")
     found: list[Finding | None] = []
     for check in CHECKS:
         found.append(judged(check, spectrum.operator if check.subject == "operator" else spectrum))
@@ -110,6 +114,7 @@ def judged(check: Check, subject: Operator | Spectrum) -> Finding | None:
 
 def warn_of(subject: Operator | Spectrum) -> None:
     """Issue the warnings about an operator or a spectrum that was just made."""
+    LOGGER.info("%r", subject)
     kind = "operator" if isinstance(subject, Operator) else "spectrum"
     for check in CHECKS:
         finding = judged(check, subject) if check.warns and check.subject == kind else None
