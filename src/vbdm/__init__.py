@@ -20,54 +20,23 @@ if TYPE_CHECKING:
     from .bandwidth import rules
     from .bandwidth.epsilon_by_slope import tune
     from .base import errors, progress, shapes
-    from .base.errors import (
-        DensityTailWarning as DensityTailWarning,
-    )
-    from .base.errors import (
-        DisconnectedWarning as DisconnectedWarning,
-    )
-    from .base.errors import (
-        InputError as InputError,
-    )
-    from .base.errors import (
-        NoiseWarning as NoiseWarning,
-    )
-    from .base.errors import (
-        OutOfMemoryError as OutOfMemoryError,
-    )
-    from .base.errors import (
-        OutsideWarning as OutsideWarning,
-    )
-    from .base.errors import (
-        RecallWarning as RecallWarning,
-    )
-    from .base.errors import (
-        SaturatedNeighborsWarning as SaturatedNeighborsWarning,
-    )
-    from .base.errors import (
-        ScaleWarning as ScaleWarning,
-    )
-    from .base.errors import (
-        SolverError as SolverError,
-    )
-    from .base.errors import (
-        SolverWarning as SolverWarning,
-    )
-    from .base.errors import (
-        TuningWarning as TuningWarning,
-    )
-    from .base.errors import (
-        UnboundedErrorWarning as UnboundedErrorWarning,
-    )
-    from .base.errors import (
-        UnresolvedWarning as UnresolvedWarning,
-    )
-    from .base.errors import (
-        VbdmWarning as VbdmWarning,
-    )
-    from .base.errors import (
-        WeakLinkWarning as WeakLinkWarning,
-    )
+    from .base.errors import DensityTailWarning as DensityTailWarning
+    from .base.errors import DisconnectedWarning as DisconnectedWarning
+    from .base.errors import EngineWarning as EngineWarning
+    from .base.errors import InputError as InputError
+    from .base.errors import NoiseWarning as NoiseWarning
+    from .base.errors import OutOfMemoryError as OutOfMemoryError
+    from .base.errors import OutsideWarning as OutsideWarning
+    from .base.errors import RecallWarning as RecallWarning
+    from .base.errors import SaturatedNeighborsWarning as SaturatedNeighborsWarning
+    from .base.errors import ScaleWarning as ScaleWarning
+    from .base.errors import SolverError as SolverError
+    from .base.errors import SolverWarning as SolverWarning
+    from .base.errors import TuningWarning as TuningWarning
+    from .base.errors import UnboundedErrorWarning as UnboundedErrorWarning
+    from .base.errors import UnresolvedWarning as UnresolvedWarning
+    from .base.errors import VbdmWarning as VbdmWarning
+    from .base.errors import WeakLinkWarning as WeakLinkWarning
     from .base.memory import estimate_memory
     from .diffusion_map import DiffusionMap
     from .estimate import estimate_operator, scan_epsilon

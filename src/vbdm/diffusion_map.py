@@ -11,15 +11,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    _fit_context,
-)
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ._sklearn import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    fit_context,
+)
 from .bandwidth.dimension import DimensionRule
 from .bandwidth.tuning import EpsilonRule
 from .base.array_hints import points_in, refuse_masked
@@ -56,7 +56,7 @@ PASSED_ON = (
 KEPT = (str, int, float, list, tuple, np.generic, np.ndarray)
 
 
-class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Eigenfunctions of a differential operator learned from points, as coordinates.
 
     `fit` estimates L f = Δf + c1 ∇f·∇q/q and solves for its slowest modes; `transform` extends
@@ -264,7 +264,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.tol = tol
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Cloud, y: None = None, lengths: Sequence[int] | None = None) -> Self:
         """Learn the operator and its modes.
 

@@ -1,0 +1,1 @@
+from vbdm.base.errors import *

@@ -1,0 +1,1 @@
+from vbdm.io.results import *

@@ -1,0 +1,1 @@
+from vbdm.bandwidth.rules import *

@@ -1,0 +1,1 @@
+from vbdm.graph.search import *

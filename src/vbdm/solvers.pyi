@@ -1,0 +1,1 @@
+from vbdm.spectrum.solvers import *

@@ -1,0 +1,1 @@
+from vbdm.operator.theory import *
