@@ -28,6 +28,7 @@ from .bandwidth.scaled import (
     TruncationRule,
 )
 from .bandwidth.tuning import EpsilonRule, Tuning, chosen_by
+from .base.accepts import a_count, a_number, accepts, an, numbers
 from .base.checks import check_count, check_points, is_auto
 from .base.shapes import radius_of
 from .base.versions import __version__, library_versions
@@ -386,6 +387,12 @@ def density_neighbors(wanted: int | str, graph: NeighborGraph, lists: Lists) -> 
     return check_count(wanted, "n_density_neighbors", low=2, high=graph.n_neighbors)
 
 
+def factors_of_scan(value: Any, name: str) -> list[float]:
+    """Return the multiples of ε at which a scan looks: positive, and not absurdly far from 1."""
+    factors = numbers(value, name).tolist()
+    return [a_number(1e-6, 1e6)(factor, name) for factor in factors]
+
+
 def estimate_again(operator: Operator, rows: NDArray[np.intp]) -> Operator:
     """Estimate the same operator from some of its points, with an ε chosen for these."""
     settings, graph = operator.settings, operator.graph
@@ -410,6 +417,9 @@ def estimate_again(operator: Operator, rows: NDArray[np.intp]) -> Operator:
     return walk(request, first, k0, precision=settings.precision)
 
 
+@accepts(
+    spectrum=an(Spectrum, "Call op.spectrum(10)."), factors=factors_of_scan, n_drawn=a_count(10)
+)
 def scan_epsilon(
     spectrum: Spectrum, factors: Sequence[float] = FACTORS, *, n_drawn: int = 5000
 ) -> EpsilonScan | None:

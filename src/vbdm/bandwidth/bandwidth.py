@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..base.accepts import a_number, answer_of
 from ..base.arrays import FloatArray
 from ..base.checks import check_per_point
 from ..base.credit import Credit
@@ -103,6 +104,11 @@ class PowerOfDensity:
     """
 
     beta: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse exponents whose powers are no numbers."""
+        if self.beta is not None:
+            object.__setattr__(self, "beta", a_number(-10, 10)(self.beta, "beta"))
 
     @property
     def credit(self) -> Credit:
@@ -247,7 +253,7 @@ def called(function: PerPoint, points: FloatArray, name: str) -> FloatArray:
     """Return the user's function at new points, (m,); an array is refused."""
     if not callable(function):
         raise unknown_there(name)
-    return check_per_point(function(points), name, len(points))
+    return check_per_point(answer_of(function, name, points), name, len(points))
 
 
 def unknown_there(name: str) -> InputError:
@@ -271,6 +277,6 @@ def evaluated(function: PerPoint, graph: NeighborGraph, name: str) -> FloatArray
                 because="Only neighbours and distances were given.",
                 hint=f"Pass `{name}` as an array with one number per point.",
             )
-        values = function(graph.points)
+        values = answer_of(function, name, graph.points)
     checked = check_per_point(values, name, graph.order.n_rows)
     return np.asarray(graph.order.to_inside(checked), dtype=np.float64)

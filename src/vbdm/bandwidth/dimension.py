@@ -8,6 +8,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
+from ..base.accepts import a_count
 from ..base.arrays import FloatArray, frozen
 from ..base.checks import check_positive
 from ..base.credit import Credit
@@ -20,6 +21,8 @@ from ..graph.neighbor_graph import NeighborGraph
 N_BLOCKS = 64
 #: Largest dimension: beyond it no number of points suffices, and the kernel's constants overflow.
 LARGEST = 100
+#: Smallest dimension: below it, the kernel's constants overflow.
+SMALLEST = 0.01
 GIVEN, UNNAMED = Credit("given", "given"), Credit("", "")
 
 
@@ -79,9 +82,9 @@ class GivenDimension:
 
     def __post_init__(self) -> None:
         """Refuse numbers that cannot be a dimension."""
-        if check_positive(self.dim, "dim") > LARGEST:
+        if not SMALLEST <= check_positive(self.dim, "dim") <= LARGEST:
             raise bad_input(
-                f"`dim` must be at most {LARGEST}.",
+                f"`dim` must be at least {SMALLEST} and at most {LARGEST}.",
                 received=repr(self.dim),
                 because="It is the dimension of the manifold, not the number of columns.",
                 hint="Leave it out to have it estimated.",
@@ -121,6 +124,10 @@ class ByRatios:
         "estimated from ratios of neighbour distances (Levina and Bickel 2004)",
         (LEVINA_BICKEL,),
     )
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that cannot be counts."""
+        a_count(2)(self.n_neighbors, "n_neighbors")
 
     def estimate(self, graph: NeighborGraph, rho0: FloatArray) -> Dimension:
         """Return the dimension with its error, and with readings at smaller scales."""

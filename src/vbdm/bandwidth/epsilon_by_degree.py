@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq
 
+from ..base.accepts import EPSILONS, a_number, a_switch
 from ..base.arrays import FloatArray
 from ..base.checks import check_positive
 from ..base.errors import bad_input
@@ -89,6 +90,11 @@ class GivenEpsilon:
 
     epsilon: float
     looks: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be ε."""
+        object.__setattr__(self, "epsilon", a_number(*EPSILONS)(self.epsilon, "epsilon"))
+        a_switch(self.looks, "looks")
 
     def choose(self, pairs: ScaledPairs) -> Tuning:
         """Return the user's ε; if `looks`, with the degrees around it and the k that it needs."""

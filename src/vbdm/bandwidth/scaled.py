@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ..base.accepts import a_number
 from ..base.arrays import FloatArray
 from ..base.shapes import Shape, radius_of
 from ..base.threads import in_order, slices
@@ -37,6 +38,8 @@ NEGLIGIBLE = 1e-3
 CLEAN = 0.05
 #: Most rows in a sample; of smaller clouds all rows are taken.
 SAMPLE_ROWS = 4000
+#: Shares of its peak at which a kernel can be cut.
+A_SHARE = a_number(1e-300, 0.5)
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,6 +240,11 @@ class CutAt:
 
     at: float | None
 
+    def __post_init__(self) -> None:
+        """Refuse what is no share of a peak."""
+        if self.at is not None:
+            A_SHARE(self.at, "truncation")
+
     def share(self, n_points: int, dimension: Dimension) -> float | None:
         """Return the share."""
         return self.at
@@ -252,6 +260,11 @@ class CutWhereClean:
 
     short: float = 0.0067
     long: float = 1e-3
+
+    def __post_init__(self) -> None:
+        """Refuse what is no share of a peak."""
+        A_SHARE(self.short, "short")
+        A_SHARE(self.long, "long")
 
     def share(self, n_points: int, dimension: Dimension) -> float:
         """Return the short cut where the dimension does not change with the scale."""

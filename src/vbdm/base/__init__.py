@@ -2,6 +2,7 @@
 
 ================  ==================================================================================
 `arrays`          names for the types of arrays, and read-only views
+`accepts`         arguments of public functions, checked by a decorator
 `checks`          every array, number and name that comes in from a user is checked here
 `errors`          one error for bad input, one warning class per kind of doubt
 `shapes`          shape functions h of the kernel, with their moments
@@ -12,6 +13,7 @@
 `memory`          how much memory an estimate takes, and a refusal before it is too late
 `files`           files that are written whole or not at all
 `plain`           any value as strict JSON
+`row_notes`       what a file says about its rows: labels, times, further numbers
 `versions`        of this package and of the libraries under it
 `wording`         numbers and counts as words
 ================  ==================================================================================

@@ -145,11 +145,12 @@ def check_count(value: Any, name: str, *, low: int, high: int) -> int:
     return int(value)
 
 
-def check_is(value: Any, name: str, kind: type, hint: str) -> None:
+def check_is(value: Any, name: str, kind: type | tuple[type, ...], hint: str) -> None:
     """Raise unless `value` is an object of this class; `hint` says how to get one."""
     if not isinstance(value, kind):
+        kinds = kind if isinstance(kind, tuple) else (kind,)
         raise bad_input(
-            f"`{name}` must be of the class {kind.__name__}.",
+            f"`{name}` must be of the class {' or '.join(k.__name__ for k in kinds)}.",
             received=f"an object of the class {type(value).__name__}",
             because="Points or a file may have been passed where a result is wanted.",
             hint=hint,

@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
+from .accepts import a_path
 from .errors import bad_input
 
 PathLike = str | os.PathLike[str]
@@ -17,7 +18,7 @@ PathLike = str | os.PathLike[str]
 def check_target(path: PathLike) -> Path:
     """Return the path of the file to write; raise if it is a folder or its folder is missing."""
     # Links are followed, so that the file behind a link is replaced and the link itself stays.
-    target = Path(os.path.realpath(path))
+    target = Path(os.path.realpath(a_path(path, "path")))
     if target.is_dir() or not target.parent.is_dir():
         raise bad_input(
             "The path must name a file in a folder that exists.",

@@ -9,21 +9,18 @@ points, gives :math:`φ(x) = Σ_j P(x, x_j) φ_j / (1 - θ g(x))` (Nyström's fo
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..base.arrays import BoolArray, FloatArray, frozen
-from ..base.checks import check_choice, check_function, check_points
+from ..base.checks import check_choice, check_function, check_is, check_points
 from ..base.errors import OutsideWarning, bad_input, warn_user
 from ..base.threads import in_order, slices
 from ..graph.point_set import tree_order
 from ..operator.operator import Operator
+from ..spectrum.spectrum import Spectrum
 from .rows import NewRows, new_rows
-
-if TYPE_CHECKING:
-    from ..spectrum.spectrum import Spectrum
 
 #: The least 1 - θ g(x) to divide by. Below it the mode decays within one step of the kernel, and
 #: the value would be noise, many times enlarged.
@@ -97,6 +94,7 @@ def extend(spectrum: Spectrum, X_new: ArrayLike, *, outside: str = "nan") -> Ext
     ((2000, 3), False)
     """
     check_choice(outside, "outside", ("nan", "nearest", "error"))
+    check_is(spectrum, "spectrum", Spectrum, "Call vbdm.extend(op.spectrum(10), X_new).")
     op = spectrum.operator
     refuse_unsymmetric(op)
     return gather(op, X_new, outside, spectrum.vectors, spectrum)

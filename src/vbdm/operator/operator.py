@@ -13,6 +13,7 @@ from scipy.sparse import diags_array
 from ..bandwidth.dimension import Dimension
 from ..bandwidth.pilot import Pilot
 from ..bandwidth.tuning import Tuning
+from ..base.accepts import EPSILONS, a_number, a_switch
 from ..base.arrays import FloatArray, frozen
 from ..base.checks import check_function
 from ..base.errors import bad_input
@@ -233,7 +234,7 @@ class Operator:
         # Copies of a point may carry different values of f: each is compared with the mean.
         result = (self._to_caller(mean) - columns) / self._to_caller(steps)
         result = frozen(result.reshape(values.shape))
-        if not return_std:
+        if not a_switch(return_std, "return_std"):
             return result
         second = self.weights.product(inside**2, power=2)
         second -= 2 * mean * self.weights.product(inside, power=2)
@@ -306,6 +307,7 @@ class Operator:
 
     def at_epsilon(self, epsilon: float, graph: NeighborGraph | None = None) -> Operator:
         """Return the operator at another ε, with the same bandwidth, on this or another graph."""
+        epsilon = a_number(*EPSILONS)(epsilon, "epsilon")
         return self.with_kernel(at_epsilon(self.kernel, epsilon, graph))
 
     def extend(self, f: ArrayLike, X_new: ArrayLike, *, outside: str = "nan") -> FloatArray:

@@ -18,9 +18,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..base.checks import check_choice, check_positive
+from ..base.accepts import a_number, a_switch, accepts
+from ..base.checks import check_choice
 from ..settings.method import FORMS
 from ..settings.record import Exponents
+
+#: The exponents and dimensions that are taken: powers beyond them overflow.
+EXPONENT, DIMENSION = a_number(-1e9, 1e9), a_number(1e-3, 1000)
 
 
 def _drift(beta: float, dim: float, form: str) -> float:
@@ -30,20 +34,22 @@ def _drift(beta: float, dim: float, form: str) -> float:
     influence on the limit (Remark in the appendix on the symmetric formulation).
     """
     check_choice(form, "form", FORMS)
-    check_positive(dim, "dim")
     return 0.0 if form == "left" else (dim + 2) * beta
 
 
+@accepts(alpha=EXPONENT, beta=EXPONENT, dim=DIMENSION)
 def c1(alpha: float, beta: float, dim: float, form: str = "symmetric") -> float:
     """Return the coefficient c1 = 2 - 2α + (d + 2) β of ∇f·∇q/q (Corollary "corollary")."""
     return 2 - 2 * alpha + _drift(beta, dim, form)
 
 
+@accepts(c1=EXPONENT, beta=EXPONENT, dim=DIMENSION)
 def alpha_for(c1: float, beta: float, dim: float, form: str = "symmetric") -> float:
     """Return the α that gives c1: α = 1 + β(d/2 + 1) - c1/2; for the left kernel 1 - c1/2."""
     return 1 + _drift(beta, dim, form) / 2 - c1 / 2
 
 
+@accepts(alpha=EXPONENT, beta=EXPONENT, dim=DIMENSION, derived=a_switch)
 def c2(alpha: float, beta: float, dim: float, derived: bool = True) -> float:
     r"""Return the exponent c2: the sampling error of L f grows like q^{-c2} as q → 0.
 
@@ -67,13 +73,13 @@ def c2(alpha: float, beta: float, dim: float, derived: bool = True) -> float:
     of the deviation of L f follows the first formula within 0.06; the printed one fails wherever
     d > 1 and α is not 0. Estimating q_S instead of knowing it changes a factor, not the exponent.
     """
-    check_positive(dim, "dim")
     bandwidth_part = beta * (dim / 2 + 1)
     if derived:
         return 0.5 + bandwidth_part
     return 0.5 - 2 * alpha + 2 * dim * alpha + bandwidth_part
 
 
+@accepts(alpha=EXPONENT, dim=DIMENSION)
 def density_response(alpha: float, dim: float) -> float:
     r"""Return the factor on the deviation of L f that comes from estimating the density q_S.
 
@@ -88,7 +94,7 @@ def density_response(alpha: float, dim: float) -> float:
     >>> round(density_response(alpha=1, dim=1), 2), density_response(alpha=0, dim=3)
     (0.51, 1.0)
     """
-    power = 1 + check_positive(dim, "dim") / 2
+    power = 1 + dim / 2
     a = alpha * 2**-power
     return float(np.sqrt(1 - 2 * a * (4 / 3) ** power + a**2 * 2**power))
 
@@ -113,6 +119,7 @@ class Bounded:
         return self.normaliser and self.gradient
 
 
+@accepts(alpha=EXPONENT, beta=EXPONENT, dim=DIMENSION, derived=a_switch)
 def bounded(alpha: float, beta: float, dim: float, derived: bool = True) -> Bounded:
     """Tell which error terms stay bounded where the density tends to 0.
 

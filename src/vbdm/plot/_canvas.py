@@ -114,6 +114,18 @@ class Positions:
         return "\n".join((text, *self.notes))
 
 
+def check_axes(ax: Any, name: str) -> Any:
+    """Return axes to draw on; anything else is refused."""
+    if hasattr(ax, "plot") and hasattr(ax, "scatter") and hasattr(ax, "figure"):
+        return ax
+    raise bad_input(
+        f"`{name}` must be axes of matplotlib.",
+        received=type(ax).__name__,
+        because="The picture is drawn into them.",
+        hint="Pass plt.subplot(), or leave it out for a new figure.",
+    )
+
+
 def place(
     operator: Operator, points: ArrayLike | None, ax: Any = None, most: int = MOST_POINTS
 ) -> Positions:

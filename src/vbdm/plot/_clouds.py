@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..base.accepts import a_number, accepts
 from ..base.checks import check_count, check_per_point
 from ..base.errors import bad_input
 from ..base.wording import percent
@@ -21,6 +22,7 @@ from ._canvas import (
     SEQUENTIAL,
     VERMILION,
     Positions,
+    check_axes,
     dress,
     import_pyplot,
     log_ticks,
@@ -65,8 +67,9 @@ def eigenfunctions(
     """
     found = spectrum_of(result)
     last = len(found.eigenvalues) - 1
-    wanted = [check_count(i, "which", low=0, high=last) for i in np.atleast_1d(which).tolist()]
-    first_ax = ax if ax is None or hasattr(ax, "scatter") else np.ravel(ax)[0]
+    wanted = [check_count(i, "which", low=0, high=last) for i in listed(which)]
+    given = listed(ax)
+    first_ax = None if ax is None else check_axes(given[0] if given else None, "ax")
     positions = place(found.operator, points, first_ax)
     if positions.n_dims == 1:
         return draw_on_line(new_axes(first_ax), found, wanted, positions)
@@ -76,10 +79,18 @@ def eigenfunctions(
     return panels[0] if len(wanted) == 1 else np.array(panels, dtype=object)
 
 
+def listed(one_or_more: Any) -> list[Any]:
+    """Return one thing as a list, and several, such as an array of axes, in a row."""
+    if isinstance(one_or_more, np.ndarray):
+        return list(one_or_more.ravel().tolist())
+    several = isinstance(one_or_more, Sequence) and not isinstance(one_or_more, (str, bytes))
+    return list(one_or_more) if several else [one_or_more]
+
+
 def panels_for(ax: Any, count: int, n_dims: int) -> list[Any]:
     """Return `count` axes: those given, or a new row of them."""
     if ax is not None:
-        given = list(np.ravel(np.array(ax, dtype=object)))
+        given = [check_axes(panel, "ax") for panel in listed(ax)]
         if len(given) != count:
             raise bad_input(
                 "There must be one axes for each eigenfunction.",
@@ -149,6 +160,7 @@ def color_bar(ax: Any, drawn: Any, label: str, extend: str = "neither") -> None:
         log_ticks(bar.ax.yaxis)
 
 
+@accepts(ax=check_axes)
 def density(result: Any, ax: Any = None, points: ArrayLike | None = None) -> Any:
     """Draw the estimated sampling density on the points.
 
@@ -195,6 +207,7 @@ def chosen(positions: Positions, mask: Any) -> Positions:
     )
 
 
+@accepts(ax=check_axes, time=a_number(0, 1e6))
 def embedding(
     result: Any,
     which: Sequence[int] = (1, 2),
@@ -221,14 +234,15 @@ def embedding(
     """
     found = spectrum_of(result)
     last = len(found.eigenvalues) - 1
-    if len(which) not in (2, 3) or max(which) > last or min(which) < 0:
+    columns = listed(which)
+    known = [isinstance(i, int | np.integer) and 0 <= i <= last for i in columns]
+    if len(columns) not in (2, 3) or not all(known):
         raise bad_input(
             "`which` must name two or three eigenfunctions.",
-            received=f"{tuple(which)!r} of eigenfunctions 0 to {last}",
+            received=f"{which!r} of eigenfunctions 0 to {last}",
             because="Each is a coordinate of the picture.",
             hint="Compute more with op.spectrum(n), or choose others.",
         )
-    columns = list(which)
     scale = np.exp(np.real(found.eigenvalues[columns]) * time) if time else 1.0
     coordinates = np.real(found.eigenfunctions[:, columns]) * scale
     labels = [f"eigenfunction {i}" + (f" × exp(λ·{time:g})" if time else "") for i in columns]
@@ -273,6 +287,7 @@ def draw_pieces(ax: Any, spectrum: Spectrum, positions: Positions) -> None:
     ax.legend(frameon=False, fontsize="small")
 
 
+@accepts(ax=check_axes)
 def unresolved(result: Any, ax: Any = None, points: ArrayLike | None = None) -> Any:
     """Draw which points are unresolved, and which are the weak links that modes hang on.
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..bandwidth.tuning import DegreeCurve, KeptCurve, SlopeCurve, Tuning
+from ..base.accepts import a_switch, accepts, numbers
 from ..base.arrays import BoolArray, FloatArray
 from ..base.errors import bad_input
 from ..spectrum.spectrum import Spectrum
@@ -17,6 +18,7 @@ from ._canvas import (
     BLUE,
     INK,
     VERMILION,
+    check_axes,
     log_ticks,
     new_axes,
     operator_of,
@@ -34,6 +36,7 @@ RULES = {
 }
 
 
+@accepts(ax=check_axes)
 def tuning(result: Any, ax: Any = None) -> Any:
     """Draw the curves behind the choice of ε: degrees, or S(ε), and the dimension seen at each ε.
 
@@ -115,6 +118,13 @@ def draw_sums(ax: Any, curve: SlopeCurve) -> None:
     ax.set_ylabel("S(ε), mean of the kernel over all pairs")
 
 
+def eigenvalues_of(truth: Any, name: str) -> FloatArray:
+    """Return the eigenvalues of a truth, or those that were given, (n,)."""
+    found: FloatArray = numbers(getattr(truth, "eigenvalues", truth), name)
+    return found
+
+
+@accepts(truth=eigenvalues_of, ax=check_axes, errors=a_switch)
 def spectrum(result: Any, truth: Any = None, ax: Any = None, *, errors: bool = True) -> Any:
     """Draw the eigenvalues with their errors.
 
@@ -142,7 +152,7 @@ def spectrum(result: Any, truth: Any = None, ax: Any = None, *, errors: bool = T
     values = np.real(found.eigenvalues)
     index = np.arange(len(values), dtype=np.float64)
     if truth is not None:
-        known = np.real(np.asarray(getattr(truth, "eigenvalues", truth)))[: len(values)]
+        known = truth[: len(values)]
         ax.plot(index[: len(known)], known, "_", color="0.45", ms=15, mew=2, label="truth")
     # Errors are known for symmetric kernels only.
     if errors and found.operator.kernel.bandwidth.is_symmetric:

@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..base.checks import check_count
+from ..base.accepts import a_path, accepts, all_of, an, numbers, or_none, words
+from ..base.checks import check_count, check_is
+from ..base.errors import bad_input
 from ..base.files import check_target, replacing
 from ..report import _parts as parts
 from ..spectrum.spectrum import Spectrum
@@ -25,7 +27,7 @@ from ._error_parts import error_table
 from ._glossary import glossary
 from ._payload import choose_drawn, payload
 from ._settings import settings_table
-from .citing import citations, has_delays, methods_paragraph
+from .citing import A_SPECTRUM, citations, has_delays, methods_paragraph
 from .found import what_was_found
 
 #: Names of the scripts, in the order in which they are joined into one.
@@ -44,8 +46,29 @@ SCRIPTS = (
 )
 #: Largest number of points that are drawn by default; more would cover each other.
 MOST_DRAWN = 20_000
+A_MAPPING = an(Mapping, "Pass a dict.")
 
 
+def check_preparation(value: Any, name: str) -> Any:
+    """Return a mapping, or an object that can be made one."""
+    if not hasattr(value, "as_dict"):
+        check_is(value, name, Mapping, "Pass a dict, or what vbdm.io.prepare gave.")
+    return value
+
+
+@accepts(
+    spectrum=A_SPECTRUM,
+    scan=or_none(an(EpsilonScan, "Call vbdm.scan_epsilon(spectrum).")),
+    findings=or_none(all_of(Finding, "Call vbdm.diagnose(spectrum).")),
+    names=or_none(words),
+    title=an(str, "Pass a text, such as 'My data'."),
+    source=or_none(A_MAPPING),
+    warnings=words,
+    seconds=or_none(A_MAPPING),
+    preparation=or_none(check_preparation),
+    rows=or_none(numbers),
+    settings=or_none(A_MAPPING),
+)
 def page(
     spectrum: Spectrum,
     *,
@@ -107,7 +130,14 @@ def page(
     """
     most = check_count(n_drawn, "n_drawn", low=1, high=1_000_000)
     drawn = choose_drawn(spectrum, scan, most)
-    numbers = None if rows is None else np.asarray(rows)
+    if rows is not None and len(np.asarray(rows)) != spectrum.operator.n_points:
+        raise bad_input(
+            "`rows` must have one number for each point.",
+            received=f"{len(np.asarray(rows))} numbers for {spectrum.operator.n_points} points",
+            because="Each says in which row of its file the point stands.",
+            hint="Pass `cloud.rows`, or leave it out.",
+        )
+    row_numbers = None if rows is None else np.asarray(rows).astype(np.int64)
     notes = as_notes(about_rows, spectrum.operator.n_points)
     found = diagnose(spectrum, scan) if findings is None else findings
     flags = flags_of(found)
@@ -137,12 +167,13 @@ def page(
         "bibtex": parts.text("\n\n".join(entry.bibtex for entry in citations(spectrum))),
         "settings": settings_table(spectrum, known, preparation, seconds, settings),
         "data": payload(
-            spectrum, scan, names, drawn, numbers, flags, notes, has_delays(preparation)
+            spectrum, scan, names, drawn, row_numbers, flags, notes, has_delays(preparation)
         ),
     }
     return filled(resource("page.html"), fields)
 
 
+@accepts(path=a_path)
 def write_page(path: str | os.PathLike[str], spectrum: Spectrum, **options: Any) -> None:
     """Write the page into a file, which appears only when it is complete; options as in `page`."""
     text = page(spectrum, **options)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.accepts import a_count, accepts, an, or_none
 from ..base.credit import credit_of
 from ..base.references import PAPER, Citation
 from ..base.versions import __version__
@@ -14,6 +15,8 @@ from ..base.wording import common_style, minus, power_of_ten, subscript, with_er
 from ..operator.operator import Operator
 from ..spectrum.spectrum import Spectrum
 from ..trust.error_bars import groups_of
+
+A_SPECTRUM = an(Spectrum, "Pass op.spectrum(10).")
 
 
 def software() -> Citation:
@@ -27,6 +30,7 @@ def software() -> Citation:
     return Citation("vbdm", bibtex, f"The vbdm developers. {title}. Version {__version__}.")
 
 
+@accepts(spectrum=or_none(A_SPECTRUM))
 def citations(spectrum: Spectrum | None = None) -> tuple[Citation, ...]:
     """Return what to cite: the paper, this package and, for a result, the methods it used.
 
@@ -48,6 +52,7 @@ def _used(spectrum: Spectrum) -> Iterator[Citation]:
         yield from credit.references
 
 
+@accepts(spectrum=A_SPECTRUM, n_read=or_none(a_count(0)))
 def methods_paragraph(
     spectrum: Spectrum, n_read: int | None = None, preparation: Any = None
 ) -> str:

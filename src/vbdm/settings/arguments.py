@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -168,7 +169,7 @@ def as_epsilon_rule(epsilon: Any, method: Method) -> EpsilonRule:
 def is_rule(value: Any, name: str, method: str) -> bool:
     """Tell whether an argument is a rule, an object with this method; refuse a class of rules."""
     # NumPy's own numbers and arrays have a method named `choose`, too.
-    if not hasattr(value, method) or isinstance(value, (np.generic, np.ndarray)):
+    if not hasattr(value, method) or isinstance(value, (np.generic, np.ndarray, ModuleType)):
         return False
     if isinstance(value, type):
         raise bad_input(

@@ -7,8 +7,13 @@ from numpy.typing import ArrayLike
 from scipy.linalg import lstsq, svd
 
 from ..base.arrays import FloatArray
-from ..base.checks import check_choice, check_finite
+from ..base.checks import as_floats, check_choice, check_finite
 from ..base.errors import bad_input
+
+
+def shape_of(array: FloatArray | None) -> str:
+    """Return the shape of an array in words."""
+    return "of no numbers" if array is None else str(array.shape)
 
 
 def align(eigenfunctions: ArrayLike, truth: ArrayLike, kind: str = "linear") -> FloatArray:
@@ -43,12 +48,12 @@ def align(eigenfunctions: ArrayLike, truth: ArrayLike, kind: str = "linear") -> 
     True
     """
     check_choice(kind, "kind", ("linear", "orthogonal"))
-    phi = np.asarray(eigenfunctions, dtype=np.float64)
-    exact = np.asarray(truth, dtype=np.float64)
-    if len(phi) != len(exact) or phi.ndim not in (1, 2) or exact.ndim not in (1, 2):
+    phi, exact = as_floats(eigenfunctions), as_floats(truth)
+    usable = phi is not None and exact is not None and {phi.ndim, exact.ndim} <= {1, 2}
+    if phi is None or exact is None or not usable or len(phi) != len(exact):
         raise bad_input(
             "The estimate and the truth must be given at the same points.",
-            received=f"shapes {phi.shape} and {exact.shape}",
+            received=f"shapes {shape_of(phi)} and {shape_of(exact)}",
             because="They are compared point by point.",
             hint="Pass arrays of shape (n_points, n_functions).",
         )

@@ -26,6 +26,8 @@ UNSYMMETRIC_POINTS = 3000
 LARGE_DENSE = 3000
 #: Default relative accuracy of the eigenvalues: far below the sampling error of any data set.
 TOLERANCE = 1e-4
+#: A larger tolerance says no less: no digit is asked for.
+LARGEST_TOLERANCE = 1.0
 UNSYMMETRIC = Credit("dense unsymmetric", "a dense solver")
 
 
@@ -67,7 +69,7 @@ def compute_spectrum(
     """
     n = check_count(n, "n", low=1, high=operator.n_points)
     check_choice(components, "components", ("each", "largest", "error"))
-    tolerance = TOLERANCE if tol is None else check_positive(tol, "tol")
+    tolerance = TOLERANCE if tol is None else min(check_positive(tol, "tol"), LARGEST_TOLERANCE)
     engine = as_solver(solver)
     if not operator.is_symmetric:
         return solve_unsymmetric(operator, n)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..base.accepts import a_count
 from ..base.arrays import BoolArray, FloatArray, frozen
 from ..base.credit import Credit
 from ..operator.operator import Operator
@@ -302,6 +303,7 @@ class Spectrum:
 
         `unresolved`, unless the mode has a limit of its own.
         """
+        j = a_count(0, len(self.eigenvalues) - 1)(j, "j")
         if not self.limits or self.limits[j] == self.limit:
             return self.unresolved
         held = 1 / self.operator.steps < self.limits[j].cut

@@ -25,6 +25,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..base.accepts import some_of
 from ..base.arrays import BoolArray, FloatArray, frozen
 from ..base.checks import check_count
 from ..base.threads import one_blas_thread, slices
@@ -118,7 +119,7 @@ def group_function_error(spectrum: Spectrum, members: ArrayLike) -> float:
     It is the root mean square, over points and members, of what the members contain of the other
     modes, as far as it is not in the span itself.
     """
-    group = np.unique(np.asarray(members, dtype=np.intp))
+    group = np.unique(some_of(len(spectrum.eigenvalues))(members, "members"))
     squares = [mean_square_outside(spectrum, j, group) for j in group.tolist()]
     return float(np.sqrt(np.clip(np.mean(squares), 0.0, UNRELATED**2)))
 

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import eigh
 
+from ..base.accepts import some_of
 from ..base.arrays import FloatArray
 from ..base.errors import bad_input
 from ..base.threads import for_each, in_order, one_blas_thread, slices
@@ -206,7 +207,7 @@ def sampling_errors(spectrum: Spectrum) -> FloatArray:
 
 def group_error(spectrum: Spectrum, group: ArrayLike) -> float:
     """Return the standard error of the mean of some eigenvalues, a known degenerate group."""
-    members = np.asarray(group)
+    members = some_of(len(spectrum.eigenvalues))(group, "members")
     mean = spectrum.covariance[np.ix_(members, members)].mean()
     # On a perfect grid nothing varies, and rounding may make the variance negative.
     return float(np.sqrt(max(mean, 0.0)))

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
+from ..base.accepts import some_of
 from ..base.arrays import FloatArray, frozen
 from ..base.checks import check_share
 from ..spectrum.spectrum import Spectrum
@@ -103,7 +104,7 @@ def group_total_error(spectrum: Spectrum, members: ArrayLike) -> float:
 
     Sampling errors of the members partly cancel; what is systematic moves all of them alike.
     """
-    group = np.asarray(members)
+    group = some_of(len(spectrum.eigenvalues))(members, "members")
     if not spectrum.eigenvalues[group].any():
         return 0.0  # the zeros of the pieces are known exactly
     systematic = spectrum.error_parts.systematic[group].mean()
@@ -112,7 +113,9 @@ def group_total_error(spectrum: Spectrum, members: ArrayLike) -> float:
 
 def group_interval(spectrum: Spectrum, members: ArrayLike, level: float) -> tuple[float, float]:
     """Return the lower and upper end of the interval of the mean of some eigenvalues."""
-    mean = float(spectrum.eigenvalues[np.asarray(members)].mean())
+    mean = float(
+        spectrum.eigenvalues[some_of(len(spectrum.eigenvalues))(members, "members")].mean()
+    )
     half = width_of(level) * group_total_error(spectrum, members)
     return min(mean - half, 0.0), min(mean + half, 0.0)
 

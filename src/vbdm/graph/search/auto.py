@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -182,7 +182,8 @@ def as_search(search: Any) -> NeighborSearch:
     if isinstance(search, str) and search in ENGINES:
         engine: NeighborSearch = ENGINES[search]()
         return engine
-    if not isinstance(search, (str, type)) and hasattr(search, "index"):
+    # Python's own sequences have a method `index`, too.
+    if not isinstance(search, (str, type, Sequence)) and hasattr(search, "index"):
         found: NeighborSearch = search
         return found
     raise bad_input(

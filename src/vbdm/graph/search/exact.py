@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from ...base.accepts import a_count
 from ...base.arrays import FloatArray, IntArray, frozen
 from ...base.progress import report
 from ...base.threads import for_each, in_order, slices
@@ -49,6 +50,10 @@ class KDTree:
     """SciPy's exact k-d tree; the best choice up to about ten effective columns."""
 
     leafsize: int = 16
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that cannot be counts."""
+        a_count()(self.leafsize, "leafsize")
 
     def index(self, cloud: FloatArray, k: int) -> TreeIndex:
         """Build the tree."""

@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from ...base.accepts import answer_of
 from ...base.arrays import FloatArray, IntArray
+from ...base.checks import as_number
 from ...base.errors import InputError, bad_input
 
 #: Metrics that are computed as one minus a similarity, with what rounding makes of a distance 0.
@@ -32,6 +34,13 @@ class MetricSearch:
         """Build scikit-learn's index."""
         from sklearn.neighbors import NearestNeighbors
 
+        if not isinstance(self.metric, str) and not callable(self.metric):
+            raise bad_input(
+                "`metric` must be a name or a function of two points.",
+                received=repr(self.metric),
+                because="It says how distances are measured.",
+                hint="Use any metric of scikit-learn, such as 'manhattan', or a function.",
+            )
         if callable(self.metric):
             check_function(self.metric, cloud)
             engine = NearestNeighbors(metric=self.metric).fit(cloud)
@@ -88,12 +97,19 @@ def cannot_search(metric: str, n_columns: int, error: Exception) -> InputError:
     )
 
 
+def length(
+    metric: Callable[[FloatArray, FloatArray], float], x: FloatArray, y: FloatArray
+) -> float:
+    """Return the distance that a user's function gives; NaN for what is no number."""
+    return as_number(answer_of(metric, "metric", x, y))
+
+
 def check_function(metric: Callable[[FloatArray, FloatArray], float], cloud: FloatArray) -> None:
     """Try the user's function on a few points, and refuse it if it is not a distance there."""
     some = cloud[np.linspace(0, len(cloud) - 1, 4).astype(np.intp)]
-    there = np.array([metric(x, y) for x, y in pairwise(some)], dtype=float)
-    back = np.array([metric(y, x) for x, y in pairwise(some)], dtype=float)
-    own = float(metric(some[0], some[0]))
+    there = np.array([length(metric, x, y) for x, y in pairwise(some)])
+    back = np.array([length(metric, y, x) for x, y in pairwise(some)])
+    own = length(metric, some[0], some[0])
     is_length = np.isfinite(there).all() and (there >= 0).all() and abs(own) <= 1e-7 * there.max()
     if is_length and np.allclose(there, back, rtol=1e-6, atol=0):
         return

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from ...base.arrays import FloatArray, IntArray
+from ...base.errors import bad_input
 from .brute import BruteForce, BruteIndex
 from .exact import KDTree, NeighborIndex, NeighborSearch, nearest_of
 from .rotation import Axes, along_and_rest, principal_axes
@@ -31,6 +33,16 @@ class Projected:
 
     #: The engine that searches the leading directions.
     inner: NeighborSearch = field(default_factory=KDTree)
+
+    def __post_init__(self) -> None:
+        """Refuse what is no search."""
+        if isinstance(self.inner, (str, type, Sequence)) or not hasattr(self.inner, "index"):
+            raise bad_input(
+                "`inner` must be a search.",
+                received=repr(self.inner),
+                because="A search has a method `index(cloud, k)`.",
+                hint="Pass vbdm.search.KDTree() or vbdm.search.BruteForce().",
+            )
 
     def index(self, cloud: FloatArray, k: int) -> ProjectedIndex:
         """Find the directions, and index them."""

@@ -37,7 +37,7 @@ def choose(columns: Any, names: Sequence[str], made_up: bool = False) -> list[in
     """
     if columns is None:
         return list(range(len(names)))
-    if hasattr(columns, "find") and not isinstance(columns, str):
+    if hasattr(columns, "find") and not isinstance(columns, (str, bytes)):
         return list(columns.find(names, made_up))
     pieces = pieces_of(columns)
     place = {name: position for position, name in enumerate(names)}
@@ -56,7 +56,8 @@ def pieces_of(columns: Any) -> list[Any]:
     """Return the parts of a choice as a list: names, numbers and ranges."""
     if isinstance(columns, str):
         return columns.split(",")
-    return list(columns) if isinstance(columns, Iterable) else [columns]
+    several = isinstance(columns, Iterable) and getattr(columns, "ndim", 1) > 0
+    return list(columns) if several else [columns]
 
 
 def positions(piece: Any, place: dict[str, int]) -> list[int]:

@@ -183,6 +183,11 @@ def take_columns(content: Content, options: Options) -> Content:
     )
 
 
+def differs(value: Any, usual: Any) -> bool:
+    """Tell whether an option was given; an array, which compares by entries, always was."""
+    return value is not usual and (hasattr(value, "dtype") or bool(value != usual))
+
+
 def check_options(options: Options, kind: Format) -> None:
     """Refuse options that do not apply to this format: they would be silently ignored."""
     usual = Options()
@@ -190,7 +195,7 @@ def check_options(options: Options, kind: Format) -> None:
         value = getattr(options, field.name)
         if field.name == "columns" or field.name in kind.options:
             continue
-        if value is not getattr(usual, field.name) and value != getattr(usual, field.name):
+        if differs(value, getattr(usual, field.name)):
             raise bad_input(
                 f"`{field.name}` has no meaning for {kind.name} files.",
                 received=f"{field.name}={value if isinstance(value, int) else str(value)!r}",

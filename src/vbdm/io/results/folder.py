@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from ...base.accepts import a_path
 from ...base.errors import InputError, bad_input
 from ...base.files import PathLike, sync_folder
 
@@ -44,7 +45,7 @@ def check_folder(path: PathLike, force: bool = False) -> Path:
     InputError
         If something would be lost, or if nothing can be written there.
     """
-    target = Path(os.path.realpath(path))
+    target = Path(os.path.realpath(a_path(path, "path")))
     put_back(target)
     if not target.parent.is_dir():
         raise refusal(path, "Its parent is no folder that exists.", "Create that folder first.")
@@ -106,7 +107,7 @@ def is_empty(folder: Path) -> bool:
 def is_results_folder(folder: PathLike) -> bool:
     """Tell whether a folder was written by `write_results`."""
     try:
-        head = json.loads(Path(folder, SUMMARY).read_text("utf-8"))
+        head = json.loads(Path(a_path(folder, "folder"), SUMMARY).read_text("utf-8"))
     except (OSError, ValueError, RecursionError):
         return False
     return isinstance(head, dict) and head.get("format") == FORMAT

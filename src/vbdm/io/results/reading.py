@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...base.accepts import a_path
 from ...base.arrays import FloatArray, frozen
 from ...base.errors import InputError, bad_input
 from ...base.files import PathLike
@@ -143,7 +144,7 @@ def load_results(folder: PathLike) -> Results:
     InputError
         If it is not a results folder, or a file in it is missing or damaged.
     """
-    place = Path(folder)
+    place = Path(a_path(folder, "folder"))
     summary = read_summary(place)
     try:
         with np.load(place / ARRAYS, allow_pickle=False) as archive:

@@ -11,6 +11,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...base.accepts import a_function, a_switch, accepts, an, or_none
 from ...base.files import PathLike
 from ...base.plain import plain
 from ...base.progress import report
@@ -31,6 +32,17 @@ FIGURES = "figures"
 MOST_WITH_KERNEL = 20_000
 
 
+@accepts(
+    spectrum=an(Spectrum, "Pass op.spectrum(10)."),
+    origin=or_none(an(Origin, "Make one: vbdm.results.Origin(...).")),
+    force=a_switch,
+    scan=or_none(an(EpsilonScan, "Call vbdm.scan_epsilon(spectrum).")),
+    figures=a_switch,
+    page=a_switch,
+    title=an(str, "Pass a text."),
+    seconds=or_none(an(Mapping, "Pass a dict.")),
+    extras=or_none(a_function),
+)
 def write_results(
     folder: PathLike,
     spectrum: Spectrum,

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...base.accepts import a_path
 from ...base.errors import InputError, bad_input
 from ...base.files import PathLike, check_target, replacing
 from .older import upgraded
@@ -201,7 +202,7 @@ def read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
 
 def check_source(path: PathLike) -> Path:
     """Return the file to read, if it can be a saved result at all."""
-    source = Path(path)
+    source = Path(a_path(path, "path"))
     if not source.exists():
         raise FileNotFoundError(f"There is no file {os.fspath(path)!r} to load.")
     if source.is_dir():

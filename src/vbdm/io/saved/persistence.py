@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...base.accepts import a_switch
 from ...base.errors import bad_input
 from ...base.files import PathLike
 from ...base.plain import plain
@@ -93,6 +94,7 @@ def save(
             because="A file holds a Spectrum, an Operator or a NeighborGraph.",
             hint="Call vbdm.save(op.spectrum(10), path).",
         )
+    a_switch(kernel, "kernel")
     arrays: Arrays = {}
     head = {
         "vbdm": __version__,
