@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.support.commands import FAST, done, vbdm_command, write_csv
-from vbdm.results import load_results
 
 import vbdm
 from vbdm.cli import transform
 from vbdm.io.saved.persistence import read_notes
+from vbdm.results import load_results
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 RNG = np.random.default_rng(1)

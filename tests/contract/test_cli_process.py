@@ -13,11 +13,11 @@ import click
 import numpy as np
 import pytest
 from tests.support.commands import FAST, done, snapshot, write_csv
-from vbdm.progress import Progress, listening, report
 
 import vbdm
 from vbdm.cli.command_list import COMMANDS, commands
 from vbdm.cli.timing import Ledger, Screen
+from vbdm.progress import Progress, listening, report
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 RNG = np.random.default_rng(1)

@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.support.commands import done, snapshot
-from vbdm.results import Origin, check_folder, load_results, write_arrays, write_results
 
 import vbdm
 from vbdm.base.plain import plain
 from vbdm.io.results.folder import STALE, clean_up
 from vbdm.io.saved.persistence import read_notes
+from vbdm.results import Origin, check_folder, load_results, write_arrays, write_results
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 CLOUD = np.random.default_rng(2).standard_normal((150, 2))

@@ -16,11 +16,11 @@ from pathlib import Path
 
 import numpy as np
 from sklearn.utils._param_validation import InvalidParameterError
-from vbdm.errors import InputError, VbdmWarning
 
 import vbdm
 from tests.fuzz.budget import budget, some
 from tests.fuzz.trial import attempt, run
+from vbdm.errors import InputError, VbdmWarning
 
 ABSURD = {
     "none": None,
@@ -265,10 +265,11 @@ NO_OPTIONS = {
 #: Public functions that are not called here: they are for those who extend the package, and pass
 #: what it gave them.
 NOT_CALLED = {
-    "io.write_anndata", "progress.log_stage", "progress.report", "progress.showing", "results.pictures_of",
-    "results.read_summary", "results.save_picture", "results.write_arrays",
-    "results.write_report", "rules.tuned", "shapes.below", "shapes.check_decay",
-    "shapes.falls_to", "shapes.radial_moments", "shapes.radius_of", "theory.exponents_for",
+    "io.write_anndata", "progress.log_stage", "progress.report", "progress.showing",
+    "results.pictures_of", "results.read_summary", "results.save_picture",
+    "results.write_arrays", "results.write_report", "rules.tuned", "shapes.below",
+    "shapes.check_decay", "shapes.falls_to", "shapes.radial_moments", "shapes.radius_of",
+    "theory.exponents_for",
 }  # fmt: skip
 
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from tests.support import reference
-from vbdm.shapes import Gaussian
 
 import vbdm
 from vbdm.bandwidth.bandwidth import Bandwidth
 from vbdm.bandwidth.pilot import pilot_bandwidth
 from vbdm.kernel.listed import evaluate_kernel
+from vbdm.shapes import Gaussian
 
 
 def all_pairs(X):

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.support.stand_ins import fake_pynndescent
-from vbdm.solvers import Dense, EigenPairs
 
 import vbdm
 from vbdm.base import references
 from vbdm.base.credit import Credit
 from vbdm.base.wording import with_error
 from vbdm.report.citing import citations, methods_paragraph, software
+from vbdm.solvers import Dense, EigenPairs
 from vbdm.spectrum.solvers.pencil import Unprepared
 from vbdm.trust.error_bars import groups_of
 

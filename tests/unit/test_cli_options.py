@@ -5,7 +5,6 @@ import shlex
 
 import click
 import pytest
-from vbdm.results import write_results
 
 import vbdm
 from vbdm.cli import commands
@@ -22,6 +21,7 @@ from vbdm.cli.options import (
     arguments_for,
     in_options,
 )
+from vbdm.results import write_results
 
 FUNCTIONS = {
     "read": (vbdm.io.read, READING),

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from tests.support.reference import squared_distances
 from tests.support.stand_ins import fake_pynndescent
-from vbdm.search import Auto, BruteForce, KDTree, Projected, as_search
 
 import vbdm
 from vbdm.base.threads import blas, one_blas_thread
@@ -14,6 +13,7 @@ from vbdm.engines.scipy_engine import ScipyEngine
 from vbdm.graph.point_set import tree_order
 from vbdm.graph.search.exact import expected
 from vbdm.graph.search.rotation import principal_axes
+from vbdm.search import Auto, BruteForce, KDTree, Projected, as_search
 
 EXACT = ["auto", "kd-tree", "brute", "projected", Projected(BruteForce())]
 

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from vbdm.progress import listening
 
 import vbdm
 from vbdm.bandwidth.epsilon_by_degree import degree_target
 from vbdm.estimate import estimate_again
+from vbdm.progress import listening
 from vbdm.report import page
 from vbdm.trust.epsilon_scan import EpsilonScan, fair_rows, followed, matched, why_no_scan
 from vbdm.trust.error_bars import groups_of

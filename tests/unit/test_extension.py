@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from tests.support.reference import squared_distances
-from vbdm.shapes import radius_of
 
 import vbdm
 from vbdm.bandwidth.scaled import NEGLIGIBLE
 from vbdm.extension.rows import RIM, new_rows
+from vbdm.shapes import radius_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 TURN = 2 * np.pi

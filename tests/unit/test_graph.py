@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tests.support.reference import squared_distances
-from vbdm.search import Auto, BruteForce, KDTree
 
 import vbdm
 from vbdm.graph.one_way import one_way_places
+from vbdm.search import Auto, BruteForce, KDTree
 
 
 def test_matches_all_distances(cloud):

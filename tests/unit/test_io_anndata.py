@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix, issparse
-from vbdm.errors import InputError
 
 import vbdm
+from vbdm.errors import InputError
 from vbdm.io import prepare, read, write_anndata
 
 anndata = pytest.importorskip("anndata")

@@ -4,8 +4,8 @@ import os
 
 import numpy as np
 import pytest
-from vbdm.errors import InputError
 
+from vbdm.errors import InputError
 from vbdm.io import prepare, read
 
 POINTS = np.random.default_rng(0).standard_normal((300, 3))

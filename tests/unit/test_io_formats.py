@@ -6,8 +6,8 @@ import sys
 
 import numpy as np
 import pytest
-from vbdm.errors import InputError
 
+from vbdm.errors import InputError
 from vbdm.io import formats, prepare, read
 
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from vbdm.errors import InputError, OutOfMemoryError
 
+from vbdm.errors import InputError, OutOfMemoryError
 from vbdm.io import prepare, read
 
 ROWS = 1000

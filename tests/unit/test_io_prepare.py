@@ -5,9 +5,9 @@ import re
 
 import numpy as np
 import pytest
-from vbdm.errors import InputError
 
 import vbdm
+from vbdm.errors import InputError
 from vbdm.io import Preparation, Source, Table, prepare, read
 
 SOURCE = Source("a.npy", "npy", 0, "")

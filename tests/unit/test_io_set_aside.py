@@ -4,9 +4,9 @@ import shlex
 
 import numpy as np
 import pytest
-from vbdm.errors import InputError
 
 from vbdm.cli.options import in_options
+from vbdm.errors import InputError
 from vbdm.io import prepare, read
 
 

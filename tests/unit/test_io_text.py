@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from vbdm.errors import InputError
 
+from vbdm.errors import InputError
 from vbdm.io import read
 
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from vbdm.errors import InputError
 
 import vbdm
+from vbdm.errors import InputError
 from vbdm.io import Preparation, prepare, read
 from vbdm.io.files.superposition import superposed
 

@@ -7,10 +7,10 @@ from functools import cache
 import numpy as np
 import pytest
 from scipy.sparse import block_diag, csr_array, kron
-from vbdm.solvers import Auto, Dense, Lanczos, Multilevel, Pencil, ShiftInvert, factors
 
 import vbdm
 from vbdm import datasets
+from vbdm.solvers import Auto, Dense, Lanczos, Multilevel, Pencil, ShiftInvert, factors
 from vbdm.spectrum.solve import pencil_of
 from vbdm.spectrum.solvers.auto import SOLVERS, PreparedAuto
 

@@ -5,13 +5,13 @@ from functools import cache
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
-from vbdm.errors import SolverError
-from vbdm.solvers import Dense, Multilevel, Pencil, ShiftInvert
 
 import vbdm
 from vbdm import datasets
 from vbdm.engines.scipy_engine import ScipyEngine
+from vbdm.errors import SolverError
 from vbdm.graph.point_set import tree_order
+from vbdm.solvers import Dense, Multilevel, Pencil, ShiftInvert
 from vbdm.spectrum.solvers.multilevel.lobpcg import SAFETY, Outlook
 from vbdm.spectrum.solvers.multilevel.matching import graph_cells
 from vbdm.spectrum.solvers.multilevel.tree_cells import tree_cells

@@ -1,10 +1,10 @@
 """What is known about rows beside their coordinates: it stays with the rows that become points."""
 
 import numpy as np
-from vbdm.results import Origin, load_results, write_results
 
 import vbdm
 from vbdm.io import Labels, RowNotes, Source, Table, prepare
+from vbdm.results import Origin, load_results, write_results
 
 ROWS = np.arange(40)
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from scipy.optimize import brentq
+
+import vbdm
 from vbdm.rules import (
     ByDegree,
     ByRatios,
@@ -20,8 +22,6 @@ from vbdm.rules import (
     Tuning,
     tuned,
 )
-
-import vbdm
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from vbdm.errors import InputError
 from vbdm.shapes import SHAPES, Custom, Gaussian, as_shape, radial_moments
 

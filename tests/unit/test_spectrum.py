@@ -5,9 +5,9 @@ import time
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
-from vbdm.solvers import Auto, Dense, ShiftInvert
 
 import vbdm
+from vbdm.solvers import Auto, Dense, ShiftInvert
 
 
 def test_timescales_and_residuals(cloud):

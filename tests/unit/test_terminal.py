@@ -7,12 +7,12 @@ from types import SimpleNamespace
 import click
 import numpy as np
 import pytest
-from vbdm.results import Origin, write_results
 
 import vbdm
 from vbdm.cli.demo import TRUTH, bundled_points, compare, draw
 from vbdm.cli.demo import describe as describe_demo
 from vbdm.cli.terminal import choices, describe, lights
+from vbdm.results import Origin, write_results
 from vbdm.trust.error_bars import groups_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")

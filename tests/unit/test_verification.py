@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
-from vbdm.solvers import Dense, Pencil, ShiftInvert
 
 import vbdm
 from vbdm import datasets
+from vbdm.solvers import Dense, Pencil, ShiftInvert
 from vbdm.spectrum.pieces import Pieces
 from vbdm.spectrum.solve import pencil_of
 from vbdm.spectrum.solvers.factors import affordable, count_below, elimination_work
