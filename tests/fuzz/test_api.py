@@ -177,6 +177,7 @@ def calls():
         "io.read": (vbdm.io.read, {"path": folder / "points.csv"}),
         "load": (vbdm.load, {"path": folder / "model.vbdm"}),
         "neighbors": (vbdm.neighbors, {"X": X, "n_neighbors": 8}),
+        "pca": (vbdm.pca, {"points": X, "n": 2}),
         "plot.density": (vbdm.plot.density, result),
         "plot.eigenfunctions": (vbdm.plot.eigenfunctions, result),
         "plot.embedding": (vbdm.plot.embedding, result),
@@ -226,6 +227,7 @@ def calls():
         "theory.bounded": (vbdm.theory.bounded, theory),
         "theory.alpha_for": (vbdm.theory.alpha_for, {"c1": 1.0, "beta": -0.5, "dim": 2.0}),
         "theory.density_response": (vbdm.theory.density_response, {"alpha": -0.25, "dim": 2.0}),
+        "tica": (vbdm.tica, {"points": X, "n": 2}),
         "tune": (vbdm.tune, {"graph": graph}),
         "datasets.Sample.truth": (have["sample"].truth, {"n": 3}),
         "datasets.Trajectory.delayed": (have["trajectory"].delayed, {"n_delays": 3}),
@@ -256,8 +258,10 @@ def cases():
     ]
 
 
-#: Arguments that are no options: those of `page`, passed on, and a field that is always None.
+#: Arguments that are no options: those of `page`, passed on; a function of the caller's own that
+#: writes more files; and a field that is always None.
 NO_OPTIONS = {
+    "results.write_results": ("extras",),
     "report.write_page": ("options",),
     "rules.FromPotential": ("beta",),
     "rules.GivenBandwidth": ("beta",),

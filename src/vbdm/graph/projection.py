@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..base.accepts import accepts, numbers, or_none
 from ..base.arrays import FloatArray
 from ..base.checks import check_count, check_points, shown
 from ..base.errors import InputError, bad_input
@@ -128,6 +129,7 @@ def pca(points: ArrayLike, n: int | float) -> Projection:
     return made_of("pca", X.mean(axis=0), found.basis[:, :wanted], shares[:wanted])
 
 
+@accepts(lengths=numbers, rows=or_none(numbers))
 def tica(
     points: ArrayLike,
     n: int,
@@ -171,7 +173,22 @@ def tica(
     """
     X = check_points(points)
     lag = check_count(lag, "lag", low=1, high=2**40)
-    first = pairs_of(len(X), lag, lengths, rows)
+    parts = np.asarray(lengths)
+    if len(parts) and ((parts < 1).any() or (parts % 1).any() or parts.sum() != len(X)):
+        raise bad_input(
+            "`lengths` must be whole numbers that add up to the number of rows.",
+            received=f"{len(parts)} length(s) with the sum {parts.sum():g} for {len(X)} rows",
+            because="Each is the number of rows of one series.",
+            hint="Leave `lengths` out if all rows are one series.",
+        )
+    if rows is not None and len(rows) != len(X):
+        raise bad_input(
+            "`rows` must have one number for each point.",
+            received=f"{len(rows)} numbers for {len(X)} points",
+            because="Each says in which row of its file the point stands.",
+            hint="Leave `rows` out if no row is missing.",
+        )
+    first = pairs_of(len(X), lag, parts.astype(np.intp).tolist(), rows)
     if len(first) < 2 * PAIRS_EACH:
         raise bad_input(
             "The series is too short for TICA.",
