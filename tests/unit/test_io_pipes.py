@@ -9,8 +9,8 @@ import time
 
 import numpy as np
 import pytest
-from vbdm.errors import InputError, OutOfMemoryError
 
+from vbdm.errors import InputError, OutOfMemoryError
 from vbdm.io import prepare, read
 from vbdm.io.files import pipes
 

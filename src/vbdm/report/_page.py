@@ -17,6 +17,7 @@ from ..base.accepts import a_path, accepts, all_of, an, numbers, or_none, words
 from ..base.checks import check_count, check_is
 from ..base.errors import bad_input
 from ..base.files import check_target, replacing
+from ..base.row_notes import RowNotes
 from ..report import _parts as parts
 from ..spectrum.spectrum import Spectrum
 from ..trust.diagnose import diagnose, flags_of
@@ -68,6 +69,8 @@ def check_preparation(value: Any, name: str) -> Any:
     preparation=or_none(check_preparation),
     rows=or_none(numbers),
     settings=or_none(A_MAPPING),
+    about_rows=or_none(an((Mapping, RowNotes), "Pass a dict of arrays.")),
+    unit=an(str, "Pass a text, such as 'nm'."),
 )
 def page(
     spectrum: Spectrum,
