@@ -521,3 +521,17 @@ def test_missing_matplotlib_is_found_before_the_work(line, workspace, monkeypatc
 def test_a_table_needs_no_matplotlib(workspace, monkeypatch):
     monkeypatch.setattr("vbdm.results.can_draw", lambda: False)
     assert run("tune data.csv -o curve.csv").exit_code == 0
+
+
+HOSTILE = "x\x1b[2J\x07"
+
+
+@pytest.mark.parametrize("options", ["", "--columns nosuch", "--columns y,q"])
+def test_escape_sequences_in_a_file_never_reach_the_terminal(tmp_path, monkeypatch, options):
+    monkeypatch.chdir(tmp_path)
+    lines = "".join(f"{x},{y},{x:.0f}\n" for x, y in CLOUD)
+    Path("a.csv").write_text(f"{HOSTILE},y,q\n{lines}1,2,bad{HOSTILE}\n")
+    done = run(f"fit a.csv {options}")
+    assert done.exit_code == 2
+    assert "\x1b[2J" not in done.output
+    assert "\\x1b[2J\\x07" in done.output

@@ -223,6 +223,7 @@ def add_anndata(
 
 def tell(results: Results, work: Work, quiet: bool) -> None:
     """Print what was found: in words, as JSON, or not at all."""
+    from ..base.plain import printable
     from .terminal import describe, times
 
     # One sentence of each note is enough here: the page and results.json have them in full, and the
@@ -242,4 +243,4 @@ def tell(results: Results, work: Work, quiet: bool) -> None:
     click.echo()
     page = results.folder / "report.html"
     look = f"; open {page}" if page.exists() else ""
-    click.echo(f"Results: {results.folder}{look}")
+    click.echo(printable(f"Results: {results.folder}{look}"))

@@ -302,7 +302,10 @@ def in_options(message: str) -> str:
     >>> in_options("Leave rows out with missing='drop', or choose columns='x,wind speed'.")
     "Leave rows out with --drop-missing, or choose --columns 'x,wind speed'."
     """
-    return NAMED.sub(option_for, message)
+    from ..base.plain import printable
+
+    # Values are written anew as they are typed; what a file names may steer the terminal.
+    return printable(NAMED.sub(option_for, message))
 
 
 def option_for(found: re.Match[str]) -> str:

@@ -24,8 +24,10 @@ def number(value: float | None, digits: int = 4) -> str:
 
 def describe(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield the lines of a summary: what was estimated, how, with which errors and doubts."""
+    from ..base.plain import printable
+
     source = summary["input"].get("name")
-    where = f" ({source})" if source else ""
+    where = f" ({printable(source)})" if source else ""
     name = str(summary["operator"]["name"])
     what = f"{name[0].upper()}{name[1:]}, {summary['operator']['formula']}"
     yield click.style(f"{what}, from {summary['n_points']:,} points{where}", bold=True)
@@ -53,13 +55,14 @@ def found(summary: Mapping[str, Any]) -> Iterator[str]:
 
 def choices(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield what was chosen: dimension, ε with its width, neighbours."""
+    from ..base.plain import printable
     from ..base.wording import with_error
 
     dim, widths = summary["dimension"], summary["widths"]
     yield f"  dimension    {with_error(dim['value'], dim['standard_error'])}"
     low, middle, high = (number(widths[level], 3) for level in ("0.05", "0.5", "0.95"))
     yield f"  ε            {number(summary['epsilon'])}"
-    unit = summary["input"].get("unit") or "the data's unit"
+    unit = printable(summary["input"].get("unit") or "the data's unit")
     yield f"  kernel width {middle} in {unit} ({low} to {high} for 90 % of the points)"
     yield f"  neighbours   {neighbors_in_words(summary)}"
 
