@@ -116,6 +116,21 @@ def test_a_virtual_dataset_of_the_same_file_is_read(tmp_path):
     np.testing.assert_array_equal(read(tmp_path / "a.h5", key="points").values, POINTS)
 
 
+@pytest.mark.parametrize("at", [16, 20, 24, 60])
+def test_a_damaged_heap_does_not_hold_the_reader_for_ever(tmp_path, at):
+    """The HDF5 library goes round in circles there, and does not hear Ctrl-C."""
+    anndata = pytest.importorskip("anndata")
+    path = tmp_path / "a.h5ad"
+    anndata.AnnData(POINTS[:20], obsm={"X_pca": POINTS[:20]}).write_h5ad(path)
+    read(path)
+    content = bytearray(path.read_bytes())
+    place = content.find(b"GCOL") + at
+    content[place : place + 15] = bytes(15)
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="heap of texts"):
+        read(path)
+
+
 def test_a_store_does_not_lead_out_of_its_folder(tmp_path):
     zarr = pytest.importorskip("zarr")
     zarr.save(tmp_path / "a.zarr", POINTS)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import mmap
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,10 +11,15 @@ from typing import Any
 from .formats import need
 from .source import leads_out
 
+#: First bytes of a heap of texts, its length, and the header of an object in it: its number, and
+#: its size.
+HEAP, LENGTH, OBJECT = b"GCOL\1\0\0\0", struct.Struct("<Q"), struct.Struct("<H6xQ")
+
 
 def datasets_inside(file: Any, path: Path) -> dict[str, Any]:
     """Return all datasets of an open file by name; raise if any leads out of the file."""
     h5py = need("h5py", path, "hdf5")
+    check_heaps(path)
     found = {}
     for name, item in nodes_of(h5py, file):
         if isinstance(item, h5py.Dataset):
@@ -62,3 +69,38 @@ def check_storage(name: str, dataset: Any) -> None:
     outside = [str(other) for other in others if str(other) != "."]
     if outside:
         raise leads_out(name, f"numbers stored in {outside[0]!r}")
+
+
+def check_heaps(path: Path) -> None:
+    """Raise if a heap of texts in the file is damaged: the HDF5 library would never come back.
+
+    A heap is a list of objects, each of which says where the next one begins; an empty one leads
+    the library in a circle, in which it does not hear Ctrl-C either.
+    """
+    with (
+        open(path, "rb") as stream,
+        mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content,
+    ):
+        place = content.find(HEAP)
+        while place >= 0:
+            if not is_whole(content, place):
+                raise ValueError(f"the heap of texts at byte {place} is damaged")
+            place = content.find(HEAP, place + len(HEAP))
+
+
+def is_whole(content: mmap.mmap, start: int) -> bool:
+    """Tell whether the objects of a heap follow each other up to its end."""
+    if start + 16 > len(content):
+        return False
+    end = start + LENGTH.unpack_from(content, start + 8)[0]
+    if end > len(content):
+        return False
+    place = start + 16
+    while place + 16 <= end:
+        number, size = OBJECT.unpack_from(content, place)
+        # The size of free space, which has the number 0, includes its own header.
+        step = size if number == 0 else 16 + -(-size // 8) * 8
+        if step < 16 or place + step > end:
+            return False
+        place += step
+    return True
