@@ -62,7 +62,7 @@ def choices(summary: Mapping[str, Any]) -> Iterator[str]:
     yield f"  dimension    {with_error(dim['value'], dim['standard_error'])}"
     low, middle, high = (number(widths[level], 3) for level in ("0.05", "0.5", "0.95"))
     yield f"  ε            {number(summary['epsilon'])}"
-    unit = printable(summary["input"].get("unit") or "the data's unit")
+    unit = printable(summary.get("input", {}).get("unit") or "the data's unit")
     yield f"  kernel width {middle} in {unit} ({low} to {high} for 90 % of the points)"
     yield f"  neighbours   {neighbors_in_words(summary)}"
 
