@@ -132,3 +132,10 @@ def test_a_cycle_is_seen_in_a_thick_ring_and_not_in_a_disc(seed):
     assert said.endswith("a cycle runs through the points.")
     disc = np.sqrt(rng.random(600))[:, None] * np.c_[np.cos(angle), np.sin(angle)]
     assert "cycle" not in what_was_found(vbdm.estimate_operator(disc).spectrum(6))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_noisy_curve_is_a_curve_with_its_dimension(seed):
+    points = segment(seed) + 0.03 * np.random.default_rng(seed).normal(size=(300, 3))
+    said = what_was_found(vbdm.estimate_operator(points).spectrum(6))
+    assert said.startswith("The points lie along an open curve, though their dimension is 1.")

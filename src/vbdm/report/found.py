@@ -227,9 +227,11 @@ def dimension(operator: Operator) -> str:
 def shape(spectrum: Spectrum, modes: list[Group]) -> str:
     """Return sentences on the points as a whole: a curve, a sphere, or a region."""
     operator = spectrum.operator
+    kind = curve(slow_modes(spectrum, 2)) if enough(modes, 2) else " curve"
     if abs(operator.dim - 1) < NEAR_WHOLE:
-        kind = curve(slow_modes(spectrum, 2)) if enough(modes, 2) else "curve"
         return f"The points lie along a{kind}."
+    if operator.dim < 2 - NEAR_WHOLE and kind != " curve":
+        return f"The points lie along a{kind}, though their dimension is {dimension(operator)}."
     if abs(operator.dim - 2) < NEAR_WHOLE and is_near(operator.c1, 0) and like_sphere(modes):
         radius = np.sqrt(2 / -modes[0].mean)
         return (

@@ -16,7 +16,7 @@ const LEVELS = 96;
 // Number of steps in which points in space fade towards the back.
 const FADES = 6;
 // The last step that depth takes: points behind stay visible. Points that are not selected take all.
-const DEEPEST = 3;
+const DEEPEST = 4;
 
 const channelsOf = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
 const mix = (a, b, t) => a.map((x, i) => x + (b[i] - x) * t);
