@@ -231,7 +231,9 @@ def walk(
     d = dimension.value
     end = pilot_cutoff(d) if lists.widen else np.inf
     near = enough_for_density(graph, lists, k0, d, end)
-    pilot = look_first(near, rho0, k0, d, leave_one_out=method.leave_one_out, cutoff=end)
+    pilot = look_first(
+        near, rho0, k0, d, leave_one_out=method.leave_one_out, cutoff=end, even_ends=lists.widen
+    )
     rule = method.bandwidth.settled(graph, d)
     bandwidth = Bandwidth.of_form(request.form, rule.on_data(graph, pilot.density))
     share = method.truncation.share(graph.n_points, dimension)
@@ -256,7 +258,10 @@ def walk(
         )  # fmt: skip
     else:
         if k_from == BY_EPSILON:
-            graph = graph.with_neighbors(enough_neighbors(needed, graph.n_neighbors))
+            k = enough_neighbors(needed, graph.n_neighbors)
+            # Of a whole matrix of distances, the kernel has all pairs within its reach.
+            whole = graph.is_whole and np.isfinite(cutoff) and needed < MOST_NEIGHBORS
+            graph = graph.with_neighbors(graph.n_points if whole else k)
         kernel = evaluate_kernel(
             graph, bandwidth, tuning.epsilon, h, leave_one_out=method.leave_one_out, cutoff=cutoff,
             one_way_share=lists.one_way_share,
@@ -308,6 +313,11 @@ def first_graph(
     if is_precomputed(metric):
         wanted = None if is_auto(n_neighbors) else n_neighbors
         graph = computed_by(engine, given_graph(X, wanted, search, period))
+        if wanted is None and lists.widen and graph.is_whole:
+            # As with points: lists begin short, and grow as they are needed.
+            graph = graph.with_merged_copies() if lists.merge_copies else graph
+            refuse_one_place(graph.n_points, graph.order.n_rows)
+            graph = graph.with_neighbors(lists.n_nearest)
         return graph, automatic if wanted is None else BY_USER
     points = check_points(X)
     if lists.widen and not isinstance(request.method.dimension, GivenDimension):
@@ -365,6 +375,8 @@ def enough_for_density(
     if not lists.widen or (np.isfinite(cutoff) and by_reach(graph)):
         return graph
     held = lists.n_neighbors if np.isinf(cutoff) else neighbors_within(cutoff, k0, dim)
+    if graph.is_whole and np.isfinite(cutoff):
+        held = graph.n_points
     return graph.with_neighbors(held)
 
 

@@ -225,6 +225,40 @@ def test_given_distances_need_no_neighbour_count(sphere):
         assert op.n_neighbors < 200  # cut to what the kernel needs
 
 
+def uneven():
+    """Return clouds that are not smooth: outliers, counts with copies, clusters, many columns."""
+    rng = np.random.default_rng(4000)
+    return {
+        "plane": rng.normal(size=(300, 2)),
+        "outliers": rng.standard_t(2, size=(300, 2)),
+        "counts": rng.poisson(20, (300, 2)).astype(float),
+        "clusters": np.vstack([rng.normal(size=(150, 2)), rng.normal(size=(150, 2)) + 7]),
+        "many columns": rng.normal(size=(300, 10)),
+        "many counts": rng.poisson(3, (300, 10)).astype(float),
+    }
+
+
+@pytest.mark.parametrize(("name", "X"), uneven().items())
+@pytest.mark.parametrize("operator", ["generator", "laplacian"])
+@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+def test_same_distances_same_answer(name, X, operator):
+    """A whole matrix gives what the points give: densities, ε, pairs, and copies merged."""
+    points = vbdm.estimate_operator(X, operator, precision="double")
+    given = vbdm.estimate_operator(cdist(X, X), operator, metric="precomputed")
+    np.testing.assert_allclose(given.density, points.density, rtol=1e-9)
+    np.testing.assert_allclose(given.epsilon, points.epsilon, rtol=1e-9)
+    assert given.n_neighbors == points.n_neighbors
+    first, second = (op.spectrum(6, solver="dense") for op in (points, given))
+    np.testing.assert_allclose(second.eigenvalues, first.eigenvalues, rtol=1e-7, atol=1e-12)
+
+
+def test_too_few_given_distances_are_named():
+    X = np.random.default_rng(0).normal(size=(400, 10))
+    few = kneighbors_graph(X, 12, mode="distance")
+    with pytest.warns(vbdm.SaturatedNeighborsWarning, match="Give more distances per point"):
+        vbdm.estimate_operator(few, metric="precomputed")
+
+
 def test_pairs_count_from_both_ends():
     """Each pair is stored once; rows have unequal lengths, a distance 0 is stored."""
     X = np.sort(np.random.default_rng(0).uniform(size=(30, 1)), axis=0)

@@ -11,7 +11,7 @@ from ..base.errors import bad_input
 from ..base.shapes import Gaussian
 from ..base.threads import for_each
 from ..graph.neighbor_graph import ListedRows, NeighborGraph
-from ..graph.one_way import mean_row_sums
+from ..graph.one_way import at_the_end, mean_row_sums
 from ..graph.point_set import Order
 from .bandwidth import Bandwidth
 from .scaled import scaled
@@ -130,6 +130,7 @@ def pilot_density(
     *,
     leave_one_out: bool = False,
     cutoff: float = np.inf,
+    even_ends: bool = False,
 ) -> FloatArray:
     r"""Return the first estimate of the density, in the order inside.
 
@@ -141,12 +142,18 @@ def pilot_density(
     includes the point itself, would have.
     With a finite cutoff the sums are over all pairs within it, and the kernel's integral is that
     of what is left. Lists of neighbours end earlier, at 64 points in d = 3 where the kernel has
-    fallen to 12 % only, and the outermost points miss those that do not list them.
+    fallen to 12 % only, and the outermost points miss those that do not list them. With `even_ends`
+    points at the end of a list count by their distance alone, so that it does not matter which of
+    several at equal distances are listed; a cutoff comes before that end.
     """
+    even_ends = even_ends and graph.n_neighbors < graph.n_points and np.isinf(cutoff)
     bandwidth, shape = Bandwidth.of_form("symmetric", rho0), Gaussian()
 
     def evaluate(block: ListedRows) -> FloatArray:
-        s = scaled(block, bandwidth) / PILOT_EPSILON
+        t = scaled(block, bandwidth)
+        if even_ends:
+            t = np.where(at_the_end(block), block.sqdist / rho0[block.rows, None] ** 2, t)
+        s = t / PILOT_EPSILON
         values = np.where(s < cutoff, shape(s), 0.0)
         if leave_one_out:
             values[:, 0] = 0.0
@@ -157,7 +164,7 @@ def pilot_density(
             graph, rho0, PILOT_EPSILON, shape, cutoff, leave_one_out=leave_one_out
         )
     else:
-        sums = mean_row_sums(graph, evaluate)
+        sums = mean_row_sums(graph, evaluate, whole_at_the_end=even_ends)
     volume = shape.moments(dim, cutoff).m0 * (PILOT_EPSILON * rho0**2) ** (dim / 2)
     own = 1.0 if graph.order.counts is None else graph.order.counts
     return density_from(np.maximum(sums, own), volume, graph.order, leave_one_out)
@@ -180,9 +187,12 @@ def look_first(
     *,
     leave_one_out: bool,
     cutoff: float = np.inf,
+    even_ends: bool = False,
 ) -> Pilot:
     """Return the pilot of a graph, given ρ0 and the dimension."""
-    density = pilot_density(graph, rho0, dim, leave_one_out=leave_one_out, cutoff=cutoff)
+    density = pilot_density(
+        graph, rho0, dim, leave_one_out=leave_one_out, cutoff=cutoff, even_ends=even_ends
+    )
     return Pilot(
         frozen(density), frozen(rho0), graph.radii, n_density_neighbors, graph.n_neighbors, cutoff
     )

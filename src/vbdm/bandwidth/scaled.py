@@ -159,6 +159,8 @@ def longer_rows(
     graph: NeighborGraph, bandwidth: Bandwidth, rows: SampledRows, k: int
 ) -> SampledRows:
     """Return the sampled rows and their tail, searched again with k neighbours."""
+    if graph.point_set.coordinates is None:
+        return sample_rows(graph.with_neighbors(k), bandwidth)
     n = len(rows.index)
     tail = rows.index[:0] if rows.tail is None else rows.tail.index
     index, points = np.concatenate([rows.index, tail]), graph.point_set.indexed(k)
@@ -209,11 +211,12 @@ def grow_rows(
     graph = pairs.graph
     rows = sample_rows(graph, pairs.bandwidth)
     most = min(graph.n_points, max(MOST_NEIGHBORS, graph.n_neighbors))
+    if graph.point_set.coordinates is None:
+        most = min(most, graph.longest)
     while True:
         epsilon = choose(rows)
         cut = np.mean(rim(rows.scaled) < pairs.reach * epsilon)
-        given = graph.point_set.coordinates is None
-        if cut <= CUT_ROWS or rows.n_neighbors >= most or given:
+        if cut <= CUT_ROWS or rows.n_neighbors >= most:
             return epsilon, rows
         k = min(2 * rows.n_neighbors, most)
         if k <= graph.longest:

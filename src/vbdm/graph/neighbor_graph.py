@@ -16,7 +16,7 @@ from ..base.memory import MEASURED_COLUMNS, refuse_if_too_large
 from ..base.threads import for_each, rows_that_fit, slices
 from .distance import Metric
 from .point_set import Copies, Order, PointSet
-from .precomputed import check_table, table_of_matrix
+from .precomputed import check_table, equal_points, part_of_whole, table_of_matrix
 from .search.exact import search_all
 
 
@@ -175,9 +175,10 @@ class NeighborGraph:
         ([[0, 1], [1, 0], [2, 1]], [[0.0, 1.0], [0.0, 1.0], [0.0, 4.0]])
         """
         indices, sqdist = table_of_matrix(matrix, n_neighbors)
-        refuse_if_too_large(len(indices), indices.shape[1], MEASURED_COLUMNS + 1)
-        points = PointSet.unsearched(len(indices))
-        return cls(points, KeptLists(frozen(indices), frozen(sqdist)), exact=False)
+        n, k = indices.shape
+        refuse_if_too_large(n, k, MEASURED_COLUMNS + 1)
+        points = PointSet.unsearched(n)
+        return cls(points, KeptLists(frozen(indices), frozen(sqdist)), exact=n == k)
 
     @classmethod
     def from_arrays(
@@ -244,6 +245,25 @@ class NeighborGraph:
         return (
             self.lists.n_neighbors if isinstance(self.lists, ReleasedLists) else self.lists.longest
         )
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the distances of all pairs were given: no list need end anywhere."""
+        return self.point_set.coordinates is None and self.longest == self.n_points and self.exact
+
+    def with_merged_copies(self) -> NeighborGraph:
+        """Return a whole graph with points at distance 0 from each other merged into one."""
+        lists = self.with_neighbors(self.n_points).kept
+        table = lists.indices, np.asarray(lists.sqdist)
+        first, distinct = equal_points(table)
+        if len(distinct) == self.n_points or self.copies is not None:
+            return self
+        point_of = np.searchsorted(distinct, first)
+        copies = Copies(point_of, distinct, np.bincount(point_of).astype(np.float64))
+        order = Order(np.arange(len(distinct)), copies)
+        indices, sqdist = part_of_whole(table, distinct)
+        points = replace(self.point_set, order=order)
+        return replace(self, point_set=points, lists=KeptLists(frozen(indices), frozen(sqdist)))
 
     @property
     def copies(self) -> Copies | None:

@@ -74,7 +74,20 @@ def one_way_places(
     return row[~mutual], column[~mutual]
 
 
-def mean_row_sums(graph: NeighborGraph, evaluate: Callable[[ListedRows], FloatArray]) -> FloatArray:
+def at_the_end(block: ListedRows) -> BoolArray:
+    """Mark the places (m, k) of a block that are at the distance of the last one, up to rounding.
+
+    Of points at that distance some may not be listed, and order or rounding decides which.
+    """
+    return np.asarray(block.sqdist >= (1 - ROUNDING) * block.sqdist[:, -1:])
+
+
+def mean_row_sums(
+    graph: NeighborGraph,
+    evaluate: Callable[[ListedRows], FloatArray],
+    *,
+    whole_at_the_end: bool = False,
+) -> FloatArray:
     """Return the row sums of (K + Kᵀ)/2, K being known on the listed pairs, without building it.
 
     Parameters
@@ -83,6 +96,9 @@ def mean_row_sums(graph: NeighborGraph, evaluate: Callable[[ListedRows], FloatAr
         The pairs; each point counts as often as it occurs.
     evaluate : callable
         Returns the values (m, k) of a block of the lists.
+    whole_at_the_end : bool
+        Whether the row that lists a pair keeps its value whole at the end of the list. Then the
+        sums do not depend on which of several points at equal distances are listed.
 
     Notes
     -----
@@ -97,6 +113,11 @@ def mean_row_sums(graph: NeighborGraph, evaluate: Callable[[ListedRows], FloatAr
         values = evaluate(block)
         values *= 0.5
         often = values if counts is None else values * counts[block.neighbors]
+        if whole_at_the_end:
+            last = at_the_end(block)
+            # Neither do the numbers of copies: points there count as often as points on average.
+            often = np.where(last, 2 * graph.order.n_rows / graph.n_points * values, often)
+            values = np.where(last, 0.0, values)
         if counts is not None:
             values *= counts[rows, None]
         return block.neighbors.reshape(-1), values.reshape(-1), often.sum(axis=1)

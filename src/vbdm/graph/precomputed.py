@@ -20,6 +20,8 @@ from ..base.threads import slices
 
 #: Most neighbours taken from a matrix, the point itself included, unless the user asks for more.
 MOST_TAKEN = 1024
+#: Most points of which all distances are taken, where all are known.
+MOST_WHOLE = 3000
 #: Fewest neighbours that every row must list, the point itself included.
 FEWEST = 5
 #: Relative difference that the two distances of a pair may have; more is refused.
@@ -37,7 +39,8 @@ def table_of_matrix(matrix: Any, n_neighbors: int | None = None) -> Table:
         Distances, not squared. Of a sparse matrix the stored entries are the known distances,
         stored zeros included; a pair that one row lists counts for both.
     n_neighbors : int, optional
-        k, the point itself included; by default as many as every row has, at most 1,024.
+        k, the point itself included; by default all of a whole matrix of up to 3,000 points, and
+        otherwise as many as every row has, at most 1,024.
 
     Notes
     -----
@@ -69,7 +72,7 @@ def table_of_dense(matrix: Any, n_neighbors: int | None) -> Table:
     check_square(D)
     n = len(D)
     high = n if n_neighbors is None else check_count(n_neighbors, "n_neighbors", low=2, high=n)
-    k = min(high, MOST_TAKEN) if n_neighbors is None else high
+    k = most_taken(high, n) if n_neighbors is None else high
     indices, sqdist = np.empty((n, k), dtype=np.int32), np.empty((n, k))
     scale = float(np.max(D))
     for rows in slices(n, size=max(1, (1 << 20) // n)):
@@ -77,7 +80,11 @@ def table_of_dense(matrix: Any, n_neighbors: int | None) -> Table:
         own = np.arange(rows.start, rows.stop)
         check_distances(part, rows.start)
         check_diagonal(part[own - rows.start, own], own, scale)
-        check_symmetry(part, np.asarray(D[:, rows]).T, scale)
+        back = np.asarray(D[:, rows], dtype=np.float64).T
+        check_symmetry(part, back, scale)
+        # The two distances of a pair may differ in the last digits: then the mean counts for both.
+        part += back
+        part /= 2
         # The point itself must come before its copies, which are at distance 0, too.
         part[own - rows.start, own] = -1.0
         indices[rows], sqdist[rows] = nearest_in_rows(part, k)
@@ -132,7 +139,7 @@ def list_length(count: NDArray[np.intp], n_neighbors: int | None) -> int:
     shortest, n = int(count.min()), len(count)
     if n_neighbors is None:
         wanted = min(FEWEST, n)
-        k = min(shortest, MOST_TAKEN)
+        k = most_taken(shortest, n)
     else:
         wanted = k = check_count(n_neighbors, "n_neighbors", low=2, high=n)
     if shortest >= wanted:
@@ -147,6 +154,29 @@ def list_length(count: NDArray[np.intp], n_neighbors: int | None) -> int:
         hint="Store the k nearest of every point (KNeighborsTransformer(mode='distance')), drop "
         "isolated points, or pass a smaller `n_neighbors`.",
     )
+
+
+def most_taken(available: int, n_points: int) -> int:
+    """Return how many of the available neighbours are taken: all, or the nearest."""
+    whole = available == n_points <= MOST_WHOLE
+    return available if whole else min(available, MOST_TAKEN)
+
+
+def equal_points(table: Table) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return, from whole lists, the first point at distance 0 of each, and those that are first."""
+    indices, sqdist = table
+    first = np.where(sqdist == 0, indices, len(indices)).min(axis=1).astype(np.intp)
+    first = first[first]
+    return first, np.flatnonzero(first == np.arange(len(first)))
+
+
+def part_of_whole(table: Table, chosen: NDArray[np.intp]) -> Table:
+    """Return the whole lists of some of the points among themselves."""
+    indices, sqdist = table[0][chosen], table[1][chosen]
+    place = np.full(len(table[0]), -1, dtype=np.int32)
+    place[chosen] = np.arange(len(chosen), dtype=np.int32)
+    kept, shape = place[indices] >= 0, (len(chosen), len(chosen))
+    return place[indices[kept]].reshape(shape), sqdist[kept].reshape(shape)
 
 
 def check_square(matrix: Any) -> None:

@@ -93,8 +93,12 @@ class Kernel:
 
     @property
     def n_neighbors(self) -> int:
-        """Length k of the lists, the point itself included; by reach, the mean number of pairs."""
-        if not self.by_reach:
+        """Length k of the lists, the point itself included.
+
+        The mean number of pairs, if no list ends anywhere: by reach, or of a whole matrix.
+        """
+        whole = self.graph.is_whole and self.graph.n_neighbors == self.graph.n_points
+        if not self.by_reach and not (whole and np.isfinite(self.cutoff)):
             return self.graph.n_neighbors
         return round(float(self.weights.listed.nnz / self.graph.n_points))
 
