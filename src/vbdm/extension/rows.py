@@ -82,7 +82,7 @@ class NewRows:
         that are searched for around a new one; beside it the new row turns into it by the share w.
         """
         result: FloatArray = self.weights @ f
-        if not self.operator.kernel.by_reach:
+        if lists_end(self.operator):
             beside = np.flatnonzero(self.beside > 0)
             w = self.beside[beside, None]
             result[beside] = (1 - w) * result[beside] + w * self.at_nearest(beside, f)
@@ -94,6 +94,11 @@ class NewRows:
         degree = op.degrees[row, None]
         own: FloatArray = rows_at(op.weights, row) @ f
         return np.divide(own, degree, out=np.zeros_like(own), where=degree > 0)
+
+
+def lists_end(op: Operator) -> bool:
+    """Tell whether the kernel is on lists that end before all points are listed."""
+    return not op.kernel.by_reach and op.graph.n_neighbors < op.graph.n_points
 
 
 def new_rows(op: Operator, points: FloatArray) -> NewRows:
@@ -113,7 +118,7 @@ def new_rows(op: Operator, points: FloatArray) -> NewRows:
     sums = rows.sum(axis=1) if order.counts is None else rows @ order.counts
     volume = kernel.moments(op.dim).m0 * (kernel.epsilon * rho**2) ** (op.dim / 2)
     density = sums / (near.n_counted(order, kernel.leave_one_out) * volume)
-    if not kernel.by_reach:
+    if lists_end(op):
         density += near.beside * (kernel.density(op.dim)[near.neighbors[:, 0]] - density)
     steps = kernel.epsilon * kernel.moments(op.dim).m * rho**2
     weights, total = normalised(rows, op.weights.factor)
@@ -249,7 +254,7 @@ def pilot_at(op: Operator, points: FloatArray, near: Nearest) -> FloatArray:
     m0 = shape.moments(op.dim, pilot.cutoff).m0
     volume = m0 * (PILOT_EPSILON * rho0**2) ** (op.dim / 2)
     density = np.maximum(sums, near.least_sum(order)) / (near.n_counted(order, alone) * volume)
-    if not within:
+    if not within and pilot.n_neighbors < op.graph.n_points:
         # The sum of a training point is over all points that list it, some beyond these.
         density = density ** (1 - w) * pilot.density[near.neighbors[:, 0]] ** w
     return np.asarray(density)
