@@ -214,3 +214,28 @@ def test_chains_that_are_alike_have_columns_of_their_own(peptide):
     assert prepare(table)[1].find(table.names) == list(range(36))
     angles = read(folder / "double.pdb", features="dihedrals")
     assert len(set(angles.names)) == angles.values.shape[1] == 20
+
+
+@pytest.mark.parametrize(
+    "selection", ["segid 4AKE", "name CA and", "resid 1:5 and (", "protein and"]
+)
+def test_the_language_of_selections_is_named_without_a_trace(peptide, selection):
+    folder, _ = peptide
+    with pytest.raises(InputError, match=r"MDTraj, which is not that of MDAnalysis") as caught:
+        read(folder / "run.xtc", topology=folder / "top.pdb", selection=selection)
+    assert "Expected" not in str(caught.value)
+
+
+@pytest.mark.parametrize("suffix", ["xtc", "dcd"])
+def test_units_and_times(peptide, suffix):
+    folder, trajectory = peptide
+    place = {"topology": folder / "top.pdb"}
+    table = read(folder / f"run.{suffix}", **place)
+    assert table.unit == prepare(table)[0].unit == "Å"
+    assert read(folder / f"run.{suffix}", features="dihedrals", **place).unit == "radians"
+    if suffix == "dcd":
+        # It holds no times: mdtraj counts the frames.
+        assert table.about_rows.times is None
+    else:
+        assert table.about_rows.times.tolist() == trajectory.time.tolist()
+        assert table.about_rows.time_name == "time (ps)"

@@ -1,6 +1,9 @@
 """What is known about rows beside their coordinates: it stays with the rows that become points."""
 
+from pathlib import Path
+
 import numpy as np
+from tests.support.commands import FAST, done
 
 import vbdm
 from vbdm.io import Labels, RowNotes, Source, Table, prepare
@@ -57,3 +60,18 @@ def test_notes_are_kept_in_the_results_folder(tmp_path):
     assert (again.about_rows.numbers["n"] == np.arange(60.0)).all()
     assert (again.about_rows.times == np.arange(60.0)).all()
     assert again.about_rows.time_name == "time (ps)"
+
+
+def test_labels_and_dates_of_a_file_reach_the_results(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    points = vbdm.datasets.circle(80, sampling="random", random_state=0).points
+    days = np.datetime64("1990-01-01") + np.arange(80)
+    rows = [f"{days[i]},{x},{'ab'[i % 2]},{y}" for i, (x, y) in enumerate(points)]
+    Path("a.csv").write_text("day,x,kind,y\n" + "\n".join(rows))
+    told = done("fit", "a.csv", "--delays", 2, "--standardize", *FAST).output
+    assert "Set aside as labels, not coordinates: kind." in told
+    assert "in standard deviations" in told
+    found = load_results("a-vbdm").origin
+    assert found.unit == "standard deviations"
+    assert found.about_rows.labels["kind"].values.tolist() == ["ab"[row % 2] for row in found.rows]
+    assert (found.about_rows.times == days[found.rows]).all()
