@@ -84,8 +84,8 @@ def test_two_sided_limit_sees_only_the_second_bandwidth(uniform_circle):
 
 @pytest.fixture(scope="module")
 def uneven_circle():
-    sample = vbdm.datasets.circle(8000, density="exponential", offset="midpoint")
-    return vbdm.neighbors(sample.points, 3000), sample.parameters[:, 0]
+    sample = vbdm.datasets.circle(4000, density="exponential", offset="midpoint")
+    return vbdm.neighbors(sample.points, 1500), sample.parameters[:, 0]
 
 
 @pytest.mark.parametrize(("c1", "allowed"), [(0, 0.023), (1, 0.010)])
