@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 import numpy as np
 import pytest
-from tests.support.commands import FAST, done, snapshot, write_csv
+from tests.support.commands import FAST, done, snapshot, vbdm_command, write_csv
 
 import vbdm
 from vbdm.cli.command_list import COMMANDS, commands
@@ -115,6 +115,83 @@ def test_control_c_in_the_middle():
     assert "Interrupted" in json.loads(error.splitlines()[-1])["error"]
     assert snapshot(Path("out")) == before
     assert sorted(os.listdir()) == ["data.csv", "large.npy", "out"]
+
+
+IMPORTING = """
+import os, signal, sys
+import vbdm.__main__ as begin
+
+class Interrupt:
+    def find_spec(self, name, *_):
+        if name == "vbdm.cli":
+            os.kill(os.getpid(), signal.SIGINT)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.meta_path.insert(0, Interrupt())
+begin.main()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_control_c_while_modules_are_imported():
+    command = [sys.executable, "-c", IMPORTING]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stdout, result.stderr) == (130, "", "")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["Ctrl-C", "kill"]
+)
+@pytest.mark.parametrize("lost", [False, True])
+def test_signals_while_results_are_written(number, code, lost, monkeypatch):
+    """Nothing unfinished is left, even if the first exception was swallowed somewhere."""
+    before = [signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)]
+
+    def interrupted(*_):
+        try:
+            signal.raise_signal(number)
+        except KeyboardInterrupt:
+            if not lost:
+                raise
+
+    monkeypatch.setattr("vbdm.io.results.writing.write_model", interrupted)
+    result = vbdm_command("fit", "data.csv", "-o", "out", "-n", 3, *FAST)
+    assert result.exit_code == code
+    assert "Interrupted. Nothing was changed" in result.stderr
+    assert os.listdir() == ["data.csv"]
+    assert [signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)] == before
+
+
+def test_an_interruption_that_became_another_error(monkeypatch):
+    def turned(*_):
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise SystemError("returned a result with an exception set") from None
+
+    monkeypatch.setattr("vbdm.io.results.writing.write_model", turned)
+    result = vbdm_command("fit", "data.csv", "-o", "out", "-n", 3, *FAST)
+    assert (result.exit_code, result.stderr.startswith("error: Interrupted.")) == (130, True)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a full device of Linux")
+def test_what_is_said_after_the_results_were_written():
+    command = f"{sys.executable} -m vbdm fit data.csv -o out -n 3 {' '.join(FAST)} > /dev/full"
+    result = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert "The results are complete (out), but something failed after that: No space left" in (
+        result.stderr
+    )
+    assert "Nothing was changed" not in result.stderr
+    assert vbdm.results.load_results("out").summary["n_points"] == 300
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell of POSIX")
+def test_results_are_written_though_nobody_listens():
+    command = f"{sys.executable} -m vbdm fit data.csv -o out -n 3 {' '.join(FAST)} >&- 2>&- <&-"
+    assert subprocess.run(command, shell=True, check=False).returncode == 0
+    assert vbdm.results.load_results("out").summary["n_points"] == 300
 
 
 # --- Stages --------------------------------------------------------------------------------------

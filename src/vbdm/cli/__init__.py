@@ -4,7 +4,7 @@ Each command is one module of this package with a `command` in it, imported when
 libraries are imported inside functions, so that ``vbdm --help`` is quick.
 
 Exit codes: 0 for success; 1 for a numerical failure or a full disk; 2 for wrong use or input; 130
-for Ctrl-C.
+for Ctrl-C; 143 if the process was asked to end (SIGTERM).
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from difflib import get_close_matches
 from importlib import import_module
@@ -9,7 +10,8 @@ from typing import Any
 
 import click
 
-from .failures import KEPT, explain, show_failure, wrong_use_as_error
+from .failures import explain, show_failure, wrong_use_as_error
+from .signals import heard
 
 #: Names of the commands, each with a sentence on what it does. A command has the name of its
 #: module; a new one is a module and a line here.
@@ -63,15 +65,18 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; any error becomes a message and an exit code."""
-        try:
-            with wrong_use_as_error():
-                return super().invoke(ctx)
-        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
-            raise
-        except (Exception, KeyboardInterrupt) as error:
-            failure = explain(error, ctx.meta.get("vbdm.kept", KEPT))
-            show_failure(failure, as_json=bool(ctx.meta.get("vbdm.json")))
-            ctx.exit(failure.exit_code)
+        with heard() as signals:
+            try:
+                with wrong_use_as_error():
+                    return super().invoke(ctx)
+            except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+                raise
+            except (Exception, KeyboardInterrupt) as error:
+                # Libraries may turn an interruption into an error of their own.
+                cause = signals[0]() if signals else error
+                failure = explain(cause, ctx.meta.get("vbdm.written", ""))
+                show_failure(failure, as_json=bool(ctx.meta.get("vbdm.json")))
+                ctx.exit(failure.exit_code)
 
 
 def show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -111,8 +116,19 @@ def commands() -> None:
     """
 
 
+def open_closed_streams() -> None:
+    """Open nothing in place of standard streams that are closed (``>&-``).
+
+    Else the next file that is opened would get their number, and whatever is printed.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+
+
 def main() -> None:
     """Run the command that this process was called with."""
+    open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         # On a terminal without Greek letters, print question marks instead of failing.
         if hasattr(stream, "reconfigure"):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .failures import say_written
 from .fit import fit_file
 from .options import Command, setting
 from .steps import working
@@ -51,6 +52,7 @@ def command(out: Path, quiet: bool) -> None:
     check_folder(out, force)
     with working(quiet) as work, bundled_points() as file:
         results = fit_file(work, file, out, force, OPTIONS, compare, TITLE, names=("x", "y", "z"))
+    say_written(out)
     work.show_notes()
     if not quiet:
         for line in describe(results):

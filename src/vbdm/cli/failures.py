@@ -14,8 +14,9 @@ from functools import partial
 import click
 
 from .options import in_options
+from .signals import Terminated
 
-NUMERICAL, INPUT, INTERRUPTED = 1, 2, 130
+NUMERICAL, INPUT, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 #: Error numbers of a full disk and of a full quota.
 FULL = (errno.ENOSPC, errno.EDQUOT)
 KEPT = "Nothing was changed: earlier results are as they were, and nothing unfinished was left."
@@ -30,65 +31,80 @@ class Failure:
     trace: str = ""
 
 
-def say_kept(sentence: str) -> None:
-    """Set the sentence with which errors of this command say what is left on the disk.
-
-    Without it they say `KEPT`.
-    """
-    click.get_current_context().meta["vbdm.kept"] = sentence
+def say_written(place: os.PathLike[str]) -> None:
+    """Note that what the command writes is complete: errors that follow say so."""
+    click.get_current_context().meta["vbdm.written"] = os.fspath(place)
 
 
-def explain(error: BaseException, kept: str = KEPT) -> Failure:
-    """Return message and exit code of an error; `kept` says in which state it leaves the disk.
+def explain(error: BaseException, written: str = "") -> Failure:
+    """Return message and exit code of an error; `written` names what had been written before it.
 
     Examples
     --------
     >>> explain(FileNotFoundError(2, "No such file or directory", "a.csv")).exit_code
     2
+    >>> explain(OSError(28, "No space left on device"), "results").message
+    'The results are complete (results), but something failed after that: No space left on device.'
     """
     trace = "".join(traceback.format_exception(error))
-    message, code = message_and_code(error, kept)
+    message, code = after_writing(error, written) if written else message_and_code(error)
     return Failure(in_options(message), code, trace if os.environ.get("VBDM_TRACEBACK") else "")
 
 
-def message_and_code(error: BaseException, kept: str) -> tuple[str, int]:
+def after_writing(error: BaseException, written: str) -> tuple[str, int]:
+    """Return message and exit code of an error after the results were written: they stay."""
+    if isinstance(error, KeyboardInterrupt):
+        return f"Interrupted. The results are complete ({written}).", code_of(error)
+    reason = (getattr(error, "strerror", None) or f"{type(error).__name__}: {error}").rstrip(".")
+    return (
+        f"The results are complete ({written}), but something failed after that: {reason}.",
+        NUMERICAL,
+    )
+
+
+def code_of(error: KeyboardInterrupt) -> int:
+    """Return the exit code of an interruption: 128 and the number of the signal."""
+    return TERMINATED if isinstance(error, Terminated) else INTERRUPTED
+
+
+def message_and_code(error: BaseException) -> tuple[str, int]:
     """Return the message and the exit code of an error.
 
     The code is 2 for what the user can change (input, memory, paths), 1 for numerical failures, a
-    failing disk and mistakes in vbdm, 130 for Ctrl-C.
+    failing disk and mistakes in vbdm, 130 for Ctrl-C, 143 if the process was asked to end.
     """
     from ..base.errors import InputError, SolverError
 
     if isinstance(error, KeyboardInterrupt):
-        return f"Interrupted. {kept}", INTERRUPTED
+        return f"Interrupted. {KEPT}", code_of(error)
     if isinstance(error, (InputError, ImportError)):
         return str(error), INPUT
     if isinstance(error, MemoryError):
         return (
             "Memory ran out. Use fewer points (--subsample 100000) or neighbours (--effort 0.5). "
-            + kept,
+            + KEPT,
             INPUT,
         )
     if isinstance(error, OSError):
-        return describe_disk(error, kept)
+        return describe_disk(error)
     if isinstance(error, SolverError):
         return f"The eigenvalues could not be computed. {error}", NUMERICAL
     return (
-        f"Something unexpected happened ({type(error).__name__}: {error}). {kept} This is a "
+        f"Something unexpected happened ({type(error).__name__}: {error}). {KEPT} This is a "
         "mistake in vbdm: please report it, with what VBDM_TRACEBACK=1 in the environment shows.",
         NUMERICAL,
     )
 
 
-def describe_disk(error: OSError, kept: str) -> tuple[str, int]:
+def describe_disk(error: OSError) -> tuple[str, int]:
     """Return the message and the exit code of an error of the file system."""
     where = f" ({error.filename})" if error.filename else ""
     if error.errno in FULL:
-        return f"The disk is full{where}. {kept} Make room and run the command again.", NUMERICAL
+        return f"The disk is full{where}. {KEPT} Make room and run the command again.", NUMERICAL
     if error.errno == errno.EIO:
-        return f"The disk failed{where}: {error.strerror}. {kept}", NUMERICAL
+        return f"The disk failed{where}: {error.strerror}. {KEPT}", NUMERICAL
     reason = (error.strerror or str(error)).rstrip(".")
-    return f"A file cannot be read or written{where}: {reason}. {kept}", INPUT
+    return f"A file cannot be read or written{where}: {reason}. {KEPT}", INPUT
 
 
 @contextmanager

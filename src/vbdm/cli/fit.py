@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .failures import say_written
 from .options import (
     AFTER,
     ESTIMATING,
@@ -89,6 +90,7 @@ def command(
     add = partial(add_anndata, file, settings_of(options)) if options["write_anndata"] else None
     with working(quiet, as_json) as work:
         results = fit_file(work, file, folder, force, options, add)
+    say_written(folder)
     tell(results, work, quiet)
 
 

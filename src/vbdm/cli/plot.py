@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .failures import say_written
 from .options import WHICH, Command, Setting
 from .steps import working
 
@@ -67,6 +68,7 @@ def command(
         with work.ledger.stage("figures"), replacing(target) as stream:
             draw = picture(spectrum, what, numbers)
             save_picture(draw, stream, target.suffix.lower()[1:], dpi=dpi)
+    say_written(path)
     work.show_notes()
     if not quiet:
         click.echo(f"Picture: {path}")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from .failures import say_written
 from .options import Command, setting
 from .steps import working
 
@@ -51,6 +52,7 @@ def command(
             target, results.spectrum, results.origin, results.scan, title,
             results.summary["seconds"], **more,
         )  # fmt: skip
+    say_written(path)
     work.show_notes()
     if not quiet:
         click.echo(f"Page: {path}")

@@ -12,6 +12,7 @@ from time import perf_counter
 from typing import TextIO
 
 from ..base.progress import Bar, Progress
+from .signals import stop_if_heard
 
 #: Seconds between two updates of the line.
 TICK = 0.5
@@ -36,6 +37,7 @@ class Ledger:
 
         Reports under other names count for the first of them.
         """
+        stop_if_heard()
         self._open, self._last = names, perf_counter()
         self._show(names[0])
         try:
@@ -49,6 +51,7 @@ class Ledger:
 
     def __call__(self, progress: Progress) -> None:
         """Add the time since the last report to the stage that reports."""
+        stop_if_heard()
         if not self._open:
             return
         inside = progress.room in self._open

@@ -9,6 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from .failures import say_written
 from .options import (
     AFTER,
     DROP_MISSING,
@@ -80,6 +81,7 @@ def command(
             arrays = evaluate(spectrum, cloud, outside)
         with work.ledger.stage("saving"), replacing(target) as stream:
             write(stream, target.suffix.lower(), arrays)
+    say_written(path)
     work.show_notes()
     tell(path, arrays, quiet, as_json)
 

@@ -9,6 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from .failures import say_written
 from .options import AFTER, ESTIMATING, FILE, PREPARING, READING, SPEAKING, Command, Setting
 from .steps import estimate, read_points, working
 
@@ -60,6 +61,7 @@ def command(
             facts = facts_of(operator)
             for target in targets:
                 write(operator, target)
+                say_written(target)
     work.show_notes()
     if as_json:
         click.echo(json.dumps(facts, allow_nan=False))
