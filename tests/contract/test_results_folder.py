@@ -14,6 +14,7 @@ from tests.support.commands import done, snapshot
 
 import vbdm
 from vbdm.base.plain import plain
+from vbdm.io.results import folder as folder_module
 from vbdm.io.results.folder import STALE, clean_up
 from vbdm.io.saved.persistence import read_notes
 from vbdm.results import Origin, check_folder, load_results, write_arrays, write_results
@@ -166,6 +167,35 @@ def test_earlier_results_need_force_and_files_of_yours_are_kept(spectrum, tmp_pa
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links of POSIX")
+def test_of_two_runs_without_force_the_second_is_refused(spectrum, tmp_path):
+    """Both found the place free; while one draws its figures, the other has finished."""
+    folder = tmp_path / "r"
+    with pytest.raises(vbdm.InputError, match="Another run has written its results there"):
+        write(folder, spectrum, extras=lambda _: write(folder, spectrum, origin=Origin(n_read=7)))
+    assert load_results(folder).summary["input"]["n_read"] == 7
+    assert os.listdir(tmp_path) == ["r"]
+
+
+def test_of_two_runs_with_force_the_last_one_stays(spectrum, tmp_path, monkeypatch):
+    """Another run may put its folder there between the two renamings."""
+    folder = tmp_path / "r"
+    write(folder, spectrum)
+    set_aside, rivals = folder_module.set_aside, [tmp_path / "rival", tmp_path / "another"]
+    for rival in rivals:
+        write(rival, spectrum)
+
+    def then_a_rival(target, old):
+        set_aside(target, old)
+        if rivals:
+            os.rename(rivals.pop(), target)
+
+    monkeypatch.setattr(folder_module, "set_aside", then_a_rival)
+    write(folder, spectrum, origin=Origin(n_read=7), force=True)
+    assert load_results(folder).summary["input"]["n_read"] == 7
+    assert os.listdir(tmp_path) == ["r"]
+    assert not rivals
+
+
 def test_a_link_stays_a_link(spectrum, tmp_path):
     write(tmp_path / "real", spectrum)
     (tmp_path / "latest").symlink_to(tmp_path / "real")

@@ -8,6 +8,7 @@ unfinished folder behind (`clean_up`), and files that the user has put into earl
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import secrets
@@ -26,6 +27,8 @@ FORMAT, VERSION = "vbdm results", 1
 SUMMARY, MODEL, ARRAYS, PAGE = "results.json", "model.vbdm", "results.npz", "report.html"
 #: Seconds after which an unfinished folder is removed; a younger one may belong to a running run.
 STALE = 3600
+#: How many folders of other runs are set aside before giving up.
+MOST_RIVALS = 100
 #: Files that file managers leave in a folder.
 DUST = {".DS_Store", "Thumbs.db", "desktop.ini"}
 
@@ -133,11 +136,12 @@ def put_back(target: Path) -> None:
 
 
 @contextmanager
-def replacing_folder(target: Path) -> Iterator[Path]:
+def replacing_folder(target: Path, force: bool = True) -> Iterator[Path]:
     """Yield a new folder that takes the target's place once it is complete and on the disk.
 
     If the block raises, the target stays as it was and the new folder is removed. Files that the
-    user has put into old results are copied into the new folder.
+    user has put into old results are copied into the new folder. Unless `force` is set, there are
+    none, and results that another run has put there meanwhile stay: then the new ones are refused.
     """
     partial = beside(target, "partial")
     try:
@@ -145,7 +149,10 @@ def replacing_folder(target: Path) -> Iterator[Path]:
         yield partial
         keep_what_others_wrote(target, partial)
         sync_tree(partial)
-        swap(partial, target)
+        if force:
+            swap(partial, target)
+        else:
+            claim(partial, target)
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
         raise
@@ -187,21 +194,68 @@ def sync_tree(folder: Path) -> None:
     sync_folder(folder)
 
 
-def swap(new: Path, target: Path) -> None:
-    """Rename the new folder to the target; the old one is removed after that."""
-    old = beside(target, "old")
+def claim(new: Path, target: Path) -> None:
+    """Rename the new folder to the target, if nothing is there: of two runs the second is refused.
+
+    The renaming itself decides: it fails if the target holds anything.
+    """
+    if target.is_dir() and is_empty(target):
+        for dust in target.iterdir():  # copied into the new folder before
+            dust.unlink(missing_ok=True)
+        if os.name == "nt":  # where an empty folder is in the way as well
+            target.rmdir()
     try:
-        if target.exists():
-            os.rename(target, old)
-            # The folder may be years old, but was renamed now: other runs must not find it stale.
-            with suppress(OSError):
-                os.utime(old)
         os.rename(new, target)
+    except OSError as error:
+        if not is_occupied(error, target):
+            raise
+        raise refusal(
+            target,
+            "Another run has written its results there meanwhile.",
+            "Run it again with another name as `folder`, or with force=True to replace them.",
+        ) from None
+
+
+def is_occupied(error: OSError, target: Path) -> bool:
+    """Tell whether a renaming failed because something has the name."""
+    return error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR) or (
+        isinstance(error, PermissionError) and target.exists()
+    )
+
+
+def swap(new: Path, target: Path) -> None:
+    """Rename the new folder to the target; the old one is removed after that.
+
+    Another run may put its own folder there between the two renamings: it is the old one then.
+    """
+    old: list[Path] = []
+    try:
+        while True:
+            set_aside(target, old)
+            try:
+                os.rename(new, target)
+                break
+            except OSError as error:
+                if not is_occupied(error, target) or len(old) == MOST_RIVALS:
+                    raise
     except BaseException:
-        if old.exists() and not target.exists():
-            os.rename(old, target)
+        if old and not target.exists():
+            os.rename(old[-1], target)
         raise
-    shutil.rmtree(old, ignore_errors=True)
+    for folder in old:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def set_aside(target: Path, old: list[Path]) -> None:
+    """Rename the target, if it is there, and note its new name."""
+    place = beside(target, "old")
+    # Another run may have renamed it first.
+    with suppress(FileNotFoundError):
+        os.rename(target, place)
+        old.append(place)
+        # The folder may be years old, but was renamed now: other runs must not find it stale.
+        with suppress(OSError):
+            os.utime(place)
 
 
 def clean_up(target: Path) -> None:

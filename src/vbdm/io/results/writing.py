@@ -105,7 +105,7 @@ def write_results(
     target = check_folder(folder, force)
     story = origin or Origin()
     findings = diagnose(spectrum, scan)
-    with replacing_folder(target) as partial:
+    with replacing_folder(target, force) as partial:
         if figures and can_draw():
             draw_figures(spectrum, partial / FIGURES)
         if page:
