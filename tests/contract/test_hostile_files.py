@@ -1,16 +1,21 @@
 """Saved models made by an enemy: nothing is run, read from foreign memory, or waited for."""
 
+import itertools
 import json
+import os
 import shutil
 import zipfile
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from tests.support.archives import as_array, as_bytes, edit_header, members_of, write_members
 from tests.support.saved_models import CLOUD, MODELS, SPHERE, released, turned
 
 import vbdm
 from vbdm.io.saved.archive import HEADER
+from vbdm.io.saved.consistency import is_symmetric
+from vbdm.io.saved.operator_section import ascending
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning", "ignore::RuntimeWarning")
 
@@ -89,17 +94,11 @@ def test_pairs_within_reach_fit_the_points_and_the_form(section, change, stored,
         vbdm.load(sphere)
 
 
-def test_rows_without_pairs_are_no_harm(sphere):
+def test_rows_without_pairs_are_no_harm():
     """The first and the last row may be empty: then no column is there to be out of order."""
-    members = members_of(sphere)
-    pointer = as_array(members["kernel/listed/pointer.npy"])
-    first, last = pointer[1], pointer[-2]
-    for name in ("data", "indices"):
-        entry = f"kernel/listed/{name}.npy"
-        members[entry] = as_bytes(as_array(members[entry])[first:last])
-    members["kernel/listed/pointer.npy"] = as_bytes(np.clip(pointer, first, last) - first)
-    write_members(sphere, members)
-    assert vbdm.load(sphere).operator.kernel.weights.listed.nnz == last - first
+    rows = np.array([[0, 0, 0], [1, 0, 1], [0, 0, 0]])
+    assert ascending(csr_array(rows))
+    assert ascending(csr_array(np.zeros((3, 3))))
 
 
 def test_a_tree_has_not_too_many_columns(sphere):
@@ -246,3 +245,126 @@ def test_wrong_settings_of_an_estimator(wrong, tmp_path):
     edit_header(path, model=whole)
     with pytest.raises(vbdm.InputError, match="damaged"):
         vbdm.load(path)
+
+
+def twice(array):
+    return 2 * array
+
+
+def one_tiny(array):
+    return np.r_[1e-300, array[1:]]
+
+
+def one_huge(array):
+    return np.r_[array[:-1], 1e300]
+
+
+def backwards(array):
+    return array[::-1].copy()
+
+
+@pytest.mark.parametrize("change", [twice, one_tiny, one_huge, backwards])
+@pytest.mark.parametrize(
+    "name",
+    ["operator/factor", "operator/degrees", "operator/steps", "bandwidth/rho", "pilot/rho0"],
+)
+def test_numbers_that_do_not_fit_each_other(name, change, sphere):
+    """Each is positive and finite; but all of them follow from the others."""
+    members, entry = members_of(sphere), f"{name}.npy"
+    if name == "pilot/rho0" and change in (twice, backwards):
+        pytest.skip("such a pilot may be one")
+    members[entry] = as_bytes(change(as_array(members[entry])))
+    write_members(sphere, members)
+    with pytest.raises(vbdm.InputError, match="does not fit the other numbers"):
+        vbdm.load(sphere)
+
+
+def test_a_kernel_must_be_symmetric(sphere):
+    """Values that wander within their rows leave the sums of the rows as they are."""
+    operator = vbdm.load(sphere).operator
+    assert is_symmetric(operator)
+    listed = operator.kernel.weights.listed
+    for start, stop in itertools.pairwise(listed.indptr):
+        listed.data[start:stop] = np.sort(listed.data[start:stop])
+    assert not is_symmetric(operator)
+
+
+def functions_twice(functions, values):
+    return 2 * functions, values
+
+
+def functions_alike(functions, values):
+    return functions[:, [0] * len(values)], values
+
+
+def values_out_of_order(functions, values):
+    return functions, values[::-1].copy()
+
+
+def values_too_fast(functions, values):
+    return functions, np.r_[values[:-1], -1e100]
+
+
+def values_gone(functions, values):
+    return functions, np.full_like(values, np.nan)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [functions_twice, functions_alike, values_out_of_order, values_too_fast, values_gone],
+)
+def test_eigenpairs_that_cannot_be(change, sphere):
+    members = members_of(sphere)
+    names = ("spectrum/eigenfunctions.npy", "spectrum/eigenvalues.npy")
+    changed = change(*(as_array(members[name]) for name in names))
+    write_members(sphere, {**members, **dict(zip(names, map(as_bytes, changed), strict=True))})
+    with pytest.raises(vbdm.InputError, match="damaged"):
+        vbdm.load(sphere)
+
+
+def test_a_wide_reach_is_refused_before_its_pairs_are_counted(tmp_path, monkeypatch):
+    rng = np.random.default_rng(4100)
+    op = vbdm.estimate_operator(rng.standard_normal((2000, 2)))
+    path = tmp_path / "model"
+    vbdm.save(op, path, kernel=False)
+    head = json.loads(members_of(path)[HEADER])
+    edit_header(path, kernel={**head["kernel"], "epsilon": 1e6})
+    monkeypatch.setattr("vbdm.base.memory.available_memory", lambda: 90_000_000)
+    monkeypatch.setattr("vbdm.io.saved.operator_section.kernel_within_reach", pytest.fail)
+    with pytest.raises(vbdm.OutOfMemoryError, match="2000 points with 2000 neighbours"):
+        vbdm.load(path)
+
+
+def test_a_file_with_holes_is_not_read_into_memory(sphere, monkeypatch):
+    monkeypatch.setattr("vbdm.base.memory.available_memory", lambda: 100)
+    monkeypatch.setattr("vbdm.io.saved.archive.read_array", pytest.fail)
+    with pytest.raises(vbdm.OutOfMemoryError, match="The saved model does not fit into memory"):
+        vbdm.load(sphere)
+
+
+def test_a_text_that_is_too_long(sphere, monkeypatch):
+    monkeypatch.setattr("vbdm.io.saved.archive.LONGEST_HEADER", 100)
+    with pytest.raises(vbdm.InputError, match="too long"):
+        vbdm.load(sphere)
+
+
+@pytest.mark.parametrize("version", [0, -1, True, 2.0, "4", None])
+def test_no_version_is_taken_for_one(version, sphere):
+    edit_header(sphere, version=version)
+    with pytest.raises(vbdm.InputError, match="has no version"):
+        vbdm.load(sphere)
+
+
+@pytest.mark.parametrize("path", ["a\0b", 3, None, b"bytes"], ids=repr)
+def test_what_is_no_path(path, sphere):
+    result = vbdm.load(sphere)
+    for call in (vbdm.load, result.save, lambda path: vbdm.results.write_results(path, result)):
+        with pytest.raises(vbdm.InputError, match="must be the path of a file or folder"):
+            call(path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX")
+def test_a_pipe_is_no_model(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(vbdm.InputError, match="no plain file"):
+        vbdm.load(tmp_path / "pipe")

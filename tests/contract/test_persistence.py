@@ -358,7 +358,7 @@ DAMAGE = {
     "header of others": (lambda path: edit_header(path, format="zarr"), "another kind"),
     "header that is a list": (lambda path: rewrite(path, lambda m: {**m, HEADER: "[]"}), "kind"),
     "header cut": (lambda path: rewrite(path, lambda m: {**m, HEADER: m[HEADER][:99]}), "damaged"),
-    "no version": (lambda path: edit_header(path, version=None), "newer version"),
+    "no version": (lambda path: edit_header(path, version=None), "has no version"),
     "newer": (lambda path: edit_header(path, version=VERSION + 1), "newer version"),
     "older": (lambda path: edit_header(path, version=1), "before its first release"),
     "another class": (lambda path: edit_header(path, index={"kind": "os.system"}), "damaged"),

@@ -156,7 +156,9 @@ def solver_residuals(spectrum: Spectrum) -> Finding:
     """Judge whether the solver was accurate, by its own estimate."""
     log, name = spectrum.solve, "Solver"
     error = float(log.error_estimate)
-    size = "to rounding error" if error < 1e-9 else f"to about {power_of_ten(error)} of its size"
+    size = "to rounding error"
+    if error >= 1e-9:
+        size = f"to about {power_of_ten(error)} of its size" if error < np.inf else "to no digit"
     flags = {}
     if np.iscomplexobj(spectrum.eigenvalues):
         flags = dict.fromkeys(range(len(spectrum.eigenvalues)), "real part of a complex value")

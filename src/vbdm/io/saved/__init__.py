@@ -5,6 +5,7 @@
 `archive`            the zip file: written whole or not at all; entries checked before they are read
 `older`              files of older versions, as the present version would say them
 `fields`             what a field may hold: how it is written and checked; what cannot be saved
+`consistency`        whether the numbers fit each other: what follows from others is computed again
 `graph_section`      points, order, lists of neighbours, and the search engine that found them
 `settings_section`   rules, switches, credits
 `operator_section`   pilot, dimension, bandwidth, kernel, tuning, operator

@@ -25,8 +25,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...base import memory
 from ...base.accepts import a_path
-from ...base.errors import InputError, bad_input
+from ...base.errors import InputError, OutOfMemoryError, bad_input
 from ...base.files import PathLike, check_target, replacing
 from .older import upgraded
 
@@ -35,6 +36,8 @@ FORMAT, VERSION = "vbdm model", 4
 #: The oldest layout that is still read.
 OLDEST = 2
 HEADER = "model.json"
+#: The most bytes of its text: long lists of names and lengths take some ten megabytes.
+LONGEST_HEADER = 2**28
 #: How an array begins, as NumPy writes it: the kind of its numbers, and its shape. Read by NumPy,
 #: what stands there would be evaluated.
 BEGINNING = re.compile(
@@ -110,6 +113,7 @@ class Source:
             extra = int("".join(more) or 0)
             if self.sizes.setdefault(name, length - extra) != length - extra:
                 raise ValueError(f"{entry} has the shape {shape}")
+        refuse_large(self.archive.getinfo(entry).file_size)
         return read_array(self.archive, entry)
 
 
@@ -145,11 +149,15 @@ def read_header(archive: zipfile.ZipFile, source: Path) -> dict[str, Any]:
     head = None
     if HEADER in archive.namelist():
         check_entry(archive, HEADER)
+        if archive.getinfo(HEADER).file_size > LONGEST_HEADER:
+            raise ValueError(f"{HEADER} is too long")
         head = json.loads(archive.read(HEADER))
     if not isinstance(head, dict) or head.get("format") != FORMAT:
         raise not_readable(source, "an archive of another kind")
     version = head.get("version")
-    if not isinstance(version, int) or version > VERSION:
+    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
+        raise not_readable(source, "damaged (it has no version)")
+    if version > VERSION:
         raise bad_input(
             "The file was saved by a newer version of vbdm.",
             received=f"format version {version!r:.20} from vbdm {head.get('vbdm')!r:.40}",
@@ -193,6 +201,17 @@ def describe_array(archive: zipfile.ZipFile, name: str) -> tuple[str, tuple[int,
     return found[2].decode(), shape
 
 
+def refuse_large(size: int) -> None:
+    """Raise if there is no room for an array; a file with holes is longer than the disk is full."""
+    free = memory.available_memory()
+    if free is not None and size > free:
+        raise OutOfMemoryError(
+            f"The saved model does not fit into memory. Received an array of {size / 1e9:.1f} GB, "
+            f"where {free / 1e9:.1f} GB are free. Arrays are read as a whole. Close other "
+            "programs, or load it on a larger machine."
+        )
+
+
 def read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
     """Read one array, in this machine's byte order; the archive checks its sum."""
     with archive.open(name) as entry:
@@ -207,6 +226,8 @@ def check_source(path: PathLike) -> Path:
         raise FileNotFoundError(f"There is no file {os.fspath(path)!r} to load.")
     if source.is_dir():
         raise not_readable(source, "a folder")
+    if not source.is_file():
+        raise not_readable(source, "no plain file")
     if source.stat().st_size == 0:
         raise not_readable(source, "empty")
     if not zipfile.is_zipfile(source):

@@ -99,10 +99,12 @@ def unpack_index(
     return made(inner=inner, cloud=cloud, **options, **calls)
 
 
+#: Coordinates beyond have squares that are no numbers.
+FARTHEST = 1e153
 GRAPH = part(
     dict, permutation=Array(("M",), "i", below="M"), point_of=Maybe(Array(("N",), "i", below="M")),
-    points=Maybe(Array(("M", "n"))), metric=str, period=Maybe(Array(("n",), low=0)),
-    tree=bool, search=CREDIT, search_reason=str,
+    points=Maybe(Array(("M", "n"), low=-FARTHEST, high=FARTHEST)), metric=str,
+    period=Maybe(Array(("n",), low=0)), tree=bool, search=CREDIT, search_reason=str,
     n_neighbors=count(1), neighbors=Maybe(Array(("M", "k"), "i", below="M")),
     sqdist=Maybe(Array(("M", "k"), low=0)), radii=Maybe(Array(("M",), low=0)),
     exact=bool, recall=Maybe(Number(0, 1)),

@@ -13,7 +13,8 @@ from ...bandwidth.dimension import Dimension
 from ...bandwidth.pilot import Pilot
 from ...bandwidth.tuning import DegreeCurve, KeptCurve, SlopeCurve, Tuning
 from ...base.arrays import FloatArray, IntArray
-from ...base.memory import refuse_if_too_large
+from ...base.memory import refuse_if_too_large, refuse_pairs
+from ...engines.tree import Reach
 from ...graph.neighbor_graph import NeighborGraph
 from ...kernel.kernel import Kernel
 from ...kernel.listed import evaluate_kernel
@@ -23,6 +24,7 @@ from ...operator.operator import Operator
 from ...settings.method import FORMS
 from ...settings.record import Settings
 from .archive import Source
+from .consistency import check_bandwidth, check_operator, check_pilot
 from .fields import (
     POSITIVE,
     Array,
@@ -64,6 +66,8 @@ TUNING = part(
     Tuning, epsilon=Number(POSITIVE), rule=str, words=str, curve=Maybe(CURVE),
     target=Maybe(Number()), n_neighbors=count(),
 )  # fmt: skip
+#: Leaves of the tree in which pairs are counted, before all are.
+SOME_LEAVES = 8
 #: Sections that stand for themselves.
 SECTIONS = {"pilot": PILOT, "dimension": DIMENSION, "tuning": TUNING, "settings": SETTINGS}
 OPERATOR = part(dict, factor=WIDTHS, degrees=Array(("M",), low=0), steps=WIDTHS)
@@ -131,12 +135,18 @@ def unpack_operator(source: Source) -> Operator:
     lengths = parts["settings"].series.lengths
     whole = not lengths or sum(lengths) == graph.order.n_rows
     require(whole, "settings/series/lengths", "are those of other rows")
-    kernel = unpack_kernel(graph, unpack(BANDWIDTH, head["bandwidth"], "bandwidth", source), source)
+    settings = parts["settings"]
+    check_pilot(pilot, settings.exponents.dim, graph.order.n_rows)
+    bandwidth = unpack(BANDWIDTH, head["bandwidth"], "bandwidth", source)
+    check_bandwidth(bandwidth, settings, graph, pilot)
+    kernel = unpack_kernel(graph, bandwidth, source)
     numbers = unpack(OPERATOR, head["operator"], "operator", source)
     factor = numbers.pop("factor")
     weights = kernel.weights.scaled(factor, factor)
-    potential = unpack_potential(parts["settings"], source)
-    return Operator(kernel=kernel, weights=weights, potential=potential, **parts, **numbers)
+    potential = unpack_potential(settings, source)
+    made = Operator(kernel=kernel, weights=weights, potential=potential, **parts, **numbers)
+    check_operator(made)
+    return made
 
 
 def pack_potential(operator: Operator, out: Arrays) -> dict[str, Any]:
@@ -229,6 +239,7 @@ def evaluated_again(
 ) -> Kernel:
     """Evaluate a kernel whose entries were left out, on the pairs that it had."""
     if parts["by_reach"]:
+        refuse_wide_reach(graph, bandwidth, parts["cutoff"] * parts["epsilon"])
         return kernel_within_reach(
             graph, bandwidth, parts["epsilon"], parts["shape"], cutoff=parts["cutoff"],
             leave_one_out=parts["leave_one_out"], precision=precision,
@@ -238,3 +249,18 @@ def evaluated_again(
     names = ("epsilon", "shape", "leave_one_out", "cutoff", "one_way_share")
     kernel = evaluate_kernel(graph, bandwidth, **{name: parts[name] for name in names})
     return replace(kernel, saturated=parts["saturated"])
+
+
+def refuse_wide_reach(graph: NeighborGraph, bandwidth: Bandwidth, scale: float) -> None:
+    """Raise if the pairs of a few points show that all of them would not fit into memory.
+
+    To count all pairs takes long if the reach is wide: as long as N² distances.
+    """
+    tree, n = graph.point_set.tree, graph.n_points
+    if tree is None:
+        return
+    reach = Reach.of(tree, bandwidth.row, scale)
+    blocks = list(tree.leaf_blocks(1))
+    some = blocks[:: max(1, len(blocks) // SOME_LEAVES)]
+    found = [graph.point_set.engine.count_within(reach, leaf) for leaf in some]
+    refuse_pairs(n, int(np.concatenate(found).mean() * n), tree.columns.shape[0])

@@ -63,7 +63,7 @@ def save(
     approximate.
 
     Size: for 100,000 points in the plane and ten eigenfunctions 940 bytes per point with the kernel
-    and 180 without; saving takes 0.4 s and 0.1 s, loading 0.1 s and 1.5 s (0.6 s with numba), the
+    and 180 without; saving takes 0.4 s and 0.1 s, loading 0.2 s and 1.6 s (0.6 s with numba), the
     estimate itself 6 s. Of a kernel on lists of neighbours, up to 10,000 points the lists are kept
     as well, 4 bytes per pair.
 
@@ -122,7 +122,8 @@ def load(path: PathLike) -> Any:
 
     Notes
     -----
-    Safe for files from strangers: nothing in them is executed.
+    Safe for files from strangers: nothing in them is executed, every number is checked before it is
+    used, and what follows from others is computed again and compared (docs/file-format.md).
     """
     with reading(path) as source:
         result = unpack_result(source)

@@ -87,7 +87,11 @@ TRUNCATION = OneOf("truncation", {
     ),
 })  # fmt: skip
 LIMITER = part(
-    Limiter, kappa=Number(POSITIVE), cap=Number(0, 1), n_reference=count(1), passes=count(0, 1000)
+    Limiter,
+    kappa=Number(POSITIVE),
+    cap=Number(0, 1),
+    n_reference=count(1, 1000),
+    passes=count(0, 100),
 )
 LISTS = part(
     Lists, n_neighbors=count(2), n_density_neighbors=count(2), widen=bool,

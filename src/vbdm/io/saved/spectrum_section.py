@@ -13,6 +13,7 @@ from ...spectrum.limiter import Limit
 from ...spectrum.pieces import Pieces
 from ...spectrum.spectrum import SolveLog, Spectrum
 from .archive import Source
+from .consistency import check_spectrum
 from .fields import POSITIVE, Array, Arrays, Many, Maybe, Number, count, pack, part, require, unpack
 from .settings_section import CREDIT
 
@@ -23,7 +24,7 @@ SPECTRUM = part(
     dict, eigenvalues=Array(("m",), "fc", missing=True), eigenfunctions=Array(("N", "m"), "fc"),
     labels=Array(("N",), "i", below="N"), n_pieces=count(1), n_solved=count(1),
     unresolved=Array(("N",), "b"), limit=Maybe(LIMIT), limits=Maybe(Many(LIMIT)),
-    correction=Array(("m",), low=POSITIVE),
+    correction=Array(("m",), low=0.01, high=100),
     extent=Array(("extent",), low=0, high=np.inf, empty=True),
     left_out=Array(("lost",), high=0, missing=True, empty=True),
 )  # fmt: skip
@@ -54,8 +55,6 @@ def unpack_spectrum(operator: Operator, source: Source) -> Spectrum:
     """Make the spectrum of an operator again."""
     parts = unpack(SPECTRUM, source.head["spectrum"], "spectrum", source)
     values, extent = parts["eigenvalues"], parts["extent"]
-    falling = values.dtype.kind == "f" and not (values > 0).any()
-    require(falling or not operator.is_symmetric, "spectrum/eigenvalues", "are above 0")
     require(len(extent) in (0, len(values)), "spectrum/extent", "is that of other modes")
     labels, n_pieces, n_solved = (parts.pop(key) for key in ("labels", "n_pieces", "n_solved"))
     size = np.bincount(labels)
@@ -67,4 +66,6 @@ def unpack_spectrum(operator: Operator, source: Source) -> Spectrum:
     solve = unpack(SOLVE, source.head["solve"], "solve", source)
     if solve.shared_eigenvalues is None:
         solve = replace(solve, shared_eigenvalues=frozen(np.empty(0)))
-    return Spectrum(operator=operator, pieces=Pieces(labels, n_solved), solve=solve, **parts)
+    made = Spectrum(operator=operator, pieces=Pieces(labels, n_solved), solve=solve, **parts)
+    check_spectrum(made)
+    return made
