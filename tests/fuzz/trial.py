@@ -83,7 +83,7 @@ class Worker:
         # Started afresh: a copy of this process would inherit its memory and its locks.
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
-        self.process = context.Process(target=work, args=(theirs, judge, gigabytes), daemon=True)
+        self.process = context.Process(target=work, args=(theirs, judge, gigabytes))
         self.process.start()
         theirs.close()
         # The first word comes when everything is imported.
@@ -116,7 +116,10 @@ def work(connection: Any, judge: Judge, gigabytes: float) -> None:
             case = connection.recv()
         except EOFError:
             return
-        connection.send(judge(case))
+        try:
+            connection.send(judge(case))
+        except Exception as error:
+            connection.send(f"not judged: {error!r:.200}")
 
 
 def limit_memory(gigabytes: float) -> None:
