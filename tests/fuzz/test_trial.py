@@ -54,7 +54,8 @@ def judge(case):
 
 @pytest.mark.skipif(os.name == "nt", reason="limits and signals of POSIX")
 def test_every_outcome_is_seen():
-    found = list(outcomes(judge, [(name,) for name in CASES], 2, 1))
+    quick = [(name,) for name in CASES if name != "hang"]
+    found = [*outcomes(judge, quick, 60, 1), *outcomes(judge, [("hang",)], 2, 1)]
     for (name,), outcome in found:
         assert outcome.startswith(CASES[name][1]), (name, outcome)
     assert len(found) == len(CASES)

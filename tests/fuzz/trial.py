@@ -38,7 +38,7 @@ def attempt(call: Callable[[], Any]) -> tuple[str, Any]:
 
 
 def run(
-    judge: Judge, cases: Iterable[Case], *, seconds: float = 20, gigabytes: float = 1
+    judge: Judge, cases: Iterable[Case], *, seconds: float = 60, gigabytes: float = 1
 ) -> Counter[str]:
     """Judge all cases; fail with those whose outcome is not allowed, else count the outcomes.
 
@@ -49,7 +49,8 @@ def run(
     cases : iterable of tuple
         What is judged, in turn.
     seconds : float
-        After so long a case counts as one that hangs, and its process is killed.
+        After so long a case counts as one that hangs, and its process is killed. Cases take parts
+        of a second; but the machine may be busy.
     gigabytes : float
         How much memory the process may take beyond what it has when it starts.
     """
