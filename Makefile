@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 STAMP = $(VENV)/.installed
 
-.PHONY: demo reproduce test test-slow lint docs bench bench-history clean
+.PHONY: demo reproduce test test-slow test-minimum lint docs bench bench-history clean
 
 demo: $(STAMP)-plot
 	$(BIN)/vbdm demo --out results
@@ -22,6 +22,19 @@ test: lint
 test-slow: $(STAMP)-test
 	$(BIN)/python -m pytest -m "slow or not slow"
 	$(BIN)/python benchmarks/accuracy.py
+
+# The declared minimum versions together, and what reads, draws and wraps by other libraries.
+# make test-minimum TESTS=tests runs everything.
+MINIMUM = .venv-minimum
+TESTS ?= tests/unit/test_io_formats.py tests/unit/test_io_anndata.py tests/unit/test_io_trajectory.py \
+	tests/contract/test_plot.py tests/contract/test_estimator.py tests/unit/test_tables.py
+test-minimum: export OPENBLAS_NUM_THREADS = 1
+test-minimum:
+	test -x $(MINIMUM)/bin/python || $(PYTHON) -m venv $(MINIMUM)
+	$(MINIMUM)/bin/python tests/minima.py > $(MINIMUM)/minima.txt
+	$(MINIMUM)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[plot,files,fast]' \
+		pandas polars pytest pytest-xdist hypothesis -c $(MINIMUM)/minima.txt
+	$(MINIMUM)/bin/python -m pytest -n auto -W "ignore:numpy.ndarray size changed:RuntimeWarning" $(TESTS)
 
 lint: $(STAMP)-test
 	$(BIN)/ruff check .

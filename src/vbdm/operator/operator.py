@@ -23,7 +23,7 @@ from ..kernel.again import at_epsilon
 from ..kernel.kernel import Kernel
 from ..kernel.pair_matrix import PairMatrix
 from ..settings.record import Settings
-from . import theory
+from . import theory, views
 from .sample_theory import KernelWaves, kernel_waves
 
 if TYPE_CHECKING:
@@ -322,11 +322,7 @@ class Operator:
 
         return density_at(self, X_new)
 
-    def plot(self) -> Any:
-        """Draw the choice of ε and the density, and return the figure (see `vbdm.plot`)."""
-        from ..plot import summary
-
-        return summary(self)
+    plot, _repr_html_ = views.plot, views.as_html
 
     def __repr__(self) -> str:
         """Say what was estimated, and with which settings."""

@@ -37,7 +37,7 @@ class Exponents:
     dim: float
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Settings:
     """What was asked for and what was decided; nothing later guesses it.
 
@@ -90,6 +90,16 @@ class Settings:
     series: Series = field(default_factory=Series)
     given: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """Name the choices that matter most; `as_dict` has all of them."""
+        exponents = ", ".join(
+            f"{name}={value:.4g}"
+            for name, value in vars(self.exponents).items()
+            if value is not None
+        )
+        given = f", given: {', '.join(self.given)}" if self.given else ""
+        return f"Settings({self.method.name!r}, {exponents}, form={self.form!r}{given})"
 
     @property
     def smallest_piece(self) -> int:

@@ -15,6 +15,7 @@ pieces, and which points are too sparse to be trusted.
 `finite_sample`    the correction of eigenvalues for the randomness of the sample: computed here,
                    applied in `modes.corrected` (and, for the bias, in `trust/error_bars`)
 `pieces`           connected pieces of the data
+`views`            tables and pictures of a spectrum, by later rooms
 `alignment`        compare eigenfunctions up to sign and rotation
 `solvers/`         several ways to solve (D - K) u = θ M u, behind one small protocol
 =================  =================================================================================

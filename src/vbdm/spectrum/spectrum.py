@@ -15,6 +15,7 @@ from ..base.arrays import BoolArray, FloatArray, frozen
 from ..base.credit import Credit
 from ..operator.operator import Operator
 from ..settings.record import Settings
+from . import views
 from .finite_sample import local_energy
 from .limiter import Limit
 from .modes import THIN
@@ -392,11 +393,8 @@ class Spectrum:
 
         save(self, path, kernel=kernel)
 
-    def plot(self) -> Any:
-        """Draw an overview and return its figure (see `vbdm.plot.summary`)."""
-        from ..plot import summary
-
-        return summary(self)
+    plot, table, to_frame = views.plot, views.table, views.to_frame
+    _repr_html_ = views.as_html
 
     def __repr__(self) -> str:
         """Show the first eigenvalues and how they were found."""

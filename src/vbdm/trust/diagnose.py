@@ -14,7 +14,7 @@ from ..spectrum.spectrum import Spectrum
 from . import operator_checks as of_operator
 from . import spectrum_checks as of_spectrum
 from .epsilon_scan import EpsilonScan
-from .findings import Finding
+from .findings import Finding, Findings
 from .plateau import plateau
 
 Judge = Callable[[Any], Finding | None]
@@ -64,7 +64,7 @@ CHECKS = (
 BEFORE_PLATEAU = of_spectrum.solver_residuals
 
 
-def diagnose(spectrum: Spectrum, scan: EpsilonScan | None = None) -> tuple[Finding, ...]:
+def diagnose(spectrum: Spectrum, scan: EpsilonScan | None = None) -> Findings:
     """Judge a result by all checks.
 
     Parameters
@@ -100,7 +100,7 @@ def diagnose(spectrum: Spectrum, scan: EpsilonScan | None = None) -> tuple[Findi
         found.append(judged(check, spectrum.operator if check.subject == "operator" else spectrum))
         if check.judge is BEFORE_PLATEAU and scan is not None:
             found.append(plateau(spectrum, scan))
-    return tuple(finding for finding in found if finding is not None)
+    return Findings(finding for finding in found if finding is not None)
 
 
 def judged(check: Check, subject: Operator | Spectrum) -> Finding | None:

@@ -54,6 +54,22 @@ class Finding:
     flags: Mapping[int, str] = field(default_factory=dict)
 
 
+class Findings(tuple[Finding, ...]):
+    """All findings about a result, in a fixed order; a notebook shows them as a table."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        """Give each finding a line: its light, its subject, its words."""
+        return "\n".join(f"{one.light:5s}  {one.name}: {one.words}" for one in self)
+
+    def _repr_html_(self) -> str:
+        """Return the table that notebooks show."""
+        from ..report.tables import findings_html
+
+        return findings_html(self)
+
+
 def nonzero_modes(eigenvalues: FloatArray) -> NDArray[np.intp]:
     """Return the numbers of the eigenvalues that are known and not 0."""
     values = np.nan_to_num(np.real(eigenvalues))
