@@ -135,22 +135,51 @@ def as_notes(about: AboutRows | None, n: int) -> RowNotes:
     >>> notes.labels["kind"].names, notes.numbers["weight"].tolist()
     (('a', 'b'), [1.0, 2.0])
     """
-    if about is None or isinstance(about, RowNotes):
-        return about or RowNotes()
+    if about is None:
+        return RowNotes()
+    if isinstance(about, RowNotes):
+        check_sizes({name: kept.codes for name, kept in about.labels.items()}, n)
+        check_sizes(about.numbers, n)
+        check_sizes({} if about.times is None else {"times": about.times}, n)
+        return about
+    if not isinstance(about, Mapping):
+        raise bad_input(
+            "`about_rows` must be a mapping from names to one value for each point.",
+            received=type(about).__name__,
+            because="Each field needs a name, which the page shows.",
+            hint='Pass {"species": labels}, for example.',
+        )
+    fields = {str(name): np.asarray(values) for name, values in about.items()}
+    check_sizes(fields, n)
     labels, numbers, times, time_name = {}, {}, None, ""
-    for name, values in about.items():
-        array = np.asarray(values)
-        if array.shape != (n,):
+    for name, array in fields.items():
+        if array.dtype.kind == "M":
+            times, time_name = array, name
+        elif array.dtype.kind in "iuf":
+            numbers[name] = array.astype(np.float64)
+        elif (found := Labels.of(array.tolist(), ("", "nan", "None"))) is not None:
+            labels[name] = found
+    return RowNotes(labels, numbers, times, time_name)
+
+
+def check_sizes(fields: Mapping[str, NDArray[Any]], n: int) -> None:
+    """Raise unless every field has one value for each of n points."""
+    for name, values in fields.items():
+        if values.shape != (n,):
             raise bad_input(
                 f"`about_rows` must have one value for each of the {n:,} points.",
-                received=f"an array of shape {array.shape} as {name!r}",
+                received=f"an array of shape {values.shape} as {name!r}",
                 because="Each value is the label, the number or the date of one point.",
                 hint="Pass them for the points that were used, in the same order.",
             )
-        if array.dtype.kind == "M":
-            times, time_name = array, str(name)
-        elif array.dtype.kind in "iuf":
-            numbers[str(name)] = array.astype(np.float64)
-        elif (found := Labels.of(array.tolist(), ("", "nan", "None"))) is not None:
-            labels[str(name)] = found
-    return RowNotes(labels, numbers, times, time_name)
+
+
+def left_out(about: RowNotes) -> str:
+    """Return a note on fields that are too many for the page; empty if there are none."""
+    counts = (
+        (len(about.labels), MOST_LABEL_FIELDS, "fields of labels"),
+        (len(about.numbers), MOST_NUMBER_FIELDS, "further fields of numbers"),
+    )
+    return "".join(
+        f" The first {most} of {n} {what} can be chosen." for n, most, what in counts if n > most
+    )

@@ -23,7 +23,7 @@ from ..spectrum.spectrum import Spectrum
 from ..trust.diagnose import diagnose, flags_of
 from ..trust.epsilon_scan import EpsilonScan, why_no_scan
 from ..trust.findings import Finding
-from ._channels import AboutRows, as_notes
+from ._channels import AboutRows, as_notes, left_out
 from ._error_parts import error_table
 from ._glossary import glossary
 from ._payload import choose_drawn, payload
@@ -121,7 +121,8 @@ def page(
     about_rows : mapping or RowNotes, optional
         What is known about the points beside their coordinates, one array of N values by name:
         text (a label each), numbers, or dates. All can be the colour or an axis of the pictures,
-        and dates are the axis of the modes as time series.
+        and dates are the axis of the modes as time series. A field with more than 1,000 different
+        labels, such as names of rows, is left out.
     unit : str
         Unit of the coordinates, such as "Å".
 
@@ -158,7 +159,7 @@ def page(
         "eigenvalues": parts.eigenvalue_table(spectrum, flags),
         "table": parts.table_note(spectrum, preparation),
         "errors": error_table(spectrum),
-        "drawn": parts.text(drawn.note),
+        "drawn": parts.text(f"{drawn.note}{left_out(notes)}"),
         "places": parts.places_note(spectrum),
         "epsilon": parts.epsilon_note(spectrum, scan, why_no_scan(spectrum)),
         "tuning": parts.tuning_note(spectrum.operator),
