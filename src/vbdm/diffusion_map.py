@@ -130,7 +130,10 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     eigenfunctions_ : (N, n_components + 1) array
         One eigenfunction per column, of mean square 1; the first belongs to the eigenvalue 0.
     embedding_ : (N, n_components) array
-        The coordinates: all eigenfunctions but the first, scaled by `diffusion_time`.
+        The coordinates: all eigenfunctions but the first, scaled by `diffusion_time`. Column 0,
+        called "diffusionmap0" as scikit-learn counts, is eigenfunction 1. Where an eigenvalue is
+        NaN, the mode decays within one step of the kernel and is no coordinate: its column is NaN,
+        or 0, its limit, if outside="nearest".
     density_ : (N,) array
         Sampling density, per unit of d-dimensional volume.
     dim_, epsilon_, alpha_ : float
@@ -470,9 +473,11 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     def _coordinates(self, values: FloatArray) -> FloatArray:
         """Leave out the constant and let the modes decay for the diffusion time."""
         coordinates = np.array(values[:, 1:])
-        if self.diffusion_time is None:
-            return coordinates
-        return np.asarray(coordinates * np.exp(self.eigenvalues_[1:] * self.diffusion_time))
+        if self.diffusion_time is not None:
+            coordinates *= np.exp(self.eigenvalues_[1:] * self.diffusion_time)
+        lost = np.isnan(self.eigenvalues_[1:])
+        coordinates[:, lost] = 0.0 if self.outside == "nearest" else np.nan
+        return coordinates
 
 
 def read_array(X: Any, precomputed: bool = False) -> Any:

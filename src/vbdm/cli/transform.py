@@ -132,9 +132,9 @@ def evaluate(spectrum: Spectrum, cloud: Cloud, outside: str) -> dict[str, NDArra
 
     found = extend(spectrum, cloud.points, outside=outside)
     values = np.array(found.values)
-    # Training points among the new ones get the values that the model has for them.
     known = found.training >= 0
-    values[known] = spectrum.eigenfunctions[found.training[known]]
+    # Where an eigenvalue is NaN, the mode is no coordinate.
+    values[:, np.isnan(spectrum.eigenvalues)] = np.nan
     return {
         "eigenvalues": spectrum.eigenvalues,
         "eigenfunctions": values,

@@ -98,7 +98,8 @@ class Spectrum:
         Eigenvalues λ of L, all <= 0; NaN where a mode decays within one step of the kernel.
     eigenfunctions : (N, n) array
         Eigenfunctions by columns, mean square 1 over the points. The sign is fixed: the value
-        that is largest in size (the first one, if several are within 1e-6) is positive.
+        that is largest in size (the first one, if several are within 1e-6) is positive. Where the
+        eigenvalue is NaN, it is the vector that the solver found (see `known_eigenfunctions`).
     pieces : Pieces
         The connected pieces of the data, and how many of them were solved.
     unresolved : (N,) bool array
@@ -181,6 +182,15 @@ class Spectrum:
             return steps[:, None]
         times = {limit: limit.time(1 / steps) for limit in dict.fromkeys(limits)}
         return np.stack([times[limit] for limit in limits], axis=1)
+
+    @property
+    def known_eigenfunctions(self) -> FloatArray:
+        """Eigenfunctions, (N, n), with NaN in the columns of modes whose eigenvalue is NaN.
+
+        Such a mode decays within one step of the kernel: its vector shows the scatter of the points
+        and is no coordinate. Results that are written have these columns.
+        """
+        return np.where(np.isnan(self.eigenvalues), np.nan, self.eigenfunctions)
 
     @cached_property
     def sampling(self) -> Sampling:

@@ -158,7 +158,8 @@ def write_anndata(
 
     Notes
     -----
-    ``obsm["X_vbdm"]`` holds the eigenfunctions without the first one, which is constant,
+    ``obsm["X_vbdm"]`` holds the eigenfunctions without the first one, which is constant (NaN in
+    columns whose eigenvalue is NaN),
     ``obs["vbdm_density"]`` the density, and ``uns["vbdm"]`` the eigenvalues of the columns of
     ``X_vbdm``, their total_errors, their 95 % intervals (two columns: lower and upper end) and
     their standard_errors (sampling alone), epsilon, dim and params.
@@ -174,7 +175,7 @@ def write_anndata(
             hint="Pass the very file that was read.",
         )
     operator = spectrum.operator
-    adata.obsm["X_vbdm"] = spread(spectrum.eigenfunctions[:, 1:], cloud)
+    adata.obsm["X_vbdm"] = spread(spectrum.known_eigenfunctions[:, 1:], cloud)
     adata.obs["vbdm_density"] = spread(operator.density, cloud)
     adata.uns["vbdm"] = {
         "params": settings_to_store(params or {}),

@@ -177,7 +177,7 @@ def arrays_of(
         "standard_errors": spectrum.standard_errors,
         "bias": spectrum.bias,
         "residuals": spectrum.residuals,
-        "eigenfunctions": spectrum.eigenfunctions,
+        "eigenfunctions": spectrum.known_eigenfunctions,
         "density": op.density,
         "widths": op.widths,
         "unresolved": spectrum.unresolved,
