@@ -1,5 +1,9 @@
 """What files may not do: take all memory, lead to other files, or be read twice over."""
 
+import json
+import os
+import pickle
+
 import numpy as np
 import pytest
 
@@ -138,6 +142,43 @@ def test_a_store_does_not_lead_out_of_its_folder(tmp_path):
     (tmp_path / "a.zarr" / "more").symlink_to(tmp_path / "secret")
     with pytest.raises(InputError, match="leads to another file"):
         read(tmp_path / "a.zarr")
+
+
+PICKLES = [[{"id": "pickle"}], [{"id": "vlen-utf8"}, {"id": "pickle", "protocol": 5}]]
+
+
+@pytest.mark.parametrize("filters", PICKLES, ids=["alone", "behind another"])
+@pytest.mark.parametrize("option", [{}, {"variable": "u"}, {"key": "u"}, {"key": "time"}])
+def test_a_store_is_never_unpickled(tmp_path, filters, option):
+    """Old libraries would run what a pickle says, for an axis even if nobody asks for it."""
+    pytest.importorskip("zarr")
+    pytest.importorskip("xarray")
+    folder = tmp_path / "a.zarr"
+    for name, kind, shape, packed in (("u", "<f8", [4, 2], None), ("time", "|O", [4], filters)):
+        (folder / name).mkdir(parents=True)
+        about = {
+            "zarr_format": 2, "shape": shape, "chunks": shape, "dtype": kind, "order": "C",
+            "fill_value": None, "compressor": None, "filters": packed,
+        }  # fmt: skip
+        (folder / name / ".zarray").write_text(json.dumps(about))
+        dims = {"_ARRAY_DIMENSIONS": ["time", "x"][: len(shape)]}
+        (folder / name / ".zattrs").write_text(json.dumps(dims))
+    (folder / ".zgroup").write_text('{"zarr_format": 2}')
+    (folder / "u" / "0.0").write_bytes(np.ones((4, 2)).tobytes())
+    (folder / "time" / "0").write_bytes(pickle.dumps(Attack(tmp_path / "attacked")))
+    with pytest.raises(InputError, match=r"pickles, by 'time/\.zarray'"):
+        read(folder, **option)
+    assert not (tmp_path / "attacked").exists()
+
+
+class Attack:
+    """A folder appears where this is unpickled."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.folder),)
 
 
 @pytest.mark.parametrize(

@@ -239,3 +239,14 @@ def test_units_and_times(peptide, suffix):
     else:
         assert table.about_rows.times.tolist() == trajectory.time.tolist()
         assert table.about_rows.time_name == "time (ps)"
+
+
+@pytest.mark.parametrize("suffix", [".h5", ".lh5"])
+def test_files_that_would_be_unpickled_are_refused(peptide, suffix):
+    """mdtraj reads them with PyTables, which runs what a pickle in an attribute says."""
+    folder, _ = peptide
+    path = folder / f"a{suffix}"
+    path.write_bytes(b"anything")
+    for names in ({"topology": path}, {"topology": folder / "top.pdb", "format": "trajectory"}):
+        with pytest.raises(InputError, match="of this kind cannot be read"):
+            read(folder / "run.xtc" if names["topology"] == path else path, **names)

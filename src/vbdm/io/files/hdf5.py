@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .formats import need
-from .source import leads_out
+from .stores import leads_out
 
 #: First bytes of a heap of texts, its length, and the header of an object in it: its number, and
 #: its size.

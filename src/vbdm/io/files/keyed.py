@@ -96,10 +96,12 @@ def tables_in(archive: Any) -> list[str]:
 
 def refuse_declared(archive: Any, key: str) -> None:
     """Raise if an array in an ``.npz`` is larger than the free memory, by its header."""
+    entry = f"{key}.npy" if f"{key}.npy" in archive.zip.namelist() else key
+    refuse_array(archive.zip.getinfo(entry).file_size, f"The entry {entry!r}", bytes_each=1)
     try:
-        with archive.zip.open(f"{key}.npy") as stream:
+        with archive.zip.open(entry) as stream:
             shape, dtype = header_of(stream)
-    except (ValueError, KeyError):
+    except ValueError:
         # NumPy tells what is wrong with the header, when it reads it again.
         return
     refuse_array(math.prod(shape), f"The array {key!r}", max(8, dtype.itemsize))

@@ -13,6 +13,7 @@ from ...base.errors import InputError, bad_input
 from ...base.plain import plain, readable
 from ...base.progress import report
 from .pipes import is_pipe
+from .stores import check_store
 
 #: Bytes that are read at a time.
 CHUNK = 1 << 22
@@ -106,25 +107,7 @@ def check_folder(path: Path, format: str | None) -> None:
             hint="Name a file inside the folder.",
         )
     if path.is_dir():
-        refuse_links(path)
-
-
-def refuse_links(folder: Path) -> None:
-    """Raise if a link inside a folder leads out of it."""
-    home = folder.resolve()
-    for inner in folder.rglob("*"):
-        if inner.is_symlink() and not inner.resolve().is_relative_to(home):
-            raise leads_out(inner.name, f"a link to {os.readlink(inner)!r}")
-
-
-def leads_out(name: str, what: str) -> InputError:
-    """Return the error for a part of a file, or of a folder, that names another file."""
-    return bad_input(
-        "The file leads to another file.",
-        received=f"{name!r} with {what}",
-        because="A file from a stranger could show what other files of yours hold.",
-        hint="Copy everything into one place first; for HDF5, h5repack does it.",
-    )
+        check_store(path)
 
 
 def cannot_open(path: Any, error: Exception, what: str = "The file") -> InputError:

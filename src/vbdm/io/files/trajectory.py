@@ -25,8 +25,10 @@ WITH_TIMES = (".xtc", ".trr", ".nc", ".ncdf", ".netcdf")
 #: Suffixes of files that name the atoms, as far as mdtraj reads them.
 TOPOLOGIES = (
     ".pdb", ".cif", ".mmcif", ".pdbx", ".gro", ".psf", ".prmtop", ".parm7", ".prm7", ".mol2",
-    ".arc", ".hoomdxml", ".gsd", ".h5", ".lh5",
+    ".arc", ".hoomdxml", ".gsd",
 )  # fmt: skip
+#: Suffixes that mdtraj reads with PyTables, which unpickles what a file says is a pickle.
+UNPICKLED = frozenset({".h5", ".hdf5", ".lh5"})
 #: Atoms whose coordinates are taken by default: one per amino acid.
 USUAL_SELECTION = "name CA"
 #: The backbone angles, and the place of the residue's Cα among the four atoms of each.
@@ -173,7 +175,7 @@ def check_stride(stride: int) -> None:
 def check_files(path: Path, topology: Path | None) -> None:
     """Raise if mdtraj cannot read the files, or if none of them names the atoms."""
     loaders = need("mdtraj.formats.registry", path, "md").FormatRegistry.loaders
-    check_suffix(path, "trajectories", sorted(loaders))
+    check_suffix(path, "trajectories", sorted(set(loaders) - UNPICKLED))
     if topology is not None:
         check_suffix(topology, "topologies", TOPOLOGIES)
     elif path.suffix.lower() not in SELF_CONTAINED:
