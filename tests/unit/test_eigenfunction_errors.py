@@ -9,7 +9,7 @@ from scipy.linalg import eigh
 import vbdm
 from vbdm.spectrum import own_limits
 from vbdm.trust import eigenfunction_errors as errors
-from vbdm.trust.error_bars import pair_influences
+from vbdm.trust.error_bars import held_together, pair_influences
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 D = vbdm.datasets
@@ -54,7 +54,9 @@ def test_influences_on_pairs_of_modes(c1):
     theta, times = found.solve.pencil_eigenvalues, found.local_times(found.operator.steps)
     for j, k in [(1, 0), (1, 2), (2, 1), (4, 3), (3, 3)]:
         one, two = (u[:, [j]], products[:, [j]]), (u[:, [k]], products[:, [k]])
-        computed = pair_influences(found, one, two, theta[[j]], times[:, [j]])[:, 0]
+        held = held_together(one[0], two[0], theta[[j]], times[:, [j]])
+        together = held, found.operator.weights @ held
+        computed = pair_influences(found, one, two, together)[:, 0]
         expected = direct_influences(found, j, k)
         np.testing.assert_allclose(computed, expected, atol=1e-6 * np.abs(expected).max())
 

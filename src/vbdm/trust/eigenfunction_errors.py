@@ -30,7 +30,7 @@ from ..base.arrays import BoolArray, FloatArray, frozen
 from ..base.checks import check_count
 from ..base.threads import one_blas_thread, slices
 from ..spectrum.spectrum import Spectrum
-from .error_bars import pair_influences, refuse_unsymmetric
+from .error_bars import held_together, pair_influences, refuse_unsymmetric
 
 #: A mode is isolated if the gaps to its neighbours are at least this many of their own standard
 #: errors wide.
@@ -64,7 +64,9 @@ def mixing(spectrum: Spectrum) -> tuple[FloatArray, ...]:
             others = partners(spectrum, j)
             scale = first_order(theta, j)[others] / size[others]
             own, other = (u[:, [j]], products[:, [j]]), (u[:, others], products[:, others])
-            amounts = pair_influences(spectrum, own, other, theta[[j]], times[:, [j]]) * scale
+            both = held_together(own[0], other[0], theta[[j]], times[:, [j]])
+            together = both, np.asarray(operator.weights @ both)
+            amounts = pair_influences(spectrum, own, other, together) * scale
             held = order.to_inside(spectrum.held_for(j)) > 0
             mass = np.mean(operator.degrees * times[:, j])
             tail = theta[j] * mass * (u[held, j] @ u[held, others]) * scale

@@ -126,9 +126,13 @@ def influences(spectrum: Spectrum) -> FloatArray:
 
 def some_influences(spectrum: Spectrum, columns: slice, u: FloatArray) -> FloatArray:
     """Return the influences on some λ, (M, m), from their eigenvectors u."""
-    theta, of_u = spectrum.solve.pencil_eigenvalues[columns], spectrum.operator.weights @ u
+    theta, m = spectrum.solve.pencil_eigenvalues[columns], u.shape[1]
     time = spectrum.local_times(spectrum.operator.steps, columns)
-    result = pair_influences(spectrum, (u, of_u), (u, of_u), theta, time)
+    held = held_together(u, u, theta, time)
+    # One product with twice the columns takes little more than half the time of two.
+    products = np.asarray(spectrum.operator.weights @ np.hstack([u, held]))
+    both = u, products[:, :m]
+    result = pair_influences(spectrum, both, both, (held, products[:, m:]))
     result /= response(spectrum, u, columns) * spectrum.correction[columns]
     return result
 
@@ -137,22 +141,31 @@ def some_influences(spectrum: Spectrum, columns: slice, u: FloatArray) -> FloatA
 WithProduct = tuple[FloatArray, FloatArray]
 
 
+def held_together(u: FloatArray, v: FloatArray, theta: FloatArray, time: FloatArray) -> FloatArray:
+    """Return u v (1 - θ g), (M, m); a single column u, θ or g stands beside every column v."""
+    held = np.empty(v.shape)
+
+    def work(rows: slice) -> None:
+        held[rows] = u[rows] * v[rows] * (1 - theta * time[rows])
+
+    for_each(work, slices(len(v), size=8192))
+    return held
+
+
 def pair_influences(
-    spectrum: Spectrum, first: WithProduct, second: WithProduct, theta: FloatArray, time: FloatArray
+    spectrum: Spectrum, first: WithProduct, second: WithProduct, together: WithProduct
 ) -> FloatArray:
     """Return the influence of each point on T(u, v), (M, m), for the columns u and v of two arrays.
 
     Implements I = p - a S p for p_i = Σ_j K_ij [(u_i - u_j)(v_i - v_j) - θ (g_i u_i v_i + g_j u_j
-    v_j)]. A single column u, θ or g stands beside every column v.
+    v_j)]. A single column u stands beside every column v. `together` is what `held_together` gives,
+    with its product; both its arrays are used up.
     """
-    (u, of_u), (v, of_v), op = first, second, spectrum.operator
+    (u, of_u), (v, of_v), (held, own) = first, second, together
+    op = spectrum.operator
     alpha = op.alpha - (op.beta or 0.0) * (op.dim / 2 + 1)
     sums, counts = op.kernel.row_sums, op.order.counts
     share = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0)
-    held = np.empty(v.shape)
-
-    def prepare(rows: slice) -> None:
-        held[rows] = u[rows] * v[rows] * (1 - theta * time[rows])
 
     def pairs(rows: slice) -> None:
         own[rows] += op.degrees[rows, None] * held[rows]
@@ -164,8 +177,6 @@ def pair_influences(
         own[rows] -= alpha * often * spread[rows]
 
     blocks = list(slices(len(v), size=8192))
-    for_each(prepare, blocks)
-    own = np.asarray(op.weights @ held)
     for_each(pairs, blocks)
     spread = op.kernel.weights @ held
     for_each(respond, blocks)
