@@ -57,14 +57,15 @@ def measure(name):
     # Loads what loads lazily: libraries, and compiled code where it is used.
     engine = chosen_engine("auto", len(points))[0].credit.name
     name_of_engine = "numba" if engine == "numba" else "scipy"
-    vbdm.estimate_operator(points[::5][:2000], "generator", engine=name_of_engine).spectrum(10)
+    vbdm.estimate_operator(normal(2000, 2), "generator", engine=name_of_engine).spectrum(10)
     before = peak_bytes()
     op = vbdm.estimate_operator(points, "generator")
     built = peak_bytes() - before
-    op.spectrum(10)
+    spectrum = op.spectrum(10)
     solved = peak_bytes() - before
     n, columns = points.shape
-    said = vbdm.estimate_memory(n // times, op.n_neighbors, columns)
+    pieces = spectrum.pieces.n_solved
+    said = vbdm.estimate_memory(n, op.n_neighbors, columns, n_distinct=n // times, n_pieces=pieces)
     print(
         f"{name:18s} N = {n:6d}  k = {op.n_neighbors:4d}  operator {built / 1e6:6.0f} MB  "
         f"with spectrum {solved / 1e6:6.0f} MB  estimate {said / 1e6:6.0f} MB  "

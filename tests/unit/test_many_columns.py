@@ -36,6 +36,29 @@ def test_one_search_for_all(monkeypatch):
     assert lengths == [1088]
 
 
+def test_lists_that_are_given_up_change_nothing(monkeypatch, tmp_path):
+    """Beyond 10,000 points the longest lists are released once the kernel is there."""
+    X = np.random.default_rng(4107).standard_normal((1200, 20))
+    with pytest.warns(vbdm.SaturatedNeighborsWarning):
+        kept = vbdm.estimate_operator(X, "generator").spectrum(4)
+    monkeypatch.setattr("vbdm.estimate.ENOUGH_POINTS", 100)
+    with pytest.warns(vbdm.SaturatedNeighborsWarning):
+        given_up = vbdm.estimate_operator(X, "generator").spectrum(4)
+    assert not hasattr(given_up.operator.graph.lists, "indices")
+    np.testing.assert_array_equal(given_up.eigenvalues, kept.eigenvalues)
+    np.testing.assert_array_equal(given_up.total_errors, kept.total_errors)
+    new = X[:20] + 0.01
+    values = [vbdm.extend(each, new, outside="nearest").values for each in (kept, given_up)]
+    np.testing.assert_array_equal(*values)
+    assert [each.light for each in vbdm.diagnose(given_up)] == [
+        each.light for each in vbdm.diagnose(kept)
+    ]
+    vbdm.save(given_up, tmp_path / "m.vbdm")
+    again = vbdm.load(tmp_path / "m.vbdm")
+    np.testing.assert_array_equal(again.eigenvalues, kept.eigenvalues)
+    np.testing.assert_array_equal(again.operator.graph.indices, kept.operator.graph.indices)
+
+
 def mixture(n_points=4000, n_columns=12, seed=4102):
     """Return a slow AR(1) coordinate, and columns in which it is mixed with fast, larger ones."""
     rng = np.random.default_rng(seed)

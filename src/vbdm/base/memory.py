@@ -20,10 +20,22 @@ PER_PAIR = 11
 PER_LISTED_PAIR = 13
 #: The same where the distances are kept as well.
 PER_KEPT_PAIR = PER_LISTED_PAIR + 8
+#: Bytes per pair of the longest lists, which many dimensions need: neighbours and distances, which
+#: are kept up to 10⁴ points, an entry of the kernel, and the sums over cells, as many as the pairs
+#: there; compiled loops store these in single precision.
+PER_LIST_ENTRY, PER_DISTANCE, PER_ENTRY, PER_SUM, PER_COMPILED_SUM = 4, 8, 12, 26, 16
+#: Most pairs per point that are found by reach, and most columns for which there is a tree.
+MOST_BY_REACH, TREE_COLUMNS = 1024, 64
+#: Numbers of points from which lists are given up, and from which loops are compiled.
+LISTS_GIVEN_UP, COMPILED = 10_000, 20_000
+#: Rows that are sampled for the choice of ε, and the bytes that each pair of theirs takes.
+SAMPLED_ROWS, PER_SAMPLED_PAIR = 4000, 24
+#: Bytes per pair that pieces take which are solved apart: each has its own copy of them.
+PER_COPIED_PAIR = 12
 #: Arrays of vectors that the solver holds at a time, and columns in each beyond the n asked for.
 BLOCKS, EXTRA = 4.8, 14
-#: Bytes of the blocks that two cores work on, whatever the number of points.
-FIXED = 60_000_000
+#: Bytes of the blocks that two cores work on: so many per pair, up to a limit.
+PER_BLOCK_PAIR, FIXED = 20, 60_000_000
 #: Copies of the coordinates, and arrays with one number per point.
 COPIES, ARRAYS = 4, 16
 #: Up to this many columns, distances are computed again when needed instead of being kept: that
@@ -31,7 +43,15 @@ COPIES, ARRAYS = 4, 16
 MEASURED_COLUMNS = 16
 
 
-def estimate_memory(n_points: int, n_neighbors: int, n_columns: int = 3, n_eigen: int = 10) -> int:
+def estimate_memory(
+    n_points: int,
+    n_neighbors: int,
+    n_columns: int = 3,
+    n_eigen: int = 10,
+    *,
+    n_distinct: int | None = None,
+    n_pieces: int = 1,
+) -> int:
     """Return the bytes that an operator and its spectrum take at the peak, to within 30 %.
 
     Parameters
@@ -46,19 +66,41 @@ def estimate_memory(n_points: int, n_neighbors: int, n_columns: int = 3, n_eigen
         Number of coordinates of each point.
     n_eigen : int
         Number of eigenpairs.
+    n_distinct : int, optional
+        Number of different points, where some occur several times: copies are merged.
+    n_pieces : int
+        Number of pieces that are not connected, as in `spectrum.pieces`.
 
     Notes
     -----
-    This is for pairs within reach, in single precision; lists of k neighbours take 13 bytes per
-    entry instead of 11, and 8 more in more than 16 columns. The interpreter and the libraries take
-    some 150 MB on top. The constants were fitted to the peaks that `benchmarks/speed.py` measures.
+    This is for pairs within reach, in single precision, 11 bytes each. More than 1,024 pairs per
+    point, or more than 64 columns, mean lists of neighbours, with 30 to 50 bytes per entry; shorter
+    lists that were asked for take 13, and 8 more in more than 16 columns. The interpreter and the
+    libraries take some 150 MB on top. The constants were fitted to the peaks that
+    `benchmarks/speed.py` and `benchmarks/memory.py` measure.
 
     Examples
     --------
     >>> round(estimate_memory(1_000_000, 96, n_columns=2) / 1e9, 1)
     2.2
     """
-    return memory_taken(n_points, n_neighbors, n_columns, n_eigen, PER_PAIR)
+    N = check_count(n_points, "n_points", low=1, high=2**40)
+    if n_distinct is not None:
+        N = check_count(n_distinct, "n_distinct", low=1, high=N)
+    per_pair = bytes_per_pair(N, n_neighbors, n_columns)
+    if check_count(n_pieces, "n_pieces", low=1, high=N) > 1:
+        per_pair += PER_COPIED_PAIR
+    return memory_taken(N, n_neighbors, n_columns, n_eigen, per_pair)
+
+
+def bytes_per_pair(n_points: int, n_neighbors: int, n_columns: int) -> float:
+    """Return the bytes per pair of a kernel: by reach, or on lists where these are needed."""
+    if n_neighbors <= MOST_BY_REACH and n_columns <= TREE_COLUMNS:
+        return PER_PAIR
+    kept = PER_LIST_ENTRY + PER_DISTANCE * (n_columns > MEASURED_COLUMNS)
+    solver = PER_SUM if n_points < COMPILED else PER_COMPILED_SUM
+    sampled = PER_SAMPLED_PAIR * min(SAMPLED_ROWS, n_points) / n_points
+    return PER_ENTRY + solver + sampled + (kept if n_points <= LISTS_GIVEN_UP else 0)
 
 
 def memory_taken(
@@ -70,7 +112,7 @@ def memory_taken(
     columns = check_count(n_columns, "n_columns", low=1, high=2**40)
     n = check_count(n_eigen, "n_eigen", low=1, high=N)
     per_point = 8 * (BLOCKS * (n + EXTRA) + COPIES * columns + ARRAYS)
-    return int(N * (per_pair * k + per_point)) + FIXED
+    return int(N * (per_pair * k + per_point)) + min(PER_BLOCK_PAIR * N * k, FIXED)
 
 
 def refuse_if_too_large(
@@ -103,7 +145,8 @@ def memory_needed(
 ) -> int:
     """Return the bytes of operator and spectrum; `per_pair` are by default those of lists."""
     if per_pair is None:
-        per_pair = PER_LISTED_PAIR if n_columns <= MEASURED_COLUMNS else PER_KEPT_PAIR
+        listed = PER_LISTED_PAIR if n_columns <= MEASURED_COLUMNS else PER_KEPT_PAIR
+        per_pair = max(listed, bytes_per_pair(n_points, n_neighbors, n_columns))
     return memory_taken(n_points, n_neighbors, n_columns, min(10, n_points), per_pair)
 
 

@@ -310,8 +310,9 @@ class NeighborGraph:
         index, X = self.point_set.index, self.point_set.coordinates
         if isinstance(self.lists, KeptLists) or index is None or X is None:
             return self
-        indices, _ = search_all(index, X, self.n_neighbors, keep=False)
-        return replace(self, lists=KeptLists(frozen(indices)))
+        kept = self.point_set.keeps_distances
+        indices, sqdist = search_all(index, X, self.n_neighbors, keep=kept)
+        return replace(self, lists=KeptLists(frozen(indices), sqdist))
 
     def without_distances(self) -> NeighborGraph:
         """Return the graph without its distances, 8 bytes per pair, if they can be measured."""
@@ -321,9 +322,9 @@ class NeighborGraph:
         return replace(self, lists=lists.without_distances())
 
     def released(self) -> NeighborGraph:
-        """Return the graph without its lists, 4 bytes per pair, if a search can restore them."""
-        lists = self.without_distances().lists
-        if isinstance(lists, ReleasedLists) or lists.sqdist is not None or not self.exact:
+        """Return the graph without its lists, 4 to 12 bytes per pair, if a search restores them."""
+        found = self.point_set.index is not None and self.point_set.coordinates is not None
+        if isinstance(self.lists, ReleasedLists) or not found or not self.exact:
             return self
         return replace(self, lists=ReleasedLists(self.n_neighbors, self.radii))
 
