@@ -29,13 +29,13 @@ MOST_BY_REACH, TREE_COLUMNS = 1024, 64
 #: Numbers of points from which lists are given up, and from which loops are compiled.
 LISTS_GIVEN_UP, COMPILED = 10_000, 20_000
 #: Rows that are sampled for the choice of ε, and the bytes that each pair of theirs takes.
-SAMPLED_ROWS, PER_SAMPLED_PAIR = 4000, 24
+SAMPLED_ROWS, PER_SAMPLED_PAIR = 4000, 48
 #: Bytes per pair that pieces take which are solved apart: each has its own copy of them.
 PER_COPIED_PAIR = 12
 #: Arrays of vectors that the solver holds at a time, and columns in each beyond the n asked for.
 BLOCKS, EXTRA = 4.8, 14
-#: Bytes of the blocks that two cores work on: so many per pair, up to a limit.
-PER_BLOCK_PAIR, FIXED = 20, 60_000_000
+#: Bytes of the blocks that two cores work on: a few, and so many per pair, up to a limit.
+LEAST, PER_BLOCK_PAIR, FIXED = 8_000_000, 20, 60_000_000
 #: Copies of the coordinates, and arrays with one number per point.
 COPIES, ARRAYS = 4, 16
 #: Up to this many columns, distances are computed again when needed instead of being kept: that
@@ -112,7 +112,7 @@ def memory_taken(
     columns = check_count(n_columns, "n_columns", low=1, high=2**40)
     n = check_count(n_eigen, "n_eigen", low=1, high=N)
     per_point = 8 * (BLOCKS * (n + EXTRA) + COPIES * columns + ARRAYS)
-    return int(N * (per_pair * k + per_point)) + min(PER_BLOCK_PAIR * N * k, FIXED)
+    return int(N * (per_pair * k + per_point)) + min(LEAST + PER_BLOCK_PAIR * N * k, FIXED)
 
 
 def refuse_if_too_large(
