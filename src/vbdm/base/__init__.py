@@ -3,6 +3,7 @@
 ================  ==================================================================================
 `arrays`          names for the types of arrays, and read-only views
 `accepts`         arguments of public functions, checked by a decorator
+`array_hints`     what people pass in place of an array of numbers, and words that help
 `checks`          every array, number and name that comes in from a user is checked here
 `errors`          one error for bad input, one warning class per kind of doubt
 `shapes`          shape functions h of the kernel, with their moments
