@@ -196,7 +196,7 @@ def test_numbers_are_not_cut_off_and_do_not_meet(visit, name, width):
         wide = seen.tab.evaluate("id => document.getElementById(id).clientWidth", text["canvas"])
         assert min(text["x"]) >= 0, text
         assert max(text["x"]) <= wide, text
-    for canvas in ("left", "moved", "spectrum"):
+    for canvas in ("left", "moved", "spectrum", "degrees", "slopes"):
         own = [text for text in texts if text["canvas"] == canvas]
         for number, one in enumerate(own):
             for other in own[:number]:

@@ -60,7 +60,9 @@ function drawTuning() {
   slopes.rule(slopes.area.left, slopes.py(t.dim), slopes.area.right, slopes.py(t.dim), theme.soft, 1, [3, 3]);
   slopes.line(t.middle, t.dimension, theme.accent, 2);
   markEpsilon(slopes, t.epsilon, [[t.middle, t.dimension], [t.middle, t.middle.map(() => t.dim)]]);
-  slopes.note(`d = ${show(t.dim)} in use`, slopes.area.right - 4, slopes.py(t.dim) - 10, theme.soft, "right");
+  const { left, right } = slopes.area, beside = [-10, 11].map((y) => slopes.py(t.dim) + y);
+  const places = beside.flatMap((y) => [[right - 4, y, "right"], [left + 4, y, "left"]]);
+  noteWhereFree(slopes, `d = ${show(t.dim)} in use`, places, pixels(slopes, [[t.middle, t.dimension]]), theme.soft);
 }
 
 function drawDegrees(t, x) {
@@ -71,17 +73,21 @@ function drawDegrees(t, x) {
     const floor = row.map((v) => Math.max(v, 1e-6));
     chart.line(t.epsilons, floor, theme.ink, t.levels[i] === 0.5 ? 1.8 : 1.3, dashes[i]);
   });
-  legendOf(chart, t.levels.map((level, i) => [level === 0.5 ? "median" : `${Math.round(100 * level)} % quantile`, dashes[i]]).reverse());
-  markEpsilon(chart, t.epsilon, t.quantiles.map((row) => [t.epsilons, row]));
+  const names = legendOf(chart, t.levels.map((level, i) => [level === 0.5 ? "median" : `${Math.round(100 * level)} % quantile`, dashes[i]]).reverse());
+  markEpsilon(chart, t.epsilon, t.quantiles.map((row) => [t.epsilons, row]), names);
   if (t.target) chart.dot(t.epsilon, t.target, 5, theme.hot);
 }
 
+// Names of lines at the upper left; returns where they stand, in pixels.
 function legendOf(chart, entries) {
+  const taken = [];
   entries.forEach(([name, dash], i) => {
     const x = chart.area.left + 12, y = chart.area.top + 10 + 18 * i;
     chart.rule(x, y, x + 28, y, theme.ink, 1.4, dash);
     chart.note(name, x + 35, y);
+    for (let u = x; u < x + 45 + chart.pen.measureText(name).width; u += 10) taken.push([u, y]);
   });
+  return taken;
 }
 
 function drawSums(t, x) {
@@ -92,18 +98,29 @@ function drawSums(t, x) {
   markEpsilon(chart, t.epsilon, [[t.epsilons, t.sums]]);
 }
 
-// A line at the ε in use; its text stands where it is furthest from the curves.
-function markEpsilon(chart, epsilon, curves) {
-  const { area, pen } = chart, x = chart.px(epsilon), text = `ε = ${show(epsilon)}`;
+// A line at the ε in use, with its text beside it.
+function markEpsilon(chart, epsilon, curves, taken = []) {
+  const { area } = chart, x = chart.px(epsilon);
   chart.rule(x, area.top, x, area.bottom, theme.hot, 1.5);
-  const wide = pen.measureText(text).width + 12;
-  const dots = curves.flatMap(([xs, ys]) => xs.map((u, i) => [chart.px(u), chart.py(Math.max(ys[i], 1e-9))]));
-  const room = ([side, y]) => Math.min(...dots.filter(([u]) => side * (u - x) > -20 && side * (u - x) < wide + 20).map(([, v]) => Math.abs(v - y)), 1e4);
-  const fits = ([side]) => (side > 0 ? x + wide < area.right : x - wide > area.left);
-  const middle = (area.top + area.bottom) / 2;
-  const places = [1, -1].flatMap((side) => [area.bottom - 12, area.top + 10, middle].map((y) => [side, y]));
-  const [side, y] = (places.some(fits) ? places.filter(fits) : places).reduce((best, place) => (room(place) > room(best) ? place : best));
-  chart.note(text, x + 6 * side, y, theme.hot, side > 0 ? "left" : "right");
+  const heights = [area.bottom - 12, area.top + 10, (area.top + area.bottom) / 2];
+  const places = [1, -1].flatMap((side) => heights.map((y) => [x + 6 * side, y, side > 0 ? "left" : "right"]));
+  noteWhereFree(chart, `ε = ${show(epsilon)}`, places, [...taken, ...pixels(chart, curves)], theme.hot);
+}
+
+const pixels = (chart, curves) => curves.flatMap(([xs, ys]) => xs.map((x, i) => [chart.px(x), chart.py(Math.max(ys[i], 1e-9))]));
+
+// Write a text at the place, of those inside the chart, that is furthest from the dots above and below it.
+function noteWhereFree(chart, text, places, dots, colour) {
+  const wide = chart.pen.measureText(text).width + 6;
+  const span = ([x, , align]) => (align === "left" ? [x, x + wide] : [x - wide, x]);
+  const fits = (place) => span(place)[0] > chart.area.left && span(place)[1] < chart.area.right + 8;
+  const room = (place) => {
+    const [x0, x1] = span(place);
+    return Math.min(1e4, ...dots.filter(([u]) => u > x0 - 20 && u < x1 + 20).map(([, v]) => Math.abs(v - place[1])));
+  };
+  const inside = places.some(fits) ? places.filter(fits) : places;
+  const [x, y, align] = inside.reduce((best, place) => (room(place) > room(best) ? place : best));
+  chart.note(text, x, y, colour, align);
 }
 
 function drawDensity() {
