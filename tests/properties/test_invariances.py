@@ -171,3 +171,17 @@ def test_resolved_conserves_constants_and_is_symmetric(seed, c1):
     assert np.nanmax(np.abs(op @ np.ones(200))) < 1e-12 * scale
     assert abs(op.symmetric - op.symmetric.T).max() < 1e-13 * abs(op.symmetric).max()
     np.testing.assert_allclose(op.matrix @ op.bandwidth, op @ op.bandwidth, atol=1e-9 * scale)
+
+
+@pytest.mark.parametrize("unit", [1e-60, 1e60])
+def test_an_odd_unit_changes_nothing(unit):
+    X = make_cloud(4000, n=200)
+    one, other = (vbdm.estimate_operator(points).spectrum(4) for points in (X, unit * X))
+    np.testing.assert_allclose(other.eigenvalues * unit**2, one.eigenvalues, rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(other.extent[1:], one.extent[1:], rtol=1e-6)
+
+
+@pytest.mark.parametrize(("columns", "unit"), [(2, 1e-155), (2, 1e150), (30, 1e-60), (30, 1e60)])
+def test_a_unit_without_densities_is_refused_in_words(columns, unit):
+    with pytest.raises(vbdm.InputError, match="in a unit in which their density"):
+        vbdm.estimate_operator(unit * make_cloud(0, n=200, columns=columns))

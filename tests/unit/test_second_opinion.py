@@ -41,7 +41,7 @@ def test_modes_that_are_like_no_other_are_compared_all_the_same(share):
 @pytest.mark.parametrize(("n_neighbors", "n_searches"), [("auto", 0), (110, 1)])
 def test_lists_that_were_given_up_are_searched_for_once(monkeypatch, n_neighbors, n_searches):
     """By reach there is nothing to search for."""
-    points = D.circle(12_000, sampling="random", random_state=0).points
+    points = D.sphere(12_000, random_state=0).points
     op = vbdm.estimate_operator(points, n_neighbors=n_neighbors)
     searches = []
     original = vbdm.NeighborGraph.with_lists
@@ -51,7 +51,7 @@ def test_lists_that_were_given_up_are_searched_for_once(monkeypatch, n_neighbors
         lambda graph: searches.append(graph.lists) or original(graph),
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", vbdm.TuningWarning)
+        warnings.simplefilter("error")
         vbdm.second_opinion(op, n=3)
     given_up = [lists for lists in searches if not hasattr(lists, "indices")]
     assert len(given_up) == n_searches

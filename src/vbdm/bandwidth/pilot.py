@@ -27,6 +27,9 @@ PILOT_CUTOFF, MOST_POINTS = 20.0 * (1 + 1e-9), 16.0
 LIST_SLACK = 3.0
 #: Largest dimension in which all pairs within reach are summed over.
 MOST_DIMENSIONS = 6.0
+#: Largest density and width: powers of the one, and the fourth power of the other, squares of
+#: energies among them, must be numbers.
+LARGEST_DENSITY, LARGEST_WIDTH = 1e250, 1e70
 #: Weight of a one-way pair in the pilot's sums: that of (K + Kᵀ)/2.
 PILOT_SHARE = 0.5
 
@@ -179,6 +182,21 @@ def density_from(
     return np.asarray(sums / ((order.n_rows - own) * volume))
 
 
+def refuse_unit(rho0: FloatArray, density: FloatArray, dim: float) -> None:
+    """Refuse points in a unit in which densities, or squares of distances, are no numbers."""
+    typical = float(np.median(rho0))
+    for figures, most in ((density, LARGEST_DENSITY), (rho0, LARGEST_WIDTH)):
+        if not ((figures > 1 / most) & (figures < most)).all():
+            raise bad_input(
+                "The points are in a unit in which their density cannot be computed.",
+                received=f"a typical distance of neighbours of {typical:.3g}, in "
+                f"{dim:.3g} dimensions",
+                because="A density is a number per volume, and volumes go like the power d of "
+                "lengths: here they are too large or too small for a number of 64 bits.",
+                hint="Multiply the points by a factor that makes typical distances about 1.",
+            )
+
+
 def look_first(
     graph: NeighborGraph,
     rho0: FloatArray,
@@ -193,6 +211,7 @@ def look_first(
     density = pilot_density(
         graph, rho0, dim, leave_one_out=leave_one_out, cutoff=cutoff, even_ends=even_ends
     )
+    refuse_unit(rho0, density, dim)
     return Pilot(
         frozen(density), frozen(rho0), graph.radii, n_density_neighbors, graph.n_neighbors, cutoff
     )

@@ -70,9 +70,11 @@ class EnergySums:
         It is the effective number of points that hold the mode's energy, (Σ e_i)²/Σ e_i², divided
         by the number of points in a kernel there.
         """
-        per_kernel = self.squares * self.degrees
-        infinite = np.full(len(per_kernel), np.inf)
-        return np.asarray(np.divide(self.total**3, per_kernel, out=infinite, where=per_kernel > 0))
+        infinite, one = np.full(len(self.total), np.inf), np.ones(len(self.total))
+        holds = (self.squares > 0) & (self.degrees > 0)
+        # Energies have the unit of an eigenvalue: their third power may be too small for a number.
+        points = np.divide(self.total**2, self.squares, out=infinite, where=holds)
+        return np.asarray(points * np.divide(self.total, self.degrees, out=one, where=holds))
 
 
 def local_energy(operator: Operator, vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
