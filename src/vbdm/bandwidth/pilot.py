@@ -208,9 +208,10 @@ def look_first(
     even_ends: bool = False,
 ) -> Pilot:
     """Return the pilot of a graph, given ρ0 and the dimension."""
-    density = pilot_density(
-        graph, rho0, dim, leave_one_out=leave_one_out, cutoff=cutoff, even_ends=even_ends
-    )
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # refused below
+        density = pilot_density(
+            graph, rho0, dim, leave_one_out=leave_one_out, cutoff=cutoff, even_ends=even_ends
+        )
     refuse_unit(rho0, density, dim)
     return Pilot(
         frozen(density), frozen(rho0), graph.radii, n_density_neighbors, graph.n_neighbors, cutoff

@@ -64,7 +64,9 @@ def compute_spectrum(
     A disconnected cloud has one zero for each piece: the pieces are solved apart, the
     eigenfunctions of the zeros are the indicators of the pieces, largest first, and a
     `DisconnectedWarning` names them. The limiter is set by the ninth nonzero mode, whatever n is,
-    so that the first eigenvalues do not depend on n. If the pieces that are solved have fewer
+    so that the first eigenvalues do not depend on n. In heavy tails they may: modes are found by θ
+    and listed by their rates, and where the tail cannot resolve them (an `UnresolvedWarning` says
+    so) a mode far beyond the n-th may have a lower rate than some before it. If the pieces that are solved have fewer
     points than n, fewer pairs come back.
     """
     n = check_count(n, "n", low=1, high=operator.n_points)
