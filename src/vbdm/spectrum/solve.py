@@ -66,8 +66,8 @@ def compute_spectrum(
     `DisconnectedWarning` names them. The limiter is set by the ninth nonzero mode, whatever n is,
     so that the first eigenvalues do not depend on n. In heavy tails they may: modes are found by θ
     and listed by their rates, and where the tail cannot resolve them (an `UnresolvedWarning` says
-    so) a mode far beyond the n-th may have a lower rate than some before it. If the pieces that are solved have fewer
-    points than n, fewer pairs come back.
+    so) a mode far beyond the n-th may have a lower rate than some before it. If the pieces that are
+    solved have fewer points than n, fewer pairs come back.
     """
     n = check_count(n, "n", low=1, high=operator.n_points)
     check_choice(components, "components", ("each", "largest", "error"))
