@@ -23,7 +23,23 @@ N_BLOCKS = 64
 LARGEST = 100
 #: Smallest dimension: below it, the kernel's constants overflow.
 SMALLEST = 0.01
+#: Up to FEW dimensions a sample can resolve a manifold; from MANY on none does.
+FEW, MANY = 6.0, 9.0
 GIVEN, UNNAMED = Credit("given", "given"), Credit("", "")
+
+
+def many_dimensions(dim: float) -> float:
+    """Return how far a dimension is on the way from few, 0, to many, 1.
+
+    In few dimensions a sample resolves a manifold. In many no sample does: points are far from all
+    others, and the estimate has to average over more of them to be of any use.
+
+    Examples
+    --------
+    >>> [round(many_dimensions(dim), 2) for dim in (2, 6, 7.5, 9, 50)]
+    [0.0, 0.0, 0.5, 1.0, 1.0]
+    """
+    return float(np.clip((dim - FEW) / (MANY - FEW), 0.0, 1.0))
 
 
 @dataclass(frozen=True, eq=False)

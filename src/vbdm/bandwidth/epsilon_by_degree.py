@@ -18,6 +18,7 @@ from ..base.arrays import FloatArray
 from ..base.checks import check_positive
 from ..base.errors import bad_input
 from ..base.shapes import Shape
+from .dimension import many_dimensions
 from .scaled import ENOUGH_POINTS, SampledRows, ScaledPairs, grow_rows, neighbors_needed
 from .tuning import DegreeCurve, Tuning
 
@@ -146,9 +147,13 @@ def degree_target(n_points: int, dim: float) -> float:
     if n* grows with it. What is left of the noise goes like 1/n²: the two are in balance if n*
     grows like N^{1/(d+1)}. A quarter of that exponent is enough to converge, and keeps time and
     memory near those of a fixed n*.
+
+    In many dimensions more neighbours hardly cost bias: twice as many take an ε that is larger by
+    2^{2/d}. So beyond six dimensions n* rises, and from nine on it is twice as large.
     """
     few = min(n_points, ENOUGH_POINTS)
-    return float(1.7 * few**0.25 * (n_points / few) ** (0.25 / (dim + 1)))
+    in_few = 1.7 * few**0.25 * (n_points / few) ** (0.25 / (dim + 1))
+    return float(in_few * (1 + many_dimensions(dim)))
 
 
 def choose_epsilon(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -45,6 +46,12 @@ class Task:
         """r, (M,): the fastest decay that each point can represent."""
         return np.asarray(1 / self.operator.steps)
 
+    @cached_property
+    def first_limit(self) -> Limit:
+        """The limit to start with, whose cut is the highest that is allowed."""
+        rates = self.local_rates[~self.pieces.strays]
+        return first_limit(rates, self.limiter, self.operator.dim)
+
     def mass(self, limit: Limit) -> FloatArray:
         """Return the diagonal of the limited mass, (M,)."""
         return self.pencil.degrees * limit.time(self.local_rates)
@@ -58,7 +65,7 @@ def find_limit(
     The solutions hold as many modes as will be sought next: the next solve starts from them.
     """
     limiter, pieces = task.limiter, task.pieces
-    limit = first_limit(task.local_rates[~pieces.strays], limiter)
+    limit = first = task.first_limit
     n_reference = min(limiter.n_reference + pieces.n_solved, task.pencil.n_points)
     extra = max(0, sought - n_reference)
     for _ in range(limiter.passes):
@@ -67,7 +74,7 @@ def find_limit(
         values = np.sort(np.concatenate([pairs.values[1:] for pairs in solved]))
         # Small pieces may have fewer modes than `n_reference`.
         reference = float(values[: limiter.n_reference][-1])
-        limit = next_limit(reference, limit.highest, limiter)
+        limit = next_limit(reference, first, limiter)
     return limit, without_vectors(solved)
 
 

@@ -9,14 +9,23 @@ that are looked for; modes then sit on those points alone and spoil the spectrum
   the O(ε) bias everywhere.
 * Where :math:`r_i` is below a cut of a few λ, it is raised to the cut: the point follows its
   neighbours, and is reported as unresolved.
+
+The cut leaves all but a few points alone, `Limiter.cap` of them, because a manifold that is sampled
+well has few such points. In many dimensions no sample is that good. Most points are far from all
+others, their local rates are below the rates of most modes, and behind each point that the limiter
+lets go the next one carries a mode of its own. So beyond six dimensions the share of points that
+may be limited rises with the dimension, and from nine on all may be (`many_dimensions`).
+Eigenfunctions are then those of a walk with equal steps everywhere. Rates are still read off with
+the local rates as they are, but for the share `Limiter.cap` of them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..bandwidth.dimension import many_dimensions
 from ..base.arrays import FloatArray
 from ..base.threads import in_order, one_blas_thread
 from ..settings.method import Limiter
@@ -36,7 +45,8 @@ class Limit:
     cut : float
         The smallest local rate in use; lower ones are raised to it.
     highest : float
-        The highest cut that is allowed: `Limiter.cap` bounds the share of limited points.
+        The highest local rate to which others are raised in the row balance of a mode: below it
+        lies the share `Limiter.cap` of the points. In few dimensions the cut is no higher, either.
     kappa : float
         A point resolves a mode of rate λ if its local rate is above kappa·λ: the cut of the mode's
         own row balance (see `balance_cut`).
@@ -51,23 +61,42 @@ class Limit:
         """Return the local time g = (1 - exp(-λ_ref/max(r, cut)))/λ_ref, from the local rates r."""
         return np.asarray(-np.expm1(-self.reference / np.maximum(rates, self.cut)) / self.reference)
 
+    @property
+    def without_many(self) -> Limit:
+        """The limit as in few dimensions, where its cut is at most `highest`."""
+        if self.cut <= self.highest:
+            return self
+        return replace(self, reference=self.highest / self.kappa, cut=self.highest)
+
     def balance_cut(self, theta: float) -> float:
         """Return the smallest local rate in the row balance of a mode: min(κ θ, highest)."""
         return min(self.kappa * theta, self.highest)
 
 
-def first_limit(rates: FloatArray, limiter: Limiter) -> Limit:
+def may_be_limited(limiter: Limiter, dim: float) -> float:
+    """Return the largest share of the points that may be limited in so many dimensions.
+
+    Examples
+    --------
+    >>> [round(may_be_limited(Limiter(), dim), 2) for dim in (2, 6, 7.5, 9, 50)]
+    [0.02, 0.02, 0.51, 1.0, 1.0]
+    """
+    return limiter.cap + (1 - limiter.cap) * many_dimensions(dim)
+
+
+def first_limit(rates: FloatArray, limiter: Limiter, dim: float) -> Limit:
     """Return the limit to start with: its cut is the highest one."""
     highest = float(np.quantile(rates, limiter.cap))
-    return Limit(highest / limiter.kappa, highest, highest, limiter.kappa)
+    cut = float(np.quantile(rates, may_be_limited(limiter, dim)))
+    return Limit(cut / limiter.kappa, cut, highest, limiter.kappa)
 
 
-def next_limit(largest: float, highest: float, limiter: Limiter) -> Limit:
+def next_limit(largest: float, first: Limit, limiter: Limiter) -> Limit:
     """Return the limit for modes up to the rate `largest`; if that is 0, the one to start with."""
     if largest <= 0:
-        largest = highest / limiter.kappa
-    cut = min(limiter.kappa * largest, highest)
-    return Limit(largest, cut, highest, limiter.kappa)
+        return first
+    cut = min(limiter.kappa * largest, first.cut)
+    return Limit(largest, cut, first.highest, limiter.kappa)
 
 
 def exponential_rates(

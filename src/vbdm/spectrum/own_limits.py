@@ -122,13 +122,14 @@ def on_rung(
     shared, first = modes.shared_limit, rung.start
     reference = float(MIDDLE * modes.rates[first] * modes.share[first])
     kappa = task.limiter.kappa
-    cut = min(kappa * reference, shared.highest)
+    highest = task.first_limit.cut
+    cut = min(kappa * reference, highest)
     own = Limit(reference, cut, shared.highest, BALANCE * kappa)
     if rate_of_held(task, own) < cut:
         return None, start
     tried = [(own, least)]
     if modes.extent[first] < least:
-        raised = replace(own, cut=min(RAISED * shared.cut, shared.highest))
+        raised = replace(own, cut=min(RAISED * shared.cut, highest))
         tried.append((raised, modes.extent[first]))
     # The last vector of a solve is its least accurate: one more than the rung has.
     sought = min(rung.stop + 1, len(modes.theta))

@@ -261,16 +261,19 @@ def epsilon_bias(spectrum: Spectrum) -> FloatArray:
 def ritz_values(spectrum: Spectrum, operator: Operator) -> FloatArray:
     """Return the rates of an operator on the span of the eigenfunctions, corrected, (n,).
 
-    Modes with different limits have different masses, and spans of their own.
+    Modes with different limits have different masses, and spans of their own. In many dimensions,
+    where most points are limited, masses are those without: limited ones do not follow ε.
     """
     u, limits = spectrum.vectors, np.array([limit.reference for limit in spectrum.limits])
     product = operator.weights @ np.hstack([u, operator.kernel.relative_variance[:, None]])
     result = np.empty(u.shape[1])
     for reference in np.unique(limits) if limits.size else [None]:
         members = np.flatnonzero(limits == reference) if limits.size else np.arange(u.shape[1])
-        time = spectrum.local_times(operator.steps, slice(members[0], members[0] + 1))
+        time = operator.steps
+        if limits.size:
+            time = spectrum.limits[members[0]].without_many.time(1 / operator.steps)
         result[members] = rates_on_span(
-            operator, u[:, members], product[:, members], product[:, -1:], time
+            operator, u[:, members], product[:, members], product[:, -1:], time[:, None]
         )
     return result
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ..bandwidth.dimension import many_dimensions
 from ..base.arrays import FloatArray
 from ..base.errors import DisconnectedWarning, UnresolvedWarning, WeakLinkWarning
-from ..base.wording import counted, one_of, percent, power_of_ten, rounded, subscript
+from ..base.wording import counted, listed, one_of, percent, power_of_ten, rounded, subscript
 from ..spectrum.modes import THIN
 from ..spectrum.spectrum import Spectrum
 from .error_bars import Group, groups_of
@@ -80,7 +81,8 @@ def unresolved_points(spectrum: Spectrum) -> Finding | None:
     count = int((spectrum.unresolved & ~left_aside(spectrum)).sum())
     share = count / n
     missing = np.flatnonzero(np.isnan(spectrum.eigenvalues))
-    heavy = np.flatnonzero(spectrum.unresolved_share > HEAVY)
+    heavy = np.flatnonzero((spectrum.unresolved_share > HEAVY) & (spectrum.eigenvalues != 0))
+    many = many_dimensions(spectrum.operator.dim) > 0
     found = (
         f"{counted(count, 'point')} ({percent(share)}) {'is' if count == 1 else 'are'} too sparse "
         "to resolve the first modes"
@@ -91,7 +93,14 @@ def unresolved_points(spectrum: Spectrum) -> Finding | None:
             f"{eigenvalues(missing)} could not be given (NaN): such modes decay within one step of "
             "the kernel. Ask for fewer eigenvalues, or give more data."
         )
-    if heavy.size:
+    if heavy.size and many:
+        doubts.append(
+            f"In {spectrum.operator.dim:.1f} dimensions {n:,} points are few: {percent(share)} of "
+            f"them are too sparse to resolve the first modes. Read eigenfunctions as smooth "
+            f"coordinates of the data; {eigenvalues(heavy).lower()} are rough. Fewer columns, such "
+            "as fewer principal components, or more data help (see `spectrum.unresolved`)."
+        )
+    elif heavy.size:
         doubts.append(
             f"{found}, and so much of the weight of some modes lies there that "
             f"{eigenvalues(heavy).lower()} may be wrong. Trust {one_of(heavy, 'it', 'them')} less, "
@@ -110,7 +119,7 @@ def unresolved_points(spectrum: Spectrum) -> Finding | None:
         return Finding(name, "green", words, share)
     flags = {int(j): "rests on unresolved points" for j in heavy}
     flags |= {int(j): "too fast for the data" for j in missing}
-    wrong = missing.size or (heavy.size and heavy.min() <= 1)
+    wrong = missing.size or (heavy.size and heavy.min() <= 1 and not many)
     light: Light = "red" if wrong else "amber"
     return Finding(name, light, " ".join(doubts), share, None, UnresolvedWarning, flags)
 
@@ -125,7 +134,8 @@ def tail_shares(spectrum: Spectrum) -> tuple[FloatArray, FloatArray]:
     largest = np.partition(square, -count, axis=0)[-count:].sum(axis=0) / square.sum(axis=0)
     both = np.where(known, [spectrum.unresolved_share, largest], 0.0)
     held, largest = np.maximum.accumulate(both, axis=1)
-    return held, largest
+    # In many dimensions most points may be held: they are no tail then.
+    return held * (many_dimensions(spectrum.operator.dim) == 0), largest
 
 
 def tail(spectrum: Spectrum) -> Finding | None:
@@ -140,12 +150,15 @@ def tail(spectrum: Spectrum) -> Finding | None:
     if not resting.size:
         words = "No eigenvalue rests on the tail of the data."
         return Finding(name, "green", words, float(largest.max()), LARGEST)
+    sparse, few = percent(held[resting].max()), percent(largest[resting].max())
+    on = f"up to {few} of a mode lies on a handful of points"
+    if held[resting].any():
+        on = f"up to {sparse} of a mode lies on points too sparse to resolve it, up to {few} on a "
+        on += "handful of points"
     words = (
-        f"{eigenvalues(resting)} {one_of(resting, 'rests', 'rest')} on the tail of the data: up to "
-        f"{percent(held[resting].max())} of a mode lies on points too sparse to resolve it, up to "
-        f"{percent(largest[resting].max())} on a handful of points. Read "
-        f"{one_of(resting, 'its interval', 'their intervals')} (`spectrum.intervals()`), or give "
-        "more data."
+        f"{eigenvalues(resting)} {one_of(resting, 'rests', 'rest')} on the tail of the data: {on}. "
+        f"Read {one_of(resting, 'its interval', 'their intervals')} (`spectrum.intervals()`), or "
+        "give more data."
     )
     light: Light = "red" if resting.min() <= 1 else "amber"
     flags = {int(j): "rests on the tail" for j in resting}
@@ -253,8 +266,8 @@ def weak_links(spectrum: Spectrum) -> Finding | None:
     points = np.flatnonzero(spectrum.weak_links)
     words = (
         f"{eigenvalues(thin)} {one_of(thin, 'hangs', 'hang')} on "
-        f"{counted(points.size, 'point')}, such as point {points[0]}: a sparse tail, or a bridge "
-        f"between clusters. Look there before you trust {one_of(thin, 'it', 'them')} (see "
+        f"{counted(points.size, 'point')} ({listed(points)}): a sparse tail, or a bridge between "
+        f"clusters. Look there before you trust {one_of(thin, 'it', 'them')} (see "
         "`spectrum.weak_links`)."
     )
     light: Light = "amber" if thin.size <= len(spectrum.eigenvalues) / 2 else "red"
