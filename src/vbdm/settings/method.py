@@ -25,7 +25,7 @@ class Limiter:
         A point resolves a mode of rate λ if its local rate is above kappa·λ.
     cap : float
         Largest share of the points that may be limited; where more would have to be, modes are
-        reported as unresolved instead.
+        reported as unresolved instead. Beyond six dimensions it rises; from nine on all may be.
     n_reference : int
         Number of the mode, zeros not counted, whose rate is λ_ref. It is fixed, so that the first
         eigenvalues do not depend on how many others are asked for.
