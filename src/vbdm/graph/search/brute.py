@@ -97,7 +97,7 @@ class BruteIndex:
 
 @dataclass(frozen=True, eq=False)
 class Sieve:
-    """Points y as factors (-2y, |y|²), (n + 1, N): a product with (x, 1) gives |x-y|² - |x|².
+    """Points y as factors ``(-2y, |y|²)``; products with (x, 1) are ``|x-y|² - |x|²``.
 
     Attributes
     ----------
@@ -106,7 +106,7 @@ class Sieve:
     sample : (n + 1, m) array
         Those of a sample of the points, evenly spaced; of few points, none.
     radius : float
-        The largest |y|.
+        The largest ``|y|``.
     """
 
     factors: NDArray[Any]
@@ -128,7 +128,7 @@ class Sieve:
 
         Factors are rounded once, and a sum of n + 1 products, in whatever order, at most n + 1
         times: with u half the distance of 1 to the next number, the error is at most (n + 4) u
-        times the sum of the products' sizes, 2|x||y| + |y|², up to terms of order u².
+        times the sum of the products' sizes, ``2|x||y| + |y|²``, up to terms of order u².
         """
         precision, r = np.finfo(self.factors.dtype), self.radius
         size = r * (2 * np.sqrt(np.einsum("ij,ij->i", points, points)) + r)
