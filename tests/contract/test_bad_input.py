@@ -215,3 +215,19 @@ def test_warnings_point_at_the_caller():
     with pytest.warns(vbdm.DensityTailWarning) as caught:
         vbdm.estimate_operator(np.random.default_rng(0).standard_normal((800, 2)))
     assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        2.0 ** np.linspace(-500, 500, 100)[:, None],
+        np.random.default_rng(4100).standard_normal((100, 2)) * 1e-160,
+        np.random.default_rng(4100).standard_normal((100, 2)) * 1e-300,
+        np.random.default_rng(4100).standard_normal((100, 30)) * 1e-60,
+        np.random.default_rng(4100).standard_normal((100, 30)) * 1e60,
+    ],
+    ids=["geometric", "1e-160", "1e-300", "30 columns, 1e-60", "30 columns, 1e60"],
+)
+def test_units_beyond_the_computers_numbers(X):
+    with pytest.raises(vbdm.InputError, match="too near to each other, or too far apart"):
+        vbdm.estimate_operator(X).spectrum(3)

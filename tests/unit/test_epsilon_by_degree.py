@@ -22,3 +22,15 @@ def test_the_degree_curve():
     # The slope is the derivative of log S.
     numeric = np.gradient(np.log(curve.sums), np.log(curve.epsilons))
     np.testing.assert_allclose(curve.slopes[5:-5], numeric[5:-5], atol=0.03)
+
+
+def test_a_target_that_cannot_be_reached_is_said_to_be_out_of_reach():
+    X = vbdm.datasets.sphere(2000, random_state=4100).points
+    with pytest.warns(vbdm.errors.TuningWarning, match=r"ByDegree\(1900\) cannot be followed"):
+        vbdm.estimate_operator(X, epsilon=vbdm.rules.ByDegree(1900))
+
+
+def test_a_target_within_reach_is_followed_without_a_word(recwarn):
+    X = vbdm.datasets.sphere(2000, random_state=4100).points
+    vbdm.estimate_operator(X, epsilon=vbdm.rules.ByDegree(30))
+    assert not [one for one in recwarn if one.category is vbdm.errors.TuningWarning]

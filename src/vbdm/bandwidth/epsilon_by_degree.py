@@ -16,7 +16,7 @@ from scipy.optimize import brentq
 from ..base.accepts import EPSILONS, a_number, a_switch
 from ..base.arrays import FloatArray
 from ..base.checks import check_positive
-from ..base.errors import bad_input
+from ..base.errors import TuningWarning, bad_input, warn_user
 from ..base.shapes import Shape
 from .dimension import many_dimensions
 from .scaled import ENOUGH_POINTS, SampledRows, ScaledPairs, grow_rows, neighbors_needed
@@ -24,6 +24,8 @@ from .tuning import DegreeCurve, Tuning
 
 #: The rule sets two degrees: this quantile, and that of the tenth sparsest point.
 SPARSE, SPARSEST = 0.01, 10
+#: Share of a target that counts as reached.
+REACHED = 0.95
 
 
 @dataclass(frozen=True)
@@ -61,19 +63,31 @@ class ByDegree:
             before.append(choose_epsilon(rows, pairs.shape, target, near))
             return before[-1]
 
-        return tuned(
-            pairs,
-            choose,
-            rule="degree",
-            words=words,
-            target=target,
-        )
+        found = tuned(pairs, choose, rule="degree", words=words, target=target)
+        if self.target is not None:
+            warn_of_clipping(found, target)
+        return found
 
     def target_for(self, n_points: int, dim: float, effort: float) -> float:
         """Return n* for a cloud of `n_points` points in dimension `dim`."""
         if self.target is None:
             return effort * degree_target(n_points, dim)
         return check_positive(self.target, "target")
+
+
+def warn_of_clipping(tuning: Tuning, target: float) -> None:
+    """Warn if the user's own target is beyond what lists of neighbours, or the points, allow."""
+    curve = tuning.curve
+    if not isinstance(curve, DegreeCurve):
+        return
+    reached = float(np.interp(np.log(tuning.epsilon), np.log(curve.epsilons), curve.quantiles[0]))
+    if reached < REACHED * target:
+        warn_user(
+            f"The rule ByDegree({target:g}) cannot be followed: at the largest ε that "
+            f"{tuning.n_neighbors} neighbours per point allow, sparse points have {reached:.0f} "
+            "inside their kernel. Choose a smaller target.",
+            TuningWarning,
+        )
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,10 @@ from .bandwidth import Bandwidth
 from .scaled import scaled
 from .sums_within_reach import sums_within_reach
 
+#: Largest power of a rate that is computed, as a power of lengths: squares of 1/length².
+RATES = 4
+#: Numbers end at 10^308; some room is left for factors.
+LARGEST_POWER = 290
 #: ε of the pilot's kernel, as printed in the paper.
 PILOT_EPSILON = 0.5
 #: The scaled squared distance at which the pilot's kernel is cut, where it has fallen to e⁻⁵; or
@@ -82,6 +86,7 @@ def pilot_bandwidth(graph: NeighborGraph, n_density_neighbors: int) -> FloatArra
         rho0[rows] = np.sqrt(graph.distances(rows, slice(1, n_density_neighbors)).mean(axis=1))
 
     for_each(work, graph.row_blocks())
+    refuse_scale(rho0, graph, RATES, 2)
     if not (rho0 > 0).all():
         raise bad_input(
             "Some points coincide with all the neighbours that measure their density.",
@@ -91,6 +96,25 @@ def pilot_bandwidth(graph: NeighborGraph, n_density_neighbors: int) -> FloatArra
             "`n_density_neighbors`.",
         )
     return rho0
+
+
+def refuse_scale(rho0: FloatArray, graph: NeighborGraph, falling: float, rising: float) -> None:
+    """Refuse points so near or so far that ρ0^-falling or ρ0^rising is no number."""
+    # Copies have the distance 0, which is another matter, unless no two squares differ from 0.
+    apart = rho0[rho0 > 0]
+    if not apart.size:
+        spread = 0.0 if graph.points is None else float(np.ptp(graph.points, axis=0).max())
+        apart = np.array([spread]) if 0 < spread < 1e-100 else np.ones(1)
+    low, high = float(apart.min()), float(apart.max())
+    near, far = -np.log10(low), np.log10(high)
+    # Squared distances are divided by widths, which are as different as the distances.
+    if max(falling * near, rising * far, 2 * (near + far)) > LARGEST_POWER:
+        raise bad_input(
+            "Neighbours are too near to each other, or too far apart, for the computer's numbers.",
+            received=f"distances between neighbours from {low:.3g} to {high:.3g}",
+            because="Densities and rates are powers of these distances, and overflow.",
+            hint="Express the points in another unit, such that typical distances are near 1.",
+        )
 
 
 def cutoff_of(share: float, dim: float) -> float:
@@ -149,6 +173,7 @@ def pilot_density(
     points at the end of a list count by their distance alone, so that it does not matter which of
     several at equal distances are listed; a cutoff comes before that end.
     """
+    refuse_scale(rho0, graph, dim, dim)
     even_ends = even_ends and graph.n_neighbors < graph.n_points and np.isinf(cutoff)
     bandwidth, shape = Bandwidth.of_form("symmetric", rho0), Gaussian()
 
