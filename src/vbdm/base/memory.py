@@ -87,6 +87,8 @@ def estimate_memory(
     N = check_count(n_points, "n_points", low=1, high=2**40)
     if n_distinct is not None:
         N = check_count(n_distinct, "n_distinct", low=1, high=N)
+    n_neighbors = check_count(n_neighbors, "n_neighbors", low=1, high=N)
+    n_columns = check_count(n_columns, "n_columns", low=1, high=2**40)
     per_pair = bytes_per_pair(N, n_neighbors, n_columns)
     if check_count(n_pieces, "n_pieces", low=1, high=N) > 1:
         per_pair += PER_COPIED_PAIR
