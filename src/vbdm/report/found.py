@@ -156,7 +156,7 @@ def split(values: FloatArray) -> Grouping | None:
     Examples
     --------
     >>> split(np.array([[-1.0], [-1.1], [-0.9], [1.0], [1.1]]))
-    Grouping(sizes=array([3, 2]), between=0)
+    Grouping(sizes=array([2, 3]), between=0)
     >>> split(np.linspace(-1, 1, 50)[:, None]) is None
     True
     """
