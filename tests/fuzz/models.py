@@ -12,7 +12,7 @@ import numpy as np
 
 import vbdm
 from tests.support.archives import as_array, as_bytes, members_of, write_members
-from tests.support.saved_models import CLOUD, MODELS
+from tests.support.saved_models import CLOUD, CURVE, MODELS
 from vbdm.io.saved.archive import HEADER
 
 from .trial import OK, OTHER, REFUSED, attempt
@@ -40,6 +40,7 @@ SAVED = {
     "operator": (lambda: vbdm.estimate_operator(CLOUD), {}),
     "graph": (lambda: vbdm.neighbors(CLOUD, 20), {}),
     "estimator": (lambda: vbdm.DiffusionMap(n_components=2).fit(CLOUD), {}),
+    "reduced": (lambda: vbdm.DiffusionMap(n_components=2, pca=2).fit(CURVE), {}),
     "reach again": (MODELS["double"], {"kernel": False}),
     "lists again": (MODELS["lists"], {"kernel": False}),
     "released again": (MODELS["released"], {"kernel": False}),
@@ -195,7 +196,8 @@ def uses(model) -> dict:
     if isinstance(spectrum, vbdm.Spectrum):
         found |= spectrum_uses(spectrum)
     if isinstance(model, vbdm.DiffusionMap):
-        found["transform"] = lambda: model.transform(NEW)
+        new = CURVE[:5] if model.n_features_in_ > 2 else NEW
+        found["transform"] = lambda: model.transform(new)
         found["names"] = lambda: len(model.get_feature_names_out())
     return found
 
@@ -281,7 +283,9 @@ def judge(case) -> str:
         if outcome.startswith("raw"):
             return f"{name}: {outcome}"
         now, then = numbers_in(result), numbers_in(truth)
-        if np.isnan(now).any() and not np.isnan(then).any():
+        # An eigenvalue that is NaN says itself that it is unknown.
+        told = case[2] == "spectrum/eigenvalues.npy"
+        if np.isnan(now).any() and not np.isnan(then).any() and not told:
             return f"{name}: NaN without a word"
         if (
             outcome != before

@@ -17,7 +17,7 @@ from ...bandwidth.bandwidth import Bandwidth
 from ...bandwidth.pilot import PILOT_EPSILON, Pilot
 from ...bandwidth.rules import FromPotential, PowerOfDensity
 from ...base.shapes import Gaussian
-from ...graph.neighbor_graph import NeighborGraph
+from ...graph.neighbor_graph import KeptLists, NeighborGraph
 from ...operator.operator import Operator
 from ...settings.record import Settings
 from ...spectrum.spectrum import Spectrum
@@ -31,8 +31,10 @@ SYMMETRIC = 1e-6
 EXTREME = 600.0
 #: A pilot's sum over pairs is at least the point itself, up to this factor.
 LEAST_SUM = 1e-6
+#: Points at which the pilot bandwidth is measured again.
+SOME_ROWS = 32
 #: How many times faster than the fastest point a mode may seem to be.
-FASTEST = 100.0
+FASTEST = 1000.0
 #: The smallest eigenvalue of the modes' Gram matrix, below which they are not independent; not
 #: looked at for more modes than this, for which it takes long.
 DEPENDENT, MOST_MODES = 1e-13, 200
@@ -56,6 +58,22 @@ def check_pilot(pilot: Pilot, dim: float, n_rows: int) -> None:
     # Volumes too small or too large for a number make densities that are infinite or 0.
     fits |= (volume < -EXTREME) & (density > EXTREME) | (volume > EXTREME) & (density < -EXTREME)
     require(fits.all(), "pilot/density", "does not fit the other numbers")
+
+
+def check_widths(pilot: Pilot, graph: NeighborGraph) -> None:
+    """Raise if the pilot bandwidth is not that of the points, at a few of them."""
+    far = pilot.radii >= (1 - TOLERANCE) * np.square(pilot.rho0)
+    require(far.all(), "pilot/radii", "does not fit the other numbers")
+    k0, n = pilot.n_density_neighbors, graph.n_points
+    if not graph.exact or k0 > graph.n_neighbors:
+        return
+    rows = np.unique(np.linspace(0, n - 1, SOME_ROWS).astype(np.intp))
+    if isinstance(graph.lists, KeptLists):
+        found = graph.distances(rows, slice(1, k0))
+    else:
+        found = graph.point_set.nearest(rows, k0)[1][:, 1:]
+    with np.errstate(all="ignore"):
+        require_same(np.square(pilot.rho0[rows]), found.mean(axis=1), "pilot/rho0")
 
 
 def check_bandwidth(
@@ -107,17 +125,18 @@ def check_spectrum(spectrum: Spectrum) -> None:
     # Those that are missing come last.
     falling = (np.diff(known) <= 0).all() and not np.isnan(values[: len(known)]).any()
     require(falling, "spectrum/eigenvalues", "are out of order")
-    fastest = FASTEST * highest_rate(spectrum)
-    require((-known <= fastest).all(), "spectrum/eigenvalues", "are too fast")
-    require(((theta >= 0) & (theta <= fastest)).all(), "solve/pencil_eigenvalues", "are too fast")
+    highest = 1 / spectrum.operator.steps.min()
+    check_limits(spectrum, highest)
+    require((-known <= FASTEST * highest).all(), "spectrum/eigenvalues", "are too fast")
+    possible = (theta >= 0) & (theta <= FASTEST * highest)
+    require(possible.all(), "solve/pencil_eigenvalues", "are too fast")
 
 
-def highest_rate(spectrum: Spectrum) -> float:
-    """Return the rate of the fastest point; a limiter may raise it."""
-    limits = [limit for limit in (spectrum.limit, *spectrum.limits) if limit is not None]
-    return float(sum(
-        [1 / spectrum.operator.steps.min(), *(limit.cut + limit.reference for limit in limits[:1])]
-    ))  # fmt: skip
+def check_limits(spectrum: Spectrum, highest: float) -> None:
+    """Raise if the limiter cuts off above the rate of the fastest point."""
+    for limit in {limit for limit in (spectrum.limit, *spectrum.limits) if limit is not None}:
+        cuts = limit.cut <= (1 + TOLERANCE) * limit.highest <= (1 + TOLERANCE) ** 2 * highest
+        require(cuts and limit.reference <= FASTEST * highest, "spectrum/limit", "is too high")
 
 
 def check_functions(functions: Any) -> None:

@@ -24,7 +24,7 @@ from ...operator.operator import Operator
 from ...settings.method import FORMS
 from ...settings.record import Settings
 from .archive import Source
-from .consistency import check_bandwidth, check_operator, check_pilot
+from .consistency import check_bandwidth, check_operator, check_pilot, check_widths
 from .fields import (
     POSITIVE,
     Array,
@@ -136,6 +136,7 @@ def unpack_operator(source: Source) -> Operator:
     whole = not lengths or sum(lengths) == graph.order.n_rows
     require(whole, "settings/series/lengths", "are those of other rows")
     settings = parts["settings"]
+    check_widths(pilot, graph)
     check_pilot(pilot, settings.exponents.dim, graph.order.n_rows)
     bandwidth = unpack(BANDWIDTH, head["bandwidth"], "bandwidth", source)
     check_bandwidth(bandwidth, settings, graph, pilot)

@@ -88,7 +88,7 @@ TRUNCATION = OneOf("truncation", {
 })  # fmt: skip
 LIMITER = part(
     Limiter,
-    kappa=Number(POSITIVE),
+    kappa=Number(1e-6, 1e6),
     cap=Number(0, 1),
     n_reference=count(1, 1000),
     passes=count(0, 100),
