@@ -133,12 +133,11 @@ def changed_text(text, place, change):
 
 def all_cases(files: dict[str, Path]) -> list[tuple]:
     """Return every case: file, what is changed, where, and how."""
-    cases = []
+    cases, changes = [], list(changed_arrays(np.ones(2)))
     for file in map(str, files.values()):
         members = members_of(file)
         for name in members:
             if name != HEADER:
-                changes = changed_arrays(as_array(members[name]))
                 cases += [(file, "array", name, change) for change in changes]
         for place in places(json.loads(members[HEADER])):
             cases += [(file, "text", place, change) for change in (*range(len(WORDS)), *MOVES)]
@@ -150,6 +149,8 @@ def tampered(case) -> Path | None:
     """Write the file of a case; None if there is nothing to change."""
     file, kind, place, change = case
     path = Path(workshop(), "model.vbdm")
+    if kind == "nothing":
+        return Path(file)
     if kind == "bytes":
         content, rng = bytearray(Path(file).read_bytes()), np.random.default_rng(place)
         start = int(rng.integers(len(content)))
@@ -197,7 +198,8 @@ def uses(model) -> dict:
         found |= spectrum_uses(spectrum)
     if isinstance(model, vbdm.DiffusionMap):
         new = CURVE[:5] if model.n_features_in_ > 2 else NEW
-        found["transform"] = lambda: model.transform(new)
+        # Points outside are NaN, with a warning.
+        found["transform"] = lambda: np.nan_to_num(model.transform(new))
         found["names"] = lambda: len(model.get_feature_names_out())
     return found
 

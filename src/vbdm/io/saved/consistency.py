@@ -62,7 +62,7 @@ def check_pilot(pilot: Pilot, dim: float, n_rows: int) -> None:
 
 def check_widths(pilot: Pilot, graph: NeighborGraph) -> None:
     """Raise if the pilot bandwidth is not that of the points, at a few of them."""
-    far = pilot.radii >= (1 - TOLERANCE) * np.square(pilot.rho0)
+    far = np.sqrt(pilot.radii) >= (1 - TOLERANCE) * pilot.rho0
     require(far.all(), "pilot/radii", "does not fit the other numbers")
     k0, n = pilot.n_density_neighbors, graph.n_points
     if not graph.exact or k0 > graph.n_neighbors:
