@@ -26,6 +26,7 @@ from .options import (
     Command,
     Setting,
     arguments_for,
+    in_options,
 )
 from .steps import Work, error_bars, estimate, read_points, solve, working
 
@@ -228,9 +229,12 @@ def tell(results: Results, work: Work, quiet: bool) -> None:
     from ..base.plain import printable
     from .terminal import describe, times
 
-    # One sentence of each note is enough here: the page and results.json have them in full, and the
-    # lights say what to do.
-    work.show_notes(short=not quiet)
+    # One sentence of each note is enough here: the page and results.json have them in full. What a
+    # light will say is not said before.
+    shown = quiet or work.as_json
+    by_lights = {in_options(entry["words"]) for entry in results.summary["diagnostics"]}
+    notes = [note for note in work.notes if shown or note[1] not in by_lights]
+    work.show_notes(short=not quiet, notes=notes)
     if work.as_json:
         place = {"folder": str(results.folder), **results.summary}
         click.echo(json.dumps(place, ensure_ascii=False, allow_nan=False, indent=1))

@@ -17,6 +17,7 @@ independent verification.
 `findings`              what a check found: light, limit, words, warning
 `operator_checks`       checks of an operator
 `spectrum_checks`       checks of a spectrum
+`columns`               whether a few columns, by their scale, hide the others
 `plateau`               the check of the scan over ε
 `diagnose`              the table of checks, and its readers
 `edge`                  whether the data ends at an edge, and which points are near it
