@@ -11,6 +11,8 @@ It knows points and how distances are measured. It takes an (N, n) array, or dis
 `neighbor_graph`  the result of this room: lists of neighbours, kept, or released to save memory
 `build`           from points or distances to a graph
 `one_way`         one-way pairs: j is among i's neighbours, but i is not among j's
+`projection`      fewer columns before the estimate: principal or slow directions
+`long_lists`      whether the longest lists will be needed, so that one search does
 `precomputed`     neighbours and distances found elsewhere, checked
 ================  ==================================================================================
 """
