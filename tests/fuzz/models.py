@@ -17,6 +17,8 @@ from vbdm.io.saved.archive import HEADER
 
 from .trial import OK, OTHER, REFUSED, attempt
 
+#: Those that are tried every time.
+FEW = ("plain", "lists", "copies", "left", "pieces", "periodic", "estimator", "reach again")
 NEW = CLOUD[:5] + 0.01
 
 
@@ -47,12 +49,13 @@ SAVED = {
 }
 
 
-def save_all(folder: Path) -> dict[str, Path]:
-    """Write all models into a folder; return their files by name."""
+def save_models(folder: Path, names=tuple(SAVED)) -> dict[str, Path]:
+    """Write models into a folder; return their files by name."""
     files = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for name, (make, options) in SAVED.items():
+        for name in names:
+            make, options = SAVED[name]
             files[name] = folder / f"{name}.vbdm"
             vbdm.save(make(), files[name], **options)
     return files
