@@ -151,3 +151,19 @@ def test_results_of_another_file_are_refused(cells, tmp_path):
     adata[:300].write_h5ad(tmp_path / "other.h5ad")
     with pytest.raises(InputError, match="300 observations, where 400"):
         write_anndata(tmp_path / "other.h5ad", tmp_path / "out.h5ad", cloud, spectrum)
+
+
+def test_the_layout_of_old_files(cells, tmp_path):
+    """Before AnnData 0.7 the matrices of obsm were fields of one table; scanpy's own data is so."""
+    h5py = pytest.importorskip("h5py")
+    adata, path = cells
+    points = adata.obsm["X_pca"].astype(np.float32)
+    table = np.empty(len(points), [("X_pca", "f4", (2,)), ("X_umap", "f8", (2,))])
+    table["X_pca"], table["X_umap"] = points, 3 * points
+    with h5py.File(path, "r+") as file:
+        del file["obsm"]
+        file["obsm"] = table
+    found = read(path)
+    np.testing.assert_array_equal(found.values, points)
+    assert found.about_rows.labels["type"].names == ("a", "b")
+    np.testing.assert_array_equal(read(path, key="X_umap").values, table["X_umap"])

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import math
 import os
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,6 +39,8 @@ def read(path: Path, options: Options) -> Content:
     h5py, io = need("h5py", path, "anndata"), need("anndata.io", path, "anndata")
     with h5py.File(path, "r") as file:
         datasets_inside(file, path)
+        if has_old_layout(file):
+            return read_old_layout(path, file, options)
         places = places_in(file)
         place = find_place(places, options.key)
         refuse_matrix(file[place], place)
@@ -55,6 +59,27 @@ def read(path: Path, options: Options) -> Content:
     values, names = table_of(element, place, genes)
     about = kept_fields(obs, len(values))
     return Content(values, names, selection, notes=tuple(notes), about_rows=about)
+
+
+def has_old_layout(file: Any) -> bool:
+    """Return whether the matrices of obsm are fields of one table, as before AnnData 0.7."""
+    return getattr(getattr(file.get("obsm"), "dtype", None), "names", None) is not None
+
+
+def read_old_layout(path: Path, file: Any, options: Options) -> Content:
+    """Read a file of the old layout by way of a copy, in a temporary folder, of today's layout."""
+    library = need("anndata", path, "anndata")
+    for name, node in file.items():
+        if hasattr(node, "dtype"):
+            columns = max(node.dtype.itemsize // 4, 1)
+            refuse_array(math.prod(node.shape) * columns, f"The part {name!r}")
+    with warnings.catch_warnings(), TemporaryDirectory() as folder:
+        # AnnData advises to write the file anew.
+        warnings.simplefilter("ignore")
+        old = library.read_h5ad(path)
+        copy = Path(folder) / path.name
+        library.AnnData(X=old.X, obs=old.obs, var=old.var[[]], obsm=dict(old.obsm)).write_h5ad(copy)
+        return read(copy, options)
 
 
 def refuse_matrix(node: Any, place: str) -> None:
