@@ -11,6 +11,13 @@ from vbdm.errors import InputError, OutOfMemoryError
 from vbdm.io import prepare, read
 
 ROWS = 1000
+
+
+def names_of(options):
+    """Name a case by its options; of objects the type, since addresses differ between processes."""
+    return ", ".join(f"{name}: {type(value).__name__}" for name, value in options.items())
+
+
 POINTS = np.random.default_rng(0).standard_normal((ROWS, 3))
 
 
@@ -189,7 +196,7 @@ class Attack:
         {"columns": {}}, {"columns": b"x"}, {"columns": None, "header": []}, {"topology": 3},
         {"features": 3}, {"header": np.ones(3)}, {"columns": 10**400}, {"columns": np.ones(3)},
     ],
-    ids=str,
+    ids=names_of,
 )  # fmt: skip
 def test_options_of_the_wrong_type_are_refused_in_words(tmp_path, option):
     path = tmp_path / "a.csv"
@@ -208,7 +215,7 @@ def test_options_of_the_wrong_type_are_refused_in_words(tmp_path, option):
         {"delays": 2, "delay_step": 10**30}, {"standardize": np.ones(3)},
         {"seed": 10**400}, {"subsample": 10**400},
     ],
-    ids=str,
+    ids=names_of,
 )  # fmt: skip
 def test_steps_of_the_wrong_type_are_refused_in_words(tmp_path, option):
     path = tmp_path / "a.csv"
