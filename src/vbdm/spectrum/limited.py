@@ -113,7 +113,7 @@ def on_unresolved_points(operator: Operator, modes: Modes, limit: Limit) -> Bool
     of their own. True modes may be largest at such points, too, but their energy spreads. Only
     modes slower than the reference are judged: the limit was not made for the others.
     """
-    held = np.flatnonzero(1 / operator.steps < limit.cut)
+    held = np.flatnonzero(limit.holds(1 / operator.steps))
     total = np.einsum("ij,ij->j", modes.vectors, modes.vectors)
     share = np.square(modes.vectors[held]).sum(axis=0) / total
     return np.asarray(

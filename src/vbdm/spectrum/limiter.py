@@ -26,12 +26,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..bandwidth.dimension import many_dimensions
-from ..base.arrays import FloatArray
+from ..base.arrays import BoolArray, FloatArray
 from ..base.threads import in_order, one_blas_thread
 from ..settings.method import Limiter
 
 #: Newton's method ends with a relative step of this size: the error is then about its square.
 SETTLED = 1e-9
+#: Relative difference of rates that rounding may make.
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,14 @@ class Limit:
     def time(self, rates: FloatArray) -> FloatArray:
         """Return the local time g = (1 - exp(-λ_ref/max(r, cut)))/λ_ref, from the local rates r."""
         return np.asarray(-np.expm1(-self.reference / np.maximum(rates, self.cut)) / self.reference)
+
+    def holds(self, rates: FloatArray) -> BoolArray:
+        """Tell which points, of these local rates, are limited: those well below the cut.
+
+        The cut may be the rate of a point, and of others at equal places of a lattice: rounding
+        must not tell these apart.
+        """
+        return np.asarray(rates < (1 - ROUNDING) * self.cut)
 
     @property
     def without_many(self) -> Limit:

@@ -80,7 +80,7 @@ def rungs_in_tail(task: Task, modes: Modes, n: int) -> Iterator[tuple[slice, flo
     Each comes with the least extent that its first mode should have.
     """
     shared = modes.shared_limit
-    held = np.flatnonzero(task.local_rates < shared.cut)
+    held = np.flatnonzero(shared.holds(task.local_rates))
     if not held.size:
         return
     rates, least = modes.rates * modes.share, THIN
@@ -150,7 +150,7 @@ def rate_of_held(task: Task, limit: Limit) -> float:
     point is held.
     """
     degrees = task.pencil.degrees
-    held = np.flatnonzero((task.local_rates < limit.cut) & (degrees > 0) & ~task.pieces.strays)
+    held = np.flatnonzero(limit.holds(task.local_rates) & (degrees > 0) & ~task.pieces.strays)
     if not held.size:
         return np.inf
     scale = 1 / np.sqrt(task.mass(limit)[held])

@@ -107,7 +107,7 @@ def pencil_of(operator: Operator) -> Pencil:
 def in_caller_order(operator: Operator, pieces: Pieces, modes: Modes) -> Spectrum:
     """Return the modes as a `Spectrum`: λ is minus the rate, and rows are in the caller's order."""
     order, local = operator.order, 1 / operator.steps
-    held = np.zeros(len(local), dtype=np.bool_) if modes.limit is None else local < modes.limit.cut
+    held = np.zeros(len(local), dtype=np.bool_) if modes.limit is None else modes.limit.holds(local)
     limiter = operator.settings.method.limiter
     solve = SolveLog(
         solvers=modes.pairs.credits,

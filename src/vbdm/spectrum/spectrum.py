@@ -317,7 +317,7 @@ class Spectrum:
         j = a_count(0, len(self.eigenvalues) - 1)(j, "j")
         if not self.limits or self.limits[j] == self.limit:
             return self.unresolved
-        held = 1 / self.operator.steps < self.limits[j].cut
+        held = self.limits[j].holds(1 / self.operator.steps)
         return np.asarray(self.operator.order.to_caller(held) | self.pieces.strays)
 
     @cached_property
