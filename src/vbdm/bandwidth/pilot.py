@@ -109,12 +109,17 @@ def refuse_scale(rho0: FloatArray, graph: NeighborGraph, falling: float, rising:
     near, far = -np.log10(low), np.log10(high)
     # Squared distances are divided by widths, which are as different as the distances.
     if max(falling * near, rising * far, 2 * (near + far)) > LARGEST_POWER:
-        raise bad_input(
-            "Neighbours are too near to each other, or too far apart, for the computer's numbers.",
-            received=f"distances between neighbours from {low:.3g} to {high:.3g}",
-            because="Densities and rates are powers of these distances, and overflow.",
-            hint="Express the points in another unit, such that typical distances are near 1.",
-        )
+        raise unusable_unit(low, high)
+
+
+def unusable_unit(low: float, high: float) -> Exception:
+    """Return the error of points whose distances, from `low` to `high`, have no powers."""
+    return bad_input(
+        "Neighbours are too near to each other, or too far apart, for the computer's numbers.",
+        received=f"distances between neighbours from {low:.3g} to {high:.3g}",
+        because="Densities and rates are powers of these distances, and overflow.",
+        hint="Express the points in another unit, such that typical distances are near 1.",
+    )
 
 
 def cutoff_of(share: float, dim: float) -> float:
@@ -207,19 +212,11 @@ def density_from(
     return np.asarray(sums / ((order.n_rows - own) * volume))
 
 
-def refuse_unit(rho0: FloatArray, density: FloatArray, dim: float) -> None:
+def refuse_unit(rho0: FloatArray, density: FloatArray) -> None:
     """Refuse points in a unit in which densities, or squares of distances, are no numbers."""
-    typical = float(np.median(rho0))
     for figures, most in ((density, LARGEST_DENSITY), (rho0, LARGEST_WIDTH)):
         if not ((figures > 1 / most) & (figures < most)).all():
-            raise bad_input(
-                "The points are in a unit in which their density cannot be computed.",
-                received=f"a typical distance of neighbours of {typical:.3g}, in "
-                f"{dim:.3g} dimensions",
-                because="A density is a number per volume, and volumes go like the power d of "
-                "lengths: here they are too large or too small for a number of 64 bits.",
-                hint="Multiply the points by a factor that makes typical distances about 1.",
-            )
+            raise unusable_unit(float(rho0.min()), float(rho0.max()))
 
 
 def look_first(
@@ -237,7 +234,7 @@ def look_first(
         density = pilot_density(
             graph, rho0, dim, leave_one_out=leave_one_out, cutoff=cutoff, even_ends=even_ends
         )
-    refuse_unit(rho0, density, dim)
+    refuse_unit(rho0, density)
     return Pilot(
         frozen(density), frozen(rho0), graph.radii, n_density_neighbors, graph.n_neighbors, cutoff
     )
