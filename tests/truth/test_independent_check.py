@@ -43,6 +43,7 @@ def test_the_same_on_fewer_points(name):
     assert_passes(independent.check(name, n_points=2600), 20)
 
 
+@pytest.mark.slow
 def test_modes_among_those_of_many_limited_points_are_found():
     """Two percent of these points are limited: more than fifty modes with θ within one percent."""
     assert_passes(independent.check("300 copies", n_points=3000, seed=1), 20)
