@@ -15,6 +15,7 @@ import warnings
 from functools import cache
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.utils._param_validation import InvalidParameterError
 
@@ -308,6 +309,7 @@ def judge(case):
     os.chdir(things()["folder"])
     function, sensible = calls()[name]
     outcome, made = attempt(lambda: function(**{**sensible, argument: ABSURD[label]}))
+    plt.close("all")
     points = getattr(made, "points", None)
     if points is not None and not np.isfinite(points).all():
         return "points that are not finite"

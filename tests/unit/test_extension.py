@@ -224,3 +224,15 @@ def test_between_training_points_values_do_not_jump(name):
     values = vbdm.extend(spectrum, new, outside="nearest").values.reshape(1001, 20, -1)
     whole = np.abs(np.diff(values[::10], axis=0)).max()
     assert np.abs(np.diff(values, axis=0)).max() < 0.2 * whole + 0.005
+
+
+@pytest.mark.parametrize("columns", [2, 12])
+def test_points_very_far_away(columns):
+    X = np.random.default_rng(0).standard_normal((200, columns))
+    op = vbdm.estimate_operator(X, dim=min(columns, 5))
+    far = np.stack([X[0], np.full(columns, 1e20), np.full(columns, 1e149)])
+    with pytest.warns(vbdm.OutsideWarning, match="2 of 3"):
+        values = op.extend(X[:, 0], far)
+    np.testing.assert_array_equal(np.isnan(values), [False, True, True])
+    with pytest.raises(vbdm.InputError, match="too far away"):
+        op.extend(X[:, 0], 1e160 * far[:1])

@@ -25,6 +25,8 @@ from .rows import NewRows, new_rows
 #: The least 1 - θ g(x) to divide by. Below it the mode decays within one step of the kernel, and
 #: the value would be noise, many times enlarged.
 SMALLEST_DIVISOR = 0.05
+#: The largest coordinate of new points whose squared distances are numbers.
+LARGEST_COORDINATE = 1e150
 #: New points in a batch, so that memory does not grow with their number.
 BATCH = 2048
 
@@ -262,6 +264,14 @@ def check_new_points(X_new: ArrayLike, op: Operator) -> FloatArray:
             received=f"shape {points.shape}",
             because="They are compared with the training points, column by column.",
             hint="Select and scale the columns as it was done for training.",
+        )
+    furthest = float(np.abs(points).max(initial=0.0))
+    if furthest > LARGEST_COORDINATE:
+        raise bad_input(
+            "New points lie too far away for the computer's numbers.",
+            received=f"a coordinate of size {furthest:.3g}",
+            because="Squared distances to the training points overflow.",
+            hint="Look for wrong values or missing-value codes among them.",
         )
     return points
 

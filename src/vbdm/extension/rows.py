@@ -37,6 +37,8 @@ from ..operator.operator import Operator
 MORE = 1.25
 #: A new point leaves out the training point beside it if the next one is this many times as far.
 BESIDE = 2.0
+#: The largest width of a new point that is outside.
+LARGEST_WIDTH = 1e100
 #: Share of a list's squared radius over which, beyond it, a new point fades out of the list.
 RIM = 0.01
 
@@ -108,7 +110,10 @@ def new_rows(op: Operator, points: FloatArray) -> NewRows:
     training = np.where(near.sqdist[:, 0] == 0, near.neighbors[:, 0], -1)
     known = training >= 0
     outside = out_of_reach(kernel, near)
-    rho = op.settings.method.bandwidth.at(points, pilot_at(op, points, near))
+    with np.errstate(over="ignore", divide="ignore"):
+        rho = op.settings.method.bandwidth.at(points, pilot_at(op, points, near))
+    # Far outside the width may be no number, and none is needed.
+    rho = np.where(outside & ~(rho < LARGEST_WIDTH), 1.0, rho)
     if kernel.by_reach:
         # Where no row is needed ρ = 0: it reaches nothing, and takes no time.
         rows = rows_within_reach(kernel, points, np.where(known | outside, 0.0, rho))

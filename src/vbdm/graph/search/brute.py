@@ -72,9 +72,12 @@ class BruteIndex:
             if not len(open_rows):
                 return
             sieve: Sieve = getattr(self, precision)
-            candidates, decided = sieve.candidates(near[open_rows], k, margin)
+            # Products of points that are far away overflow; they are then not decided.
+            with np.errstate(over="ignore", invalid="ignore"):
+                candidates, decided = sieve.candidates(near[open_rows], k, margin)
             rows = open_rows[decided]
-            indices[rows], sqdist[rows] = nearest(points[rows], self.cloud, candidates, k)
+            if len(rows):
+                indices[rows], sqdist[rows] = nearest(points[rows], self.cloud, candidates, k)
             open_rows = open_rows[~decided]
         all_points = np.arange(len(self.cloud), dtype=np.int32)[None]
         for row in open_rows[:, None]:
@@ -153,7 +156,7 @@ class Sieve:
         # In single precision infinity stands for free places, whose comparison is never true.
         ceiling = np.nextafter((kth + error).astype(values.dtype), np.inf)
         within = (values <= ceiling[:, None]) & (who >= 0)
-        decided = (kth <= limit - error) & (within.sum(axis=1) <= 2 * k + 64)
+        decided = np.isfinite(kth) & (kth <= limit - error) & (within.sum(axis=1) <= 2 * k + 64)
         return packed(who[decided], within[decided]), decided
 
     def left_factors(self, points: FloatArray) -> NDArray[Any]:

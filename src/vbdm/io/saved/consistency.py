@@ -19,6 +19,7 @@ from ...bandwidth.rules import FromPotential, PowerOfDensity
 from ...base.shapes import Gaussian
 from ...graph.neighbor_graph import KeptLists, NeighborGraph
 from ...operator.operator import Operator
+from ...operator.theory import exponents_for
 from ...settings.record import Settings
 from ...spectrum.spectrum import Spectrum
 from .fields import require
@@ -86,10 +87,23 @@ def check_bandwidth(
     if isinstance(rule, FromPotential):
         require(rule.dim is not None and rule.centre is not None, path, "is not settled")
     require(rule.beta == settings.exponents.beta, path, "has another exponent")
+    check_exponents(settings)
     with np.errstate(all="ignore"):
         expected = Bandwidth.of_form(bandwidth.form, rule.on_data(graph, pilot.density))
     require_same(bandwidth.row, expected.row, "bandwidth/rho")
     require_same(bandwidth.column, expected.column, "bandwidth/rho")
+
+
+def check_exponents(settings: Settings) -> None:
+    """Raise if c1 is not what α, β, d and the form give."""
+    given = settings.exponents
+    expected = exponents_for(None, given.alpha, given.beta, given.dim, settings.form).c1
+    same = given.c1 is expected or (
+        given.c1 is not None
+        and expected is not None
+        and abs(given.c1 - expected) <= TOLERANCE * (1 + abs(given.alpha) + abs(expected))
+    )
+    require(same, "settings/exponents/c1", "does not fit the other numbers")
 
 
 def check_operator(operator: Operator) -> None:
