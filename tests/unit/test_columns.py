@@ -9,13 +9,19 @@ import vbdm
 from vbdm.trust.columns import scales_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
-D, RNG = vbdm.datasets, np.random.default_rng(4100)
+D = vbdm.datasets
+
+
+def rng():
+    """Return numbers that do not depend on which cases ran before."""
+    return np.random.default_rng(4100)
 
 
 def people():
-    height = RNG.normal(1.7, 0.1, 400)
-    grams = 1000 * (70 + 80 * (height - 1.7) + RNG.normal(0, 8, 400))
-    return np.c_[height, grams, RNG.integers(18, 80, 400)]
+    random = rng()
+    height = random.normal(1.7, 0.1, 400)
+    grams = 1000 * (70 + 80 * (height - 1.7) + random.normal(0, 8, 400))
+    return np.c_[height, grams, random.integers(18, 80, 400)]
 
 
 def rotated(X, part=slice(None)):
@@ -23,7 +29,11 @@ def rotated(X, part=slice(None)):
 
 
 def angles():
-    return RNG.uniform(0, 20, 600)
+    return rng().uniform(0, 20, 600)
+
+
+def noise(shape):
+    return np.random.default_rng(4101).normal(size=shape)
 
 
 IN_UNITS = {
@@ -31,7 +41,7 @@ IN_UNITS = {
     "wine": lambda: load_wine().data,
     "breast cancer": lambda: load_breast_cancer().data,
     "people": people,
-    "independent columns": lambda: RNG.uniform(size=(500, 3)) * [1, 1000, 30],
+    "independent columns": lambda: rng().uniform(size=(500, 3)) * [1, 1000, 30],
     "two columns": lambda: D.ou(600, dim=2, random_state=4100).points * [1, 500],
 }
 OF_ONE_SPACE = {
@@ -42,8 +52,8 @@ OF_ONE_SPACE = {
     "noise around a circle": lambda: D.noisy_circle(600, random_state=4100).points,
     "delays": lambda: D.lorenz63(1000).delayed(8),
     "helix": lambda: np.c_[np.cos(t := angles()), np.sin(t), 5 * t],
-    "line in noise": lambda: np.c_[angles(), 0.01 * RNG.normal(size=(600, 3))],
-    "thick plane": lambda: np.c_[RNG.uniform(size=(600, 2)), 0.002 * RNG.normal(size=600)],
+    "line in noise": lambda: np.c_[angles(), 0.01 * noise((600, 3))],
+    "thick plane": lambda: np.c_[rng().uniform(size=(600, 2)), 0.002 * noise(600)],
     "principal components": lambda: rotated(load_wine().data),
     "those of a part": lambda: rotated(load_breast_cancer().data, slice(0, 569, 2)),
     "standardised": lambda: load_wine().data / load_wine().data.std(axis=0),
@@ -71,13 +81,13 @@ def test_the_column_and_its_share_are_named():
 
 
 def test_enough_points_resolve_a_thin_column():
-    strip = RNG.uniform(size=(4000, 2)) * [40, 1]
+    strip = rng().uniform(size=(4000, 2)) * [40, 1]
     assert not scales_of(vbdm.estimate_operator(strip)).hide_others
     assert scales_of(vbdm.estimate_operator(strip[:150])).hide_others
 
 
 def test_angles_and_distances_have_no_scales():
-    turns = RNG.uniform(size=(300, 2)) * [1, 1000]
+    turns = rng().uniform(size=(300, 2)) * [1, 1000]
     assert scales_of(vbdm.estimate_operator(turns, period=[None, 1000])) is None
     far = np.linalg.norm(turns[:, None] - turns, axis=2)
     assert scales_of(vbdm.estimate_operator(far, metric="precomputed")) is None
