@@ -71,7 +71,10 @@ def test_many_columns_and_copies_are_within_thirty_per_cent(n, columns, times):
 PEAKS = {
     "plane": (139, 40_000, 109, 2, 40_000, 1),
     "clusters": (116, 20_000, 103, 2, 20_000, 4),
-    "fifty columns": (623, 6_000, 1088, 50, 6_000, 1),
+    "thirty columns": (1212, 10_000, 1088, 30, 10_000, 1),
+    "fifty columns": (755, 6_000, 1088, 50, 6_000, 1),
+    "hundred columns": (1460, 20_000, 1088, 100, 20_000, 1),
+    "thirty columns, more points": (8100, 100_000, 1088, 30, 100_000, 1),
     "copies": (50, 50_000, 133, 2, 10_000, 1),
 }
 

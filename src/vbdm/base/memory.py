@@ -23,7 +23,7 @@ PER_KEPT_PAIR = PER_LISTED_PAIR + 8
 #: Bytes per pair of the longest lists, which many dimensions need: neighbours and distances, which
 #: are kept up to 10⁴ points, an entry of the kernel, and the sums over cells, as many as the pairs
 #: there; compiled loops store these in single precision.
-PER_LIST_ENTRY, PER_DISTANCE, PER_ENTRY, PER_SUM, PER_COMPILED_SUM = 4, 8, 12, 26, 16
+PER_LIST_ENTRY, PER_DISTANCE, PER_ENTRY, PER_SUM, PER_COMPILED_SUM = 4, 8, 12, 46, 50
 #: Most pairs per point that are found by reach, and most columns for which there is a tree.
 MOST_BY_REACH, TREE_COLUMNS = 1024, 64
 #: Numbers of points from which lists are given up, and from which loops are compiled.
@@ -74,9 +74,9 @@ def estimate_memory(
     Notes
     -----
     This is for pairs within reach, in single precision, 11 bytes each. More than 1,024 pairs per
-    point, or more than 64 columns, mean lists of neighbours, with 30 to 50 bytes per entry; shorter
-    lists that were asked for take 13, and 8 more in more than 16 columns. The interpreter and the
-    libraries take some 150 MB on top. The constants were fitted to the peaks that
+    point, or more than 64 columns, mean lists of neighbours, with 60 to 110 bytes per entry;
+    shorter lists that were asked for take 13, and 8 more in more than 16 columns. The interpreter
+    and the libraries take some 150 MB on top. The constants were fitted to the peaks that
     `benchmarks/speed.py` and `benchmarks/memory.py` measure.
 
     Examples
