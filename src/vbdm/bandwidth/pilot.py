@@ -17,10 +17,6 @@ from .bandwidth import Bandwidth
 from .scaled import scaled
 from .sums_within_reach import sums_within_reach
 
-#: Largest power of a rate that is computed, as a power of lengths: squares of 1/length².
-RATES = 4
-#: Numbers end at 10^308; some room is left for factors.
-LARGEST_POWER = 290
 #: ε of the pilot's kernel, as printed in the paper.
 PILOT_EPSILON = 0.5
 #: The scaled squared distance at which the pilot's kernel is cut, where it has fallen to e⁻⁵; or
@@ -86,7 +82,7 @@ def pilot_bandwidth(graph: NeighborGraph, n_density_neighbors: int) -> FloatArra
         rho0[rows] = np.sqrt(graph.distances(rows, slice(1, n_density_neighbors)).mean(axis=1))
 
     for_each(work, graph.row_blocks())
-    refuse_scale(rho0, graph, RATES, 2)
+    refuse_widths(rho0, graph)
     if not (rho0 > 0).all():
         raise bad_input(
             "Some points coincide with all the neighbours that measure their density.",
@@ -98,25 +94,22 @@ def pilot_bandwidth(graph: NeighborGraph, n_density_neighbors: int) -> FloatArra
     return rho0
 
 
-def refuse_scale(rho0: FloatArray, graph: NeighborGraph, falling: float, rising: float) -> None:
-    """Refuse points so near or so far that ρ0^-falling or ρ0^rising is no number."""
+def refuse_widths(rho0: FloatArray, graph: NeighborGraph) -> None:
+    """Refuse points so near or so far from each other that powers of ρ0 are no numbers."""
     # Copies have the distance 0, which is another matter, unless no two squares differ from 0.
     apart = rho0[rho0 > 0]
     if not apart.size:
         spread = 0.0 if graph.points is None else float(np.ptp(graph.points, axis=0).max())
-        apart = np.array([spread]) if 0 < spread < 1e-100 else np.ones(1)
-    low, high = float(apart.min()), float(apart.max())
-    near, far = -np.log10(low), np.log10(high)
-    # Squared distances are divided by widths, which are as different as the distances.
-    if max(falling * near, rising * far, 2 * (near + far)) > LARGEST_POWER:
-        raise unusable_unit(low, high)
+        apart = np.array([spread]) if 0 < spread < 1 / LARGEST_WIDTH else np.ones(1)
+    if apart.min() < 1 / LARGEST_WIDTH or apart.max() > LARGEST_WIDTH:
+        raise unusable_unit(apart)
 
 
-def unusable_unit(low: float, high: float) -> Exception:
-    """Return the error of points whose distances, from `low` to `high`, have no powers."""
+def unusable_unit(rho0: FloatArray) -> Exception:
+    """Return the error of points whose distances have no powers."""
     return bad_input(
         "Neighbours are too near to each other, or too far apart, for the computer's numbers.",
-        received=f"distances between neighbours from {low:.3g} to {high:.3g}",
+        received=f"distances between neighbours from {rho0.min():.3g} to {rho0.max():.3g}",
         because="Densities and rates are powers of these distances, and overflow.",
         hint="Express the points in another unit, such that typical distances are near 1.",
     )
@@ -178,7 +171,6 @@ def pilot_density(
     points at the end of a list count by their distance alone, so that it does not matter which of
     several at equal distances are listed; a cutoff comes before that end.
     """
-    refuse_scale(rho0, graph, dim, dim)
     even_ends = even_ends and graph.n_neighbors < graph.n_points and np.isinf(cutoff)
     bandwidth, shape = Bandwidth.of_form("symmetric", rho0), Gaussian()
 
@@ -212,13 +204,6 @@ def density_from(
     return np.asarray(sums / ((order.n_rows - own) * volume))
 
 
-def refuse_unit(rho0: FloatArray, density: FloatArray) -> None:
-    """Refuse points in a unit in which densities, or squares of distances, are no numbers."""
-    for figures, most in ((density, LARGEST_DENSITY), (rho0, LARGEST_WIDTH)):
-        if not ((figures > 1 / most) & (figures < most)).all():
-            raise unusable_unit(float(rho0.min()), float(rho0.max()))
-
-
 def look_first(
     graph: NeighborGraph,
     rho0: FloatArray,
@@ -234,7 +219,8 @@ def look_first(
         density = pilot_density(
             graph, rho0, dim, leave_one_out=leave_one_out, cutoff=cutoff, even_ends=even_ends
         )
-    refuse_unit(rho0, density)
+    if not ((density > 1 / LARGEST_DENSITY) & (density < LARGEST_DENSITY)).all():
+        raise unusable_unit(rho0)
     return Pilot(
         frozen(density), frozen(rho0), graph.radii, n_density_neighbors, graph.n_neighbors, cutoff
     )

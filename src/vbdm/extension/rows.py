@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from ..bandwidth.pilot import PILOT_EPSILON, PILOT_SHARE, by_reach
+from ..bandwidth.pilot import LARGEST_WIDTH, PILOT_EPSILON, PILOT_SHARE, by_reach
 from ..bandwidth.scaled import NEGLIGIBLE
 from ..bandwidth.sums_within_reach import needed_tree, sum_rows
 from ..base.arrays import BoolArray, FloatArray
@@ -37,8 +37,6 @@ from ..operator.operator import Operator
 MORE = 1.25
 #: A new point leaves out the training point beside it if the next one is this many times as far.
 BESIDE = 2.0
-#: The largest width of a new point that is outside.
-LARGEST_WIDTH = 1e100
 #: Share of a list's squared radius over which, beyond it, a new point fades out of the list.
 RIM = 0.01
 
