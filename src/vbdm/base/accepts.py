@@ -22,7 +22,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from .checks import as_floats, check_is, check_real, shown
+from .checks import as_floats, check_is, check_real, is_whole, shown
 from .errors import bad_input
 
 P = ParamSpec("P")
@@ -74,8 +74,7 @@ def a_count(low: int = 1, high: int = MOST) -> Kind:
     """Return the kind of integers between two bounds, both included."""
 
     def check(value: Any, name: str) -> int:
-        is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-        if is_integer and low <= value <= high:
+        if is_whole(value) and low <= value <= high:
             return int(value)
         bounds = f"{low} or more" if high == MOST else f"from {low} to {high}"
         raise bad_input(

@@ -132,10 +132,14 @@ def check_share(value: Any, name: str) -> float:
     return number
 
 
+def is_whole(value: Any) -> bool:
+    """Tell whether a value is an integer; a switch is none, though Python counts with it."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
 def check_count(value: Any, name: str, *, low: int, high: int) -> int:
     """Return an integer between `low` and `high`, both included."""
-    is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not is_integer or not low <= value <= high:
+    if not is_whole(value) or not low <= value <= high:
         raise bad_input(
             f"`{name}` must be an integer from {low} to {high}.",
             received=shown(value),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.checks import as_floats, as_number
+from ..base.checks import as_floats, as_number, is_whole
 from ..base.errors import OutOfMemoryError, bad_input
 from ..base.memory import available_memory
 
@@ -18,8 +18,7 @@ SMALLEST, LARGEST = 1e-60, 1e60
 
 def check_at_least(value: int, name: str, least: int = 1) -> None:
     """Raise unless ``value`` is an integer, ``least`` or more."""
-    is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not is_integer or value < least:
+    if not is_whole(value) or value < least:
         raise bad_input(
             f"`{name}` must be an integer, {least} or more.",
             received=repr(value),

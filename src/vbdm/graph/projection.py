@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..base.accepts import accepts, numbers, or_none
 from ..base.arrays import FloatArray
-from ..base.checks import check_count, check_points, shown
+from ..base.checks import check_count, check_points, is_whole, shown
 from ..base.errors import InputError, bad_input
 from .search.rotation import axes_of
 
@@ -236,8 +236,7 @@ def made_of(
 
 def count_of(n: Any, name: str, most: int, n_columns: int) -> int:
     """Return a number of directions, or refuse it."""
-    is_whole = isinstance(n, int | np.integer) and not isinstance(n, bool)
-    if is_whole and 1 <= n <= most:
+    if is_whole(n) and 1 <= n <= most:
         return int(n)
     raise wrong_count(n, name, most, n_columns)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...base.arrays import FloatArray
-from ...base.checks import check_choice, shown
+from ...base.checks import check_choice, is_whole, shown
 from ...base.errors import bad_input
 from ...graph.distance import check_period
 from ...graph.projection import pca as pca_of
@@ -184,8 +184,7 @@ def directions(cloud: Cloud, n_wide: Any, n_slow: Any, lag: Any, *, drawn: bool)
 
 def whole(value: Any, name: str, least: int) -> int:
     """Return the value as an int; raise unless it is a whole number, `least` or more."""
-    is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not is_whole or value < least:
+    if not is_whole(value) or value < least:
         raise bad_input(
             f"`{name}` must be a whole number, {least} or more.",
             received=shown(value),
