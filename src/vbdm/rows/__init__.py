@@ -1,0 +1,13 @@
+"""Where the rows live: one block in memory, or many blocks in memory, on disk, on a cluster.
+
+Inside, points stand in the order of a k-d tree, so a block of consecutive rows is a region of the
+data. What has one number per point (widths, densities, degrees) stays with the walk, as NumPy
+arrays. What is large (pairs, neighbour lists, sets of vectors) lives in blocks, and a *place* says
+where: it runs functions of one block each, and keeps what they return. One block in memory is the
+ordinary case: there the arrays are NumPy's own, and the same functions are called on them directly.
+
+`partition`    consecutive rows, cut where leaves of the tree begin
+`block_array`  an array whose rows live in blocks: functions of blocks, sums in the order of blocks
+`place`        what a place must do, and the simplest one: blocks in memory
+`disk`         blocks in a scratch file that no longer has a name
+"""

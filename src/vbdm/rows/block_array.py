@@ -1,0 +1,259 @@
+"""An array whose rows live in blocks, and the three ways to work on such arrays.
+
+`mapped` makes new arrays, `total` adds up small results in the order of the blocks, `changed`
+writes over arrays that are there. All three call their function on NumPy arrays: on each block of
+rows or, if no argument lives in blocks, once, on the whole arrays. So what is written for one block
+runs on all, and ordinary arrays cost nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from ..base.arrays import FloatArray
+from ..base.progress import report
+from .partition import Partition
+from .place import InMemory, Place
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Where the rows of large arrays live.
+
+    Attributes
+    ----------
+    partition : Partition
+        The blocks.
+    place : Place
+        Who keeps them, and works on them.
+    """
+
+    partition: Partition
+    place: Place = field(default_factory=InMemory)
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks."""
+        return self.partition.n_blocks
+
+    def spread(self, values: NDArray[Any]) -> BlockArray:
+        """Return an array, (M,) or (M, m), in blocks."""
+        handles = [
+            self.place.keep(block, values[rows])
+            for block, rows in enumerate(self.partition.blocks())
+        ]
+        return BlockArray(self, handles, kind_of(values))
+
+    def run(
+        self,
+        function: Callable[..., Any],
+        *args: Any,
+        n_results: int = 1,
+        n_written: int = 0,
+        stage: str | None = None,
+    ) -> list[list[Any]]:
+        """Call a function for every block; return lists of handles, one list for each result.
+
+        Arguments that are block arrays, or `PerBlock`, also in lists, are replaced by what belongs
+        to the block; others are the same for all.
+        """
+        found = []
+        for block in range(self.n_blocks):
+            own = tuple(of_block(arg, block) for arg in args)
+            found.append(self.place.run(block, function, own, n_results, n_written))
+            if stage is not None:
+                report(stage, block + 1, self.n_blocks)
+        return [list(handles) for handles in zip(*found, strict=True)]
+
+
+@dataclass(frozen=True, eq=False)
+class PerBlock:
+    """One argument for each block: values, or handles of the place."""
+
+    values: Sequence[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class BlockArray:
+    """An array (M,) or (M, m) whose rows live in blocks.
+
+    Attributes
+    ----------
+    rows : Rows
+        Where they live.
+    handles : list
+        What stands for the rows of each block.
+    known : pair or None
+        The shape without its first entry, and the type of the numbers; None: asked for if needed.
+
+    `array[:, columns]` is a block array again, or a NumPy array if `columns` is one number.
+    `array[rows]` fetches some rows, and `np.asarray(array)` all of them.
+    """
+
+    rows: Rows
+    handles: list[Any]
+    known: tuple[tuple[int, ...], np.dtype[Any]] | None = None
+
+    @cached_property
+    def kind(self) -> tuple[tuple[int, ...], np.dtype[Any]]:
+        """The shape without its first entry, and the type of the numbers."""
+        if self.known is not None:
+            return self.known
+        place = self.rows.place
+        found: tuple[tuple[int, ...], np.dtype[Any]]
+        (found,) = place.read(place.run(0, kind_of, (self.handles[0],)))
+        return found
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the numbers."""
+        return self.kind[1]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The whole array's shape."""
+        return (self.rows.partition.n_rows, *self.kind[0])
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+    def __len__(self) -> int:
+        return self.rows.partition.n_rows
+
+    def blocks(self) -> Iterator[NDArray[Any]]:
+        """Yield the rows of each block as a NumPy array, which must not be written to."""
+        return self.rows.place.read(self.handles)
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        result = np.empty(self.shape, dtype=self.dtype if dtype is None else dtype)
+        for rows, values in zip(self.rows.partition.blocks(), self.blocks(), strict=True):
+            result[rows] = values
+        return result
+
+    def __getitem__(self, key: Any) -> Any:
+        if not isinstance(key, tuple):
+            return self.some_rows(np.arange(len(self))[key])
+        rows, columns = key
+        if not (isinstance(rows, slice) and rows == slice(None)):
+            return self.some_rows(np.arange(len(self))[rows])[..., columns]
+        found = mapped(columns_of, self, columns)
+        return np.asarray(found) if isinstance(columns, int | np.integer) else found
+
+    def some_rows(self, rows: NDArray[np.intp]) -> NDArray[Any]:
+        """Return some rows, in the order given."""
+        rows = np.asarray(rows)
+        partition = self.rows.partition
+        block_of = partition.block_of(rows)
+        result = np.empty((*rows.shape, *self.kind[0]), dtype=self.dtype)
+        wanted = [np.flatnonzero(block_of == block) for block in range(partition.n_blocks)]
+        needed = [block for block, places in enumerate(wanted) if places.size]
+        handles = [
+            self.rows.place.run(
+                block, rows_of, (self.handles[block], rows[wanted[block]] - partition.starts[block])
+            )[0]
+            for block in needed
+        ]
+        for block, values in zip(needed, self.rows.place.read(handles), strict=True):
+            result[wanted[block]] = values
+        return result
+
+
+#: An array of M rows, as NumPy has it or in blocks.
+Tall = FloatArray | BlockArray
+
+
+def mapped(
+    function: Callable[..., Any], *args: Any, n_results: int = 1, stage: str | None = None
+) -> Any:
+    """Return what a function makes of the rows: an array with as many rows, or several.
+
+    The function may write to no argument, unless that is a NumPy array made for its result.
+    """
+    rows = rows_among(args)
+    if rows is None:
+        return function(*args)
+    made = rows.run(function, *args, n_results=n_results, stage=stage)
+    found = [BlockArray(rows, handles) for handles in made]
+    return found[0] if n_results == 1 else tuple(found)
+
+
+def total(function: Callable[..., Any], *args: Any) -> Any:
+    """Return the sum of a function's small results, added in the order of the blocks."""
+    rows = rows_among(args)
+    if rows is None:
+        return function(*args)
+    return in_sum(rows, rows.run(function, *args)[0])
+
+
+def changed(
+    function: Callable[..., Any], targets: Sequence[Tall], *args: Any, summed: bool = False
+) -> tuple[list[Any], Any]:
+    """Call a function that writes over its first arguments, `targets`.
+
+    Returns the targets as they are then: those that were passed must not be used any more. If
+    `summed`, also the sum of what the function returns; else None.
+    """
+    rows = rows_among((*targets, *args))
+    if rows is None:
+        return list(targets), function(*targets, *args)
+    found = rows.run(function, *targets, *args, n_results=int(summed), n_written=len(targets))
+    arrays = [
+        BlockArray(rows, handles, target.known if isinstance(target, BlockArray) else None)
+        for handles, target in zip(found, targets, strict=False)
+    ]
+    return arrays, in_sum(rows, found[-1]) if summed else None
+
+
+def in_sum(rows: Rows, handles: list[Any]) -> Any:
+    """Return the sum of small results, added in the order of the blocks."""
+    values = rows.place.read(handles)
+    result = next(values)
+    for value in values:
+        result = result + value
+    return result
+
+
+def rows_among(args: Sequence[Any]) -> Rows | None:
+    """Return where the block arrays among some arguments live; None if there are none."""
+    for arg in args:
+        if isinstance(arg, BlockArray):
+            return arg.rows
+        if isinstance(arg, list | tuple):
+            inner = rows_among(arg)
+            if inner is not None:
+                return inner
+    return None
+
+
+def of_block(arg: Any, block: int) -> Any:
+    """Return what belongs to a block of an argument."""
+    if isinstance(arg, BlockArray):
+        return arg.handles[block]
+    if isinstance(arg, PerBlock):
+        return arg.values[block]
+    if isinstance(arg, list):
+        return [of_block(entry, block) for entry in arg]
+    return arg
+
+
+def kind_of(values: NDArray[Any]) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """Return the shape of an array without its first entry, and its type."""
+    return values.shape[1:], values.dtype
+
+
+def columns_of(values: NDArray[Any], columns: Any) -> NDArray[Any]:
+    """Return some columns, as an array of its own with contiguous rows."""
+    return np.array(values[:, columns], order="C")
+
+
+def rows_of(values: NDArray[Any], rows: NDArray[np.intp]) -> NDArray[Any]:
+    """Return some rows, as an array of its own."""
+    return np.array(values[rows])

@@ -1,0 +1,85 @@
+"""What a place must do, and the simplest one: blocks in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+
+class Place(Protocol):
+    """Runs functions of one block each, and keeps what they return.
+
+    A *handle* stands for a kept value: only its place can read it, and a value without handles is
+    given up. Functions are pure, but for the arguments that they are allowed to write to; they are
+    module-level functions, so that they can be sent elsewhere.
+    """
+
+    @property
+    def words(self) -> str:
+        """Where the rows are, in words for reports: "in memory", "on disk", "on 4 workers"."""
+
+    def run(
+        self,
+        block: int,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        n_results: int = 1,
+        n_written: int = 0,
+    ) -> list[Any]:
+        """Call a function of a block, and return handles of what it returns.
+
+        Parameters
+        ----------
+        block : int
+            Number of the block, near whose values the function should run.
+        function : callable
+            Gets the arguments, handles replaced by their values, also in lists and tuples.
+        args : tuple
+            Arguments.
+        n_results : int
+            Number of results: 1 for what is returned, more for the entries of a tuple, or 0.
+        n_written : int
+            The function changes the values of its first `n_written` arguments, all of them handles.
+            These must not be used any more: their new handles come first in the list.
+        """
+
+    def keep(self, block: int, value: Any) -> Any:
+        """Return a handle of a value that the caller has."""
+
+    def read(self, handles: Iterable[Any]) -> Iterator[Any]:
+        """Yield the values of some handles, in their order, as they are ready."""
+
+
+@dataclass(frozen=True)
+class InMemory:
+    """Blocks in this process: a handle is the value itself."""
+
+    words = "in memory"
+
+    def run(
+        self,
+        block: int,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        n_results: int = 1,
+        n_written: int = 0,
+    ) -> list[Any]:
+        """Call the function."""
+        found = results_of(function(*args), n_results)
+        return [*args[:n_written], *found]
+
+    def keep(self, block: int, value: Any) -> Any:
+        """Return the value."""
+        return value
+
+    def read(self, handles: Iterable[Any]) -> Iterator[Any]:
+        """Yield the values."""
+        return iter(handles)
+
+
+def results_of(found: Any, n_results: int) -> list[Any]:
+    """Return what a function returned as a list of so many results."""
+    if n_results == 0:
+        return []
+    return [found] if n_results == 1 else list(found)
