@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from .io.saved.persistence import load, save
     from .operator import theory
     from .operator.operator import Operator
+    from .rows import placement
     from .settings.method import Limiter
     from .spectrum import solvers
     from .spectrum.alignment import align
@@ -73,6 +74,7 @@ __all__ = [
     "load",
     "neighbors",
     "pca",
+    "placement",
     "plot",
     "progress",
     "report",
@@ -113,6 +115,7 @@ HOMES = {
 #: Modules that have a short name here, such as `vbdm.search`, and where they are.
 MODULES = {
     "errors": "base.errors",
+    "placement": "rows.placement",
     "progress": "base.progress",
     "results": "io.results",
     "rules": "bandwidth.rules",

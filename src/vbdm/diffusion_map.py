@@ -50,7 +50,7 @@ AT_LEAST_TWO = Interval(Integral, 2, None, closed="left")
 #: Parameters that mean the same in `vbdm.estimate_operator`.
 PASSED_ON = (
     "beta", "dim", "epsilon", "n_neighbors", "n_density_neighbors", "effort", "metric", "period",
-    "search", "engine", "precision", "series",
+    "search", "engine", "precision", "placement", "series",
 )  # fmt: skip
 #: Types of parameters that a saved model keeps; objects such as a solver have done their work.
 KEPT = (str, int, float, list, tuple, np.generic, np.ndarray)
@@ -92,6 +92,9 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         default numba from 20,000 points on, if it is installed.
     precision : {"auto", "single", "double"}
         How kernel values are stored; they are computed and summed up in double precision.
+    placement : {"auto", "memory", "disk"}, Dask client, address or `vbdm.placement` object
+        Where the rows of large arrays live; by default in memory if the estimate fits there, else
+        on disk.
     pca : int or float, optional
         Number of principal directions to which the columns are reduced first, or the share of the
         variance, between 0 and 1, that these hold at least. New points are projected alike. For
@@ -208,6 +211,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         "search": [None, StrOptions(set(ENGINES)), HasMethods("index")],
         "engine": [StrOptions(set(NAMES))],
         "precision": [StrOptions(set(PRECISIONS))],
+        "placement": [str, HasMethods("rows"), HasMethods("submit")],
         "pca": [None, Interval(Integral, 1, None, closed="left"), SHARE],
         "series": [AUTO, "boolean"],
         "solver": [StrOptions(set(SOLVERS)), HasMethods(["prepare", "solve"])],
@@ -235,6 +239,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         search: Any = None,
         engine: str = "auto",
         precision: str = "auto",
+        placement: Any = "auto",
         pca: int | float | None = None,
         series: bool | str = "auto",
         solver: Any = "auto",
@@ -258,6 +263,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.search = search
         self.engine = engine
         self.precision = precision
+        self.placement = placement
         self.pca = pca
         self.series = series
         self.solver = solver

@@ -50,6 +50,7 @@ from .kernel.listed import evaluate_kernel
 from .kernel.within_reach import kernel_within_reach
 from .operator.operator import Operator, normalise
 from .operator.theory import exponents_for
+from .rows.placement import Placement, as_placement, in_words
 from .settings.arguments import Request, read_arguments
 from .settings.method import METHODS, Limiter, Lists
 from .settings.record import Settings
@@ -84,6 +85,7 @@ def estimate_operator(
     period: Any = None,
     engine: str = "auto",
     precision: str = "auto",
+    placement: Any = "auto",
     lengths: Sequence[int] | None = None,
     series: bool | str = "auto",
 ) -> Operator:
@@ -164,6 +166,10 @@ def estimate_operator(
         How kernel values are stored where the pairs are those within reach; single by default,
         which moves eigenvalues by less than 1e-8 of their size. They are computed and summed up in
         double precision. Values on lists are always stored in double precision.
+    placement : {"auto", "memory", "disk"}, Dask client, address or `vbdm.placement` object
+        Where the rows of large arrays live: in memory, in a scratch file, or on the workers of a
+        Dask cluster, by its client or by the address of its scheduler, "tcp://…". By default in
+        memory if the estimate fits there, else on disk. All give the same numbers, up to rounding.
     lengths : sequence of int, optional
         Numbers of rows of several time series that follow each other in X.
     series : bool or "auto"
@@ -198,10 +204,11 @@ def estimate_operator(
         "leave_one_out": leave_one_out, "truncation": truncation, "limiter": limiter,
         "finite_sample": finite_sample, "effort": effort, "n_neighbors": n_neighbors,
         "n_density_neighbors": n_density_neighbors, "search": search, "metric": metric,
-        "period": period, "engine": engine, "precision": precision, "lengths": lengths,
-        "series": series,
+        "period": period, "engine": engine, "precision": precision, "placement": placement,
+        "lengths": lengths, "series": series,
     }, rows)  # fmt: skip
-    first = partial(first_graph, X, request, n_neighbors, search, metric, period, engine)
+    placed = as_placement(placement)
+    first = partial(first_graph, X, request, n_neighbors, search, metric, period, engine, placed)
     given = isinstance(X, NeighborGraph)
     return walk(request, first, n_density_neighbors, keep_lists=given, precision=precision)
 
@@ -277,8 +284,8 @@ def walk(
         form=request.form, shape=h, truncation=share, n_density_neighbors=k0, neighbors_from=k_from,
         search=graph.point_set.search, search_reason=graph.point_set.search_reason,
         engine=graph.point_set.engine.credit, engine_reason=graph.point_set.engine_reason,
-        precision=kernel.precision, given=request.given, versions=VERSIONS,
-        series=request.series,
+        precision=kernel.precision, placement=in_words(graph.point_set.rows),
+        given=request.given, versions=VERSIONS, series=request.series,
     )  # fmt: skip
     result = normalise(
         kernel, pilot=pilot, dimension=dimension, tuning=tuning, settings=settings, potential=U
@@ -303,6 +310,7 @@ def first_graph(
     metric: Metric,
     period: Any,
     engine: str = "auto",
+    placement: Placement | None = None,
 ) -> tuple[NeighborGraph, str]:
     """Return the first graph, given or searched, and what decides the number of neighbours."""
     lists = request.method.lists
@@ -331,7 +339,8 @@ def first_graph(
         points, k or min(64, len(points)), search, distance, merge_copies=lists.merge_copies,
         engine=computes,
     )  # fmt: skip
-    cloud = replace(cloud, engine_reason=reason)
+    rows = None if placement is None else placement.rows(cloud.n_points, points.shape[1])
+    cloud = replace(cloud, engine_reason=reason, rows=rows)
     refuse_one_place(cloud.n_points, len(points))
     if k is not None:
         return graph_of(cloud, k), BY_USER

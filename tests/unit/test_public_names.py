@@ -10,6 +10,7 @@ import vbdm
 
 MODULES = {
     "errors": "vbdm.base.errors",
+    "placement": "vbdm.rows.placement",
     "progress": "vbdm.base.progress",
     "results": "vbdm.io.results",
     "rules": "vbdm.bandwidth.rules",

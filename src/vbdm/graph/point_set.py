@@ -16,6 +16,7 @@ from ..base.memory import MEASURED_COLUMNS
 from ..engines.engine import Engine
 from ..engines.scipy_engine import ScipyEngine
 from ..engines.tree import Tree, levels_to
+from ..rows.block_array import Rows
 from .distance import PRECOMPUTED, Distance
 from .search import Auto, NeighborIndex, NeighborSearch
 from .search.auto import chosen
@@ -201,6 +202,8 @@ class PointSet:
         Who computes.
     engine_reason : str
         Why this engine was chosen.
+    rows : Rows or None
+        Where the rows of large arrays live; None: in one block in memory.
     """
 
     order: Order
@@ -212,6 +215,7 @@ class PointSet:
     search_reason: str = ""
     engine: Engine = field(default_factory=ScipyEngine)
     engine_reason: str = ""
+    rows: Rows | None = None
 
     @classmethod
     def of(

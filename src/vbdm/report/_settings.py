@@ -118,6 +118,7 @@ def estimate_settings(spectrum: Spectrum) -> dict[str, Any]:
         "engine": settings.engine.words,
         "why this engine": settings.engine_reason,
         "precision of stored kernel values": settings.precision,
+        "where the rows lived": settings.placement,
         "form of the kernel": operator.form,
         "shape of the kernel": type(operator.kernel.shape).__name__,
         "kernel cut at this share of its peak": settings.truncation,

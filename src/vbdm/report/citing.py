@@ -259,8 +259,9 @@ def short(value: float) -> str:
 def engine_in_words(operator: Operator) -> str:
     """Return a sentence on who computed."""
     settings = operator.settings
+    blocks = "" if settings.placement == "in memory" else f", in {settings.placement}"
     return (
-        f"The computation used {settings.engine.words}, with kernel values stored in "
+        f"The computation used {settings.engine.words}{blocks}, with kernel values stored in "
         f"{settings.precision} precision."
     )
 

@@ -6,7 +6,6 @@ import os
 import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,7 @@ class Scratch:
         Bytes of the file so far.
     """
 
-    def __init__(self, folder: str | Path | None = None) -> None:
+    def __init__(self, folder: str | os.PathLike[str] | None = None) -> None:
         # The name is taken away at once: the file lives until it is closed, or the process ends.
         self.file = tempfile.TemporaryFile(dir=folder, prefix="vbdm-", buffering=0)  # noqa: SIM115
         self.size = 0
@@ -75,7 +74,7 @@ class OnDisk:
 
     words = "on disk"
 
-    def __init__(self, folder: str | Path | None = None) -> None:
+    def __init__(self, folder: str | os.PathLike[str] | None = None) -> None:
         self.scratch = Scratch(folder)
 
     def run(

@@ -67,6 +67,8 @@ class Settings:
         Why this engine was chosen.
     precision : str
         How the kernel's values were stored: "single" or "double".
+    placement : str
+        Where the rows lived, in words: "in memory", "16 blocks on disk".
     series : Series
         How the caller's rows follow each other, as far as the user said it.
     given : tuple of str
@@ -87,6 +89,7 @@ class Settings:
     engine: Credit = ScipyEngine.credit
     engine_reason: str = ""
     precision: str = "double"
+    placement: str = "in memory"
     series: Series = field(default_factory=Series)
     given: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -133,6 +136,7 @@ class Settings:
             "engine": self.engine.name,
             "engine_reason": self.engine_reason,
             "precision": self.precision,
+            "placement": self.placement,
             "series": self.series.known,
             "lengths": list(self.series.lengths),
             "versions": dict(self.versions),

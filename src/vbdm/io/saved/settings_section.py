@@ -108,5 +108,6 @@ SETTINGS = part(
     Settings, method=METHOD, exponents=EXPONENTS, form=FORMS, shape=SHAPE,
     truncation=Maybe(Number(POSITIVE, 1)), n_density_neighbors=count(2), neighbors_from=str,
     search=CREDIT, search_reason=str, engine=CREDIT, engine_reason=str, precision=PRECISIONS,
-    series=Added(SERIES, Series()), given=Many(str), versions=Named(),
+    placement=Added(str, "in memory"), series=Added(SERIES, Series()), given=Many(str),
+    versions=Named(),
 )  # fmt: skip

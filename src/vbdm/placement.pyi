@@ -1,0 +1,1 @@
+from vbdm.rows.placement import *

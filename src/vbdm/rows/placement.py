@@ -1,0 +1,206 @@
+"""Where the rows of large arrays are to live: in memory, on disk, on the workers of Dask.
+
+`vbdm.estimate_operator` takes one of these objects as `placement`, or a word for it: "memory",
+"disk", a client of Dask or the address of its scheduler. "auto" is memory as long as the estimate
+fits, and disk beyond; for an array of Dask it is the current client.
+
+>>> points = vbdm.datasets.circle(4000, random_state=0).points
+>>> op = vbdm.estimate_operator(points, placement=vbdm.placement.Disk(blocks=4))
+>>> op.settings.placement
+'4 blocks on disk'
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from ..base.checks import check_count, is_auto, is_whole
+from ..base.errors import bad_input
+from .block_array import Rows
+from .disk import OnDisk
+from .partition import Partition
+
+__all__ = ["Dask", "Disk", "Memory", "Placement"]
+
+#: Points per block on disk, where nobody says how many blocks: one block's pairs are worked on at
+#: a time, in some 100 MB.
+POINTS_PER_BLOCK = 60_000
+#: Fewest points per block that is made without being asked for: smaller ones are mostly surface.
+FEWEST_PER_BLOCK = 10_000
+#: Blocks per worker of Dask, so that work can be shared out evenly.
+PER_WORKER = 8
+#: The address of a scheduler: a protocol and what it takes, or a host and its port.
+ADDRESS = re.compile(r"(tcp|tls|ws|wss|ucx|inproc)://.+|[\w.-]+:\d+")
+#: What `vbdm.estimate_operator` takes for the words.
+WORDS = ("auto", "memory", "disk")
+
+
+@runtime_checkable
+class Placement(Protocol):
+    """What `placement` may be: an object that says where so many rows live."""
+
+    def rows(self, n_points: int, n_columns: int) -> Rows | None:
+        """Return the blocks of so many points and their place; None: one block in memory."""
+
+
+@dataclass(frozen=True)
+class Memory:
+    """All rows in the memory of this process.
+
+    Parameters
+    ----------
+    blocks : int
+        Number of blocks. One is the ordinary case; more are of use to those who want to see that
+        blocks change nothing.
+    """
+
+    blocks: int = 1
+
+    def __post_init__(self) -> None:
+        check_blocks(self.blocks)
+
+    def rows(self, n_points: int, n_columns: int) -> Rows | None:
+        """Return the blocks, or None for a single one."""
+        return None if self.blocks == 1 else Rows(Partition.into(n_points, self.blocks))
+
+
+@dataclass(frozen=True)
+class Disk:
+    """Rows in a scratch file without a name: nothing is left behind, not even after a crash.
+
+    Parameters
+    ----------
+    scratch : str or path, optional
+        Folder on a disk with enough space; by default the system's folder for temporary files
+        (the environment variable TMPDIR), which on some systems is memory.
+    blocks : int or "auto"
+        Number of blocks; by default one for every 60,000 points.
+    """
+
+    scratch: str | os.PathLike[str] | None = None
+    blocks: int | str = "auto"
+
+    def __post_init__(self) -> None:
+        check_blocks(self.blocks)
+        check_scratch(self.scratch)
+
+    def rows(self, n_points: int, n_columns: int) -> Rows:
+        """Return the blocks, and open the scratch file."""
+        blocks = self.blocks
+        if isinstance(blocks, str):
+            blocks = not_too_small(n_points, -(-n_points // POINTS_PER_BLOCK))
+        return Rows(Partition.into(n_points, blocks), OnDisk(self.scratch))
+
+
+@dataclass(frozen=True)
+class Dask:
+    """Rows in the memory of Dask's workers, on this machine or on others.
+
+    Parameters
+    ----------
+    client : distributed.Client, str or None
+        The client, or the address of its scheduler; None: the current client.
+    blocks : int or "auto"
+        Number of blocks; by default eight for each worker.
+    store : str or path, optional
+        A folder that all workers can write to, in which the kernel is kept: a lost worker then
+        costs little, and long runs can be taken up again.
+    """
+
+    client: Any = None
+    blocks: int | str = "auto"
+    store: str | os.PathLike[str] | None = None
+
+    def __post_init__(self) -> None:
+        check_blocks(self.blocks)
+
+    def rows(self, n_points: int, n_columns: int) -> Rows:
+        """Return the blocks, after the workers have been looked at."""
+        place = import_module(".dask", __package__).OnDask(self.client, store=self.store)
+        blocks = self.blocks
+        if isinstance(blocks, str):
+            blocks = not_too_small(n_points, PER_WORKER * place.n_workers)
+        return Rows(Partition.into(n_points, blocks), place)
+
+
+def as_placement(value: Any) -> Placement | None:
+    """Return the placement that a user asks for, by object, word, client or address; None: auto.
+
+    Examples
+    --------
+    >>> as_placement("disk"), as_placement("tcp://node7:8786").client
+    (Disk(scratch=None, blocks='auto'), 'tcp://node7:8786')
+    """
+    if is_auto(value):
+        return None
+    if isinstance(value, str):
+        if value in WORDS:
+            return Memory() if value == "memory" else Disk()
+        if ADDRESS.fullmatch(value):
+            return Dask(value)
+    elif is_client(value):
+        return Dask(value)
+    elif isinstance(value, Placement) and not isinstance(value, type):
+        return value
+    raise bad_input(
+        "`placement` says where the rows live.",
+        received=repr(value)[:80],
+        because="It is 'auto', 'memory', 'disk', a client of Dask, the address of a scheduler, or "
+        "an object of vbdm.placement.",
+        hint="Pass placement='disk', or vbdm.placement.Disk(scratch='/some/folder').",
+    )
+
+
+def is_client(value: Any) -> bool:
+    """Tell whether this is a client of Dask, without loading Dask."""
+    return any(
+        kind.__name__ == "Client" and kind.__module__.startswith("distributed.")
+        for kind in type(value).__mro__
+    )
+
+
+def not_too_small(n_points: int, n_blocks: int) -> int:
+    """Return the number of blocks, or fewer where they would be too small to be worth it."""
+    return max(1, min(n_blocks, n_points // FEWEST_PER_BLOCK))
+
+
+def in_words(rows: Rows | None) -> str:
+    """Return where rows live, for settings and reports: "16 blocks on disk"."""
+    if rows is None:
+        return "in memory"
+    return f"{rows.n_blocks} block{'s' * (rows.n_blocks > 1)} {rows.place.words}"
+
+
+def check_blocks(blocks: Any) -> None:
+    """Refuse a number of blocks that is none."""
+    if is_whole(blocks):
+        check_count(blocks, "blocks", low=1, high=2**20)
+    elif not is_auto(blocks):
+        raise bad_input(
+            "`blocks` must be a whole number.",
+            received=repr(blocks)[:80],
+            because="It says into how many parts the rows are cut.",
+            hint="Leave it out: a number is then found that suits the points.",
+        )
+
+
+def check_scratch(folder: Any) -> None:
+    """Refuse a scratch folder that is not there, or cannot be written to."""
+    if folder is None:
+        return
+    try:
+        usable = Path(folder).is_dir() and os.access(folder, os.W_OK)
+    except (TypeError, ValueError, OSError):
+        usable = False
+    if not usable:
+        raise bad_input(
+            "`scratch` must be a folder that can be written to.",
+            received=repr(folder)[:200],
+            because="A file without a name is made there, for what does not fit into memory.",
+            hint="Make the folder first, on a disk with much free space.",
+        )
