@@ -12,6 +12,7 @@ from ..bandwidth.pilot import density_from
 from ..base.arrays import FloatArray
 from ..base.shapes import Moments, Shape
 from ..graph.neighbor_graph import NeighborGraph
+from .block_matrix import BlockMatrix
 from .pair_matrix import PairMatrix
 
 
@@ -23,7 +24,7 @@ class Kernel:
     ----------
     graph : NeighborGraph
         The pairs on which it was evaluated.
-    weights : PairMatrix
+    weights : PairMatrix or BlockMatrix
         K, symmetrised if the form is symmetric, in the order inside.
     bandwidth, epsilon, shape
         The ingredients: ``K = h(|x-y|² / (ε a(x) b(y)))``.
@@ -44,7 +45,7 @@ class Kernel:
     """
 
     graph: NeighborGraph
-    weights: PairMatrix
+    weights: PairMatrix | BlockMatrix
     bandwidth: Bandwidth
     epsilon: float
     shape: Shape
@@ -100,12 +101,12 @@ class Kernel:
         whole = self.graph.is_whole and self.graph.n_neighbors == self.graph.n_points
         if not self.by_reach and not (whole and np.isfinite(self.cutoff)):
             return self.graph.n_neighbors
-        return round(float(self.weights.listed.nnz / self.graph.n_points))
+        return round(float(self.weights.nnz / self.graph.n_points))
 
     @property
     def precision(self) -> str:
         """How the values are stored: "single" or "double"."""
-        return "single" if self.weights.listed.data.dtype == np.float32 else "double"
+        return "single" if self.weights.dtype == np.float32 else "double"
 
     def without_lists(self) -> Kernel:
         """Return the kernel on a graph without its lists, which are no longer needed."""

@@ -101,6 +101,17 @@ class PairMatrix:
         return int(self.listed.shape[0])
 
     @property
+    def nnz(self) -> int:
+        """Number of listed pairs."""
+        return int(self.listed.nnz)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the stored numbers."""
+        kind: np.dtype[Any] = self.listed.dtype
+        return kind
+
+    @property
     def parts(self) -> list[Any]:
         """Matrices whose sum, with `factor` on both sides, is this one."""
         stored = [self.listed] if self.returned is None else [self.listed, self.returned]
@@ -151,6 +162,10 @@ class PairMatrix:
                 count += np.diff(part.indptr) - (part.diagonal() != 0)
         return count
 
+    def diagonal(self) -> FloatArray:
+        """Return the diagonal, (M,)."""
+        return in_factors(self, sum(part.diagonal() for part in self.parts))
+
     def scaled(self, left: FloatArray, right: FloatArray) -> PairMatrix:
         """Return diag(left) · self · diag(right); the entries are shared, not copied."""
         return replace(
@@ -174,6 +189,13 @@ class PairMatrix:
             matrix = matrix @ diags_array(self.right)
         return csr_array(matrix)
 
+    def rows_at(self, rows: NDArray[np.intp]) -> Any:
+        """Return some rows, in any order, as a CSR matrix with all factors multiplied in."""
+        total = sum(part[rows] for part in self.parts)
+        left = 1.0 if self.left is None else self.left[rows]
+        right = np.ones(self.n_points) if self.right is None else self.right
+        return diags_array(left * np.ones(len(rows))) @ total @ diags_array(right)
+
 
 def returned_matrix(found: list[OneWay], n: int) -> Any:
     """Return the matrix of one-way pairs, each in the row of the point that does not list it."""
@@ -183,12 +205,16 @@ def returned_matrix(found: list[OneWay], n: int) -> Any:
     return csr_array((values, (target, owner)), shape=(n, n))
 
 
-def rows_at(matrix: PairMatrix, rows: NDArray[np.intp]) -> Any:
+def rows_at(matrix: Any, rows: NDArray[np.intp]) -> Any:
     """Return some rows, in any order, as a CSR matrix with all factors multiplied in."""
-    total = sum(part[rows] for part in matrix.parts)
-    left = 1.0 if matrix.left is None else matrix.left[rows]
-    right = np.ones(matrix.n_points) if matrix.right is None else matrix.right
-    return diags_array(left * np.ones(len(rows))) @ total @ diags_array(right)
+    return matrix.rows_at(rows)
+
+
+def in_factors(matrix: Any, diagonal: Any) -> FloatArray:
+    """Return the diagonal of a matrix, (M,), from that of its stored entries."""
+    left = 1.0 if matrix.left is None else matrix.left
+    right = 1.0 if matrix.right is None else matrix.right
+    return np.asarray(left * right * diagonal)
 
 
 def power_of(factor: FloatArray | None, power: int) -> FloatArray | None:

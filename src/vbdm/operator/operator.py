@@ -20,6 +20,7 @@ from ..base.errors import bad_input
 from ..graph.neighbor_graph import NeighborGraph
 from ..graph.point_set import Order
 from ..kernel.again import at_epsilon
+from ..kernel.block_matrix import BlockMatrix
 from ..kernel.kernel import Kernel
 from ..kernel.pair_matrix import PairMatrix
 from ..settings.record import Settings
@@ -49,7 +50,7 @@ class Operator:
     ----------
     kernel : Kernel
         The kernel K that it was made from.
-    weights : PairMatrix
+    weights : PairMatrix or BlockMatrix
         K_α, the kernel divided by powers of the density; with a potential, times exp(-U/2) at both
         points.
     degrees : (M,) array
@@ -69,7 +70,7 @@ class Operator:
     """
 
     kernel: Kernel
-    weights: PairMatrix
+    weights: PairMatrix | BlockMatrix
     degrees: FloatArray
     steps: FloatArray
     pilot: Pilot

@@ -57,8 +57,12 @@ class Stored:
     ) -> None:
         self.scratch, self.offset, self.shape, self.dtype = scratch, offset, shape, dtype
 
-    def mapped(self, mode: Any = "r") -> NDArray[Any]:
-        """Return the array, mapped into memory page by page as it is used."""
+    def mapped(self, mode: Any = "c") -> NDArray[Any]:
+        """Return the array, mapped into memory page by page as it is used.
+
+        In the mode "c" the file never changes. The array looks as if it could be written to:
+        compiled code would be compiled anew for one that cannot.
+        """
         return np.memmap(self.scratch.file, self.dtype, mode, self.offset, self.shape)
 
 
@@ -86,7 +90,7 @@ class OnDisk:
         n_written: int = 0,
     ) -> list[Any]:
         """Map the arguments, call the function, and write what it returns."""
-        values = [self.value(arg, "r+" if i < n_written else "r") for i, arg in enumerate(args)]
+        values = [self.value(arg, "r+" if i < n_written else "c") for i, arg in enumerate(args)]
         found = results_of(function(*values), n_results)
         return [*args[:n_written], *(self.keep(block, value) for value in found)]
 
@@ -97,7 +101,7 @@ class OnDisk:
 
     def read(self, handles: Iterable[Any]) -> Iterator[Any]:
         """Yield the values, mapped one after the other."""
-        return (self.value(handle, "r") for handle in handles)
+        return (self.value(handle, "c") for handle in handles)
 
     def value(self, arg: Any, mode: str) -> Any:
         """Return an argument with everything stored replaced by mapped arrays."""

@@ -189,7 +189,11 @@ def pack_kernel(kernel: Kernel, out: Arrays, *, entries: bool) -> Any:
     parts: dict[str, Any] = {
         **vars(kernel), "power": weights.power, "precision": kernel.precision
     }  # fmt: skip
-    for name, rows in (("listed", weights.listed), ("one_way", weights.returned)):
+    # A kernel in blocks is evaluated again from what else is written down.
+    matrices = (None, None)
+    if isinstance(weights, PairMatrix):
+        matrices = (weights.listed, weights.returned)
+    for name, rows in zip(("listed", "one_way"), matrices, strict=True):
         kept = rows is not None and (entries or weights.power != 1)
         parts[name] = entries_of(rows) if kept else None
     return pack(KERNEL, parts, "kernel", out)

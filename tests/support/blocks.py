@@ -1,0 +1,25 @@
+"""Blocks for tests: places, partitions, and operators whose kernel is cut into blocks."""
+
+from dataclasses import replace
+
+from vbdm.kernel.block_matrix import BlockMatrix
+from vbdm.rows.block_array import Rows
+from vbdm.rows.disk import OnDisk
+from vbdm.rows.partition import Partition
+from vbdm.rows.place import InMemory
+
+PLACES = {"memory": InMemory, "disk": OnDisk}
+
+
+def rows_in(n_rows, n_blocks, place="memory"):
+    """Return rows in blocks, at a place given by its name."""
+    return Rows(Partition.into(n_rows, n_blocks), PLACES[place]())
+
+
+def in_blocks(operator, n_blocks, place="memory"):
+    """Return an operator with its kernel matrix cut into blocks."""
+    rows = rows_in(operator.order.n_points, n_blocks, place)
+    matrix = BlockMatrix.cut(operator.kernel.weights, rows)
+    kernel = replace(operator.kernel, weights=matrix)
+    weights = replace(matrix, left=operator.weights.left, right=operator.weights.right)
+    return replace(operator, kernel=kernel, weights=weights)
