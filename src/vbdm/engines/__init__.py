@@ -7,6 +7,8 @@ engine gives the same pairs exactly, and sums that differ by rounding.
 `engine`           the protocol: the operations that a machine must supply
 `choose`           which engine computes: by name, or by the number of points
 `tree`             the k-d tree of all engines, made of arithmetic, and the relation "within reach"
+`tree_part`        a block of leaves with those near it, as a tree of its own
+`near_leaves`      which leaves are near a block of leaves
 `scipy_engine`     the reference, on NumPy and SciPy alone
 `numpy_order`      tree order with NumPy
 `numpy_pairs`      pairs within reach with NumPy
