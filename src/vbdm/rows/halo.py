@@ -118,7 +118,8 @@ def own_and_near(
         How many are wanted from each source.
     """
     if picked is None:
-        return own
+        # Compiled code would be compiled anew for an array that cannot be written to.
+        return np.require(own, requirements="W")
     at = len(own)
     result = np.empty((at + len(picked), *own.shape[1:]), dtype=own.dtype)
     result[:at] = own

@@ -1,0 +1,186 @@
+"""A sparse matrix whose rows live in blocks, each a CSR matrix with columns of its own numbering.
+
+Entries of a row stand in the order in which they stand in the whole matrix, but columns are
+numbered anew: those that belong to the block come first, then those of other blocks that occur,
+ascending. So each sum runs over the same numbers in the same order, whatever the blocks are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from ..base.arrays import IntArray
+from .block_array import BlockArray, PerBlock, Rows
+from .halo import Halo, own_and_near
+
+
+@dataclass(frozen=True, eq=False)
+class SparseBlocks:
+    """A sparse matrix in blocks of rows.
+
+    Attributes
+    ----------
+    rows : Rows
+        The blocks.
+    data, indices, indptr : lists
+        Handles of the CSR arrays of each block.
+    halo : Halo
+        The columns, in as many blocks, and those of other blocks that occur in each.
+    """
+
+    rows: Rows
+    data: list[Any]
+    indices: list[Any]
+    indptr: list[Any]
+    halo: Halo
+
+    @property
+    def csr(self) -> tuple[PerBlock, PerBlock, PerBlock, PerBlock]:
+        """CSR arrays and number of columns, as arguments for functions of blocks."""
+        own = np.diff(self.halo.rows.partition.starts)
+        widths = [int(n) + len(near) for n, near in zip(own, self.halo.near, strict=True)]
+        arrays = PerBlock(self.data), PerBlock(self.indices), PerBlock(self.indptr)
+        return *arrays, PerBlock(widths)
+
+    @cached_property
+    def kinds(self) -> list[tuple[int, np.dtype[Any]]]:
+        """Number of entries of each block, and their type."""
+        return list(self.rows.place.read(self.rows.run(size_and_type, PerBlock(self.data))[0]))
+
+    def run(self, function: Callable[..., Any], *args: Any, n_results: int = 1) -> list[list[Any]]:
+        """Call a function of the CSR matrix of each block; return handles as `Rows.run` does."""
+        return self.rows.run(on_csr, function, *self.csr, *args, n_results=n_results)
+
+    def applied(self, function: Callable[..., Any], f: Any, *args: Any) -> list[Any]:
+        """Call a function of the CSR matrix of each block and the rows of `f` for its columns."""
+        given = self.halo.given(f)
+        return self.rows.run(on_csr_and_rows, function, *self.csr, *given, *args)[0]
+
+    def numbers(self, block: int) -> NDArray[np.int32]:
+        """Return the numbers of a block's columns in the whole matrix."""
+        own = self.halo.rows.partition.rows(block)
+        numbers = [np.arange(own.start, own.stop), self.halo.near[block]]
+        return np.concatenate(numbers).astype(np.int32)
+
+    def rows_at(self, rows: NDArray[np.intp]) -> Any:
+        """Return some rows, in ascending order, as a CSR matrix with all columns."""
+        partition, place = self.rows.partition, self.rows.place
+        ends = np.searchsorted(rows, partition.starts)
+        blocks = np.flatnonzero(np.diff(ends)).tolist()
+        found = []
+        for block in blocks:
+            part = rows[ends[block] : ends[block + 1]] - partition.starts[block]
+            csr = [array.values[block] for array in self.csr]
+            found += place.run(block, on_csr, (some_rows_of, *csr, part))
+        values: list[Any] = [np.empty(0, dtype=self.kinds[0][1])]
+        columns: list[Any] = [np.empty(0, dtype=np.int32)]
+        counts: list[Any] = [np.zeros(1, dtype=np.int32)]
+        for block, (data, local, count) in zip(blocks, place.read(found), strict=True):
+            values.append(data)
+            columns.append(self.numbers(block)[local])
+            counts.append(count)
+        data = np.concatenate(values)
+        short = np.int32 if len(data) < 2**31 else np.int64
+        pointer = np.cumsum(np.concatenate(counts), dtype=short)
+        shape = (len(rows), self.halo.rows.partition.n_rows)
+        return csr_array((data, np.concatenate(columns), pointer), shape=shape)
+
+    def fetched(self) -> Any:
+        """Return the whole matrix as a CSR matrix."""
+        return self.rows_at(np.arange(self.rows.partition.n_rows))
+
+
+def applied(matrix: Any, function: Callable[..., Any], f: Any, *args: Any) -> Any:
+    """Return what a function makes of a CSR matrix and an array with a row for each column.
+
+    If the matrix lives in blocks, so does the result: as many rows, and as many columns as `f`.
+    """
+    if not isinstance(matrix, SparseBlocks):
+        return function(matrix, f, *args)
+    known = f.shape[1:], np.dtype(np.float64)
+    return BlockArray(matrix.rows, matrix.applied(function, f, *args), known)
+
+
+def with_local_columns(
+    columns: NDArray[np.integer], rows: slice
+) -> tuple[IntArray, NDArray[np.int32]]:
+    """Give columns new numbers for a block of rows; return them, and the near points that occur.
+
+    The block's own points get 0, ..., n - 1, the others numbers from n on, in ascending order.
+
+    Examples
+    --------
+    >>> columns, near = with_local_columns(np.array([3, 10, 11, 40, 3]), slice(10, 12))
+    >>> columns.tolist(), near.tolist()
+    ([2, 0, 1, 3, 2], [3, 40])
+    """
+    own = (columns >= rows.start) & (columns < rows.stop)
+    near, place = np.unique(columns[~own], return_inverse=True)
+    local = columns.astype(np.int32) - np.int32(rows.start)
+    local[~own] = place.reshape(-1) + (rows.stop - rows.start)
+    return local, near.astype(np.int32)
+
+
+def csr_of(data: Any, indices: Any, indptr: Any, width: int) -> Any:
+    """Return the CSR matrix of arrays that may be mapped from a file; nothing is copied."""
+    arrays = tuple(np.asarray(array) for array in (data, indices, indptr))
+    return csr_array(arrays, shape=(len(indptr) - 1, width))
+
+
+def arrays_of(matrix: Any) -> tuple[Any, Any, Any]:
+    """Return the arrays of a CSR matrix."""
+    return matrix.data, matrix.indices, matrix.indptr
+
+
+def on_csr(
+    function: Callable[..., Any], data: Any, indices: Any, indptr: Any, width: int, *args: Any
+) -> Any:
+    """Call a function of a CSR matrix, given by its arrays."""
+    return function(csr_of(data, indices, indptr, width), *args)
+
+
+def on_csr_and_rows(
+    function: Callable[..., Any],
+    data: Any,
+    indices: Any,
+    indptr: Any,
+    width: int,
+    own: Any,
+    parts: Any,
+    picked: Any,
+    counts: Any,
+    *args: Any,
+) -> Any:
+    """Call a function of a CSR matrix and of an array's own and near rows."""
+    f = own_and_near(own, parts, picked, counts)
+    return function(csr_of(data, indices, indptr, width), f, *args)
+
+
+def some_rows_of(matrix: Any, rows: NDArray[np.intp]) -> tuple[Any, IntArray, IntArray]:
+    """Return values, columns and lengths of some rows of a CSR matrix."""
+    part = matrix[rows]
+    return part.data, part.indices, np.diff(part.indptr)
+
+
+def size_and_type(data: NDArray[Any]) -> tuple[int, np.dtype[Any]]:
+    """Return the number of entries and their type."""
+    return data.size, data.dtype
+
+
+def made_square(matrix: Any) -> Any:
+    """Return a block with an empty row for each column of another block."""
+    n, width = matrix.shape
+    pointer = np.concatenate([matrix.indptr, np.full(width - n, matrix.indptr[-1])])
+    return csr_array((matrix.data, matrix.indices, pointer), shape=(width, width))
+
+
+def owned(values: Any) -> Any:
+    """Return an array that may be written to: compiled code would be compiled anew for others."""
+    return None if values is None else np.require(np.asarray(values), requirements="W")
