@@ -33,6 +33,7 @@ from .extension.extension import complain, extend
 from .graph.neighbor_graph import NeighborGraph
 from .graph.projection import Projection, pca
 from .graph.search.auto import ENGINES
+from .rows.placement import as_placement, placed_points
 from .settings.arguments import OPERATORS, PRECISIONS
 from .settings.method import METHODS
 from .settings.series import read_series
@@ -279,18 +280,21 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
         Parameters
         ----------
-        X : (N, n) array or frame, (N, N) distances if metric="precomputed", or NeighborGraph
+        X : (N, n) array or frame, path, distances if metric="precomputed", or NeighborGraph
             The points, or their neighbours (to search once and fit many times). A list of arrays
             with the same n columns are points of several time series. Of an AnnData object the
-            coordinates in ``obsm["X_pca"]`` are taken.
+            coordinates in ``obsm["X_pca"]`` are taken. For paths, and arrays of Zarr and Dask, see
+            `vbdm.estimate_operator`.
         y : ignored
             Present because scikit-learn passes it.
         lengths : sequence of int, optional
             Numbers of rows of several time series that follow each other in `X`.
         """
+        X, placed = placed_points(X, as_placement(self.placement), self.effort)
         X, rows = read_series(X, lengths, self.series)
         cloud = self._reduce(self._check_cloud(X))
         settings = {name: getattr(self, name) for name in PASSED_ON}
+        settings["placement"] = placed or "auto"
         with showing(self.verbose):
             operator = estimate_operator(
                 cloud, self.operator, self.method, lengths=rows.lengths or None, **settings

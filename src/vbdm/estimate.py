@@ -30,6 +30,8 @@ from .bandwidth.scaled import (
 from .bandwidth.tuning import EpsilonRule, Tuning, chosen_by
 from .base.accepts import a_count, a_number, accepts, an, numbers
 from .base.checks import check_count, check_points, is_auto
+from .base.errors import OutOfMemoryError
+from .base.memory import TREE_COLUMNS
 from .base.shapes import radius_of
 from .base.versions import __version__, library_versions
 from .engines.choose import chosen_engine
@@ -50,7 +52,7 @@ from .kernel.listed import evaluate_kernel
 from .kernel.within_reach import kernel_within_reach
 from .operator.operator import Operator, normalise
 from .operator.theory import exponents_for
-from .rows.placement import Placement, as_placement, in_words
+from .rows.placement import Disk, Placement, as_placement, in_words, placed_points
 from .settings.arguments import Request, read_arguments
 from .settings.method import METHODS, Limiter, Lists
 from .settings.record import Settings
@@ -93,10 +95,12 @@ def estimate_operator(
 
     Parameters
     ----------
-    X : (N, n) array, NeighborGraph, or (N, N) distances with ``metric="precomputed"``
+    X : (N, n) array, path, NeighborGraph, or (N, N) distances with ``metric="precomputed"``
         The points, or their neighbours (to search once and estimate many times). A list of arrays
         with the same n columns are points of several time series. Of an
-        AnnData object the coordinates in ``obsm["X_pca"]`` are taken.
+        AnnData object the coordinates in ``obsm["X_pca"]`` are taken. Paths are those of .npy, Zarr
+        and Parquet files with nothing but points in them; these, and arrays of Zarr, HDF5 and Dask,
+        are read chunk by chunk. `vbdm.io.read` reads all other files.
     operator : {"laplacian", "generator"} or float, optional
         c1: 0 for the Laplacian, the default, which does not depend on q; 1 for the generator of the
         gradient flow whose invariant density is q; or any real number.
@@ -169,7 +173,8 @@ def estimate_operator(
     placement : {"auto", "memory", "disk"}, Dask client, address or `vbdm.placement` object
         Where the rows of large arrays live: in memory, in a scratch file, or on the workers of a
         Dask cluster, by its client or by the address of its scheduler, "tcp://…". By default in
-        memory if the estimate fits there, else on disk. All give the same numbers, up to rounding.
+        memory if the estimate fits there, else on disk; of an array of Dask, with the current
+        client if there is one. All give the same numbers, up to rounding.
     lengths : sequence of int, optional
         Numbers of rows of several time series that follow each other in X.
     series : bool or "auto"
@@ -197,7 +202,6 @@ def estimate_operator(
     >>> op.spectrum(5).eigenvalues.round(0).tolist()
     [0.0, -2.0, -2.0, -2.0, -6.0]
     """
-    X, rows = read_series(X, lengths, series)
     request = read_arguments(method, {
         "operator": operator, "beta": beta, "dim": dim, "epsilon": epsilon, "alpha": alpha,
         "bandwidth": bandwidth, "potential": potential, "form": form, "shape": shape,
@@ -206,11 +210,33 @@ def estimate_operator(
         "n_density_neighbors": n_density_neighbors, "search": search, "metric": metric,
         "period": period, "engine": engine, "precision": precision, "placement": placement,
         "lengths": lengths, "series": series,
-    }, rows)  # fmt: skip
-    placed = as_placement(placement)
-    first = partial(first_graph, X, request, n_neighbors, search, metric, period, engine, placed)
-    given = isinstance(X, NeighborGraph)
-    return walk(request, first, n_density_neighbors, keep_lists=given, precision=precision)
+    })  # fmt: skip
+    may_move = suits_blocks(X, request, n_neighbors, search, metric)
+    cloud, placed = placed_points(
+        X, as_placement(placement), request.method.lists.effort, may_move=may_move
+    )
+    cloud, rows = read_series(cloud, lengths, series)
+    request = replace(request, series=rows)
+    first = partial(first_graph, cloud, request, n_neighbors, search, metric, period, engine)
+    on = partial(
+        walk, request, n_density_neighbors=n_density_neighbors,
+        keep_lists=isinstance(X, NeighborGraph), precision=precision,
+    )  # fmt: skip
+    try:
+        return on(partial(first, placement=placed))
+    except OutOfMemoryError:
+        if placed is not None or not may_move or np.shape(cloud)[1] > TREE_COLUMNS:
+            raise
+    # Only when the pairs have been counted is it known how much memory they take.
+    return on(partial(first, placement=Disk()))
+
+
+def suits_blocks(X: Any, request: Request, n_neighbors: Any, search: Any, metric: Metric) -> bool:
+    """Tell whether rows may be moved to disk unasked: lists of neighbours stay in memory."""
+    by_tree = search is None or (isinstance(search, str) and search in ("auto", "kd-tree"))
+    euclidean = isinstance(metric, str) and metric == "euclidean"
+    points = not isinstance(X, NeighborGraph)
+    return points and request.method.lists.widen and is_auto(n_neighbors) and by_tree and euclidean
 
 
 def walk(

@@ -106,7 +106,7 @@ def test_a_cloud_that_will_not_fit_is_refused_before_the_search(monkeypatch):
     points = vbdm.datasets.sphere(2000, random_state=0).points
     monkeypatch.setattr(memory, "available_memory", lambda: 1_000_000)
     with pytest.raises(vbdm.OutOfMemoryError, match=r"effort=0\.5") as caught:
-        vbdm.estimate_operator(points)
+        vbdm.estimate_operator(points, placement="memory")
     assert isinstance(caught.value, MemoryError)
     assert "GB are free" in str(caught.value)
 

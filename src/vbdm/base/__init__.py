@@ -13,6 +13,7 @@
 `progress`        how far the work is
 `memory`          how much memory an estimate takes, and a refusal before it is too late
 `files`           files that are written whole or not at all
+`libraries`       libraries that are optional, and files that they cannot read
 `plain`           any value as strict JSON
 `row_notes`       what a file says about its rows: labels, times, further numbers
 `versions`        of this package and of the libraries under it

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,8 @@ def points_in(X: Any) -> Any:
             "A path is no array of points.",
             received=repr(X)[:80],
             because="Arrays go in as they are, and files through a reader.",
-            hint="Use vbdm.io.prepare(vbdm.io.read(path))[0].points, or vbdm fit in a shell.",
+            hint="Use vbdm.io.prepare(vbdm.io.read(path))[0].points, or vbdm fit in a shell; "
+            "estimate_operator reads .npy, .zarr and .parquet itself.",
         )
     if hasattr(X, "obsm") and hasattr(X, "n_obs"):
         return points_in(coordinates_of(X))
@@ -83,7 +84,12 @@ def refuse_columns(frame: Any) -> None:
     columns: Iterable[tuple[Any, Any]] = (
         frame.items() if hasattr(frame, "items") else ((n, frame[n]) for n in frame.columns)
     )
-    wrong = {str(name): kind for name, values in columns if (kind := kind_of(np.asarray(values)))}
+    found = {str(name): kind_of(np.asarray(values)) for name, values in columns}
+    refuse_columns_of({name: kind for name, kind in found.items() if kind})
+
+
+def refuse_columns_of(wrong: Mapping[str, str]) -> None:
+    """Raise if any columns, by name and kind, are no numbers."""
     if wrong:
         named = ", ".join(f"{name!r} ({kind})" for name, kind in list(wrong.items())[:5])
         raise bad_input(

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from .array_hints import KIND_NAMES, kind_of, points_in, refuse_kind, refuse_masked, wrong_shape
 from .arrays import FloatArray
 from .errors import InputError, bad_input
+from .threads import rows_that_fit, slices
 
 
 def check_points(points: ArrayLike, at_least: int = 2, n_columns: int | None = None) -> FloatArray:
@@ -59,14 +60,22 @@ def check_points(points: ArrayLike, at_least: int = 2, n_columns: int | None = N
     return X
 
 
-def check_finite(array: FloatArray, name: str) -> None:
-    """Raise if any entry is NaN or infinite; the message counts such rows and names the first."""
-    bad_rows = ~np.isfinite(array).all(axis=tuple(range(1, array.ndim)))
-    if bad_rows.any():
+def check_finite(array: FloatArray, name: str, first_row: int = 0) -> None:
+    """Raise if any entry is NaN or infinite; the message counts such rows and names the first.
+
+    `first_row` is the number of the first row, where the array is a part of a larger one.
+    """
+    size = rows_that_fit(int(np.prod(array.shape[1:])), most=1 << 24)
+    for rows in slices(len(array), size):
+        bad_rows = ~np.isfinite(array[rows]).all(axis=tuple(range(1, array.ndim)))
+        if not bad_rows.any():
+            continue
+        # More may follow in a large array, of which a part at a time is looked at.
+        more = "at least " * (rows.stop < len(array))
         raise bad_input(
             f"The {name} must be finite.",
-            received=f"{bad_rows.sum()} row(s) with NaN or infinity, the first at row "
-            f"{np.argmax(bad_rows)}",
+            received=f"{more}{bad_rows.sum()} row(s) with NaN or infinity, the first at row "
+            f"{first_row + rows.start + np.argmax(bad_rows)}",
             because="Missing values are often stored as NaN.",
             hint="Drop or fill these rows first.",
         )

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ctypes
 import os
+import shutil
 import sys
+import tempfile
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from .checks import check_count
-from .errors import OutOfMemoryError
+from .errors import OutOfMemoryError, bad_input
 
 #: Bytes per pair within reach: 8 for an entry of the kernel, and about 3 for the sums over cells in
 #: the solver.
@@ -28,6 +30,8 @@ PER_LIST_ENTRY, PER_DISTANCE, PER_ENTRY, PER_SUM, PER_COMPILED_SUM = 4, 8, 12, 4
 MOST_BY_REACH, TREE_COLUMNS = 1024, 64
 #: Numbers of points from which lists are given up, and from which loops are compiled.
 LISTS_GIVEN_UP, COMPILED = 10_000, 20_000
+#: Fewest pairs per point of large clouds, those of a curve, at effort 1.
+FEWEST_PAIRS = 75
 #: Rows that are sampled for the choice of ε, and the bytes that each pair of theirs takes.
 SAMPLED_ROWS, PER_SAMPLED_PAIR = 4000, 48
 #: Bytes per pair that pieces take which are solved apart: each has its own copy of them.
@@ -152,6 +156,12 @@ def memory_needed(
     return memory_taken(n_points, n_neighbors, n_columns, min(10, n_points), per_pair)
 
 
+def memory_at_least(n_points: int, n_columns: int, effort: float = 1.0) -> int:
+    """Return the bytes that operator and spectrum take at least, in whatever dimension."""
+    pairs = min(n_points, max(1, int(effort * FEWEST_PAIRS)))
+    return memory_taken(n_points, pairs, n_columns, min(10, n_points), PER_PAIR)
+
+
 def lists_fit(n_points: int, n_neighbors: int, n_columns: int) -> bool:
     """Tell whether lists of this length, with operator and spectrum, fit into the free memory."""
     free = available_memory()
@@ -240,3 +250,21 @@ def refuse_array(n_numbers: int, what: str, bytes_each: int = 8) -> None:
         f"{needed / 1e9:.3g} GB, where {free / 1e9:.1f} GB are free. Either it is too large for "
         "this machine, or the file is damaged. Try fewer columns, or thin the file first."
     )
+
+
+def refuse_file(n_bytes: int, what: str, folder: Any = None) -> None:
+    """Raise before a scratch file is written, if there is too little space for it."""
+    free = free_on_disk(folder)
+    if n_bytes <= free:
+        return
+    raise bad_input(
+        f"{what} would not fit into the scratch folder.",
+        received=f"about {n_bytes / 1e9:.3g} GB, where {free / 1e9:.1f} GB are free",
+        because="Either it is too large for this disk, or the file is damaged.",
+        hint="Pass a folder on another disk: placement=vbdm.placement.Disk(scratch=…).",
+    )
+
+
+def free_on_disk(folder: Any = None) -> int:
+    """Return the free bytes of a folder's disk; by default, of the folder for temporary files."""
+    return shutil.disk_usage(tempfile.gettempdir() if folder is None else folder).free

@@ -6,11 +6,13 @@ arrays. What is large (pairs, neighbour lists, sets of vectors) lives in blocks,
 where: it runs functions of one block each, and keeps what they return. One block in memory is the
 ordinary case: there the arrays are NumPy's own, and the same functions are called on them directly.
 
-`partition`     consecutive rows, cut where leaves of the tree begin
-`block_array`   an array whose rows live in blocks: functions of blocks, sums in the order of blocks
-`halo`          the rows of other blocks that a block needs
+`partition`      consecutive rows, cut where leaves of the tree begin
+`block_array`    an array whose rows live in blocks: functions of blocks, sums in their order
+`halo`           the rows of other blocks that a block needs
 `sparse_blocks`  sparse matrices whose rows live in blocks
-`place`         what a place must do, and the simplest one: blocks in memory
-`disk`          blocks in a scratch file that no longer has a name
-`placement`     from what a user asks for to blocks and their place
+`place`          what a place must do, and the simplest one: blocks in memory
+`disk`           blocks in a scratch file that no longer has a name
+`sources`        points in files and in arrays of other libraries, read chunk by chunk
+`stores`         folders of Zarr from strangers
+`placement`      from what a user asks for to blocks and their place
 """

@@ -21,9 +21,11 @@ from typing import Any, Protocol, runtime_checkable
 
 from ..base.checks import check_count, is_auto, is_whole
 from ..base.errors import bad_input
+from ..base.memory import TREE_COLUMNS, available_memory, memory_at_least
 from .block_array import Rows
 from .disk import OnDisk
 from .partition import Partition
+from .sources import Chunks, is_dask_array, opened
 
 __all__ = ["Dask", "Disk", "Memory", "Placement"]
 
@@ -154,6 +156,55 @@ def as_placement(value: Any) -> Placement | None:
         "an object of vbdm.placement.",
         hint="Pass placement='disk', or vbdm.placement.Disk(scratch='/some/folder').",
     )
+
+
+def placed_points(
+    X: Any, placement: Placement | None, effort: float = 1.0, *, may_move: bool = True
+) -> tuple[Any, Placement | None]:
+    """Return the points, read if they are not in memory, and where their rows are to live.
+
+    Parameters
+    ----------
+    X : array, path, or array of Zarr, HDF5 or Dask
+        The points; anything else comes back as it is.
+    placement : Placement or None
+        What the user asked for; None: chosen here.
+    effort : float
+        Multiplies the numbers of pairs.
+    may_move : bool
+        Whether the estimate can do with rows elsewhere than in memory.
+    """
+    source = opened(X)
+    if placement is None and may_move:
+        placement = automatic(X, getattr(source, "shape", ()), effort)
+    if isinstance(source, Chunks):
+        elsewhere = not (placement is None or isinstance(placement, Memory))
+        folder = getattr(placement, "scratch", None)
+        source = source.checked().gathered(folder, mapped=elsewhere)
+    return source, placement
+
+
+def automatic(X: Any, shape: tuple[int, ...], effort: float) -> Placement | None:
+    """Return the current client for an array of Dask, disk for points that are too many, or None.
+
+    What memory needs at least is known by the number of points; what it needs exactly, when the
+    pairs have been counted.
+    """
+    client = current_client() if is_dask_array(X) else None
+    if client is not None:
+        return Dask(client)
+    if len(shape) != 2 or shape[1] > TREE_COLUMNS or shape[0] < FEWEST_PER_BLOCK:
+        return None
+    free = available_memory()
+    return Disk() if free is not None and memory_at_least(*shape, effort) > free else None
+
+
+def current_client() -> Any:
+    """Return Dask's current client, or None."""
+    try:
+        return import_module("distributed").get_client()
+    except (ImportError, ValueError):
+        return None
 
 
 def is_client(value: Any) -> bool:

@@ -68,9 +68,7 @@ class Request:
     series: Series = field(default_factory=Series)
 
 
-def read_arguments(
-    method: str, arguments: Mapping[str, Any], series: Series | None = None
-) -> Request:
+def read_arguments(method: str, arguments: Mapping[str, Any]) -> Request:
     """Check the user's arguments, refuse those that contradict each other, and settle the rules.
 
     `arguments` holds those of `estimate_operator` by name; whatever is "auto" or None is left to
@@ -102,7 +100,6 @@ def read_arguments(
         shape=as_shape(arguments["shape"]),
         given=tuple(name for name, value in arguments.items() if was_given(name, value)),
         potential=None if chosen.potential_in_bandwidth else arguments["potential"],
-        series=series or Series(),
     )
 
 

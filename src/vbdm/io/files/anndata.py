@@ -17,10 +17,10 @@ from scipy.sparse import csr_array, issparse
 
 from ...base.errors import bad_input
 from ...base.files import check_target, replacing_path
+from ...base.libraries import need
 from ...base.memory import refuse_array
 from ...base.plain import plain
 from ...base.row_notes import LONGEST_LABEL, MOST_FIELDS, MOST_LABELS, Labels, RowNotes
-from .formats import need
 from .hdf5 import datasets_inside
 from .keyed import choose_key
 from .set_aside import NO_WORDS, SetAside

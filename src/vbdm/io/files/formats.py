@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from ...base.errors import InputError, bad_input
+from ...base.errors import bad_input
 
 
 @dataclass(frozen=True)
@@ -134,24 +132,3 @@ def named_format(name: str) -> Format:
 def known_formats() -> str:
     """Return the names and suffixes of all formats, in one line."""
     return "; ".join(f"{kind.name} ({' '.join(kind.suffixes)})" for kind in FORMATS)
-
-
-def need(module: str, path: str | os.PathLike[str], extra: str) -> Any:
-    """Import a library that a file needs, or raise with how to install it."""
-    try:
-        return import_module(module)
-    except ImportError as error:
-        raise missing_library(module, path, extra, str(error)) from error
-
-
-def missing_library(
-    module: str, path: str | os.PathLike[str], extra: str, why: str = ""
-) -> InputError:
-    """Return the error that names the install command."""
-    library = module.split(".")[0]
-    return bad_input(
-        f"Reading {Path(path).name!r} needs the library {library}, which cannot be imported here.",
-        received=f"an import of {module}{f' ({why})' if why else ''}",
-        because="Libraries for files beyond NumPy's and text are optional.",
-        hint=f"Install it with: pip install 'vbdm[{extra}]'",
-    )

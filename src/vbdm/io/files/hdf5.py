@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .formats import need
-from .stores import leads_out
+from ...base.libraries import need
+from ...rows.stores import leads_out
 
 #: First bytes of a heap of texts, its length, and the header of an object in it: its number, and
 #: its size.

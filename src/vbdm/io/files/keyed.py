@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ...base.errors import InputError, bad_input
+from ...base.libraries import need
 from ...base.memory import refuse_array
-from .formats import need
 from .hdf5 import datasets_inside
 from .npy import header_of
 from .table import REAL, Content, Options, as_rows, check_real_numbers, listed, wrong_axes

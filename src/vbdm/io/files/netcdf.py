@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...base.errors import bad_input
+from ...base.libraries import need
 from ...base.memory import refuse_array
 from ...base.row_notes import RowNotes
-from .formats import need
 from .hdf5 import refuse_other_files
 from .keyed import choose_key
 from .table import REAL, Content, Options, check_real_numbers, listed, no_rows

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from ...base.errors import bad_input
+from ...base.libraries import need
 from ...base.memory import refuse_array
 from ...base.row_notes import MOST_FIELDS
+from ...rows.sources import is_real, numbers_of
 from .columns import choose
-from .formats import need
 from .set_aside import SetAside
 from .table import TRUTH_VALUES, Content, Options, listed, no_rows
 
@@ -29,7 +30,7 @@ def read(path: Path, options: Options) -> Content:
         names = [name for name in schema.names if not name.startswith(INDEX)]
         chosen = [names[position] for position in choose(options.columns, names)]
         if options.columns is None:
-            chosen = [name for name in names if is_real(schema.field(name).type, path)] or names
+            chosen = [name for name in names if is_real(schema.field(name).type)] or names
         check_columns(schema, chosen, path)
         others = [name for name in names if name not in set(chosen)]
         if hasattr(options.columns, "apply"):
@@ -43,7 +44,7 @@ def read(path: Path, options: Options) -> Content:
         raise no_rows("The file", f"{table.num_rows} rows and {len(chosen)} columns")
     values = np.empty((table.num_rows, len(chosen)))
     for position, name in enumerate(chosen):
-        values[:, position] = column_of(table, name, path)
+        values[:, position] = numbers_of(table.column(name))
     selection = {} if options.columns is None else {"columns": listed(chosen)}
     aside = set_aside(table, others, path)
     return Content(
@@ -62,8 +63,8 @@ def set_aside(table: Any, names: list[str], path: Path) -> SetAside:
     for name in names:
         column = table.column(name)
         kind = column.type.value_type if types.is_dictionary(column.type) else column.type
-        if is_real(kind, path):
-            aside.add_numbers(name, np.asarray(column_of(table, name, path), np.float64))
+        if is_real(kind):
+            aside.add_numbers(name, np.asarray(numbers_of(column), np.float64))
         elif types.is_date(kind) or types.is_timestamp(kind):
             aside.add_times(name, column.cast("timestamp[us]").to_numpy())
         elif types.is_string(kind) or types.is_large_string(kind) or types.is_boolean(kind):
@@ -73,28 +74,13 @@ def set_aside(table: Any, names: list[str], path: Path) -> SetAside:
     return aside
 
 
-def column_of(table: Any, name: str, path: Path) -> Any:
-    """Return one column as float64."""
-    column = table.column(name)
-    types = need("pyarrow.types", path, "parquet")
-    if types.is_float16(column.type):
-        return column.to_numpy()
-    return column.cast("float64", safe=False).to_numpy()
-
-
-def is_real(kind: Any, path: Path) -> bool:
-    """Tell whether a type of Arrow is a real number."""
-    types = need("pyarrow.types", path, "parquet")
-    return any(test(kind) for test in (types.is_floating, types.is_integer, types.is_decimal))
-
-
 def check_columns(schema: Any, chosen: list[str], path: Path) -> None:
     """Refuse columns of text, dates and lists, and name those that hold numbers."""
     types = need("pyarrow.types", path, "parquet")
-    wrong = [name for name in chosen if not is_real(schema.field(name).type, path)]
+    wrong = [name for name in chosen if not is_real(schema.field(name).type)]
     if not wrong:
         return
-    numeric = [name for name in schema.names if is_real(schema.field(name).type, path)]
+    numeric = [name for name in schema.names if is_real(schema.field(name).type)]
     raise bad_input(
         "All columns must hold real numbers.",
         received=listed([f"{name!r} ({schema.field(name).type})" for name in wrong]),

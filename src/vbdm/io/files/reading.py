@@ -11,9 +11,10 @@ from typing import Any
 
 from ...base.checks import check_choice
 from ...base.errors import InputError, OutOfMemoryError, bad_input
+from ...base.libraries import damaged, missing_library
 from ...base.progress import report
 from .columns import as_slice, choose
-from .formats import Format, find_format, is_there, missing_library
+from .formats import Format, find_format, is_there
 from .pipes import as_file
 from .source import cannot_open, check_file, check_folder, check_topology, source_of
 from .table import Content, Options, Table, listed, plain_names
@@ -141,19 +142,8 @@ def content_of(path: Path, kind: Format, options: Options) -> Content:
         ) from error
     except Exception as error:
         # Each library has its own exceptions for damaged files, and some raise any exception.
-        raise damaged(path, kind, error) from error
+        raise damaged(path, kind.name, error) from error
     return content
-
-
-def damaged(path: Path, kind: Format, error: Exception) -> InputError:
-    """Return the error for a file that its library cannot read."""
-    words = " ".join(str(error).split())[:200]
-    return bad_input(
-        f"The file cannot be read as {kind.name}.",
-        received=f"{path.name!r} ({type(error).__name__}: {words})",
-        because="It is cut off or damaged, or its name does not fit what it holds.",
-        hint="Copy it again, or name its format with `format`.",
-    )
 
 
 def take_columns(content: Content, options: Options) -> Content:

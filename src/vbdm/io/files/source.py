@@ -12,8 +12,8 @@ from typing import Any
 from ...base.errors import InputError, bad_input
 from ...base.plain import plain, readable
 from ...base.progress import report
+from ...rows.stores import check_store
 from .pipes import is_pipe
-from .stores import check_store
 
 #: Bytes that are read at a time.
 CHUNK = 1 << 22

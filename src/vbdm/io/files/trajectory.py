@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...base.errors import InputError, bad_input
+from ...base.libraries import need
 from ...base.row_notes import RowNotes
-from .formats import need
 from .silence import silenced
 from .source import size_and_hash
 from .superposition import reference_for, superposed

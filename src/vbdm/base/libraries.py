@@ -1,0 +1,42 @@
+"""Libraries that are optional, and files that they cannot read: the words for both."""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from .errors import InputError, bad_input
+
+
+def need(module: str, path: str | os.PathLike[str], extra: str) -> Any:
+    """Import a library that a file needs, or raise with how to install it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise missing_library(module, path, extra, str(error)) from error
+
+
+def missing_library(
+    module: str, path: str | os.PathLike[str], extra: str, why: str = ""
+) -> InputError:
+    """Return the error that names the install command."""
+    library = module.split(".")[0]
+    return bad_input(
+        f"Reading {Path(path).name!r} needs the library {library}, which cannot be imported here.",
+        received=f"an import of {module}{f' ({why})' if why else ''}",
+        because="Libraries for files beyond NumPy's and text are optional.",
+        hint=f"Install it with: pip install 'vbdm[{extra}]'",
+    )
+
+
+def damaged(path: str | os.PathLike[str], format: str, error: Exception) -> InputError:
+    """Return the error for a file that its library cannot read."""
+    words = " ".join(str(error).split())[:200]
+    return bad_input(
+        f"The file cannot be read as {format}.",
+        received=f"{Path(path).name!r} ({type(error).__name__}: {words})",
+        because="It is cut off or damaged, or its name does not fit what it holds.",
+        hint="Copy it again, or name its format with `format`.",
+    )
