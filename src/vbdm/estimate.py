@@ -53,6 +53,7 @@ from .kernel.within_reach import kernel_within_reach
 from .operator.operator import Operator, normalise
 from .operator.theory import exponents_for
 from .rows.placement import Disk, Placement, as_placement, in_words, placed_points
+from .rows.refused import no_lists
 from .settings.arguments import Request, read_arguments
 from .settings.method import METHODS, Limiter, Lists
 from .settings.record import Settings
@@ -281,7 +282,7 @@ def walk(
     graph = graph.without_distances()
     if without_lists:
         k_from = BY_REACH
-        if graph.n_points > ENOUGH_POINTS:
+        if graph.n_points > ENOUGH_POINTS or graph.point_set.rows is not None:
             # The lists served the density, and are not needed any more.
             graph = graph.released()
             del near, pairs
@@ -289,6 +290,8 @@ def walk(
             graph, bandwidth, tuning.epsilon, h, cutoff=cutoff, leave_one_out=method.leave_one_out,
             precision=precision,
         )  # fmt: skip
+    elif graph.point_set.rows is not None:
+        raise no_lists(f"a kernel cut at {share}, with {needed} neighbours per point")
     else:
         if k_from == BY_EPSILON:
             k = enough_neighbors(needed, graph.n_neighbors)
@@ -343,10 +346,12 @@ def first_graph(
     automatic = BY_EPSILON if lists.widen else BY_METHOD
     if isinstance(X, NeighborGraph):
         refuse_changes(X, n_neighbors, search, metric, period)
+        refuse_blocks(placement, X.n_points, "a NeighborGraph")
         return computed_by(engine, X.with_lists()), BY_GRAPH
     if is_precomputed(metric):
         wanted = None if is_auto(n_neighbors) else n_neighbors
         graph = computed_by(engine, given_graph(X, wanted, search, period))
+        refuse_blocks(placement, graph.n_points, "metric='precomputed'")
         if wanted is None and lists.widen and graph.is_whole:
             # As with points: lists begin short, and grow as they are needed.
             graph = graph.with_merged_copies() if lists.merge_copies else graph
@@ -363,11 +368,12 @@ def first_graph(
     computes, reason = chosen_engine(engine, len(points))
     cloud = PointSet.of(
         points, k or min(64, len(points)), search, distance, merge_copies=lists.merge_copies,
-        engine=computes,
+        engine=computes, rows_for=None if placement is None else placement.rows,
     )  # fmt: skip
-    rows = None if placement is None else placement.rows(cloud.n_points, points.shape[1])
-    cloud = replace(cloud, engine_reason=reason, rows=rows)
+    cloud = replace(cloud, engine_reason=reason)
     refuse_one_place(cloud.n_points, len(points))
+    if cloud.rows is not None and (k is not None or not lists.widen):
+        raise no_lists("method='paper'" if k is None else f"n_neighbors={k}")
     if k is not None:
         return graph_of(cloud, k), BY_USER
     # The density may need no lists; the dimension and k0 do.
@@ -376,6 +382,12 @@ def first_graph(
     if lists.widen and needs_long_lists(cloud, longest):
         return graph_of(cloud, longest).with_neighbors(lists.n_neighbors), automatic
     return graph_of(cloud, min(cloud.n_points, near), keep=True), automatic
+
+
+def refuse_blocks(placement: Placement | None, n_points: int, received: str) -> None:
+    """Refuse to put a graph into blocks that is there already."""
+    if placement is not None and placement.rows(n_points, 1) is not None:
+        raise no_lists(received)
 
 
 def computed_by(engine: str, graph: NeighborGraph) -> NeighborGraph:
@@ -409,6 +421,8 @@ def enough_for_density(
     """
     if not lists.widen or (np.isfinite(cutoff) and by_reach(graph)):
         return graph
+    if graph.point_set.rows is not None:
+        raise no_lists(f"points in {dim:.2g} dimensions, whose density is summed over lists")
     held = lists.n_neighbors if np.isinf(cutoff) else neighbors_within(cutoff, k0, dim)
     if graph.is_whole and np.isfinite(cutoff):
         held = graph.n_points

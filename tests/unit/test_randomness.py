@@ -6,7 +6,7 @@ from scipy.signal import lfilter
 from tests.support.findings import found_in, light_of
 
 import vbdm
-from vbdm.graph.neighbor_graph import ReleasedLists
+from vbdm.graph.lists import ReleasedLists
 from vbdm.trust.randomness import autocorrelation_time, regularity
 from vbdm.trust.series import LONG, NOISE
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -14,7 +13,6 @@ from ..base.checks import check_positive
 from ..base.credit import Credit
 from ..base.errors import InputError, bad_input
 from ..base.references import DIMENSION as LEVINA_BICKEL
-from ..base.threads import in_order
 from ..graph.neighbor_graph import NeighborGraph
 
 #: Number of batches of adjacent points, for the standard error: points in a batch share neighbours.
@@ -151,8 +149,7 @@ class ByRatios:
         if top < 2:
             raise no_dimension(f"{graph.n_neighbors - 1} neighbour(s) per point")
         scales = sorted({k for k in (top // 4, top // 2, top) if k >= 2} | {max(top, 2)})
-        work = partial(log_ratios, graph, scales)
-        readings = np.concatenate(list(in_order(work, graph.row_blocks())), 1)
+        readings = graph.from_distances(log_ratios, slice(1, scales[-1] + 1), scales)
         inverse = readings[-1]
         blocks = np.array_split(inverse, min(N_BLOCKS, len(inverse)))
         error = np.std([block.mean() for block in blocks], ddof=1) / np.sqrt(len(blocks))
@@ -176,12 +173,11 @@ def no_dimension(received: str) -> InputError:
     )
 
 
-def log_ratios(graph: NeighborGraph, scales: list[int], rows: slice) -> FloatArray:
-    """Return the mean over j < k of log(r_k/r_j), for each scale k and each point of a block.
+def log_ratios(sqdist: FloatArray, scales: list[int]) -> FloatArray:
+    """Return the mean over j < k of log(r_k/r_j), for each scale k and each row of distances.
 
-    A copy, at distance 0, counts as if it were at the smallest positive distance in the block.
+    A copy, at distance 0, counts as if it were at the smallest positive distance in these rows.
     """
-    sqdist = graph.distances(rows, slice(1, scales[-1] + 1))
     positive = sqdist[sqdist > 0]
     log_distance = 0.5 * np.log(np.maximum(sqdist, positive.min() if positive.size else 1.0))
     return np.array(

@@ -9,8 +9,8 @@ import numpy as np
 from ..base.arrays import FloatArray, frozen
 from ..base.errors import bad_input
 from ..base.shapes import Gaussian
-from ..base.threads import for_each
-from ..graph.neighbor_graph import ListedRows, NeighborGraph
+from ..graph.lists import ListedRows
+from ..graph.neighbor_graph import NeighborGraph
 from ..graph.one_way import at_the_end, mean_row_sums
 from ..graph.point_set import Order
 from .bandwidth import Bandwidth
@@ -76,12 +76,7 @@ def pilot_bandwidth(graph: NeighborGraph, n_density_neighbors: int) -> FloatArra
     -----
     Implements :math:`ρ_0(x_i)^2 = \frac{1}{k_0-1} Σ_{j=2}^{k_0} |x_i - x_{I(i,j)}|^2` (Section 3).
     """
-    rho0 = np.empty(graph.n_points)
-
-    def work(rows: slice) -> None:
-        rho0[rows] = np.sqrt(graph.distances(rows, slice(1, n_density_neighbors)).mean(axis=1))
-
-    for_each(work, graph.row_blocks())
+    rho0: FloatArray = graph.from_distances(root_mean_square, slice(1, n_density_neighbors))[0]
     refuse_widths(rho0, graph)
     if not (rho0 > 0).all():
         raise bad_input(
@@ -92,6 +87,11 @@ def pilot_bandwidth(graph: NeighborGraph, n_density_neighbors: int) -> FloatArra
             "`n_density_neighbors`.",
         )
     return rho0
+
+
+def root_mean_square(sqdist: FloatArray) -> FloatArray:
+    """Return the root mean square distance of each row, (1, m), from squared ones, (m, k)."""
+    return np.asarray(np.sqrt(sqdist.mean(axis=1))[None])
 
 
 def refuse_widths(rho0: FloatArray, graph: NeighborGraph) -> None:

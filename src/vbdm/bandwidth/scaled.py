@@ -14,11 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.accepts import a_number
-from ..base.arrays import FloatArray
+from ..base.arrays import FloatArray, IntArray
 from ..base.shapes import Shape, radius_of
 from ..base.threads import in_order, slices
-from ..graph.neighbor_graph import ListedRows, NeighborGraph
+from ..graph.lists import ListedRows
+from ..graph.neighbor_graph import NeighborGraph
 from ..graph.one_way import ROUNDING
+from ..graph.point_set import PointSet
 from .bandwidth import Bandwidth
 from .dimension import Dimension
 
@@ -150,7 +152,13 @@ def sample_rows(graph: NeighborGraph, bandwidth: Bandwidth) -> SampledRows:
     even = ranked[np.linspace(0, graph.n_points - 1, count).round().astype(np.intp)]
 
     def take(index: NDArray[np.intp]) -> SampledRows:
-        return scale_rows(index, graph.kept.indices[index], graph.distances(index), bandwidth)
+        if graph.point_set.rows is None:
+            neighbors, sqdist = graph.kept.indices[index], graph.distances(index)
+        else:
+            neighbors, sqdist = search_rows(graph.point_set, index, graph.n_neighbors)
+            if not graph.point_set.keeps_distances:
+                sqdist = graph.point_set.measured(index, neighbors)
+        return scale_rows(index, neighbors, sqdist, bandwidth)
 
     return replace(take(even), tail=take(ranked[-TAIL_ROWS:]))
 
@@ -163,11 +171,20 @@ def longer_rows(
         return sample_rows(graph.with_neighbors(k), bandwidth)
     n = len(rows.index)
     tail = rows.index[:0] if rows.tail is None else rows.tail.index
-    index, points = np.concatenate([rows.index, tail]), graph.point_set.indexed(k)
+    index = np.concatenate([rows.index, tail])
+    indices, sqdist = search_rows(graph.point_set.indexed(k), index, k)
+    longer = scale_rows(index[:n], indices[:n], sqdist[:n], bandwidth)
+    if rows.tail is None:
+        return longer
+    return replace(longer, tail=scale_rows(tail, indices[n:], sqdist[n:], bandwidth))
+
+
+def search_rows(points: PointSet, index: NDArray[np.intp], k: int) -> tuple[IntArray, FloatArray]:
+    """Search for the k nearest of some points: indices and squared distances, (m, k)."""
     # Points that follow each other inside are near each other, and searched faster one by one.
     ranked = np.argsort(index)
 
-    def search(part: slice) -> tuple[NDArray[np.integer], FloatArray]:
+    def search(part: slice) -> tuple[IntArray, FloatArray]:
         return points.nearest(index[ranked[part]], k)
 
     shared = bool(points.index and points.index.parallel)
@@ -175,10 +192,7 @@ def longer_rows(
     found = in_order(search, slices(len(index), size=size), parallel=shared)
     places = np.argsort(ranked)
     indices, sqdist = (np.concatenate(part)[places] for part in zip(*found, strict=True))
-    longer = scale_rows(index[:n], indices[:n], sqdist[:n], bandwidth)
-    if rows.tail is None:
-        return longer
-    return replace(longer, tail=scale_rows(tail, indices[n:], sqdist[n:], bandwidth))
+    return indices, sqdist
 
 
 def scale_rows(

@@ -8,8 +8,11 @@ from numpy.typing import NDArray
 from ..base.arrays import FloatArray
 from ..base.shapes import Shape
 from ..base.threads import for_each
-from ..engines.tree import ROWS_AT_ONCE, Reach, Tree
+from ..engines.tree import ROWS_AT_ONCE
 from ..graph.neighbor_graph import NeighborGraph
+from ..graph.neighbourhood import Neighbourhood, within_reach
+from ..graph.point_set import needed_rows
+from ..rows.block_array import BlockArray
 
 
 def sums_within_reach(
@@ -26,22 +29,36 @@ def sums_within_reach(
     Each point counts as often as it occurs. A walk over the tree counts the pairs of a block of
     leaves, a second one evaluates them; nothing is kept.
     """
-    tree, engine = needed_tree(graph), graph.point_set.engine
-    counts = graph.order.counts
-    reach = Reach.of(tree, rho, cutoff * epsilon, with_self=not leave_one_out)
-    sums = np.zeros(graph.n_points)
+    points = graph.point_set
+    near = within_reach(points, rho, cutoff * epsilon, with_self=not leave_one_out)
+    if isinstance(near, Neighbourhood):
+        return sums_of_rows(near, epsilon, shape, "density")
+    rows = needed_rows(points)
+    handles = rows.run(sums_of_rows, near, epsilon, shape, stage="density")[0]
+    return np.asarray(BlockArray(rows, handles, ((), np.dtype(np.float64))))
+
+
+def sums_of_rows(
+    near: Neighbourhood, epsilon: float, shape: Shape, stage: str | None = None
+) -> FloatArray:
+    """Return the sums of rows over the points within their reach."""
+    reach, engine, tree = near.reach, near.engine, near.reach.tree
+    places = tree.rows_of(near.leaves)
+    sums = np.zeros(places.stop - places.start)
 
     def work(leaves: slice) -> None:
         found = engine.count_within(reach, leaves)
         neighbors, scaled = engine.pairs_within(reach, leaves, int(found.sum()))
         scaled /= epsilon
         values = shape(scaled)
-        if counts is not None:
-            values *= counts[neighbors]
-        sum_rows(values, np.cumsum(found) - found, sums[tree.rows_of(leaves)])
+        if near.counts is not None:
+            values *= near.counts[neighbors]
+        rows = tree.rows_of(leaves)
+        out = sums[rows.start - places.start : rows.stop - places.start]
+        sum_rows(values, np.cumsum(found) - found, out)
 
-    for_each(work, list(tree.leaf_blocks(ROWS_AT_ONCE // 4)), "density")
-    return sums
+    for_each(work, list(tree.leaf_blocks(ROWS_AT_ONCE // 4, near.leaves)), stage)
+    return near.of_rows(sums)
 
 
 def sum_rows(entries: FloatArray, start: NDArray[np.integer], out: FloatArray) -> None:
@@ -49,10 +66,3 @@ def sum_rows(entries: FloatArray, start: NDArray[np.integer], out: FloatArray) -
     filled = np.flatnonzero(np.diff(start, append=len(entries)))
     if filled.size:
         out[filled] = np.add.reduceat(entries, start[filled])
-
-
-def needed_tree(graph: NeighborGraph) -> Tree:
-    """Return the tree of the points."""
-    if graph.point_set.tree is None:
-        raise TypeError("pairs within reach need the tree of the points")
-    return graph.point_set.tree

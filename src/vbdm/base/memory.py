@@ -42,6 +42,8 @@ BLOCKS, EXTRA = 4.8, 14
 LEAST, PER_BLOCK_PAIR, FIXED = 8_000_000, 20, 60_000_000
 #: Copies of the coordinates, and arrays with one number per point.
 COPIES, ARRAYS = 4, 16
+#: Bytes per pair while a block of the kernel is made.
+PER_MADE_PAIR = 14
 #: Up to this many columns, distances are computed again when needed instead of being kept: that
 #: takes a few nanoseconds and saves 8 bytes per pair.
 MEASURED_COLUMNS = 16
@@ -206,6 +208,19 @@ def refuse_pairs(n_points: int, n_pairs: int, n_columns: int) -> None:
     """Raise before the pairs within reach are stored, if they and the spectrum would not fit."""
     mean = max(1, -(-n_pairs // n_points))
     refuse_if_too_large(n_points, mean, n_columns, PER_PAIR)
+
+
+def refuse_block(n_pairs: int) -> None:
+    """Raise before the pairs of one block are stored, if they would not fit while it is made."""
+    free, needed = available_memory(), PER_MADE_PAIR * n_pairs
+    if free is None or needed <= free:
+        return
+    raise OutOfMemoryError(
+        f"A block would not fit into memory. Received {n_pairs:,} pairs of points in one block: "
+        f"about {needed / 1e9:.3g} GB, where {free / 1e9:.1f} GB are free. Memory for one block is "
+        "needed at a time. Pass more `blocks`, for example vbdm.placement.Disk(blocks=64), or "
+        "effort=0.5."
+    )
 
 
 def give_back() -> None:

@@ -86,12 +86,15 @@ class Tree:
         """Where the leaves begin, and M as last entry."""
         return starts_of(self.n_points, self.depth)
 
-    def leaf_blocks(self, n_rows: int = ROWS_AT_ONCE) -> Iterator[slice]:
-        """Yield slices of the leaves, each with about `n_rows` points."""
+    def leaf_blocks(
+        self, n_rows: int = ROWS_AT_ONCE, leaves: slice | None = None
+    ) -> Iterator[slice]:
+        """Yield slices of all leaves, or of some, each with about `n_rows` points."""
         n_leaves = 1 << self.depth
         size = max(1, n_rows * n_leaves // self.n_points)
-        for first in range(0, n_leaves, size):
-            yield slice(first, min(first + size, n_leaves))
+        wanted = slice(0, n_leaves) if leaves is None else leaves
+        for first in range(wanted.start, wanted.stop, size):
+            yield slice(first, min(first + size, wanted.stop))
 
     def rows_of(self, leaves: slice) -> slice:
         """Return the points of some leaves."""

@@ -19,12 +19,13 @@ from scipy.sparse import csr_array
 
 from ..bandwidth.pilot import LARGEST_WIDTH, PILOT_EPSILON, PILOT_SHARE, by_reach
 from ..bandwidth.scaled import NEGLIGIBLE
-from ..bandwidth.sums_within_reach import needed_tree, sum_rows
+from ..bandwidth.sums_within_reach import sum_rows
 from ..base.arrays import BoolArray, FloatArray
 from ..base.errors import bad_input
 from ..base.shapes import Gaussian, radius_of
 from ..engines.tree import Reach
 from ..graph.neighbor_graph import NeighborGraph
+from ..graph.neighbourhood import needed_tree
 from ..graph.point_set import Order
 from ..graph.precomputed import check_distances, nearest_in_rows
 from ..kernel.kernel import Kernel
@@ -268,7 +269,7 @@ def pilot_sums_within_reach(
 ) -> FloatArray:
     """Return the sums of the pilot's kernel around new points with their own ρ0, (m,)."""
     known, pilot, counts = op.graph.point_set, op.pilot, op.order.counts
-    reach = Reach.of(needed_tree(op.graph), pilot.rho0, pilot.cutoff * PILOT_EPSILON)
+    reach = Reach.of(needed_tree(op.graph.point_set), pilot.rho0, pilot.cutoff * PILOT_EPSILON)
     found, neighbors, scaled = known.engine.pairs_to(reach, known.distance.wrapped(points), rho0)
     values = Gaussian()(scaled / PILOT_EPSILON)
     values *= near.counted(found, neighbors, op.kernel.leave_one_out)

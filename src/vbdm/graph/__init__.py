@@ -8,7 +8,10 @@ It knows points and how distances are measured. It takes an (N, n) array, or dis
 `point_set`       the distinct points in the order inside, with an index to search them, and the
                   way back to the caller's order
 `search/`         engines that find the nearest points: exact ones, approximate ones, any metric
-`neighbor_graph`  the result of this room: lists of neighbours, kept, or released to save memory
+`block_search`    nearest neighbours of rows in blocks
+`lists`           lists of neighbours, searched, and kept or released to save memory
+`neighbourhood`   rows with all points within their reach, of all points or of a block
+`neighbor_graph`  the result of this room: the points with lists of their neighbours
 `build`           from points or distances to a graph
 `one_way`         one-way pairs: j is among i's neighbours, but i is not among j's
 `projection`      fewer columns before the estimate: principal or slow directions

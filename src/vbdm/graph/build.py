@@ -9,7 +9,8 @@ from ..base.checks import check_count, check_points, is_auto
 from ..base.errors import RecallWarning, bad_input, warn_user
 from ..base.wording import percent
 from .distance import PRECOMPUTED, Distance, Metric
-from .neighbor_graph import NeighborGraph, searched
+from .lists import searched
+from .neighbor_graph import NeighborGraph
 from .point_set import PointSet
 from .search import NeighborSearch
 from .search.brute import recall_of

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -13,102 +14,14 @@ from ..base.arrays import FloatArray, IntArray, frozen
 from ..base.checks import check_points
 from ..base.errors import bad_input
 from ..base.memory import MEASURED_COLUMNS, refuse_if_too_large
-from ..base.threads import for_each, rows_that_fit, slices
+from ..base.threads import in_order, rows_that_fit, slices
+from ..rows.block_array import BlockArray
+from ..rows.refused import no_lists
 from .distance import Metric
+from .lists import KeptLists, ListedRows, ReleasedLists, of_distances, searched
 from .point_set import Copies, Order, PointSet
 from .precomputed import check_table, equal_points, part_of_whole, table_of_matrix
 from .search.exact import search_all
-
-
-@dataclass(frozen=True, eq=False)
-class KeptLists:
-    """The neighbours of every point, in the order inside.
-
-    Attributes
-    ----------
-    indices : (M, k) int array
-        Neighbours of each point, nearest first; column 0 is the point itself.
-    sqdist : (M, k) array or None
-        Their squared distances; None where they are measured from the points when needed.
-    whole : KeptLists or None
-        Longer lists of which these are the beginning, where such were searched for.
-    """
-
-    indices: IntArray
-    sqdist: FloatArray | None = None
-    whole: KeptLists | None = None
-
-    @property
-    def n_neighbors(self) -> int:
-        """Number of neighbours k per point, the point itself included."""
-        return int(self.indices.shape[1])
-
-    @property
-    def longest(self) -> int:
-        """Number of neighbours that are known."""
-        return self.n_neighbors if self.whole is None else self.whole.n_neighbors
-
-    def first(self, k: int) -> KeptLists:
-        """Return the k nearest of the neighbours that are known."""
-        whole = self.whole or self
-        sqdist = None if whole.sqdist is None else whole.sqdist[:, :k]
-        return KeptLists(whole.indices[:, :k], sqdist, whole)
-
-    def without_distances(self) -> KeptLists:
-        """Return the lists alone."""
-        return KeptLists(self.indices, None, self.whole and self.whole.without_distances())
-
-
-@dataclass(frozen=True, eq=False)
-class ReleasedLists:
-    """Lists that were given up to save 4 bytes per pair; they can be searched for again.
-
-    Attributes
-    ----------
-    n_neighbors : int
-        Number of neighbours k that each list had, the point itself included.
-    radii : (M,) array
-        Squared distance of each point's last neighbour.
-    """
-
-    n_neighbors: int
-    radii: FloatArray
-
-
-@dataclass(frozen=True, eq=False)
-class ListedRows:
-    """A block of rows of the lists.
-
-    Attributes
-    ----------
-    rows : slice
-        The m points of the block, in the order inside.
-    neighbors : (m, k) int array
-        Their neighbours, in the order inside.
-    sqdist : (m, k) array
-        Squared distances of these.
-    """
-
-    rows: slice
-    neighbors: NDArray[np.intp]
-    sqdist: FloatArray
-
-
-def searched(points: PointSet, k: int, *, keep: bool = False) -> KeptLists:
-    """Find the k nearest neighbours of all points; refuse if the result would not fit in memory.
-
-    Distances are kept where they cannot be measured again, or if that is asked for and the index
-    gives them with the same bits.
-    """
-    X = points.coordinates
-    if X is None or points.index is None:
-        raise TypeError("points without coordinates or index cannot be searched")
-    # The memory estimate counts 8 bytes per pair for kept distances where columns are many.
-    columns = max(X.shape[1], MEASURED_COLUMNS + 1) if points.keeps_distances else X.shape[1]
-    refuse_if_too_large(points.n_points, k, columns)
-    kept = points.keeps_distances or (keep and getattr(points.index, "is_measured", False))
-    indices, sqdist = search_all(points.index, X, k, keep=kept)
-    return KeptLists(frozen(indices), sqdist)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -302,6 +215,8 @@ class NeighborGraph:
     def kept(self) -> KeptLists:
         """The lists in the order inside; call `with_lists` first if they may have been released."""
         if isinstance(self.lists, ReleasedLists):
+            if self.point_set.rows is not None:
+                raise no_lists(f"something that looks into lists, of {self!r}")
             raise TypeError("these lists were released: call with_lists() first")
         return self.lists
 
@@ -310,6 +225,8 @@ class NeighborGraph:
         index, X = self.point_set.index, self.point_set.coordinates
         if isinstance(self.lists, KeptLists) or index is None or X is None:
             return self
+        if self.point_set.rows is not None:
+            raise no_lists(f"something that looks into lists, of {self!r}")
         kept = self.point_set.keeps_distances
         indices, sqdist = search_all(index, X, self.n_neighbors, keep=kept)
         return replace(self, lists=KeptLists(frozen(indices), sqdist))
@@ -323,8 +240,10 @@ class NeighborGraph:
 
     def released(self) -> NeighborGraph:
         """Return the graph without its lists, 4 to 12 bytes per pair, if a search restores them."""
+        if isinstance(self.lists, ReleasedLists):
+            return replace(self, lists=replace(self.lists, sqdist=None))
         found = self.point_set.index is not None and self.point_set.coordinates is not None
-        if isinstance(self.lists, ReleasedLists) or not found or not self.exact:
+        if not found or not self.exact:
             return self
         return replace(self, lists=ReleasedLists(self.n_neighbors, self.radii))
 
@@ -335,6 +254,8 @@ class NeighborGraph:
         for; a graph without points stays as it is.
         """
         k = min(n_neighbors, self.n_points)
+        if self.point_set.rows is not None:
+            return self if k == self.longest else replace(self, lists=searched(self.point_set, k))
         if k <= self.longest:
             return replace(self, lists=self.with_lists().kept.first(k))
         if self.point_set.coordinates is None:
@@ -357,18 +278,39 @@ class NeighborGraph:
             return self.kept.sqdist[rows, which]
         return self.point_set.measured(rows, self.kept.indices[rows, which])
 
+    def from_distances(
+        self, function: Callable[..., FloatArray], which: slice, *args: Any
+    ) -> FloatArray:
+        """Return what a function makes of rows of distances: one number per point, or several.
+
+        Parameters
+        ----------
+        function : callable
+            Called with squared distances, (m, k), of some rows, and `args`; returns (r, m). It is
+            a module's function, since rows may live elsewhere.
+        which : slice
+            The columns of the lists that it needs.
+
+        Returns
+        -------
+        (r, M) array
+        """
+        kept = self.lists.sqdist if isinstance(self.lists, ReleasedLists) else None
+        if isinstance(kept, BlockArray):
+            handles = kept.rows.run(of_distances, kept, function, which, args)[0]
+            return np.concatenate(list(kept.rows.place.read(handles)), axis=1)
+
+        def work(rows: slice) -> FloatArray:
+            return function(self.distances(rows, which), *args)
+
+        return np.concatenate(list(in_order(work, self.row_blocks())), axis=1)
+
     @cached_property
     def radii(self) -> FloatArray:
         """Squared distance of each point's last neighbour, (M,) in the order inside."""
         if isinstance(self.lists, ReleasedLists):
             return self.lists.radii
-        radii = np.empty(self.n_points)
-
-        def work(rows: slice) -> None:
-            radii[rows] = self.distances(rows, slice(-1, None))[:, 0]
-
-        for_each(work, self.row_blocks())
-        return radii
+        return np.asarray(self.from_distances(np.transpose, slice(-1, None))[0])
 
 
 def name_of(metric: object) -> str:

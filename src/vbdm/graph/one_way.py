@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from ..base.arrays import BoolArray, FloatArray, IntArray
 from ..base.threads import in_order
-from .neighbor_graph import ListedRows, NeighborGraph
+from .lists import ListedRows
+from .neighbor_graph import NeighborGraph
 
 #: Relative difference, by rounding, that the distances from the two ends of a pair may have.
 ROUNDING = 1e-10

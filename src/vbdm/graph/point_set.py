@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -17,8 +18,9 @@ from ..engines.engine import Engine
 from ..engines.scipy_engine import ScipyEngine
 from ..engines.tree import Tree, levels_to
 from ..rows.block_array import Rows
+from ..rows.refused import not_in_blocks
 from .distance import PRECOMPUTED, Distance
-from .search import Auto, NeighborIndex, NeighborSearch
+from .search import Auto, KDTree, NeighborIndex, NeighborSearch
 from .search.auto import chosen
 from .search.exact import TreeIndex, distances_by_column, squared_distances
 from .search.periodic import PeriodicIndex, PeriodicTree
@@ -227,18 +229,33 @@ class PointSet:
         *,
         merge_copies: bool = False,
         engine: Engine | None = None,
+        rows_for: Callable[[int, int], Rows | None] | None = None,
     ) -> PointSet:
-        """Merge copies if wanted, sort the points, and build the index for lists of about k."""
+        """Merge copies if wanted, sort the points, and build the index for lists of about k.
+
+        `rows_for` says where so many points with so many columns live.
+        """
         distance, engine = distance or Distance(), engine or ScipyEngine()
         searcher = distance.engine(search)
         points = distance.wrapped(points)
         copies = find_copies(points) if merge_copies else None
         if copies is not None:
             points = points[copies.first]
+        rows = None if rows_for is None else rows_for(*points.shape)
+        if rows is not None:
+            refuse_far_from_tree(searcher, distance, points.shape[1])
         permutation = tree_order(points, engine)
         coordinates = np.ascontiguousarray(points[permutation])
         tree = tree_of(coordinates, distance)
         own = None if tree is None else engine.nearest(tree)
+        if rows is not None:
+            # Blocks are searched by trees of their own; this one is for a few points.
+            index = tree_index(searcher, coordinates, k, own)
+            return cls(
+                Order(frozen(permutation), copies), distance, frozen(coordinates), tree, index,
+                search=credit_of(own or KDTree(), "search"), search_reason="rows live in blocks",
+                engine=engine, rows=rows,
+            )  # fmt: skip
         choice, index = chosen(searcher, coordinates, k, own)
         # Periodic columns and other metrics leave one search, and no choice to explain.
         reason = choice.reason if distance.is_euclidean else "it measures such distances"
@@ -317,6 +334,37 @@ def tree_of(coordinates: FloatArray, distance: Distance) -> Tree | None:
     if distance.metric != "euclidean" or coordinates.shape[1] > TREE_COLUMNS:
         return None
     return Tree.over(frozen(np.ascontiguousarray(coordinates.T)), distance.period)
+
+
+def refuse_far_from_tree(search: NeighborSearch, distance: Distance, n_columns: int) -> None:
+    """Refuse searches, metrics and numbers of columns that go without the tree."""
+    if not isinstance(search, Auto | KDTree | PeriodicTree):
+        raise not_in_blocks(
+            "This search",
+            f"{type(search).__name__} with metric={distance.metric!r}",
+            "Blocks are parts of a k-d tree, which finds neighbours by straight distances.",
+        )
+    if n_columns > TREE_COLUMNS:
+        raise not_in_blocks(
+            f"More than {TREE_COLUMNS} columns",
+            f"{n_columns} columns",
+            "Blocks are parts of a k-d tree, which is of no use in so many; `vbdm.pca` makes "
+            "fewer of them.",
+        )
+
+
+def tree_index(search: NeighborSearch, cloud: FloatArray, k: int, own: Any) -> NeighborIndex:
+    """Return the index of a k-d tree: the engine's own, or SciPy's."""
+    if own is None:
+        return (KDTree() if isinstance(search, Auto) else search).index(cloud, k)
+    return PeriodicIndex(own, search.period) if isinstance(search, PeriodicTree) else own
+
+
+def needed_rows(points: PointSet) -> Rows:
+    """Return where the rows live, which are in blocks."""
+    if points.rows is None:
+        raise TypeError("these rows are in one block in memory")
+    return points.rows
 
 
 def faster(index: NeighborIndex, own: Any, credit: Credit) -> tuple[NeighborIndex, Credit]:

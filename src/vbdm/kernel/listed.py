@@ -8,7 +8,8 @@ from ..bandwidth.bandwidth import Bandwidth
 from ..bandwidth.scaled import NEGLIGIBLE, rim, scaled
 from ..base.arrays import FloatArray
 from ..base.shapes import Shape
-from ..graph.neighbor_graph import ListedRows, NeighborGraph
+from ..graph.lists import ListedRows
+from ..graph.neighbor_graph import NeighborGraph
 from .kernel import Kernel
 from .pair_matrix import PairMatrix
 

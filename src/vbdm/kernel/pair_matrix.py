@@ -21,7 +21,8 @@ from ..base.arrays import FloatArray, IntArray
 from ..base.threads import in_order
 from ..engines.engine import Engine
 from ..engines.scipy_engine import ScipyEngine
-from ..graph.neighbor_graph import ListedRows, NeighborGraph
+from ..graph.lists import ListedRows
+from ..graph.neighbor_graph import NeighborGraph
 from ..graph.one_way import OneWay, one_way_places
 
 

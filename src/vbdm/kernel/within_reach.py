@@ -13,13 +13,17 @@ from numpy.typing import DTypeLike, NDArray
 from scipy.sparse import csr_array
 
 from ..bandwidth.bandwidth import Bandwidth
-from ..bandwidth.sums_within_reach import needed_tree, sum_rows
+from ..bandwidth.sums_within_reach import sum_rows
 from ..base.arrays import FloatArray, IntArray
-from ..base.memory import refuse_pairs
+from ..base.memory import refuse_block, refuse_pairs
 from ..base.shapes import Shape
 from ..base.threads import for_each, in_order, rows_that_fit, slices
 from ..engines.tree import ROWS_AT_ONCE, Reach
 from ..graph.neighbor_graph import NeighborGraph
+from ..graph.neighbourhood import Neighbourhood, needed_tree, within_reach
+from ..graph.point_set import PointSet, needed_rows
+from ..rows.block_array import BlockArray, PerBlock
+from .block_matrix import BlockMatrix
 from .kernel import Kernel
 from .pair_matrix import PairMatrix
 
@@ -58,24 +62,53 @@ def kernel_within_reach(
 
     Notes
     -----
-    A first walk over the tree counts the pairs, a second one evaluates them, one block of leaves
-    after the other: 8 bytes per pair, or 12 in double precision.
+    A first walk over the tree counts the pairs, a second one evaluates them, a few leaves after
+    the others: 8 bytes per pair, or 12 in double precision.
     """
-    tree, engine = needed_tree(graph), graph.point_set.engine
-    reach = Reach.of(tree, bandwidth.row, cutoff * epsilon, with_self=not leave_one_out)
-    blocks = list(tree.leaf_blocks())
+    points, kind = graph.point_set, stored_type(precision, shape, cutoff)
+    near = within_reach(points, bandwidth.row, cutoff * epsilon, with_self=not leave_one_out)
+    weights: PairMatrix | BlockMatrix
+    if isinstance(near, Neighbourhood):
+        values, neighbors, pointer, *known = pairs_of_rows(near, epsilon, shape, kind, report=True)
+        weights = PairMatrix(symmetric_csr(values, neighbors, pointer), engine=points.engine)
+    else:
+        weights, known = block_kernel(points, near, epsilon, shape, kind)
+    return Kernel(
+        graph=graph, weights=weights, bandwidth=bandwidth, epsilon=epsilon, shape=shape,
+        leave_one_out=leave_one_out, cutoff=cutoff, one_way_share=1.0, by_reach=True,
+        known_sums=(known[0], known[1]),
+    )  # fmt: skip
+
+
+def pairs_of_rows(
+    near: Neighbourhood, epsilon: float, shape: Shape, kind: DTypeLike, *, report: bool = False
+) -> tuple[NDArray[Any], IntArray, NDArray[Any], FloatArray, FloatArray]:
+    """Return the kernel of rows, as CSR arrays, its row sums, and those of its squares.
+
+    Columns are places in the tree of the neighbourhood.
+    """
+    reach, engine, tree = near.reach, near.engine, near.reach.tree
     counts = np.concatenate(
-        list(in_order(lambda leaves: engine.count_within(reach, leaves), blocks, "pairs"))
+        list(
+            in_order(
+                lambda leaves: engine.count_within(reach, leaves),
+                list(tree.leaf_blocks(leaves=near.leaves)),
+                "pairs" if report else None,
+            )
+        )
     )
-    total = int(counts.sum())
-    refuse_pairs(graph.n_points, total, tree.columns.shape[0])
-    pointer = row_pointer(counts)
-    neighbors = np.empty(total, dtype=np.int32)
-    values = np.empty(total, dtype=stored_type(precision, shape, cutoff))
-    sums, squares = np.zeros(graph.n_points), np.zeros(graph.n_points)
+    total, n_rows = int(counts.sum()), len(counts)
+    if near.part is None:
+        refuse_pairs(n_rows, total, tree.columns.shape[0])
+    else:
+        refuse_block(total)
+    pointer, first = row_pointer(counts), tree.rows_of(near.leaves).start
+    neighbors, values = np.empty(total, dtype=np.int32), np.empty(total, dtype=kind)
+    sums, squares = np.zeros(n_rows), np.zeros(n_rows)
 
     def work(leaves: slice) -> None:
-        rows = tree.rows_of(leaves)
+        places = tree.rows_of(leaves)
+        rows = slice(places.start - first, places.stop - first)
         part = slice(int(pointer[rows.start]), int(pointer[rows.stop]))
         neighbors[part], scaled = engine.pairs_within(reach, leaves, part.stop - part.start)
         scaled /= epsilon
@@ -85,14 +118,53 @@ def kernel_within_reach(
         sum_rows(scaled, start, sums[rows])
         sum_rows(np.square(scaled, out=scaled), start, squares[rows])
 
-    rows = min(ROWS_AT_ONCE, rows_that_fit(total, graph.n_points, most=PAIRS_AT_ONCE))
-    for_each(work, tree.leaf_blocks(rows), "kernel")
-    matrix = symmetric_csr(values, neighbors, pointer)
-    return Kernel(
-        graph=graph, weights=PairMatrix(matrix, engine=engine), bandwidth=bandwidth,
-        epsilon=epsilon, shape=shape, leave_one_out=leave_one_out, cutoff=cutoff,
-        one_way_share=1.0, by_reach=True, known_sums=(sums, squares),
-    )  # fmt: skip
+    size = min(ROWS_AT_ONCE, rows_that_fit(total, n_rows, most=PAIRS_AT_ONCE))
+    for_each(work, list(tree.leaf_blocks(size, near.leaves)), "kernel" if report else None)
+    if near.part is not None:
+        # Places without a point have no pairs.
+        pointer = np.append(near.of_rows(pointer[:-1]), pointer[-1:])
+    return values, neighbors, pointer, near.of_rows(sums), near.of_rows(squares)
+
+
+def block_kernel(
+    points: PointSet, near: PerBlock, epsilon: float, shape: Shape, kind: DTypeLike
+) -> tuple[BlockMatrix, list[FloatArray]]:
+    """Return the kernel in blocks, its row sums, and those of its squares."""
+    rows = needed_rows(points)
+    found = rows.run(pairs_of_block, near, epsilon, shape, kind, n_results=6, stage="kernel")
+    values, neighbors, pointer, occurring, *sums = found
+    others = [np.array(numbers) for numbers in rows.place.read(occurring)]
+    matrix = BlockMatrix.of_blocks(rows, values, neighbors, pointer, others, points.engine)
+    number = np.dtype(np.float64)
+    return matrix, [np.asarray(BlockArray(rows, handles, ((), number))) for handles in sums]
+
+
+def pairs_of_block(
+    near: Neighbourhood, epsilon: float, shape: Shape, kind: DTypeLike
+) -> tuple[NDArray[Any], IntArray, NDArray[Any], IntArray, FloatArray, FloatArray]:
+    """Return the kernel of a block, and the points of other blocks that occur in it.
+
+    Its own points are columns 0, ..., n - 1; then come the others, in ascending order.
+    """
+    values, neighbors, pointer, sums, squares = pairs_of_rows(near, epsilon, shape, kind)
+    part = near.part
+    if part is None:
+        raise TypeError("a block needs a part of the tree")
+    own = part.own_places
+    occurs = np.zeros(part.tree.n_points, dtype=np.bool_)
+    occurs[neighbors] = True
+    others = occurs & part.is_point
+    others[own] = False
+    column = np.zeros(len(occurs), dtype=np.int32)
+    column[own] = np.arange(len(own))
+    column[others] = np.arange(len(own), len(own) + np.count_nonzero(others))
+
+    def work(pairs: slice) -> None:
+        neighbors[pairs] = column[neighbors[pairs]]
+
+    for_each(work, slices(len(neighbors), size=PAIRS_AT_ONCE))
+    numbers = part.numbers[others[part.is_point]].astype(np.int32)
+    return values, neighbors, pointer, numbers, sums, squares
 
 
 def sums_of(matrix: Any) -> tuple[FloatArray, FloatArray]:
@@ -116,7 +188,7 @@ def rows_within_reach(kernel: Kernel, points: FloatArray, rho: FloatArray) -> cs
     `rho` is ρ(x), (m,); a row with ρ = 0 is empty.
     """
     known, cut = kernel.graph.point_set, kernel.cutoff * kernel.epsilon
-    reach = Reach.of(needed_tree(kernel.graph), kernel.bandwidth.row, cut)
+    reach = Reach.of(needed_tree(known), kernel.bandwidth.row, cut)
     counts, neighbors, scaled = known.engine.pairs_to(reach, known.distance.wrapped(points), rho)
     values = kernel.shape(scaled / kernel.epsilon)
     shape = (len(points), known.n_points)

@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.fft import irfft, rfft
 
 from ..base.arrays import FloatArray, IntArray
-from ..graph.neighbor_graph import NeighborGraph, ReleasedLists
+from ..graph.lists import ReleasedLists
+from ..graph.neighbor_graph import NeighborGraph
 from ..operator.operator import Operator
 
 #: Number of points whose neighbours are looked at, and number of neighbours.

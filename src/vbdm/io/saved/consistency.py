@@ -17,7 +17,8 @@ from ...bandwidth.bandwidth import Bandwidth
 from ...bandwidth.pilot import PILOT_EPSILON, Pilot
 from ...bandwidth.rules import FromPotential, PowerOfDensity
 from ...base.shapes import Gaussian
-from ...graph.neighbor_graph import KeptLists, NeighborGraph
+from ...graph.lists import KeptLists
+from ...graph.neighbor_graph import NeighborGraph
 from ...operator.operator import Operator
 from ...operator.theory import exponents_for
 from ...settings.record import Settings

@@ -12,7 +12,8 @@ from ...engines.choose import chosen_engine
 from ...engines.numba_engine import CompiledIndex
 from ...engines.tree import LEAF, Tree
 from ...graph.distance import PRECOMPUTED, Distance
-from ...graph.neighbor_graph import KeptLists, NeighborGraph, ReleasedLists
+from ...graph.lists import KeptLists, ReleasedLists
+from ...graph.neighbor_graph import NeighborGraph
 from ...graph.point_set import Copies, Order, PointSet, faster, tree_of
 from ...graph.search.approximate import ApproximateIndex, PyNNDescent
 from ...graph.search.brute import BruteForce, BruteIndex

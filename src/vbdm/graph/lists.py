@@ -1,0 +1,128 @@
+"""Lists of nearest neighbours: kept, released, or a few rows of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.arrays import FloatArray, IntArray, frozen
+from ..base.memory import MEASURED_COLUMNS, refuse_if_too_large
+from ..base.threads import in_order, rows_that_fit, slices
+from ..rows.block_array import BlockArray
+from .block_search import nearest_distances
+from .point_set import PointSet
+from .search.exact import search_all
+
+
+@dataclass(frozen=True, eq=False)
+class KeptLists:
+    """The neighbours of every point, in the order inside.
+
+    Attributes
+    ----------
+    indices : (M, k) int array
+        Neighbours of each point, nearest first; column 0 is the point itself.
+    sqdist : (M, k) array or None
+        Their squared distances; None where they are measured from the points when needed.
+    whole : KeptLists or None
+        Longer lists of which these are the beginning, where such were searched for.
+    """
+
+    indices: IntArray
+    sqdist: FloatArray | None = None
+    whole: KeptLists | None = None
+
+    @property
+    def n_neighbors(self) -> int:
+        """Number of neighbours k per point, the point itself included."""
+        return int(self.indices.shape[1])
+
+    @property
+    def longest(self) -> int:
+        """Number of neighbours that are known."""
+        return self.n_neighbors if self.whole is None else self.whole.n_neighbors
+
+    def first(self, k: int) -> KeptLists:
+        """Return the k nearest of the neighbours that are known."""
+        whole = self.whole or self
+        sqdist = None if whole.sqdist is None else whole.sqdist[:, :k]
+        return KeptLists(whole.indices[:, :k], sqdist, whole)
+
+    def without_distances(self) -> KeptLists:
+        """Return the lists alone."""
+        return KeptLists(self.indices, None, self.whole and self.whole.without_distances())
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasedLists:
+    """Lists that were given up to save 4 bytes per pair; they can be searched for again.
+
+    Attributes
+    ----------
+    n_neighbors : int
+        Number of neighbours k that each list had, the point itself included.
+    radii : (M,) array
+        Squared distance of each point's last neighbour.
+    sqdist : BlockArray or None
+        Squared distances of the neighbours, (M, k), if the rows live in blocks and these are still
+        needed. Who the neighbours are is not kept there.
+    """
+
+    n_neighbors: int
+    radii: FloatArray
+    sqdist: BlockArray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ListedRows:
+    """A block of rows of the lists.
+
+    Attributes
+    ----------
+    rows : slice
+        The m points of the block, in the order inside.
+    neighbors : (m, k) int array
+        Their neighbours, in the order inside.
+    sqdist : (m, k) array
+        Squared distances of these.
+    """
+
+    rows: slice
+    neighbors: NDArray[np.intp]
+    sqdist: FloatArray
+
+
+def searched(points: PointSet, k: int, *, keep: bool = False) -> KeptLists | ReleasedLists:
+    """Find the k nearest neighbours of all points; refuse if the result would not fit in memory.
+
+    Distances are kept where they cannot be measured again, or if that is asked for and the index
+    gives them with the same bits. In blocks, they are all that is kept.
+    """
+    if points.rows is not None and points.tree is not None:
+        distances = nearest_distances(points.tree, points.rows, points.engine, k)
+        return ReleasedLists(k, frozen(distances[:, k - 1]), distances)
+    X = points.coordinates
+    if X is None or points.index is None:
+        raise TypeError("points without coordinates or index cannot be searched")
+    # The memory estimate counts 8 bytes per pair for kept distances where columns are many.
+    columns = max(X.shape[1], MEASURED_COLUMNS + 1) if points.keeps_distances else X.shape[1]
+    refuse_if_too_large(points.n_points, k, columns)
+    kept = points.keeps_distances or (keep and getattr(points.index, "is_measured", False))
+    indices, sqdist = search_all(points.index, X, k, keep=kept)
+    return KeptLists(frozen(indices), sqdist)
+
+
+def of_distances(
+    sqdist: FloatArray, function: Callable[..., FloatArray], which: slice, args: tuple[Any, ...]
+) -> FloatArray:
+    """Return what a function makes of the distances of a block, (r, m), a few rows at a time."""
+
+    def work(rows: slice) -> FloatArray:
+        return function(sqdist[rows, which], *args)
+
+    blocks = slices(len(sqdist), size=rows_that_fit(sqdist.shape[1]))
+    return np.asarray(np.concatenate(list(in_order(work, blocks)), axis=1))

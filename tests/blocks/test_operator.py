@@ -1,0 +1,104 @@
+"""From points to the operator: in blocks all numbers are those of one block, to the last bit."""
+
+import numpy as np
+import pytest
+
+import vbdm
+from vbdm.errors import InputError
+from vbdm.placement import Disk, Memory
+
+
+def on_a_curve(n, rng):
+    angle = rng.uniform(0, 2 * np.pi, n)
+    waves = [f(k * angle) / k for k in range(1, 6) for f in (np.cos, np.sin)]
+    return np.stack(waves, axis=1)
+
+
+def some_points(name):
+    """Return a small cloud."""
+    rng = np.random.default_rng(3)
+    if name == "space":
+        return rng.normal(size=(2500, 3))
+    if name == "curve":
+        # Fewer points would be searched by brute force, which rounds distances otherwise.
+        return on_a_curve(4000, rng)
+    if name == "lattice":
+        return np.stack(np.meshgrid(np.arange(60.0), np.arange(40.0)), -1).reshape(-1, 2)
+    if name == "cell":
+        return rng.uniform(size=(2000, 2))
+    plane = rng.normal(size=(2000, 2))
+    beside = {"copies": plane[:700], "two": 40 + plane[:900], "outliers": 1e3 * plane[:15]}
+    return np.concatenate([plane, beside.get(name, plane[:0])])
+
+
+CLOUDS = ["plane", "space", "curve", "lattice", "copies", "two", "cell", "outliers"]
+PLACEMENTS = [Memory(3), Disk(blocks=16)]
+
+
+def estimated(name, engine="numba", **options):
+    """Return the operator of a cloud."""
+    period = 1.0 if name == "cell" else None
+    return vbdm.estimate_operator(some_points(name), period=period, engine=engine, **options)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("engine", ["scipy", "numba"])
+@pytest.mark.parametrize("name", CLOUDS)
+def test_blocks_change_no_bit(name, engine):
+    one = estimated(name, engine)
+    everything = np.arange(one.order.n_points)
+    f = np.cos(np.arange(2 * one.n_points)).reshape(-1, 2)
+    for placement in PLACEMENTS:
+        op = estimated(name, engine, placement=placement)
+        assert op.graph.point_set.rows.n_blocks == placement.blocks
+        assert (op.epsilon, op.dim, repr(op)) == (one.epsilon, one.dim, repr(one))
+        for part in ("density", "bandwidth", "pairs", "degrees", "steps"):
+            np.testing.assert_array_equal(getattr(op, part), getattr(one, part))
+        np.testing.assert_array_equal(op.kernel.known_sums, one.kernel.known_sums)
+        np.testing.assert_array_equal(op.graph.radii, one.graph.radii)
+        ours, theirs = (each.weights.rows_at(everything) for each in (op, one))
+        np.testing.assert_array_equal(ours.indices, theirs.indices)
+        np.testing.assert_array_equal(ours.data, theirs.data)
+        np.testing.assert_array_equal(op.apply(f), one.apply(f))
+
+
+@pytest.mark.parametrize("placement", PLACEMENTS, ids=["memory", "disk"])
+def test_other_epsilons_and_options(placement):
+    points = some_points("plane")
+    options = {"precision": "double", "n_density_neighbors": 20, "leave_one_out": False}
+    potential = {"potential": lambda X: (X**2).sum(axis=1)}
+    one = vbdm.estimate_operator(points, **options, **potential)
+    op = vbdm.estimate_operator(points, **options, **potential, placement=placement)
+    np.testing.assert_array_equal(op.degrees, one.degrees)
+    ours, theirs = op.at_epsilon(2 * op.epsilon), one.at_epsilon(2 * one.epsilon)
+    np.testing.assert_array_equal(ours.degrees, theirs.degrees)
+    np.testing.assert_array_equal(op.apply(points, True)[1], one.apply(points, True)[1])
+    new = points[:20] + 1e-3
+    np.testing.assert_array_equal(op.density_at(new), one.density_at(new))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"n_neighbors": 50},
+        {"method": "paper"},
+        {"truncation": None},
+        {"metric": "manhattan"},
+        {"search": "brute"},
+        {"epsilon": vbdm.rules.BySlope()},
+        {"dim": vbdm.rules.DimensionBySlope()},
+        {"dim": 9},
+    ],
+    ids=repr,
+)
+def test_what_needs_lists_is_refused_in_words(options):
+    with pytest.raises(InputError, match="cannot be had from rows in blocks"):
+        vbdm.estimate_operator(some_points("plane"), placement=Memory(3), **options)
+
+
+def test_many_columns_and_given_graphs_are_refused():
+    wide = np.random.default_rng(0).normal(size=(300, 65))
+    graph = vbdm.neighbors(some_points("plane"))
+    for X in (wide, graph):
+        with pytest.raises(InputError, match="cannot be had from rows in blocks"):
+            vbdm.estimate_operator(X, placement=Memory(3))
