@@ -14,6 +14,7 @@ from vbdm.cli.options import (
     FOLDER,
     LEFT_OUT,
     OUTSIDE,
+    PLACING,
     PREPARING,
     READING,
     SOLVING,
@@ -22,6 +23,11 @@ from vbdm.cli.options import (
     in_options,
 )
 from vbdm.results import write_results
+
+
+def everything_about_places(placement, client, n_workers, blocks, scratch):
+    """Has the parameters that make a placement: its own, and those of the classes."""
+
 
 FUNCTIONS = {
     "read": (vbdm.io.read, READING),
@@ -32,6 +38,7 @@ FUNCTIONS = {
     "extend": (vbdm.extend, [OUTSIDE]),
     "eigenfunctions": (vbdm.plot.eigenfunctions, [WHICH]),
     "embedding": (vbdm.plot.embedding, [WHICH]),
+    "placement": (everything_about_places, PLACING),
 }
 
 
@@ -95,6 +102,10 @@ MESSAGES = {
     "use leave_one_out=False": "use --no-leave-one-out",
     "(missing='drop')": "(--drop-missing)",
     "Leave the page out: page=False.": "Leave the page out: --no-report.",
+    # Where the rows live.
+    "Pass placement='disk', or fewer `blocks`.": "Pass --disk, or fewer --blocks.",
+    "Name another folder with `scratch`.": "Name another folder with --scratch.",
+    "placement='memory'": "placement='memory'",
     # Values, as a shell takes them.
     "operator='generator'.": "--operator generator.",
     'operator="generator", or': "--operator generator, or",

@@ -276,7 +276,7 @@ def refuse_file(n_bytes: int, what: str, folder: Any = None) -> None:
         f"{what} would not fit into the scratch folder.",
         received=f"about {n_bytes / 1e9:.3g} GB, where {free / 1e9:.1f} GB are free",
         because="Either it is too large for this disk, or the file is damaged.",
-        hint="Pass a folder on another disk: placement=vbdm.placement.Disk(scratch=…).",
+        hint="Name a folder on another disk with `scratch` (vbdm.placement.Disk has it).",
     )
 
 

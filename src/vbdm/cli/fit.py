@@ -19,6 +19,7 @@ from .options import (
     FILE,
     FOLDER,
     LEFT_OUT,
+    PLACING,
     PREPARING,
     READING,
     SOLVING,
@@ -28,6 +29,7 @@ from .options import (
     arguments_for,
     in_options,
 )
+from .placing import placing
 from .steps import Work, error_bars, estimate, read_points, solve, working
 
 if TYPE_CHECKING:
@@ -52,6 +54,10 @@ Examples:
       single cells; a copy of the file with the results in obsm and uns is added
   vbdm fit big.npy --subsample 100000 --effort 0.5
       a quick look at a large file
+  vbdm fit big.zarr --scratch /scratch/me
+      all of a file that does not fit into memory: blocks in a scratch file
+  vbdm fit big.zarr --cluster tcp://node7:8786
+      the same on a cluster of Dask (--workers 8: on workers started here)
   vbdm fit points.csv --force --json > summary.json
       again, replacing earlier results, for a script
 
@@ -69,7 +75,7 @@ OPTIONS = [
             help="Unit of the coordinates, for page and terminal. [what the file tells]"),
     Setting(["--write-anndata"], AFTER, is_flag=True,
             help="Add a copy of an .h5ad file with the results in obsm and uns."),
-    *SPEAKING, *SOLVING, *ESTIMATING, *PREPARING, *READING,
+    *SPEAKING, *SOLVING, *ESTIMATING, *PLACING, *PREPARING, *READING,
 ]  # fmt: skip
 
 
@@ -89,8 +95,8 @@ def command(
     # Checked before the work. `write_results` checks again: another run may have been quicker.
     check_folder(folder, force)
     add = partial(add_anndata, file, settings_of(options)) if options["write_anndata"] else None
-    with working(quiet, as_json) as work:
-        results = fit_file(work, file, folder, force, options, add)
+    with working(quiet, as_json) as work, placing(options) as placement:
+        results = fit_file(work, file, folder, force, options, add, placement=placement)
     say_written(folder)
     tell(results, work, quiet)
 
@@ -98,7 +104,7 @@ def command(
 def fit_file(
     work: Work, file: Path, folder: Path, force: bool, options: Mapping[str, Any],
     extras: Callable[[Cloud, Spectrum, Path], None] | None = None, title: str = "",
-    names: tuple[str, ...] = (),
+    names: tuple[str, ...] = (), placement: Any = "auto",
 ) -> Results:  # fmt: skip
     """Go from a file to a results folder: read, estimate, solve, scan over ε, write.
 
@@ -118,13 +124,15 @@ def fit_file(
         Heading of the page; the name of the file by default.
     names : tuple of str
         Names of the columns, if the file has none.
+    placement : str or Placement
+        Where the rows live.
     """
     from ..io.results import write_results
 
-    table, cloud, preparation = read_points(work, file, options)
+    table, cloud, preparation = read_points(work, file, options, placement)
     cloud = replace(cloud, names=names or cloud.names)
     refuse_anndata(options.get("write_anndata", False), table.source.format, file)
-    spectrum = solve(work, estimate(work, cloud, options), options)
+    spectrum = solve(work, estimate(work, cloud, options, placement), options)
     error_bars(work, spectrum)
     scan = None if options.get("no_sensitivity") else scan_over_epsilon(work, spectrum)
     note_missing_figures(work, options)

@@ -7,6 +7,7 @@ import os
 import platform
 from collections.abc import Iterator
 from importlib.util import find_spec
+from tempfile import gettempdir
 from typing import Any
 
 import click
@@ -18,6 +19,7 @@ OPTIONAL = (
     ("numba", "compiled loops", "fast"),
     ("matplotlib", "figures", "plot"),
     ("pynndescent", "approximate neighbours", "approximate"),
+    ("distributed", "blocks on a cluster", "cluster"),
 )
 EXAMPLES = """\b
 Examples:
@@ -40,8 +42,8 @@ def command(as_json: bool) -> None:
 
 
 def facts_here() -> dict[str, Any]:
-    """Return versions, cores, memory, engines, optional libraries and file formats here."""
-    from ..base.memory import available_memory
+    """Return versions, cores, memory, disk, engines, optional libraries and file formats here."""
+    from ..base.memory import available_memory, free_on_disk
     from ..base.threads import n_threads
     from ..base.versions import __version__, library_versions
     from ..engines.choose import engines_here
@@ -54,6 +56,7 @@ def facts_here() -> dict[str, Any]:
         "threads": n_threads(),
         "cores": os.cpu_count(),
         "memory_free": available_memory(),
+        "scratch": {"folder": gettempdir(), "free": free_on_disk()},
         "engines": engines_here(),
         "features": [
             {
@@ -83,6 +86,8 @@ def describe(facts: dict[str, Any]) -> Iterator[str]:
     memory = facts["memory_free"]
     free = "" if memory is None else f", {memory / 1e9:.1f} GB of memory free"
     yield f"  {facts['system']}, {facts['threads']} of {facts['cores']} cores{free}"
+    scratch = facts["scratch"]
+    yield f"  blocks on disk: {scratch['folder']}, {scratch['free'] / 1e9:.1f} GB free (TMPDIR)"
     yield ""
     yield "Engines:"
     yield from engine_lines(facts["engines"])

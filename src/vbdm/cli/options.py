@@ -19,6 +19,7 @@ import click
 
 #: Headings under which a help text lists its options.
 IN, HOW, BEFORE, AFTER = "Reading the file", "The estimate", "Before the estimate", "Results"
+WHERE = "More points than fit into memory"
 
 
 class Setting(click.Option):
@@ -229,6 +230,20 @@ ESTIMATING = (
             help="Whether the rows are steps in time. [where consecutive ones are alike]"),
 )  # fmt: skip
 
+#: What makes a `placement` of `vbdm.estimate_operator`: fields of the classes in `vbdm.placement`.
+PLACING = (
+    Setting(["--disk"], WHERE, parameter="placement", stands_for="disk", is_flag=True,
+            help="Keep pairs and vectors in a scratch file. [if memory is too small]"),
+    Setting(["--scratch"], WHERE, type=click.Path(path_type=Path), metavar="FOLDER",
+            help="Where the scratch file is made, unnamed; implies --disk. [TMPDIR]"),
+    Setting(["--cluster"], WHERE, parameter="client", metavar="ADDRESS",
+            help="Work on a Dask cluster, by the address of its scheduler: tcp://node7:8786."),
+    Setting(["--workers"], WHERE, parameter="n_workers", type=click.IntRange(1), metavar="N",
+            help="Start n workers of Dask on this machine, for this run."),
+    Setting(["--blocks"], WHERE, type=click.IntRange(1), metavar="N",
+            help="Into how many blocks the rows are cut. [as many as suits them]"),
+)  # fmt: skip
+
 #: Parameters of `Operator.spectrum`.
 SOLVING = (
     Setting(["--eigenpairs", "-n"], HOW, parameter="n", type=int,
@@ -270,7 +285,17 @@ SPEAKING = (
 
 BY_PARAMETER = {
     option.parameter: option
-    for option in (*READING, *PREPARING, *ESTIMATING, *SOLVING, *FOLDER, *LEFT_OUT, OUTSIDE, WHICH)
+    for option in (
+        *READING,
+        *PREPARING,
+        *ESTIMATING,
+        *PLACING,
+        *SOLVING,
+        *FOLDER,
+        *LEFT_OUT,
+        OUTSIDE,
+        WHICH,
+    )
 }
 
 

@@ -11,11 +11,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from .options import ESTIMATING, PREPARING, READING, SOLVING, arguments_for, in_options
+from .placing import scratch_of
 from .timing import Ledger, Screen
 
 if TYPE_CHECKING:
@@ -120,13 +122,13 @@ def working(quiet: bool = False, as_json: bool = False) -> Iterator[Work]:
 
 
 def read_points(
-    work: Work, file: Path, options: Mapping[str, Any]
+    work: Work, file: Path, options: Mapping[str, Any], placement: Any = "memory"
 ) -> tuple[Table, Cloud, Preparation]:
     """Read a file and prepare its points."""
-    from ..io import prepare, read
+    from ..io import prepare
 
     with work.ledger.stage("reading"):
-        table = read(file, **arguments_for(READING, options))
+        table = read_table(file, arguments_for(READING, options), placement)
         # Periods matter before the estimate, too: periodic columns are prepared as such.
         preparing = {**arguments_for(PREPARING, options), "period": options.get("period")}
         cloud, preparation = prepare(table, **preparing)
@@ -135,7 +137,22 @@ def read_points(
     return table, cloud, preparation
 
 
-def estimate(work: Work, cloud: Cloud, options: Mapping[str, Any]) -> Operator:
+def read_table(file: Path, reading: Mapping[str, Any], placement: Any = "memory") -> Table:
+    """Read a file; what does not fit into memory, or should not, goes into a scratch file."""
+    from ..base.errors import OutOfMemoryError
+    from ..io import read
+
+    try:
+        return read(file, **reading, scratch=scratch_of(placement))
+    except OutOfMemoryError:
+        if placement != "auto":
+            raise
+    return read(file, **reading, scratch=gettempdir())
+
+
+def estimate(
+    work: Work, cloud: Cloud, options: Mapping[str, Any], placement: Any = "memory"
+) -> Operator:
     """Estimate the operator from prepared points."""
     from ..estimate import estimate_operator
 
@@ -145,6 +162,7 @@ def estimate(work: Work, cloud: Cloud, options: Mapping[str, Any]) -> Operator:
     # repeated for every delay.
     given["period"] = cloud.period
     given["lengths"] = cloud.lengths or None
+    given["placement"] = placement
     with work.ledger.stage("neighbours", "pairs", "kernel"):
         return estimate_operator(cloud.points, **given)
 

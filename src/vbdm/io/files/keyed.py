@@ -14,6 +14,7 @@ import numpy as np
 from ...base.errors import InputError, bad_input
 from ...base.libraries import need
 from ...base.memory import refuse_array
+from ...rows.sources import chunks_of
 from .hdf5 import datasets_inside
 from .npy import header_of
 from .table import REAL, Content, Options, as_rows, check_real_numbers, listed, wrong_axes
@@ -40,7 +41,7 @@ def read_hdf5(path: Path, options: Options) -> Content:
     h5py = need("h5py", path, "hdf5")
     with h5py.File(path, "r") as file:
         datasets = datasets_inside(file, path)
-        return content_of(datasets, key_of_table(options.key, datasets))
+        return content_of(datasets, key_of_table(options.key, datasets), options)
 
 
 def read_zarr(path: Path, options: Options) -> Content:
@@ -48,20 +49,23 @@ def read_zarr(path: Path, options: Options) -> Content:
     zarr = need("zarr", path, "zarr")
     node = zarr.open(path, mode="r")
     if isinstance(node, zarr.Array):
-        return content_of({"": node}, "")
+        return content_of({"": node}, "", options)
     members = node.members(max_depth=None)
     arrays = {name: item for name, item in members if isinstance(item, zarr.Array)}
-    return content_of(arrays, key_of_table(options.key, arrays))
+    return content_of(arrays, key_of_table(options.key, arrays), options)
 
 
-def content_of(arrays: Mapping[str, Any], key: str) -> Content:
+def content_of(arrays: Mapping[str, Any], key: str, options: Options) -> Content:
     """Read the array of that name, after its type and shape are checked."""
     what, array = f"The dataset {key!r}" if key else "The array", arrays[key]
     check_real_numbers(array.dtype, what)
     if array.ndim not in (1, 2):
         raise wrong_axes(array.shape, what)
-    refuse_array(math.prod(array.shape), what, max(8, array.dtype.itemsize))
-    values = as_rows(np.asarray(array[...]), what)
+    if options.scratch is not None and array.ndim == 2 and 0 not in array.shape:
+        values = chunks_of(array, what).gathered(options.scratch, mapped=True)
+    else:
+        refuse_array(math.prod(array.shape), what, max(8, array.dtype.itemsize))
+        values = as_rows(np.asarray(array[...]), what)
     return Content(values, selection={"key": key} if key else {})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from ...base.errors import bad_input
 from ...base.libraries import need
 from ...base.memory import refuse_array
 from ...base.row_notes import MOST_FIELDS
-from ...rows.sources import is_real, numbers_of
+from ...rows.sources import Chunks, batches, is_real, numbers_of
 from .columns import choose
 from .set_aside import SetAside
 from .table import TRUTH_VALUES, Content, Options, listed, no_rows
@@ -35,6 +36,8 @@ def read(path: Path, options: Options) -> Content:
         others = [name for name in names if name not in set(chosen)]
         if hasattr(options.columns, "apply"):
             others = []
+        if options.scratch is not None:
+            return mapped(path, chosen, others, file.metadata.num_rows, options)
         others = others[:MOST_FIELDS]
         # Twice: as Arrow keeps the columns, and as an array. Text takes more.
         per_row = 2 * len(chosen) + TEXT_NUMBERS * len(others)
@@ -54,6 +57,23 @@ def read(path: Path, options: Options) -> Content:
         columns_taken=True,
         notes=aside.notes if options.columns is None else (),
         about_rows=aside.row_notes,
+    )
+
+
+def mapped(
+    path: Path, chosen: list[str], others: list[str], n_rows: int, options: Options
+) -> Content:
+    """Read some columns into a scratch file; the others are left out."""
+    if n_rows == 0 or not chosen:
+        raise no_rows("The file", f"{n_rows} rows and {len(chosen)} columns")
+    chunks = Chunks("The file", (n_rows, len(chosen)), partial(batches, path, chosen))
+    note = f"Columns that are no coordinates were left out: {listed(others)}."
+    return Content(
+        chunks.gathered(options.scratch, mapped=True),
+        tuple(chosen),
+        {} if options.columns is None else {"columns": listed(chosen)},
+        columns_taken=True,
+        notes=(note,) if others and options.columns is None else (),
     )
 
 

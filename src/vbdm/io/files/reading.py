@@ -13,6 +13,7 @@ from ...base.checks import check_choice
 from ...base.errors import InputError, OutOfMemoryError, bad_input
 from ...base.libraries import damaged, missing_library
 from ...base.progress import report
+from ...rows.placement import check_scratch
 from .columns import as_slice, choose
 from .formats import Format, find_format, is_there
 from .pipes import as_file
@@ -33,6 +34,7 @@ def read(
     selection: str | None = None,
     features: str = "coordinates",
     stride: int = 1,
+    scratch: str | os.PathLike[str] | None = None,
 ) -> Table:
     """Read a table of points from a file.
 
@@ -64,6 +66,10 @@ def read(
         angles φ and ψ in radians with period 2π.
     stride : int
         Trajectories only: distance between frames that are read; 10 reads every tenth.
+    scratch : path, optional
+        Folder for a file without a name, into which tables of Zarr, HDF5 and Parquet are read
+        instead of into memory; columns that are no coordinates are then left out. Nothing is left
+        behind there.
 
     Returns
     -------
@@ -80,6 +86,7 @@ def read(
         check_text(word, name)
     check_words(variable, "variable")
     check_words(sample_dims, "sample_dims")
+    check_scratch(scratch)
     source = check_file(path)
     climate = variable is not None or sample_dims is not None
     check_folder(source, format)
@@ -94,6 +101,7 @@ def read(
         selection=selection,
         features=features,
         stride=stride,
+        scratch=None if scratch is None else Path(scratch),
     )
     check_options(options, kind)
     with as_file(source) as file:
@@ -183,7 +191,7 @@ def check_options(options: Options, kind: Format) -> None:
     usual = Options()
     for field in fields(Options):
         value = getattr(options, field.name)
-        if field.name == "columns" or field.name in kind.options:
+        if field.name in ("columns", "scratch") or field.name in kind.options:
             continue
         if differs(value, getattr(usual, field.name)):
             raise bad_input(

@@ -82,6 +82,7 @@ class Options:
     selection: str | None = None
     features: str = "coordinates"
     stride: int = 1
+    scratch: Path | None = None
 
 
 @dataclass(frozen=True, eq=False)

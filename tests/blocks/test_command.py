@@ -1,0 +1,93 @@
+"""`vbdm fit` with rows elsewhere than in memory: options, files, results."""
+
+import numpy as np
+import pytest
+from tests.support.commands import vbdm_command
+
+import vbdm
+from vbdm.cli.placing import placing, scratch_of
+from vbdm.errors import OutOfMemoryError
+from vbdm.placement import Dask, Disk, Memory
+
+zarr = pytest.importorskip("zarr")
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+h5py = pytest.importorskip("h5py")
+
+
+@pytest.fixture(scope="module")
+def points():
+    return vbdm.datasets.ou(400, dim=2, random_state=0).points
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, "auto"),
+        ({"disk": True}, Disk()),
+        ({"disk": True, "blocks": 4}, Disk(blocks=4)),
+        ({"scratch": "/tmp"}, Disk("/tmp")),
+        ({"cluster": "tcp://node7:8786"}, Dask("tcp://node7:8786")),
+        ({"blocks": 3}, Memory(blocks=3)),
+    ],
+)
+def test_options_name_a_place(options, expected):
+    with placing(options) as placement:
+        assert placement == expected
+
+
+def test_the_scratch_folder_is_where_disk_or_cluster_have_theirs(tmp_path):
+    assert scratch_of("auto") is scratch_of(Memory(blocks=3)) is None
+    assert scratch_of(Disk(tmp_path)) == tmp_path
+    assert scratch_of(Dask("tcp://node7:8786")).is_dir()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--disk", "--cluster", "tcp://a:1"], "--disk and --cluster are different places"),
+        (["--scratch", ".", "--workers", "2"], "--scratch and --workers are different places"),
+        (["--cluster", "node7"], "'node7' is no address of a scheduler"),
+        (["--scratch", "missing"], "--scratch must be a folder"),
+        (["--blocks", "0"], "--blocks"),
+    ],
+)
+def test_places_that_are_none_are_refused(options, words, points, tmp_path):
+    np.save(tmp_path / "x.npy", points)
+    result = vbdm_command("fit", tmp_path / "x.npy", "--out", tmp_path / "out", *options)
+    assert result.exit_code == 2
+    assert words in result.output.replace("\n", " ")
+    assert not (tmp_path / "out").exists()
+
+
+def write(kind, path, points):
+    if kind == "zarr":
+        zarr.create_array(path, data=points, chunks=(100, 2))
+    elif kind == "hdf5":
+        with h5py.File(path, "w") as file:
+            file["points"] = points
+    else:
+        names = ["a"] * len(points)
+        pq.write_table(pa.table({"x": points[:, 0], "y": points[:, 1], "who": names}), path)
+
+
+@pytest.mark.parametrize("kind", ["zarr", "hdf5", "parquet"])
+def test_files_are_read_into_the_scratch_file(kind, points, tmp_path):
+    path = tmp_path / f"x.{kind}"
+    write(kind, path, points)
+    table = vbdm.io.read(path, scratch=tmp_path)
+    assert isinstance(table.values, np.memmap)
+    np.testing.assert_array_equal(table.values, points)
+    assert vbdm.io.prepare(table)[0].points.base is not None
+    assert sorted(tmp_path.iterdir()) == [path]
+    assert (kind == "parquet") == any("who" in note for note in table.notes)
+
+
+def test_a_file_that_does_not_fit_is_read_into_a_scratch_file(monkeypatch, points, tmp_path):
+    from vbdm.cli.steps import read_table
+
+    write("zarr", tmp_path / "x.zarr", points)
+    monkeypatch.setattr("vbdm.base.memory.available_memory", lambda: 1000)
+    assert isinstance(read_table(tmp_path / "x.zarr", {}, "auto").values, np.memmap)
+    with pytest.raises(OutOfMemoryError):
+        read_table(tmp_path / "x.zarr", {}, Memory())
