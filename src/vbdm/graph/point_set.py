@@ -145,6 +145,17 @@ class Order:
         """Index of the caller's row of each point inside, (M,); of copies, the first."""
         return self.permutation if self.copies is None else self.copies.first[self.permutation]
 
+    def inside_rows(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the places in the order inside of some of the caller's rows."""
+        return self.places[rows if self.copies is None else self.copies.point_of[rows]]
+
+    @cached_property
+    def places(self) -> NDArray[np.intp]:
+        """The place in the order inside of each distinct point, (M,)."""
+        result = np.empty(self.n_points, dtype=np.intp)
+        result[self.permutation] = np.arange(self.n_points)
+        return frozen(result)
+
     def to_caller(self, values: NDArray[Any]) -> NDArray[Any]:
         """Bring values (M, …) from the order inside into the caller's order, (N, …)."""
         result = np.empty_like(values)

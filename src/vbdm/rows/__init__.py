@@ -10,6 +10,7 @@ ordinary case: there the arrays are NumPy's own, and the same functions are call
 `block_array`    an array whose rows live in blocks: functions of blocks, sums in their order
 `halo`           the rows of other blocks that a block needs
 `sparse_blocks`  sparse matrices whose rows live in blocks
+`fetching`       products that fetch only the rows that occur
 `refused`        what cannot be had from rows in blocks, in words
 `place`          what a place must do, and the simplest one: blocks in memory
 `disk`           blocks in a scratch file that no longer has a name

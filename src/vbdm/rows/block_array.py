@@ -185,12 +185,30 @@ def mapped(
     return found[0] if n_results == 1 else tuple(found)
 
 
+def each(function: Callable[..., Any], *args: Any) -> list[Any]:
+    """Return a function's small results, one for each block; a list of one for ordinary arrays."""
+    rows = rows_among(args)
+    if rows is None:
+        return [function(*args)]
+    return list(rows.place.read(rows.run(function, *args)[0]))
+
+
 def total(function: Callable[..., Any], *args: Any) -> Any:
     """Return the sum of a function's small results, added in the order of the blocks."""
     rows = rows_among(args)
     if rows is None:
         return function(*args)
     return in_sum(rows, rows.run(function, *args)[0])
+
+
+def beside(array: Tall, values: NDArray[Any] | None) -> Any:
+    """Return values of all rows, (M, …), as an argument for functions of the blocks of an array.
+
+    Beside an ordinary array these are the values themselves.
+    """
+    if values is None or not isinstance(array, BlockArray):
+        return values
+    return PerBlock([values[rows] for rows in array.rows.partition.blocks()])
 
 
 def changed(

@@ -1,0 +1,71 @@
+"""An array in blocks as the caller sees it: in the order of the rows that were passed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from ..rows.block_array import BlockArray, Tall
+from .point_set import Order
+
+
+@dataclass(frozen=True, eq=False)
+class InCallerOrder:
+    """An array (N, n) whose rows stand in the caller's order, and live in blocks.
+
+    `array[rows]` and `array[:, j]` fetch some rows, or a column, as NumPy arrays; and
+    `np.asarray(array)` fetches everything.
+
+    Attributes
+    ----------
+    inside : BlockArray
+        The values in the order inside, (M, n).
+    order : Order
+        Conversion between the two orders.
+    """
+
+    inside: BlockArray
+    order: Order
+
+    @classmethod
+    def of(cls, values: Tall, order: Order) -> Any:
+        """Return values (M, n) in the caller's order; ordinary arrays as ordinary arrays."""
+        return cls(values, order) if isinstance(values, BlockArray) else order.to_caller(values)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The whole array's shape."""
+        return (self.order.n_rows, *self.inside.shape[1:])
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the numbers."""
+        return self.inside.dtype
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return self.inside.ndim
+
+    def __len__(self) -> int:
+        return self.order.n_rows
+
+    def __getitem__(self, key: Any) -> Any:
+        rows, columns = key if isinstance(key, tuple) else (key, slice(None))
+        if isinstance(rows, slice) and rows == slice(None):
+            found = self.inside[:, columns]
+            return InCallerOrder.of(found, self.order)
+        wanted = np.arange(len(self))[rows]
+        inside = self.order.inside_rows(np.atleast_1d(wanted))
+        values = self.inside[inside][:, columns]
+        return values if wanted.ndim else values[0]
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        return self.order.to_caller(np.asarray(self.inside, dtype=dtype))
+
+    def __repr__(self) -> str:
+        """Say how large it is, and where it lives."""
+        return f"array of shape {self.shape}, {self.inside.rows.place.words}"
