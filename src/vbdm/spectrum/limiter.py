@@ -21,6 +21,7 @@ the local rates as they are, but for the share `Limiter.cap` of them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -81,6 +82,17 @@ class Limit:
     def balance_cut(self, theta: float) -> float:
         """Return the smallest local rate in the row balance of a mode: min(κ θ, highest)."""
         return min(self.kappa * theta, self.highest)
+
+
+def local_times(limits: Sequence[Limit], steps: FloatArray) -> FloatArray:
+    """Return the local times g of modes with these limits, (m, n); ε m ρ² alone, (m, 1), if none.
+
+    `steps`, (m,), are ε m ρ² at some points.
+    """
+    if not limits:
+        return steps[:, None]
+    times = {limit: limit.time(1 / steps) for limit in dict.fromkeys(limits)}
+    return np.stack([times[limit] for limit in limits], axis=1)
 
 
 def may_be_limited(limiter: Limiter, dim: float) -> float:

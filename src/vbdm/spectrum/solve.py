@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 import numpy as np
 from scipy.linalg import eig
 
-from ..base.arrays import FloatArray, frozen
+from ..base.arrays import frozen
 from ..base.checks import check_choice, check_count, check_positive
 from ..base.credit import Credit
 from ..base.errors import bad_input
-from ..base.threads import one_blas_thread, rows_that_fit, slices
+from ..base.threads import one_blas_thread
+from ..graph.caller_order import InCallerOrder
+from ..graph.point_set import Order
 from ..operator.operator import Operator
+from ..rows.block_array import BlockArray, Tall
+from ..rows.place import InMemory
 from .modes import Modes
+from .normalisation import normalised
 from .passes import solve_modes
 from .pieces import Pieces, find_pieces
+from .solve_log import SolveLog
 from .solvers import Dense, EigenSolver, Pencil
 from .solvers.auto import as_solver
-from .spectrum import SolveLog, Spectrum
+from .spectrum import Spectrum
 
 #: The most points for the unsymmetric forms, which are solved densely, in O(N³).
 UNSYMMETRIC_POINTS = 3000
@@ -77,7 +84,7 @@ def compute_spectrum(
         return solve_unsymmetric(operator, n)
     pencil = pencil_of(operator)
     pieces = find_pieces(pencil, components, operator.settings.smallest_piece)
-    near = None if start is None or not start.operator.is_symmetric else start.vectors
+    near: Any = None if start is None or not start.operator.is_symmetric else start.vectors
     with blas_for(engine, operator.n_points):
         modes = solve_modes(operator, pencil, pieces, n, engine, tolerance, near)
     return in_caller_order(operator, pieces, modes)
@@ -122,10 +129,11 @@ def in_caller_order(operator: Operator, pieces: Pieces, modes: Modes) -> Spectru
         set_aside=frozen(modes.set_aside),
         shared_eigenvalues=frozen(modes.shared_theta),
     )
+    functions, in_blocks = functions_of(modes.vectors, order)
     return Spectrum(
         operator=operator,
         eigenvalues=frozen(0.0 - modes.rates),
-        eigenfunctions=frozen(normalised(order.to_caller(modes.vectors))),
+        eigenfunctions=functions,
         pieces=Pieces(frozen(order.to_caller(pieces.labels)), pieces.n_solved),
         unresolved=frozen(order.to_caller(held | pieces.strays)),
         limit=modes.limit,
@@ -134,32 +142,26 @@ def in_caller_order(operator: Operator, pieces: Pieces, modes: Modes) -> Spectru
         extent=frozen(modes.extent),
         left_out=frozen(-modes.left_out),
         solve=solve,
+        in_blocks=in_blocks,
     )
+
+
+def functions_of(vectors: Tall, order: Order) -> tuple[Any, BlockArray | None]:
+    """Return eigenvectors, normalised, in the caller's order; and inside, if they are in blocks.
+
+    Vectors in blocks are written over.
+    """
+    if not isinstance(vectors, BlockArray):
+        return frozen(normalised(order.to_caller(vectors))), None
+    inside = normalised(vectors, order.caller_rows, order.counts)
+    outside = InCallerOrder.of(inside, order)
+    in_memory = isinstance(inside.rows.place, InMemory)
+    return frozen(np.asarray(outside)) if in_memory else outside, inside
 
 
 def n_solves(modes: Modes, passes: int) -> int:
     """Return the number of solves that the limiter took: passes, the shared limit, own ones."""
     return 1 if modes.limit is None else passes + len({modes.limit, *modes.limits})
-
-
-def normalised(vectors: FloatArray) -> FloatArray:
-    """Scale columns to mean square 1, and make the entry of largest absolute value positive.
-
-    This is done in place, one block of rows after the other.
-    """
-    blocks = list(slices(len(vectors), size=rows_that_fit(vectors.shape[1])))
-    square = sum(np.square(np.abs(vectors[rows])).sum(axis=0) for rows in blocks)
-    largest = np.max([np.abs(vectors[rows]).max(axis=0) for rows in blocks], axis=0)
-    # Of entries that are equal up to rounding, the first counts.
-    peak = np.zeros(vectors.shape[1], dtype=vectors.dtype)
-    for rows in blocks:
-        near = np.abs(vectors[rows]) >= (1 - 1e-6) * largest
-        found = np.flatnonzero(near.any(axis=0) & (peak == 0))
-        peak[found] = vectors[rows][near.argmax(axis=0)[found], found]
-    factor = np.conj(peak) / np.abs(peak) / np.sqrt(square / len(vectors))
-    for rows in blocks:
-        vectors[rows] *= factor
-    return vectors
 
 
 def solve_unsymmetric(operator: Operator, n: int) -> Spectrum:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,67 +13,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..base.accepts import a_count
 from ..base.arrays import BoolArray, FloatArray, frozen
-from ..base.credit import Credit
+from ..base.threads import one_blas_thread
 from ..operator.operator import Operator
+from ..rows.block_array import BlockArray, Tall, beside, total
 from ..settings.record import Settings
 from . import views
 from .finite_sample import local_energy
-from .limiter import Limit
+from .limiter import Limit, local_times
 from .modes import THIN
 from .pieces import Pieces
-
-
-def nothing() -> FloatArray:
-    """Return an empty array, the default of a field."""
-    return np.empty(0)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class SolveLog:
-    """The solver's own account of a solve.
-
-    Attributes
-    ----------
-    solvers : tuple of Credit
-        The solvers at work: one, or several where connected pieces were solved apart.
-    reason : str
-        Why they were chosen, and which one failed before; empty if the user chose.
-    passes : int
-        Number of solves that the limiter took.
-    iterations, products : int
-        The work of the last solve: steps of the solver's own kind, and products with K.
-    converged : bool
-        Whether every solve reached its tolerance.
-    error_estimate : float
-        The solver's own estimate of the largest relative error of θ.
-    residuals : (n,) array
-        ``|M^{-1/2}((D - K) u - θ M u)|`` of each pair, for M^{1/2} u of norm 1.
-    pencil_eigenvalues : (n,) array
-        θ >= 0, the eigenvalues of the pencil (of each mode's own, if it has a limit of its own).
-        λ = -θ, but for the limiter's last step and the finite-sample correction.
-    shared_eigenvalues : (n,) array
-        θ of the same modes under the limit that all share; empty if none has a limit of its own.
-    set_aside : (m,) array
-        θ of all modes that were found but are not in the list: left out, or too fast for it.
-    """
-
-    solvers: tuple[Credit, ...] = ()
-    reason: str = ""
-    passes: int = 1
-    iterations: int = 0
-    products: int = 0
-    converged: bool = True
-    error_estimate: float = 0.0
-    residuals: FloatArray = field(default_factory=nothing)
-    pencil_eigenvalues: FloatArray = field(default_factory=nothing)
-    set_aside: FloatArray = field(default_factory=nothing)
-    shared_eigenvalues: FloatArray = field(default_factory=nothing)
-
-    @property
-    def solver(self) -> str:
-        """Names of the solvers, in one string."""
-        return ", ".join(credit.name for credit in self.solvers) or "known zeros"
-
+from .solve_log import SolveLog
 
 if TYPE_CHECKING:
     from ..extension.extension import Extension
@@ -100,6 +50,8 @@ class Spectrum:
         Eigenfunctions by columns, mean square 1 over the points. The sign is fixed: the value
         that is largest in size (the first one, if several are within 1e-6) is positive. Where the
         eigenvalue is NaN, it is the vector that the solver found (see `known_eigenfunctions`).
+        If they live in blocks outside this process's memory, an array that fetches what it is
+        asked for.
     pieces : Pieces
         The connected pieces of the data, and how many of them were solved.
     unresolved : (N,) bool array
@@ -119,6 +71,8 @@ class Spectrum:
         Eigenvalues of modes that sat on a handful of unresolved points and are not listed above.
     solve : SolveLog
         How it was solved: solver, iterations, residuals.
+    in_blocks : BlockArray or None
+        The eigenfunctions in the order inside, (M, n), if they live in blocks; else None.
     """
 
     operator: Operator
@@ -132,6 +86,7 @@ class Spectrum:
     extent: FloatArray
     left_out: FloatArray
     solve: SolveLog
+    in_blocks: BlockArray | None = None
 
     @property
     def settings(self) -> Settings:
@@ -168,20 +123,42 @@ class Spectrum:
             return np.asarray(1 / np.abs(self.eigenvalues))
 
     @cached_property
-    def vectors(self) -> FloatArray:
+    def vectors(self) -> Tall:
         """The eigenfunctions in the order inside, (M, n)."""
+        if self.in_blocks is not None:
+            return self.in_blocks
         return np.asarray(self.operator.order.to_inside(self.eigenfunctions))
+
+    def function(self, j: int) -> FloatArray:
+        """Return eigenfunction j at all points, (N,), in memory wherever the others are."""
+        if self.in_blocks is None:
+            return np.asarray(self.eigenfunctions[:, j])
+        return self.operator.order.to_caller(self.in_blocks[:, j])
+
+    def functions_at(self, rows: NDArray[np.intp]) -> FloatArray:
+        """Return all eigenfunctions at some of the points, (m, n), in memory."""
+        if self.in_blocks is None:
+            return np.asarray(self.eigenfunctions[rows])
+        return np.asarray(self.in_blocks[self.operator.order.inside_rows(rows)])
+
+    def sum_over_points(self, function: Callable[..., Any], *values: NDArray[Any]) -> Any:
+        """Return a sum over the points: `function` adds up what eigenfunctions give on some rows.
+
+        It gets their values (m, n), how often each row counts, or None, and `values`, which are
+        given in the caller's order and equal on copies of a point.
+        """
+        if self.in_blocks is None:
+            return function(self.eigenfunctions, None, *values)
+        u, order = self.in_blocks, self.operator.order
+        inside = [beside(u, own[order.caller_rows]) for own in values]
+        return total(function, u, beside(u, order.counts), *inside)
 
     def local_times(self, steps: FloatArray, columns: slice = EVERY) -> FloatArray:
         """Return g of some modes, (M, m) or (M, 1): ε m ρ², or what the limiter makes of it.
 
         `steps`, (M,), are ε m ρ² at the points that are asked for.
         """
-        limits = self.limits[columns]
-        if not limits:
-            return steps[:, None]
-        times = {limit: limit.time(1 / steps) for limit in dict.fromkeys(limits)}
-        return np.stack([times[limit] for limit in limits], axis=1)
+        return local_times(self.limits[columns], steps)
 
     @property
     def known_eigenfunctions(self) -> FloatArray:
@@ -292,7 +269,7 @@ class Spectrum:
 
         Read it as a size, not as a correction: it is noisy, and too large on surfaces.
         """
-        from ..trust.error_bars import epsilon_bias
+        from ..trust.epsilon_bias import epsilon_bias
 
         return frozen(epsilon_bias(self))
 
@@ -302,12 +279,17 @@ class Spectrum:
 
         For a mode with a limit of its own, these are the points that this limit holds, and strays.
         """
-        square = np.abs(self.eigenfunctions) ** 2
-        share = square[self.unresolved].sum(axis=0)
+        share = self.sum_over_points(squares_on, self.unresolved)
         for j, limit in enumerate(self.limits):
             if limit != self.limit:
-                share[j] = square[self.held_for(j), j].sum()
-        return frozen(share / len(square))
+                share[j] = squares_on(self.function(j), None, self.held_for(j))
+        return frozen(share / self.operator.n_points)
+
+    @cached_property
+    def overlaps(self) -> FloatArray:
+        """Means over the points of the products of two eigenfunctions, (n, n)."""
+        with one_blas_thread():
+            return frozen(self.sum_over_points(products_of) / self.operator.n_points)
 
     def held_for(self, j: int) -> BoolArray:
         """Return the points that mode j does not resolve, (N,): those its limit holds, and strays.
@@ -368,13 +350,11 @@ class Spectrum:
         between clusters, a few points then decide the eigenvalue.
         """
         marked = np.zeros(self.operator.order.n_points, dtype=np.bool_)
-        thin = np.flatnonzero(self.extent < THIN)
-        if thin.size:
-            energy, _ = local_energy(self.operator, self.vectors[:, thin])
-            for column in energy.T:
-                order = np.argsort(-column, kind="stable")
-                count = np.searchsorted(np.cumsum(column[order]), 0.5 * column.sum()) + 1
-                marked[order[:count]] = True
+        for j in np.flatnonzero(self.extent < THIN):
+            energy = local_energy(self.operator, self.vectors[:, j][:, None])[0][:, 0]
+            order = np.argsort(-energy, kind="stable")
+            count = np.searchsorted(np.cumsum(energy[order]), 0.5 * energy.sum()) + 1
+            marked[order[:count]] = True
         return frozen(self.operator.order.to_caller(marked))
 
     @cached_property
@@ -414,3 +394,17 @@ class Spectrum:
             f"Spectrum(eigenvalues=[{values}{more}], {self.n_components} component(s), "
             f"{int(self.unresolved.sum())} unresolved point(s), solver={self.solver!r})"
         )
+
+
+def squares_on(values: FloatArray, counts: FloatArray | None, marked: BoolArray) -> FloatArray:
+    """Return the sums of squares over marked rows, (n,), each row counted as often as it occurs."""
+    square = np.abs(values) ** 2
+    if counts is not None:
+        square *= counts[:, None]
+    return np.asarray(square[marked].sum(axis=0))
+
+
+def products_of(values: FloatArray, counts: FloatArray | None) -> FloatArray:
+    """Return the sums over the rows of the products of two columns, (n, n)."""
+    weighted = values if counts is None else counts[:, None] * values
+    return np.asarray(values.T @ weighted)
