@@ -7,6 +7,7 @@ from vbdm.rows.block_array import Rows
 from vbdm.rows.disk import OnDisk
 from vbdm.rows.partition import Partition
 from vbdm.rows.place import InMemory
+from vbdm.spectrum.solve import functions_of
 
 PLACES = {"memory": InMemory, "disk": OnDisk}
 
@@ -23,3 +24,11 @@ def in_blocks(operator, n_blocks, place="memory"):
     kernel = replace(operator.kernel, weights=matrix)
     weights = replace(matrix, left=operator.weights.left, right=operator.weights.right)
     return replace(operator, kernel=kernel, weights=weights)
+
+
+def solved_in_blocks(spectrum, n_blocks, place="memory"):
+    """Return a spectrum in memory as if it had been solved in blocks."""
+    operator = in_blocks(spectrum.operator, n_blocks, place)
+    vectors = operator.weights.rows.spread(spectrum.vectors.copy())
+    functions, inside = functions_of(vectors, operator.order)
+    return replace(spectrum, operator=operator, eigenfunctions=functions, in_blocks=inside)

@@ -9,7 +9,7 @@ from scipy.linalg import eigh
 import vbdm
 from vbdm.spectrum import own_limits
 from vbdm.trust import eigenfunction_errors as errors
-from vbdm.trust.error_bars import held_together, pair_influences
+from vbdm.trust.influences import held_together, pair_influences
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 D = vbdm.datasets
@@ -64,7 +64,7 @@ def test_influences_on_pairs_of_modes(c1):
 def test_influences_of_single_modes_are_those_of_the_eigenvalues(plane):
     """The eigenvalues' own errors are the diagonal case."""
     scale = np.sqrt(plane.covariance[2, 2]) / np.linalg.norm(direct_influences(plane, 2, 2))
-    response = vbdm.trust.error_bars.response(plane, plane.vectors[:, [2]], slice(2, 3))[0]
+    response = vbdm.trust.influences.response(plane, plane.vectors[:, [2]], slice(2, 3))[0]
     assert scale == pytest.approx(1 / (response * plane.correction[2]), rel=1e-6)
 
 

@@ -9,7 +9,7 @@ from scipy.linalg import eigh
 import vbdm
 from vbdm.spectrum.limiter import Limit
 from vbdm.spectrum.own_limits import rate_of_held, rungs
-from vbdm.trust.error_bars import response
+from vbdm.trust.influences import response
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 D = vbdm.datasets

@@ -6,7 +6,7 @@ from scipy.signal import lfilter
 from tests.support.findings import found_in
 
 import vbdm
-from vbdm.trust.error_bars import influences
+from vbdm.trust.influences import influences
 from vbdm.trust.randomness import autocorrelation_time, lagged_sums
 from vbdm.trust.series import block_sums, by_rows, series_covariance, variance_by_lags
 

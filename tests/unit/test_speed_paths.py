@@ -8,7 +8,8 @@ import vbdm
 from vbdm.base import threads
 from vbdm.spectrum.pieces import connected_pieces
 from vbdm.spectrum.solve import pencil_of
-from vbdm.trust.error_bars import influences, ritz_values
+from vbdm.trust.epsilon_bias import ritz_values
+from vbdm.trust.influences import influences
 from vbdm.trust.verification import verify
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")

@@ -19,6 +19,7 @@ from ..base.errors import OutsideWarning, bad_input, warn_user
 from ..base.threads import in_order, slices
 from ..graph.point_set import tree_order
 from ..operator.operator import Operator
+from ..rows.block_array import Tall
 from ..spectrum.spectrum import Spectrum
 from .rows import NewRows, new_rows
 
@@ -143,7 +144,7 @@ def density_at(operator: Operator, X_new: ArrayLike) -> FloatArray:
 
 
 def gather(
-    op: Operator, X_new: ArrayLike, outside: str, vectors: FloatArray, spectrum: Spectrum | None
+    op: Operator, X_new: ArrayLike, outside: str, vectors: Tall, spectrum: Spectrum | None
 ) -> Extension:
     """Return what is known at all new points, one batch after the other.
 
@@ -196,7 +197,7 @@ def order_of_work(op: Operator, points: FloatArray) -> NDArray[np.intp]:
     return tree_order(cloud.distance.wrapped(points), cloud.engine)
 
 
-def extend_batch(rows: NewRows, vectors: FloatArray, spectrum: Spectrum | None) -> Batch:
+def extend_batch(rows: NewRows, vectors: Tall, spectrum: Spectrum | None) -> Batch:
     """Return values, flags, density, coinciding and nearest training points of one batch."""
     values, trust = by_rows(rows.average(vectors), rows.steps, spectrum)
     # A training point needs no row: its value is known.
@@ -232,7 +233,7 @@ def pull_to_training_values(
     trust: FloatArray,
     rows: NewRows,
     beside: NDArray[np.intp],
-    vectors: FloatArray,
+    vectors: Tall,
     spectrum: Spectrum | None,
 ) -> None:
     """Change values, (m, n), of the new points `beside` a training point so that they tend to its.

@@ -32,6 +32,8 @@ from ..kernel.kernel import Kernel
 from ..kernel.pair_matrix import rows_at
 from ..kernel.within_reach import rows_within_reach
 from ..operator.operator import Operator
+from ..rows.block_array import Tall
+from ..rows.sparse import sparse_times
 
 #: Neighbours searched for around a new point, as a multiple of the length of the lists: some
 #: training points that would not be in its list would have it in theirs.
@@ -76,24 +78,24 @@ class NewRows:
     training: NDArray[np.intp]
     operator: Operator
 
-    def average(self, f: FloatArray) -> FloatArray:
+    def average(self, f: Tall) -> FloatArray:
         """Return P f, (m, n).
 
         By lists, the row of a training point holds all points that list it, also some beyond those
         that are searched for around a new one; beside it the new row turns into it by the share w.
         """
-        result: FloatArray = self.weights @ f
+        result = sparse_times(self.weights, f)
         if lists_end(self.operator):
             beside = np.flatnonzero(self.beside > 0)
             w = self.beside[beside, None]
             result[beside] = (1 - w) * result[beside] + w * self.at_nearest(beside, f)
         return result
 
-    def at_nearest(self, which: NDArray[np.intp], f: FloatArray) -> FloatArray:
+    def at_nearest(self, which: NDArray[np.intp], f: Tall) -> FloatArray:
         """Return P f at the training points nearest to some of the new ones, by their own rows."""
         op, row = self.operator, self.nearest[which]
         degree = op.degrees[row, None]
-        own: FloatArray = rows_at(op.weights, row) @ f
+        own = sparse_times(rows_at(op.weights, row), f)
         return np.divide(own, degree, out=np.zeros_like(own), where=degree > 0)
 
 

@@ -5,8 +5,9 @@ scan over ε, findings (each with a light, words and, where it is serious, a war
 independent verification.
 
 ======================  ============================================================================
-`error_bars`            sampling errors from the influence of each point, also of groups of
-                        eigenvalues that cannot be told apart, and the bias in ε
+`error_bars`            sampling errors, also of groups of eigenvalues that cannot be told apart
+`influences`            what each point adds to the error of an eigenvalue
+`epsilon_bias`          how far eigenvalues move with ε, read off the kernel at ε/2
 `series`                the same of time series, whose rows are not independent
 `intervals`             the total error of each eigenvalue: sampling, tail, ε, noise, boundary; and
                         the interval that holds the true one

@@ -26,7 +26,9 @@ from ..bandwidth.pilot import PILOT_EPSILON
 from ..base.arrays import FloatArray
 from ..kernel.pair_matrix import rows_at
 from ..operator.operator import Operator
+from ..rows.sparse import occurring
 from ..spectrum.spectrum import Spectrum
+from .influences import masses
 
 #: Kernel widths, and steps, up to which the integrals over z are taken. The pilot may be twice as
 #: wide, and 1 - m(4) is 1e-8.
@@ -53,22 +55,19 @@ def boundary_shifts(spectrum: Spectrum) -> FloatArray:
     edge = operator.edge
     if edge is None or not edge.found:
         return np.zeros(n)
-    rows, u = edge.rows, spectrum.vectors
+    rows = edge.rows
     widths = np.sqrt(4 * operator.epsilon * operator.kernel.bandwidth.squared[rows])
     ratio = np.median(widths / (np.sqrt(4 * PILOT_EPSILON) * operator.pilot.rho0[rows]))
     weights = overhang(edge.strips / widths, *mass_exponents(operator), float(ratio))
-    degrees = operator.degrees[:, None]
-    mass = degrees * spectrum.local_times(operator.steps)
-    product = rows_at(operator.weights, rows) @ np.hstack([u, u**2])
-    at = u[rows]
-    energy = 0.5 * (degrees[rows] * at**2 - 2 * at * product[:, :n] + product[:, n:])
+    degrees = operator.degrees[rows, None]
+    mass = degrees * spectrum.local_times(operator.steps[rows])
+    links, reached = occurring(rows_at(operator.weights, rows))
+    u, at = spectrum.vectors[reached], spectrum.vectors[rows]
+    product = links @ np.hstack([u, u**2])
+    energy = 0.5 * (degrees * at**2 - 2 * at * product[:, :n] + product[:, n:])
     theta = spectrum.solve.pencil_eigenvalues
-    changes = weights @ (energy - theta * mass[rows] * at**2)
-    total = (
-        np.einsum("ij,ij->j", np.broadcast_to(mass, u.shape), u**2)
-        * edge.n_judged
-        / operator.order.n_points
-    )
+    changes = weights @ (energy - theta * mass * at**2)
+    total = masses(spectrum) * edge.n_judged / operator.order.n_points
     # The rates are -λ.
     return np.asarray(-changes / total)
 

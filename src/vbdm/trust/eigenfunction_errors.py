@@ -5,7 +5,7 @@ of them, u and v, it has the entry
 :math:`T = ½ Σ_{il} K_{il} [(u_i-u_l)(v_i-v_l) - θ_j (g_i u_i v_i + g_l u_l v_l)]`. To first order
 mode j then contains the amount :math:`c_{jk} = -T_{jk} / (B_k (θ_k - θ_j))` of mode k, with
 :math:`B_k = Σ D g u_k^2`. Each point has an influence on T, as it has on an eigenvalue
-(`vbdm.trust.error_bars`), and the covariance of the amounts is
+(`vbdm.trust.influences`), and the covariance of the amounts is
 
 .. math:: C^j_{kl} = \frac{Σ_i I_i^{jk} I_i^{jl}}{B_k B_l (θ_k - θ_j)(θ_l - θ_j)}.
 
@@ -22,6 +22,8 @@ last modes of a list would seem better than they are.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -29,8 +31,11 @@ from ..base.accepts import some_of
 from ..base.arrays import BoolArray, FloatArray, frozen
 from ..base.checks import check_count
 from ..base.threads import one_blas_thread, slices
+from ..rows.block_array import beside, mapped, total
+from ..spectrum.limiter import local_times
 from ..spectrum.spectrum import Spectrum
-from .error_bars import held_together, pair_influences, refuse_unsymmetric
+from .error_bars import refuse_unsymmetric
+from .influences import held_together, masses, pair_influences
 
 #: A mode is isolated if the gaps to its neighbours are at least this many of their own standard
 #: errors wide.
@@ -53,26 +58,37 @@ def mixing(spectrum: Spectrum) -> tuple[FloatArray, ...]:
     mode, for ten modes about the time of the solve.
     """
     refuse_unsymmetric(spectrum)
-    theta, u = spectrum.solve.pencil_eigenvalues, spectrum.vectors
+    theta = spectrum.solve.pencil_eigenvalues
+    u: Any = spectrum.vectors
     operator, order = spectrum.operator, spectrum.operator.order
-    times = np.broadcast_to(spectrum.local_times(operator.steps), u.shape)
     with one_blas_thread():
-        size = np.einsum("i,ij,ij->j", operator.degrees, times, u**2)
-        products = np.asarray(operator.weights @ u)
+        size, products = masses(spectrum), operator.weights @ u
         result = []
         for j in range(len(theta)):
-            others = partners(spectrum, j)
+            others, own = partners(spectrum, j), spectrum.limits[j : j + 1]
             scale = first_order(theta, j)[others] / size[others]
-            own, other = (u[:, [j]], products[:, [j]]), (u[:, others], products[:, others])
-            both = held_together(own[0], other[0], theta[[j]], times[:, [j]])
-            together = both, np.asarray(operator.weights @ both)
-            amounts = pair_influences(spectrum, own, other, together) * scale
-            held = order.to_inside(spectrum.held_for(j)) > 0
-            mass = np.mean(operator.degrees * times[:, j])
-            tail = theta[j] * mass * (u[held, j] @ u[held, others]) * scale
+            first, second = (u[:, [j]], products[:, [j]]), (u[:, others], products[:, others])
+            time = local_times(own, operator.steps)
+            both = mapped(held_together, first[0], second[0], theta[[j]], beside(u, time))
+            together = both, operator.weights @ both
+            sums = total(squares_of, pair_influences(spectrum, first, second, together), scale)
+            held = beside(u, spectrum.held_for(j)[order.caller_rows])
+            mass = np.mean(operator.degrees * time[:, 0])
+            tail = theta[j] * mass * total(products_on, held, first[0], second[0]) * scale
             known = spectrum.eigenvalues[j] == 0
-            result.append(frozen((not known) * (amounts.T @ amounts + np.outer(tail, tail))))
+            result.append(frozen((not known) * (sums + np.outer(tail, tail))))
     return tuple(result)
+
+
+def squares_of(influence: FloatArray, scale: FloatArray) -> FloatArray:
+    """Return the sums of products of two amounts, (m, m), from the influences on them."""
+    amounts = influence * scale
+    return np.asarray(amounts.T @ amounts)
+
+
+def products_on(held: BoolArray, own: FloatArray, others: FloatArray) -> FloatArray:
+    """Return the sums over held points of the products of one mode with others, (m,)."""
+    return np.asarray(own[held, 0] @ others[held])
 
 
 def partners(spectrum: Spectrum, j: int) -> slice:
@@ -128,14 +144,11 @@ def group_function_error(spectrum: Spectrum, members: ArrayLike) -> float:
 
 def mean_square_outside(spectrum: Spectrum, j: int, group: NDArray[np.intp]) -> float:
     """Return the mean square of what mode j contains of modes outside the span of its group."""
-    near = partners(spectrum, j)
-    functions = spectrum.eigenfunctions[:, near]
-    with one_blas_thread():
-        overlap = spectrum.eigenfunctions[:, group].T @ functions / len(functions)
-        outside = functions.T @ functions / len(functions)
-        own = spectrum.eigenfunctions[:, group].T @ spectrum.eigenfunctions[:, group]
+    near, products = partners(spectrum, j), spectrum.overlaps
+    overlap = products[group, near]
     # Eigenfunctions are orthogonal with the mass as weight, not over the points, unless c1 = 1.
-    outside = outside - overlap.T @ np.linalg.solve(own / len(functions), overlap)
+    own = products[np.ix_(group, group)]
+    outside = products[near, near] - overlap.T @ np.linalg.solve(own, overlap)
     # Members are in the span, but rounding would leave something of the large amounts among them.
     others = ~np.isin(np.arange(near.start, near.stop), group)
     return float(others @ (spectrum.mixing[j] * outside) @ others)
@@ -147,17 +160,24 @@ def pointwise_errors(spectrum: Spectrum, j: int) -> FloatArray:
     Its root mean square is the error of the mode, unless that was cut at √2. NaN everywhere if the
     mode is not isolated.
     """
-    functions = spectrum.eigenfunctions
-    number = check_count(j, "j", low=0, high=functions.shape[1] - 1)
+    number = check_count(j, "j", low=0, high=len(spectrum.eigenvalues) - 1)
+    operator, near = spectrum.operator, partners(spectrum, number)
     if not isolated(spectrum)[number]:
-        return frozen(np.full(len(functions), np.nan))
+        return frozen(np.full(operator.n_points, np.nan))
+    # The mean square stays 1, so that nothing of the mode itself can be added.
+    overlap, mix = spectrum.overlaps[number, near], spectrum.mixing[number]
     with one_blas_thread():
-        near = partners(spectrum, number)
-        overlap = functions[:, number] @ functions[:, near] / len(functions)
-        variance = np.empty(len(functions))
-        for rows in slices(len(functions), size=8192):
-            # The mean square stays 1, so that nothing of the mode itself can be added.
-            own = functions[rows, number, None]
-            added = functions[rows, near] - own * overlap
-            variance[rows] = np.einsum("ij,ij->i", added @ spectrum.mixing[number], added)
-    return frozen(np.sqrt(np.maximum(variance, 0.0)))
+        variance = mapped(variance_at, spectrum.vectors, number, near, overlap, mix)
+    deviation = np.sqrt(np.maximum(np.asarray(variance), 0.0))
+    return frozen(operator.order.to_caller(deviation))
+
+
+def variance_at(
+    vectors: FloatArray, number: int, near: slice, overlap: FloatArray, mix: FloatArray
+) -> FloatArray:
+    """Return the variance of a mode at some points, (m,), from the modes near it."""
+    variance = np.empty(len(vectors))
+    for rows in slices(len(vectors), size=8192):
+        added = vectors[rows, near] - vectors[rows, number, None] * overlap
+        variance[rows] = np.einsum("ij,ij->i", added @ mix, added)
+    return variance

@@ -171,7 +171,7 @@ def scan_modes(
     whole = operator.n_points <= ALL_POINTS
     # Points to estimate from must be a fair sample; points to look at need not be.
     rows = drawn_rows(spectrum, n_drawn) if whole else fair_rows(spectrum, n_drawn)
-    truth = np.real(spectrum.eigenfunctions[rows])
+    truth = np.real(spectrum.functions_at(rows))
     steps = []
     with warnings.catch_warnings():
         # Warnings are silenced: what is doubtful at other ε is the very thing to be shown.
@@ -179,7 +179,7 @@ def scan_modes(
         if not whole:
             operator = again(operator, rows)
         for factor, found in solved_over(operator, factors, spectrum, whole):
-            functions = found.eigenfunctions[rows] if whole else found.eigenfunctions
+            functions = found.functions_at(rows) if whole else np.asarray(found.eigenfunctions)
             steps.append((factor, *followed(found, functions, truth, spectrum)))
     used, values, errors, totals, moved = (list(part) for part in zip(*steps, strict=True))
     return EpsilonScan(

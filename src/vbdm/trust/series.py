@@ -1,6 +1,6 @@
 r"""Error bars of time series: rows that follow each other in time tell less than independent ones.
 
-The error of an eigenvalue is a sum of the rows' influences :math:`I_t` (`trust.error_bars`). If
+The error of an eigenvalue is a sum of the rows' influences :math:`I_t` (`trust.influences`). If
 rows are independent, its variance is :math:`Γ_0 = Σ_t I_t^2`. Steps of a process are alike, and
 
 .. math:: V = Σ_{|k| < K} Γ_k, \qquad Γ_k = Σ_t I_t I_{t+k},
@@ -14,14 +14,17 @@ points.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ..base.arrays import FloatArray, frozen
-from ..base.threads import in_order, one_blas_thread
+from ..base.threads import in_order, one_blas_thread, slices
+from ..graph.caller_order import InCallerOrder
 from ..graph.point_set import Order
+from ..rows.block_array import Tall, beside, mapped, total
 from ..spectrum.spectrum import Spectrum
 from .findings import FIRST, nonzero_modes
 from .randomness import autocorrelation_time, lagged_sums
@@ -29,6 +32,8 @@ from .randomness import autocorrelation_time, lagged_sums
 #: Autocorrelation times above this plus NOISE/√N are not chance: of 1,000 independent samples of
 #: 30 to 2,000 points none came near.
 LONG, NOISE = 2.0, 40.0
+#: Rows of a long series that are summed up at a time.
+ROWS_AT_ONCE = 1 << 20
 #: Length of the blocks of rows that show how eigenvalues move together, in autocorrelation times.
 BLOCK = 3
 
@@ -49,17 +54,22 @@ class Sampling:
     effective_points: FloatArray
 
 
-def sampling(spectrum: Spectrum, influence: FloatArray) -> Sampling:
+def sampling(spectrum: Spectrum, influence: Tall) -> Sampling:
     """Return how the eigenvalues scatter, from the influences, (M, n) in the order inside."""
-    n_rows, times = len(spectrum.eigenfunctions), np.ones(influence.shape[1])
+    n_rows, times = spectrum.operator.n_points, np.ones(influence.shape[1])
     if in_series(spectrum):
         rows = by_rows(influence, spectrum.operator.order)
         covariance, times = series_covariance(rows, spectrum.settings.series.lengths or (n_rows,))
         times[spectrum.eigenvalues == 0] = 1.0  # known exactly: influences are rounding errors
     else:
         with one_blas_thread():
-            covariance = influence.T @ influence
+            covariance = total(own_products, influence)
     return Sampling(covariance=frozen(covariance), effective_points=frozen(n_rows / times))
+
+
+def own_products(values: FloatArray) -> FloatArray:
+    """Return the sums of products of two columns, (n, n)."""
+    return np.asarray(values.T @ values)
 
 
 def in_series(spectrum: Spectrum) -> bool:
@@ -71,24 +81,25 @@ def in_series(spectrum: Spectrum) -> bool:
     known, copies = spectrum.settings.series.known, spectrum.operator.order.copies
     if known is not None:
         return known
-    alike = row_memory(spectrum) > by_chance(len(spectrum.eigenfunctions))
+    alike = row_memory(spectrum) > by_chance(spectrum.operator.n_points)
     if copies is None or not alike:
         return alike
-    distinct = first_modes(spectrum)[np.sort(copies.first)].T
-    return max(map(autocorrelation_time, distinct)) > by_chance(len(copies.first))
+    first = np.sort(copies.first)
+    times = (autocorrelation_time(values[first]) for values in first_modes(spectrum))
+    return max(times) > by_chance(len(first))
 
 
 def row_memory(spectrum: Spectrum) -> float:
     """Return over how many rows the first modes are alike: the longest autocorrelation time."""
     lengths = spectrum.settings.series.lengths
-    functions = first_modes(spectrum).T
+    functions = first_modes(spectrum)
     return max((autocorrelation_time(values, lengths) for values in functions), default=1.0)
 
 
-def first_modes(spectrum: Spectrum) -> FloatArray:
-    """Return the first eigenfunctions that vary, by columns, in the order of the rows."""
-    first = nonzero_modes(spectrum.eigenvalues)[:FIRST]
-    return np.real(spectrum.eigenfunctions[:, first])
+def first_modes(spectrum: Spectrum) -> Iterator[FloatArray]:
+    """Yield the first eigenfunctions that vary, (N,) each, in the order of the rows."""
+    for j in nonzero_modes(spectrum.eigenvalues)[:FIRST]:
+        yield np.real(spectrum.function(j))
 
 
 def by_chance(n_rows: int) -> float:
@@ -96,19 +107,21 @@ def by_chance(n_rows: int) -> float:
     return float(LONG + NOISE / np.sqrt(n_rows))
 
 
-def by_rows(influence: FloatArray, order: Order) -> FloatArray:
+def by_rows(influence: Tall, order: Order) -> Any:
     """Return the influences of the caller's rows, (N, n); copies share that of their point."""
-    shared = influence if order.counts is None else influence / order.counts[:, None]
-    return np.asarray(order.to_caller(shared))
+    shared = influence
+    if order.counts is not None:
+        shared = mapped(np.divide, influence, beside(influence, order.counts[:, None]))
+    return InCallerOrder.of(shared, order)
 
 
-def series_covariance(rows: FloatArray, lengths: Sequence[int]) -> tuple[FloatArray, FloatArray]:
+def series_covariance(rows: Any, lengths: Sequence[int]) -> tuple[FloatArray, FloatArray]:
     """Return the covariance of sums over the rows of series, and autocorrelation times.
 
     Parameters
     ----------
     rows : (N, n) array
-        What each row adds; columns sum to 0.
+        What each row adds; columns sum to 0. Some rows, or one column, are read at a time.
     lengths : sequence of int
         Numbers of rows of the series.
 
@@ -127,9 +140,14 @@ def series_covariance(rows: FloatArray, lengths: Sequence[int]) -> tuple[FloatAr
     >>> times.round().tolist()
     [8.0]
     """
-    alone = np.einsum("ij,ij->j", rows, rows)
-    found = in_order(lambda j: variance_by_lags(rows[:, j], lengths), range(rows.shape[1]))
-    variance = np.array(list(found))
+
+    def work(j: int) -> tuple[float, float]:
+        values = rows[:, j]
+        return variance_by_lags(values, lengths), float(np.einsum("i,i->", values, values))
+
+    # A column of a large array is many times its size while it is transformed: one at a time.
+    found = in_order(work, range(rows.shape[1]), parallel=isinstance(rows, np.ndarray))
+    variance, alone = np.array(list(found)).T
     times = np.divide(variance, alone, out=np.ones_like(alone), where=alone > 0)
     length = min(int(np.ceil(BLOCK * times.max())), max(lengths))
     together = block_sums(rows, lengths, length)
@@ -155,18 +173,25 @@ def variance_by_lags(values: FloatArray, lengths: Sequence[int]) -> float:
     return float(max(2 * falling.sum() - sums[0], sums[0]))
 
 
-def block_sums(rows: FloatArray, lengths: Sequence[int], length: int) -> FloatArray:
+def block_sums(rows: Any, lengths: Sequence[int], length: int) -> FloatArray:
     """Return the mean square, (n, n), of sums over blocks of rows, inside each series.
 
     Blocks overlap, and reach beyond both ends of a series: so all rows count alike, and this is
     the sum of Γ_k with weights 1 - |k|/length, which is positive semi-definite.
     """
-    result = np.zeros((rows.shape[1], rows.shape[1]))
+    n, most = rows.shape[1], max(ROWS_AT_ONCE, length)
+    result = np.zeros((n, n))
     with one_blas_thread():
-        for part in np.split(rows, np.cumsum(lengths)[:-1]):
-            running = np.zeros((len(part) + 2 * length, rows.shape[1]))
-            np.cumsum(part, axis=0, out=running[length:-length])
-            running[-length:] = running[-length - 1]
-            blocks = running[length:] - running[:-length]
-            result += blocks.T @ blocks / length
+        for stop, size in zip(np.cumsum(lengths), lengths, strict=True):
+            start = stop - size
+            # Sums that end among some of the rows need those up to a block's length before.
+            for ends in slices(size + length, size=most):
+                before = max(ends.start - length, 0)
+                part = rows[start + before : start + min(ends.stop, size)]
+                running = np.zeros((ends.stop - ends.start + length, n))
+                at = length - (ends.start - before)
+                np.cumsum(part, axis=0, out=running[at : at + len(part)])
+                running[at + len(part) :] = running[at + len(part) - 1]
+                blocks = running[length:] - running[:-length]
+                result += blocks.T @ blocks / length
     return result

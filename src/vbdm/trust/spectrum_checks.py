@@ -129,13 +129,19 @@ def tail_shares(spectrum: Spectrum) -> tuple[FloatArray, FloatArray]:
 
     Both are running maxima: a mode that is faster than a bad one is orthogonal to something wrong.
     """
-    square, known = np.abs(spectrum.eigenfunctions) ** 2, spectrum.eigenvalues != 0
-    count = min(COUNT, -(-len(square) // 100))
-    largest = np.partition(square, -count, axis=0)[-count:].sum(axis=0) / square.sum(axis=0)
-    both = np.where(known, [spectrum.unresolved_share, largest], 0.0)
+    known = spectrum.eigenvalues != 0
+    on_few = np.array([share_on_largest(spectrum.function(j)) for j in range(len(known))])
+    both = np.where(known, [spectrum.unresolved_share, on_few], 0.0)
     held, largest = np.maximum.accumulate(both, axis=1)
     # In many dimensions most points may be held: they are no tail then.
     return held * (many_dimensions(spectrum.operator.dim) == 0), largest
+
+
+def share_on_largest(values: FloatArray) -> float:
+    """Return the share of a mode's sum of squares, (N,), on the few points where it is largest."""
+    square = np.abs(values) ** 2
+    count = min(COUNT, -(-len(square) // 100))
+    return float(np.partition(square, -count)[-count:].sum() / square.sum())
 
 
 def tail(spectrum: Spectrum) -> Finding | None:
@@ -221,7 +227,7 @@ def independence(spectrum: Spectrum) -> Finding | None:
     """
     if not spectrum.operator.is_symmetric:
         return None
-    name, n, known = "Independence", len(spectrum.eigenfunctions), spectrum.settings.series.known
+    name, n, known = "Independence", spectrum.operator.n_points, spectrum.settings.series.known
     time, limit, as_series = row_memory(spectrum), by_chance(n), in_series(spectrum)
     if not as_series and time <= limit:
         words = "Consecutive rows are not alike: nothing speaks against independent points."

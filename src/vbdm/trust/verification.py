@@ -108,6 +108,13 @@ def verify(spectrum: Spectrum) -> Verification:
             because="The unsymmetric forms are solved densely in the first place.",
             hint="Look at `spectrum.residuals`.",
         )
+    if spectrum.in_blocks is not None:
+        raise bad_input(
+            "A spectrum in blocks is not verified.",
+            received=f"{op.n_points:,} points {spectrum.in_blocks.rows.place.words}",
+            because="The reference would need the whole matrix in memory, and its factors.",
+            hint="Verify the spectrum of a part of the points, estimated with placement='memory'.",
+        )
     shared = op.steps if spectrum.limit is None else spectrum.limit.time(1 / op.steps)
     pencil = replace(pencil_of(op), mass=op.degrees * shared)
     smallest = op.settings.smallest_piece

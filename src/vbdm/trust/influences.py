@@ -1,0 +1,194 @@
+r"""How much each point adds to the error of an eigenvalue: its influence.
+
+In weak form the pencil's eigenvalue is a sum over pairs,
+:math:`0 = T = ½ Σ_{ij} K_{ij} [(u_i-u_j)^2 - θ (g_i u_i^2 + g_j u_j^2)]` with the eigenvector held
+fixed (its change matters to second order only). One more sample at :math:`x_i` adds its own pairs,
+:math:`p_i = Σ_j K_{ij}[…]`, and also raises the estimated density around it, which lowers the
+weights there: through :math:`q_S^{-α}` and through :math:`ρ = q^β`. To leading order
+
+.. math:: I_i = p_i - a (S p)_i, \qquad a = α - β(d/2 + 1) = 1 - c_1/2,
+
+where S spreads a value over the neighbours as the density estimate does. Where p is smooth on the
+scale of the kernel this is :math:`(c_1/2) p_i`: at c1 = 0 the two nearly cancel, and
+what remains is the noise of the kernel itself. The variance of θ is :math:`Σ I_i^2 / B^2`,
+:math:`B = Σ D g u^2`, where rows are independent; `trust.series` has that of time series.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+
+from ..base.arrays import FloatArray
+from ..base.threads import for_each, in_order, slices
+from ..rows.block_array import Tall, beside, changed, mapped, total
+from ..spectrum.limiter import Limit, local_times
+from ..spectrum.spectrum import Spectrum
+
+#: Modes whose influences are computed at a time: each takes several arrays as long as the points.
+MODES_AT_ONCE = 5
+
+
+def influences(spectrum: Spectrum) -> Tall:
+    """Return the influence of each point on each λ, (M, n) in the order inside.
+
+    Columns sum to 0.
+    """
+    result = mapped(copied, spectrum.vectors)
+    for columns in slices(result.shape[1], size=MODES_AT_ONCE):
+        part = some_influences(spectrum, columns, result[:, columns])
+        (result,), _ = changed(put_columns, [result], part, columns)
+    return cast(Tall, result)
+
+
+def copied(values: FloatArray) -> FloatArray:
+    """Return a copy with contiguous rows."""
+    return np.array(values, order="C")
+
+
+def put_columns(values: FloatArray, part: FloatArray, columns: slice) -> None:
+    """Write over some columns."""
+    values[:, columns] = part
+
+
+def some_influences(spectrum: Spectrum, columns: slice, u: Tall) -> Tall:
+    """Return the influences on some λ, (M, m), from their eigenvectors u."""
+    theta, m = spectrum.solve.pencil_eigenvalues[columns], u.shape[1]
+    time = mapped(times_of, u, beside(u, spectrum.operator.steps), spectrum.limits[columns])
+    held = mapped(held_together, u, u, theta, time)
+    # One product with twice the columns takes little more than half the time of two.
+    products = spectrum.operator.weights @ mapped(side_by_side, u, held)
+    both = u, products[:, :m]
+    result = pair_influences(spectrum, both, both, (held, products[:, m:]))
+    by = response(spectrum, u, columns) * spectrum.correction[columns]
+    (result,), _ = changed(divide_columns, [result], by)
+    return cast(Tall, result)
+
+
+def side_by_side(*parts: FloatArray) -> FloatArray:
+    """Return the columns of several arrays in one."""
+    return np.hstack(parts)
+
+
+def divide_columns(values: FloatArray, by: FloatArray) -> None:
+    """Divide columns by their numbers, in place."""
+    values /= by
+
+
+#: Vectors u by columns, and K u.
+WithProduct = tuple[Tall, Tall]
+
+
+def times_of(u: FloatArray, steps: FloatArray, limits: Sequence[Limit]) -> FloatArray:
+    """Return the local times g of modes u with these limits, (M, m) or (M, 1)."""
+    return local_times(limits, steps)
+
+
+def held_together(u: FloatArray, v: FloatArray, theta: FloatArray, time: FloatArray) -> FloatArray:
+    """Return u v (1 - θ g), (M, m); a single column u, θ or g stands beside every column v."""
+    held = np.empty(v.shape)
+
+    def work(rows: slice) -> None:
+        held[rows] = u[rows] * v[rows] * (1 - theta * time[rows])
+
+    for_each(work, slices(len(v), size=8192))
+    return held
+
+
+def pair_influences(
+    spectrum: Spectrum, first: WithProduct, second: WithProduct, together: WithProduct
+) -> Tall:
+    """Return the influence of each point on T(u, v), (M, m), for the columns u and v of two arrays.
+
+    Implements I = p - a S p for p_i = Σ_j K_ij [(u_i - u_j)(v_i - v_j) - θ (g_i u_i v_i + g_j u_j
+    v_j)]. A single column u stands beside every column v. `together` is what `held_together` gives,
+    with its product; both its arrays are used up.
+    """
+    op, (held, own) = spectrum.operator, together
+    alpha = op.alpha - (op.beta or 0.0) * (op.dim / 2 + 1)
+    sums = op.kernel.row_sums
+    share = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0)
+    degrees, share, counts = (beside(held, row) for row in (op.degrees, share, op.order.counts))
+    (own, held), _ = changed(pair_sums, [own, held], *first, *second, degrees, share)
+    spread = op.kernel.weights @ held
+    (own,), _ = changed(respond, [own], spread, counts, alpha)
+    return cast(Tall, own)
+
+
+def pair_sums(
+    own: FloatArray,
+    held: FloatArray,
+    u: FloatArray,
+    of_u: FloatArray,
+    v: FloatArray,
+    of_v: FloatArray,
+    degrees: FloatArray,
+    share: FloatArray,
+) -> None:
+    """Turn K held into p, in place, and `held` into p over the sums of the kernel's rows."""
+
+    def work(rows: slice) -> None:
+        own[rows] += degrees[rows, None] * held[rows]
+        own[rows] -= u[rows] * of_v[rows] + v[rows] * of_u[rows]
+        held[rows] = own[rows] * share[rows, None]
+
+    for_each(work, slices(len(v), size=8192))
+
+
+def respond(own: FloatArray, spread: FloatArray, counts: FloatArray | None, alpha: float) -> None:
+    """Subtract from p what the density's response takes back, in place."""
+
+    def work(rows: slice) -> None:
+        often = 1.0 if counts is None else counts[rows, None]
+        own[rows] -= alpha * often * spread[rows]
+
+    for_each(work, slices(len(own), size=8192))
+
+
+def response(spectrum: Spectrum, u: Tall, columns: slice) -> FloatArray:
+    """Return dT/dλ for some modes u, (m,): B, or its counterpart in the limiter's last step."""
+    op, limits = spectrum.operator, spectrum.limits[columns]
+    degrees, steps = beside(u, op.degrees), beside(u, op.steps)
+    if not limits:
+        return np.asarray(total(unlimited_response, u, degrees, steps))
+    # The row balance holds for the rates before the finite-sample correction.
+    rates = -spectrum.eigenvalues[columns] * spectrum.correction[columns]
+    theta = spectrum.solve.pencil_eigenvalues[columns]
+    cuts = [limit.balance_cut(own) for limit, own in zip(limits, theta, strict=True)]
+    return np.asarray(total(limited_response, u, degrees, steps, np.array(cuts), rates))
+
+
+def unlimited_response(u: FloatArray, degrees: FloatArray, steps: FloatArray) -> FloatArray:
+    """Return Σ D g u² of each mode, (m,), without limiter."""
+    return np.asarray((degrees * steps) @ u**2)
+
+
+def limited_response(
+    u: FloatArray, degrees: FloatArray, steps: FloatArray, cuts: FloatArray, rates: FloatArray
+) -> FloatArray:
+    """Return Σ D u² e^(-λ/r)/r of each mode, (m,), local rates r raised to its cut."""
+    local = 1 / steps
+
+    def work(j: int) -> float:
+        slowest = np.maximum(local, cuts[j])
+        weight = np.square(u[:, j]) * degrees / slowest
+        return float(np.dot(weight, np.exp(-rates[j] / slowest)))
+
+    return np.array(list(in_order(work, range(u.shape[1]))))
+
+
+def masses(spectrum: Spectrum) -> FloatArray:
+    """Return B = Σ D g u² of each mode, (n,)."""
+    u, op = spectrum.vectors, spectrum.operator
+    rows = beside(u, op.degrees), beside(u, op.steps)
+    return np.asarray(total(masses_of, u, *rows, spectrum.limits))
+
+
+def masses_of(
+    u: FloatArray, degrees: FloatArray, steps: FloatArray, limits: Sequence[Limit]
+) -> FloatArray:
+    """Return Σ D g u² over some points, (n,)."""
+    mass = degrees[:, None] * local_times(limits, steps)
+    return np.asarray(np.einsum("ij,ij->j", np.broadcast_to(mass, u.shape), u**2))

@@ -1,0 +1,153 @@
+"""What is known about a spectrum in blocks is what is known about it in memory."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.support.blocks import rows_in, solved_in_blocks
+
+import vbdm
+from vbdm.graph.caller_order import InCallerOrder
+from vbdm.graph.point_set import Copies, Order
+from vbdm.spectrum.normalisation import normalised
+from vbdm.trust import series
+from vbdm.trust.diagnose import diagnose
+from vbdm.trust.series import block_sums, in_series
+
+#: Numbers of a spectrum, whatever it lives in.
+FIGURES = (
+    "eigenvalues", "covariance", "standard_errors", "effective_points", "bias", "total_errors",
+    "unresolved_share", "eigenfunction_errors", "weak_links", "overlaps", "unresolved",
+)  # fmt: skip
+#: What stands for many blocks, in memory and on disk.
+BLOCKS = [(3, "memory"), (16, "disk")]
+
+
+def cloud(name):
+    """Return a cloud that has something special: a tail, copies, memory, an edge, two pieces."""
+    rng = np.random.default_rng(3)
+    if name == "series":
+        return np.cumsum(rng.normal(size=(2500, 2)), axis=0)[::3] + rng.normal(size=(834, 2))
+    if name == "square":
+        return rng.uniform(size=(2500, 2))
+    points = rng.normal(size=(2000, 2))
+    if name == "copies":
+        return np.concatenate([points, points[:500], points[:200]])
+    return np.concatenate([points, rng.normal(size=(400, 2)) + 30])
+
+
+@pytest.fixture(scope="module", params=["pieces", "copies", "series", "square"])
+def whole(request):
+    """Return a spectrum in memory."""
+    operator = "generator" if request.param == "pieces" else "laplacian"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return vbdm.estimate_operator(cloud(request.param), operator).spectrum(7)
+
+
+@pytest.fixture(scope="module", params=BLOCKS)
+def cut(request, whole):
+    """Return the same spectrum in blocks."""
+    return solved_in_blocks(whole, *request.param)
+
+
+def same(found, expected):
+    """Compare up to rounding."""
+    assert isinstance(found, np.ndarray)
+    size = np.abs(np.nan_to_num(expected)).max(initial=1e-300)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-10 * size)
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+def test_figures(whole, cut, figure):
+    same(getattr(cut, figure), getattr(whole, figure))
+
+
+def test_figures_by_methods(whole, cut):
+    same(cut.intervals(), whole.intervals())
+    same(cut.pointwise_errors(2), whole.pointwise_errors(2))
+    for found, expected in zip(cut.mixing, whole.mixing, strict=True):
+        same(found, expected)
+
+
+def test_findings(whole, cut):
+    for found, expected in zip(diagnose(cut), diagnose(whole), strict=True):
+        assert (found.name, found.light, found.words) == (
+            expected.name, expected.light, expected.words
+        )  # fmt: skip
+
+
+def test_the_clouds_are_what_they_are_for(whole):
+    names = {name: finding.light for name, finding in ((f.name, f) for f in diagnose(whole))}
+    special = len(whole.operator.degrees) < whole.operator.n_points
+    special |= in_series(whole) or names["Boundary"] == "amber" or whole.n_components > 1
+    assert special
+
+
+def test_eigenfunctions_in_the_callers_order(whole, cut):
+    expected, found = whole.eigenfunctions, cut.eigenfunctions
+    same(np.asarray(found), expected)
+    assert found.shape == expected.shape
+    rows = np.array([5, 0, len(expected) - 1])
+    same(found[rows], expected[rows])
+    same(found[7], expected[7])
+    same(np.asarray(found[:, 3]), expected[:, 3])
+    same(found[10:20, 1:3], expected[10:20, 1:3])
+    same(cut.functions_at(rows), expected[rows])
+    same(cut.function(2), expected[:, 2])
+
+
+def test_only_what_leaves_memory_is_fetched_on_demand(cut):
+    on_disk = cut.in_blocks.rows.place.words == "on disk"
+    assert isinstance(cut.eigenfunctions, InCallerOrder if on_disk else np.ndarray)
+
+
+def test_verify_says_why_not(cut):
+    with pytest.raises(vbdm.errors.InputError, match="whole matrix in memory"):
+        cut.verify()
+
+
+@pytest.mark.parametrize("blocks", BLOCKS)
+def test_sign_of_the_first_of_equal_peaks(blocks):
+    rng = np.random.default_rng(0)
+    n, order = 1000, Order(rng.permutation(1000), None)
+    functions = 0.5 * rng.normal(size=(n, 4)).clip(-1, 1)
+    # Equal up to rounding, of both signs: the first row in the caller's order decides.
+    functions[[700, 30, 400]] = np.array([[1], [-1 + 1e-9], [1]]) * 2.0
+    expected = normalised(functions.copy())
+    inside = rows_in(n, *blocks).spread(order.to_inside(functions))
+    found = np.asarray(normalised(inside, order.caller_rows, None))
+    same(order.to_caller(found), expected)
+    assert (expected[30] > 0).all()
+
+
+def test_copies_count_in_the_size():
+    rng = np.random.default_rng(1)
+    point_of = np.concatenate([np.arange(600), rng.integers(0, 600, size=300)])
+    copies = Copies(point_of, np.arange(600), np.bincount(point_of).astype(float))
+    order = Order(rng.permutation(600), copies)
+    values = rng.normal(size=(600, 3))
+    expected = normalised(order.to_caller(values))
+    inside = rows_in(600, 5).spread(values)
+    found = normalised(inside, order.caller_rows, order.counts)
+    same(order.to_caller(np.asarray(found)), expected)
+
+
+def test_long_series_are_summed_up_in_parts(monkeypatch):
+    rows = np.random.default_rng(2).normal(size=(1000, 3))
+    for length in (1, 7, 250):
+        at_once = block_sums(rows, [600, 400], length)
+        monkeypatch.setattr(series, "ROWS_AT_ONCE", 64)
+        same(block_sums(rows, [600, 400], length), at_once)
+        monkeypatch.undo()
+
+
+def test_a_limit_of_its_own(whole, cut):
+    """Modes with limits of their own have their own unresolved points."""
+    if whole.limit is None:
+        pytest.skip("there is no limiter")
+    lower = replace(whole.limit, cut=whole.limit.cut * 0.5, reference=whole.limit.reference * 0.5)
+    limits = (lower, *whole.limits[1:])
+    expected = replace(whole, limits=limits).unresolved_share
+    same(replace(cut, limits=limits).unresolved_share, expected)
