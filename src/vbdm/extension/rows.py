@@ -33,7 +33,7 @@ from ..kernel.pair_matrix import rows_at
 from ..kernel.within_reach import rows_within_reach
 from ..operator.operator import Operator
 from ..rows.block_array import Tall
-from ..rows.sparse import sparse_times
+from ..rows.fetching import sparse_times
 
 #: Neighbours searched for around a new point, as a multiple of the length of the lists: some
 #: training points that would not be in its list would have it in theirs.

@@ -26,7 +26,7 @@ from ..bandwidth.pilot import PILOT_EPSILON
 from ..base.arrays import FloatArray
 from ..kernel.pair_matrix import rows_at
 from ..operator.operator import Operator
-from ..rows.sparse import occurring
+from ..rows.fetching import occurring
 from ..spectrum.spectrum import Spectrum
 from .influences import masses
 

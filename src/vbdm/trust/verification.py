@@ -9,6 +9,7 @@ from scipy.optimize import linear_sum_assignment
 
 from ..base.arrays import FloatArray, frozen
 from ..base.errors import SolverError, bad_input
+from ..rows.refused import not_in_blocks
 from ..spectrum.by_pieces import Piece, merged, prepare_pieces, restricted, solve_pieces
 from ..spectrum.pieces import Pieces, find_pieces
 from ..spectrum.solve import pencil_of
@@ -109,11 +110,10 @@ def verify(spectrum: Spectrum) -> Verification:
             hint="Look at `spectrum.residuals`.",
         )
     if spectrum.in_blocks is not None:
-        raise bad_input(
-            "A spectrum in blocks is not verified.",
-            received=f"{op.n_points:,} points {spectrum.in_blocks.rows.place.words}",
-            because="The reference would need the whole matrix in memory, and its factors.",
-            hint="Verify the spectrum of a part of the points, estimated with placement='memory'.",
+        raise not_in_blocks(
+            "A verification",
+            f"{op.n_points:,} points {spectrum.in_blocks.rows.place.words}",
+            "It would need the whole matrix in memory, and its factors.",
         )
     shared = op.steps if spectrum.limit is None else spectrum.limit.time(1 / op.steps)
     pencil = replace(pencil_of(op), mass=op.degrees * shared)
