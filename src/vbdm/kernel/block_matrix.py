@@ -60,7 +60,7 @@ class BlockMatrix:
 
         `near` are the points of other blocks that occur in each (`with_local_columns`).
         """
-        return cls(SparseBlocks(rows, data, indices, indptr, Halo(rows, near)), engine=engine)
+        return cls(SparseBlocks(rows, Halo(rows, near), data, indices, indptr), engine=engine)
 
     @classmethod
     def cut(cls, matrix: PairMatrix, rows: Rows) -> BlockMatrix:

@@ -29,17 +29,17 @@ class SparseBlocks:
     ----------
     rows : Rows
         The blocks.
-    data, indices, indptr : lists
-        Handles of the CSR arrays of each block.
     halo : Halo
         The columns, in as many blocks, and those of other blocks that occur in each.
+    data, indices, indptr : lists
+        Handles of the CSR arrays of each block.
     """
 
     rows: Rows
+    halo: Halo
     data: list[Any]
     indices: list[Any]
     indptr: list[Any]
-    halo: Halo
 
     @property
     def csr(self) -> tuple[PerBlock, PerBlock, PerBlock, PerBlock]:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from ..base.arrays import BoolArray
+from ..base.arrays import BoolArray, FloatArray
 from ..base.errors import bad_input
+from ..engines.engine import Engine
+from ..kernel.block_matrix import BlockMatrix
+from ..rows.block_array import PerBlock
+from ..rows.halo import OwnAndNear
+from ..rows.sparse_blocks import made_square, owned
 from .solvers.multilevel.finest import engine_of, parts_of
+from .solvers.multilevel.tree_cells import raised
 from .solvers.pencil import Pencil
 
 #: A link with K_ij / √(D_i D_j) below this changes no digit of the solution.
@@ -86,11 +93,9 @@ def connected_pieces(pencil: Pencil) -> NDArray[np.intp]:
     matrices, factor = parts_of(pencil.weights)
     scale = np.sqrt(pencil.degrees) / factor
     engine = engine_of(pencil.weights)
-    labels = engine.pieces(matrices[0], scale, ROUNDING, FEW_LINKS)
+    labels = pieces_of(matrices[0], scale, engine)
     for matrix in matrices[1:]:
-        # Points of a piece are linked to its first point: this joins the pieces of both matrices.
-        other = engine.pieces(matrix, scale, ROUNDING, FEW_LINKS)
-        labels = joined_pieces(labels, other)
+        labels = joined_pieces(labels, pieces_of(matrix, scale, engine))
     number = np.unique(labels, return_inverse=True)[1].reshape(-1)
     size = np.bincount(number)
     rank = np.empty(len(size), dtype=np.intp)
@@ -98,9 +103,33 @@ def connected_pieces(pencil: Pencil) -> NDArray[np.intp]:
     return np.asarray(rank[number])
 
 
+def pieces_of(matrix: Any, scale: FloatArray, engine: Engine) -> NDArray[np.intp]:
+    """Return a number for the piece of each point, that of another point of the piece.
+
+    In blocks, each finds the pieces of its own and near points, and these are joined.
+    """
+    if not isinstance(matrix, BlockMatrix):
+        return engine.pieces(matrix, scale, ROUNDING, FEW_LINKS)
+    stored = matrix.stored
+    given = PerBlock(OwnAndNear(stored.halo, scale))
+    found = matrix.rows.place.read(stored.run(pieces_in_block, given, engine, matrix.power)[0])
+    numbers = [stored.numbers(block) for block in range(matrix.rows.n_blocks)]
+    first = [points[own] for points, own in zip(numbers, found, strict=True)]
+    return joined(np.concatenate(numbers), np.concatenate(first), matrix.n_points)
+
+
+def pieces_in_block(matrix: Any, scale: FloatArray, engine: Engine, power: int) -> NDArray[np.intp]:
+    """Return the first point of the piece of each own and near point, as far as a block knows."""
+    return engine.pieces(made_square(raised(matrix, power)), owned(scale), ROUNDING, FEW_LINKS)
+
+
 def joined_pieces(first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the pieces after joining two partitions, each given by the first point of a piece."""
+    """Return the pieces after joining two partitions, each given by a point of each piece."""
     n, points = len(first), np.arange(len(first))
-    links = (np.ones(2 * n, dtype=np.int8), (np.tile(points, 2), np.concatenate([first, second])))
-    graph = coo_array(links, shape=(n, n))
+    return joined(np.tile(points, 2), np.concatenate([first, second]), n)
+
+
+def joined(one: NDArray[Any], other: NDArray[Any], n: int) -> NDArray[np.intp]:
+    """Return the pieces of n points that pairs of points join."""
+    graph = coo_array((np.ones(len(one), dtype=np.int8), (one, other)), shape=(n, n))
     return np.asarray(connected_components(graph, directed=False)[1], dtype=np.intp)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,10 @@ from scipy.sparse import csr_array
 from ....base.arrays import FloatArray
 from ....engines.engine import Engine
 from ....engines.scipy_engine import ScipyEngine
+from ....kernel.block_matrix import BlockMatrix
 from ....kernel.pair_matrix import PairMatrix
+from ....rows.block_array import Tall
+from ....rows.sparse_blocks import applied, owned
 from .tree_cells import Labels
 
 #: Where θM exceeds this share of D, Jacobi's step divides by D - θM instead of D.
@@ -25,21 +28,26 @@ class Finest:
 
     Attributes
     ----------
-    weights : PairMatrix or csr_array
+    weights : PairMatrix, BlockMatrix or csr_array
         The kernel K, (N, N).
     degrees : (N,) array
-        The diagonal D: row sums of K.
+        The diagonal D: row sums of K. In blocks, if K is; so are vectors.
     labels : (N,) array
         Number of the cell of each point.
-    restriction : csr_array
+    own_labels : (N,) array
+        The same; in blocks, each counts from the first of its own cells.
+    restriction : csr_array or SparseBlocks
         P', (n_cells, N): sums over the cells.
-    averages : csr_array
+    averages : csr_array or SparseBlocks
         K P, (N, n_cells): it averages as K does, with a third of its entries or less.
+
+    Values on cells, (n_cells, m), are ordinary arrays.
     """
 
     weights: Any
-    degrees: FloatArray
+    degrees: Any
     labels: Labels
+    own_labels: Any
     restriction: Any
     averages: Any
 
@@ -48,56 +56,97 @@ class Finest:
         """Who multiplies."""
         return engine_of(self.weights)
 
-    def stiffness(self, block: FloatArray, out: FloatArray | None = None) -> FloatArray:
+    def spread(self, values: FloatArray) -> Tall:
+        """Return an ordinary array of N rows as vectors are: in blocks, if K is."""
+        in_blocks = isinstance(self.weights, BlockMatrix)
+        return self.weights.rows.spread(values) if in_blocks else values
+
+    def stiffness(self, block: Tall, out: FloatArray | None = None) -> Any:
         """Return (D - K) times a block of vectors, in `out` if that is given."""
-        if isinstance(self.weights, PairMatrix):
+        if hasattr(self.weights, "subtracted_from"):
             return self.weights.subtracted_from(self.degrees, block, out)
         rows = np.ascontiguousarray(block)
         return self.engine.multiply(self.weights, rows, diagonal=self.degrees, out=out)
 
-    def summed(self, block: FloatArray) -> FloatArray:
-        """Return the sums over the cells of a block of vectors."""
-        return self.engine.multiply(self.restriction, np.ascontiguousarray(block))
+    def summed(self, block: Tall) -> FloatArray:
+        """Return the sums over the cells of one vector (N,) or several, an ordinary array."""
+        return np.asarray(applied(self.restriction, product, block, self.engine))
 
-    def averaged(self, coarse: FloatArray) -> FloatArray:
-        """Return K times the piecewise constant function with these values on the cells."""
-        return self.engine.multiply(self.averages, np.ascontiguousarray(coarse))
-
-    def interpolated(self, coarse: FloatArray, values: FloatArray, mass: FloatArray) -> FloatArray:
+    def interpolated(self, coarse: FloatArray, values: FloatArray, mass: Tall) -> Any:
         """Return approximate eigenvectors from those of the cells: one Jacobi step.
 
         From K x = (D - θM) x: each point takes the weighted mean of its neighbours' cells, but
         a point so heavy that its θM is near D keeps the value of its cell.
         """
-        x = self.averaged(coarse)
-        heavy = self.heavy(values, mass)
-        gap = 1 - (mass[heavy] / self.degrees[heavy])[:, None] * values
-        kept = coarse[self.labels[heavy]]
-        x /= self.degrees[:, None]
-        x[heavy] = np.where(np.abs(gap) > 0.5, x[heavy] / bounded(gap), kept)
-        return x
+        return applied(
+            self.averages, interpolated_rows, coarse, self.engine, self.degrees, self.own_labels,
+            values, mass,
+        )  # fmt: skip
 
     def corrected(
         self,
-        residual: FloatArray,
+        residual: Tall,
         coarse: FloatArray,
         values: FloatArray,
-        mass: FloatArray,
-        out: FloatArray,
-    ) -> FloatArray:
+        mass: Tall,
+        out: FloatArray | None,
+    ) -> Any:
         """Return a coarse correction after one Jacobi step: (D - θM)⁻¹ (residual + K P coarse).
 
         The divisor is no less than D/2.
         """
-        block = np.ascontiguousarray(coarse)
-        x = self.engine.jacobi(self.averages, block, residual, self.degrees, out)
-        heavy = self.heavy(values, mass)
-        x[heavy] /= bounded(1 - (mass[heavy] / self.degrees[heavy])[:, None] * values)
-        return x
+        return applied(
+            self.averages, corrected_rows, coarse, self.engine, residual, self.degrees, values,
+            mass, out,
+        )  # fmt: skip
 
-    def heavy(self, values: FloatArray, mass: FloatArray) -> NDArray[np.intp]:
-        """Return the points where θM is no longer small beside D."""
-        return np.flatnonzero(mass * values.max() > HEAVY * self.degrees)
+
+def product(matrix: Any, f: FloatArray, engine: Engine) -> FloatArray:
+    """Return the product of a CSR matrix with one vector or several."""
+    block = np.ascontiguousarray(f.reshape(len(f), -1))
+    return engine.multiply(matrix, block).reshape(-1, *f.shape[1:])
+
+
+def interpolated_rows(
+    averages: Any,
+    coarse: FloatArray,
+    engine: Engine,
+    degrees: FloatArray,
+    labels: Labels,
+    values: FloatArray,
+    mass: FloatArray,
+) -> FloatArray:
+    """Make a Jacobi step on eigenvectors of cells; return some rows of `Finest.interpolated`."""
+    x = product(averages, coarse, engine)
+    heavy = heavy_points(values, mass, degrees)
+    gap = 1 - (mass[heavy] / degrees[heavy])[:, None] * values
+    kept = coarse[labels[heavy]]
+    x /= degrees[:, None]
+    x[heavy] = np.where(np.abs(gap) > 0.5, x[heavy] / bounded(gap), kept)
+    return x
+
+
+def corrected_rows(
+    averages: Any,
+    coarse: FloatArray,
+    engine: Engine,
+    residual: FloatArray,
+    degrees: FloatArray,
+    values: FloatArray,
+    mass: FloatArray,
+    out: FloatArray | None,
+) -> FloatArray:
+    """Make a Jacobi step after a coarse correction; return some rows of `Finest.corrected`."""
+    block = np.ascontiguousarray(coarse)
+    x = engine.jacobi(averages, block, owned(residual), owned(degrees), out)
+    heavy = heavy_points(values, mass, degrees)
+    x[heavy] /= bounded(1 - (mass[heavy] / degrees[heavy])[:, None] * values)
+    return x
+
+
+def heavy_points(values: FloatArray, mass: FloatArray, degrees: FloatArray) -> NDArray[np.intp]:
+    """Return the points where θM is no longer small beside D."""
+    return np.flatnonzero(mass * values.max() > HEAVY * degrees)
 
 
 def bounded(gap: FloatArray) -> FloatArray:
@@ -106,21 +155,19 @@ def bounded(gap: FloatArray) -> FloatArray:
 
 
 def engine_of(weights: Any) -> Engine:
-    """Return who multiplies with K: the engine of a `PairMatrix`, or SciPy."""
-    return weights.engine if isinstance(weights, PairMatrix) else ScipyEngine()
-
-
-def averages_over(weights: Any, labels: Labels) -> Any:
-    """Return K P, the sums of K over cells."""
-    parts, factor = parts_of(weights)
-    engine = engine_of(weights)
-    return sum(engine.sums_over_cells(part, factor, labels) for part in parts)
+    """Return who multiplies with K: the engine of a `PairMatrix` or `BlockMatrix`, or SciPy."""
+    return getattr(weights, "engine", None) or ScipyEngine()
 
 
 def parts_of(weights: Any) -> tuple[list[Any], FloatArray]:
-    """Return CSR matrices and a factor f, (N,), with K = diag(f) · (their sum) · diag(f)."""
+    """Return CSR matrices and a factor f, (N,), with K = diag(f) · (their sum) · diag(f).
+
+    Of a matrix in blocks this is the matrix without its factors.
+    """
     if isinstance(weights, PairMatrix):
         return weights.parts, weights.factor
+    if isinstance(weights, BlockMatrix):
+        return [replace(weights, left=None, right=None)], weights.factor
     return [narrowed(csr_array(weights))], np.ones(weights.shape[0])
 
 

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from ....base.arrays import FloatArray
 from ....base.progress import report
 from ....base.threads import for_each
+from ....rows.block_array import BlockArray, Tall, mapped
 from .blocks import (
     combination,
     move,
@@ -39,7 +41,7 @@ LONG, LOOK_BACK, SLOW = 10, 5, 0.5
 #: Columns with errors below this share of `tol` are left alone, and cost no more products.
 FINISHED = 0.05
 
-Product = Callable[[FloatArray, FloatArray | None], FloatArray]
+Product = Callable[[Any, FloatArray | None], Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,20 +52,22 @@ class Problem:
     ----------
     stiffness : callable
         Function that multiplies D - K with a block of vectors; its second argument is an array for
-        the result.
+        the result, or None.
     mass : (N,) array
         The diagonal M.
     correct : callable
-        Function of residuals (N, m), their θ (m,) and an array for the result: roughly
+        Function of residuals (N, m), their θ (m,) and an array for the result, or None: roughly
         (D - K - θM)⁻¹ times residuals.
     degrees : (N,) array
         The diagonal D: θ cannot be known better than to the rounding of u'Du.
+
+    All arrays of N rows are ordinary ones, or all of them live in blocks.
     """
 
     stiffness: Product
-    mass: FloatArray
-    correct: Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
-    degrees: FloatArray
+    mass: Tall
+    correct: Callable[[Tall, FloatArray, FloatArray | None], Tall]
+    degrees: Tall
 
 
 @dataclass(eq=False)
@@ -79,15 +83,15 @@ class Block:
     moves, move_images : arrays or None
         P, the last moves of the active columns, and (D - K) P; None before the first step.
     spare : tuple of arrays or None
-        Arrays of an earlier step that the next one may write to.
+        Ordinary arrays of an earlier step that the next one may write to.
     """
 
-    vectors: FloatArray
-    images: FloatArray
+    vectors: Tall
+    images: Tall
     values: FloatArray
-    moves: FloatArray | None = None
-    move_images: FloatArray | None = None
-    spare: tuple[FloatArray | None, FloatArray | None] = (None, None)
+    moves: Tall | None = None
+    move_images: Tall | None = None
+    spare: tuple[Any, Any] = (None, None)
 
 
 @dataclass(frozen=True)
@@ -130,12 +134,12 @@ class Outlook:
         return SAFETY * rate / (1 - rate) * drops
 
 
-def ritz_block(stiffness: Product, mass: FloatArray, start: FloatArray) -> Block:
+def ritz_block(stiffness: Product, mass: Tall, start: Tall) -> Block:
     """Return the Ritz vectors in the span of `start`, without the constant; `start` is overwritten.
 
     Columns that depend on the others are dropped.
     """
-    remove_constant(start, mass)
+    start = remove_constant(start, mass)
     images = stiffness(start, None)
     values, mix = rayleigh_ritz([start], [images], mass, start.shape[1])
     return Block(combination([start], mix), combination([images], mix), values)
@@ -157,7 +161,7 @@ def iterate(
     rounding is enough. `room` names the stage for progress reports; None: no reports.
     """
     active: NDArray[np.intp] = np.arange(n_active)
-    noise = rounding(block.vectors[:, :n_wanted], problem.degrees)
+    noise = rounding(block.vectors, problem.degrees, n_wanted)
     outlook, followers, error = Outlook(), Outlook(), np.inf
     for step in range(1, max_steps + 1):
         before = block.values[:n_active]
@@ -193,23 +197,28 @@ def overtaking(values: FloatArray, errors: FloatArray, n_wanted: int, tol: float
 
 def advance(problem: Problem, block: Block, active: NDArray[np.intp]) -> None:
     """Make one step: correct the active columns, then take the best of [X, W, P]."""
-    mass, n_kept, shape = problem.mass, len(block.values), (len(problem.mass), len(active))
+    mass, values, shape = problem.mass, block.values[active], (len(problem.mass), len(active))
+    in_blocks = isinstance(block.vectors, BlockArray)
     # Large arrays are not made anew in every step: two that the last step left take W and (D - K) W
-    # and, before that, the residuals.
-    first, second = (reused(array, shape) for array in block.spare)
-    residual = residuals(block, mass, active, second)
-    W = problem.correct(residual, block.values[active], first)
-    remove_span(W, block.vectors, mass)
+    # and, before that, the residuals. Arrays in blocks are kept, and used again, by their place.
+    first, second = (None if in_blocks else reused(array, shape) for array in block.spare)
+    residual: Tall = mapped(
+        residual_rows, block.vectors, block.images, mass, values, active, second
+    )  # fmt: skip
+    W = problem.correct(residual, values, first)
+    del residual
+    W = remove_span(W, block.vectors, mass)
     basis, images = [block.vectors, W], [block.images, problem.stiffness(W, second)]
     if block.moves is not None and block.move_images is not None:
         basis.append(block.moves)
         images.append(block.move_images)
-    _, mix = rayleigh_ritz(basis, images, mass, n_kept)
+    _, mix = rayleigh_ritz(basis, images, mass, len(block.values))
     # In place: X takes its new value and W becomes P, so that no further (N, m) array is needed.
     # Ritz values carry the rounding of the roughest vectors in the basis; quotients do not.
-    block.values = move(basis, images, mix, active, mass)
-    block.spare = (block.moves, block.move_images)
-    block.moves, block.move_images = basis[1], images[1]
+    written, block.values = move(basis, images, mix, active, mass)
+    if not in_blocks:
+        block.spare = (block.moves, block.move_images)
+    block.vectors, block.moves, block.images, block.move_images = written
 
 
 def reused(array: FloatArray | None, shape: tuple[int, int]) -> FloatArray:
@@ -220,16 +229,22 @@ def reused(array: FloatArray | None, shape: tuple[int, int]) -> FloatArray:
     return array.reshape(-1)[:size].reshape(shape)
 
 
-def residuals(
-    block: Block, mass: FloatArray, active: NDArray[np.intp], result: FloatArray
+def residual_rows(
+    vectors: FloatArray,
+    images: FloatArray,
+    mass: FloatArray,
+    values: FloatArray,
+    active: NDArray[np.intp],
+    out: FloatArray | None,
 ) -> FloatArray:
-    """Return (D - K) x - θ M x for the active columns x, in `result`."""
+    """Return (D - K) x - θ M x for the active columns x, in `out` if that is given."""
+    result = np.empty((len(mass), len(active))) if out is None else out
 
     def work(rows: slice) -> None:
-        part = block.vectors[rows][:, active]
+        part = vectors[rows][:, active]
         part *= mass[rows, None]
-        part *= block.values[active]
-        np.subtract(block.images[rows][:, active], part, out=result[rows])
+        part *= values
+        np.subtract(images[rows][:, active], part, out=result[rows])
 
     for_each(work, row_slices(len(mass), len(active)))
     return result

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.sparse import csr_array
+from numpy.typing import NDArray
 
 from ....base.arrays import FloatArray
 from ....base.credit import Credit
@@ -15,14 +15,14 @@ from ....base.errors import SolverError
 from ....base.memory import give_back
 from ....base.references import LOBPCG
 from ....base.threads import one_blas_thread
-from ....engines.scipy_graph import piecewise_constant
 from ....graph.point_set import tree_order
-from ....kernel.pair_matrix import PairMatrix
+from ....rows.block_array import Tall, mapped
 from ..direct import Dense
 from ..pencil import EigenPairs, Pencil, PreparedSolver, Unprepared
 from .blocks import combination, rayleigh_ritz, remove_constant
-from .finest import Finest, averages_over, engine_of, parts_of
-from .hierarchy import Hierarchy, Level, build_levels, graph_laplacian
+from .finest import Finest, engine_of, parts_of
+from .first_cells import finest_level
+from .hierarchy import Hierarchy, Level, build_levels
 from .lobpcg import Block, Problem, Progress, iterate, ritz_block
 from .matching import graph_cells
 from .tree_cells import Cells, Labels, tree_cells
@@ -104,7 +104,7 @@ class Multilevel:
         if pencil.n_points < 8 * block_size(n):
             return Unprepared(Dense(), pencil)
         parts, factor = parts_of(pencil.weights)
-        diagonal = pencil.degrees - factor**2 * sum(part.diagonal() for part in parts)
+        diagonal = pencil.degrees - pencil.weights.diagonal()
         # If a point has hardly any links but to itself, its diagonal may vanish in rounding.
         diagonal = np.maximum(diagonal, np.finfo(np.float64).eps * pencil.degrees)
         # Cells only need ratios such as K_ij / √(A_ii A_jj). These do not change if the parts take
@@ -116,14 +116,10 @@ class Multilevel:
             engine=engine_of(pencil.weights),
         )
         labels = cells.take(1, parts, diagonal / square, pencil.mass / square)
-        restriction = csr_array(piecewise_constant(labels).T)
-        averages = averages_over(pencil.weights, labels)
-        weights = pencil.weights if isinstance(pencil.weights, PairMatrix) else parts[0]
-        finest = Finest(weights, pencil.degrees, labels, restriction, averages)
-        stiffness = graph_laplacian(restriction @ averages)
-        room = max(self.coarsest, 8 * n)
-        levels = build_levels(stiffness, restriction @ pencil.mass, cells, room, finest.engine)
-        narrow = points_averaged(parts, factor, pencil.degrees) < NARROW
+        finest, stiffness = finest_level(pencil.weights, pencil.degrees, labels)
+        room, mass = max(self.coarsest, 8 * n), finest.summed(finest.spread(pencil.mass))
+        levels = build_levels(stiffness, mass, cells, room, finest.engine)
+        narrow = points_averaged(pencil.weights, pencil.degrees) < NARROW
         give_back()
         return PreparedMultilevel(finest, levels, self.max_iterations, narrow)
 
@@ -192,21 +188,22 @@ class PreparedMultilevel:
         self, mass: FloatArray, n: int, tol: float, warm: Warm | None, extra: int
     ) -> EigenPairs:
         """Solve, from the coarsest level to the finest."""
-        hierarchy = Hierarchy.with_mass(self.levels, self.finest.restriction @ mass)
+        diagonal = self.finest.spread(mass)
+        hierarchy = Hierarchy.with_mass(self.levels, self.finest.summed(diagonal))
         sorted_start = warm is not None and warm.is_sorted
         n_block = block_size(n + extra) if sorted_start else self.n_carried(hierarchy, n + extra)
         check_room(hierarchy, n + extra)
         coarse_values, coarse = coarse_pairs(hierarchy, n_block)
         basis, images = self.basis(
-            warm, coarse_values, coarse, mass, hierarchy.masses[0], n + extra
+            warm, coarse_values, coarse, diagonal, hierarchy.masses[0], n + extra
         )
-        values, mix = rayleigh_ritz(basis, images, mass, sum(part.shape[1] for part in basis))
+        values, mix = rayleigh_ritz(basis, images, diagonal, sum(part.shape[1] for part in basis))
         n_wanted = n - 1
         # Cells are stiffer than points: by this factor their corrections come out too small.
         positive = np.maximum(values, 1e-12 * values[-1])
         stiffer = np.median(coarse_values[:n_wanted] / positive[:n_wanted])
-        correct = partial(self.correct, hierarchy, mass, float(np.clip(stiffer, 1.0, 2.0)))
-        problem = Problem(self.finest.stiffness, mass, correct, self.finest.degrees)
+        correct = partial(self.correct, hierarchy, diagonal, float(np.clip(stiffer, 1.0, 2.0)))
+        problem = Problem(self.finest.stiffness, diagonal, correct, self.finest.degrees)
         if self.narrow and not sorted_start:
             # The vectors are too rough to stand in the right order: improve all, then sort.
             whole = Block(combination(basis, mix), combination(images, mix), values)
@@ -247,16 +244,17 @@ class PreparedMultilevel:
         warm: Warm | None,
         values: FloatArray,
         coarse: FloatArray,
-        mass: FloatArray,
+        mass: Tall,
         coarse_mass: FloatArray,
         n: int,
-    ) -> tuple[list[FloatArray], list[FloatArray]]:
+    ) -> tuple[list[Tall], list[Tall]]:
         """Return the vectors to start from, in parts, and (D - K) times them.
 
         Vectors that an earlier solve left cost no product. Of the n lowest coarse vectors, those
         are added that the earlier ones do not contain.
         """
-        basis, images = [], []
+        basis: list[Tall] = []
+        images: list[Tall] = []
         if warm is not None and warm.blocks:
             low = slice(n - 1)
             values, coarse = warm.unknown(values[low], coarse[:, low], coarse_mass)
@@ -268,19 +266,17 @@ class PreparedMultilevel:
             images.append(self.finest.stiffness(basis[-1]))
         # The constant is known, and its image is 0. Vectors of an earlier solve are orthogonal to
         # it with another mass, so it is removed from these, too.
-        for part in basis:
-            remove_constant(part, mass)
-        return basis, images
+        return [remove_constant(part, mass) for part in basis], images
 
     def correct(
         self,
         hierarchy: Hierarchy,
-        mass: FloatArray,
+        mass: Tall,
         stiffer: float,
-        residual: FloatArray,
+        residual: Tall,
         values: FloatArray,
-        out: FloatArray,
-    ) -> FloatArray:
+        out: FloatArray | None,
+    ) -> Any:
         """Return roughly (D - K - θM)⁻¹ residual: a coarse correction, then a Jacobi step."""
         coarse = hierarchy.correct(self.finest.summed(residual), stiffer * values)
         return self.finest.corrected(residual, stiffer * coarse, values, mass, out)
@@ -297,23 +293,24 @@ def coarse_pairs(hierarchy: Hierarchy, n: int) -> tuple[FloatArray, FloatArray]:
         block = ritz_block(problem.stiffness, mass, finer)
         n_active = max(1, len(block.values) - GUARDS)
         iterate(problem, block, n_active, n_active, COARSE_TOL, COARSE_STEPS)
-        values, vectors = block.values, block.vectors
+        values, vectors = block.values, np.asarray(block.vectors)
     return values, vectors
 
 
 def correct_on_cells(
-    hierarchy: Hierarchy, depth: int, residual: FloatArray, values: FloatArray, out: FloatArray
+    hierarchy: Hierarchy, depth: int, residual: Any, values: FloatArray, out: Any
 ) -> FloatArray:
     """Return the hierarchy's correction of residuals on a coarse level, in `out`."""
     out[:] = hierarchy.correct(residual, values, depth)
-    return out
+    return np.asarray(out)
 
 
-def points_averaged(parts: list[Any], factor: FloatArray, degrees: FloatArray) -> float:
+def points_averaged(weights: Any, degrees: FloatArray) -> float:
     """Return over how many points the kernel averages, 1/s² = (ΣK)²/ΣK²: median of 1,000 rows."""
     n = len(degrees)
     rows = np.linspace(0, n - 1, min(n, 1000)).round().astype(np.intp)
-    squares = sum(part[rows].power(2) @ factor**2 for part in parts) * factor[rows] ** 2
+    some = weights.rows_at(rows) if hasattr(weights, "rows_at") else weights[rows]
+    squares = np.asarray(some.power(2).sum(axis=1))
     return float(np.median(degrees[rows] ** 2 / np.maximum(squares, np.finfo(np.float64).tiny)))
 
 
@@ -322,14 +319,20 @@ def with_constant(
 ) -> EigenPairs:
     """Return the pairs with the constant in front, and the work: two products, and two per step."""
     order = np.argsort(block.values[: n - 1], kind="stable")
-    vectors = np.empty((len(mass), n))
-    vectors[:, 0] = 1 / np.sqrt(mass.sum())
-    vectors[:, 1:] = block.vectors[:, order]
+    vectors = mapped(constant_in_front, block.vectors, order, 1 / np.sqrt(mass.sum()))
     values = np.concatenate([[0.0], np.maximum(block.values[order], 0.0)])
     steps = progress.steps
     return EigenPairs(
         values, vectors, Multilevel.credit, steps, 2 + 2 * steps, True, progress.error, warm=warm
     )
+
+
+def constant_in_front(vectors: FloatArray, order: NDArray[np.intp], constant: float) -> FloatArray:
+    """Return a constant column followed by some columns of `vectors`."""
+    result = np.empty((len(vectors), len(order) + 1))
+    result[:, 0] = constant
+    result[:, 1:] = vectors[:, order]
+    return result
 
 
 def not_converged(n: int, tol: float, progress: Progress) -> SolverError:

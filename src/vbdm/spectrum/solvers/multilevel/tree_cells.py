@@ -21,6 +21,10 @@ from ....base.arrays import BoolArray, FloatArray
 from ....engines.engine import Engine
 from ....engines.scipy_engine import ScipyEngine
 from ....engines.tree import levels_to, starts_of
+from ....kernel.block_matrix import BlockMatrix
+from ....rows.block_array import PerBlock
+from ....rows.halo import OwnAndNear
+from ....rows.sparse_blocks import made_square, owned
 
 Labels = NDArray[np.int32]
 
@@ -65,7 +69,8 @@ class Cells:
     def take(self, count: int, links: list[Any], diagonal: FloatArray, mass: FloatArray) -> Labels:
         """Use up `count` groupings; return the cell of each unknown, cells split if not tight.
 
-        `links` are sparse matrices whose sum holds ±K; `diagonal` is that of the stiffness matrix.
+        `links` are sparse matrices whose sum holds ±K, or one in blocks; `diagonal` is that of the
+        stiffness matrix.
         """
         labels = self.groupings[0]
         for grouping in self.groupings[1:count]:
@@ -124,10 +129,54 @@ def tightened(
     loose = LOOSE * len(labels) / sum(part.nnz for part in links)
     # If the kernel is far too narrow, all links are loose: then only the worst cells are split.
     for threshold in (loose, loose / 10, loose / 100, 0.0):
-        parts = engine.parts_of_cells(links, labels, root, apart, threshold)
+        parts = parts_of_cells(links, labels, root, apart, threshold, engine)
         if parts.max() + 1 <= 1.25 * n_cells + apart.sum():
             break
     return np.asarray(parts, dtype=np.int32)
+
+
+def parts_of_cells(
+    links: list[Any],
+    labels: Labels,
+    root: FloatArray,
+    apart: BoolArray,
+    least: float,
+    engine: Engine,
+) -> Labels:
+    """Return the connected parts of cells (`vbdm.engines.engine.Engine.parts_of_cells`).
+
+    Cells have no points in two blocks, so their parts are found block by block.
+    """
+    matrix = links[0]
+    if not isinstance(matrix, BlockMatrix):
+        return engine.parts_of_cells(links, labels, root, apart, least)
+    halo, result, n_before = matrix.stored.halo, [], 0
+    given = (PerBlock(OwnAndNear(halo, values)) for values in (labels, root, apart))
+    found = matrix.stored.run(parts_in_block, *given, least, engine, matrix.power)[0]
+    for parts in matrix.rows.place.read(found):
+        result.append(parts + np.int32(n_before))
+        n_before += int(parts.max()) + 1
+    return np.concatenate(result)
+
+
+def parts_in_block(
+    matrix: Any,
+    labels: Labels,
+    root: FloatArray,
+    apart: BoolArray,
+    least: float,
+    engine: Engine,
+    power: int,
+) -> Labels:
+    """Return the connected parts of a block's cells, from figures of its own and near points."""
+    links = made_square(raised(matrix, power))
+    parts = engine.parts_of_cells([links], owned(labels), owned(root), owned(apart), least)
+    return np.array(parts[: matrix.shape[0]], dtype=np.int32)
+
+
+def raised(matrix: Any, power: int) -> Any:
+    """Return a CSR matrix with its entries raised to a power."""
+    return matrix if power == 1 else matrix.astype(np.float64).power(power)
 
 
 def heavy(diagonal: FloatArray, mass: FloatArray, n_apart: int) -> BoolArray:

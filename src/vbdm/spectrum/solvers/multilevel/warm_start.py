@@ -8,6 +8,7 @@ import numpy as np
 
 from ....base.arrays import FloatArray
 from ....base.errors import bad_input
+from ....rows.block_array import Tall
 from .finest import Finest
 from .hierarchy import Hierarchy
 from .lobpcg import Block
@@ -70,13 +71,15 @@ class Warm:
     is_sorted: bool = False
 
     @classmethod
-    def of_vectors(cls, finest: Finest, vectors: FloatArray) -> Warm:
+    def of_vectors(cls, finest: Finest, vectors: Tall) -> Warm:
         """Start from eigenvectors of another kernel on the same points, the constant among them."""
-        own = np.ascontiguousarray(vectors[:, 1:])
+        own: Tall = vectors[:, 1:]
+        if isinstance(own, np.ndarray):
+            own = finest.spread(np.ascontiguousarray(own))
         sizes = np.bincount(finest.labels)[:, None]
         values = np.zeros(own.shape[1])
         block = Block(own, finest.stiffness(own), values)
-        return cls([block], finest.restriction @ own / sizes, is_sorted=True)
+        return cls([block], finest.summed(own) / sizes, is_sorted=True)
 
     def unknown(
         self, values: FloatArray, coarse: FloatArray, mass: FloatArray
