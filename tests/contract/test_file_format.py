@@ -68,6 +68,7 @@ def test_a_file_of_version_2_says_what_was_decided():
         "engine": "scipy",
         "engine_reason": "",
         "precision": "double",
+        "placement": "in memory",
         "series": None,
         "lengths": [],
     }

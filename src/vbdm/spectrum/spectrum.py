@@ -167,7 +167,8 @@ class Spectrum:
         Such a mode decays within one step of the kernel: its vector shows the scatter of the points
         and is no coordinate. Results that are written have these columns.
         """
-        return np.where(np.isnan(self.eigenvalues), np.nan, self.eigenfunctions)
+        lost = np.isnan(self.eigenvalues)
+        return np.where(lost, np.nan, self.eigenfunctions) if lost.any() else self.eigenfunctions
 
     @cached_property
     def sampling(self) -> Sampling:
@@ -378,7 +379,11 @@ class Spectrum:
         return extend(self, X_new, outside=outside)
 
     def save(self, path: str | os.PathLike[str], *, kernel: bool = True) -> None:
-        """Write everything into one file, to be read by `vbdm.load` (see `vbdm.save`)."""
+        """Write everything into one file, to be read by `vbdm.load` (see `vbdm.save`).
+
+        A path that ends in ``.zarr`` becomes a group of Zarr with the results alone: eigenvalues,
+        errors, eigenfunctions, density and bandwidth, also where they do not fit into memory.
+        """
         from ..io.saved.persistence import save
 
         save(self, path, kernel=kernel)

@@ -2,7 +2,8 @@
 
 ==================  ===================================================================
 `model.vbdm`        the spectrum with its operator; `vbdm.load` gives it back
-`results.npz`       eigenvalues, eigenfunctions, errors, density, … as plain arrays
+`results.npz`       eigenvalues, eigenfunctions, errors, density, … as plain arrays; `results.zarr`
+                    where rows live in blocks
 `results.json`      settings, what was decided, eigenvalues, findings, versions, the input
 `figures/`          an overview as a picture (with matplotlib)
 `report.html`       one page to look at, offline

@@ -25,6 +25,8 @@ from ...base.files import PathLike, sync_folder
 #: The format and the version that results.json names.
 FORMAT, VERSION = "vbdm results", 1
 SUMMARY, MODEL, ARRAYS, PAGE = "results.json", "model.vbdm", "results.npz", "report.html"
+#: A group of Zarr in place of `ARRAYS`, where rows live in blocks.
+STORE = "results.zarr"
 #: Seconds after which an unfinished folder is removed; a younger one may belong to a running run.
 STALE = 3600
 #: How many folders of other runs are set aside before giving up.
@@ -169,13 +171,14 @@ def keep_what_others_wrote(old: Path, new: Path) -> None:
         # The page is left behind even if it is not listed: `vbdm report` may have added it later,
         # and it would be out of date.
         listed = json.loads((old / SUMMARY).read_text("utf-8")).get("files", [])
-        written = {SUMMARY, MODEL, ARRAYS, PAGE, *listed}
+        written = {SUMMARY, MODEL, ARRAYS, STORE, PAGE, *listed}
     for path in sorted(old.rglob("*")):
         name = path.relative_to(old).as_posix()
         copy = new / name
         if path.is_dir() and not path.is_symlink():
             continue
-        if name in written or copy.exists():
+        # Of a group of Zarr, the folder is what is listed.
+        if name in written or name.partition("/")[0] in written or copy.exists():
             continue
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(path, copy, follow_symlinks=False)

@@ -22,7 +22,8 @@ from ...spectrum.spectrum import Spectrum
 from ...trust.epsilon_scan import EpsilonScan
 from ..saved.archive import DAMAGE
 from ..saved.persistence import load
-from .folder import ARRAYS, FORMAT, MODEL, SUMMARY, VERSION
+from ..saved.zarr_group import read_group
+from .folder import ARRAYS, FORMAT, MODEL, STORE, SUMMARY, VERSION
 from .origin import Origin
 
 #: Keys that results.json always has, and the types of their values.
@@ -46,7 +47,8 @@ class Results:
     summary : dict
         Contents of results.json.
     arrays : mapping from names to arrays
-        Contents of results.npz.
+        Contents of results.npz; or of results.zarr, whose tables of many rows are arrays of Zarr,
+        which are read when they are used.
     kept : Spectrum, optional
         The model, if it is in memory already.
     """
@@ -147,6 +149,8 @@ def load_results(folder: PathLike) -> Results:
     place = Path(a_path(folder, "folder"))
     summary = read_summary(place)
     try:
+        if (place / STORE).is_dir():
+            return Results(place, summary, read_group(place / STORE))
         with np.load(place / ARRAYS, allow_pickle=False) as archive:
             arrays = {name: frozen(archive[name]) for name in archive.files}
     except FileNotFoundError:

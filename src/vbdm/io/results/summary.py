@@ -15,6 +15,7 @@ from ...spectrum.spectrum import Spectrum
 from ...trust.error_bars import groups_of
 from ...trust.error_sources import parts_of_eigenvalue
 from ...trust.findings import Finding
+from ..saved.zarr_group import as_entry
 from .folder import FORMAT, VERSION
 from .origin import Origin
 
@@ -63,12 +64,6 @@ def summarise(
         }
     )
     return summary
-
-
-def as_entry(finding: Finding) -> dict[str, Any]:
-    """Return a finding as an entry of results.json, with its warning class by name."""
-    warning = None if finding.warning is None else finding.warning.__name__
-    return {**vars(finding), "warning": warning}
 
 
 def describe_estimate(spectrum: Spectrum) -> dict[str, Any]:

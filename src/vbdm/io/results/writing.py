@@ -20,8 +20,9 @@ from ...trust.diagnose import diagnose
 from ...trust.epsilon_scan import EpsilonScan
 from ..saved.archive import entry_named, little_endian
 from ..saved.persistence import save
+from ..saved.zarr_group import attributes_of, write_group
 from .figures import can_draw, draw_figures
-from .folder import ARRAYS, MODEL, PAGE, SUMMARY, check_folder, replacing_folder
+from .folder import ARRAYS, MODEL, PAGE, STORE, SUMMARY, check_folder, replacing_folder
 from .origin import Origin
 from .reading import Results
 from .summary import summarise
@@ -114,7 +115,10 @@ def write_results(
         write_model(partial / MODEL, spectrum, story)
         report("saving", 1, 2)
         arrays = arrays_of(spectrum, story, scan)
-        write_arrays(partial / ARRAYS, arrays)
+        if spectrum.operator.graph.point_set.rows is None:
+            write_arrays(partial / ARRAYS, arrays)
+        else:
+            write_group(partial / STORE, arrays, attributes_of(spectrum))
         if extras is not None:
             extras(partial)
         report("saving", 2, 2)
@@ -167,7 +171,7 @@ def write_model(path: Path, spectrum: Spectrum, story: Origin) -> None:
 def arrays_of(
     spectrum: Spectrum, story: Origin, scan: EpsilonScan | None
 ) -> dict[str, NDArray[Any]]:
-    """Return the arrays of results.npz, by name."""
+    """Return the arrays of results.npz, or results.zarr, by name."""
     op = spectrum.operator
     rows = np.arange(op.n_points) if story.rows is None else np.asarray(story.rows)
     arrays = {
@@ -201,6 +205,7 @@ def write_arrays(target: Path | IO[bytes], arrays: Mapping[str, NDArray[Any]]) -
 
 
 def files_in(folder: Path) -> list[str]:
-    """Return the paths of all files in a folder, relative to it and sorted."""
+    """Return the paths of all files in a folder, relative to it and sorted; a group is one."""
     files = (path for path in folder.rglob("*") if not path.is_dir())
-    return sorted(path.relative_to(folder).as_posix() for path in files)
+    names = (path.relative_to(folder).as_posix() for path in files)
+    return sorted({STORE if name.startswith(f"{STORE}/") else name for name in names})

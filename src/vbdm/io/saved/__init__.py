@@ -10,6 +10,7 @@
 `settings_section`   rules, switches, credits
 `operator_section`   pilot, dimension, bandwidth, kernel, tuning, operator
 `spectrum_section`   eigenpairs, and how they were solved
+`zarr_group`         results alone, as a group of Zarr, also larger than memory
 ===================  ===============================================================================
 
 What stands in a file is written in docs/file-format.md; `tests/contract/test_file_format.py` keeps

@@ -20,6 +20,7 @@ from .fields import Arrays, Many, Maybe, cannot_save, count, require, unpack
 from .graph_section import pack_graph, unpack_graph
 from .operator_section import pack_operator, unpack_operator
 from .spectrum_section import pack_spectrum, unpack_spectrum
+from .zarr_group import write_zarr
 
 Result = Spectrum | Operator | NeighborGraph
 
@@ -42,6 +43,8 @@ def save(
     path : path
         The file, replaced if it exists. It is written under a temporary name beside it and renamed
         when it is complete and on the disk: a crash or a full disk leaves the old file as it was.
+        Of a spectrum, a path that ends in ``.zarr`` becomes a group of Zarr with the results alone,
+        for other programs and for what is larger than memory; `load` does not read it.
     model : dict, optional
         Settings of an estimator (numbers, text, lists; arrays become lists, NaN and infinities
         None); `load` then gives the estimator.
@@ -95,6 +98,9 @@ def save(
             hint="Call vbdm.save(op.spectrum(10), path).",
         )
     a_switch(kernel, "kernel")
+    if isinstance(result, Spectrum) and str(path).lower().endswith(".zarr"):
+        write_zarr(result, path, None if notes is None else check_notes(notes))
+        return
     arrays: Arrays = {}
     head = {
         "vbdm": __version__,

@@ -1,0 +1,194 @@
+"""Results as a group of Zarr: one array each, written in parts that fit into memory.
+
+Any program that reads Zarr can open it; `docs/file-format.md` says what is in it.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...base.arrays import frozen
+from ...base.errors import InputError, bad_input
+from ...base.files import PathLike
+from ...base.libraries import damaged, need
+from ...base.memory import refuse_array
+from ...base.plain import plain
+from ...base.progress import report
+from ...base.versions import __version__
+from ...rows.stores import check_store
+from ...spectrum.spectrum import Spectrum
+from ...trust.diagnose import diagnose
+from ...trust.findings import Finding
+
+#: What the attributes of the group say about its format.
+FORMAT, VERSION = "vbdm spectrum", 1
+#: Fewest rows in a chunk, and most chunks of a column.
+ROWS_PER_CHUNK, MOST_CHUNKS = 1 << 17, 1000
+
+
+def write_zarr(spectrum: Spectrum, path: PathLike, notes: Mapping[str, Any] | None = None) -> None:
+    """Write eigenvalues, errors, eigenfunctions, density and bandwidth into a group of Zarr.
+
+    Parameters
+    ----------
+    spectrum : Spectrum
+        The result, with rows in memory or in blocks.
+    path : path
+        The folder, ending in ``.zarr``. Only a group that this function wrote is replaced, and only
+        when the new one is complete.
+    notes : mapping, optional
+        What else should be among the attributes.
+    """
+    target = Path(os.path.realpath(path))
+    refuse_others(target)
+    partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    try:
+        write_group(partial, arrays_of(spectrum), attributes_of(spectrum, notes))
+        if target.exists():
+            shutil.rmtree(target)
+        os.rename(partial, target)
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+
+
+def write_group(path: Path, arrays: Mapping[str, Any], attributes: Mapping[str, Any]) -> None:
+    """Write arrays, which may live in blocks, into a new group of Zarr."""
+    zarr = need("zarr", path, "zarr")
+    with warnings.catch_warnings():
+        # Text has no settled place in the format yet.
+        warnings.simplefilter("ignore")
+        group = zarr.open_group(path, mode="w-", attributes=plain(attributes))
+        for done, (name, values) in enumerate(arrays.items()):
+            report("saving", done, len(arrays), name)
+            stored = group.create_array(
+                name, shape=values.shape, dtype=values.dtype, chunks=chunks_for(values.shape)
+            )
+            fill(stored, values)
+    report("saving", len(arrays), len(arrays))
+
+
+def read_group(path: Path) -> dict[str, Any]:
+    """Return the arrays of a group: NumPy's, but for tables of many rows, which stay on disk.
+
+    Nothing outside the folder is read, and nothing is unpickled.
+    """
+    zarr = need("zarr", path, "zarr")
+    check_store(path)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            arrays = dict(zarr.open_group(path, mode="r").arrays())
+            small = {name: array for name, array in arrays.items() if is_small(array.shape)}
+            refuse_array(sum(array.size for array in small.values()), "The group of arrays")
+            return arrays | {name: frozen(np.asarray(a[...])) for name, a in small.items()}
+    except InputError:
+        raise
+    except Exception as error:  # each library has its own exceptions for damaged files
+        raise damaged(path, "zarr", error) from error
+
+
+def is_small(shape: tuple[int, ...]) -> bool:
+    """Tell whether an array is no table of many rows."""
+    return len(shape) < 2 or shape[0] <= ROWS_PER_CHUNK
+
+
+def chunks_for(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the shape of chunks: many rows of one column, and not too many chunks.
+
+    Examples
+    --------
+    >>> chunks_for((10,)), chunks_for((1_000_000, 5)), chunks_for((1_000_000_000, 5))
+    ((10,), (131072, 1), (1000000, 1))
+    """
+    rows = max(1, min(shape[0], max(ROWS_PER_CHUNK, -(-shape[0] // MOST_CHUNKS))))
+    return (rows, *(1 for _ in shape[1:]))
+
+
+def fill(stored: Any, values: Any) -> None:
+    """Write an array; one that lives in blocks, column by column."""
+    if isinstance(values, np.ndarray) or values.ndim != 2:
+        stored[...] = np.asarray(values)
+        return
+    for column in range(values.shape[1]):
+        stored[:, column] = np.asarray(values[:, column])
+
+
+def arrays_of(spectrum: Spectrum) -> dict[str, Any]:
+    """Return the arrays of a spectrum, by name."""
+    operator = spectrum.operator
+    found = {
+        "eigenvalues": spectrum.eigenvalues,
+        "residuals": spectrum.residuals,
+        "eigenfunctions": spectrum.known_eigenfunctions,
+        "unresolved": spectrum.unresolved,
+        "density": operator.density,
+        "widths": operator.widths,
+    }
+    if not isinstance(operator.bandwidth, tuple):
+        found["bandwidth"] = operator.bandwidth
+    if operator.is_symmetric:
+        found["intervals"] = spectrum.intervals()
+        found["total_errors"] = spectrum.total_errors
+        found["standard_errors"] = spectrum.standard_errors
+    return found
+
+
+def attributes_of(spectrum: Spectrum, notes: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the attributes of the group: plain numbers and words."""
+    operator = spectrum.operator
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "vbdm": __version__,
+        "n_points": operator.n_points,
+        "epsilon": operator.epsilon,
+        "dim": operator.dim,
+        "n_neighbors": operator.n_neighbors,
+        "settings": operator.settings.as_dict(),
+        "findings": [as_entry(finding) for finding in diagnose(spectrum)]
+        if operator.is_symmetric
+        else [],
+        "notes": dict(notes or {}),
+    }
+
+
+def as_entry(finding: Finding) -> dict[str, Any]:
+    """Return a finding as plain values, with its warning class by name."""
+    warning = None if finding.warning is None else finding.warning.__name__
+    return {**vars(finding), "warning": warning}
+
+
+def refuse_others(target: Path) -> None:
+    """Raise if the folder cannot be made, or holds anything that `write_zarr` did not write."""
+    if not target.parent.is_dir():
+        raise bad_input(
+            "The path must name a folder inside one that exists.",
+            received=repr(os.fspath(target)),
+            because="The folder above it is missing.",
+            hint="Create that folder first.",
+        )
+    if target.exists() and not is_ours(target):
+        raise bad_input(
+            "Something else has this name.",
+            received=repr(os.fspath(target)),
+            because="Only a group of Zarr with results of vbdm is replaced.",
+            hint="Choose another name.",
+        )
+
+
+def is_ours(target: Path) -> bool:
+    """Tell whether a folder is a group that `write_zarr` wrote."""
+    zarr = need("zarr", target, "zarr")
+    try:
+        return bool(zarr.open_group(target, mode="r").attrs.get("format") == FORMAT)
+    except Exception:  # whatever zarr raises at something that is no group
+        return False

@@ -1,0 +1,103 @@
+"""Results as a group of Zarr: what is in it, and what is never overwritten."""
+
+import numpy as np
+import pytest
+
+import vbdm
+from vbdm.errors import InputError
+from vbdm.io.saved.zarr_group import chunks_for, read_group, write_group
+
+zarr = pytest.importorskip("zarr")
+
+
+@pytest.fixture(scope="module")
+def spectrum():
+    points = vbdm.datasets.ou(300, dim=2, random_state=0).points
+    return vbdm.estimate_operator(points, "generator").spectrum(3)
+
+
+def test_everything_is_there_by_name(spectrum, tmp_path):
+    spectrum.save(tmp_path / "out.zarr")
+    group = zarr.open(tmp_path / "out.zarr", mode="r")
+    np.testing.assert_array_equal(group["eigenvalues"][:], spectrum.eigenvalues)
+    np.testing.assert_array_equal(group["eigenfunctions"][:], spectrum.eigenfunctions)
+    np.testing.assert_array_equal(group["intervals"][:], spectrum.intervals())
+    np.testing.assert_array_equal(group["standard_errors"][:], spectrum.standard_errors)
+    np.testing.assert_array_equal(group["density"][:], spectrum.operator.density)
+    np.testing.assert_array_equal(group["bandwidth"][:], spectrum.operator.bandwidth)
+    said = dict(group.attrs)
+    assert (said["format"], said["version"], said["vbdm"]) == (
+        "vbdm spectrum", 1, vbdm.__version__,
+    )  # fmt: skip
+    assert said["epsilon"] == spectrum.operator.epsilon
+    assert said["dim"] == spectrum.operator.dim
+    assert said["settings"]["placement"] == "in memory"
+    assert {finding["name"] for finding in said["findings"]}
+
+
+def test_results_are_replaced_and_nothing_else_is(spectrum, tmp_path):
+    path = tmp_path / "out.zarr"
+    spectrum.save(path)
+    spectrum.save(path)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["out.zarr"]
+    zarr.create_array(tmp_path / "points.zarr", data=np.ones((9, 2)))
+    (tmp_path / "file.zarr").write_text("mine")
+    for name in ("points.zarr", "file.zarr"):
+        with pytest.raises(InputError, match="Something else has this name"):
+            spectrum.save(tmp_path / name)
+    with pytest.raises(InputError, match="inside one that exists"):
+        spectrum.save(tmp_path / "missing" / "out.zarr")
+
+
+def test_a_failure_leaves_what_was_there(spectrum, tmp_path, monkeypatch):
+    path = tmp_path / "out.zarr"
+    spectrum.save(path)
+
+    def fail(*_):
+        raise OSError("no space left")
+
+    monkeypatch.setattr("vbdm.io.saved.zarr_group.fill", fail)
+    with pytest.raises(OSError, match="no space left"):
+        spectrum.save(path)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["out.zarr"]
+    assert zarr.open(path, mode="r")["eigenvalues"].shape == (3,)
+
+
+def test_arrays_in_blocks_are_written_column_by_column(tmp_path):
+    values = np.arange(12.0).reshape(6, 2)
+
+    class Far:
+        shape, dtype, ndim = values.shape, values.dtype, 2
+
+        def __getitem__(self, key):
+            assert key[0] == slice(None)
+            return values[key]
+
+    words = np.array(["a", "bc"])
+    write_group(tmp_path / "x.zarr", {"far": Far(), "words": words}, {"a": 1})
+    found = read_group(tmp_path / "x.zarr")
+    np.testing.assert_array_equal(found["far"], values)
+    assert found["words"].tolist() == ["a", "bc"]
+    assert chunks_for((0, 3)) == (1, 1)
+
+
+def test_large_tables_are_not_read(tmp_path, monkeypatch):
+    monkeypatch.setattr("vbdm.io.saved.zarr_group.ROWS_PER_CHUNK", 4)
+    write_group(tmp_path / "x.zarr", {"far": np.ones((6, 2)), "near": np.ones(6)}, {})
+    found = read_group(tmp_path / "x.zarr")
+    assert isinstance(found["near"], np.ndarray)
+    assert isinstance(found["far"], zarr.Array)
+
+
+def test_strangers_groups_are_read_with_suspicion(tmp_path):
+    write_group(tmp_path / "x.zarr", {"a": np.ones(3)}, {})
+    (tmp_path / "x.zarr" / "more").symlink_to("/etc")
+    with pytest.raises(InputError, match="leads to another file"):
+        read_group(tmp_path / "x.zarr")
+    (tmp_path / "y.zarr").mkdir()
+    with pytest.raises(InputError, match="cannot be read as zarr"):
+        read_group(tmp_path / "y.zarr")
+    group = zarr.open_group(tmp_path / "z.zarr", mode="w")
+    group.create_array("a", shape=(10**14,), chunks=(1000,), dtype=float)
+    with pytest.raises(InputError, match="would not fit into memory"):
+        read_group(tmp_path / "z.zarr")
