@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..base.accepts import a_number, accepts
+from ..base.arrays import FloatArray
 from ..base.checks import check_count, check_per_point
 from ..base.errors import bad_input
 from ..base.wording import percent
@@ -114,11 +116,16 @@ def name_of(spectrum: Spectrum, number: int) -> str:
     return f"eigenfunction {number}, λ = {value:.3g}{error}"
 
 
+def values_at(spectrum: Spectrum, number: int, rows: NDArray[np.intp]) -> FloatArray:
+    """Return an eigenfunction at some points; where it lives in blocks, only these are fetched."""
+    return np.real(spectrum.functions_at(rows)[:, number])
+
+
 def draw_on_line(ax: Any, spectrum: Spectrum, wanted: list[int], positions: Positions) -> Any:
     """Draw values against the only coordinate."""
     x = positions.coordinates[:, 0]
     for color, number in zip(np.resize(CYCLE, len(wanted)), wanted, strict=True):
-        values = np.real(spectrum.eigenfunctions[positions.rows, number])
+        values = values_at(spectrum, number, positions.rows)
         draw_band(ax, spectrum, number, positions, color)
         ax.plot(x, values, ".", ms=3, color=color, label=name_of(spectrum, number))
     dress(ax, positions, "Eigenfunctions" if len(wanted) > 1 else "Eigenfunction")
@@ -133,16 +140,14 @@ def draw_band(ax: Any, spectrum: Spectrum, number: int, positions: Positions, co
         return
     order = np.argsort(positions.coordinates[:, 0], kind="stable")
     rows, x = positions.rows[order], positions.coordinates[order, 0]
-    values, wide = (
-        spectrum.eigenfunctions[rows, number],
-        2 * spectrum.pointwise_errors(number)[rows],
-    )
+    values = values_at(spectrum, number, rows)
+    wide = 2 * spectrum.pointwise_errors(number)[rows]
     ax.fill_between(x, values - wide, values + wide, color=color, alpha=0.2, lw=0)
 
 
 def draw_function(ax: Any, spectrum: Spectrum, number: int, positions: Positions) -> None:
     """Colour the points by one eigenfunction."""
-    values = np.real(spectrum.eigenfunctions[positions.rows, number])
+    values = values_at(spectrum, number, positions.rows)
     size = np.abs(values)
     limit = float(np.quantile(size, COLOURED)) or float(size.max()) or 1.0
     drawn = scatter(ax, positions, c=values, cmap=DIVERGING, vmin=-limit, vmax=limit)
@@ -244,9 +249,11 @@ def embedding(
             hint="Compute more with op.spectrum(n), or choose others.",
         )
     scale = np.exp(np.real(found.eigenvalues[columns]) * time) if time else 1.0
-    coordinates = np.real(found.eigenfunctions[:, columns]) * scale
     labels = [f"eigenfunction {i}" + (f" × exp(λ·{time:g})" if time else "") for i in columns]
-    positions = thinned(Positions(coordinates, labels, np.arange(len(coordinates))))
+    rows = np.arange(found.operator.n_points)
+    drawn = thinned(Positions(np.empty((len(rows), 0)), labels, rows))
+    coordinates = np.real(found.functions_at(drawn.rows)[:, columns]) * scale
+    positions = replace(drawn, coordinates=coordinates)
     ax = new_axes(ax, positions.n_dims)
     draw_embedding(ax, found, positions, color)
     return ax

@@ -41,8 +41,8 @@ def channels(
     """
     operator = spectrum.operator
     result = coordinates(operator.graph.points, names, rows)
-    for number in range(min(len(spectrum.eigenvalues), MOST_FUNCTIONS)):
-        values = np.real(spectrum.eigenfunctions[rows, number])
+    functions = np.real(spectrum.functions_at(rows)[:, :MOST_FUNCTIONS])
+    for number, values in enumerate(functions.T):
         result.append(channel("function", f"eigenfunction {number}", values))
     with np.errstate(divide="ignore"):
         result.append(channel("density", "log10 of the density", np.log10(operator.density[rows])))

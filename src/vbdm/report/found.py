@@ -18,6 +18,7 @@ from ..base.arrays import FloatArray
 from ..base.wording import counted, rounded, with_error
 from ..operator.operator import Operator
 from ..spectrum.spectrum import Spectrum
+from ..trust.epsilon_scan import fair_rows
 from ..trust.error_bars import Group, groups_of
 from ..trust.findings import nonzero_modes
 from .citing import has_delays
@@ -34,6 +35,8 @@ SMALL_GROUP = 0.02
 APART = 0.9
 #: Largest number of slow modes that are looked for.
 MOST_SLOW = 6
+#: Largest number of points whose modes are looked at.
+MOST_LOOKED_AT = 1_000_000
 #: A dimension is called 1 or 2 if it is so near to it.
 NEAR_WHOLE = 0.2
 #: Pieces with a smaller share of the points are called strays.
@@ -75,6 +78,7 @@ def what_was_found(spectrum: Spectrum, preparation: Any = None) -> str:
     for n_slow, ratio in gaps(modes):
         groups = split(slow_modes(spectrum, n_slow))
         if groups is not None:
+            groups = groups.among_all(spectrum.operator.n_points)
             return f"{in_groups(spectrum, groups, ratio, timed)}{rest}"
     return f"{shape(spectrum, modes)}{gap_words(modes) if timed else ''}{rest}"
 
@@ -141,11 +145,26 @@ class Grouping:
     sizes: NDArray[np.intp]
     between: int
 
+    def among_all(self, n_points: int) -> Grouping:
+        """Return the numbers among all points, where only some of them were looked at.
+
+        Examples
+        --------
+        >>> Grouping(np.array([600_000, 400_000]), 3).among_all(10_000_000)
+        Grouping(sizes=array([6000000, 4000000]), between=30)
+        """
+        factor = max(n_points / MOST_LOOKED_AT, 1.0)
+        return Grouping((factor * self.sizes).astype(np.intp), int(factor * self.between))
+
 
 def slow_modes(spectrum: Spectrum, n: int) -> FloatArray:
-    """Return the values of the first n modes that are not 0, at the points that have them."""
+    """Return the values of the first n modes that are not 0, at the points that have them.
+
+    Of very many points, a fair sample is looked at.
+    """
     first = int(nonzero_modes(spectrum.eigenvalues)[0])
-    values = np.real(spectrum.eigenfunctions[:, first : first + n])
+    rows = fair_rows(spectrum, MOST_LOOKED_AT)
+    values = np.real(spectrum.functions_at(rows)[:, first : first + n])
     return np.asarray(values[np.isfinite(values).all(axis=1)])
 
 
@@ -195,6 +214,8 @@ def in_groups(spectrum: Spectrum, groups: Grouping, ratio: float, timed: bool) -
     Modes are `timed`, that is slow or fast, if the operator generates a process.
     """
     n_slow = len(groups.sizes) - 1
+    about = "about " if spectrum.operator.n_points > MOST_LOOKED_AT else ""
+    sizes = f"{about}{sizes_in_words(groups.sizes)}"
     joint = counted(groups.between, "point") if groups.between else "no point"
     mode, slower = ("slow mode", "slower") if timed else ("small eigenvalue", "smaller")
     size = (
@@ -203,7 +224,7 @@ def in_groups(spectrum: Spectrum, groups: Grouping, ratio: float, timed: bool) -
         else f"though how much {slower} than the next, the errors do not tell"
     )
     return (
-        f"{number(n_slow + 1).capitalize()} groups, of {sizes_in_words(groups.sizes)} points, "
+        f"{number(n_slow + 1).capitalize()} groups, of {sizes} points, "
         f"with {joint} between them. {number(n_slow).capitalize()} {mode}"
         f"{' tells' if n_slow == 1 else 's tell'} them apart, {size}. "
         f"The points have dimension {dimension(spectrum.operator)}."

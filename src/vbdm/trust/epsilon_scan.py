@@ -50,7 +50,9 @@ def drawn_rows(spectrum: Spectrum, most: int) -> NDArray[np.intp]:
 def fair_rows(spectrum: Spectrum, most: int) -> NDArray[np.intp]:
     """Return the rows of at most `most` points, drawn with equal chances."""
     n = spectrum.operator.n_points
-    return np.sort(np.random.default_rng(0).choice(n, min(most, n), replace=False))
+    if n <= most:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(0).choice(n, most, replace=False))
 
 
 #: Up to this many points the spectrum is solved on all of them at every ε.
