@@ -19,6 +19,8 @@ from .tree import Reach, Tree, from_leaves
 Near = Callable[[NDArray[np.intp], NDArray[np.intp]], BoolArray]
 #: Bounds on distances to neighbours are widened by this share, which rounding cannot exceed.
 ROUNDING = 1e-9
+#: Levels of the tree between leaves and the smallest nodes inside the block that are looked at.
+COARSER = 2
 
 
 def leaves_within_reach(reach: Reach, own: slice) -> NDArray[np.intp]:
@@ -58,8 +60,8 @@ def bounds_of_nearest(tree: Tree, k: int) -> FloatArray:
 
 
 def near_leaves(depth: int, own: slice, near: Near) -> NDArray[np.intp]:
-    """Return the leaves outside `own`, ascending, that are near a leaf inside."""
-    n_leaves = 1 << depth
+    """Return the leaves outside `own`, ascending, that are near a node of a few leaves inside."""
+    n_leaves, finest = 1 << depth, (1 << max(0, depth - COARSER)) - 1
     cover = nodes_over(own.start, own.stop, depth)
     others = nodes_over(0, own.start, depth) + nodes_over(own.stop, n_leaves, depth)
     inside, outside = np.repeat(cover, len(others)), np.tile(others, len(cover)).astype(np.intp)
@@ -67,12 +69,12 @@ def near_leaves(depth: int, own: slice, near: Near) -> NDArray[np.intp]:
     while len(inside):
         kept = near(inside, outside)
         inside, outside = inside[kept], outside[kept]
-        # Numbers ascend from level to level: of two nodes, the one with the smaller number is the
-        # larger node, or of the same level. If it is a leaf, so is the other.
-        leaves = np.minimum(inside, outside) >= n_leaves - 1
+        leaves = (inside >= finest) & (outside >= n_leaves - 1)
         found[outside[leaves] - (n_leaves - 1)] = True
         inside, outside = inside[~leaves], outside[~leaves]
-        larger = inside < outside
+        # Numbers ascend from level to level: of two nodes, the one with the smaller number is the
+        # larger node, or of the same level.
+        larger = (inside < finest) & (inside < outside)
         inside, outside = split(inside, larger), split(outside, ~larger)
     return np.flatnonzero(found)
 

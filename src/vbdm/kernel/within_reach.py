@@ -160,7 +160,7 @@ def pairs_of_block(
     column[others] = np.arange(len(own), len(own) + np.count_nonzero(others))
 
     def work(pairs: slice) -> None:
-        neighbors[pairs] = column[neighbors[pairs]]
+        np.take(column, neighbors[pairs], out=neighbors[pairs], mode="clip")
 
     for_each(work, slices(len(neighbors), size=PAIRS_AT_ONCE))
     numbers = part.numbers[others[part.is_point]].astype(np.int32)
