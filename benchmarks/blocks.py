@@ -73,7 +73,7 @@ def placement_of(name, blocks, stack):
         return vbdm.placement.Memory(blocks=blocks) if blocks > 1 else "memory"
     if name == "disk":
         return vbdm.placement.Disk(blocks=blocks or None)
-    from vbdm.rows.dask import start_workers
+    from vbdm.rows.workers import start_workers
 
     return vbdm.placement.Dask(stack.enter_context(start_workers(2)), blocks=blocks or None)
 
@@ -100,9 +100,9 @@ def run(case):
         stages["intervals"] = time.perf_counter() - begin - sum(stages.values())
         wall = time.perf_counter() - begin
         if case["place"] == "dask":
-            from vbdm.rows.dask import usage
+            from vbdm.rows.workers import usage
 
-            moved = usage(placement.client)
+            moved = {worker: vars(used) for worker, used in usage(placement.client).items()}
         if case["place"] == "disk":
             moved = {"scratch": operator.graph.point_set.rows.place.scratch.size}
         arrays = {

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from .bandwidth import rules
     from .bandwidth.epsilon_by_slope import tune
     from .base import errors, progress, shapes
+    from .base.errors import ClusterError as ClusterError
+    from .base.errors import ClusterWarning as ClusterWarning
     from .base.errors import DensityTailWarning as DensityTailWarning
     from .base.errors import DisconnectedWarning as DisconnectedWarning
     from .base.errors import EngineWarning as EngineWarning
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from .base.errors import RecallWarning as RecallWarning
     from .base.errors import SaturatedNeighborsWarning as SaturatedNeighborsWarning
     from .base.errors import ScaleWarning as ScaleWarning
+    from .base.errors import ScratchError as ScratchError
     from .base.errors import SolverError as SolverError
     from .base.errors import SolverWarning as SolverWarning
     from .base.errors import TuningWarning as TuningWarning

@@ -20,6 +20,7 @@ MODULES = {
     "theory": "vbdm.operator.theory",
 }
 ERRORS = [
+    "ClusterError", "ClusterWarning", "ScratchError",
     "DensityTailWarning", "DisconnectedWarning", "EngineWarning", "InputError", "NoiseWarning",
     "OutOfMemoryError", "OutsideWarning", "RecallWarning", "SaturatedNeighborsWarning",
     "ScaleWarning", "SolverError", "SolverWarning", "TuningWarning", "UnboundedErrorWarning",

@@ -63,8 +63,8 @@ def test_every_check_has_a_name_of_its_own():
 
 def test_every_warning_of_a_check_is_tried_here():
     raised_elsewhere = {
-        "EngineWarning", "OutsideWarning", "RecallWarning", "SolverWarning", "TuningWarning",
-        "VbdmWarning",
+        "ClusterWarning", "EngineWarning", "OutsideWarning", "RecallWarning", "SolverWarning",
+        "TuningWarning", "VbdmWarning",
     }  # fmt: skip
     known = {name for name in vars(vbdm.errors) if name.endswith("Warning")}
     assert set(TROUBLED) == known - raised_elsewhere

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from typing import Any
+from typing import Any, TypeVar
 
 from .plain import printable
 
@@ -22,6 +22,14 @@ class SolverError(RuntimeError):
 
 class OutOfMemoryError(InputError, MemoryError):
     """The estimate would need more memory than is free; it is refused before it starts."""
+
+
+class ScratchError(InputError):
+    """The folder for blocks on disk cannot be used, or has too little room."""
+
+
+class ClusterError(InputError):
+    """The cluster cannot be reached or used, or its workers failed for good."""
 
 
 class VbdmWarning(UserWarning):
@@ -76,15 +84,29 @@ class EngineWarning(VbdmWarning):
     """The compiled engine cannot be used; SciPy computes the same, only slower."""
 
 
+class ClusterWarning(VbdmWarning):
+    """A worker of the cluster was lost, or is set up badly; the result is sound."""
+
+
 class TuningWarning(VbdmWarning):
     """The automatic choice of ε or of the dimension is doubtful."""
 
 
+Kind = TypeVar("Kind", bound=InputError)
+
+
 def bad_input(what: str, *, received: object, because: str, hint: str) -> InputError:
-    """Build an `InputError` whose message has the four parts; each is a sentence of its own.
+    """Build an `InputError` whose message has the four parts; see `error_of`."""
+    return error_of(InputError, what, received=received, because=because, hint=hint)
+
+
+def error_of(kind: type[Kind], what: str, *, received: object, because: str, hint: str) -> Kind:
+    """Build an error whose message has the four parts; each is a sentence of its own.
 
     Parameters
     ----------
+    kind : type
+        Class of the error.
     what : str
         What is wrong, as the rule that was broken.
     received : object
@@ -98,7 +120,7 @@ def bad_input(what: str, *, received: object, because: str, hint: str) -> InputE
     -----
     Names from files may hold characters that steer a terminal; they are written as escapes.
     """
-    return InputError(printable(f"{what} Received {received}. {because} {hint}"))
+    return kind(printable(f"{what} Received {received}. {because} {hint}"))
 
 
 #: Packages whose lines are nobody's own: scikit-learn wraps the methods of its estimators.

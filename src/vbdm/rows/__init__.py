@@ -14,6 +14,9 @@ ordinary case: there the arrays are NumPy's own, and the same functions are call
 `refused`        what cannot be had from rows in blocks, in words
 `place`          what a place must do, and the simplest one: blocks in memory
 `disk`           blocks in a scratch file that no longer has a name
+`dask`           blocks on the workers of a Dask cluster
+`cluster`        how a cluster is reached and checked, and what its failures mean
+`workers`        workers on this machine, and what workers have used
 `sources`        points in files and in arrays of other libraries, read chunk by chunk
 `stores`         folders of Zarr from strangers
 `placement`      from what a user asks for to blocks and their place

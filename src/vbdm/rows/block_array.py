@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ..base.arrays import FloatArray
-from ..base.progress import report
+from ..base.progress import is_heard, report
 from .partition import Partition
 from .place import InMemory, Place
 
@@ -63,12 +63,17 @@ class Rows:
         Arguments that are block arrays, or `PerBlock`, also in lists, are replaced by what belongs
         to the block; others are the same for all.
         """
-        found = []
+        place, found = self.place, []
+        shared = [place.share(arg) if isinstance(arg, np.ndarray) else arg for arg in args]
         for block in range(self.n_blocks):
-            own = tuple(of_block(arg, block) for arg in args)
-            found.append(self.place.run(block, function, own, n_results, n_written))
-            if stage is not None:
+            own = tuple(of_block(arg, block) for arg in shared)
+            found.append(place.run(block, function, own, n_results, n_written))
+            if stage is not None and place.at_once:
                 report(stage, block + 1, self.n_blocks)
+        if stage is not None and not place.at_once and is_heard():
+            firsts = [handles[0] for handles in found]
+            for done, _ in enumerate(place.finished(firsts), start=1):
+                report(stage, done, self.n_blocks)
         return [list(handles) for handles in zip(*found, strict=True)]
 
 

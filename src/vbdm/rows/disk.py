@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -77,6 +77,7 @@ class OnDisk:
     """Blocks in a scratch file; one block at a time is worked on, with all cores."""
 
     words = "on disk"
+    at_once = True
 
     def __init__(self, folder: str | os.PathLike[str] | None = None) -> None:
         self.scratch = Scratch(folder)
@@ -98,6 +99,14 @@ class OnDisk:
         """Write an array to the file; anything else, and small arrays, stay in memory."""
         large = isinstance(value, np.ndarray) and value.nbytes >= SMALL
         return self.scratch.store(value) if large else value
+
+    def share(self, value: Any) -> Any:
+        """Return the value: it is here already."""
+        return value
+
+    def finished(self, handles: Sequence[Any]) -> Iterator[Any]:
+        """Yield all: a function is done when it returns."""
+        return iter(handles)
 
     def read(self, handles: Iterable[Any]) -> Iterator[Any]:
         """Yield the values, mapped one after the other."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -18,6 +18,10 @@ class Place(Protocol):
     @property
     def words(self) -> str:
         """Where the rows are, in words for reports: "in memory", "on disk", "on 4 workers"."""
+
+    @property
+    def at_once(self) -> bool:
+        """Whether a function is done when `run` returns; otherwise, when `finished` says so."""
 
     def run(
         self,
@@ -47,6 +51,12 @@ class Place(Protocol):
     def keep(self, block: int, value: Any) -> Any:
         """Return a handle of a value that the caller has."""
 
+    def share(self, value: Any) -> Any:
+        """Return a handle of an argument that is the same for all blocks, for one call."""
+
+    def finished(self, handles: Sequence[Any]) -> Iterator[Any]:
+        """Yield handles as their values are ready, in any order."""
+
     def read(self, handles: Iterable[Any]) -> Iterator[Any]:
         """Yield the values of some handles, in their order, as they are ready."""
 
@@ -56,6 +66,7 @@ class InMemory:
     """Blocks in this process: a handle is the value itself."""
 
     words = "in memory"
+    at_once = True
 
     def run(
         self,
@@ -72,6 +83,14 @@ class InMemory:
     def keep(self, block: int, value: Any) -> Any:
         """Return the value."""
         return value
+
+    def share(self, value: Any) -> Any:
+        """Return the value."""
+        return value
+
+    def finished(self, handles: Sequence[Any]) -> Iterator[Any]:
+        """Yield all: a function is done when it returns."""
+        return iter(handles)
 
     def read(self, handles: Iterable[Any]) -> Iterator[Any]:
         """Yield the values."""

@@ -123,11 +123,14 @@ class Dask:
 
     def rows(self, n_points: int, n_columns: int) -> Rows:
         """Return the blocks, after the workers have been looked at."""
-        place = import_module(".dask", __package__).OnDask(self.client, store=self.store)
-        blocks = self.blocks
+        from .cluster import client_of, workers_of
+        from .dask import OnDask
+
+        client, blocks = client_of(self.client), self.blocks
         if isinstance(blocks, str):
-            blocks = not_too_small(n_points, PER_WORKER * place.n_workers)
-        return Rows(Partition.into(n_points, blocks), place)
+            blocks = not_too_small(n_points, PER_WORKER * len(workers_of(client)))
+        partition = Partition.into(n_points, blocks)
+        return Rows(partition, OnDask(client, partition))
 
 
 def as_placement(value: Any) -> Placement | None:

@@ -1,0 +1,343 @@
+"""A Dask cluster: how it is reached and checked before work, and what its failures mean."""
+
+from __future__ import annotations
+
+from collections import Counter
+from concurrent.futures import CancelledError
+from contextlib import suppress
+from time import monotonic
+from typing import Any
+
+from ..base.errors import ClusterError, ClusterWarning, error_of, warn_user
+from ..base.versions import __version__, library_versions
+from ..base.wording import counted
+from .partition import Partition
+
+#: Seconds that a scheduler may take to answer, and that all workers may be gone.
+PATIENCE, ALL_GONE = 5.0, 60.0
+#: Seconds between two looks at the list of workers.
+LOOK = 2.0
+#: Libraries that must be the same here and there: they pack what is sent, or give the numbers.
+COMPARED = ("python", "vbdm", "numpy", "scipy", "dask", "distributed", "numba")
+#: Dask's own setting, which makes C give back every small piece of memory at once.
+SLOW_MALLOC = "65536"
+#: Share of a worker's memory that blocks may fill; Dask writes to disk from there on.
+FILLED = 0.6
+
+
+def client_of(given: Any) -> Any:
+    """Return a checked client: the one that is given, of an address, or the current one.
+
+    Parameters
+    ----------
+    given : distributed.Client, str or None
+        The client, the address of its scheduler, or None for Dask's current client.
+    """
+    try:
+        from distributed import get_client
+    except ImportError as error:
+        raise ImportError(
+            "Rows on a cluster need Dask, which is not installed. It is an extra: install it with "
+            "pip install 'vbdm[cluster]'; or leave `placement` out."
+        ) from error
+    if given is None:
+        try:
+            given = get_client()
+        except ValueError as error:
+            raise error_of(
+                ClusterError,
+                "There must be a cluster to work on.",
+                received="no client, and Dask has no current one",
+                because="A client is current from when it is made until it is closed.",
+                hint="Make one with distributed.Client(address), or pass the address.",
+            ) from error
+    client = connected(given) if isinstance(given, str) else given
+    check_workers(client)
+    return client
+
+
+def connected(address: str) -> Any:
+    """Return a client of the scheduler at an address such as "tcp://10.0.0.1:8786".
+
+    Raises
+    ------
+    ClusterError
+        If nothing answers there within some seconds.
+    """
+    from distributed import Client
+
+    try:
+        return Client(address, timeout=PATIENCE, set_as_default=False)
+    except (OSError, ValueError, TypeError) as error:
+        raise error_of(
+            ClusterError,
+            "The scheduler of the cluster must be up and reachable.",
+            received=f"{address!r}, where none answered within {PATIENCE:g} seconds",
+            because="It has not started yet, has ended, or a firewall is in between.",
+            hint="Start one with `dask scheduler`, and pass the address that it prints.",
+        ) from error
+
+
+def check_workers(client: Any) -> None:
+    """Raise if a cluster has no workers, or workers that would compute otherwise.
+
+    Raises
+    ------
+    ClusterError
+        The message names the library that is missing or differs.
+    """
+    if client.asynchronous:
+        raise error_of(
+            ClusterError,
+            "The client must wait for results.",
+            received="a client made with asynchronous=True",
+            because="Its methods return at once, before there is anything to return.",
+            hint="Pass Client(address) without `asynchronous`.",
+        )
+    if not workers_of(client):
+        raise error_of(
+            ClusterError,
+            "The cluster must have workers.",
+            received=f"a scheduler at {client.scheduler.address} without any",
+            because="They have not started yet, as in the queue of a batch system, or have ended.",
+            hint="Wait with client.wait_for_workers(1), or start some with `dask worker`.",
+        )
+    found = client.run(asking())
+    check_versions({worker: versions for worker, (versions, _) in found.items()})
+    if any(malloc == SLOW_MALLOC for _, malloc in found.values()):
+        warn_user(
+            "The workers give every piece of memory back at once, which may take half of their "
+            "time. Dask sets MALLOC_TRIM_THRESHOLD_=65536 for them. Start workers with "
+            "MALLOC_TRIM_THRESHOLD_=134217728 and MALLOC_MMAP_THRESHOLD_=33554432, under "
+            "distributed.nanny.pre-spawn-environ in Dask's settings; results are the same.",
+            ClusterWarning,
+        )
+
+
+def asking() -> Any:
+    """Return a function for workers: versions there, and how memory is given back.
+
+    It is defined inside this one so that it travels as code: a worker may have no vbdm.
+    """
+
+    def ask() -> tuple[dict[str, str], str]:
+        import os
+        import platform
+        from importlib import import_module
+
+        found = {"python": platform.python_version()}
+        for name in ("vbdm", "numpy", "scipy", "dask", "distributed", "numba"):
+            try:
+                found[name] = str(import_module(name).__version__)
+            except Exception:
+                continue
+        return found, os.environ.get("MALLOC_TRIM_THRESHOLD_", "")
+
+    return ask
+
+
+def check_versions(found: dict[str, dict[str, str]]) -> None:
+    """Raise if versions on workers, by address, are not those here."""
+    here = versions_here()
+    for worker, there in found.items():
+        different = [
+            f"{name} {there.get(name, 'is missing')} (here {here[name]})"
+            for name in COMPARED
+            if name in here and minor(name, there.get(name)) != minor(name, here[name])
+        ]
+        if different:
+            raise error_of(
+                ClusterError,
+                "Workers must have the same libraries as this process.",
+                received=f"on the worker {worker}: {', '.join(different)}",
+                because="Other versions may give other numbers, or cannot read what is sent.",
+                hint="Install the same versions there, 'vbdm[cluster]' among them; an "
+                "environment that all machines share is easiest.",
+            )
+
+
+def versions_here() -> dict[str, str]:
+    """Return the versions of what is compared."""
+    import dask
+    import distributed
+
+    known = {**library_versions(), "vbdm": __version__}
+    known |= {"dask": dask.__version__, "distributed": distributed.__version__}
+    return {name: known[name] for name in COMPARED if name in known}
+
+
+def minor(name: str, version: str | None) -> str | None:
+    """Return the part of a version that matters: of Python's, 3.12 of 3.12.4."""
+    return version.rpartition(".")[0] if version and name == "python" else version
+
+
+def check_memory(client: Any, bytes_per_block: int, n_blocks: int) -> None:
+    """Raise before work if the blocks of a worker would not fit into its memory.
+
+    Raises
+    ------
+    ClusterError
+        The message says how much each worker needs, and has.
+    """
+    workers = workers_of(client)
+    limit = least_memory(workers)
+    needed = -(-n_blocks // max(1, len(workers))) * bytes_per_block
+    if limit is None or needed <= FILLED * limit:
+        return
+    raise error_of(
+        ClusterError,
+        "The blocks must fit into the memory of the workers.",
+        received=f"{counted(n_blocks, 'block')} for {counted(len(workers), 'worker')}: about "
+        f"{needed / 1e9:.1f} GB each, where a worker may take {limit / 1e9:.1f} GB",
+        because=f"More than {FILLED:.0%} of it makes workers write to disk, then stop and end.",
+        hint="Start more workers, or workers with more memory; or pass a smaller `n_neighbors` or "
+        "`effort`, or placement='disk'.",
+    )
+
+
+def workers_of(client: Any) -> dict[str, Any]:
+    """Return what the scheduler knows of its workers, by address."""
+    return dict(client.scheduler_info(n_workers=-1)["workers"])
+
+
+def least_memory(workers: dict[str, Any]) -> int | None:
+    """Return the smallest memory limit of some workers, in bytes; None without a limit."""
+    limits = [int(worker["memory_limit"]) for worker in workers.values() if worker["memory_limit"]]
+    return min(limits, default=None)
+
+
+class Homes:
+    """On which worker each block lives.
+
+    Blocks are numbered along the tree, so consecutive blocks, which need each other's rows, share a
+    worker. The list of workers is read again every few seconds: blocks of a lost worker go to one
+    that took its place, or to all others.
+    """
+
+    def __init__(self, client: Any, partition: Partition) -> None:
+        self.client, self.partition = client, partition
+        self.workers = workers_of(client)
+        self.looked = self.last_seen = monotonic()
+        self.addresses = divided(partition.n_blocks, sorted(self.workers), [])
+        self.warned = False
+
+    def of(self, block: int) -> str:
+        """Return the address of a block's worker."""
+        if monotonic() - self.looked > LOOK:
+            self.look()
+        return self.addresses[block]
+
+    def look(self) -> None:
+        """Read the list of workers; warn once if some were lost, and raise if all are."""
+        found = workers_of(self.client)
+        self.looked = monotonic()
+        if not found:
+            if self.looked - self.last_seen > ALL_GONE:
+                raise all_lost(len(self.workers))
+            return
+        self.last_seen = self.looked
+        if found.keys() == self.workers.keys():
+            return
+        lost, self.workers = self.workers.keys() - found.keys(), found
+        self.addresses = divided(self.partition.n_blocks, sorted(found), self.addresses)
+        with suppress(Exception):  # a scheduler may refuse functions, and can do without
+            self.client.run_on_scheduler(letting_go())
+        if lost and not self.warned:
+            self.warned = True
+            warn_user(
+                f"A worker was lost ({', '.join(sorted(lost))}). Others compute again what it "
+                "kept: the result will be the same, later. It may have run out of memory, or its "
+                "time in a queue was up.",
+                ClusterWarning,
+            )
+
+
+def letting_go() -> Any:
+    """Return a function for the scheduler: tasks whose home is gone may run elsewhere.
+
+    Dask keeps to this by itself, but for tasks that met a moment without any worker: these wait
+    for a worker with the old address. The function travels as code, see `asking`.
+    """
+
+    def let_go(dask_scheduler: Any) -> None:
+        for task in dask_scheduler.unrunnable:
+            if task.loose_restrictions:
+                task.worker_restrictions = set()
+        worker = next(iter(dask_scheduler.workers.values()))
+        ready = dask_scheduler.bulk_schedule_unrunnable_after_adding_worker(worker)
+        dask_scheduler.transitions(ready, "vbdm-let-go")
+
+    return let_go
+
+
+def divided(n_blocks: int, workers: list[str], before: list[str]) -> list[str]:
+    """Return a worker for each block: consecutive ones together, and none moved without need.
+
+    Examples
+    --------
+    >>> divided(4, ["a", "b"], [])
+    ['a', 'a', 'b', 'b']
+    >>> divided(4, ["b", "c"], ["a", "a", "b", "b"])
+    ['c', 'c', 'b', 'b']
+    """
+    if not before:
+        return [workers[block * len(workers) // n_blocks] for block in range(n_blocks)]
+    most = -(-n_blocks // len(workers))
+    n_kept: Counter[str] = Counter()
+    stays = []
+    for home in before:
+        stays.append(home in workers and n_kept[home] < most)
+        n_kept[home] += stays[-1]
+    result = []
+    for home, stay in zip(before, stays, strict=True):
+        result.append(home if stay else min(workers, key=lambda worker: n_kept[worker]))
+        n_kept[result[-1]] += not stay
+    return result
+
+
+def explained(error: BaseException, homes: Homes) -> ClusterError | None:
+    """Return a failure of the cluster in words; None for an error of another kind."""
+    from distributed.client import ClosedClientError
+    from distributed.comm import CommClosedError
+    from distributed.scheduler import KilledWorker
+
+    if isinstance(error, KilledWorker | MemoryError):
+        return too_large(error, homes)
+    if isinstance(error, CancelledError | CommClosedError | ClosedClientError):
+        return error_of(
+            ClusterError,
+            "The cluster must stay until the work is done.",
+            received=f"{type(error).__name__}: {error}",
+            because="The scheduler ended or was restarted, the connection broke, or the client "
+            "was closed.",
+            hint="See the scheduler's log, connect again, and start anew.",
+        )
+    return None
+
+
+def too_large(error: BaseException, homes: Homes) -> ClusterError:
+    """Return the error for blocks on which workers ended."""
+    partition, limit = homes.partition, least_memory(homes.workers)
+    memory = "no limit of memory" if limit is None else f"{limit / 1e9:.2g} GB of memory each"
+    ended = "no memory left" if isinstance(error, MemoryError) else "several workers ended by it"
+    return error_of(
+        ClusterError,
+        "Workers must have room for their blocks.",
+        received=f"{ended}: {counted(partition.n_blocks, 'block')} of about "
+        f"{counted(partition.n_rows // partition.n_blocks, 'row')}, on "
+        f"{counted(len(homes.workers), 'worker')} with {memory}",
+        because="A worker that fills its memory is ended, and so are those that take over.",
+        hint="Pass more `blocks`, so that each is smaller; or start more workers, or workers with "
+        "more memory.",
+    )
+
+
+def all_lost(n_workers: int) -> ClusterError:
+    """Return the error for a cluster whose workers are all gone."""
+    return error_of(
+        ClusterError,
+        "The cluster must keep some workers until the work is done.",
+        received=f"none of {counted(n_workers, 'worker')} left for {ALL_GONE:g} seconds",
+        because="They ended, as at the end of their time in a queue, and none came back.",
+        hint="Start workers again and run anew; pass `store` to keep what long runs have done.",
+    )

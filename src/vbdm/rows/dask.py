@@ -1,0 +1,196 @@
+"""Blocks on the workers of a Dask cluster.
+
+Every value is the result of a task, and tasks can be repeated: if a worker is lost, others compute
+again what it kept. So a task gets the values that it may change as copies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import count, islice
+from secrets import token_hex
+from typing import Any
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from ..base.threads import WORKER, one_blas_thread
+from ..base.wording import counted
+from .cluster import LOOK, Homes, explained
+from .partition import Partition
+from .place import results_of
+
+#: Arrays of at least this many bytes become tasks of their own; smaller ones travel with others.
+SMALL = 1 << 16
+#: Most values that are fetched at a time.
+AT_ONCE = 16
+#: Bytes of a task above which Dask would warn: our arrays are meant to be sent.
+LARGEST_TASK = 1 << 60
+
+
+class OnDask:
+    """Blocks on the workers of a cluster, each at a home of its own; neighbours share workers.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        The connection to the cluster.
+    partition : Partition
+        The blocks.
+    """
+
+    at_once = False
+
+    def __init__(self, client: Any, partition: Partition) -> None:
+        self.client = client
+        self.homes = Homes(client, partition)
+        self.names = (f"{token_hex(4)}-{number}" for number in count())
+        self.known: WeakValueDictionary[str, Any] = WeakValueDictionary()
+
+    @property
+    def words(self) -> str:
+        """Where the rows are, in words."""
+        return f"on {counted(len(self.homes.workers), 'worker')}"
+
+    def run(
+        self,
+        block: int,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        n_results: int = 1,
+        n_written: int = 0,
+    ) -> list[Any]:
+        """Send a task to the block's home; with several results, one small task for each.
+
+        Whoever needs one of several results would otherwise be sent all of them, and keep them.
+        """
+        n_all = n_written + n_results
+        if n_all == 0:
+            return []
+        found = self.submit(block, function, n_results, n_written, *args)
+        if n_all == 1:
+            return [found]
+        return [self.submit(block, entry_of, 1, 0, found, entry) for entry in range(n_all)]
+
+    def submit(
+        self, block: int, function: Callable[..., Any], n_results: int, n_written: int, *args: Any
+    ) -> Any:
+        """Return the future of a task."""
+        from dask import config
+
+        name = getattr(function, "__name__", "task")
+        home = self.homes.of(block)
+        with self.stopping(), config.set({LARGE_TASKS: LARGEST_TASK}):
+            future = self.client.submit(
+                called, function, n_results, n_written, *args,
+                key=f"{name}-{next(self.names)}", pure=False,
+                workers=[home], allow_other_workers=True,
+            )  # fmt: skip
+        self.known[future.key] = future
+        return future
+
+    def keep(self, block: int, value: Any) -> Any:
+        """Send an array to the block's home, as a task that holds it; small ones stay here."""
+        large = isinstance(value, np.ndarray) and value.nbytes >= SMALL
+        return self.submit(block, itself, 1, 0, value) if large else value
+
+    def share(self, value: Any) -> Any:
+        """Send a large array once for all blocks."""
+        return self.keep(0, value)
+
+    def read(self, handles: Iterable[Any]) -> Iterator[Any]:
+        """Fetch values in order, a bounded number at a time."""
+        remaining = iter(handles)
+        while some := list(islice(remaining, AT_ONCE)):
+            futures = [handle for handle in some if is_future(handle)]
+            for _ in self.finished(futures):
+                pass
+            with self.stopping():
+                values = iter(aligned(self.client.gather(futures)))
+            del futures
+            yield from (next(values) if is_future(handle) else handle for handle in some)
+
+    def finished(self, handles: Sequence[Any]) -> Iterator[Any]:
+        """Yield futures as they are ready, in any order."""
+        from distributed import wait
+
+        waiting = {handle for handle in handles if is_future(handle)}
+        while waiting:
+            try:
+                with self.stopping(), self.client.as_current():
+                    ready, waiting = wait(waiting, timeout=LOOK, return_when="FIRST_COMPLETED")
+            except TimeoutError:
+                self.homes.look()
+                continue
+            failed = [future for future in ready if future.status == "error"]
+            with self.stopping():
+                self.client.gather(failed)  # raises the error, before others fail, too
+            yield from ready
+
+    @contextmanager
+    def stopping(self) -> Iterator[None]:
+        """Leave nothing at work behind an error or Ctrl-C, and say in words what failed."""
+        try:
+            yield
+        except TimeoutError:
+            raise
+        except BaseException as error:
+            unfinished = [future for future in self.known.values() if not future.done()]
+            if unfinished and self.client.status == "running":
+                self.client.cancel(unfinished, force=True)
+            failure = explained(error, self.homes)
+            if failure is None:
+                raise
+            raise failure from error
+
+
+#: The setting of Dask for the size of a task at which it warns.
+LARGE_TASKS = "distributed.admin.large-graph-warning-threshold"
+
+
+def is_future(handle: Any) -> bool:
+    """Tell whether a handle stands for a value on the cluster."""
+    from distributed import Future
+
+    return isinstance(handle, Future)
+
+
+def called(function: Callable[..., Any], n_results: int, n_written: int, *args: Any) -> Any:
+    """Call a function on a worker: one value, or a tuple of what was changed and what it gave.
+
+    The worker has other blocks for its other cores: the function keeps to one.
+    """
+    WORKER.busy = True
+    try:
+        with one_blas_thread():
+            changed = [np.array(value) for value in args[:n_written]]
+            others = aligned(args[n_written:])
+            found = results_of(function(*changed, *others), n_results)
+    finally:
+        WORKER.busy = False
+    entries = (*changed, *found)
+    return entries[0] if len(entries) == 1 else entries
+
+
+def aligned(value: Any) -> Any:
+    """Return a value with every array at an address that its numbers can be computed at.
+
+    What was sent may begin anywhere; of such arrays NumPy makes copies at every step, and passes
+    others to BLAS than usual: the last bits of a product would differ.
+    """
+    if isinstance(value, np.ndarray):
+        return np.require(value, requirements="A")
+    if type(value) in (list, tuple):
+        return type(value)(aligned(entry) for entry in value)
+    return value
+
+
+def entry_of(entries: tuple[Any, ...], entry: int) -> Any:
+    """Return one of several results."""
+    return entries[entry]
+
+
+def itself(value: Any) -> Any:
+    """Return the value: the task that holds an array."""
+    return value

@@ -1,0 +1,90 @@
+"""Workers on this machine, started for one run and ended with it; and what workers have used."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from tempfile import TemporaryDirectory
+from typing import Any
+
+#: Settings of Dask for workers that we start. Blocks stay where they are (no stealing), the C
+#: library keeps memory for the next array, and each worker computes on one core.
+SETTINGS = {
+    "distributed.scheduler.work-stealing": False,
+    "distributed.worker.profile.enabled": False,
+    "distributed.nanny.pre-spawn-environ": {
+        "MALLOC_TRIM_THRESHOLD_": str(128 << 20),
+        "MALLOC_MMAP_THRESHOLD_": str(32 << 20),
+        "OMP_NUM_THREADS": "1",
+        "MKL_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+    },
+}
+
+
+@contextmanager
+def start_workers(n_workers: int, **options: Any) -> Iterator[Any]:
+    """Start worker processes on this machine, and yield their client; all end with the block.
+
+    Parameters
+    ----------
+    n_workers : int
+        Number of processes, each on one core.
+    **options
+        Further options of `distributed.LocalCluster`, such as ``memory_limit="4GB"``.
+    """
+    from dask import config
+    from distributed import Client, LocalCluster
+
+    with (
+        TemporaryDirectory(prefix="vbdm-workers-", ignore_cleanup_errors=True) as folder,
+        config.set({**SETTINGS, "temporary-directory": folder}),
+        LocalCluster(
+            n_workers=n_workers,
+            threads_per_worker=1,
+            dashboard_address=None,
+            local_directory=folder,
+            silence_logs=logging.CRITICAL,
+            **options,
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a worker has used so far.
+
+    Attributes
+    ----------
+    sent : int
+        Bytes that went to other workers, and to the process that asked for results.
+    peak : int
+        Largest memory in use, in bytes.
+    cpu_seconds : float
+        Time of its cores.
+    """
+
+    sent: int
+    peak: int
+    cpu_seconds: float
+
+
+def usage(client: Any) -> dict[str, Usage]:
+    """Return what each worker has used since it started, by address."""
+    return dict(client.run(usage_here))
+
+
+def usage_here(dask_worker: Any) -> Usage:
+    """Return what this worker has used; Dask passes the worker, by the name of the argument."""
+    import resource
+
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return Usage(
+        int(dask_worker.transfer_outgoing_bytes_total),
+        1024 * used.ru_maxrss,
+        used.ru_utime + used.ru_stime,
+    )

@@ -1,0 +1,25 @@
+"""One cluster for all tests that need a real one: two processes on this machine."""
+
+import dask
+import pytest
+
+from vbdm.rows.workers import start_workers
+
+
+@pytest.fixture(scope="session")
+def started():
+    # A task that ends two workers has failed: Dask's own limit of four takes longer to reach.
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 1}),
+        start_workers(2) as client,
+    ):
+        yield client
+
+
+@pytest.fixture
+def cluster(started, monkeypatch):
+    """A client of two workers, also after a test that killed one."""
+    monkeypatch.setattr("vbdm.rows.cluster.LOOK", 0.3)
+    monkeypatch.setattr("vbdm.rows.dask.LOOK", 0.3)
+    started.wait_for_workers(2, timeout=30)
+    return started

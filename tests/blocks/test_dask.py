@@ -1,0 +1,227 @@
+"""Blocks on a cluster: the same numbers as in memory, lost workers or not, and errors in words."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+
+import numpy as np
+import pytest
+from tests.support import tasks
+
+import vbdm
+from vbdm.rows import cluster as cluster_module
+from vbdm.rows.block_array import PerBlock, Rows, changed, mapped, total
+from vbdm.rows.cluster import check_memory, check_versions, check_workers, connected, divided
+from vbdm.rows.dask import OnDask
+from vbdm.rows.partition import Partition
+from vbdm.rows.workers import usage
+
+PARTITION = Partition.into(6000, 5)
+X = np.random.default_rng(0).standard_normal((6000, 20))
+
+
+@pytest.fixture
+def rows(cluster):
+    return Rows(PARTITION, OnDask(cluster, PARTITION))
+
+
+def kill_one(client):
+    """End a worker's process; the nanny will start another."""
+    pids = client.run(os.getpid)
+    os.kill(next(iter(pids.values())), signal.SIGKILL)
+
+
+def test_values_sums_and_changes_are_those_in_memory(rows):
+    x, ours = rows.spread(X), Rows(PARTITION).spread(X)
+    assert np.array_equal(x, X)
+    assert np.array_equal(mapped(tasks.doubled, x), 2 * X)
+    assert np.array_equal(total(tasks.gram, x), total(tasks.gram, ours))
+    first, others = mapped(tasks.both, x, n_results=2)
+    assert np.array_equal(first, X[:, 0] + 1)
+    assert np.array_equal(others, 2 * X[:, 1:])
+    (y,), sums = changed(tasks.shifted, [x], 3.0, summed=True)
+    assert np.array_equal(y, X + 3)
+    assert np.array_equal(
+        sums, changed(tasks.shifted, [Rows(PARTITION).spread(X + 0)], 3.0, summed=True)[1]
+    )
+    assert np.array_equal(x, X)  # a task works on copies, so that it can be repeated
+    assert np.array_equal(x[[5, 5999, 17]], X[[5, 5999, 17]])
+    assert np.array_equal(x[:, 3], X[:, 3])
+    assert rows.place.words == "on 2 workers"
+
+
+def test_an_argument_for_all_blocks_and_one_for_each(rows):
+    x, shared = rows.spread(X), np.full((500, 20), 7.0)
+    y = mapped(tasks.plus, x, shared, PerBlock(range(5)))
+    assert np.array_equal(y, X + 7 + PARTITION.block_of(np.arange(6000))[:, None])
+
+
+def test_a_task_keeps_to_one_core(rows):
+    (found,) = rows.run(tasks.state, rows.spread(X))
+    for state in rows.place.read(found):
+        assert set(state) == {1.0}
+
+
+def test_nothing_drags_the_rest_along(cluster, rows):
+    """Of two results, one alone is sent to whoever asks for it; blocks stay at home."""
+    x = rows.spread(X)
+    first, _ = mapped(tasks.both, x, n_results=2)
+    before = sum(worker.sent for worker in usage(cluster).values())
+    np.asarray(first)
+    after = sum(worker.sent for worker in usage(cluster).values())
+    assert after - before < 2 * X[:, 0].nbytes
+    homes = dict(cluster.who_has(x.handles))
+    assert [homes[handle.key][0] for handle in x.handles] == rows.place.homes.addresses
+
+
+def test_progress_is_told_as_blocks_finish(rows):
+    x, seen = rows.spread(X), []
+    with vbdm.progress.listening(lambda step: seen.append((step.done, time.monotonic()))):
+        mapped(tasks.slow, x, 0.2, stage="waiting")
+    assert [done for done, _ in seen] == [1, 2, 3, 4, 5]
+    assert seen[-1][1] - seen[0][1] > 0.2
+
+
+def test_a_killed_worker_changes_nothing_and_is_told_once(cluster, rows):
+    x = rows.spread(X)
+    (y,), _ = changed(tasks.shifted, [mapped(tasks.doubled, x)], 1.0)
+    np.asarray(y)
+    z = mapped(tasks.slow, y, 0.2)
+    kill_one(cluster)
+    with pytest.warns(vbdm.ClusterWarning, match="A worker was lost") as caught:
+        sums = total(tasks.gram, z)
+    assert len(caught) == 1
+    assert np.array_equal(sums, total(tasks.gram, Rows(PARTITION).spread(2 * X + 1 + 1)))
+    cluster.wait_for_workers(2, timeout=30)
+    rows.place.homes.look()
+    assert set(rows.place.homes.addresses) == set(cluster.scheduler_info()["workers"])
+
+
+def test_an_error_of_a_function_is_raised_here_and_stops_the_rest(cluster, rows):
+    x = rows.spread(X)
+    with pytest.raises(ValueError, match="on purpose"):
+        total(tasks.failing, x)
+
+
+def test_blocks_that_end_every_worker(rows):
+    words = r"5 blocks of about 1,200 rows.* with .* GB.*Pass more `blocks`"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", vbdm.ClusterWarning)
+        with pytest.raises(vbdm.ClusterError, match=words):
+            total(tasks.deadly, rows.spread(X)[:, :2])
+
+
+def test_a_worker_without_memory(rows):
+    with pytest.raises(vbdm.ClusterError, match="no memory left: 5 blocks"):
+        total(tasks.without_memory, rows.spread(X))
+
+
+def test_memory_is_checked_beforehand(cluster):
+    limit = min(worker["memory_limit"] for worker in cluster.scheduler_info()["workers"].values())
+    check_memory(cluster, limit // 10, 4)
+    with pytest.raises(vbdm.ClusterError, match="8 blocks for 2 workers: about"):
+        check_memory(cluster, limit // 5, 8)
+
+
+def test_a_dead_address_is_told_after_seconds(monkeypatch):
+    monkeypatch.setattr(cluster_module, "PATIENCE", 1.0)
+    start = time.monotonic()
+    with pytest.raises(vbdm.ClusterError, match=r"'tcp://127.0.0.1:9'.*dask scheduler"):
+        connected("tcp://127.0.0.1:9")
+    assert time.monotonic() - start < 4
+
+
+def test_workers_like_this_process_are_accepted(cluster):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_workers(cluster)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"numpy": "1.2.3"}, r"worker w: numpy 1.2.3 \(here"),
+        ({"vbdm": None}, r"vbdm is missing \(here"),
+        ({"python": "3.8.1", "scipy": None}, r"python 3.8.1 .* scipy is missing"),
+    ],
+)
+def test_other_versions_on_workers_are_refused(change, words):
+    there = {**cluster_module.versions_here(), **change}
+    there = {name: version for name, version in there.items() if version}
+    with pytest.raises(vbdm.ClusterError, match=words):
+        check_versions({"w": there})
+
+
+def test_other_patches_of_python_are_accepted():
+    here = cluster_module.versions_here()
+    check_versions({"w": {**here, "python": here["python"].rpartition(".")[0] + ".99"}})
+
+
+def test_workers_that_waste_time_on_memory(cluster, monkeypatch):
+    slow = cluster_module.versions_here(), cluster_module.SLOW_MALLOC
+    monkeypatch.setattr(cluster, "run", lambda function: {"w": slow})
+    with pytest.warns(vbdm.ClusterWarning, match="MALLOC_TRIM_THRESHOLD_=134217728"):
+        check_workers(cluster)
+
+
+def test_a_scheduler_without_workers(cluster, monkeypatch):
+    monkeypatch.setattr(cluster_module, "workers_of", lambda client: {})
+    with pytest.raises(vbdm.ClusterError, match="without any"):
+        check_workers(cluster)
+
+
+def test_all_workers_gone_for_long(rows, monkeypatch):
+    monkeypatch.setattr(cluster_module, "workers_of", lambda client: {})
+    monkeypatch.setattr(cluster_module, "ALL_GONE", 0.5)
+    with pytest.raises(vbdm.ClusterError, match="none of 2 workers left"):
+        np.asarray(mapped(tasks.slow, rows.spread(X), 1.0))
+
+
+def test_homes_are_moved_no_more_than_needed():
+    assert divided(5, ["a", "b"], []) == ["a", "a", "a", "b", "b"]
+    assert divided(5, ["b"], ["a", "a", "a", "b", "b"]) == ["b"] * 5
+    assert divided(5, ["b", "c"], ["b"] * 5) == ["b", "b", "b", "c", "c"]
+    assert divided(2, ["a", "b", "c"], ["a", "d"]) == ["a", "b"]
+
+
+INTERRUPTED = """
+import os, signal, sys, threading
+from vbdm.rows.workers import start_workers
+from vbdm.rows.dask import OnDask
+from vbdm.rows.block_array import Rows, mapped
+from vbdm.rows.partition import Partition
+from tests.support import tasks
+import numpy as np
+if __name__ == "__main__":
+    with start_workers(1) as client:
+        print(*client.run(os.getpid).values(), flush=True)
+        partition = Partition.into(100, 2)
+        rows = Rows(partition, OnDask(client, partition))
+        threading.Timer(0.5, os.killpg, (0, signal.SIGINT)).start()
+        try:
+            np.asarray(mapped(tasks.slow, rows.spread(np.ones((100, 200))), 60.0))
+        except KeyboardInterrupt:
+            print(len([f for f in client.futures.values() if f.status == "pending"]), flush=True)
+            raise
+"""
+
+
+def test_an_interruption_leaves_no_process_and_no_file(tmp_path):
+    script = tmp_path / "interrupted.py"
+    script.write_text(INTERRUPTED)
+    folder = tmp_path / "tmp"
+    folder.mkdir()
+    environment = {**os.environ, "TMPDIR": str(folder), "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, str(script)], env=environment, start_new_session=True,
+        capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    pid, n_pending = map(int, done.stdout.split())
+    assert "KeyboardInterrupt" in done.stderr
+    assert n_pending == 0
+    assert list(folder.iterdir()) == []
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)

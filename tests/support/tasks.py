@@ -1,0 +1,54 @@
+"""Functions of blocks for the tests of places: module-level, as places want them."""
+
+import os
+import signal
+import time
+
+import numpy as np
+
+
+def doubled(values):
+    return 2 * values
+
+
+def gram(values):
+    return values.T @ values
+
+
+def both(values):
+    return values[:, 0] + 1, values[:, 1:] * 2
+
+
+def shifted(values, by):
+    values += by
+    return values.sum(axis=0)
+
+
+def slow(values, seconds):
+    time.sleep(seconds)
+    return values + 1
+
+
+def plus(values, shared, block):
+    return values + shared[0] + block
+
+
+def failing(values):
+    raise ValueError("on purpose")
+
+
+def deadly(values):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def without_memory(values):
+    raise MemoryError
+
+
+def state(values):
+    from threadpoolctl import threadpool_info
+
+    from vbdm.base.threads import WORKER
+
+    threads = [found["num_threads"] for found in threadpool_info() if found["user_api"] == "blas"]
+    return np.array([float(WORKER.busy), *threads])
