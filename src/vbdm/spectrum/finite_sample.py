@@ -18,6 +18,7 @@ from ..base.arrays import FloatArray
 from ..base.threads import for_each, slices
 from ..operator.operator import Operator
 from ..operator.sample_theory import shift
+from ..rows.block_array import Tall, beside, changed, mapped
 
 #: The expansion in 1/n says nothing once its first term exceeds this share.
 LARGEST_SHIFT = 1 / 3
@@ -77,30 +78,47 @@ class EnergySums:
         return np.asarray(points * np.divide(self.total, self.degrees, out=one, where=holds))
 
 
-def local_energy(operator: Operator, vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
+def local_energy(operator: Operator, vectors: Tall) -> tuple[Tall, Tall]:
     """Return the energies e_i = ½ Σ_j K_ij (u_i - u_j)² of all modes, and K u; both are (M, n).
 
     Rows stand in the order inside.
     """
+    m, both = vectors.shape[1], energy_and_product(operator, vectors)
+    return both[:, :m], both[:, m:]
+
+
+def energy_and_product(operator: Operator, vectors: Tall) -> Tall:
+    """Return the energies of all modes and K u in one array, (M, 2n)."""
     # K u² and K u come from one product, so that K is read from memory once.
+    both: Tall = operator.weights @ mapped(squares_and_vectors, vectors)
+    degrees = beside(vectors, operator.degrees)
+    (both,), _ = changed(write_energy, [both], vectors, degrees)
+    return both
+
+
+def squares_and_vectors(vectors: FloatArray) -> FloatArray:
+    """Return u² and u side by side."""
     m = vectors.shape[1]
     both = np.empty((len(vectors), 2 * m))
 
-    def prepare(rows: slice) -> None:
+    def work(rows: slice) -> None:
         np.square(vectors[rows], out=both[rows, :m])
         both[rows, m:] = vectors[rows]
 
-    blocks = list(slices(len(vectors), size=8192))
-    for_each(prepare, blocks)
-    product = operator.weights @ both
+    for_each(work, slices(len(vectors), size=8192))
+    return both
+
+
+def write_energy(product: FloatArray, vectors: FloatArray, degrees: FloatArray) -> None:
+    """Write the energies over K u², which is followed by K u."""
+    m = vectors.shape[1]
     energy, of_vectors = product[:, :m], product[:, m:]
 
     def work(rows: slice) -> None:
         u, e = vectors[rows], energy[rows]
-        e += operator.degrees[rows, None] * u**2
+        e += degrees[rows, None] * u**2
         e *= 0.5
         e -= u * of_vectors[rows]
         np.maximum(e, 0.0, out=e)
 
-    for_each(work, blocks)
-    return energy, of_vectors
+    for_each(work, slices(len(vectors), size=8192))

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..base.arrays import BoolArray, FloatArray
 from ..operator.operator import Operator
+from ..rows.block_array import Tall, beside, total
 from ..settings.method import Limiter
 from .by_pieces import Piece, merged, solve_pieces
 from .limiter import Limit, exponential_rates, first_limit, next_limit
@@ -113,9 +114,19 @@ def on_unresolved_points(operator: Operator, modes: Modes, limit: Limit) -> Bool
     of their own. True modes may be largest at such points, too, but their energy spreads. Only
     modes slower than the reference are judged: the limit was not made for the others.
     """
-    held = np.flatnonzero(limit.holds(1 / operator.steps))
-    total = np.einsum("ij,ij->j", modes.vectors, modes.vectors)
-    share = np.square(modes.vectors[held]).sum(axis=0) / total
+    share = share_on(modes.vectors, limit.holds(1 / operator.steps))
     return np.asarray(
         (share > 0.5) & (modes.extent < THIN) & (modes.theta > 0) & (modes.theta <= limit.reference)
     )
+
+
+def share_on(vectors: Tall, marked: BoolArray) -> FloatArray:
+    """Return the share of the square of each column on marked rows, (n,)."""
+    whole, on_marked = total(squares, vectors, beside(vectors, marked))
+    return np.asarray(on_marked / whole)
+
+
+def squares(vectors: FloatArray, marked: BoolArray) -> FloatArray:
+    """Return the sums of squares of the columns over all rows, and over marked ones, (2, n)."""
+    whole = np.einsum("ij,ij->j", vectors, vectors)
+    return np.stack([whole, np.square(vectors[np.flatnonzero(marked)]).sum(axis=0)])

@@ -21,14 +21,18 @@ the local rates as they are, but for the share `Limiter.cap` of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..bandwidth.dimension import many_dimensions
 from ..base.arrays import BoolArray, FloatArray
 from ..base.threads import in_order, one_blas_thread
+from ..rows.block_array import BlockArray, Tall, beside, total
 from ..settings.method import Limiter
 
 #: Newton's method ends with a relative step of this size: the error is then about its square.
@@ -122,7 +126,7 @@ def next_limit(largest: float, first: Limit, limiter: Limiter) -> Limit:
 
 
 def exponential_rates(
-    vectors: FloatArray,
+    vectors: Tall,
     theta: FloatArray,
     degrees: FloatArray,
     mass: FloatArray,
@@ -155,29 +159,97 @@ def exponential_rates(
     cut_j = min(κ θ_j, highest). The left side rises in λ from 0 to Σ D u² and is concave, so
     Newton's steps from below never overshoot.
     """
-
-    def solve(j: int) -> float:
-        if theta[j] <= 0:
-            return 0.0
-        square = np.square(vectors[:, j])
-        energy, weight = theta[j] * np.dot(mass, square), degrees * square
-        if energy >= weight.sum():
-            return np.nan
-        slowest = np.maximum(rates, limit.balance_cut(theta[j]))
-        return newton(energy, weight, 1 / slowest)
-
+    cuts = np.array([limit.balance_cut(value) for value in theta])
     with one_blas_thread():
+        if isinstance(vectors, BlockArray):
+            return rates_in_blocks(vectors, theta, degrees, mass, rates, cuts)
+
+        def solve(j: int) -> float:
+            if theta[j] <= 0:
+                return 0.0
+            square = np.square(vectors[:, j])
+            energy, weight = theta[j] * np.dot(mass, square), degrees * square
+            if energy >= weight.sum():
+                return np.nan
+            times = 1 / np.maximum(rates, cuts[j])
+            start = energy / np.dot(weight, times)
+            return float(newton(energy, start, partial(balance, weight, times)))
+
         return np.array(list(in_order(solve, range(len(theta)))))
 
 
-def newton(energy: float, weight: FloatArray, times: FloatArray) -> float:
-    """Return the λ at which Σ weight (1 - exp(-λ times)) equals the energy."""
-    value = energy / np.dot(weight, times)
+def rates_in_blocks(
+    vectors: BlockArray,
+    theta: FloatArray,
+    degrees: FloatArray,
+    mass: FloatArray,
+    rates: FloatArray,
+    cuts: FloatArray,
+) -> FloatArray:
+    """Return the rates of all modes at once: a step of Newton's method is one sum over blocks."""
+    figures = vectors.rows.spread(degrees), vectors.rows.spread(rates)
+    sums = total(balance_starts, vectors, *figures, beside(vectors, mass), cuts)
+    energy, most, slopes = theta * sums[0], sums[1], sums[2]
+    result = np.where(theta > 0, np.nan, 0.0)
+    solved = np.flatnonzero((theta > 0) & (energy < most))
+    if solved.size:
+        energy, cuts = energy[solved], cuts[solved]
+
+        def step(value: FloatArray) -> FloatArray:
+            found = total(balance_sums, vectors, *figures, cuts, solved, value)
+            return np.asarray(found)
+
+        result[solved] = newton(energy, energy / slopes[solved], step)
+    return result
+
+
+def balance_starts(
+    vectors: FloatArray,
+    degrees: FloatArray,
+    rates: FloatArray,
+    mass: FloatArray,
+    cuts: FloatArray,
+) -> FloatArray:
+    """Return u'Mu, Σ D u² and Σ D u²/max(r, cut) of each mode, summed over the rows, (3, n)."""
+
+    def work(j: int) -> list[float]:
+        square = np.square(vectors[:, j])
+        weight = degrees * square
+        return [mass @ square, weight.sum(), weight @ (1 / np.maximum(rates, cuts[j]))]
+
+    return np.array(list(in_order(work, range(len(cuts))))).T
+
+
+def balance_sums(
+    vectors: FloatArray,
+    degrees: FloatArray,
+    rates: FloatArray,
+    cuts: FloatArray,
+    columns: NDArray[np.intp],
+    values: FloatArray,
+) -> FloatArray:
+    """Return `balance` of some columns, each at its own value and cut, (2, m)."""
+
+    def work(j: int) -> tuple[float, float]:
+        weight = degrees * np.square(vectors[:, columns[j]])
+        return balance(weight, 1 / np.maximum(rates, cuts[j]), values[j])
+
+    return np.array(list(in_order(work, range(len(columns))))).T
+
+
+def balance(weight: FloatArray, times: FloatArray, value: float) -> tuple[float, float]:
+    """Return Σ weight (1 - exp(-λ times)) at λ = value, and its slope."""
+    # 1 - e^(-λ/r) must not be a difference: where r is large, it would be rounding alone.
+    lost = -np.expm1(-value * times)
+    return np.dot(weight, lost), np.dot(weight, (1 - lost) * times)
+
+
+def newton(energy: Any, value: Any, balance: Callable[[Any], Any]) -> Any:
+    """Return the λ, one or several, at which the balance equals the energy, from a first guess."""
     for _ in range(50):
-        # 1 - e^(-λ/r) must not be a difference: where r is large, it would be rounding alone.
-        lost = -np.expm1(-value * times)
-        step = (energy - np.dot(weight, lost)) / np.dot(weight, (1 - lost) * times)
-        value += step
-        if abs(step) <= SETTLED * value:
+        lost, slope = balance(value)
+        step = (energy - lost) / slope
+        value = value + step
+        if np.all(np.abs(step) <= SETTLED * value):
             break
-    return float(value)
+    return value

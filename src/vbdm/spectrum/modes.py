@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,13 +11,15 @@ from numpy.typing import NDArray
 from ..base.arrays import BoolArray, FloatArray
 from ..base.threads import in_order, one_blas_thread, slices
 from ..operator.operator import Operator
-from .finite_sample import EnergySums, local_energy
+from ..rows.block_array import BlockArray, Tall, beside, total
+from .finite_sample import EnergySums, energy_and_product
 from .limiter import Limit
 from .solvers.pencil import EigenPairs, Pencil
 
 #: Extent, in kernels' worth of points, below which a mode hangs on a weak link.
 THIN = 6.0
 #: Modes whose energies are computed at a time: each takes several arrays as long as the points.
+#: In blocks all are: the arrays need not be in memory.
 MODES_AT_ONCE = 7
 
 
@@ -57,7 +60,7 @@ class Modes:
 
     rates: FloatArray
     theta: FloatArray
-    vectors: FloatArray
+    vectors: Tall
     mass: FloatArray
     limit: Limit | None
     limits: tuple[Limit, ...]
@@ -104,9 +107,10 @@ def without(modes: Modes, lost: BoolArray, n: int) -> Modes:
 
 def corrected(operator: Operator, pencil: Pencil, modes: Modes) -> Modes:
     """Divide the rates by the finite-sample correction, and sort the modes by rate again."""
+    at_once = len(modes.theta) if isinstance(modes.vectors, BlockArray) else MODES_AT_ONCE
     figures = [
         energy_figures(operator, pencil, modes, columns)
-        for columns in slices(len(modes.theta), size=MODES_AT_ONCE)
+        for columns in slices(len(modes.theta), size=at_once)
     ]
     share, extent, residuals = (np.concatenate(part) for part in zip(*figures, strict=True))
     rates = modes.rates / share
@@ -118,26 +122,52 @@ def energy_figures(
     operator: Operator, pencil: Pencil, modes: Modes, columns: slice
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the correction, the extent and the residual of some modes, each (m,)."""
-    u, theta = np.ascontiguousarray(modes.vectors[:, columns]), modes.theta[columns]
-    energy, products = local_energy(operator, u)
-    spread, degrees = operator.kernel.relative_variance, operator.kernel.row_sums
-    mass, positive = modes.mass, theta > 0
+    u: Any = modes.vectors[:, columns]
+    if isinstance(u, np.ndarray):
+        u = np.ascontiguousarray(u)
+    both = energy_and_product(operator, u)
+    mass = modes.mass
     inverse = np.divide(1.0, mass, out=np.zeros_like(mass), where=mass > 0)
     # The energy of a point is that of all its copies, and each of these holds its part.
     counts = operator.order.counts
-    copies = np.ones(len(mass)) if counts is None else counts
+    figures = (
+        pencil.degrees, mass, inverse, operator.kernel.relative_variance, operator.kernel.row_sums,
+        np.ones(len(mass)) if counts is None else counts,
+    )  # fmt: skip
+    with one_blas_thread():
+        *sums, gaps, sizes = total(
+            energy_sums, u, both, modes.theta[columns], *(beside(u, each) for each in figures)
+        )
+    found = EnergySums(*sums)
+    return found.share(operator), found.extent, np.sqrt(gaps / sizes)
+
+
+def energy_sums(
+    u: FloatArray,
+    both: FloatArray,
+    theta: FloatArray,
+    degrees: FloatArray,
+    mass: FloatArray,
+    inverse: FloatArray,
+    spread: FloatArray,
+    sums: FloatArray,
+    copies: FloatArray,
+) -> FloatArray:
+    """Return what `energy_figures` needs, summed over the rows, (6, m).
+
+    `both` are the energies e of the modes u, and K u. The sums are those of `EnergySums`, the
+    square of the residual, and u'Mu.
+    """
+    m, positive = u.shape[1], theta > 0
+    energy, products = both[:, :m], both[:, m:]
 
     def work(rows: slice) -> FloatArray:
         e = energy[rows] * positive
-        gap = pencil.degrees[rows, None] * u[rows] - products[rows]
+        gap = degrees[rows, None] * u[rows] - products[rows]
         gap -= mass[rows, None] * u[rows] * theta
         return np.stack([
-            e.sum(axis=0), (1 / copies[rows]) @ np.square(e), spread[rows] @ e, degrees[rows] @ e,
+            e.sum(axis=0), (1 / copies[rows]) @ np.square(e), spread[rows] @ e, sums[rows] @ e,
             inverse[rows] @ np.square(gap), mass[rows] @ np.square(u[rows]),
         ])  # fmt: skip
 
-    with one_blas_thread():
-        parts = list(in_order(work, slices(len(u), size=8192)))
-    *sums, gaps, sizes = np.sum(parts, axis=0)
-    found = EnergySums(*sums)
-    return found.share(operator), found.extent, np.sqrt(gaps / sizes)
+    return np.asarray(np.sum(list(in_order(work, slices(len(u), size=8192))), axis=0))

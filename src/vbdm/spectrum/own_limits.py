@@ -30,7 +30,8 @@ from scipy.sparse.linalg import eigsh
 from ..base.arrays import FloatArray
 from ..base.threads import one_blas_thread
 from ..kernel.pair_matrix import rows_at
-from .limited import Task, solve_limited, without_vectors
+from ..rows.block_array import beside, changed, total
+from .limited import Task, share_on, solve_limited, without_vectors
 from .limiter import Limit
 from .modes import THIN, Modes, corrected, part_of, without
 from .solvers.pencil import EigenPairs
@@ -80,16 +81,16 @@ def rungs_in_tail(task: Task, modes: Modes, n: int) -> Iterator[tuple[slice, flo
     Each comes with the least extent that its first mode should have.
     """
     shared = modes.shared_limit
-    held = np.flatnonzero(shared.holds(task.local_rates))
-    if not held.size:
+    held = shared.holds(task.local_rates)
+    if not held.any():
         return
     rates, least = modes.rates * modes.share, THIN
+    in_tail = share_on(modes.vectors, held)
     for rung in rungs(rates, int(np.count_nonzero(modes.theta <= 0))):
-        first = modes.vectors[:, rung.start]
         own = MIDDLE * rates[rung.start]
         if rung.start >= n or not own < shared.reference:
             return
-        if np.square(first[held]).sum() > REACHES * np.square(first).sum():
+        if in_tail[rung.start] > REACHES:
             yield rung, least
         least = SHRUNK * modes.extent[rung.start]
 
@@ -165,16 +166,22 @@ def rate_of_held(task: Task, limit: Limit) -> float:
 
 def is_same(modes: Modes, rung: slice, found: Modes) -> bool:
     """Tell whether the first mode of a rung lies in the span of the modes that were found."""
-    before, after = modes.vectors[:, rung.start], found.vectors
-    weighted = modes.mass[:, None] * after
-    shares = before @ weighted
-    inside = shares @ np.linalg.solve(after.T @ weighted, shares)
-    return bool(inside > SAME * (modes.mass @ before**2))
+    mass = beside(modes.vectors, modes.mass)
+    *gram, shares, size = total(overlaps, modes.vectors, rung.start, found.vectors, mass)
+    inside = shares @ np.linalg.solve(np.array(gram), shares)
+    return bool(inside > SAME * size[0])
+
+
+def overlaps(before: FloatArray, column: int, after: FloatArray, mass: FloatArray) -> FloatArray:
+    """Return V'MV for vectors V, and as further rows u'MV and u'Mu for a column u of others."""
+    u, weighted = before[:, column], mass[:, None] * after
+    size = np.full(after.shape[1], mass @ u**2)
+    return np.vstack([after.T @ weighted, u @ weighted, size])
 
 
 def with_rung(modes: Modes, found: Modes, place: slice) -> Modes:
     """Return the modes with those of a rung in their place; `vectors` are written over."""
-    modes.vectors[:, place] = found.vectors
+    (vectors,), _ = changed(write_columns, [modes.vectors], place, found.vectors)
 
     def joined(name: str) -> FloatArray:
         column = getattr(modes, name).copy()
@@ -187,7 +194,12 @@ def with_rung(modes: Modes, found: Modes, place: slice) -> Modes:
         error_estimate=max(modes.pairs.error_estimate, found.pairs.error_estimate),
     )
     return replace(
-        modes, rates=joined("rates"), theta=joined("theta"), share=joined("share"),
+        modes, vectors=vectors, rates=joined("rates"), theta=joined("theta"), share=joined("share"),
         extent=joined("extent"), residuals=joined("residuals"), pairs=pairs,
         limits=(*modes.limits[: place.start], *found.limits, *modes.limits[place.stop :]),
     )  # fmt: skip
+
+
+def write_columns(vectors: FloatArray, place: slice, columns: FloatArray) -> None:
+    """Write some columns over those at a place."""
+    vectors[:, place] = columns

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array, diags_array
 
 from ...base.arrays import FloatArray
 from ...base.credit import Credit
+from ...rows.block_array import Tall, beside, total
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +22,7 @@ class Pencil:
 
     Attributes
     ----------
-    weights : PairMatrix or sparse matrix
+    weights : PairMatrix, BlockMatrix or sparse matrix
         K, with D its row sums; only ``weights @ block`` is needed by iterative solvers.
     degrees, mass : (N,) arrays
         The diagonals D and M.
@@ -59,9 +60,9 @@ class Pencil:
     def residuals(
         self,
         values: FloatArray,
-        vectors: FloatArray,
+        vectors: Tall,
         mass: FloatArray | None = None,
-        products: FloatArray | None = None,
+        products: Tall | None = None,
     ) -> FloatArray:
         """Return ``|M^{-1/2}((D - K) u - θ M u)| / |M^{1/2} u|`` for each pair, (n,).
 
@@ -69,11 +70,23 @@ class Pencil:
         ties to the others, do not count.
         """
         M = self.mass if mass is None else mass
-        gap = self.weights @ vectors if products is None else products
-        gap = self.degrees[:, None] * vectors - gap - M[:, None] * vectors * values
-        inverse = np.divide(1.0, M, out=np.zeros_like(M), where=M > 0)
-        result: FloatArray = np.sqrt((inverse @ gap**2) / (M @ vectors**2))
-        return result
+        products = self.weights @ vectors if products is None else products
+        diagonals = beside(vectors, self.degrees), beside(vectors, M)
+        gaps, sizes = total(residual_sums, products, vectors, values, *diagonals)
+        return np.asarray(np.sqrt(gaps / sizes))
+
+
+def residual_sums(
+    products: FloatArray,
+    vectors: FloatArray,
+    values: FloatArray,
+    degrees: FloatArray,
+    mass: FloatArray,
+) -> FloatArray:
+    """Return r'M⁻¹r for the residuals r = (D - K) u - θ M u, and u'Mu, over the rows, (2, n)."""
+    gap = degrees[:, None] * vectors - products - mass[:, None] * vectors * values
+    inverse = np.divide(1.0, mass, out=np.zeros_like(mass), where=mass > 0)
+    return np.stack([inverse @ gap**2, mass @ vectors**2])
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +98,7 @@ class EigenPairs:
     values : (n,) array
         θ from 0 upwards.
     vectors : (N, n) array
-        u, by columns.
+        u, by columns; in blocks, if K is.
     solver : Credit, str or tuple of Credit
         The solver's credit, or just its name; several, where pieces were solved apart.
     iterations, products : int
@@ -101,7 +114,7 @@ class EigenPairs:
     """
 
     values: FloatArray
-    vectors: FloatArray
+    vectors: Any
     solver: Credit | str | tuple[Credit, ...]
     iterations: int = 0
     products: int = 0
