@@ -457,7 +457,7 @@ def factors_of_scan(value: Any, name: str) -> list[float]:
 def estimate_again(operator: Operator, rows: NDArray[np.intp]) -> Operator:
     """Estimate the same operator from some of its points, with an ε chosen for these."""
     settings, graph = operator.settings, operator.graph
-    points = np.asarray(graph.points)[rows]
+    points = np.asarray(graph.point_set.coordinates)[graph.order.inside_rows(rows)]
     rule: BandwidthRule = settings.method.bandwidth
     if operator.beta is None:
         rule = GivenBandwidth(np.asarray(operator.bandwidth)[rows])

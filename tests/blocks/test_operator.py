@@ -1,10 +1,13 @@
 """From points to the operator: in blocks all numbers are those of one block, to the last bit."""
 
+import pickle
+
 import numpy as np
 import pytest
 
 import vbdm
-from vbdm.errors import InputError
+from vbdm.errors import InputError, OutOfMemoryError
+from vbdm.estimate import estimate_again
 from vbdm.placement import Disk, Memory
 
 
@@ -31,6 +34,7 @@ def some_points(name):
     return np.concatenate([plane, beside.get(name, plane[:0])])
 
 
+pytestmark = pytest.mark.filterwarnings("ignore")
 CLOUDS = ["plane", "space", "curve", "lattice", "copies", "two", "cell", "outliers"]
 PLACEMENTS = [Memory(3), Disk(blocks=16)]
 
@@ -41,7 +45,6 @@ def estimated(name, engine="numba", **options):
     return vbdm.estimate_operator(some_points(name), period=period, engine=engine, **options)
 
 
-@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("engine", ["scipy", "numba"])
 @pytest.mark.parametrize("name", CLOUDS)
 def test_blocks_change_no_bit(name, engine):
@@ -94,6 +97,31 @@ def test_other_epsilons_and_options(placement):
 def test_what_needs_lists_is_refused_in_words(options):
     with pytest.raises(InputError, match="cannot be had from rows in blocks"):
         vbdm.estimate_operator(some_points("plane"), placement=Memory(3), **options)
+
+
+def test_matrices_are_fetched_or_refused(monkeypatch):
+    points = some_points("plane")
+    one, op = (vbdm.estimate_operator(points, placement=p) for p in (Memory(), Memory(5)))
+    for part in ("matrix", "symmetric"):
+        assert abs(getattr(op, part) - getattr(one, part)).max() < 1e-12 * abs(one.matrix).max()
+    monkeypatch.setattr("vbdm.base.memory.available_memory", lambda: 10_000_000)
+    with pytest.raises(OutOfMemoryError, match="The whole matrix would not fit"):
+        _ = op.matrix
+    with pytest.raises(OutOfMemoryError, match="A block would not fit"):
+        op.at_epsilon(30 * op.epsilon)
+
+
+def test_results_on_disk_refuse_to_be_pickled():
+    op = vbdm.estimate_operator(some_points("plane"), placement=Disk(blocks=2))
+    with pytest.raises(InputError, match="by pickle cannot be had"):
+        pickle.dumps(op)
+
+
+def test_the_estimate_from_some_points_is_the_same():
+    points = some_points("copies")
+    rows = np.arange(0, len(points), 2)
+    one, op = (vbdm.estimate_operator(points, placement=p) for p in (Memory(), Memory(5)))
+    assert estimate_again(op, rows).epsilon == estimate_again(one, rows).epsilon
 
 
 def test_many_columns_and_given_graphs_are_refused():

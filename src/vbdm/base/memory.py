@@ -42,8 +42,8 @@ BLOCKS, EXTRA = 4.8, 14
 LEAST, PER_BLOCK_PAIR, FIXED = 8_000_000, 20, 60_000_000
 #: Copies of the coordinates, and arrays with one number per point.
 COPIES, ARRAYS = 4, 16
-#: Bytes per pair while a block of the kernel is made.
-PER_MADE_PAIR = 14
+#: Bytes per pair while a block of the kernel is made, and while blocks become one matrix.
+PER_MADE_PAIR, PER_MERGED_PAIR = 14, 60
 #: Up to this many columns, distances are computed again when needed instead of being kept: that
 #: takes a few nanoseconds and saves 8 bytes per pair.
 MEASURED_COLUMNS = 16
@@ -212,15 +212,30 @@ def refuse_pairs(n_points: int, n_pairs: int, n_columns: int) -> None:
 
 def refuse_block(n_pairs: int) -> None:
     """Raise before the pairs of one block are stored, if they would not fit while it is made."""
-    free, needed = available_memory(), PER_MADE_PAIR * n_pairs
-    if free is None or needed <= free:
-        return
-    raise OutOfMemoryError(
-        f"A block would not fit into memory. Received {n_pairs:,} pairs of points in one block: "
-        f"about {needed / 1e9:.3g} GB, where {free / 1e9:.1f} GB are free. Memory for one block is "
-        "needed at a time. Pass more `blocks`, for example vbdm.placement.Disk(blocks=64), or "
-        "effort=0.5."
-    )
+    refuse_many(
+        n_pairs, PER_MADE_PAIR, "A block",
+        "Memory for one block is needed at a time. Pass more `blocks`, for example "
+        "vbdm.placement.Disk(blocks=64), or effort=0.5.",
+    )  # fmt: skip
+
+
+def refuse_merging(n_pairs: int) -> None:
+    """Raise before all blocks of a matrix are fetched, if they would not fit into memory."""
+    refuse_many(
+        n_pairs, PER_MERGED_PAIR, "The whole matrix",
+        "Its rows live in blocks for this reason. `op.apply` and `op.spectrum` work on these: use "
+        "them instead, or estimate from a random subset of the points.",
+    )  # fmt: skip
+
+
+def refuse_many(n_pairs: int, bytes_each: int, what: str, advice: str) -> None:
+    """Raise if so many pairs would not fit into the free memory."""
+    free, needed = available_memory(), bytes_each * n_pairs
+    if free is not None and needed > free:
+        raise OutOfMemoryError(
+            f"{what} would not fit into memory. Received {n_pairs:,} pairs of points: about "
+            f"{needed / 1e9:.3g} GB, where {free / 1e9:.1f} GB are free. {advice}"
+        )
 
 
 def give_back() -> None:

@@ -47,12 +47,13 @@ class TreePart:
         n_below = int(np.searchsorted(near, own.start))
         used = np.concatenate([near[:n_below], np.arange(own.start, own.stop), near[n_below:]])
         depth = (len(used) - 1).bit_length()
-        starts, boxes = whole.starts, used + (1 << whole.depth) - 1
+        boxes, n = used + (1 << whole.depth) - 1, whole.n_points
+        starts, ends = (used * n) >> whole.depth, ((used + 1) * n) >> whole.depth
         n_columns, n_leaves = whole.columns.shape[0], 1 << depth
         low, high = np.full((n_leaves, n_columns), np.inf), np.full((n_leaves, n_columns), -np.inf)
         low[: len(used)], high[: len(used)] = whole.low[boxes], whole.high[boxes]
         first, sizes = np.zeros((2, n_leaves), dtype=np.intp)
-        first[: len(used)], sizes[: len(used)] = starts[used], starts[used + 1] - starts[used]
+        first[: len(used)], sizes[: len(used)] = starts, ends - starts
         columns = np.full((n_columns, n_leaves * int(sizes.max())), np.nan)
         tree = Tree(
             frozen(columns), whole.period, depth,

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
 from ..base.arrays import FloatArray
+from ..base.memory import refuse_merging
 from ..engines.engine import Engine
 from ..engines.scipy_engine import ScipyEngine
 from ..rows.block_array import BlockArray, PerBlock, Rows, Tall
@@ -178,7 +179,11 @@ class BlockMatrix:
         return replace(self, power=2 * self.power)
 
     def merged(self) -> Any:
-        """Return one canonical CSR matrix in the order inside: all blocks are fetched."""
+        """Return one canonical CSR matrix in the order inside: all blocks are fetched.
+
+        They are refused if they would not fit into memory.
+        """
+        refuse_merging(self.nnz)
         return csr_array(self.rows_at(np.arange(self.n_points)))
 
     def rows_at(self, rows: NDArray[np.intp]) -> Any:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .place import results_of
+from .refused import not_in_blocks
 
 #: Arrays of at least this many bytes go to the file; smaller ones stay in memory.
 SMALL = 1 << 16
@@ -33,6 +34,15 @@ class Scratch:
         self.file = tempfile.TemporaryFile(dir=folder, prefix="vbdm-", buffering=0)  # noqa: SIM115
         self.size = 0
         self.free: dict[int, list[int]] = {}
+
+    def __reduce__(self) -> Any:
+        """Refuse to be pickled: the file belongs to this process."""
+        raise not_in_blocks(
+            "A copy by pickle",
+            "a result whose rows are on disk",
+            "They are in a file without a name, which belongs to this process; its method `save` "
+            "writes a result to a file of its own.",
+        )
 
     def store(self, values: NDArray[Any]) -> Stored:
         """Write an array to the file."""
