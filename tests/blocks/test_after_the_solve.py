@@ -79,6 +79,23 @@ def test_new_points_fetch_only_what_they_need(cut, monkeypatch):
     assert 0 < max(fetched) < N / 4
 
 
+@pytest.mark.filterwarnings("ignore::vbdm.errors.OutsideWarning")
+def test_new_points_in_files_and_in_arrays_of_dask(whole, tmp_path):
+    expected = whole.extend(NEW)
+    array = pytest.importorskip("dask.array")
+    np.save(tmp_path / "new.npy", NEW.astype(np.float32).astype(float))
+    pytest.importorskip("zarr").save(tmp_path / "new.zarr", NEW)
+    for source in (array.from_array(NEW, chunks=(300, 1)), tmp_path / "new.zarr"):
+        found = whole.extend(source)
+        same(found.values, expected.values)
+        np.testing.assert_array_equal(found.outside, expected.outside)
+    assert whole.extend(tmp_path / "new.npy").values.shape == expected.values.shape
+    wrong = NEW.copy()
+    wrong[700, 1] = np.nan
+    with pytest.raises(vbdm.errors.InputError, match="700"):
+        whole.extend(array.from_array(wrong, chunks=(300, 2)))
+
+
 def test_pictures(cut):
     for draw in (vbdm.plot.eigenfunctions, vbdm.plot.embedding, vbdm.plot.unresolved):
         assert draw(cut) is not None

@@ -8,7 +8,9 @@ points, gives :math:`φ(x) = Σ_j P(x, x_j) φ_j / (1 - θ g(x))` (Nyström's fo
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +22,7 @@ from ..base.threads import in_order, slices
 from ..graph.point_set import tree_order
 from ..operator.operator import Operator
 from ..rows.block_array import Tall
+from ..rows.sources import Chunks, opened
 from ..spectrum.spectrum import Spectrum
 from .rows import NewRows, new_rows
 
@@ -67,7 +70,8 @@ def extend(spectrum: Spectrum, X_new: ArrayLike, *, outside: str = "nan") -> Ext
     spectrum : Spectrum
         From `op.spectrum(n)`, of a symmetric operator.
     X_new : (M, n) array
-        Points with the same columns as the training points.
+        Points with the same columns as the training points. Arrays of Dask, Zarr and HDF5, and the
+        paths of ``.npy``, ``.zarr`` and ``.parquet`` files, are read chunk by chunk.
     outside : {"nan", "nearest", "error"}
         What to give where there is no data: NaN with an `OutsideWarning`, the value of the nearest
         training point (also where a mode is too fast to be extended), or an error.
@@ -151,18 +155,12 @@ def gather(
     With a spectrum, `vectors` are its eigenfunctions; without one, functions f and their L f, side
     by side. Their rows are in the order inside.
     """
-    points = check_new_points(X_new, op)
-    if len(points) == 0:
+    found = [
+        known_at(op, points, vectors, spectrum) for points in chunks_of(X_new, op) if len(points)
+    ]
+    if not found:
         return of_no_points(vectors.shape[1] if spectrum is not None else vectors.shape[1] // 2)
-    order = order_of_work(op, points)
-
-    def work(part: slice) -> Batch:
-        return extend_batch(new_rows(op, points[order[part]]), vectors, spectrum)
-
-    parallel = getattr(op.graph.point_set.index, "parallel", False)
-    parts = in_order(work, slices(len(points), size=BATCH), parallel=parallel)
-    place = np.argsort(order)
-    joined = (np.concatenate(part)[place] for part in zip(*parts, strict=True))
+    joined = found[0] if len(found) == 1 else map(np.concatenate, zip(*found, strict=True))
     values, far, undefined, density, training, nearest = joined
     if outside == "nearest":
         width = values.shape[1]
@@ -172,6 +170,31 @@ def gather(
         complain(far, strict=outside == "error")
     row = np.where(training >= 0, op.order.caller_rows[training], -1)
     return Extension(frozen(values), frozen(far), frozen(undefined), frozen(density), frozen(row))
+
+
+def chunks_of(X_new: Any, op: Operator) -> Iterator[FloatArray]:
+    """Yield the new points, checked: all at once or, if they are not in memory, chunk by chunk."""
+    source = opened(X_new)
+    if not isinstance(source, Chunks):
+        yield check_new_points(source, op)
+        return
+    for _, chunk in source.checked().numbered():
+        yield check_new_points(chunk, op)
+
+
+def known_at(
+    op: Operator, points: FloatArray, vectors: Tall, spectrum: Spectrum | None
+) -> Sequence[Any]:
+    """Return values, flags, density, coinciding and nearest training points, for all new points."""
+    order = order_of_work(op, points)
+
+    def work(part: slice) -> Batch:
+        return extend_batch(new_rows(op, points[order[part]]), vectors, spectrum)
+
+    parallel = getattr(op.graph.point_set.index, "parallel", False)
+    parts = in_order(work, slices(len(points), size=BATCH), parallel=parallel)
+    place = np.argsort(order)
+    return [np.concatenate(part)[place] for part in zip(*parts, strict=True)]
 
 
 def of_no_points(n_functions: int) -> Extension:
