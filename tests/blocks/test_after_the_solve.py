@@ -26,7 +26,7 @@ def solved(**placement):
     """Return the spectrum of the points."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return vbdm.estimate_operator(POINTS, "laplacian", **placement).spectrum(6, tol=1e-10)
+        return vbdm.estimate_operator(POINTS, "generator", **placement).spectrum(6, tol=1e-10)
 
 
 @pytest.fixture(scope="module")
