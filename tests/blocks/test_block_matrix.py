@@ -11,7 +11,7 @@ from vbdm.kernel.block_matrix import BlockMatrix
 from vbdm.kernel.pair_matrix import PairMatrix, rows_at
 from vbdm.rows.block_array import BlockArray
 
-N = 3000
+N = 1500
 RNG = np.random.default_rng(0)
 
 
@@ -23,7 +23,7 @@ def engine(request):
     return ScipyEngine()
 
 
-@pytest.fixture(params=[(1, "memory"), (3, "memory"), (16, "memory"), (3, "disk"), (16, "disk")])
+@pytest.fixture(params=[(1, "memory"), (3, "memory"), (16, "disk")])
 def rows(request):
     return rows_in(N, *request.param)
 
@@ -31,7 +31,7 @@ def rows(request):
 @pytest.fixture
 def whole(engine):
     """Symmetric, of 32 bits, most of it near the diagonal as in tree order; a few empty rows."""
-    half = random_array((N, N), density=0.01, rng=1, format="coo")
+    half = random_array((N, N), density=0.02, rng=1, format="coo")
     near = (np.abs(half.row - half.col) < 300) | (RNG.uniform(size=half.nnz) < 0.01)
     near &= (half.row % 500 != 7) & (half.col % 500 != 7)
     kept = csr_array((half.data[near], (half.row[near], half.col[near])), shape=(N, N))
@@ -53,7 +53,7 @@ def pair(request, whole, rows):
     return whole.squared().scaled(factor, 2 * factor), cut.squared().scaled(factor, 2 * factor)
 
 
-@pytest.mark.parametrize("shape", [(N,), (N, 1), (N, 6)])
+@pytest.mark.parametrize("shape", [(N,), (N, 6)])
 @pytest.mark.parametrize("power", [1, 2])
 def test_products_of_both_kinds(pair, rows, shape, power):
     expected, found = pair
@@ -86,7 +86,7 @@ def test_figures_of_rows(pair):
     np.testing.assert_array_equal(found.factor, expected.factor)
 
 
-@pytest.mark.parametrize("wanted", [[], [7], [2999, 0, 1500, 3, 3], list(range(0, N, 7))])
+@pytest.mark.parametrize("wanted", [[], [7], [1499, 0, 700, 3, 3], list(range(0, N, 7))])
 def test_some_rows_in_any_order(pair, wanted):
     expected, found = pair
     wanted = np.array(wanted, dtype=np.intp)

@@ -10,14 +10,14 @@ from vbdm.solvers import Multilevel
 from vbdm.spectrum.pieces import connected_pieces
 from vbdm.spectrum.solve import pencil_of
 
-BLOCKS = [(1, "memory"), (3, "memory"), (16, "memory"), (16, "disk")]
+BLOCKS = [(1, "memory"), (3, "memory"), (16, "disk")]
 
 
 @pytest.fixture(scope="module", params=["scipy", "numba"])
 def operator(request):
     if request.param == "numba":
         pytest.importorskip("numba")
-    X = np.random.default_rng(1).normal(size=(4000, 2))
+    X = np.random.default_rng(1).normal(size=(2500, 2))
     return vbdm.estimate_operator(X, "generator", engine=request.param)
 
 

@@ -35,7 +35,7 @@ def expected(operator):
     return operator.spectrum(8)
 
 
-@pytest.mark.parametrize("blocks", [(1, "memory"), (3, "memory"), (16, "memory"), (16, "disk")])
+@pytest.mark.parametrize("blocks", [(1, "memory"), (3, "memory"), (16, "disk")])
 def test_the_same_spectrum(operator, expected, blocks):
     found = in_blocks(operator, *blocks).spectrum(8)
     for name, tol in {"eigenvalues": 1e-11, "correction": 1e-11, "extent": 1e-10}.items():

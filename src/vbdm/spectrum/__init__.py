@@ -14,6 +14,7 @@ pieces, and which points are too sparse to be trusted.
 `modes`            what was found: rates, vectors, and what their energies tell
 `normalisation`    size and sign of eigenfunctions
 `by_pieces`        solve piece by piece
+`members`          pieces of a kernel in blocks, and their vectors among those of all points
 `finite_sample`    the correction of eigenvalues for the randomness of the sample: computed here,
                    applied in `modes.corrected` (and, for the bias, in `trust/epsilon_bias`)
 `pieces`           connected pieces of the data

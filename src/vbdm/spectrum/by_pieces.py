@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import FloatArray
+from ..kernel.block_matrix import BlockMatrix
+from .members import Placed, among_all, matrix_of_members
 from .pieces import Pieces
+from .solvers.auto import check_solver
 from .solvers.pencil import EigenPairs, EigenSolver, Pencil, PreparedSolver
+
+#: The most points of a piece whose kernel is fetched out of blocks: some 100 MB.
+FETCHED = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +35,7 @@ def prepare_pieces(pencil: Pencil, pieces: Pieces, n: int, solver: EigenSolver) 
         wanted = min(n - pieces.n_solved + 1, len(members))
         if wanted > 1:
             part = pencil if len(members) == pencil.n_points else restricted(pencil, members)
+            check_solver(solver, part)
             parts.append(Piece(members, solver.prepare(part, wanted)))
     return parts
 
@@ -55,10 +63,13 @@ def solve_pieces(
     return solved
 
 
-def merged(parts: list[Piece], pieces: Pieces, solved: list[EigenPairs], n: int) -> EigenPairs:
+def merged(
+    parts: list[Piece], pieces: Pieces, solved: list[EigenPairs], n: int, weights: Any = None
+) -> EigenPairs:
     """Join the solutions of the pieces into one list of n pairs, sorted by θ.
 
-    The zeros are known, one for each piece: their vectors are the indicators of the pieces.
+    The zeros are known, one for each piece: their vectors are the indicators of the pieces. If the
+    kernel `weights` lives in blocks, so do the vectors.
     """
     if (
         len(parts) == 1
@@ -71,15 +82,15 @@ def merged(parts: list[Piece], pieces: Pieces, solved: list[EigenPairs], n: int)
         [np.zeros(n_zeros), *(np.maximum(pairs.values[1:], 0.0) for pairs in solved)]
     )
     order = np.argsort(values, kind="stable")[:n]
-    vectors = np.zeros((len(pieces.labels), len(order)))
-    for zero in range(n_zeros):
-        vectors[pieces.labels == zero, np.flatnonzero(order == zero)] = 1.0
+    placed: list[Placed] = []
     first = n_zeros
     for part, pairs in zip(parts, solved, strict=True):
         last = first + len(pairs.values) - 1
         place = np.flatnonzero((order >= first) & (order < last))
-        vectors[np.ix_(part.members, place)] = pairs.vectors[:, 1 + order[place] - first]
+        placed.append((part.members, place, 1 + order[place] - first, pairs.vectors))
         first = last
+    rows = weights.rows if isinstance(weights, BlockMatrix) else None
+    vectors = among_all(pieces.labels, n_zeros, len(order), placed, rows)
     return EigenPairs(
         values[order],
         vectors,
@@ -93,8 +104,19 @@ def merged(parts: list[Piece], pieces: Pieces, solved: list[EigenPairs], n: int)
 
 
 def restricted(pencil: Pencil, members: NDArray[np.intp]) -> Pencil:
-    """Return the pencil of some of the points, without their links to the others."""
-    merged = pencil.weights.merged() if hasattr(pencil.weights, "merged") else pencil.weights
-    weights = merged[members][:, members]
+    """Return the pencil of some of the points, without their links to the others.
+
+    Few points of a kernel in blocks are fetched, and solved as if there were no others.
+    """
+    weights = pencil.weights
+    if isinstance(weights, BlockMatrix) and len(members) > FETCHED:
+        weights = matrix_of_members(weights, members)
+        own = pencil.mass[members]
+        return Pencil(weights, weights.row_sums(), own, None, members_of=(pencil.n_points, members))
+    if isinstance(weights, BlockMatrix):
+        weights = weights.rows_at(members)[:, members]
+    else:
+        merged = weights.merged() if hasattr(weights, "merged") else weights
+        weights = merged[members][:, members]
     points = None if pencil.points is None else pencil.points[members]
     return Pencil(weights, np.asarray(weights.sum(axis=1)), pencil.mass[members], points)

@@ -96,7 +96,7 @@ def solve_limited(
     solved = solve_pieces(
         task.parts, task.pieces, mass, accurate, tol, start, sought - accurate
     )  # fmt: skip
-    pairs = merged(task.parts, task.pieces, solved, sought)
+    pairs = merged(task.parts, task.pieces, solved, sought, pencil.weights)
     rates = exponential_rates(
         pairs.vectors, pairs.values, pencil.degrees, mass, task.local_rates, limit
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..base.arrays import FloatArray
 from ..operator.operator import Operator
+from ..rows.block_array import Tall
 from .by_pieces import Piece, merged, prepare_pieces, solve_pieces
 from .limited import Task, find_limit, on_unresolved_points, solve_limited
 from .modes import Modes, corrected, without
@@ -33,7 +33,7 @@ def solve_modes(
     n: int,
     solver: EigenSolver,
     tol: float,
-    near: FloatArray | None = None,
+    near: Tall | None = None,
 ) -> Modes:
     """Solve (D - K) u = θ M u for n modes, the zeros of the pieces included.
 
@@ -47,7 +47,7 @@ def solve_modes(
     if n <= pieces.n_solved or limiter is None:
         parts = prepare_pieces(pencil, pieces, n, solver)
         solved = solve_pieces(parts, pieces, pencil.mass, n, tol, [])
-        pairs = merged(parts, pieces, solved, n)
+        pairs = merged(parts, pieces, solved, n, pencil.weights)
         modes = Modes(
             rates=pairs.values, theta=pairs.values, vectors=pairs.vectors, mass=pencil.mass,
             limit=None, limits=(), pairs=pairs,
@@ -79,7 +79,7 @@ def solve_modes(
             accurate = min(n + int(lost.sum()), sought)
 
 
-def started_from(near: FloatArray | None, parts: list[Piece], n_points: int) -> list[EigenPairs]:
+def started_from(near: Tall | None, parts: list[Piece], n_points: int) -> list[EigenPairs]:
     """Return vectors near those that are sought as a start for the only piece, if it is one."""
     if near is None or len(parts) != 1 or len(parts[0].members) != n_points:
         return []

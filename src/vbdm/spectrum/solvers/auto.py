@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, replace
 
 from ...base.arrays import FloatArray
 from ...base.errors import SolverError, SolverWarning, bad_input, warn_user
+from ...kernel.block_matrix import BlockMatrix
+from ...rows.refused import not_in_blocks
 from .direct import Dense, ShiftInvert
 from .factors import affordable
 from .lanczos import Lanczos
@@ -25,7 +27,8 @@ class Auto:
     ----------
     large : EigenSolver
         The solver of large problems. Where it raises `SolverError`, a `SolverWarning` says so, and
-        `ShiftInvert` takes over if its factors are affordable, `Lanczos` otherwise.
+        `ShiftInvert` takes over if its factors are affordable, `Lanczos` otherwise; in blocks, none
+        does.
 
     Examples
     --------
@@ -48,7 +51,8 @@ class Auto:
     def prepare(self, pencil: Pencil, n: int) -> PreparedAuto:
         """Prepare the chosen solver."""
         solver, reason = self.choose(pencil, n)
-        return PreparedAuto(pencil, solver.prepare(pencil, n), reason, solver is self.large)
+        replaceable = solver is self.large and not isinstance(pencil.weights, BlockMatrix)
+        return PreparedAuto(pencil, solver.prepare(pencil, n), reason, replaceable)
 
     def solve(self, pencil: Pencil, n: int, tol: float) -> EigenPairs:
         """Solve with the chosen solver."""
@@ -101,6 +105,17 @@ class PreparedAuto:
         )
         self.prepared, self.replaceable = solver.prepare(self.pencil, n), False
         self.reason = f"{self.reason}; it failed, and {type(solver).__name__} took over: {reason}"
+
+
+def check_solver(solver: EigenSolver, pencil: Pencil) -> None:
+    """Refuse solvers that need the whole matrix, or many products, where it lives in blocks."""
+    alone = isinstance(solver, Dense | ShiftInvert | Lanczos) and pencil.n_points > DENSE_POINTS
+    if alone and isinstance(pencil.weights, BlockMatrix):
+        raise not_in_blocks(
+            f"The solution by solver={NAMES[type(solver)]!r}", f"{pencil.n_points} points",
+            "It needs the matrix of all points in one place, or hundreds of products with it; "
+            "solver='multilevel' takes some ten.",
+        )  # fmt: skip
 
 
 def substitute(pencil: Pencil) -> tuple[EigenSolver, str]:

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
 from ...base.arrays import FloatArray
@@ -30,6 +31,9 @@ class Pencil:
         Points in the order of the rows, if known. They help a solver to coarsen; none needs them.
     in_tree_order : bool
         Whether the rows stand in the order of a k-d tree (`vbdm.engines.tree`).
+    members_of : tuple or None
+        If the rows are some of those that stand in the order of a k-d tree: how many these are, and
+        which of them the rows are, ascending.
     """
 
     weights: Any
@@ -37,6 +41,7 @@ class Pencil:
     mass: FloatArray
     points: FloatArray | None = None
     in_tree_order: bool = False
+    members_of: tuple[int, NDArray[np.intp]] | None = None
 
     @property
     def n_points(self) -> int:

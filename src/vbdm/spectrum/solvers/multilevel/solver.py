@@ -15,8 +15,11 @@ from ....base.errors import SolverError
 from ....base.memory import give_back
 from ....base.references import LOBPCG
 from ....base.threads import one_blas_thread
+from ....engines.tree import LEAF
 from ....graph.point_set import tree_order
+from ....kernel.block_matrix import BlockMatrix
 from ....rows.block_array import Tall, mapped
+from ....rows.refused import not_in_blocks
 from ..direct import Dense
 from ..pencil import EigenPairs, Pencil, PreparedSolver, Unprepared
 from .blocks import combination, rayleigh_ritz, remove_constant
@@ -25,7 +28,7 @@ from .first_cells import finest_level
 from .hierarchy import Hierarchy, Level, build_levels
 from .lobpcg import Block, Problem, Progress, iterate, ritz_block
 from .matching import graph_cells
-from .tree_cells import Cells, Labels, tree_cells
+from .tree_cells import Cells, Labels, cells_of_members, tree_cells
 from .warm_start import GROWTH, GUARDS, Warm, block_end, block_size, check_room
 
 #: Beyond this many columns a k-d tree has no near cells to offer: the graph itself is used.
@@ -125,12 +128,34 @@ class Multilevel:
 
     def groupings(self, pencil: Pencil, parts: list[Any], factor: FloatArray) -> list[Labels]:
         """Find nested cells in the points or, without usable points, in the graph."""
+        if isinstance(pencil.weights, BlockMatrix):
+            return self.groupings_in_blocks(pencil)
         if pencil.points is None or pencil.points.shape[1] > TREE_COLUMNS:
             return graph_cells(parts, pencil.degrees, self.cell_size, factor)
         order = (
             None if pencil.in_tree_order else tree_order(pencil.points, engine_of(pencil.weights))
         )
         return tree_cells(pencil.n_points, self.cell_size, order)
+
+    def groupings_in_blocks(self, pencil: Pencil) -> list[Labels]:
+        """Return cells of the tree whose leaves make up the blocks: no cell is in two blocks."""
+        if self.cell_size > LEAF:
+            raise not_in_blocks(
+                "Cells of that size", f"Multilevel(cell_size={self.cell_size})",
+                f"A cell must not have points of two blocks, which consist of leaves of {LEAF} "
+                "points.",
+            )  # fmt: skip
+        if pencil.members_of is not None:
+            n_points, members = pencil.members_of
+            return cells_of_members(tree_cells(n_points, self.cell_size), members)
+        n_columns = 0 if pencil.points is None else pencil.points.shape[1]
+        if n_columns > TREE_COLUMNS:
+            raise not_in_blocks(
+                "A spectrum of so many columns", f"{n_columns} columns",
+                f"Beyond {TREE_COLUMNS} columns the solver looks for cells in the graph of all "
+                "pairs, which is in no single place. Fewer principal axes would do.",
+            )  # fmt: skip
+        return tree_cells(pencil.n_points, self.cell_size)
 
 
 @dataclass(frozen=True, eq=False)

@@ -111,6 +111,24 @@ def tree_cells(n_points: int, smallest: int, order: NDArray[np.intp] | None = No
     return [first, *above]
 
 
+def cells_of_members(groupings: list[Labels], members: NDArray[np.intp]) -> list[Labels]:
+    """Return nested groupings of some of the points; `groupings` are those of all.
+
+    Cells without members are left out, and the others keep their order.
+
+    Examples
+    --------
+    >>> groupings = [np.array([0, 0, 1, 1, 2, 2, 3, 3]), np.array([0, 0, 1, 1])]
+    >>> [labels.tolist() for labels in cells_of_members(groupings, np.array([1, 4, 5, 7]))]
+    [[0, 1, 1, 2], [0, 1, 1]]
+    """
+    result, kept = [], members
+    for grouping in groupings:
+        kept, labels = np.unique(grouping[kept], return_inverse=True)
+        result.append(labels.reshape(-1).astype(np.int32))
+    return result
+
+
 def tightened(
     labels: Labels,
     links: list[Any],
