@@ -57,7 +57,7 @@ def sums_of_rows(
         out = sums[rows.start - places.start : rows.stop - places.start]
         sum_rows(values, np.cumsum(found) - found, out)
 
-    for_each(work, list(tree.leaf_blocks(ROWS_AT_ONCE // 4, near.leaves)), stage)
+    for_each(work, tree.leaf_blocks(ROWS_AT_ONCE // 4, near.leaves), stage)
     return near.of_rows(sums)
 
 

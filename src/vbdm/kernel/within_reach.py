@@ -19,6 +19,7 @@ from ..base.memory import refuse_block, refuse_pairs
 from ..base.shapes import Shape
 from ..base.threads import for_each, in_order, rows_that_fit, slices
 from ..engines.tree import ROWS_AT_ONCE, Reach
+from ..engines.tree_part import TreePart
 from ..graph.neighbor_graph import NeighborGraph
 from ..graph.neighbourhood import Neighbourhood, needed_tree, within_reach
 from ..graph.point_set import PointSet, needed_rows
@@ -69,7 +70,7 @@ def kernel_within_reach(
     near = within_reach(points, bandwidth.row, cutoff * epsilon, with_self=not leave_one_out)
     weights: PairMatrix | BlockMatrix
     if isinstance(near, Neighbourhood):
-        values, neighbors, pointer, *known = pairs_of_rows(near, epsilon, shape, kind, report=True)
+        values, neighbors, pointer, *known = kernel_of_rows(near, epsilon, shape, kind, report=True)
         weights = PairMatrix(symmetric_csr(values, neighbors, pointer), engine=points.engine)
     else:
         weights, known = block_kernel(points, near, epsilon, shape, kind)
@@ -80,7 +81,7 @@ def kernel_within_reach(
     )  # fmt: skip
 
 
-def pairs_of_rows(
+def kernel_of_rows(
     near: Neighbourhood, epsilon: float, shape: Shape, kind: DTypeLike, *, report: bool = False
 ) -> tuple[NDArray[Any], IntArray, NDArray[Any], FloatArray, FloatArray]:
     """Return the kernel of rows, as CSR arrays, its row sums, and those of its squares.
@@ -88,15 +89,9 @@ def pairs_of_rows(
     Columns are places in the tree of the neighbourhood.
     """
     reach, engine, tree = near.reach, near.engine, near.reach.tree
-    counts = np.concatenate(
-        list(
-            in_order(
-                lambda leaves: engine.count_within(reach, leaves),
-                list(tree.leaf_blocks(leaves=near.leaves)),
-                "pairs" if report else None,
-            )
-        )
-    )
+    parts, stage = tree.leaf_blocks(leaves=near.leaves), "pairs" if report else None
+    found = in_order(lambda leaves: engine.count_within(reach, leaves), parts, stage)
+    counts = np.concatenate(list(found))
     total, n_rows = int(counts.sum()), len(counts)
     if near.part is None:
         refuse_pairs(n_rows, total, tree.columns.shape[0])
@@ -119,7 +114,7 @@ def pairs_of_rows(
         sum_rows(np.square(scaled, out=scaled), start, squares[rows])
 
     size = min(ROWS_AT_ONCE, rows_that_fit(total, n_rows, most=PAIRS_AT_ONCE))
-    for_each(work, list(tree.leaf_blocks(size, near.leaves)), "kernel" if report else None)
+    for_each(work, tree.leaf_blocks(size, near.leaves), "kernel" if report else None)
     if near.part is not None:
         # Places without a point have no pairs.
         pointer = np.append(near.of_rows(pointer[:-1]), pointer[-1:])
@@ -131,7 +126,7 @@ def block_kernel(
 ) -> tuple[BlockMatrix, list[FloatArray]]:
     """Return the kernel in blocks, its row sums, and those of its squares."""
     rows = needed_rows(points)
-    found = rows.run(pairs_of_block, near, epsilon, shape, kind, n_results=6, stage="kernel")
+    found = rows.run(kernel_of_block, near, epsilon, shape, kind, n_results=6, stage="kernel")
     values, neighbors, pointer, occurring, *sums = found
     others = [np.array(numbers) for numbers in rows.place.read(occurring)]
     matrix = BlockMatrix.of_blocks(rows, values, neighbors, pointer, others, points.engine)
@@ -139,17 +134,24 @@ def block_kernel(
     return matrix, [np.asarray(BlockArray(rows, handles, ((), number))) for handles in sums]
 
 
-def pairs_of_block(
+def kernel_of_block(
     near: Neighbourhood, epsilon: float, shape: Shape, kind: DTypeLike
 ) -> tuple[NDArray[Any], IntArray, NDArray[Any], IntArray, FloatArray, FloatArray]:
     """Return the kernel of a block, and the points of other blocks that occur in it.
 
     Its own points are columns 0, ..., n - 1; then come the others, in ascending order.
     """
-    values, neighbors, pointer, sums, squares = pairs_of_rows(near, epsilon, shape, kind)
-    part = near.part
-    if part is None:
+    values, neighbors, pointer, sums, squares = kernel_of_rows(near, epsilon, shape, kind)
+    if near.part is None:
         raise TypeError("a block needs a part of the tree")
+    return values, neighbors, pointer, number_anew(neighbors, near.part), sums, squares
+
+
+def number_anew(neighbors: IntArray, part: TreePart) -> IntArray:
+    """Replace places in a part of the tree by columns, in place.
+
+    Returns the points of other blocks that occur, ascending.
+    """
     own = part.own_places
     occurs = np.zeros(part.tree.n_points, dtype=np.bool_)
     occurs[neighbors] = True
@@ -163,8 +165,7 @@ def pairs_of_block(
         np.take(column, neighbors[pairs], out=neighbors[pairs], mode="clip")
 
     for_each(work, slices(len(neighbors), size=PAIRS_AT_ONCE))
-    numbers = part.numbers[others[part.is_point]].astype(np.int32)
-    return values, neighbors, pointer, numbers, sums, squares
+    return part.numbers[others[part.is_point]].astype(np.int32)
 
 
 def sums_of(matrix: Any) -> tuple[FloatArray, FloatArray]:
