@@ -13,6 +13,7 @@ pieces, and which points are too sparse to be trusted.
 `own_limits`       slow modes again, under limits of their own, where the tail resolves them
 `modes`            what was found: rates, vectors, and what their energies tell
 `normalisation`    size and sign of eigenfunctions
+`in_doubt`         where modes are in doubt: on unresolved points, on weak links
 `by_pieces`        solve piece by piece
 `members`          pieces of a kernel in blocks, and their vectors among those of all points
 `finite_sample`    the correction of eigenvalues for the randomness of the sample: computed here,

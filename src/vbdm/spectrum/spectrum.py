@@ -18,9 +18,8 @@ from ..operator.operator import Operator
 from ..rows.block_array import BlockArray, Tall, beside, total
 from ..settings.record import Settings
 from . import views
-from .finite_sample import local_energy
+from .in_doubt import products_of, unresolved_share, weak_links
 from .limiter import Limit, local_times
-from .modes import THIN
 from .pieces import Pieces
 from .solve_log import SolveLog
 
@@ -280,11 +279,7 @@ class Spectrum:
 
         For a mode with a limit of its own, these are the points that this limit holds, and strays.
         """
-        share = self.sum_over_points(squares_on, self.unresolved)
-        for j, limit in enumerate(self.limits):
-            if limit != self.limit:
-                share[j] = squares_on(self.function(j), None, self.held_for(j))
-        return frozen(share / self.operator.n_points)
+        return frozen(unresolved_share(self))
 
     @cached_property
     def overlaps(self) -> FloatArray:
@@ -350,13 +345,7 @@ class Spectrum:
         Small is an extent of fewer than six kernels (see `extent`): in a thin tail, or in a bridge
         between clusters, a few points then decide the eigenvalue.
         """
-        marked = np.zeros(self.operator.order.n_points, dtype=np.bool_)
-        for j in np.flatnonzero(self.extent < THIN):
-            energy = local_energy(self.operator, self.vectors[:, j][:, None])[0][:, 0]
-            order = np.argsort(-energy, kind="stable")
-            count = np.searchsorted(np.cumsum(energy[order]), 0.5 * energy.sum()) + 1
-            marked[order[:count]] = True
-        return frozen(self.operator.order.to_caller(marked))
+        return frozen(weak_links(self))
 
     @cached_property
     def findings_so_far(self) -> dict[str, Any]:
@@ -399,17 +388,3 @@ class Spectrum:
             f"Spectrum(eigenvalues=[{values}{more}], {self.n_components} component(s), "
             f"{int(self.unresolved.sum())} unresolved point(s), solver={self.solver!r})"
         )
-
-
-def squares_on(values: FloatArray, counts: FloatArray | None, marked: BoolArray) -> FloatArray:
-    """Return the sums of squares over marked rows, (n,), each row counted as often as it occurs."""
-    square = np.abs(values) ** 2
-    if counts is not None:
-        square *= counts[:, None]
-    return np.asarray(square[marked].sum(axis=0))
-
-
-def products_of(values: FloatArray, counts: FloatArray | None) -> FloatArray:
-    """Return the sums over the rows of the products of two columns, (n, n)."""
-    weighted = values if counts is None else counts[:, None] * values
-    return np.asarray(values.T @ weighted)

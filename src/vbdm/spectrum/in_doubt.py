@@ -1,0 +1,49 @@
+"""Where modes are in doubt: on unresolved points, on weak links; and sums over the points."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..base.arrays import BoolArray, FloatArray
+from .finite_sample import local_energy
+from .modes import THIN
+
+if TYPE_CHECKING:
+    from .spectrum import Spectrum
+
+
+def unresolved_share(spectrum: Spectrum) -> FloatArray:
+    """Return the share of each mode on its unresolved points (kept as that of the spectrum)."""
+    share = spectrum.sum_over_points(squares_on, spectrum.unresolved)
+    for j, limit in enumerate(spectrum.limits):
+        if limit != spectrum.limit:
+            share[j] = squares_on(spectrum.function(j), None, spectrum.held_for(j))
+    return np.asarray(share / spectrum.operator.n_points)
+
+
+def weak_links(spectrum: Spectrum) -> BoolArray:
+    """Mark points that hold half of the energy of a mode of small extent, (N,)."""
+    operator = spectrum.operator
+    marked = np.zeros(operator.order.n_points, dtype=np.bool_)
+    for j in np.flatnonzero(spectrum.extent < THIN):
+        energy = local_energy(operator, spectrum.vectors[:, j][:, None])[0][:, 0]
+        order = np.argsort(-energy, kind="stable")
+        count = np.searchsorted(np.cumsum(energy[order]), 0.5 * energy.sum()) + 1
+        marked[order[:count]] = True
+    return operator.order.to_caller(marked)
+
+
+def squares_on(values: FloatArray, counts: FloatArray | None, marked: BoolArray) -> FloatArray:
+    """Return the sums of squares over marked rows, (n,), each row counted as often as it occurs."""
+    square = np.abs(values) ** 2
+    if counts is not None:
+        square *= counts[:, None]
+    return np.asarray(square[marked].sum(axis=0))
+
+
+def products_of(values: FloatArray, counts: FloatArray | None) -> FloatArray:
+    """Return the sums over the rows of the products of two columns, (n, n)."""
+    weighted = values if counts is None else counts[:, None] * values
+    return np.asarray(values.T @ weighted)
