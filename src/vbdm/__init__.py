@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from .base.errors import UnresolvedWarning as UnresolvedWarning
     from .base.errors import VbdmWarning as VbdmWarning
     from .base.errors import WeakLinkWarning as WeakLinkWarning
-    from .base.memory import estimate_memory
+    from .base.memory import estimate_disk, estimate_memory
     from .diffusion_map import DiffusionMap
     from .estimate import estimate_operator, scan_epsilon
     from .extension.extension import extend
@@ -70,6 +70,7 @@ __all__ = [
     "datasets",
     "diagnose",
     "errors",
+    "estimate_disk",
     "estimate_memory",
     "estimate_operator",
     "extend",
@@ -103,6 +104,7 @@ HOMES = {
     "Spectrum": "spectrum.spectrum",
     "align": "spectrum.alignment",
     "diagnose": "trust.diagnose",
+    "estimate_disk": "base.memory",
     "estimate_memory": "base.memory",
     "estimate_operator": "estimate",
     "scan_epsilon": "estimate",

@@ -1,8 +1,11 @@
 """`vbdm fit` with rows elsewhere than in memory: options, files, results."""
 
+import json
+
+import click
 import numpy as np
 import pytest
-from tests.support.commands import vbdm_command
+from tests.support.commands import FAST, done, vbdm_command
 
 import vbdm
 from vbdm.cli.placing import placing, scratch_of
@@ -60,6 +63,12 @@ def test_places_that_are_none_are_refused(options, words, points, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+def test_without_dask_it_is_said(monkeypatch):
+    monkeypatch.setattr("vbdm.cli.placing.find_spec", lambda name: None)
+    with pytest.raises(click.UsageError, match=r"vbdm\[cluster"), placing({"workers": 2}):
+        pass
+
+
 def write(kind, path, points):
     if kind == "zarr":
         zarr.create_array(path, data=points, chunks=(100, 2))
@@ -91,3 +100,15 @@ def test_a_file_that_does_not_fit_is_read_into_a_scratch_file(monkeypatch, point
     assert isinstance(read_table(tmp_path / "x.zarr", {}, "auto").values, np.memmap)
     with pytest.raises(OutOfMemoryError):
         read_table(tmp_path / "x.zarr", {}, Memory())
+
+
+def test_fit_on_disk_gives_what_memory_gives(points, tmp_path):
+    write("zarr", tmp_path / "x.zarr", points)
+    given = ("fit", tmp_path / "x.zarr", "-O", "generator", "-n", "3", *FAST, "--json")
+    plain = json.loads(done(*given, "--out", tmp_path / "plain").stdout)
+    place = ("--scratch", tmp_path, "--blocks", "3")
+    found = json.loads(done(*given, "--out", tmp_path / "blocks", *place).stdout)
+    values = [[row["value"] for row in each["eigenvalues"]] for each in (plain, found)]
+    np.testing.assert_allclose(*values, rtol=1e-6, atol=1e-12)
+    assert plain["decided"]["placement"] == "in memory"
+    assert found["decided"]["placement"] == "3 blocks on disk"

@@ -44,7 +44,7 @@ def test_a_client_is_known_without_loading_dask():
 
 
 @pytest.mark.parametrize("kind", [Memory, Disk, Dask])
-@pytest.mark.parametrize("blocks", [0, -1, 2.5, "many", None, True])
+@pytest.mark.parametrize("blocks", [0, -1, 2.5, "many", True])
 def test_numbers_of_blocks_are_counted(kind, blocks):
     with pytest.raises(InputError, match="`blocks`"):
         kind(blocks=blocks)

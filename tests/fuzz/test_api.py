@@ -172,6 +172,7 @@ def calls():
         "Spectrum.save": (spectrum.save, {"path": folder / "again.vbdm"}),
         "align": (vbdm.align, {"eigenfunctions": X, "truth": X}),
         "diagnose": (vbdm.diagnose, of),
+        "estimate_disk": (vbdm.estimate_disk, {"n_points": 100, "n_neighbors": 10}),
         "estimate_memory": (vbdm.estimate_memory, {"n_points": 100, "n_neighbors": 10}),
         "estimate_operator": (vbdm.estimate_operator, {"X": X}),
         "extend": (vbdm.extend, {**of, "X_new": X[:3]}),

@@ -102,6 +102,16 @@ def test_impossible_sizes_are_refused(arguments):
         estimate_memory(*arguments)
 
 
+def test_rows_on_disk_take_less_memory_and_need_space():
+    whole, beside = (estimate_memory(10**6, 96, 2, placement=p) for p in ("memory", "disk"))
+    assert beside < 0.4 * whole
+    assert estimate_memory(10**6, 96, 2, placement="disk", n_blocks=1) > 1.5 * beside
+    assert vbdm.estimate_disk(10**6, 96, 2) > whole
+    assert vbdm.estimate_disk(10**6, 96, 2) < vbdm.estimate_disk(10**6, 150, 2)
+    with pytest.raises(ValueError, match="known names"):
+        estimate_memory(100, 10, placement="tape")
+
+
 def test_a_cloud_that_will_not_fit_is_refused_before_the_search(monkeypatch):
     points = vbdm.datasets.sphere(2000, random_state=0).points
     monkeypatch.setattr(memory, "available_memory", lambda: 1_000_000)

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from .checks import check_count
+from .checks import check_choice, check_count
 from .errors import OutOfMemoryError, bad_input
 
 #: Bytes per pair within reach: 8 for an entry of the kernel, and about 3 for the sums over cells in
@@ -42,6 +42,14 @@ BLOCKS, EXTRA = 4.8, 14
 LEAST, PER_BLOCK_PAIR, FIXED = 8_000_000, 20, 60_000_000
 #: Copies of the coordinates, and arrays with one number per point.
 COPIES, ARRAYS = 4, 16
+#: The same where rows live on disk, and the columns of vectors per point that coarse levels of the
+#: solver take then; fitted to peaks at 10⁵ to 10⁶ points.
+ARRAYS_BESIDE, COARSE = 20, 1.7
+#: Bytes per pair in the scratch file, and sets of vectors there; space is given up and used again.
+PER_PAIR_ON_DISK, BLOCKS_ON_DISK = 8.5, 25
+#: Points per block on disk, where nobody says how many blocks: one block's pairs are worked on at
+#: a time, in some 100 MB.
+POINTS_PER_BLOCK = 60_000
 #: Bytes per pair while a block of the kernel is made, and while blocks become one matrix.
 PER_MADE_PAIR, PER_MERGED_PAIR = 14, 60
 #: Up to this many columns, distances are computed again when needed instead of being kept: that
@@ -57,6 +65,8 @@ def estimate_memory(
     *,
     n_distinct: int | None = None,
     n_pieces: int = 1,
+    placement: str = "memory",
+    n_blocks: int | None = None,
 ) -> int:
     """Return the bytes that an operator and its spectrum take at the peak, to within 30 %.
 
@@ -76,6 +86,10 @@ def estimate_memory(
         Number of different points, where some occur several times: copies are merged.
     n_pieces : int
         Number of pieces that are not connected, as in `spectrum.pieces`.
+    placement : {"memory", "disk"}
+        Where the rows of large arrays live; what they take on disk, `estimate_disk` tells.
+    n_blocks : int, optional
+        Number of blocks on disk; by default one for every 60,000 points.
 
     Notes
     -----
@@ -95,10 +109,54 @@ def estimate_memory(
         N = check_count(n_distinct, "n_distinct", low=1, high=N)
     n_neighbors = check_count(n_neighbors, "n_neighbors", low=1, high=N)
     n_columns = check_count(n_columns, "n_columns", low=1, high=2**40)
+    if check_choice(placement, "placement", ("memory", "disk")) == "disk":
+        return memory_beside(N, n_neighbors, n_columns, n_eigen, n_blocks)
     per_pair = bytes_per_pair(N, n_neighbors, n_columns)
     if check_count(n_pieces, "n_pieces", low=1, high=N) > 1:
         per_pair += PER_COPIED_PAIR
     return memory_taken(N, n_neighbors, n_columns, n_eigen, per_pair)
+
+
+def memory_beside(
+    n_points: int, n_neighbors: int, n_columns: int, n_eigen: int, n_blocks: int | None = None
+) -> int:
+    """Return the bytes in memory at the peak where rows live on disk.
+
+    These are the points and what has one number per point, the coarse levels of the solver, and one
+    block.
+    """
+    n = check_count(n_eigen, "n_eigen", low=1, high=n_points) + EXTRA
+    usual = -(-n_points // POINTS_PER_BLOCK)
+    blocks = usual if n_blocks is None else check_count(n_blocks, "n_blocks", low=1, high=n_points)
+    per_point = 8 * (ARRAYS_BESIDE + COPIES * n_columns + COARSE * n)
+    block = n_points / blocks * (PER_MADE_PAIR * n_neighbors + 8 * BLOCKS * n)
+    return int(n_points * per_point + block)
+
+
+def estimate_disk(n_points: int, n_neighbors: int, n_columns: int = 3, n_eigen: int = 10) -> int:
+    """Return the bytes of the scratch file where rows live on disk, to within 40 %.
+
+    Parameters
+    ----------
+    n_points : int
+        Number of points N.
+    n_neighbors : int
+        Mean number of pairs per point, as in `estimate_memory`.
+    n_columns : int
+        Number of coordinates of each point, which are on disk, too, if they come from a file.
+    n_eigen : int
+        Number of eigenpairs.
+
+    Examples
+    --------
+    >>> round(estimate_disk(1_000_000, 96, n_columns=2) / 1e9, 1)
+    5.6
+    """
+    N = check_count(n_points, "n_points", low=1, high=2**40)
+    k = check_count(n_neighbors, "n_neighbors", low=1, high=N)
+    columns = check_count(n_columns, "n_columns", low=1, high=2**40)
+    n = check_count(n_eigen, "n_eigen", low=1, high=N) + EXTRA
+    return int(N * (PER_PAIR_ON_DISK * k + 8 * (BLOCKS_ON_DISK * n + columns)))
 
 
 def bytes_per_pair(n_points: int, n_neighbors: int, n_columns: int) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
@@ -25,17 +25,28 @@ def placing(options: Mapping[str, Any]) -> Iterator[Any]:
     from ..rows.placement import Dask, Disk, Memory
 
     refuse_two_places(options)
+    if options.get("cluster") or options.get("workers"):
+        need_dask()
     blocks: Any = options.get("blocks") or "auto"
     if options.get("cluster"):
         yield Dask(address_of(options["cluster"]), blocks)
     elif options.get("workers"):
-        workers = import_module("vbdm.rows.workers")
-        with workers.start_workers(options["workers"]) as client:
+        from ..rows.workers import start_workers
+
+        with start_workers(options["workers"]) as client:
             yield Dask(client, blocks)
     elif options.get("disk") or options.get("scratch"):
         yield Disk(options.get("scratch"), blocks)
     else:
         yield "auto" if blocks == "auto" else Memory(blocks)
+
+
+def need_dask() -> None:
+    """Refuse a cluster if Dask is not installed."""
+    if find_spec("distributed") is None:
+        raise click.UsageError(
+            "Workers need Dask, which is not installed here: pip install 'vbdm[cluster]'"
+        )
 
 
 def address_of(text: str) -> str:

@@ -21,7 +21,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from ..base.checks import check_count, is_auto, is_whole
 from ..base.errors import bad_input
-from ..base.memory import TREE_COLUMNS, available_memory, memory_at_least
+from ..base.memory import POINTS_PER_BLOCK, TREE_COLUMNS, available_memory, memory_at_least
 from .block_array import Rows
 from .disk import OnDisk
 from .partition import Partition
@@ -29,9 +29,6 @@ from .sources import Chunks, is_dask_array, opened
 
 __all__ = ["Dask", "Disk", "Memory", "Placement"]
 
-#: Points per block on disk, where nobody says how many blocks: one block's pairs are worked on at
-#: a time, in some 100 MB.
-POINTS_PER_BLOCK = 60_000
 #: Fewest points per block that is made without being asked for: smaller ones are mostly surface.
 FEWEST_PER_BLOCK = 10_000
 #: Blocks per worker of Dask, so that work can be shared out evenly.
@@ -64,7 +61,7 @@ class Memory:
     blocks: int = 1
 
     def __post_init__(self) -> None:
-        check_blocks(self.blocks)
+        check_count(self.blocks, "blocks", low=1, high=2**20)
 
     def rows(self, n_points: int, n_columns: int) -> Rows | None:
         """Return the blocks, or None for a single one."""
@@ -85,7 +82,7 @@ class Disk:
     """
 
     scratch: str | os.PathLike[str] | None = None
-    blocks: int | str = "auto"
+    blocks: int | str | None = "auto"
 
     def __post_init__(self) -> None:
         check_blocks(self.blocks)
@@ -93,8 +90,8 @@ class Disk:
 
     def rows(self, n_points: int, n_columns: int) -> Rows:
         """Return the blocks, and open the scratch file."""
-        blocks = self.blocks
-        if isinstance(blocks, str):
+        blocks: Any = self.blocks
+        if not is_whole(blocks):
             blocks = not_too_small(n_points, -(-n_points // POINTS_PER_BLOCK))
         return Rows(Partition.into(n_points, blocks), OnDisk(self.scratch))
 
@@ -115,7 +112,7 @@ class Dask:
     """
 
     client: Any = None
-    blocks: int | str = "auto"
+    blocks: int | str | None = "auto"
     store: str | os.PathLike[str] | None = None
 
     def __post_init__(self) -> None:
@@ -126,8 +123,9 @@ class Dask:
         from .cluster import client_of, workers_of
         from .dask import OnDask
 
-        client, blocks = client_of(self.client), self.blocks
-        if isinstance(blocks, str):
+        client: Any = client_of(self.client)
+        blocks: Any = self.blocks
+        if not is_whole(blocks):
             blocks = not_too_small(n_points, PER_WORKER * len(workers_of(client)))
         partition = Partition.into(n_points, blocks)
         return Rows(partition, OnDask(client, partition))
@@ -234,7 +232,7 @@ def check_blocks(blocks: Any) -> None:
     """Refuse a number of blocks that is none."""
     if is_whole(blocks):
         check_count(blocks, "blocks", low=1, high=2**20)
-    elif not is_auto(blocks):
+    elif not (blocks is None or is_auto(blocks)):
         raise bad_input(
             "`blocks` must be a whole number.",
             received=repr(blocks)[:80],
