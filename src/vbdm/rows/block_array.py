@@ -150,6 +150,9 @@ class BlockArray:
         if not (isinstance(rows, slice) and rows == slice(None)):
             return self.some_rows(np.arange(len(self))[rows])[..., columns]
         found = mapped(columns_of, self, columns)
+        if self.known is not None:
+            shape = np.empty((0, *self.known[0]))[:, columns].shape[1:]
+            found = BlockArray(self.rows, found.handles, (shape, self.known[1]))
         return np.asarray(found) if isinstance(columns, int | np.integer) else found
 
     def some_rows(self, rows: NDArray[np.intp]) -> NDArray[Any]:
@@ -188,6 +191,13 @@ def mapped(
     made = rows.run(function, *args, n_results=n_results, stage=stage)
     found = [BlockArray(rows, handles) for handles in made]
     return found[0] if n_results == 1 else tuple(found)
+
+
+def of_width(array: Tall, n_columns: int) -> Any:
+    """Return an array (M, m) of ordinary numbers with the known m: a place need not be asked."""
+    if not isinstance(array, BlockArray):
+        return array
+    return BlockArray(array.rows, array.handles, ((n_columns,), np.dtype(np.float64)))
 
 
 def each(function: Callable[..., Any], *args: Any) -> list[Any]:

@@ -70,8 +70,12 @@ class Halo:
         if not isinstance(array, BlockArray):
             return PerBlock(OwnAndNear(self, array)), [], None, []
         sent, picked, counts = self.kept
-        boundary = self.rows.run(rows_of, array, PerBlock(sent))[0]
-        parts = [[boundary[source] for source in sources] for sources in self.sources]
+        boundary = {
+            block: self.rows.place.run(block, rows_of, (array.handles[block], sent[block]))[0]
+            for block in range(self.rows.n_blocks)
+            if len(self.sent[block])
+        }
+        parts = [[boundary[source] for source in sources.tolist()] for sources in self.sources]
         return array, PerBlock(parts), PerBlock(picked), PerBlock(counts)
 
     def with_near(self, values: NDArray[Any]) -> list[Any]:

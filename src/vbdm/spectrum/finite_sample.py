@@ -18,7 +18,7 @@ from ..base.arrays import FloatArray
 from ..base.threads import for_each, slices
 from ..operator.operator import Operator
 from ..operator.sample_theory import shift
-from ..rows.block_array import Tall, beside, changed, mapped
+from ..rows.block_array import Tall, beside, changed, mapped, of_width
 
 #: The expansion in 1/n says nothing once its first term exceeds this share.
 LARGEST_SHIFT = 1 / 3
@@ -90,7 +90,8 @@ def local_energy(operator: Operator, vectors: Tall) -> tuple[Tall, Tall]:
 def energy_and_product(operator: Operator, vectors: Tall) -> Tall:
     """Return the energies of all modes and K u in one array, (M, 2n)."""
     # K u² and K u come from one product, so that K is read from memory once.
-    both: Tall = operator.weights @ mapped(squares_and_vectors, vectors)
+    wide = of_width(mapped(squares_and_vectors, vectors), 2 * vectors.shape[1])
+    both: Tall = operator.weights @ wide
     degrees = beside(vectors, operator.degrees)
     (both,), _ = changed(write_energy, [both], vectors, degrees)
     return both

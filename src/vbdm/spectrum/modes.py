@@ -122,9 +122,9 @@ def energy_figures(
     operator: Operator, pencil: Pencil, modes: Modes, columns: slice
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the correction, the extent and the residual of some modes, each (m,)."""
-    u: Any = modes.vectors[:, columns]
+    u: Any = modes.vectors
     if isinstance(u, np.ndarray):
-        u = np.ascontiguousarray(u)
+        u = np.ascontiguousarray(u[:, columns])
     both = energy_and_product(operator, u)
     mass = modes.mass
     inverse = np.divide(1.0, mass, out=np.zeros_like(mass), where=mass > 0)

@@ -19,7 +19,7 @@ from scipy.linalg import eigh
 
 from ....base.arrays import FloatArray
 from ....base.threads import for_each, in_order, rows_that_fit, slices
-from ....rows.block_array import Tall, changed, mapped, total
+from ....rows.block_array import Tall, changed, mapped, of_width, total
 
 #: Eigenvalue of the scaled Gram matrix below which a direction depends on others and is left out.
 DEPENDENT = 1e-11
@@ -88,7 +88,7 @@ def combination(parts: list[Tall], mix: FloatArray) -> Any:
     """
     if len(parts) == 1 and parts[0].shape[1] == mix.shape[1]:
         return changed(mix_rows, parts, [], mix)[0][0]
-    return mapped(mixed_rows, parts, mix)
+    return of_width(mapped(mixed_rows, parts, mix), mix.shape[1])
 
 
 def mixed_rows(parts: list[FloatArray], mix: FloatArray) -> FloatArray:

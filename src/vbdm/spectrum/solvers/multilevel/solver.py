@@ -18,7 +18,7 @@ from ....base.threads import one_blas_thread
 from ....engines.tree import LEAF
 from ....graph.point_set import tree_order
 from ....kernel.block_matrix import BlockMatrix
-from ....rows.block_array import Tall, mapped
+from ....rows.block_array import Tall, mapped, of_width
 from ....rows.refused import not_in_blocks
 from ..direct import Dense
 from ..pencil import EigenPairs, Pencil, PreparedSolver, Unprepared
@@ -243,7 +243,11 @@ class PreparedMultilevel:
         mix = mix[:, : len(values) if warm is None else end]
         vectors, images_of_them = combination(basis, mix), combination(images, mix)
         del basis, images
-        blocks = [Block(vectors[:, part], images_of_them[:, part], values[part]) for part in parts]
+        blocks = (
+            [Block(vectors, images_of_them, values[parts[0]])]
+            if len(parts) == 1
+            else [Block(vectors[:, part], images_of_them[:, part], values[part]) for part in parts]
+        )
         block = blocks[0]
         progress = iterate(
             problem, block, n_wanted, n_active, tol, self.max_iterations, room="eigenpairs"
@@ -345,6 +349,7 @@ def with_constant(
     """Return the pairs with the constant in front, and the work: two products, and two per step."""
     order = np.argsort(block.values[: n - 1], kind="stable")
     vectors = mapped(constant_in_front, block.vectors, order, 1 / np.sqrt(mass.sum()))
+    vectors = of_width(vectors, n)
     values = np.concatenate([[0.0], np.maximum(block.values[order], 0.0)])
     steps = progress.steps
     return EigenPairs(
