@@ -112,3 +112,41 @@ def test_fit_on_disk_gives_what_memory_gives(points, tmp_path):
     np.testing.assert_allclose(*values, rtol=1e-6, atol=1e-12)
     assert plain["decided"]["placement"] == "in memory"
     assert found["decided"]["placement"] == "3 blocks on disk"
+    assert "results.zarr" in found["files"]
+    kept = vbdm.results.load_results(tmp_path / "blocks")
+    np.testing.assert_array_equal(kept.eigenvalues, [row["value"] for row in found["eigenvalues"]])
+    assert kept.eigenfunctions.shape == (400, 3)
+    # Again, in memory: the group is gone, and a file of the user's own is not.
+    (tmp_path / "blocks" / "mine.txt").write_text("x")
+    done(*given, "--out", tmp_path / "blocks", "--force")
+    names = sorted(path.name for path in (tmp_path / "blocks").iterdir())
+    assert names == ["mine.txt", "model.vbdm", "results.json", "results.npz"]
+
+
+def test_new_points_are_written_part_by_part(points, tmp_path, monkeypatch):
+    np.save(tmp_path / "x.npy", points)
+    done("fit", tmp_path / "x.npy", "-O", "generator", "-n", "3", *FAST, "--out", tmp_path / "m")
+    new = np.concatenate([points[:70] + 0.01, [[90.0, 90.0]]])
+    write("zarr", tmp_path / "new.zarr", new)
+    given = ("transform", tmp_path / "m", tmp_path / "new.zarr", "--out")
+    done(*given, tmp_path / "whole.npz")
+    monkeypatch.setattr("vbdm.cli.new_values.AT_A_TIME", 32)
+    told = [
+        done(*given, tmp_path / f"parts{suffix}", "--scratch", tmp_path)
+        for suffix in (".npz", ".npy", ".csv", ".zarr")
+    ]
+    assert all("1 of 71 new points" in each.stderr for each in told)
+    with np.load(tmp_path / "whole.npz") as whole, np.load(tmp_path / "parts.npz") as parts:
+        assert whole.files == parts.files
+        for name in whole.files:
+            np.testing.assert_array_equal(whole[name], parts[name])
+        values = whole["eigenfunctions"]
+    np.testing.assert_array_equal(np.load(tmp_path / "parts.npy"), values)
+    table = np.loadtxt(tmp_path / "parts.csv", delimiter=",", skiprows=1)
+    np.testing.assert_array_equal(table[:, 1:4], values)
+    group = zarr.open(tmp_path / "parts.zarr", mode="r")
+    np.testing.assert_array_equal(group["eigenfunctions"][:], values)
+    assert group["outside"][:].sum() == 1
+    assert "The file exists" in vbdm_command(*given, tmp_path / "parts.zarr").output
+    done(*given, tmp_path / "parts.zarr", "--force")
+    assert vbdm_command(*given, tmp_path / "new.zarr", "--force").exit_code == 2

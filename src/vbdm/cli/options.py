@@ -230,12 +230,16 @@ ESTIMATING = (
             help="Whether the rows are steps in time. [where consecutive ones are alike]"),
 )  # fmt: skip
 
+#: A parameter of `vbdm.io.read`, and of `vbdm.placement.Disk`.
+SCRATCH = Setting(
+    ["--scratch"], WHERE, type=click.Path(path_type=Path), metavar="FOLDER",
+    help="Keep what is large in a scratch file without a name, in this folder.",
+)  # fmt: skip
 #: What makes a `placement` of `vbdm.estimate_operator`: fields of the classes in `vbdm.placement`.
 PLACING = (
+    SCRATCH,
     Setting(["--disk"], WHERE, parameter="placement", stands_for="disk", is_flag=True,
-            help="Keep pairs and vectors in a scratch file. [if memory is too small]"),
-    Setting(["--scratch"], WHERE, type=click.Path(path_type=Path), metavar="FOLDER",
-            help="Where the scratch file is made, unnamed; implies --disk. [TMPDIR]"),
+            help="The same in the folder TMPDIR. [if memory is too small]"),
     Setting(["--cluster"], WHERE, parameter="client", metavar="ADDRESS",
             help="Work on a Dask cluster, by the address of its scheduler: tcp://node7:8786."),
     Setting(["--workers"], WHERE, parameter="n_workers", type=click.IntRange(1), metavar="N",

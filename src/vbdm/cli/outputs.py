@@ -24,7 +24,8 @@ def check_output(path: Path, suffixes: tuple[str, ...], force: bool) -> Path:
             because=f"It can end with {', '.join(suffixes)}.",
             hint=f"Write, for example, --out {path.stem}{suffixes[0]}.",
         )
-    target = check_target(path)
+    # A group of Zarr is a folder; only one of this package is replaced.
+    target = path.resolve() if is_results_group(path) else check_target(path)
     if target.exists() and not force:
         raise bad_input(
             "The file exists.",
@@ -40,6 +41,13 @@ def check_output(path: Path, suffixes: tuple[str, ...], force: bool) -> Path:
             hint="Choose another folder with --out.",
         )
     return target
+
+
+def is_results_group(path: Path) -> bool:
+    """Tell whether this is a group of Zarr that this package wrote."""
+    from ..io.saved.zarr_group import is_ours
+
+    return path.suffix.lower() == ".zarr" and path.is_dir() and is_ours(path)
 
 
 def need_matplotlib() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,21 +16,19 @@ from .options import (
     FILE,
     OUTSIDE,
     READING,
+    SCRATCH,
     SPEAKING,
     Command,
     Setting,
     arguments_for,
 )
-from .steps import Work, working
+from .steps import Work, read_table, working
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from ..io import Cloud
     from ..spectrum.spectrum import Spectrum
 
-SUFFIXES = (".npz", ".csv", ".npy")
+SUFFIXES = (".npz", ".csv", ".npy", ".zarr")
 EXAMPLES = """\b
 Examples:
   vbdm transform points-vbdm new.csv
@@ -39,6 +37,8 @@ Examples:
       the same as a table: row, phi0, phi1, …, density, outside
   vbdm transform model.vbdm new.npy --outside nearest --out phi.npy
       a saved model; where there is no data, values of the nearest training point
+  vbdm transform points-vbdm many.zarr --scratch /scratch/me --out phi.zarr
+      more points than fit into memory: read, evaluated and written part by part
 
 The new file needs the columns that were used in training, found by name where the files have
 names. Standardising and delays are applied as in training, with the numbers learned there.
@@ -47,9 +47,10 @@ OPTIONS = [
     click.Argument(["model"], type=click.Path(path_type=Path)),
     FILE,
     Setting(["--out", "-o"], AFTER, type=click.Path(path_type=Path),
-            help="An .npz, .csv or .npy file. [FILE's name with -vbdm.npz, in the current folder]"),
+            help="An .npz, .csv, .npy or .zarr file. "
+            "[FILE's name with -vbdm.npz, in the current folder]"),
     Setting(["--force"], AFTER, is_flag=True, help="Replace that file if it exists."),
-    OUTSIDE, *SPEAKING, DROP_MISSING, *READING,
+    OUTSIDE, *SPEAKING, SCRATCH, DROP_MISSING, *READING,
 ]  # fmt: skip
 
 
@@ -68,8 +69,8 @@ def command(
 
     MODEL is a results folder of vbdm fit, or a file that vbdm.save has written.
     """
-    from ..base.files import replacing
     from .models import refuse_swapped
+    from .new_values import write_values
     from .outputs import check_output
 
     refuse_swapped(model, file)
@@ -77,20 +78,19 @@ def command(
     target = check_output(path, SUFFIXES, force)
     with working(quiet, as_json) as work:
         spectrum, cloud = load_and_read(work, model, file, options)
-        with work.ledger.stage("extension"):
-            arrays = evaluate(spectrum, cloud, outside)
-        with work.ledger.stage("saving"), replacing(target) as stream:
-            write(stream, target.suffix.lower(), arrays)
+        with work.ledger.stage("extension", "saving"):
+            n_outside = write_values(target, spectrum, cloud, outside)
     say_written(path)
     work.show_notes()
-    tell(path, arrays, quiet, as_json)
+    tell(path, spectrum, len(cloud.rows), n_outside, quiet, as_json)
 
 
 def load_and_read(
     work: Work, model: Path, file: Path, options: dict[str, Any]
 ) -> tuple[Spectrum, Cloud]:
     """Load the model, and read and prepare the file as the training file was."""
-    from ..io import Preparation, prepare, read
+    from ..io import Preparation, prepare
+    from ..rows.placement import Disk
     from .models import load_notes, load_spectrum
 
     with work.ledger.stage("model"):
@@ -104,7 +104,8 @@ def load_and_read(
         reading.setdefault("columns", known)
     missing = "drop" if options["drop_missing"] else "error"
     with work.ledger.stage("reading"):
-        table = read(file, **reading)
+        scratch = options.get("scratch")
+        table = read_table(file, reading, Disk(scratch) if scratch else "auto")
         if known is not None:
             cloud = replace(known, missing=missing).apply(table)
         else:
@@ -124,62 +125,16 @@ def usable(stored: dict[str, Any], file: Path, given: dict[str, Any]) -> dict[st
     return {name: value for name, value in stored.items() if name in kind.options}
 
 
-def evaluate(spectrum: Spectrum, cloud: Cloud, outside: str) -> dict[str, NDArray[Any]]:
-    """Return the arrays to write: eigenfunctions, density and flags at the new points."""
-    import numpy as np
-
-    from ..extension.extension import extend
-
-    found = extend(spectrum, cloud.points, outside=outside)
-    values = np.array(found.values)
-    known = found.training >= 0
-    # Where an eigenvalue is NaN, the mode is no coordinate.
-    values[:, np.isnan(spectrum.eigenvalues)] = np.nan
-    return {
-        "eigenvalues": spectrum.eigenvalues,
-        "eigenfunctions": values,
-        "density": found.density,
-        "outside": found.outside & ~known,
-        "training": found.training,
-        "rows": cloud.rows,
-    }
-
-
-def write(stream: IO[bytes], suffix: str, arrays: dict[str, NDArray[Any]]) -> None:
-    """Write the arrays in the format that the suffix names."""
-    import numpy as np
-
-    from ..io.results import write_arrays
-
-    if suffix == ".npz":
-        write_arrays(stream, arrays)
-    elif suffix == ".npy":
-        np.save(stream, arrays["eigenfunctions"], allow_pickle=False)
-    else:
-        write_table(stream, arrays)
-
-
-def write_table(stream: IO[bytes], arrays: dict[str, NDArray[np.float64]]) -> None:
-    """Write the arrays as text: one row per point, numbers with all digits."""
-    import numpy as np
-
-    values = arrays["eigenfunctions"]
-    names = ["row", *(f"phi{j}" for j in range(values.shape[1])), "density", "outside"]
-    columns = np.column_stack([arrays["rows"], values, arrays["density"], arrays["outside"]])
-    kinds = ["%d", *["%.17g"] * (values.shape[1] + 1), "%d"]
-    np.savetxt(stream, columns, kinds, ",", header=",".join(names), comments="")
-
-
-def tell(path: Path, arrays: dict[str, NDArray[Any]], quiet: bool, as_json: bool) -> None:
+def tell(
+    path: Path, spectrum: Spectrum, n_points: int, n_outside: int, quiet: bool, as_json: bool
+) -> None:
     """Print what was written."""
     from ..base.plain import plain
 
-    n_points, n_functions = arrays["eigenfunctions"].shape
-    n_outside = int(arrays["outside"].sum())
     if as_json:
         facts = {"file": path, "n_points": n_points, "n_outside": n_outside}
-        told = plain({**facts, "eigenvalues": arrays["eigenvalues"]})
+        told = plain({**facts, "eigenvalues": spectrum.eigenvalues})
         click.echo(json.dumps(told, allow_nan=False))
     elif not quiet:
-        click.echo(f"{n_functions} eigenfunctions at {n_points:,} points, {n_outside:,} of them "
-                   f"outside the data: {path}")  # fmt: skip
+        click.echo(f"{len(spectrum.eigenvalues)} eigenfunctions at {n_points:,} points, "
+                   f"{n_outside:,} of them outside the data: {path}")  # fmt: skip

@@ -9,7 +9,8 @@ import os
 import secrets
 import shutil
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -47,11 +48,21 @@ def write_zarr(spectrum: Spectrum, path: PathLike, notes: Mapping[str, Any] | No
     notes : mapping, optional
         What else should be among the attributes.
     """
+    with replacing_group(path) as partial:
+        write_group(partial, arrays_of(spectrum), attributes_of(spectrum, notes))
+
+
+@contextmanager
+def replacing_group(path: PathLike) -> Iterator[Path]:
+    """Yield the path of a new group that takes the target's place once it is complete.
+
+    If the block raises, the target stays as it was. Only groups of this package are replaced.
+    """
     target = Path(os.path.realpath(path))
     refuse_others(target)
     partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
-        write_group(partial, arrays_of(spectrum), attributes_of(spectrum, notes))
+        yield partial
         if target.exists():
             shutil.rmtree(target)
         os.rename(partial, target)
@@ -168,7 +179,7 @@ def as_entry(finding: Finding) -> dict[str, Any]:
 
 
 def refuse_others(target: Path) -> None:
-    """Raise if the folder cannot be made, or holds anything that `write_zarr` did not write."""
+    """Raise if the folder cannot be made, or holds anything that this package did not write."""
     if not target.parent.is_dir():
         raise bad_input(
             "The path must name a folder inside one that exists.",
@@ -186,9 +197,9 @@ def refuse_others(target: Path) -> None:
 
 
 def is_ours(target: Path) -> bool:
-    """Tell whether a folder is a group that `write_zarr` wrote."""
+    """Tell whether a folder is a group that this package wrote."""
     zarr = need("zarr", target, "zarr")
     try:
-        return bool(zarr.open_group(target, mode="r").attrs.get("format") == FORMAT)
+        return str(zarr.open_group(target, mode="r").attrs.get("format")).startswith("vbdm ")
     except Exception:  # whatever zarr raises at something that is no group
         return False
