@@ -163,13 +163,16 @@ class BlockArray:
         result = np.empty((*rows.shape, *self.kind[0]), dtype=self.dtype)
         wanted = [np.flatnonzero(block_of == block) for block in range(partition.n_blocks)]
         needed = [block for block, places in enumerate(wanted) if places.size]
-        handles = [
-            self.rows.place.run(
-                block, rows_of, (self.handles[block], rows[wanted[block]] - partition.starts[block])
-            )[0]
-            for block in needed
-        ]
-        for block, values in zip(needed, self.rows.place.read(handles), strict=True):
+        there = [rows[wanted[block]] - partition.starts[block] for block in needed]
+        place, handles = self.rows.place, [self.handles[block] for block in needed]
+        if place.at_once:
+            for block, own, values in zip(needed, there, place.read(handles), strict=True):
+                result[wanted[block]] = values[own]
+            return result
+        # Only the rows that are wanted travel.
+        asked = zip(needed, handles, there, strict=True)
+        found = [place.run(block, rows_of, (handle, own))[0] for block, handle, own in asked]
+        for block, values in zip(needed, place.read(found), strict=True):
             result[wanted[block]] = values
         return result
 

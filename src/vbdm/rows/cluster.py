@@ -67,7 +67,8 @@ def connected(address: str) -> Any:
     from distributed import Client
 
     try:
-        return Client(address, timeout=PATIENCE, set_as_default=False)
+        # It becomes the current one: results are arrays of Dask, which compute on that.
+        return Client(address, timeout=PATIENCE)
     except (OSError, ValueError, TypeError) as error:
         raise error_of(
             ClusterError,

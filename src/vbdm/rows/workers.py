@@ -49,7 +49,7 @@ def start_workers(n_workers: int, **options: Any) -> Iterator[Any]:
             silence_logs=logging.CRITICAL,
             **options,
         ) as cluster,
-        Client(cluster, set_as_default=False) as client,
+        Client(cluster) as client,
     ):
         yield client
 

@@ -17,7 +17,7 @@ from ..graph.caller_order import InCallerOrder
 from ..graph.point_set import Order
 from ..operator.operator import Operator
 from ..rows.block_array import BlockArray, Tall
-from ..rows.place import InMemory
+from ..rows.results import in_callers_order
 from .modes import Modes
 from .normalisation import normalised
 from .passes import solve_modes
@@ -154,9 +154,10 @@ def functions_of(vectors: Tall, order: Order) -> tuple[Any, BlockArray | None]:
     if not isinstance(vectors, BlockArray):
         return frozen(normalised(order.to_caller(vectors))), None
     inside = normalised(vectors, order.caller_rows, order.counts)
-    outside = InCallerOrder.of(inside, order)
-    in_memory = isinstance(inside.rows.place, InMemory)
-    return frozen(np.asarray(outside)) if in_memory else outside, inside
+    outside = in_callers_order(inside, order.inside_rows(np.arange(order.n_rows)))
+    if isinstance(outside, np.ndarray):
+        return frozen(outside), inside
+    return InCallerOrder.of(inside, order) if outside is None else outside, inside
 
 
 def n_solves(modes: Modes, passes: int) -> int:

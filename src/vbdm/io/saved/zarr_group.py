@@ -23,6 +23,7 @@ from ...base.libraries import damaged, need
 from ...base.memory import refuse_array
 from ...base.plain import plain
 from ...base.progress import report
+from ...base.threads import slices
 from ...base.versions import __version__
 from ...rows.stores import check_store
 from ...spectrum.spectrum import Spectrum
@@ -125,12 +126,9 @@ def chunks_for(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def fill(stored: Any, values: Any) -> None:
-    """Write an array; one that lives in blocks, column by column."""
-    if isinstance(values, np.ndarray) or values.ndim != 2:
-        stored[...] = np.asarray(values)
-        return
-    for column in range(values.shape[1]):
-        stored[:, column] = np.asarray(values[:, column])
+    """Write an array, a chunk of rows at a time."""
+    for rows in slices(values.shape[0], stored.chunks[0]):
+        stored[rows] = np.asarray(values[rows])
 
 
 def arrays_of(spectrum: Spectrum) -> dict[str, Any]:
