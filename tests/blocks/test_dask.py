@@ -1,6 +1,7 @@
 """Blocks on a cluster: the same numbers as in memory, lost workers or not, and errors in words."""
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -51,6 +52,11 @@ def test_values_sums_and_changes_are_those_in_memory(rows):
     assert np.array_equal(x[[5, 5999, 17]], X[[5, 5999, 17]])
     assert np.array_equal(x[:, 3], X[:, 3])
     assert rows.place.words == "on 2 workers"
+
+
+def test_results_on_a_cluster_refuse_to_be_pickled(rows):
+    with pytest.raises(vbdm.InputError, match="by pickle cannot be had"):
+        pickle.dumps(rows)
 
 
 def test_an_argument_for_all_blocks_and_one_for_each(rows):

@@ -20,6 +20,7 @@ from ..base.wording import counted
 from .cluster import LOOK, Homes, explained
 from .partition import Partition
 from .place import results_of
+from .refused import not_in_blocks
 
 #: Arrays of at least this many bytes become tasks of their own; smaller ones travel with others.
 SMALL = 1 << 16
@@ -47,6 +48,15 @@ class OnDask:
         self.homes = Homes(client, partition)
         self.names = (f"{token_hex(4)}-{number}" for number in count())
         self.known: WeakValueDictionary[str, Any] = WeakValueDictionary()
+
+    def __reduce__(self) -> Any:
+        """Refuse to be pickled: the connection belongs to this process."""
+        raise not_in_blocks(
+            "A copy by pickle",
+            "a result whose rows are on a cluster",
+            "They live there as long as this process is connected; its method `save` writes a "
+            "result to a file of its own.",
+        )
 
     @property
     def words(self) -> str:
@@ -177,10 +187,11 @@ def aligned(value: Any) -> Any:
     """Return a value with every array at an address that its numbers can be computed at.
 
     What was sent may begin anywhere; of such arrays NumPy makes copies at every step, and passes
-    others to BLAS than usual: the last bits of a product would differ.
+    others to BLAS than usual: the last bits of a product would differ. It may also be closed to
+    writing, for which compiled code would be compiled anew.
     """
     if isinstance(value, np.ndarray):
-        return np.require(value, requirements="A")
+        return np.require(value, requirements=["A", "W"])
     if type(value) in (list, tuple):
         return type(value)(aligned(entry) for entry in value)
     return value

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
 import tempfile
 import weakref
+from bisect import bisect
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from threading import Lock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..base.errors import ScratchError, error_of
 from .place import results_of
 from .refused import not_in_blocks
 
@@ -18,6 +25,8 @@ from .refused import not_in_blocks
 SMALL = 1 << 16
 #: Places in the file are multiples of this, the largest size of a page in use.
 PAGE = 1 << 16
+#: What systems say when a disk is full, or a file has become larger than allowed.
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class Scratch:
@@ -26,14 +35,26 @@ class Scratch:
     Attributes
     ----------
     size : int
-        Bytes of the file so far.
+        Bytes of the file now.
+    largest : int
+        Most bytes that it has had.
     """
 
     def __init__(self, folder: str | os.PathLike[str] | None = None) -> None:
-        # The name is taken away at once: the file lives until it is closed, or the process ends.
-        self.file = tempfile.TemporaryFile(dir=folder, prefix="vbdm-", buffering=0)  # noqa: SIM115
-        self.size = 0
-        self.free: dict[int, list[int]] = {}
+        self.folder = os.fspath(tempfile.gettempdir() if folder is None else folder)
+        try:
+            # The name is taken away at once: the file lives until it is closed, or the process
+            # ends.
+            self.file = tempfile.TemporaryFile(dir=self.folder, prefix="vbdm-", buffering=0)  # noqa: SIM115
+        except OSError as error:
+            raise no_room(
+                f"{self.folder!r}: {error.strerror}",
+                "It does not exist, belongs to somebody else, or its disk is full.",
+            ) from error
+        self.size = self.largest = 0
+        self.gaps: list[tuple[int, int]] = []
+        self.given_up: deque[tuple[int, int]] = deque()
+        self.lock, self.writing = Lock(), Lock()
 
     def __reduce__(self) -> Any:
         """Refuse to be pickled: the file belongs to this process."""
@@ -44,23 +65,99 @@ class Scratch:
             "writes a result to a file of its own.",
         )
 
+    def check_space(self, n_bytes: int) -> None:
+        """Raise if the disk has less room than this.
+
+        Raises
+        ------
+        ScratchError
+            The message says how much is needed, and how much is free.
+        """
+        free = shutil.disk_usage(self.folder).free
+        if n_bytes > free:
+            raise no_room(
+                f"{free / 1e9:.3g} GB free in {self.folder!r}, where about {n_bytes / 1e9:.3g} GB "
+                "are needed",
+                "What does not fit into memory is written there.",
+            )
+
     def store(self, values: NDArray[Any]) -> Stored:
-        """Write an array to the file."""
+        """Write an array to the file.
+
+        Raises
+        ------
+        ScratchError
+            If the disk is full.
+        """
         room = -(-max(values.nbytes, 1) // PAGE) * PAGE
-        places = self.free.get(room)
-        if places:
-            offset = places.pop()
-        else:
-            offset = self.size
-            self.size += room
-        write_all(self.file.fileno(), np.ascontiguousarray(values).data.cast("B"), offset)
+        offset = self.take(room)
+        try:
+            self.write(np.ascontiguousarray(values).data.cast("B"), offset)
+        except OSError as error:
+            self.give(offset, room)
+            if error.errno not in FULL:
+                raise
+            raise no_room(
+                f"{self.folder!r}, full after {self.largest / 1e9:.3g} GB of ours",
+                "Results of blocks are written there, and others may have filled it.",
+            ) from error
         stored = Stored(self, offset, values.shape, values.dtype)
-        weakref.finalize(stored, self.free.setdefault(room, []).append, offset)
+        weakref.finalize(stored, self.give, offset, room)
         return stored
+
+    def write(self, data: memoryview, offset: int) -> None:
+        """Write all bytes at a place in the file: one call may write fewer."""
+        while data:
+            if hasattr(os, "pwrite"):
+                written = os.pwrite(self.file.fileno(), data, offset)
+            else:
+                with self.writing:
+                    self.file.seek(offset)
+                    written = self.file.write(data)
+            data, offset = data[written:], offset + written
+
+    def take(self, room: int) -> int:
+        """Return a place with so many bytes: the first gap that is large enough, or the end."""
+        with self.lock:
+            self.make_gaps()
+            for i, (offset, size) in enumerate(self.gaps):
+                if size >= room:
+                    self.gaps[i : i + 1] = [(offset + room, size - room)] if size > room else []
+                    return offset
+            self.size += room
+            self.largest = max(self.largest, self.size)
+            return self.size - room
+
+    def give(self, offset: int, room: int) -> None:
+        """Give a place up; Python may call this at any moment, also while a place is taken."""
+        self.given_up.append((offset, room))
+        if self.lock.acquire(blocking=False):
+            try:
+                self.make_gaps()
+            finally:
+                self.lock.release()
+
+    def make_gaps(self) -> None:
+        """Join places that were given up with the gaps around them; the file's end is cut off."""
+        while self.given_up:
+            offset, room = self.given_up.popleft()
+            i = bisect(self.gaps, (offset, 0))
+            if i < len(self.gaps) and offset + room == self.gaps[i][0]:
+                room += self.gaps.pop(i)[1]
+            if i and sum(self.gaps[i - 1]) == offset:
+                i -= 1
+                start, size = self.gaps.pop(i)
+                offset, room = start, room + size
+            if offset + room < self.size:
+                self.gaps.insert(i, (offset, room))
+                continue
+            self.size = offset
+            with suppress(OSError, ValueError):
+                self.file.truncate(self.size)
 
 
 class Stored:
-    """An array in a scratch file; its place is given up with this object."""
+    """An array in a scratch file; its place is given up with this object and all its maps."""
 
     def __init__(
         self, scratch: Scratch, offset: int, shape: tuple[int, ...], dtype: np.dtype[Any]
@@ -73,14 +170,26 @@ class Stored:
         In the mode "c" the file never changes. The array looks as if it could be written to:
         compiled code would be compiled anew for one that cannot.
         """
-        return np.memmap(self.scratch.file, self.dtype, mode, self.offset, self.shape)
+        array = np.memmap(self.scratch.file, self.dtype, mode, self.offset, self.shape)
+        # Parts of the array hold on to its map, so this object stays as long as there are any.
+        weakref.finalize(array._mmap, holding, self)  # type: ignore[attr-defined]
+        return array
 
 
-def write_all(file: int, data: memoryview, offset: int) -> None:
-    """Write all bytes at a place in a file: one call may write fewer."""
-    while data:
-        written = os.pwrite(file, data, offset)
-        data, offset = data[written:], offset + written
+def holding(stored: Stored) -> None:
+    """Do nothing, but hold on to an object until it is called."""
+
+
+def no_room(received: str, because: str) -> ScratchError:
+    """Return the error for a scratch folder that cannot be used."""
+    return error_of(
+        ScratchError,
+        "The scratch folder must exist, be yours, and have room.",
+        received=received,
+        because=because,
+        hint="Pass another one, vbdm.placement.Disk(scratch='/a/large/disk'), or make room; "
+        "nothing was left in it.",
+    )
 
 
 class OnDisk:

@@ -93,7 +93,9 @@ class Disk:
         blocks: Any = self.blocks
         if not is_whole(blocks):
             blocks = not_too_small(n_points, -(-n_points // POINTS_PER_BLOCK))
-        return Rows(Partition.into(n_points, blocks), OnDisk(self.scratch))
+        place = OnDisk(self.scratch)
+        place.scratch.check_space(memory_at_least(n_points, n_columns))
+        return Rows(Partition.into(n_points, blocks), place)
 
 
 @dataclass(frozen=True)

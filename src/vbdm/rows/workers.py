@@ -44,7 +44,7 @@ def start_workers(n_workers: int, **options: Any) -> Iterator[Any]:
         LocalCluster(
             n_workers=n_workers,
             threads_per_worker=1,
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",
             local_directory=folder,
             silence_logs=logging.CRITICAL,
             **options,
