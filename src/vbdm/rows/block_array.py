@@ -149,6 +149,8 @@ class BlockArray:
         rows, columns = key
         if not (isinstance(rows, slice) and rows == slice(None)):
             return self.some_rows(np.arange(len(self))[rows])[..., columns]
+        if isinstance(columns, slice) and columns.indices(self.shape[1]) == (0, self.shape[1], 1):
+            return self
         found = mapped(columns_of, self, columns)
         if self.known is not None:
             shape = np.empty((0, *self.known[0]))[:, columns].shape[1:]
@@ -219,13 +221,16 @@ def total(function: Callable[..., Any], *args: Any) -> Any:
     return in_sum(rows, rows.run(function, *args)[0])
 
 
-def beside(array: Tall, values: NDArray[Any] | None) -> Any:
+def beside(array: Tall, values: NDArray[Any] | None, *, kept: bool = False) -> Any:
     """Return values of all rows, (M, …), as an argument for functions of the blocks of an array.
 
-    Beside an ordinary array these are the values themselves.
+    Beside an ordinary array these are the values themselves. If `kept`, they are sent to where the
+    blocks are once for all calls that they are an argument of.
     """
     if values is None or not isinstance(array, BlockArray):
         return values
+    if kept:
+        return PerBlock(array.rows.spread(values).handles)
     return PerBlock([values[rows] for rows in array.rows.partition.blocks()])
 
 

@@ -35,7 +35,7 @@ from ..rows.block_array import beside, mapped, total
 from ..spectrum.limiter import local_times
 from ..spectrum.spectrum import Spectrum
 from .error_bars import refuse_unsymmetric
-from .influences import held_together, masses, pair_influences
+from .influences import PairRows, held_together, masses, pair_influences, times_of
 
 #: A mode is isolated if the gaps to its neighbours are at least this many of their own standard
 #: errors wide.
@@ -62,18 +62,19 @@ def mixing(spectrum: Spectrum) -> tuple[FloatArray, ...]:
     u: Any = spectrum.vectors
     operator, order = spectrum.operator, spectrum.operator.order
     with one_blas_thread():
-        size, products = masses(spectrum), operator.weights @ u
+        size, products, rows = masses(spectrum), operator.weights @ u, PairRows.of(spectrum)
         result = []
         for j in range(len(theta)):
             others, own = partners(spectrum, j), spectrum.limits[j : j + 1]
             scale = first_order(theta, j)[others] / size[others]
             first, second = (u[:, [j]], products[:, [j]]), (u[:, others], products[:, others])
-            time = local_times(own, operator.steps)
-            both = mapped(held_together, first[0], second[0], theta[[j]], beside(u, time))
+            time = mapped(times_of, first[0], rows.steps, own)
+            both = mapped(held_together, first[0], second[0], theta[[j]], time)
             together = both, operator.weights @ both
-            sums = total(squares_of, pair_influences(spectrum, first, second, together), scale)
+            influence = pair_influences(spectrum, first, second, together, rows)
+            sums = total(squares_of, influence, scale)
             held = beside(u, spectrum.held_for(j)[order.caller_rows])
-            mass = np.mean(operator.degrees * time[:, 0])
+            mass = np.mean(operator.degrees * local_times(own, operator.steps)[:, 0])
             tail = theta[j] * mass * total(products_on, held, first[0], second[0]) * scale
             known = spectrum.eigenvalues[j] == 0
             result.append(frozen((not known) * (sums + np.outer(tail, tail))))

@@ -17,7 +17,8 @@ what remains is the noise of the kernel itself. The variance of θ is :math:`Σ 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 
@@ -36,9 +37,9 @@ def influences(spectrum: Spectrum) -> Tall:
 
     Columns sum to 0.
     """
-    result = mapped(copied, spectrum.vectors)
+    result, rows = mapped(copied, spectrum.vectors), PairRows.of(spectrum)
     for columns in slices(result.shape[1], size=MODES_AT_ONCE):
-        part = some_influences(spectrum, columns, result[:, columns])
+        part = some_influences(spectrum, columns, result[:, columns], rows)
         (result,), _ = changed(put_columns, [result], part, columns)
     return cast(Tall, result)
 
@@ -53,15 +54,43 @@ def put_columns(values: FloatArray, part: FloatArray, columns: slice) -> None:
     values[:, columns] = part
 
 
-def some_influences(spectrum: Spectrum, columns: slice, u: Tall) -> Tall:
+@dataclass(frozen=True, eq=False)
+class PairRows:
+    """What influences need of each point, as arguments beside the eigenvectors.
+
+    Attributes
+    ----------
+    degrees, steps : (M,) arrays
+        Those of the operator.
+    share : (M,) array
+        One over the sum of each row of the kernel.
+    counts : (M,) array or None
+        How often each point occurs.
+    """
+
+    degrees: Any
+    steps: Any
+    share: Any
+    counts: Any
+
+    @classmethod
+    def of(cls, spectrum: Spectrum) -> PairRows:
+        """Return them for a spectrum."""
+        op, sums = spectrum.operator, spectrum.operator.kernel.row_sums
+        share = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0)
+        rows = op.degrees, op.steps, share, op.order.counts
+        return cls(*(beside(spectrum.vectors, row, kept=True) for row in rows))
+
+
+def some_influences(spectrum: Spectrum, columns: slice, u: Tall, rows: PairRows) -> Tall:
     """Return the influences on some λ, (M, m), from their eigenvectors u."""
     theta, m = spectrum.solve.pencil_eigenvalues[columns], u.shape[1]
-    time = mapped(times_of, u, beside(u, spectrum.operator.steps), spectrum.limits[columns])
+    time = mapped(times_of, u, rows.steps, spectrum.limits[columns])
     held = mapped(held_together, u, u, theta, time)
     # One product with twice the columns takes little more than half the time of two.
     products = spectrum.operator.weights @ mapped(side_by_side, u, held)
     both = u, products[:, :m]
-    result = pair_influences(spectrum, both, both, (held, products[:, m:]))
+    result = pair_influences(spectrum, both, both, (held, products[:, m:]), rows)
     by = response(spectrum, u, columns) * spectrum.correction[columns]
     (result,), _ = changed(divide_columns, [result], by)
     return cast(Tall, result)
@@ -98,7 +127,11 @@ def held_together(u: FloatArray, v: FloatArray, theta: FloatArray, time: FloatAr
 
 
 def pair_influences(
-    spectrum: Spectrum, first: WithProduct, second: WithProduct, together: WithProduct
+    spectrum: Spectrum,
+    first: WithProduct,
+    second: WithProduct,
+    together: WithProduct,
+    rows: PairRows | None = None,
 ) -> Tall:
     """Return the influence of each point on T(u, v), (M, m), for the columns u and v of two arrays.
 
@@ -106,14 +139,11 @@ def pair_influences(
     v_j)]. A single column u stands beside every column v. `together` is what `held_together` gives,
     with its product; both its arrays are used up.
     """
-    op, (held, own) = spectrum.operator, together
+    op, (held, own), rows = spectrum.operator, together, rows or PairRows.of(spectrum)
     alpha = op.alpha - (op.beta or 0.0) * (op.dim / 2 + 1)
-    sums = op.kernel.row_sums
-    share = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0)
-    degrees, share, counts = (beside(held, row) for row in (op.degrees, share, op.order.counts))
-    (own, held), _ = changed(pair_sums, [own, held], *first, *second, degrees, share)
+    (own, held), _ = changed(pair_sums, [own, held], *first, *second, rows.degrees, rows.share)
     spread = op.kernel.weights @ held
-    (own,), _ = changed(respond, [own], spread, counts, alpha)
+    (own,), _ = changed(respond, [own], spread, rows.counts, alpha)
     return cast(Tall, own)
 
 
