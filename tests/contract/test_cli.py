@@ -304,9 +304,8 @@ def test_numpy_1_writes_the_arrays_as_well(monkeypatch):
 
 
 def test_json_of_new_points_is_strict(capsys):
-    arrays = {"eigenvalues": np.array([0, np.nan]), "eigenfunctions": np.ones((3, 2)),
-              "outside": np.array([True, False, False])}  # fmt: skip
-    transform.tell(Path("new.npz"), arrays, quiet=False, as_json=True)
+    values = np.array([0, np.nan])
+    transform.tell(Path("new.npz"), values, 3, 1, quiet=False, as_json=True)
     told = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
     assert told == {"file": "new.npz", "n_points": 3, "n_outside": 1, "eigenvalues": [0.0, None]}
 

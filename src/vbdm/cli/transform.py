@@ -25,6 +25,7 @@ from .options import (
 from .steps import Work, read_table, working
 
 if TYPE_CHECKING:
+    from ..base.arrays import FloatArray
     from ..io import Cloud
     from ..spectrum.spectrum import Spectrum
 
@@ -82,7 +83,7 @@ def command(
             n_outside = write_values(target, spectrum, cloud, outside)
     say_written(path)
     work.show_notes()
-    tell(path, spectrum, len(cloud.rows), n_outside, quiet, as_json)
+    tell(path, spectrum.eigenvalues, len(cloud.rows), n_outside, quiet, as_json)
 
 
 def load_and_read(
@@ -126,15 +127,15 @@ def usable(stored: dict[str, Any], file: Path, given: dict[str, Any]) -> dict[st
 
 
 def tell(
-    path: Path, spectrum: Spectrum, n_points: int, n_outside: int, quiet: bool, as_json: bool
+    path: Path, eigenvalues: FloatArray, n_points: int, n_outside: int, quiet: bool, as_json: bool
 ) -> None:
     """Print what was written."""
     from ..base.plain import plain
 
     if as_json:
         facts = {"file": path, "n_points": n_points, "n_outside": n_outside}
-        told = plain({**facts, "eigenvalues": spectrum.eigenvalues})
+        told = plain({**facts, "eigenvalues": eigenvalues})
         click.echo(json.dumps(told, allow_nan=False))
     elif not quiet:
-        click.echo(f"{len(spectrum.eigenvalues)} eigenfunctions at {n_points:,} points, "
+        click.echo(f"{len(eigenvalues)} eigenfunctions at {n_points:,} points, "
                    f"{n_outside:,} of them outside the data: {path}")  # fmt: skip
