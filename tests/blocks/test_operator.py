@@ -65,6 +65,16 @@ def test_blocks_change_no_bit(name, engine):
         np.testing.assert_array_equal(op.apply(f), one.apply(f))
 
 
+@pytest.mark.parametrize("n_points", [12, 33, 65, 200])
+def test_few_points_and_many_blocks(n_points):
+    points = some_points("plane")[:n_points]
+    one = vbdm.estimate_operator(points)
+    for placement in (Disk(blocks=1), Memory(2), Memory(1000)):
+        op = vbdm.estimate_operator(points, placement=placement)
+        assert op.epsilon == one.epsilon
+        np.testing.assert_array_equal(op.degrees, one.degrees)
+
+
 @pytest.mark.parametrize("placement", PLACEMENTS, ids=["memory", "disk"])
 def test_other_epsilons_and_options(placement):
     points = some_points("plane")
