@@ -53,7 +53,7 @@ from .kernel.within_reach import kernel_within_reach
 from .operator.operator import Operator, normalise
 from .operator.theory import exponents_for
 from .rows.placement import Disk, Placement, as_placement, in_words, placed_points
-from .rows.refused import no_lists
+from .rows.refused import NeedsLists, no_lists
 from .settings.arguments import Request, read_arguments
 from .settings.method import METHODS, Limiter, Lists
 from .settings.record import Settings
@@ -225,11 +225,18 @@ def estimate_operator(
     )  # fmt: skip
     try:
         return on(partial(first, placement=placed))
-    except OutOfMemoryError:
-        if placed is not None or not may_move or np.shape(cloud)[1] > TREE_COLUMNS:
+    except (OutOfMemoryError, NeedsLists) as error:
+        if not (is_auto(placement) and may_move and np.shape(cloud)[1] <= TREE_COLUMNS):
             raise
-    # Only when the pairs have been counted is it known how much memory they take.
-    return on(partial(first, placement=Disk()))
+        if (placed is None) == isinstance(error, NeedsLists):
+            raise
+        before = error
+    # Only when the pairs have been counted is it known how much memory they take, and only when the
+    # dimension is known, whether they are those of lists, which live in memory.
+    try:
+        return on(partial(first, placement=Disk() if placed is None else None))
+    except NeedsLists:
+        raise before from None
 
 
 def suits_blocks(X: Any, request: Request, n_neighbors: Any, search: Any, metric: Metric) -> bool:

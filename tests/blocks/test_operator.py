@@ -134,6 +134,16 @@ def test_the_estimate_from_some_points_is_the_same():
     assert estimate_again(op, rows).epsilon == estimate_again(one, rows).epsilon
 
 
+@pytest.mark.parametrize("free", [10**5, 10**7])
+def test_many_dimensions_are_not_moved_unasked(monkeypatch, free):
+    # Whether blocks are tried first or last, what is said is that memory is too small.
+    points = np.random.default_rng(0).normal(size=(10_500, 1))
+    monkeypatch.setattr("vbdm.base.memory.available_memory", lambda: free)
+    monkeypatch.setattr("vbdm.rows.placement.available_memory", lambda: free)
+    with pytest.raises(OutOfMemoryError, match="would not fit into memory"):
+        vbdm.estimate_operator(points, dim=8, n_density_neighbors=8)
+
+
 def test_many_columns_and_given_graphs_are_refused():
     wide = np.random.default_rng(0).normal(size=(300, 65))
     graph = vbdm.neighbors(some_points("plane"))

@@ -26,11 +26,19 @@ def not_in_blocks(what: str, received: str, because: str) -> InputError:
     )
 
 
-def no_lists(received: str) -> InputError:
+class NeedsLists(InputError):
+    """Lists of neighbours are needed, which do not live in blocks."""
+
+
+def no_lists(received: str) -> NeedsLists:
     """Return the error for something that needs lists of neighbours."""
-    return not_in_blocks(
-        "Lists of neighbours",
-        received,
-        "There the pairs of points are those within the kernel's reach, and of neighbours only "
-        "distances are kept.",
+    return NeedsLists(
+        str(
+            not_in_blocks(
+                "Lists of neighbours",
+                received,
+                "There the pairs of points are those within the kernel's reach, and of neighbours "
+                "only distances are kept.",
+            )
+        )
     )
