@@ -15,9 +15,11 @@ from scipy.linalg import eigh
 from scipy.sparse import csr_array, diags_array
 
 from ....base.arrays import FloatArray
+from ....base.threads import for_each
 from ....engines.engine import Engine
 from ....engines.scipy_engine import ScipyEngine
 from ....engines.scipy_graph import piecewise_constant
+from .blocks import row_slices
 from .tree_cells import Cells
 
 #: Damping of Jacobi's method on the coarse levels, whose matrices average over few neighbours.
@@ -70,14 +72,30 @@ class Level:
 
     def smooth(self, x: FloatArray, residual: FloatArray) -> None:
         """Improve x by one damped Jacobi step on A x = residual, in place."""
-        x += (DAMPING / self.diagonal)[:, None] * (residual - self.product(x))
+        step = self.remainder(x, residual)
+
+        def work(rows: slice) -> None:
+            x[rows] += (DAMPING / self.diagonal[rows])[:, None] * step[rows]
+
+        for_each(work, row_slices(*x.shape))
+
+    def remainder(self, x: FloatArray, residual: FloatArray) -> FloatArray:
+        """Return residual - A x."""
+        product = self.product(x)
+        return np.subtract(residual, product, out=product)
 
     def relaxed(self, x: FloatArray, values: FloatArray, mass: FloatArray) -> FloatArray:
         """Return approximate eigenvectors x after one damped Jacobi step on (A - θM) x = 0."""
-        shifted = 1 - (mass / self.diagonal)[:, None] * values
-        step = self.product(x) - mass[:, None] * x * values
-        step /= np.copysign(np.maximum(np.abs(shifted), 0.5), shifted)
-        return np.asarray(x - (DAMPING / self.diagonal)[:, None] * step)
+        result = self.product(x)
+
+        def work(rows: slice) -> None:
+            shifted = 1 - (mass[rows] / self.diagonal[rows])[:, None] * values
+            step = result[rows] - mass[rows, None] * x[rows] * values
+            step /= np.copysign(np.maximum(np.abs(shifted), 0.5), shifted)
+            result[rows] = x[rows] - (DAMPING / self.diagonal[rows])[:, None] * step
+
+        for_each(work, row_slices(*x.shape))
+        return result
 
 
 def graph_laplacian(links: Any) -> Any:
@@ -168,7 +186,7 @@ class Hierarchy:
             return self.correct_coarsest(residual, shifts)
         level = self.levels[depth]
         x = (DAMPING / level.diagonal)[:, None] * residual
-        remainder = level.engine.multiply(level.restriction, residual - level.product(x))
+        remainder = level.engine.multiply(level.restriction, level.remainder(x, residual))
         coarse = self.correct(remainder, shifts, depth + 1)
         x += level.engine.multiply(level.interpolation, np.ascontiguousarray(coarse))
         level.smooth(x, residual)
