@@ -9,6 +9,7 @@ import zarr
 from tests.support.blocks import rows_in, solved_in_blocks
 
 import vbdm
+from vbdm.graph.caller_order import InCallerOrder
 from vbdm.graph.point_set import Copies, Order
 from vbdm.spectrum.normalisation import normalised
 from vbdm.trust import series
@@ -86,21 +87,29 @@ def test_the_clouds_are_what_they_are_for(whole):
 
 
 def test_eigenfunctions_in_the_callers_order(whole, cut):
-    expected, found = whole.eigenfunctions, cut.eigenfunctions
-    same(np.asarray(found), expected)
-    assert found.shape == expected.shape
-    rows = np.array([5, 0, len(expected) - 1])
-    same(found[rows], expected[rows])
-    same(found[7], expected[7])
-    same(np.asarray(found[:, 3]), expected[:, 3])
-    same(found[10:20, 1:3], expected[10:20, 1:3])
+    expected, rows = whole.eigenfunctions, np.array([5, 0, len(whole.eigenfunctions) - 1])
     same(cut.functions_at(rows), expected[rows])
     same(cut.function(2), expected[:, 2])
+    for found in (cut.eigenfunctions, InCallerOrder(cut.in_blocks, cut.operator.order)):
+        assert found.shape == expected.shape
+        same(np.asarray(found), expected)
+        same(found[rows], expected[rows])
+        same(found[7], expected[7])
+        same(np.asarray(found[:, 3]), expected[:, 3])
+        same(found[10:20, 1:3], expected[10:20, 1:3])
 
 
 def test_only_what_leaves_memory_is_fetched_on_demand(cut):
     on_disk = cut.in_blocks.rows.place.words == "on disk"
     assert isinstance(cut.eigenfunctions, zarr.Array if on_disk else np.ndarray)
+
+
+def test_columns_of_modes_without_eigenvalue_are_not_known(whole, cut):
+    values = whole.eigenvalues.copy()
+    values[3] = np.nan
+    expected = replace(whole, eigenvalues=values).known_eigenfunctions
+    same(np.asarray(replace(cut, eigenvalues=values).known_eigenfunctions), expected)
+    assert np.isnan(expected[:, 3]).all()
 
 
 def test_verify_says_why_not(cut):

@@ -1,4 +1,4 @@
-"""An array in blocks as the caller sees it: in the order of the rows that were passed."""
+"""Arrays in blocks as the caller sees them: in the order of the rows that were passed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from ..base.arrays import frozen
 from ..rows.block_array import BlockArray, Tall
+from ..rows.results import in_callers_order
 from .point_set import Order
 
 
@@ -69,3 +71,15 @@ class InCallerOrder:
     def __repr__(self) -> str:
         """Say how large it is, and where it lives."""
         return f"array of shape {self.shape}, {self.inside.rows.place.words}"
+
+
+def as_caller_sees(inside: BlockArray, order: Order) -> Any:
+    """Return results in blocks, (M, n), in the caller's order: as arrays that users know.
+
+    They are arrays of NumPy, Zarr or Dask, by the place of the blocks; or an `InCallerOrder`, where
+    blocks are on disk and zarr is not installed.
+    """
+    found = in_callers_order(inside, order.inside_rows(np.arange(order.n_rows)))
+    if found is None:
+        return InCallerOrder(inside, order)
+    return frozen(found) if isinstance(found, np.ndarray) else found

@@ -47,3 +47,8 @@ def products_of(values: FloatArray, counts: FloatArray | None) -> FloatArray:
     """Return the sums over the rows of the products of two columns, (n, n)."""
     weighted = values if counts is None else counts[:, None] * values
     return np.asarray(values.T @ weighted)
+
+
+def without_columns(values: FloatArray, lost: BoolArray) -> FloatArray:
+    """Return values, (m, n), with NaN in the columns that are lost."""
+    return np.where(lost, np.nan, values)

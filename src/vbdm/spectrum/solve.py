@@ -13,11 +13,10 @@ from ..base.checks import check_choice, check_count, check_positive
 from ..base.credit import Credit
 from ..base.errors import bad_input
 from ..base.threads import one_blas_thread
-from ..graph.caller_order import InCallerOrder
+from ..graph.caller_order import as_caller_sees
 from ..graph.point_set import Order
 from ..operator.operator import Operator
 from ..rows.block_array import BlockArray, Tall
-from ..rows.results import in_callers_order
 from .modes import Modes
 from .normalisation import normalised
 from .passes import solve_modes
@@ -154,10 +153,7 @@ def functions_of(vectors: Tall, order: Order) -> tuple[Any, BlockArray | None]:
     if not isinstance(vectors, BlockArray):
         return frozen(normalised(order.to_caller(vectors))), None
     inside = normalised(vectors, order.caller_rows, order.counts)
-    outside = in_callers_order(inside, order.inside_rows(np.arange(order.n_rows)))
-    if isinstance(outside, np.ndarray):
-        return frozen(outside), inside
-    return InCallerOrder.of(inside, order) if outside is None else outside, inside
+    return as_caller_sees(inside, order), inside
 
 
 def n_solves(modes: Modes, passes: int) -> int:

@@ -14,11 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 from ..base.accepts import a_count
 from ..base.arrays import BoolArray, FloatArray, frozen
 from ..base.threads import one_blas_thread
+from ..graph.caller_order import as_caller_sees
 from ..operator.operator import Operator
-from ..rows.block_array import BlockArray, Tall, beside, total
+from ..rows.block_array import BlockArray, Tall, beside, mapped, total
 from ..settings.record import Settings
 from . import views
-from .in_doubt import products_of, unresolved_share, weak_links
+from .in_doubt import products_of, unresolved_share, weak_links, without_columns
 from .limiter import Limit, local_times
 from .pieces import Pieces
 from .solve_log import SolveLog
@@ -160,14 +161,19 @@ class Spectrum:
         return local_times(self.limits[columns], steps)
 
     @property
-    def known_eigenfunctions(self) -> FloatArray:
+    def known_eigenfunctions(self) -> Any:
         """Eigenfunctions, (N, n), with NaN in the columns of modes whose eigenvalue is NaN.
 
         Such a mode decays within one step of the kernel: its vector shows the scatter of the points
         and is no coordinate. Results that are written have these columns.
         """
         lost = np.isnan(self.eigenvalues)
-        return np.where(lost, np.nan, self.eigenfunctions) if lost.any() else self.eigenfunctions
+        if not lost.any():
+            return self.eigenfunctions
+        if self.in_blocks is None:
+            return without_columns(self.eigenfunctions, lost)
+        known = mapped(without_columns, self.in_blocks, lost)
+        return as_caller_sees(known, self.operator.order)
 
     @cached_property
     def sampling(self) -> Sampling:
