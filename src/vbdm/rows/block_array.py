@@ -65,15 +65,18 @@ class Rows:
         """
         place, found = self.place, []
         shared = [place.share(arg) if isinstance(arg, np.ndarray) else arg for arg in args]
-        for block in range(self.n_blocks):
-            own = tuple(of_block(arg, block) for arg in shared)
-            found.append(place.run(block, function, own, n_results, n_written))
-            if stage is not None and place.at_once:
+        own = (tuple(of_block(arg, block) for arg in shared) for block in range(self.n_blocks))
+        if not place.at_once:
+            found = place.run_all(function, dict(enumerate(own)), n_results, n_written)
+            if stage is not None and is_heard():
+                firsts = [handles[0] for handles in found]
+                for done, _ in enumerate(place.finished(firsts), start=1):
+                    report(stage, done, self.n_blocks)
+            return [list(handles) for handles in zip(*found, strict=True)]
+        for block, values in enumerate(own):
+            found.append(place.run(block, function, values, n_results, n_written))
+            if stage is not None:
                 report(stage, block + 1, self.n_blocks)
-        if stage is not None and not place.at_once and is_heard():
-            firsts = [handles[0] for handles in found]
-            for done, _ in enumerate(place.finished(firsts), start=1):
-                report(stage, done, self.n_blocks)
         return [list(handles) for handles in zip(*found, strict=True)]
 
 
@@ -172,8 +175,8 @@ class BlockArray:
                 result[wanted[block]] = values[own]
             return result
         # Only the rows that are wanted travel.
-        asked = zip(needed, handles, there, strict=True)
-        found = [place.run(block, rows_of, (handle, own))[0] for block, handle, own in asked]
+        asked = dict(zip(needed, zip(handles, there, strict=True), strict=True))
+        found = [handle for (handle,) in place.run_all(rows_of, asked)]
         for block, values in zip(needed, place.read(found), strict=True):
             result[wanted[block]] = values
         return result

@@ -6,9 +6,9 @@ again what it kept. So a task gets the values that it may change as copies.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import count, islice
+from itertools import islice
 from secrets import token_hex
 from typing import Any
 from weakref import WeakValueDictionary
@@ -46,7 +46,6 @@ class OnDask:
     def __init__(self, client: Any, partition: Partition) -> None:
         self.client = client
         self.homes = Homes(client, partition)
-        self.names = (f"{token_hex(4)}-{number}" for number in count())
         self.known: WeakValueDictionary[str, Any] = WeakValueDictionary()
 
     def __reduce__(self) -> Any:
@@ -71,39 +70,59 @@ class OnDask:
         n_results: int = 1,
         n_written: int = 0,
     ) -> list[Any]:
-        """Send a task to the block's home; with several results, one small task for each.
+        """Send a task to the block's home."""
+        return self.run_all(function, {block: args}, n_results, n_written)[0]
 
-        Whoever needs one of several results would otherwise be sent all of them, and keep them.
+    def run_all(
+        self,
+        function: Callable[..., Any],
+        args: Mapping[int, tuple[Any, ...]],
+        n_results: int = 1,
+        n_written: int = 0,
+    ) -> list[list[Any]]:
+        """Send tasks of several blocks, those of a worker together: sending takes longest.
+
+        Of several results, each gets a small task of its own. Whoever needs one of them would
+        otherwise be sent all, and keep them.
         """
+        from dask._task_spec import Task, TaskRef, parse_input
+
+        name, token = getattr(function, "__name__", "task"), token_hex(8)
         n_all = n_written + n_results
         if n_all == 0:
-            return []
-        found = self.submit(block, function, n_results, n_written, *args)
-        if n_all == 1:
-            return [found]
-        return [self.submit(block, entry_of, 1, 0, found, entry) for entry in range(n_all)]
+            return [[] for _ in args]
+        tasks: dict[str, dict[str, Any]] = {}
+        keys: dict[int, list[str]] = {}
+        for block, own in args.items():
+            key, graph = f"{name}-{token}-{block}", tasks.setdefault(self.homes.of(block), {})
+            call = (function, n_results, n_written, *map(parse_input, own))
+            graph[key] = Task(key, called, *call)
+            keys[block] = [key] if n_all == 1 else [f"{key}-{entry}" for entry in range(n_all)]
+            for entry, part in enumerate(keys[block] if n_all > 1 else ()):
+                graph[part] = Task(part, entry_of, TaskRef(key), entry)
+        futures: dict[str, Any] = {}
+        for home, graph in tasks.items():
+            wanted = [key for block in keys.values() for key in block if key in graph]
+            futures |= zip(wanted, self.sent(home, graph, wanted), strict=True)
+        self.known.update(futures)
+        return [[futures[key] for key in block] for block in keys.values()]
 
-    def submit(
-        self, block: int, function: Callable[..., Any], n_results: int, n_written: int, *args: Any
-    ) -> Any:
-        """Return the future of a task."""
+    def sent(self, home: str, graph: dict[str, Any], wanted: list[str]) -> list[Any]:
+        """Send tasks to a worker, and return the futures of those that are wanted."""
         from dask import config
+        from dask._expr import LLGExpr
 
-        name = getattr(function, "__name__", "task")
-        home = self.homes.of(block)
         with self.stopping(), config.set({LARGE_TASKS: LARGEST_TASK}):
-            future = self.client.submit(
-                called, function, n_results, n_written, *args,
-                key=f"{name}-{next(self.names)}", pure=False,
-                workers=[home], allow_other_workers=True,
+            found = self.client.get(
+                LLGExpr(graph, _determ_token=token_hex(16)), wanted, sync=False,
+                workers=[home], allow_other_workers=True, fifo_timeout="100 ms",
             )  # fmt: skip
-        self.known[future.key] = future
-        return future
+        return list(found)
 
     def keep(self, block: int, value: Any) -> Any:
         """Send an array to the block's home, as a task that holds it; small ones stay here."""
         large = isinstance(value, np.ndarray) and value.nbytes >= SMALL
-        return self.submit(block, itself, 1, 0, value) if large else value
+        return self.run(block, itself, (value,))[0] if large else value
 
     def share(self, value: Any) -> Any:
         """Send a large array once for all blocks."""

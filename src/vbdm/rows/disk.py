@@ -9,7 +9,7 @@ import tempfile
 import weakref
 from bisect import bisect
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from threading import Lock
 from typing import Any
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import ScratchError, error_of
-from .place import results_of
+from .place import AtOnce, results_of
 from .refused import not_in_blocks
 
 #: Arrays of at least this many bytes go to the file; smaller ones stay in memory.
@@ -192,11 +192,10 @@ def no_room(received: str, because: str) -> ScratchError:
     )
 
 
-class OnDisk:
+class OnDisk(AtOnce):
     """Blocks in a scratch file; one block at a time is worked on, with all cores."""
 
     words = "on disk"
-    at_once = True
 
     def __init__(self, folder: str | os.PathLike[str] | None = None) -> None:
         self.scratch = Scratch(folder)
@@ -218,14 +217,6 @@ class OnDisk:
         """Write an array to the file; anything else, and small arrays, stay in memory."""
         large = isinstance(value, np.ndarray) and value.nbytes >= SMALL
         return self.scratch.store(value) if large else value
-
-    def share(self, value: Any) -> Any:
-        """Return the value: it is here already."""
-        return value
-
-    def finished(self, handles: Sequence[Any]) -> Iterator[Any]:
-        """Yield all: a function is done when it returns."""
-        return iter(handles)
 
     def read(self, handles: Iterable[Any]) -> Iterator[Any]:
         """Yield the values, mapped one after the other."""

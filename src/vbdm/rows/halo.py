@@ -70,12 +70,13 @@ class Halo:
         if not isinstance(array, BlockArray):
             return PerBlock(OwnAndNear(self, array)), [], None, []
         sent, picked, counts = self.kept
-        boundary = {
-            block: self.rows.place.run(block, rows_of, (array.handles[block], sent[block]))[0]
+        asked = {
+            block: (array.handles[block], sent[block])
             for block in range(self.rows.n_blocks)
             if len(self.sent[block])
         }
-        parts = [[boundary[source] for source in sources.tolist()] for sources in self.sources]
+        boundary = dict(zip(asked, self.rows.place.run_all(rows_of, asked), strict=True))
+        parts = [[boundary[source][0] for source in sources.tolist()] for sources in self.sources]
         return array, PerBlock(parts), PerBlock(picked), PerBlock(counts)
 
     def with_near(self, values: NDArray[Any]) -> list[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -48,6 +48,15 @@ class Place(Protocol):
             These must not be used any more: their new handles come first in the list.
         """
 
+    def run_all(
+        self,
+        function: Callable[..., Any],
+        args: Mapping[int, tuple[Any, ...]],
+        n_results: int = 1,
+        n_written: int = 0,
+    ) -> list[list[Any]]:
+        """Call a function of several blocks, whose arguments are given by block; see `run`."""
+
     def keep(self, block: int, value: Any) -> Any:
         """Return a handle of a value that the caller has."""
 
@@ -61,12 +70,35 @@ class Place(Protocol):
         """Yield the values of some handles, in their order, as they are ready."""
 
 
+class AtOnce:
+    """What places have in common whose functions are done when they return."""
+
+    at_once = True
+
+    def share(self, value: Any) -> Any:
+        """Return the value: it is here already."""
+        return value
+
+    def finished(self, handles: Sequence[Any]) -> Iterator[Any]:
+        """Yield all handles."""
+        return iter(handles)
+
+    def run_all(
+        self: Place,
+        function: Callable[..., Any],
+        args: Mapping[int, tuple[Any, ...]],
+        n_results: int = 1,
+        n_written: int = 0,
+    ) -> list[list[Any]]:
+        """Call a function of one block after the other."""
+        return [self.run(block, function, own, n_results, n_written) for block, own in args.items()]
+
+
 @dataclass(frozen=True)
-class InMemory:
+class InMemory(AtOnce):
     """Blocks in this process: a handle is the value itself."""
 
     words = "in memory"
-    at_once = True
 
     def run(
         self,
@@ -83,14 +115,6 @@ class InMemory:
     def keep(self, block: int, value: Any) -> Any:
         """Return the value."""
         return value
-
-    def share(self, value: Any) -> Any:
-        """Return the value."""
-        return value
-
-    def finished(self, handles: Sequence[Any]) -> Iterator[Any]:
-        """Yield all: a function is done when it returns."""
-        return iter(handles)
 
     def read(self, handles: Iterable[Any]) -> Iterator[Any]:
         """Yield the values."""
