@@ -261,8 +261,10 @@ class PointSet:
         coordinates = np.ascontiguousarray(points[permutation])
         tree = tree_of(coordinates, distance)
         own = None if tree is None else engine.nearest(tree)
-        if rows is not None:
-            # Blocks are searched by trees of their own; this one is for a few points.
+        if rows is not None and tree is not None:
+            # Blocks are searched by trees of their own; this one is for a few points. So many
+            # points are kept once, by columns.
+            coordinates = tree.columns.T
             index = tree_index(searcher, coordinates, k, own)
             return cls(
                 Order(frozen(permutation), copies), distance, frozen(coordinates), tree, index,
