@@ -180,7 +180,9 @@ def test_auto_takes_disk_when_the_pairs_turn_out_to_be_too_many(monkeypatch, poi
     assert found.settings.placement == "1 block on disk"
 
 
-def test_without_a_client_an_array_of_dask_is_read(points):
+def test_without_a_client_an_array_of_dask_is_read(monkeypatch, points):
+    # Other tests may have clients.
+    monkeypatch.setattr("vbdm.rows.placement.current_client", lambda: None)
     assert automatic(dask_array.from_array(points), points.shape, 1.0) is None
 
 
