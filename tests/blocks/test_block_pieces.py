@@ -80,3 +80,14 @@ def test_few_points_are_solved_densely():
     found, expected = in_blocks(operator, 3).spectrum(5), operator.spectrum(5)
     np.testing.assert_allclose(found.eigenvalues, expected.eigenvalues, rtol=1e-11, atol=1e-14)
     assert found.solver == "Dense"
+    assert isinstance(found.vectors, BlockArray)
+
+
+def test_another_solver_takes_over_from_few_points():
+    X = np.random.default_rng(0).normal(size=(1600, 2))
+    operator = vbdm.estimate_operator(X, "generator")
+    solver = vbdm.solvers.Auto(large=vbdm.solvers.Multilevel(max_iterations=1))
+    with pytest.warns(vbdm.errors.SolverWarning, match="ShiftInvert took over"):
+        found = in_blocks(operator, 4).spectrum(5, solver=solver, tol=1e-8)
+    expected = operator.spectrum(5, tol=1e-8)
+    np.testing.assert_allclose(found.eigenvalues, expected.eigenvalues, rtol=1e-6, atol=1e-12)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,13 +10,11 @@ from numpy.typing import NDArray
 
 from ..base.arrays import FloatArray
 from ..kernel.block_matrix import BlockMatrix
+from ..rows.block_array import BlockArray
 from .members import Placed, among_all, matrix_of_members
 from .pieces import Pieces
-from .solvers.auto import check_solver
+from .solvers.auto import FETCHED, check_solver
 from .solvers.pencil import EigenPairs, EigenSolver, Pencil, PreparedSolver
-
-#: The most points of a piece whose kernel is fetched out of blocks: some 100 MB.
-FETCHED = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,12 +69,15 @@ def merged(
     The zeros are known, one for each piece: their vectors are the indicators of the pieces. If the
     kernel `weights` lives in blocks, so do the vectors.
     """
+    rows = weights.rows if isinstance(weights, BlockMatrix) else None
     if (
         len(parts) == 1
         and len(parts[0].members) == len(pieces.labels)
         and len(solved[0].values) == n
     ):
-        return solved[0]
+        if rows is None or isinstance(solved[0].vectors, BlockArray):
+            return solved[0]
+        return replace(solved[0], vectors=rows.spread(solved[0].vectors))
     n_zeros = min(n, pieces.n_solved)
     values = np.concatenate(
         [np.zeros(n_zeros), *(np.maximum(pairs.values[1:], 0.0) for pairs in solved)]
@@ -89,7 +90,6 @@ def merged(
         place = np.flatnonzero((order >= first) & (order < last))
         placed.append((part.members, place, 1 + order[place] - first, pairs.vectors))
         first = last
-    rows = weights.rows if isinstance(weights, BlockMatrix) else None
     vectors = among_all(pieces.labels, n_zeros, len(order), placed, rows)
     return EigenPairs(
         values[order],

@@ -43,6 +43,8 @@ WIDE, GAP, MIDDLE = 1.25, 1.1, 1.1
 REACHES = 0.03
 #: Least ratio of the extents of a mode and of the modes before it.
 SHRUNK = 0.25
+#: Relative difference of extents that rounding may make.
+ROUNDING = 1e-6
 #: Factor by which the shared cut is raised where a mode shrinks under it.
 RAISED = 4.0
 #: Factor from the limiter's κ to that of the row balance of modes with limits of their own. They
@@ -139,7 +141,7 @@ def on_rung(
         start = without_vectors(start)
         found = part_of(solved, np.arange(rung.start, rung.stop))
         found = corrected(task.operator, task.pencil, found)
-        if found.extent[0] >= enough and is_same(modes, rung, found):
+        if found.extent[0] >= (1 - ROUNDING) * enough and is_same(modes, rung, found):
             return part_of(found, np.arange(accurate - rung.start)), start
     return None, start
 

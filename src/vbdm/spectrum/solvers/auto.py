@@ -17,6 +17,8 @@ from .pencil import EigenPairs, EigenSolver, Pencil, PreparedSolver
 
 #: Up to this many points the dense solver takes at most a second or two.
 DENSE_POINTS = 1500
+#: The most points whose kernel is fetched out of blocks where it is needed whole: some 100 MB.
+FETCHED = 100_000
 
 
 @dataclass(frozen=True)
@@ -27,8 +29,8 @@ class Auto:
     ----------
     large : EigenSolver
         The solver of large problems. Where it raises `SolverError`, a `SolverWarning` says so, and
-        `ShiftInvert` takes over if its factors are affordable, `Lanczos` otherwise; in blocks, none
-        does.
+        `ShiftInvert` takes over if its factors are affordable, `Lanczos` otherwise. None does for
+        more points in blocks than can be fetched.
 
     Examples
     --------
@@ -51,7 +53,8 @@ class Auto:
     def prepare(self, pencil: Pencil, n: int) -> PreparedAuto:
         """Prepare the chosen solver."""
         solver, reason = self.choose(pencil, n)
-        replaceable = solver is self.large and not isinstance(pencil.weights, BlockMatrix)
+        fetched = not isinstance(pencil.weights, BlockMatrix) or pencil.n_points <= FETCHED
+        replaceable = solver is self.large and fetched
         return PreparedAuto(pencil, solver.prepare(pencil, n), reason, replaceable)
 
     def solve(self, pencil: Pencil, n: int, tol: float) -> EigenPairs:
@@ -96,6 +99,8 @@ class PreparedAuto:
 
     def take_over(self, n: int, failure: str) -> None:
         """Let a slower, sure solver take over, and warn of it."""
+        if isinstance(self.pencil.weights, BlockMatrix):
+            self.pencil = replace(self.pencil, weights=self.pencil.weights.merged())
         solver, reason = substitute(self.pencil)
         warn_user(
             f"The solver failed and {type(solver).__name__} took over ({reason}): the result is "
