@@ -1,6 +1,5 @@
 """One cluster for all tests that need a real one: two processes on this machine."""
 
-import dask
 import pytest
 
 from vbdm.rows.workers import start_workers
@@ -8,11 +7,7 @@ from vbdm.rows.workers import start_workers
 
 @pytest.fixture(scope="session")
 def started():
-    # A task that ends two workers has failed: Dask's own limit of four takes longer to reach.
-    with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 1}),
-        start_workers(2) as client,
-    ):
+    with start_workers(2) as client:
         yield client
 
 

@@ -2,7 +2,6 @@
 
 import os
 import pickle
-import signal
 import subprocess
 import sys
 import time
@@ -27,12 +26,6 @@ X = np.random.default_rng(0).standard_normal((6000, 20))
 @pytest.fixture
 def rows(cluster):
     return Rows(PARTITION, OnDask(cluster, PARTITION))
-
-
-def kill_one(client):
-    """End a worker's process; the nanny will start another."""
-    pids = client.run(os.getpid)
-    os.kill(next(iter(pids.values())), signal.SIGKILL)
 
 
 def test_values_sums_and_changes_are_those_in_memory(rows):
@@ -96,7 +89,7 @@ def test_a_killed_worker_changes_nothing_and_is_told_once(cluster, rows):
     (y,), _ = changed(tasks.shifted, [mapped(tasks.doubled, x)], 1.0)
     np.asarray(y)
     z = mapped(tasks.slow, y, 0.2)
-    kill_one(cluster)
+    tasks.kill_one(cluster)
     with pytest.warns(vbdm.ClusterWarning, match="A worker was lost") as caught:
         sums = total(tasks.gram, z)
     assert len(caught) == 1
@@ -112,6 +105,23 @@ def test_an_error_of_a_function_is_raised_here_and_stops_the_rest(cluster, rows)
         total(tasks.failing, x)
 
 
+def allow_failures(client, n):
+    """Let a task end so many workers; Dask's own number, 3, takes long to reach."""
+
+    def allow(dask_scheduler):
+        dask_scheduler.allowed_failures = n
+
+    client.run_on_scheduler(allow)
+
+
+@pytest.fixture
+def _impatient(cluster):
+    allow_failures(cluster, 0)
+    yield
+    allow_failures(cluster, 3)
+
+
+@pytest.mark.usefixtures("_impatient")
 def test_blocks_that_end_every_worker(rows):
     words = r"5 blocks of about 1,200 rows.* with .* GB.*Pass more `blocks`"
     with warnings.catch_warnings():

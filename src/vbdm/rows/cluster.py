@@ -213,11 +213,21 @@ class Homes:
     Blocks are numbered along the tree, so consecutive blocks, which need each other's rows, share a
     worker. The list of workers is read again every few seconds: blocks of a lost worker go to one
     that took its place, or to all others.
+
+    Attributes
+    ----------
+    workers : dict
+        What is known of the workers that are there, by address.
+    n_workers : int
+        Number of workers at the beginning.
+    addresses : list
+        The worker of each block.
     """
 
     def __init__(self, client: Any, partition: Partition) -> None:
         self.client, self.partition = client, partition
         self.workers = workers_of(client)
+        self.n_workers = len(self.workers)
         self.looked = self.last_seen = monotonic()
         self.addresses = divided(partition.n_blocks, sorted(self.workers), [])
         self.warned = False

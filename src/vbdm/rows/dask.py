@@ -60,7 +60,7 @@ class OnDask:
     @property
     def words(self) -> str:
         """Where the rows are, in words."""
-        return f"on {counted(len(self.homes.workers), 'worker')}"
+        return f"on {counted(self.homes.n_workers, 'worker')}"
 
     def run(
         self,

@@ -51,6 +51,7 @@ class Scratch:
                 f"{self.folder!r}: {error.strerror}",
                 "It does not exist, belongs to somebody else, or its disk is full.",
             ) from error
+        weakref.finalize(self, self.file.close)
         self.size = self.largest = 0
         self.gaps: list[tuple[int, int]] = []
         self.given_up: deque[tuple[int, int]] = deque()

@@ -1,0 +1,48 @@
+"""The whole walk on a cluster, of which workers are killed: the numbers are those on disk."""
+
+import dask.array
+import numpy as np
+import pytest
+from tests.support import tasks
+
+import vbdm
+from vbdm.placement import Dask, Disk
+
+#: Where a worker is killed: the stage, and how many of its blocks or steps are done.
+STAGES = {"density": 1, "kernel": 1, "eigenpairs": 2}
+
+
+@pytest.fixture(scope="module")
+def points():
+    return np.random.default_rng(0).standard_normal((6000, 2))
+
+
+def solved(points, placement):
+    operator = vbdm.estimate_operator(points, "generator", placement=placement)
+    return operator.spectrum(4)
+
+
+def test_three_killed_workers_change_nothing(points, cluster):
+    killed = []
+
+    def kill(progress):
+        if STAGES.get(progress.room) == progress.done and progress.room not in killed:
+            killed.append(progress.room)
+            cluster.wait_for_workers(2, timeout=30)
+            tasks.kill_one(cluster)
+
+    with (
+        pytest.warns(vbdm.ClusterWarning, match="A worker was lost"),
+        vbdm.progress.listening(kill),
+    ):
+        found = solved(points, Dask(cluster, blocks=3))
+    assert killed == list(STAGES)
+    there, here = solved(points, Disk(blocks=3)), solved(points, "memory")
+    assert np.array_equal(found.eigenvalues, there.eigenvalues)
+    assert np.array_equal(found.operator.density, there.operator.density)
+    assert np.array_equal(found.eigenfunctions.compute(), there.eigenfunctions[:])
+    assert np.abs(found.eigenvalues - here.eigenvalues).max() < 1e-9
+    assert np.abs(found.eigenfunctions.compute() - here.eigenfunctions).max() < 1e-9
+    assert np.array_equal(found.intervals(), there.intervals())
+    assert isinstance(found.eigenfunctions, dask.array.Array)
+    assert found.operator.settings.placement == "3 blocks on 2 workers"
