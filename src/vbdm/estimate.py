@@ -230,7 +230,8 @@ def estimate_operator(
             raise
         if (placed is None) == isinstance(error, NeedsLists):
             raise
-        before = error
+        # What was made so far is given up with the error's traceback.
+        before = error.with_traceback(None)
     # Only when the pairs have been counted is it known how much memory they take, and only when the
     # dimension is known, whether they are those of lists, which live in memory.
     try:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import vbdm
-from vbdm.errors import InputError, OutOfMemoryError
+from vbdm.errors import InputError, OutOfMemoryError, ScratchError
 from vbdm.placement import Dask, Disk, Memory
 from vbdm.rows import sources
 from vbdm.rows.placement import automatic, placed_points
@@ -148,7 +148,7 @@ def test_a_file_that_declares_too_much_is_refused_before_it_is_read(tmp_path):
     zarr.create_array(tmp_path / "x.zarr", shape=(10**15, 3), chunks=(1000, 3), dtype=float)
     with pytest.raises(OutOfMemoryError, match="would not fit into memory"):
         vbdm.estimate_operator(tmp_path / "x.zarr", placement="memory")
-    with pytest.raises(InputError, match="would not fit into the scratch folder"):
+    with pytest.raises(ScratchError, match=r"where about 2\.4e"):
         vbdm.estimate_operator(tmp_path / "x.zarr", placement="disk")
 
 
@@ -178,6 +178,12 @@ def test_auto_takes_disk_when_the_pairs_turn_out_to_be_too_many(monkeypatch, poi
     monkeypatch.setattr("vbdm.kernel.within_reach.refuse_pairs", refuse_once)
     found = vbdm.estimate_operator(points, "generator")
     assert found.settings.placement == "1 block on disk"
+
+
+def test_what_blocks_cannot_do_either_is_refused_for_its_memory(monkeypatch, points):
+    monkeypatch.setattr("vbdm.base.memory.available_memory", lambda: 1_000_000)
+    with pytest.raises(OutOfMemoryError, match="would not fit into memory"):
+        vbdm.estimate_operator(points, "generator", truncation=None)
 
 
 def test_without_a_client_an_array_of_dask_is_read(monkeypatch, points):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .checks import check_choice, check_count
-from .errors import OutOfMemoryError, bad_input
+from .errors import OutOfMemoryError
 
 #: Bytes per pair within reach: 8 for an entry of the kernel, and about 3 for the sums over cells in
 #: the solver.
@@ -337,19 +337,6 @@ def refuse_array(n_numbers: int, what: str, bytes_each: int = 8) -> None:
         f"{what} would not fit into memory. Received {n_numbers:,} numbers, about "
         f"{needed / 1e9:.3g} GB, where {free / 1e9:.1f} GB are free. Either it is too large for "
         "this machine, or the file is damaged. Try fewer columns, or thin the file first."
-    )
-
-
-def refuse_file(n_bytes: int, what: str, folder: Any = None) -> None:
-    """Raise before a scratch file is written, if there is too little space for it."""
-    free = free_on_disk(folder)
-    if n_bytes <= free:
-        return
-    raise bad_input(
-        f"{what} would not fit into the scratch folder.",
-        received=f"about {n_bytes / 1e9:.3g} GB, where {free / 1e9:.1f} GB are free",
-        because="Either it is too large for this disk, or the file is damaged.",
-        hint="Name a folder on another disk with `scratch` (vbdm.placement.Disk has it).",
     )
 
 

@@ -93,18 +93,34 @@ class Scratch:
         room = -(-max(values.nbytes, 1) // PAGE) * PAGE
         offset = self.take(room)
         try:
+            self.append(values, offset)
+        except BaseException:
+            self.give(offset, room)
+            raise
+        stored = Stored(self, offset, values.shape, values.dtype)
+        weakref.finalize(stored, self.give, offset, room)
+        return stored
+
+    def append(self, values: NDArray[Any], offset: int) -> int:
+        """Write an array at a place in the file, and return how many bytes it takes.
+
+        Raises
+        ------
+        ScratchError
+            If the disk is full.
+        """
+        if values.size == 0:
+            return 0
+        try:
             self.write(np.ascontiguousarray(values).data.cast("B"), offset)
         except OSError as error:
-            self.give(offset, room)
             if error.errno not in FULL:
                 raise
             raise no_room(
                 f"{self.folder!r}, full after {self.largest / 1e9:.3g} GB of ours",
-                "Results of blocks are written there, and others may have filled it.",
+                "What does not fit into memory is written there, and others may have filled it.",
             ) from error
-        stored = Stored(self, offset, values.shape, values.dtype)
-        weakref.finalize(stored, self.give, offset, room)
-        return stored
+        return values.nbytes
 
     def write(self, data: memoryview, offset: int) -> None:
         """Write all bytes at a place in the file: one call may write fewer."""

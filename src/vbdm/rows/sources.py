@@ -7,7 +7,6 @@ elsewhere because memory is small, mapped from a file without a name.
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,9 +22,10 @@ from ..base.arrays import FloatArray
 from ..base.checks import check_finite
 from ..base.errors import InputError, bad_input
 from ..base.libraries import damaged, need
-from ..base.memory import refuse_array, refuse_file
+from ..base.memory import refuse_array
 from ..base.progress import report
 from ..base.threads import rows_that_fit, slices
+from .disk import Scratch
 from .stores import check_store
 
 #: Numbers that are read at a time.
@@ -61,14 +61,13 @@ class Chunks:
             for start, chunk in self.numbered():
                 values[start : start + len(chunk)] = chunk
             return values
-        refuse_file(8 * n_rows * n_columns, self.what, folder)
-        # The name is taken away at once. The file is written, not mapped, as it grows: a full disk
-        # is then an error, where a map would end the process.
-        with tempfile.TemporaryFile(dir=folder, prefix="vbdm-") as file:
-            for _, chunk in self.numbered():
-                file.write(np.ascontiguousarray(chunk, dtype=np.float64).data)
-            file.flush()
-            return np.memmap(file, np.float64, "r", shape=self.shape)
+        scratch, offset = Scratch(folder), 0
+        scratch.check_space(8 * n_rows * n_columns)
+        # The file is written, not mapped, as it grows: a full disk is then an error, where a map
+        # would end the process.
+        for _, chunk in self.numbered():
+            offset += scratch.append(np.asarray(chunk, dtype=np.float64), offset)
+        return np.memmap(scratch.file, np.float64, "r", shape=self.shape)
 
     def numbered(self) -> Iterator[tuple[int, NDArray[Any]]]:
         """Yield the first row and the values of each chunk; raise unless all rows come."""
