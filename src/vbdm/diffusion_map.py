@@ -33,7 +33,7 @@ from .extension.extension import complain, extend
 from .graph.neighbor_graph import NeighborGraph
 from .graph.projection import Projection, pca
 from .graph.search.auto import ENGINES
-from .rows.placement import as_placement, placed_points
+from .rows.placement import Dask, as_placement, placed_points
 from .settings.arguments import OPERATORS, PRECISIONS
 from .settings.method import METHODS
 from .settings.series import read_series
@@ -294,7 +294,9 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         X, rows = read_series(X, lengths, self.series)
         cloud = self._reduce(self._check_cloud(X))
         settings = {name: getattr(self, name) for name in PASSED_ON}
-        settings["placement"] = placed or "auto"
+        if isinstance(placed, Dask):
+            # The points, which told that there is a cluster, have been read.
+            settings["placement"] = placed
         with showing(self.verbose):
             operator = estimate_operator(
                 cloud, self.operator, self.method, lengths=rows.lengths or None, **settings

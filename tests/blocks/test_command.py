@@ -9,6 +9,7 @@ from tests.support.commands import FAST, done, vbdm_command
 
 import vbdm
 from vbdm.cli.placing import placing, scratch_of
+from vbdm.cli.terminal import choices
 from vbdm.errors import OutOfMemoryError
 from vbdm.placement import Dask, Disk, Memory
 
@@ -116,6 +117,8 @@ def test_fit_on_disk_gives_what_memory_gives(points, tmp_path):
     kept = vbdm.results.load_results(tmp_path / "blocks")
     np.testing.assert_array_equal(kept.eigenvalues, [row["value"] for row in found["eigenvalues"]])
     assert kept.eigenfunctions.shape == (400, 3)
+    words = "\n".join(choices(found))
+    assert "rows         3 blocks on disk" in words
     # Again, in memory: the group is gone, and a file of the user's own is not.
     (tmp_path / "blocks" / "mine.txt").write_text("x")
     done(*given, "--out", tmp_path / "blocks", "--force")

@@ -74,6 +74,7 @@ def test_words_for_reports():
 
 def test_results_say_where_the_rows_lived(points, tmp_path):
     spectrum = vbdm.estimate_operator(points, placement=Disk(blocks=3)).spectrum(3)
+    assert repr(spectrum.operator).endswith(", 3 blocks on disk)")
     assert spectrum.settings.placement == "3 blocks on disk"
     assert spectrum.settings.as_dict()["placement"] == "3 blocks on disk"
     assert "placement" in spectrum.settings.given

@@ -57,6 +57,7 @@ def choices(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield what was chosen: dimension, ε with its width, neighbours."""
     from ..base.plain import printable
     from ..base.wording import with_error
+    from ..rows.placement import IN_MEMORY
 
     dim, widths = summary["dimension"], summary["widths"]
     yield f"  dimension    {with_error(dim['value'], dim['standard_error'])}"
@@ -65,6 +66,9 @@ def choices(summary: Mapping[str, Any]) -> Iterator[str]:
     unit = printable(summary.get("input", {}).get("unit") or "the data's unit")
     yield f"  kernel width {middle} in {unit} ({low} to {high} for 90 % of the points)"
     yield f"  neighbours   {neighbors_in_words(summary)}"
+    where = summary.get("decided", {}).get("placement", IN_MEMORY)
+    if where != IN_MEMORY:
+        yield f"  rows         {where}"
 
 
 def neighbors_in_words(summary: Mapping[str, Any]) -> str:

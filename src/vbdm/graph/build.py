@@ -36,7 +36,7 @@ def neighbors(
     Parameters
     ----------
     X : (N, n) array, or an (N, N) matrix of distances with ``metric="precomputed"``
-        The points, or their distances.
+        The points, or their distances, in memory: lists of neighbours live there.
     n_neighbors : int
         k, the point itself included; ``n_neighbors=N`` gives the dense method.
     search : {"auto", "kd-tree", "brute", "projected", "pynndescent"} or NeighborSearch, optional

@@ -23,6 +23,7 @@ from ..kernel.again import at_epsilon
 from ..kernel.block_matrix import BlockMatrix
 from ..kernel.kernel import Kernel
 from ..kernel.pair_matrix import PairMatrix
+from ..rows.placement import IN_MEMORY
 from ..settings.record import Settings
 from . import theory, views
 from .sample_theory import KernelWaves, kernel_waves
@@ -330,9 +331,12 @@ class Operator:
         c1 = "bandwidth given" if self.c1 is None else f"c1={self.c1:g}"
         if self.potential is not None:
             c1 = "potential given"
+        where = self.settings.placement
+        blocks = "" if where == IN_MEMORY else f", {where}"
         return (
             f"Operator({self.n_points} points, {c1}, dim={self.dim:.3g}, "
-            f"epsilon={self.epsilon:.4g}, n_neighbors={self.n_neighbors}, alpha={self.alpha:.4g})"
+            f"epsilon={self.epsilon:.4g}, n_neighbors={self.n_neighbors}, "
+            f"alpha={self.alpha:.4g}{blocks})"
         )
 
     def _inverse_degrees(self) -> FloatArray:

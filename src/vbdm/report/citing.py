@@ -13,6 +13,7 @@ from ..base.references import PAPER, Citation
 from ..base.versions import __version__
 from ..base.wording import common_style, minus, power_of_ten, subscript, with_error
 from ..operator.operator import Operator
+from ..rows.placement import IN_MEMORY
 from ..spectrum.spectrum import Spectrum
 from ..trust.error_bars import groups_of
 
@@ -259,7 +260,7 @@ def short(value: float) -> str:
 def engine_in_words(operator: Operator) -> str:
     """Return a sentence on who computed."""
     settings = operator.settings
-    blocks = "" if settings.placement == "in memory" else f", in {settings.placement}"
+    blocks = "" if settings.placement == IN_MEMORY else f", in {settings.placement}"
     return (
         f"The computation used {settings.engine.words}{blocks}, with kernel values stored in "
         f"{settings.precision} precision."

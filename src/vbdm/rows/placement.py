@@ -35,6 +35,8 @@ FEWEST_PER_BLOCK = 10_000
 PER_WORKER = 8
 #: The address of a scheduler: a protocol and what it takes, or a host and its port.
 ADDRESS = re.compile(r"(tcp|tls|ws|wss|ucx|inproc)://.+|[\w.-]+:\d+")
+#: Where rows live in the ordinary case, in words.
+IN_MEMORY = "in memory"
 #: What `vbdm.estimate_operator` takes for the words.
 WORDS = ("auto", "memory", "disk")
 
@@ -226,7 +228,7 @@ def not_too_small(n_points: int, n_blocks: int) -> int:
 def in_words(rows: Rows | None) -> str:
     """Return where rows live, for settings and reports: "16 blocks on disk"."""
     if rows is None:
-        return "in memory"
+        return IN_MEMORY
     return f"{rows.n_blocks} block{'s' * (rows.n_blocks > 1)} {rows.place.words}"
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from ..base.credit import Credit
 from ..base.shapes import Gaussian, Shape
 from ..engines.scipy_engine import ScipyEngine
+from ..rows.placement import IN_MEMORY
 from .method import Method
 from .series import Series
 
@@ -89,7 +90,7 @@ class Settings:
     engine: Credit = ScipyEngine.credit
     engine_reason: str = ""
     precision: str = "double"
-    placement: str = "in memory"
+    placement: str = IN_MEMORY
     series: Series = field(default_factory=Series)
     given: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)

@@ -11,6 +11,7 @@ from ...base.credit import Credit
 from ...base.errors import bad_input
 from ...base.references import Citation
 from ...base.shapes import SHAPES
+from ...rows.placement import IN_MEMORY
 from ...settings.method import FORMS, METHODS, Limiter, Lists, Method
 from ...settings.record import Exponents, Settings, in_words
 from ...settings.series import Series
@@ -108,6 +109,6 @@ SETTINGS = part(
     Settings, method=METHOD, exponents=EXPONENTS, form=FORMS, shape=SHAPE,
     truncation=Maybe(Number(POSITIVE, 1)), n_density_neighbors=count(2), neighbors_from=str,
     search=CREDIT, search_reason=str, engine=CREDIT, engine_reason=str, precision=PRECISIONS,
-    placement=Added(str, "in memory"), series=Added(SERIES, Series()), given=Many(str),
+    placement=Added(str, IN_MEMORY), series=Added(SERIES, Series()), given=Many(str),
     versions=Named(),
 )  # fmt: skip
