@@ -182,3 +182,13 @@ def test_a_path_is_no_cloud():
     finding = found_in(spectrum, "Independence")
     assert finding.light == "amber"
     assert "the path, not the cloud" in finding.words
+
+
+def test_rounding_errors_of_a_known_eigenvalue_set_no_length():
+    rng = np.random.default_rng(0)
+    rows = np.cumsum(rng.standard_normal((2000, 2)), axis=0)[::20] + rng.standard_normal((100, 2))
+    alone, _ = series_covariance(rows, [100])
+    for slow in (1e-17 * np.arange(100.0), 1e-17 * rng.standard_normal(100)):
+        both = np.column_stack([slow, rows])
+        beside, _ = series_covariance(both, [100], np.array([False, True, True]))
+        np.testing.assert_allclose(beside[1:, 1:], alone, rtol=1e-12)

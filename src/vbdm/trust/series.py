@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import FloatArray, frozen
+from ..base.arrays import BoolArray, FloatArray, frozen
 from ..base.threads import in_order, one_blas_thread, slices
 from ..graph.caller_order import InCallerOrder
 from ..graph.point_set import Order
@@ -59,8 +59,11 @@ def sampling(spectrum: Spectrum, influence: Tall) -> Sampling:
     n_rows, times = spectrum.operator.n_points, np.ones(influence.shape[1])
     if in_series(spectrum):
         rows = by_rows(influence, spectrum.operator.order)
-        covariance, times = series_covariance(rows, spectrum.settings.series.lengths or (n_rows,))
-        times[spectrum.eigenvalues == 0] = 1.0  # known exactly: influences are rounding errors
+        # Of eigenvalues that are known exactly, influences are rounding errors.
+        varying = spectrum.eigenvalues != 0
+        lengths = spectrum.settings.series.lengths or (n_rows,)
+        covariance, times = series_covariance(rows, lengths, varying)
+        times[~varying] = 1.0
     else:
         with one_blas_thread():
             covariance = total(own_products, influence)
@@ -115,7 +118,9 @@ def by_rows(influence: Tall, order: Order) -> Any:
     return InCallerOrder.of(shared, order)
 
 
-def series_covariance(rows: Any, lengths: Sequence[int]) -> tuple[FloatArray, FloatArray]:
+def series_covariance(
+    rows: Any, lengths: Sequence[int], varying: BoolArray | None = None
+) -> tuple[FloatArray, FloatArray]:
     """Return the covariance of sums over the rows of series, and autocorrelation times.
 
     Parameters
@@ -124,6 +129,8 @@ def series_covariance(rows: Any, lengths: Sequence[int]) -> tuple[FloatArray, Fl
         What each row adds; columns sum to 0. Some rows, or one column, are read at a time.
     lengths : sequence of int
         Numbers of rows of the series.
+    varying : (n,) bool array, optional
+        Columns that are more than rounding errors; only these set the length of blocks.
 
     Returns
     -------
@@ -149,7 +156,8 @@ def series_covariance(rows: Any, lengths: Sequence[int]) -> tuple[FloatArray, Fl
     found = in_order(work, range(rows.shape[1]), parallel=isinstance(rows, np.ndarray))
     variance, alone = np.array(list(found)).T
     times = np.divide(variance, alone, out=np.ones_like(alone), where=alone > 0)
-    length = min(int(np.ceil(BLOCK * times.max())), max(lengths))
+    longest = times.max() if varying is None else times[varying].max(initial=1.0)
+    length = min(int(np.ceil(BLOCK * longest)), max(lengths))
     together = block_sums(rows, lengths, length)
     scale = np.sqrt(np.diag(together))
     deviation = np.sqrt(variance)
