@@ -3,6 +3,7 @@
 import dask.array
 import numpy as np
 import pytest
+import zarr
 from tests.support import tasks
 
 import vbdm
@@ -39,7 +40,12 @@ def test_three_killed_workers_change_nothing(points, cluster):
     assert killed == list(STAGES)
     there, here = solved(points, Disk(blocks=3)), solved(points, "memory")
     assert np.array_equal(found.eigenvalues, there.eigenvalues)
-    assert np.array_equal(found.operator.density, there.operator.density)
+    for name in ("density", "bandwidth"):
+        values, others = getattr(found.operator, name), getattr(there.operator, name)
+        assert isinstance(values, dask.array.Array)
+        assert isinstance(others, zarr.Array)
+        assert np.array_equal(values.compute(), others[:])
+        assert np.array_equal(others[:], getattr(here.operator, name))
     assert np.array_equal(found.eigenfunctions.compute(), there.eigenfunctions[:])
     assert np.abs(found.eigenvalues - here.eigenvalues).max() < 1e-9
     assert np.abs(found.eigenfunctions.compute() - here.eigenfunctions).max() < 1e-9

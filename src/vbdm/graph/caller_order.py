@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ..base.arrays import frozen
-from ..rows.block_array import BlockArray, Tall
+from ..rows.block_array import BlockArray, Rows, Tall
 from ..rows.results import in_callers_order
 from .point_set import Order
 
@@ -83,3 +83,9 @@ def as_caller_sees(inside: BlockArray, order: Order) -> Any:
     if found is None:
         return InCallerOrder(inside, order)
     return frozen(found) if isinstance(found, np.ndarray) else found
+
+
+def as_given_out(values: NDArray[Any], rows: Rows, order: Order) -> Any:
+    """Return one number per point, (M,), as results in blocks are; without zarr, as NumPy's."""
+    found = as_caller_sees(rows.spread(values), order)
+    return frozen(np.asarray(found)) if isinstance(found, InCallerOrder) else found

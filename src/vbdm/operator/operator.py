@@ -17,6 +17,7 @@ from ..base.accepts import EPSILONS, a_number, a_switch
 from ..base.arrays import FloatArray, frozen
 from ..base.checks import check_function
 from ..base.errors import bad_input
+from ..graph.caller_order import as_given_out
 from ..graph.neighbor_graph import NeighborGraph
 from ..graph.point_set import Order
 from ..kernel.again import at_epsilon
@@ -153,9 +154,12 @@ class Operator:
 
     @property
     def bandwidth(self) -> FloatArray | tuple[FloatArray, FloatArray]:
-        """ρ at the points, (N,); the pair (ρ1, ρ2) for the two-sided form."""
-        row = self._to_caller(self.kernel.bandwidth.row)
-        column = self._to_caller(self.kernel.bandwidth.column)
+        """ρ at the points, (N,); the pair (ρ1, ρ2) for the two-sided form.
+
+        Where rows live in blocks, it is an array of Zarr or Dask, as eigenfunctions are.
+        """
+        row = self._given_out(self.kernel.bandwidth.row)
+        column = self._given_out(self.kernel.bandwidth.column)
         if self.form == "two-sided":
             return row, column
         return column if self.form == "right" else row
@@ -173,8 +177,11 @@ class Operator:
 
     @property
     def density(self) -> FloatArray:
-        """The estimated sampling density q, (N,), per unit of d-dimensional volume."""
-        return self._to_caller(self.kernel.density(self.dim))
+        """The estimated sampling density q, (N,), per unit of d-dimensional volume.
+
+        Where rows live in blocks, it is an array of Zarr or Dask, as eigenfunctions are.
+        """
+        return self._given_out(self.kernel.density(self.dim))
 
     @cached_property
     def kernel_waves(self) -> KernelWaves:
@@ -345,6 +352,14 @@ class Operator:
 
     def _to_caller(self, values: NDArray[Any]) -> NDArray[Any]:
         return frozen(self.order.to_caller(values))
+
+    def _given_out(self, values: FloatArray) -> FloatArray:
+        """Return values (M,) in the caller's order, as an array of the kind that rows live in."""
+        rows = self.graph.point_set.rows
+        if rows is None:
+            return self._to_caller(values)
+        found: FloatArray = as_given_out(values, rows, self.order)
+        return found
 
 
 def normalise(

@@ -175,7 +175,7 @@ def density(result: Any, ax: Any = None, points: ArrayLike | None = None) -> Any
     operator = operator_of(result)
     positions = place(operator, points, ax)
     ax = new_axes(ax, positions.n_dims)
-    values = operator.density[positions.rows]
+    values = np.asarray(operator.density)[positions.rows]
     known = values > 0
     low, high = np.quantile(values[known], [1 - COLOURED, COLOURED])
     wide = high > WIDE_RANGE * low
@@ -333,6 +333,6 @@ def place_all(operator: Operator, points: ArrayLike | None, ax: Any) -> Position
 
 def lifted(positions: Positions, operator: Operator) -> Positions:
     """Return points of the line with their density as a second coordinate."""
-    coordinates = np.c_[positions.coordinates, operator.density[positions.rows]]
+    coordinates = np.c_[positions.coordinates, np.asarray(operator.density)[positions.rows]]
     labels = [*positions.labels, f"density {per_volume(operator)}"]
     return Positions(coordinates, labels, positions.rows, positions.notes)

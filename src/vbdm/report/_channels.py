@@ -44,8 +44,9 @@ def channels(
     functions = np.real(spectrum.functions_at(rows)[:, :MOST_FUNCTIONS])
     for number, values in enumerate(functions.T):
         result.append(channel("function", f"eigenfunction {number}", values))
+    density = np.asarray(operator.density)[rows]
     with np.errstate(divide="ignore"):
-        result.append(channel("density", "log10 of the density", np.log10(operator.density[rows])))
+        result.append(channel("density", "log10 of the density", np.log10(density)))
     result.append(channel("width", "kernel width", operator.widths[rows]))
     result.append(channel("row", "row number", numbers.astype(np.float64)))
     return result + noted(about, rows)

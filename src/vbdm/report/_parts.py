@@ -307,7 +307,7 @@ def tuning_note(operator: Operator) -> str:
 
 def density_note(operator: Operator) -> str:
     """Return a note on the density: median, range, and points without one."""
-    density = operator.density
+    density = np.asarray(operator.density)
     known = density[density > 0]
     low, middle, high = np.quantile(known, [0.01, 0.5, 0.99])
     none = len(density) - len(known)

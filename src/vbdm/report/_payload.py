@@ -186,7 +186,7 @@ def tuning(operator: Operator) -> dict[str, Any] | None:
 
 def histogram(operator: Operator) -> dict[str, Any]:
     """Return the histogram of log10 of the density, over all points that have one."""
-    density = operator.density
+    density = np.asarray(operator.density)
     known = np.log10(density[density > 0])
     counts, edges = np.histogram(known, BINS if len(known) > 500 else 24)
     return {"counts": counts, "edges": edges}

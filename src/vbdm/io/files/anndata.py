@@ -201,7 +201,7 @@ def write_anndata(
         )
     operator = spectrum.operator
     adata.obsm["X_vbdm"] = spread(spectrum.known_eigenfunctions[:, 1:], cloud)
-    adata.obs["vbdm_density"] = spread(operator.density, cloud)
+    adata.obs["vbdm_density"] = spread(np.asarray(operator.density), cloud)
     adata.uns["vbdm"] = {
         "params": settings_to_store(params or {}),
         "eigenvalues": np.array(spectrum.eigenvalues[1:]),

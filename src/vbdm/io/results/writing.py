@@ -182,7 +182,7 @@ def arrays_of(
         "bias": spectrum.bias,
         "residuals": spectrum.residuals,
         "eigenfunctions": spectrum.known_eigenfunctions,
-        "density": op.density,
+        "density": np.asarray(op.density),
         "widths": op.widths,
         "unresolved": spectrum.unresolved,
         "weak_links": spectrum.weak_links,
