@@ -54,7 +54,8 @@ def test_blocks_change_no_bit(name, engine):
     for placement in PLACEMENTS:
         op = estimated(name, engine, placement=placement)
         assert op.graph.point_set.rows.n_blocks == placement.blocks
-        assert (op.epsilon, op.dim, repr(op)) == (one.epsilon, one.dim, repr(one))
+        assert (op.epsilon, op.dim) == (one.epsilon, one.dim)
+        assert repr(op).startswith(repr(one)[:-1])
         for part in ("density", "bandwidth", "pairs", "degrees", "steps"):
             np.testing.assert_array_equal(getattr(op, part), getattr(one, part))
         np.testing.assert_array_equal(op.kernel.known_sums, one.kernel.known_sums)
