@@ -74,12 +74,17 @@ def test_arrays_in_blocks_are_written_a_chunk_of_rows_at_a_time(tmp_path, monkey
             assert key.stop - key.start <= 4
             return values[key]
 
-    words = np.array(["a", "bc"])
-    write_group(tmp_path / "x.zarr", {"far": Far(), "words": words}, {"a": 1})
+    words, many, number = np.array(["a", "bc"]), np.ones((2, 3, 4)), np.array(5)
+    write_group(
+        tmp_path / "x.zarr", {"far": Far(), "words": words, "many": many, "number": number}, {}
+    )
     found = read_group(tmp_path / "x.zarr")
     np.testing.assert_array_equal(found["far"], values)
     assert found["words"].tolist() == ["a", "bc"]
+    assert found["number"] == 5
+    assert found["many"].shape == (2, 3, 4)
     assert chunks_for((0, 3)) == (1, 1)
+    assert chunks_for((7, 5000, 5)) == (7, 5000, 5)
 
 
 def test_large_tables_are_not_read(tmp_path, monkeypatch):

@@ -116,17 +116,24 @@ def is_small(shape: tuple[int, ...]) -> bool:
 def chunks_for(shape: tuple[int, ...]) -> tuple[int, ...]:
     """Return the shape of chunks: many rows of one column, and not too many chunks.
 
+    Only tables have many rows; arrays with more axes, or with none, are one chunk.
+
     Examples
     --------
     >>> chunks_for((10,)), chunks_for((1_000_000, 5)), chunks_for((1_000_000_000, 5))
     ((10,), (131072, 1), (1000000, 1))
     """
+    if len(shape) not in (1, 2):
+        return tuple(max(1, size) for size in shape)
     rows = max(1, min(shape[0], max(ROWS_PER_CHUNK, -(-shape[0] // MOST_CHUNKS))))
     return (rows, *(1 for _ in shape[1:]))
 
 
 def fill(stored: Any, values: Any) -> None:
     """Write an array, a chunk of rows at a time."""
+    if values.ndim == 0:
+        stored[...] = values
+        return
     for rows in slices(values.shape[0], stored.chunks[0]):
         stored[rows] = np.asarray(values[rows])
 
