@@ -11,6 +11,7 @@ from tests.support.blocks import rows_in, solved_in_blocks
 import vbdm
 from vbdm.graph.caller_order import InCallerOrder
 from vbdm.graph.point_set import Copies, Order
+from vbdm.rows.block_array import BlockArray
 from vbdm.spectrum.normalisation import normalised
 from vbdm.trust import series
 from vbdm.trust.diagnose import diagnose
@@ -110,6 +111,29 @@ def test_columns_of_modes_without_eigenvalue_are_not_known(whole, cut):
     expected = replace(whole, eigenvalues=values).known_eigenfunctions
     same(np.asarray(replace(cut, eigenvalues=values).known_eigenfunctions), expected)
     assert np.isnan(expected[:, 3]).all()
+
+
+def test_no_more_than_one_mode_is_fetched_at_a_time(whole, monkeypatch):
+    """All modes together may not fit into the memory of the process that drives the work."""
+    fresh = solved_in_blocks(whole, 16, "disk")
+    fetched, some_rows = [], BlockArray.some_rows
+    as_array = BlockArray.__array__
+
+    def counted_rows(self, rows):
+        fetched.append(rows.size * int(np.prod(self.kind[0])))
+        return some_rows(self, rows)
+
+    def counted_array(self, dtype=None, copy=None):
+        fetched.append(int(np.prod(self.shape)))
+        return as_array(self, dtype)
+
+    monkeypatch.setattr(BlockArray, "some_rows", counted_rows)
+    monkeypatch.setattr(BlockArray, "__array__", counted_array)
+    monkeypatch.setattr(series, "ROWS_AT_ONCE", 64)
+    fresh.intervals(), diagnose(fresh), fresh.eigenfunction_errors, fresh.pointwise_errors(2)
+    edge = 0 if fresh.operator.edge is None else len(fresh.operator.edge.rows)
+    if not edge:  # points near an edge are fetched with all their neighbours, at most 4,000
+        assert 0 < max(fetched) <= 2 * len(fresh.operator.degrees)
 
 
 def test_verify_says_why_not(cut):
