@@ -69,3 +69,12 @@ def test_connected_pieces_across_blocks(blocks, engine):
     assert expected.max() >= 1
     found = connected_pieces(pencil_of(in_blocks(operator, *blocks)))
     np.testing.assert_array_equal(found, expected)
+
+
+def test_many_columns_have_cells_of_the_tree():
+    """In memory the cells come from the graph: equal eigenvalues, up to the tolerance."""
+    t = np.random.default_rng(0).uniform(0, 2 * np.pi, 2000)
+    X = np.stack([f(k * t) / k for k in range(1, 13) for f in (np.cos, np.sin)], 1)
+    operator = vbdm.estimate_operator(X)
+    found, expected = in_blocks(operator, 4).spectrum(5, tol=1e-9), operator.spectrum(5, tol=1e-9)
+    np.testing.assert_allclose(found.eigenvalues[1:], expected.eigenvalues[1:], rtol=1e-8)

@@ -138,7 +138,10 @@ class Multilevel:
         return tree_cells(pencil.n_points, self.cell_size, order)
 
     def groupings_in_blocks(self, pencil: Pencil) -> list[Labels]:
-        """Return cells of the tree whose leaves make up the blocks: no cell is in two blocks."""
+        """Return cells of the tree whose leaves make up the blocks: no cell is in two blocks.
+
+        In many columns, too: the graph of all pairs is in no single place.
+        """
         if self.cell_size > LEAF:
             raise not_in_blocks(
                 "Cells of that size", f"Multilevel(cell_size={self.cell_size})",
@@ -148,13 +151,6 @@ class Multilevel:
         if pencil.members_of is not None:
             n_points, members = pencil.members_of
             return cells_of_members(tree_cells(n_points, self.cell_size), members)
-        n_columns = 0 if pencil.points is None else pencil.points.shape[1]
-        if n_columns > TREE_COLUMNS:
-            raise not_in_blocks(
-                "A spectrum of so many columns", f"{n_columns} columns",
-                f"Beyond {TREE_COLUMNS} columns the solver looks for cells in the graph of all "
-                "pairs, which is in no single place. Fewer principal axes would do.",
-            )  # fmt: skip
         return tree_cells(pencil.n_points, self.cell_size)
 
 
