@@ -6,6 +6,8 @@ import time
 
 import numpy as np
 
+from vbdm.rows.store import worth_keeping
+
 
 def kill_one(client):
     """End a worker's process; the cluster will start another."""
@@ -58,3 +60,11 @@ def state(values):
 
     threads = [found["num_threads"] for found in threadpool_info() if found["user_api"] == "blas"]
     return np.array([float(WORKER.busy), *threads])
+
+
+@worth_keeping
+def slowly_drawn(values, seed, count):
+    with open(count, "a") as stream:
+        stream.write("called\n")
+    drawn = np.random.default_rng(seed).standard_normal(len(values))
+    return values + drawn, drawn

@@ -15,6 +15,7 @@ from ..engines.near_leaves import bounds_of_nearest, leaves_of_nearest
 from ..engines.tree import Tree
 from ..engines.tree_part import TreePart
 from ..rows.block_array import BlockArray, PerBlock, Rows
+from ..rows.store import worth_keeping
 from .search import KDTree, PeriodicTree
 from .search.exact import distances_by_column
 
@@ -42,6 +43,7 @@ def nearest_distances(tree: Tree, rows: Rows, engine: Engine, k: int) -> BlockAr
     return BlockArray(rows, handles, ((k,), np.dtype(np.float64)))
 
 
+@worth_keeping
 def distances_of_block(part: TreePart, engine: Engine, k: int) -> FloatArray:
     """Return the squared distances from the points of a block to their k nearest, ascending."""
     tree, own = part.tree, part.own_places

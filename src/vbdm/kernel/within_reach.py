@@ -24,6 +24,7 @@ from ..graph.neighbor_graph import NeighborGraph
 from ..graph.neighbourhood import Neighbourhood, needed_tree, within_reach
 from ..graph.point_set import PointSet, needed_rows
 from ..rows.block_array import BlockArray, PerBlock
+from ..rows.store import worth_keeping
 from .block_matrix import BlockMatrix
 from .kernel import Kernel
 from .pair_matrix import PairMatrix
@@ -134,6 +135,7 @@ def block_kernel(
     return matrix, [np.asarray(BlockArray(rows, handles, ((), number))) for handles in sums]
 
 
+@worth_keeping
 def kernel_of_block(
     near: Neighbourhood, epsilon: float, shape: Shape, kind: DTypeLike
 ) -> tuple[NDArray[Any], IntArray, NDArray[Any], IntArray, FloatArray, FloatArray]:

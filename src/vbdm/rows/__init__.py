@@ -17,6 +17,7 @@ ordinary case: there the arrays are NumPy's own, and the same functions are call
 `dask`           blocks on the workers of a Dask cluster
 `cluster`        how a cluster is reached and checked, and what its failures mean
 `workers`        workers on this machine, and what workers have used
+`store`          a folder in which workers keep what took long
 `results`        arrays in the caller's order, as arrays of Dask or Zarr
 `zarr_array`     an array of Zarr over blocks in a scratch file
 `sources`        points in files and in arrays of other libraries, read chunk by chunk

@@ -21,6 +21,7 @@ from .cluster import LOOK, Homes, explained
 from .partition import Partition
 from .place import results_of
 from .refused import not_in_blocks
+from .store import Store, from_store
 
 #: Arrays of at least this many bytes become tasks of their own; smaller ones travel with others.
 SMALL = 1 << 16
@@ -39,12 +40,14 @@ class OnDask:
         The connection to the cluster.
     partition : Partition
         The blocks.
+    store : Store, optional
+        Where results that took long are kept.
     """
 
     at_once = False
 
-    def __init__(self, client: Any, partition: Partition) -> None:
-        self.client = client
+    def __init__(self, client: Any, partition: Partition, store: Store | None = None) -> None:
+        self.client, self.store = client, store
         self.homes = Homes(client, partition)
         self.known: WeakValueDictionary[str, Any] = WeakValueDictionary()
 
@@ -95,8 +98,11 @@ class OnDask:
         keys: dict[int, list[str]] = {}
         for block, own in args.items():
             key, graph = f"{name}-{token}-{block}", tasks.setdefault(self.homes.of(block), {})
-            call = (function, n_results, n_written, *map(parse_input, own))
-            graph[key] = Task(key, called, *call)
+            call: tuple[Any, ...] = (function, n_results, n_written, *own)
+            if self.store is not None and getattr(function, "worth_keeping", False):
+                path = self.store.path(function, own, n_results)
+                call = (from_store, n_results, 0, path, function, n_results, *own)
+            graph[key] = Task(key, called, *map(parse_input, call))
             keys[block] = [key] if n_all == 1 else [f"{key}-{entry}" for entry in range(n_all)]
             for entry, part in enumerate(keys[block] if n_all > 1 else ()):
                 graph[part] = Task(part, entry_of, TaskRef(key), entry)

@@ -111,8 +111,9 @@ class Dask:
     blocks : int or "auto"
         Number of blocks; by default eight for each worker.
     store : str or path, optional
-        A folder that all workers can write to, in which the kernel is kept: a lost worker then
-        costs little, and long runs can be taken up again.
+        A folder that all workers can write to. Distances and kernel are kept there: a lost worker
+        then costs less, and the same estimate begun again finds what it had. Files are named after
+        all that they were computed from; delete them when you like.
     """
 
     client: Any = None
@@ -126,13 +127,17 @@ class Dask:
         """Return the blocks, after the workers have been looked at."""
         from .cluster import client_of, workers_of
         from .dask import OnDask
+        from .store import Store
 
         client: Any = client_of(self.client)
         blocks: Any = self.blocks
         if not is_whole(blocks):
             blocks = not_too_small(n_points, PER_WORKER * len(workers_of(client)))
         partition = Partition.into(n_points, blocks)
-        return Rows(partition, OnDask(client, partition))
+        store = None if self.store is None else Store(self.store)
+        if store is not None:
+            store.check(client)
+        return Rows(partition, OnDask(client, partition, store))
 
 
 def as_placement(value: Any) -> Placement | None:
