@@ -31,8 +31,9 @@ from .rows import NewRows, new_rows
 SMALLEST_DIVISOR = 0.05
 #: The largest coordinate of new points whose squared distances are numbers.
 LARGEST_COORDINATE = 1e150
-#: New points in a batch, so that memory does not grow with their number.
-BATCH = 2048
+#: New points in a batch, so that memory does not grow with their number. Each batch also takes a
+#: look at all training points: of very many, a batch has at least one in SHARE.
+BATCH, SHARE = 2048, 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +193,8 @@ def known_at(
         return extend_batch(new_rows(op, points[order[part]]), vectors, spectrum)
 
     parallel = getattr(op.graph.point_set.index, "parallel", False)
-    parts = in_order(work, slices(len(points), size=BATCH), parallel=parallel)
+    batches = slices(len(points), size=max(BATCH, op.order.n_points // SHARE))
+    parts = in_order(work, batches, parallel=parallel)
     place = np.argsort(order)
     return [np.concatenate(part)[place] for part in zip(*parts, strict=True)]
 

@@ -304,5 +304,7 @@ def out_of_reach(kernel: Kernel, near: Nearest) -> BoolArray:
     distance, and would always reach one of them. Points further off are not asked: the kernel of a
     lone stray is wider than its distance to the data, and would vouch for everything around.
     """
-    reach = kernel.epsilon * kernel.bandwidth.squared * radius_of(kernel.shape, NEGLIGIBLE)
-    return np.asarray((near.sqdist >= reach[near.neighbors]).all(axis=1))
+    widths = kernel.bandwidth
+    squared = widths.row[near.neighbors] * widths.column[near.neighbors]
+    reach = kernel.epsilon * squared * radius_of(kernel.shape, NEGLIGIBLE)
+    return np.asarray((near.sqdist >= reach).all(axis=1))
