@@ -95,7 +95,8 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         How kernel values are stored; they are computed and summed up in double precision.
     placement : {"auto", "memory", "disk"}, Dask client, address or `vbdm.placement` object
         Where the rows of large arrays live; by default in memory if the estimate fits there, else
-        on disk.
+        on disk. A client as such cannot be copied, as scikit-learn does in a search over
+        parameters: pass ``vbdm.placement.Dask(client)`` or the address there.
     pca : int or float, optional
         Number of principal directions to which the columns are reduced first, or the share of the
         variance, between 0 and 1, that these hold at least. New points are projected alike. For

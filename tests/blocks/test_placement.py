@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import vbdm
 from vbdm.errors import InputError
@@ -84,6 +85,12 @@ def test_results_say_where_the_rows_lived(points, tmp_path):
     assert "block" not in vbdm.report.methods_paragraph(plain)
     plain.save(tmp_path / "model.vbdm")
     assert vbdm.load(tmp_path / "model.vbdm").settings.placement == "in memory"
+
+
+def test_a_client_inside_a_placement_survives_a_copy_by_scikit_learn():
+    client = open(__file__)  # noqa: SIM115 - a thing that cannot be copied, as clients cannot
+    with client:
+        assert clone(vbdm.DiffusionMap(placement=Dask(client))).placement.client is client
 
 
 def test_the_estimator_takes_it_too(points):

@@ -123,6 +123,10 @@ class Dask:
     def __post_init__(self) -> None:
         check_blocks(self.blocks)
 
+    def __deepcopy__(self, memo: Any) -> Dask:
+        """Return the object itself: scikit-learn copies parameters, and clients resist."""
+        return self
+
     def rows(self, n_points: int, n_columns: int) -> Rows:
         """Return the blocks, after the workers have been looked at."""
         from .cluster import client_of, workers_of
