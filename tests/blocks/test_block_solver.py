@@ -9,6 +9,7 @@ from vbdm.rows.block_array import BlockArray
 from vbdm.solvers import Multilevel
 from vbdm.spectrum.pieces import connected_pieces
 from vbdm.spectrum.solve import pencil_of
+from vbdm.spectrum.solvers.multilevel import coarse_pairs
 
 BLOCKS = [(1, "memory"), (3, "memory"), (16, "disk")]
 
@@ -78,3 +79,12 @@ def test_many_columns_have_cells_of_the_tree():
     operator = vbdm.estimate_operator(X)
     found, expected = in_blocks(operator, 4).spectrum(5, tol=1e-9), operator.spectrum(5, tol=1e-9)
     np.testing.assert_allclose(found.eigenvalues[1:], expected.eigenvalues[1:], rtol=1e-8)
+
+
+def test_vectors_on_very_many_cells_live_in_blocks(monkeypatch):
+    points = np.random.default_rng(3).standard_normal((6000, 2))
+    op = vbdm.estimate_operator(points, "generator", placement=vbdm.placement.Disk(blocks=3))
+    expected = op.spectrum(6, tol=1e-10)
+    monkeypatch.setattr(coarse_pairs, "MANY_CELLS", 100)
+    found = op.spectrum(6, tol=1e-10)
+    assert np.abs(found.eigenvalues - expected.eigenvalues).max() < 1e-9

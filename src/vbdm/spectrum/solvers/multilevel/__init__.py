@@ -8,6 +8,7 @@
 `tree_cells`     cells of near points, from a k-d tree
 `matching`       cells from the graph alone, where there are no usable points
 `hierarchy`      coarse levels, built from sums over cells
+`coarse_pairs`   eigenpairs of the first cells, to start from
 `lobpcg`         the iteration on each level
 `blocks`         dense algebra on tall blocks of vectors
 ===============  ===================================================================================

@@ -14,8 +14,8 @@ from ....engines.engine import Engine
 from ....engines.scipy_engine import ScipyEngine
 from ....kernel.block_matrix import BlockMatrix
 from ....kernel.pair_matrix import PairMatrix
-from ....rows.block_array import Tall
-from ....rows.sparse_blocks import applied, owned
+from ....rows.block_array import Rows, Tall
+from ....rows.sparse_blocks import SparseBlocks, applied, owned
 from .tree_cells import Labels
 
 #: Where θM exceeds this share of D, Jacobi's step divides by D - θM instead of D.
@@ -55,6 +55,12 @@ class Finest:
     def engine(self) -> Engine:
         """Who multiplies."""
         return engine_of(self.weights)
+
+    @property
+    def cell_rows(self) -> Rows | None:
+        """Where blocks of cells live; None if K is an ordinary matrix."""
+        in_blocks = isinstance(self.restriction, SparseBlocks)
+        return self.restriction.rows if in_blocks else None
 
     def spread(self, values: FloatArray) -> Tall:
         """Return an ordinary array of N rows as vectors are: in blocks, if K is."""

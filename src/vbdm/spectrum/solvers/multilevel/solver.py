@@ -23,10 +23,11 @@ from ....rows.refused import not_in_blocks
 from ..direct import Dense
 from ..pencil import EigenPairs, Pencil, PreparedSolver, Unprepared
 from .blocks import combination, rayleigh_ritz, remove_constant
+from .coarse_pairs import COARSE_TOL, coarse_pairs
 from .finest import Finest, engine_of, parts_of
 from .first_cells import finest_level
 from .hierarchy import Hierarchy, Level, build_levels
-from .lobpcg import Block, Problem, Progress, iterate, ritz_block
+from .lobpcg import Block, Problem, Progress, iterate
 from .matching import graph_cells
 from .tree_cells import Cells, Labels, cells_of_members, tree_cells
 from .warm_start import GROWTH, GUARDS, Warm, block_end, block_size, check_room
@@ -38,8 +39,6 @@ TREE_COLUMNS = 20
 #: A kernel that averages over fewer than NARROW points makes cells stiffen some modes so much that
 #: the factor is STIFFENED instead.
 NARROW, STIFFENED, MOST_CARRIED = 16, 3.5, 150
-#: Accuracy asked for on the coarse levels, and the most steps there: they are a start, no more.
-COARSE_TOL, COARSE_STEPS = 1e-2, 1
 #: Most steps on the points that put the vectors of a narrow kernel into order.
 NARROW_STEPS = 3
 
@@ -214,7 +213,7 @@ class PreparedMultilevel:
         sorted_start = warm is not None and warm.is_sorted
         n_block = block_size(n + extra) if sorted_start else self.n_carried(hierarchy, n + extra)
         check_room(hierarchy, n + extra)
-        coarse_values, coarse = coarse_pairs(hierarchy, n_block)
+        coarse_values, coarse = coarse_pairs(hierarchy, n_block, self.finest.cell_rows)
         basis, images = self.basis(
             warm, coarse_values, coarse, diagonal, hierarchy.masses[0], n + extra
         )
@@ -305,29 +304,6 @@ class PreparedMultilevel:
         """Return roughly (D - K - θM)⁻¹ residual: a coarse correction, then a Jacobi step."""
         coarse = hierarchy.correct(self.finest.summed(residual), stiffer * values)
         return self.finest.corrected(residual, stiffer * coarse, values, mass, out)
-
-
-def coarse_pairs(hierarchy: Hierarchy, n: int) -> tuple[FloatArray, FloatArray]:
-    """Return n approximate pairs on the first cells: from the coarsest level up, level by level."""
-    values, vectors = hierarchy.mode_values[:n], hierarchy.modes[:, :n]
-    for depth in reversed(range(len(hierarchy.levels) - 1)):
-        level, mass = hierarchy.levels[depth], hierarchy.masses[depth]
-        finer = level.relaxed(level.interpolation @ vectors, values, mass)
-        correct = partial(correct_on_cells, hierarchy, depth)
-        problem = Problem(level.product, mass, correct, level.diagonal)
-        block = ritz_block(problem.stiffness, mass, finer)
-        n_active = max(1, len(block.values) - GUARDS)
-        iterate(problem, block, n_active, n_active, COARSE_TOL, COARSE_STEPS)
-        values, vectors = block.values, np.asarray(block.vectors)
-    return values, vectors
-
-
-def correct_on_cells(
-    hierarchy: Hierarchy, depth: int, residual: Any, values: FloatArray, out: Any
-) -> FloatArray:
-    """Return the hierarchy's correction of residuals on a coarse level, in `out`."""
-    out[:] = hierarchy.correct(residual, values, depth)
-    return np.asarray(out)
 
 
 def points_averaged(weights: Any, degrees: FloatArray) -> float:
