@@ -118,7 +118,7 @@ def test_page_and_words(whole, cut):
 
 
 def test_scan_over_epsilon(whole, cut):
-    scans = [vbdm.scan_epsilon(one, (0.5, 2.0), n_drawn=200) for one in (whole, cut)]
+    scans = [vbdm.scan_epsilon(one, (2.0,), n_drawn=200) for one in (whole, cut)]
     np.testing.assert_allclose(scans[1].eigenvalues, scans[0].eigenvalues, rtol=1e-3)
     np.testing.assert_array_equal(scans[1].rows, scans[0].rows)
 
