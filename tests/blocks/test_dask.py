@@ -12,6 +12,7 @@ import pytest
 from tests.support import tasks
 
 import vbdm
+from vbdm.placement import Dask
 from vbdm.rows import cluster as cluster_module
 from vbdm.rows.block_array import PerBlock, Rows, changed, mapped, total
 from vbdm.rows.cluster import check_memory, check_versions, check_workers, connected, divided
@@ -140,6 +141,8 @@ def test_memory_is_checked_beforehand(cluster):
     check_memory(cluster, limit // 10, 4)
     with pytest.raises(vbdm.ClusterError, match="8 blocks for 2 workers: about"):
         check_memory(cluster, limit // 5, 8)
+    with pytest.raises(vbdm.ClusterError, match="16 blocks for 2 workers"):
+        Dask(cluster).rows(10**9, 3)
 
 
 def test_a_dead_address_is_told_after_seconds(monkeypatch):

@@ -129,7 +129,7 @@ class Dask:
 
     def rows(self, n_points: int, n_columns: int) -> Rows:
         """Return the blocks, after the workers have been looked at."""
-        from .cluster import client_of, workers_of
+        from .cluster import check_memory, client_of, workers_of
         from .dask import OnDask
         from .store import Store
 
@@ -138,6 +138,7 @@ class Dask:
         if not is_whole(blocks):
             blocks = not_too_small(n_points, PER_WORKER * len(workers_of(client)))
         partition = Partition.into(n_points, blocks)
+        check_memory(client, memory_at_least(n_points, n_columns) // blocks, blocks)
         store = None if self.store is None else Store(self.store)
         if store is not None:
             store.check(client)
