@@ -318,7 +318,7 @@ def explained(error: BaseException, homes: Homes) -> ClusterError | None:
         return error_of(
             ClusterError,
             "The cluster must stay until the work is done.",
-            received=f"{type(error).__name__}: {error}",
+            received=f"{type(error).__name__}: {' '.join(str(error).split())[:150]}",
             because="The scheduler ended or was restarted, the connection broke, or the client "
             "was closed.",
             hint="See the scheduler's log, connect again, and start anew.",
