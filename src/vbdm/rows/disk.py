@@ -181,13 +181,14 @@ class Stored:
     ) -> None:
         self.scratch, self.offset, self.shape, self.dtype = scratch, offset, shape, dtype
 
-    def mapped(self, mode: Any = "c") -> NDArray[Any]:
+    def mapped(self) -> NDArray[Any]:
         """Return the array, mapped into memory page by page as it is used.
 
-        In the mode "c" the file never changes. The array looks as if it could be written to:
-        compiled code would be compiled anew for one that cannot.
+        What is written to it goes to the file. Arrays closed to writing would cost: compiled code
+        would be compiled anew for them. And private copies would count as memory of the process
+        where that is limited.
         """
-        array = np.memmap(self.scratch.file, self.dtype, mode, self.offset, self.shape)
+        array = np.memmap(self.scratch.file, self.dtype, "r+", self.offset, self.shape)
         # Parts of the array hold on to its map, so this object stays as long as there are any.
         weakref.finalize(array._mmap, holding, self)  # type: ignore[attr-defined]
         return array
@@ -226,7 +227,7 @@ class OnDisk(AtOnce):
         n_written: int = 0,
     ) -> list[Any]:
         """Map the arguments, call the function, and write what it returns."""
-        values = [self.value(arg, "r+" if i < n_written else "c") for i, arg in enumerate(args)]
+        values = [self.value(arg) for arg in args]
         found = results_of(function(*values), n_results)
         return [*args[:n_written], *(self.keep(block, value) for value in found)]
 
@@ -237,12 +238,12 @@ class OnDisk(AtOnce):
 
     def read(self, handles: Iterable[Any]) -> Iterator[Any]:
         """Yield the values, mapped one after the other."""
-        return (self.value(handle, "c") for handle in handles)
+        return (self.value(handle) for handle in handles)
 
-    def value(self, arg: Any, mode: str) -> Any:
+    def value(self, arg: Any) -> Any:
         """Return an argument with everything stored replaced by mapped arrays."""
         if isinstance(arg, Stored):
-            return arg.mapped(mode)
+            return arg.mapped()
         if isinstance(arg, list):
-            return [self.value(entry, mode) for entry in arg]
+            return [self.value(entry) for entry in arg]
         return arg
