@@ -32,6 +32,7 @@ def points():
         ({"disk": True, "blocks": 4}, Disk(blocks=4)),
         ({"scratch": "/tmp"}, Disk("/tmp")),
         ({"cluster": "tcp://node7:8786"}, Dask("tcp://node7:8786")),
+        ({"cluster": "a:1", "store": "s", "blocks": 9}, Dask("a:1", 9, "s")),
         ({"blocks": 3}, Memory(blocks=3)),
     ],
 )
@@ -54,6 +55,7 @@ def test_the_scratch_folder_is_where_disk_or_cluster_have_theirs(tmp_path):
         (["--cluster", "node7"], "'node7' is no address of a scheduler"),
         (["--scratch", "missing"], "--scratch must be a folder"),
         (["--blocks", "0"], "--blocks"),
+        (["--store", "."], "--store is for workers"),
     ],
 )
 def test_places_that_are_none_are_refused(options, words, points, tmp_path):

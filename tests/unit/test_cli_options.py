@@ -25,7 +25,7 @@ from vbdm.cli.options import (
 from vbdm.results import write_results
 
 
-def everything_about_places(placement, client, n_workers, blocks, scratch):
+def everything_about_places(placement, client, n_workers, blocks, scratch, store):
     """Has the parameters that make a placement: its own, and those of the classes."""
 
 

@@ -45,8 +45,8 @@ COPIES, ARRAYS = 4, 16
 #: The same where rows live on disk, and the columns of vectors per point that coarse levels of the
 #: solver take then; fitted to peaks at 10⁵ to 10⁶ points.
 ARRAYS_BESIDE, COARSE = 20, 1.7
-#: Bytes per pair in the scratch file, and sets of vectors there; space is given up and used again.
-PER_PAIR_ON_DISK, BLOCKS_ON_DISK = 8.5, 25
+#: Bytes per pair in the scratch file, and sets of vectors there; fitted alike.
+PER_PAIR_ON_DISK, BLOCKS_ON_DISK = 8.5, 6.8
 #: Points per block on disk, where nobody says how many blocks: one block's pairs are worked on at
 #: a time, in some 100 MB.
 POINTS_PER_BLOCK = 60_000
@@ -134,7 +134,7 @@ def memory_beside(
 
 
 def estimate_disk(n_points: int, n_neighbors: int, n_columns: int = 3, n_eigen: int = 10) -> int:
-    """Return the bytes of the scratch file where rows live on disk, to within 40 %.
+    """Return the bytes of the scratch file where rows live on disk, to within 30 %.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def estimate_disk(n_points: int, n_neighbors: int, n_columns: int = 3, n_eigen: 
     Examples
     --------
     >>> round(estimate_disk(1_000_000, 96, n_columns=2) / 1e9, 1)
-    5.6
+    2.1
     """
     N = check_count(n_points, "n_points", low=1, high=2**40)
     k = check_count(n_neighbors, "n_neighbors", low=1, high=N)

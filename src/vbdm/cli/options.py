@@ -244,6 +244,8 @@ PLACING = (
             help="Work on a Dask cluster, by the address of its scheduler: tcp://node7:8786."),
     Setting(["--workers"], WHERE, parameter="n_workers", type=click.IntRange(1), metavar="N",
             help="Start n workers of Dask on this machine, for this run."),
+    Setting(["--store"], WHERE, type=click.Path(path_type=Path), metavar="FOLDER",
+            help="With workers: keep distances and kernel in a folder that all can reach."),
     Setting(["--blocks"], WHERE, type=click.IntRange(1), metavar="N",
             help="Into how many blocks the rows are cut. [as many as suits them]"),
 )  # fmt: skip

@@ -29,12 +29,12 @@ def placing(options: Mapping[str, Any]) -> Iterator[Any]:
         need_dask()
     blocks: Any = options.get("blocks") or "auto"
     if options.get("cluster"):
-        yield Dask(address_of(options["cluster"]), blocks)
+        yield Dask(address_of(options["cluster"]), blocks, options.get("store"))
     elif options.get("workers"):
         from ..rows.workers import start_workers
 
         with start_workers(options["workers"]) as client:
-            yield Dask(client, blocks)
+            yield Dask(client, blocks, options.get("store"))
     elif options.get("disk") or options.get("scratch"):
         yield Disk(options.get("scratch"), blocks)
     else:
@@ -66,6 +66,8 @@ def refuse_two_places(options: Mapping[str, Any]) -> None:
     on_disk = "--disk" if options.get("disk") else "--scratch" if options.get("scratch") else ""
     places = [on_disk, *(f"--{name}" for name in ("cluster", "workers") if options.get(name))]
     named = [place for place in places if place]
+    if options.get("store") and not (options.get("cluster") or options.get("workers")):
+        raise click.UsageError("--store is for workers: give --cluster or --workers as well.")
     if len(named) > 1:
         raise click.UsageError(f"{' and '.join(named)} are different places: name one of them.")
 

@@ -138,7 +138,8 @@ class Dask:
         if not is_whole(blocks):
             blocks = not_too_small(n_points, PER_WORKER * len(workers_of(client)))
         partition = Partition.into(n_points, blocks)
-        check_memory(client, memory_at_least(n_points, n_columns) // blocks, blocks)
+        n_blocks = partition.n_blocks
+        check_memory(client, memory_at_least(n_points, n_columns) // n_blocks, n_blocks)
         store = None if self.store is None else Store(self.store)
         if store is not None:
             store.check(client)
