@@ -107,7 +107,7 @@ def pca(points: ArrayLike, n: int | float) -> Projection:
     Parameters
     ----------
     points : (N, k) array
-        The points.
+        The points, in memory.
     n : int or float
         Number of directions; or, between 0 and 1, the share of the variance that they hold at
         least.
@@ -143,7 +143,7 @@ def tica(
     Parameters
     ----------
     points : (N, k) array
-        The series, one row after the other in time.
+        The series, in memory, one row after the other in time.
     n : int
         Number of directions.
     lag : int
