@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any
 
@@ -115,8 +116,8 @@ def write_results(
         write_model(partial / MODEL, spectrum, story)
         report("saving", 1, 2)
         arrays = arrays_of(spectrum, story, scan)
-        if spectrum.operator.graph.point_set.rows is None:
-            write_arrays(partial / ARRAYS, arrays)
+        if spectrum.operator.graph.point_set.rows is None or find_spec("zarr") is None:
+            write_arrays(partial / ARRAYS, {name: np.asarray(v) for name, v in arrays.items()})
         else:
             write_group(partial / STORE, arrays, attributes_of(spectrum))
         if extras is not None:
