@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -83,8 +84,11 @@ def usage_here(dask_worker: Any) -> Usage:
     import resource
 
     used = resource.getrusage(resource.RUSAGE_SELF)
-    return Usage(
-        int(dask_worker.transfer_outgoing_bytes_total),
-        1024 * used.ru_maxrss,
-        used.ru_utime + used.ru_stime,
-    )
+    sent, seconds = dask_worker.transfer_outgoing_bytes_total, used.ru_utime + used.ru_stime
+    try:
+        # Linux lets a process inherit the peak in `used` from the one that started it.
+        lines = Path("/proc/self/status").read_text().splitlines()
+        (peak,) = (int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
+    except (OSError, ValueError):
+        peak = used.ru_maxrss
+    return Usage(int(sent), 1024 * peak, seconds)
