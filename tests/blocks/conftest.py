@@ -16,5 +16,11 @@ def cluster(started, monkeypatch):
     """A client of two workers, also after a test that killed one."""
     monkeypatch.setattr("vbdm.rows.cluster.LOOK", 0.3)
     monkeypatch.setattr("vbdm.rows.dask.LOOK", 0.3)
-    started.wait_for_workers(2, timeout=30)
+    try:
+        started.wait_for_workers(2, timeout=10)
+    except TimeoutError:
+        # A worker that was killed as it started is not started again.
+        started.cluster.scale(0)
+        started.cluster.scale(2)
+        started.wait_for_workers(2, timeout=30)
     return started

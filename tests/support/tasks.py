@@ -10,9 +10,18 @@ from vbdm.rows.store import worth_keeping
 
 
 def kill_one(client):
-    """End a worker's process; the cluster will start another."""
-    pids = client.run(os.getpid)
-    os.kill(next(iter(pids.values())), signal.SIGKILL)
+    """End the process of the oldest worker; the cluster will start another.
+
+    One that has only just started might be given up instead.
+    """
+    os.kill(min(client.run(start_and_number).values())[1], signal.SIGKILL)
+
+
+def start_and_number():
+    """Return when this process started, and its number."""
+    import psutil
+
+    return psutil.Process().create_time(), os.getpid()
 
 
 def doubled(values):
