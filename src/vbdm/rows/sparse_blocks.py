@@ -93,8 +93,20 @@ class SparseBlocks:
         return csr_array((data, np.concatenate(columns), pointer), shape=shape)
 
     def fetched(self) -> Any:
-        """Return the whole matrix as a CSR matrix."""
-        return self.rows_at(np.arange(self.rows.partition.n_rows))
+        """Return the whole matrix as a CSR matrix; nothing is held twice."""
+        partition, read = self.rows.partition, self.rows.place.read
+        ends = np.cumsum([0, *(size for size, _ in self.kinds)])
+        short = np.int32 if ends[-1] < 2**31 else np.int64
+        data = np.empty(ends[-1], dtype=self.kinds[0][1])
+        columns = np.empty(ends[-1], dtype=np.int32)
+        pointer = np.zeros(partition.n_rows + 1, dtype=short)
+        blocks = zip(read(self.data), read(self.indices), read(self.indptr), strict=True)
+        for block, (values, local, starts) in enumerate(blocks):
+            own, part = partition.rows(block), slice(ends[block], ends[block + 1])
+            data[part], columns[part] = values, self.numbers(block)[local]
+            pointer[own.start + 1 : own.stop + 1] = starts[1:] + ends[block]
+        shape = (partition.n_rows, self.halo.rows.partition.n_rows)
+        return csr_array((data, columns, pointer), shape=shape)
 
 
 def applied(matrix: Any, function: Callable[..., Any], f: Any, *args: Any) -> Any:

@@ -60,8 +60,8 @@ def finest_in_blocks(
         weights.power, n_results=3,
     )  # fmt: skip
     averages = SparseBlocks(rows, Halo(cells, near_cells), *found)
-    found = restriction.run(times, *averages.csr, n_results=3)
-    stiffness = graph_laplacian(SparseBlocks(cells, averages.halo, *found).fetched())
+    found = restriction.run(laplacian_of_cells, *averages.csr, n_results=3)
+    stiffness = SparseBlocks(cells, averages.halo, *found).fetched()
     finest = Finest(weights, rows.spread(degrees), labels, own_labels, restriction, averages)
     return finest, stiffness
 
@@ -85,6 +85,6 @@ def sums_over_cells(
     return arrays_of(engine.sums_over_cells(raised(matrix, power), factor, labels))
 
 
-def times(first: Any, *second: Any) -> tuple[Any, Any, Any]:
-    """Return the product of two CSR matrices, the second one given by its arrays, as arrays."""
-    return arrays_of(csr_array(first @ csr_of(*second)))
+def laplacian_of_cells(restriction: Any, *averages: Any) -> tuple[Any, Any, Any]:
+    """Return the stiffness matrix of a block of cells as CSR arrays; so are K P given."""
+    return arrays_of(graph_laplacian(restriction @ csr_of(*averages)))

@@ -99,15 +99,16 @@ class Level:
 
 
 def graph_laplacian(links: Any) -> Any:
-    """Return D - K of symmetric weights; the diagonal of K drops out.
+    """Return D - K of symmetric weights, or some rows of it; the diagonal of K drops out.
 
-    D is summed up from the links, so that weak ones keep all their digits.
+    D is summed up from the links, so that weak ones keep all their digits. Of some rows, the first
+    columns must be those of the same points.
     """
     links = csr_array(links)
     row = np.repeat(np.arange(links.shape[0]), np.diff(links.indptr))
     links.data[row == links.indices] = 0.0
     degrees = np.bincount(row, links.data, links.shape[0])
-    return csr_array(diags_array(degrees) - links)
+    return csr_array(diags_array(degrees, shape=links.shape) - links)
 
 
 def build_levels(
