@@ -167,10 +167,11 @@ def scan_modes(
         Number of points at which eigenfunctions are kept.
     again : callable
         Function that estimates the same operator from some of the points. A cloud of more than
-        20,000 points is estimated from `n_drawn` of them, around the ε that suits these.
+        20,000 points, or on a cluster, is estimated from `n_drawn` of them, around the ε that suits
+        these.
     """
     operator = spectrum.operator
-    whole = operator.n_points <= ALL_POINTS
+    whole = operator.n_points <= ALL_POINTS and at_hand(operator)
     # Points to estimate from must be a fair sample; points to look at need not be.
     rows = drawn_rows(spectrum, n_drawn) if whole else fair_rows(spectrum, n_drawn)
     truth = np.real(spectrum.functions_at(rows))
@@ -188,6 +189,12 @@ def scan_modes(
         operator.epsilon * np.array(used), np.array(values), np.array(errors), np.array(totals),
         rows, np.array(moved, dtype=np.float32), operator.n_points, used.index(1.0),
     )  # fmt: skip
+
+
+def at_hand(operator: Operator) -> bool:
+    """Tell whether rows live in this process, where solving again and again costs no messages."""
+    rows = operator.graph.point_set.rows
+    return rows is None or rows.place.at_once
 
 
 def solved_over(
