@@ -8,7 +8,7 @@ from tests.support.blocks import rows_in
 from vbdm.engines.numba_engine import NumbaEngine
 from vbdm.engines.scipy_engine import ScipyEngine
 from vbdm.kernel.block_matrix import BlockMatrix
-from vbdm.kernel.pair_matrix import PairMatrix, rows_at
+from vbdm.kernel.pair_matrix import PairMatrix
 from vbdm.rows.block_array import BlockArray
 
 N = 1500
@@ -90,6 +90,6 @@ def test_figures_of_rows(pair):
 def test_some_rows_in_any_order(pair, wanted):
     expected, found = pair
     wanted = np.array(wanted, dtype=np.intp)
-    one, other = rows_at(found, wanted), rows_at(expected, wanted)
+    one, other = found.rows_at(wanted), expected.rows_at(wanted)
     assert one.shape == other.shape
     np.testing.assert_array_equal(one.toarray(), other.toarray())

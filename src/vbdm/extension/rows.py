@@ -29,7 +29,6 @@ from ..graph.neighbourhood import needed_tree
 from ..graph.point_set import Order
 from ..graph.precomputed import check_distances, nearest_in_rows
 from ..kernel.kernel import Kernel
-from ..kernel.pair_matrix import rows_at
 from ..kernel.within_reach import rows_within_reach
 from ..operator.operator import Operator
 from ..rows.block_array import Tall
@@ -95,7 +94,7 @@ class NewRows:
         """Return P f at the training points nearest to some of the new ones, by their own rows."""
         op, row = self.operator, self.nearest[which]
         degree = op.degrees[row, None]
-        own = sparse_times(rows_at(op.weights, row), f)
+        own = sparse_times(op.weights.rows_at(row), f)
         return np.divide(own, degree, out=np.zeros_like(own), where=degree > 0)
 
 

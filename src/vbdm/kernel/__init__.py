@@ -10,6 +10,7 @@ a `Kernel`: the matrix K = h(|x-y|²/(ε ρ(x) ρ(y))), symmetric, with its row 
 `again`         the same kernel at another ε
 `pair_matrix`   a sparse matrix on listed pairs, symmetric without ever being merged
 `block_matrix`  the same on pairs within reach, its rows in blocks
+`factored`      what both have in common: factors beside the entries
 ==============  ====================================================================================
 
 The shapes h are in `vbdm.shapes`, because the pilot density and the rules for ε use them before

@@ -22,11 +22,12 @@ from ..engines.scipy_engine import ScipyEngine
 from ..rows.block_array import BlockArray, PerBlock, Rows, Tall
 from ..rows.halo import Halo
 from ..rows.sparse_blocks import SparseBlocks, owned, with_local_columns
-from .pair_matrix import PairMatrix, in_factors, power_of
+from .factored import Factored
+from .pair_matrix import PairMatrix, power_of
 
 
 @dataclass(frozen=True, eq=False)
-class BlockMatrix:
+class BlockMatrix(Factored):
     """The matrix diag(left) · stored · diag(right), in the order inside.
 
     Attributes
@@ -101,21 +102,12 @@ class BlockMatrix:
         """Type of the stored numbers."""
         return self.stored.kinds[0][1]
 
-    @property
-    def factor(self) -> FloatArray:
-        """The common factor of rows and columns, (M,), where left and right are equal."""
-        return np.ones(self.n_points) if self.left is None else self.left
-
     @cached_property
     def factors(self) -> tuple[PerBlock | None, PerBlock | None]:
         """The factors of rows, and of columns, where the blocks are."""
         left = None if self.left is None else PerBlock(self.rows.spread(self.left).handles)
         right = None if self.right is None else PerBlock(self.stored.halo.with_near(self.right))
         return left, right
-
-    def __matmul__(self, f: Tall) -> Any:
-        """Return the product with one vector (M,) or several (M, m)."""
-        return self.product(f)
 
     def product(self, f: Tall, power: int = 1) -> Any:
         """Return the product with vectors (M,) or (M, m), all entries raised to a power first."""
@@ -152,10 +144,6 @@ class BlockMatrix:
         for rows, block in zip(self.rows.partition.blocks(), values, strict=True):
             result[rows] = block
 
-    def row_sums(self, power: int = 1) -> FloatArray:
-        """Return the sum of each row, (M,), all entries raised to a power first."""
-        return np.asarray(self.product(np.ones(self.n_points), power))
-
     def pairs_per_row(self) -> NDArray[np.intp]:
         """Return the number of stored pairs of each row with other points, (M,)."""
         count = np.empty(self.n_points, dtype=np.intp)
@@ -166,19 +154,7 @@ class BlockMatrix:
         """Return the diagonal, (M,)."""
         found = np.empty(self.n_points)
         self.read_into(found, self.stored.run(diagonal_of_rows, self.power)[0])
-        return in_factors(self, found)
-
-    def scaled(self, left: FloatArray, right: FloatArray) -> BlockMatrix:
-        """Return diag(left) · self · diag(right); the entries are shared, not copied."""
-        return replace(
-            self,
-            left=left if self.left is None else left * self.left,
-            right=right if self.right is None else right * self.right,
-        )
-
-    def squared(self) -> BlockMatrix:
-        """Return the matrix with stored entries squared, factors as they are; nothing is copied."""
-        return replace(self, power=2 * self.power)
+        return self.on_diagonal(found)
 
     def merged(self) -> Any:
         """Return one canonical CSR matrix in the order inside: all blocks are fetched.

@@ -61,7 +61,7 @@ class Kernel:
         """Σ_j K(x_i, x_j), (M,), each point counted as often as it occurs."""
         counts = self.graph.order.counts
         if counts is not None:
-            return self.weights @ counts
+            return np.asarray(self.weights @ counts)
         return self.weights.row_sums() if self.known_sums is None else self.known_sums[0]
 
     @cached_property

@@ -10,7 +10,7 @@ vectors.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -24,10 +24,11 @@ from ..engines.scipy_engine import ScipyEngine
 from ..graph.lists import ListedRows
 from ..graph.neighbor_graph import NeighborGraph
 from ..graph.one_way import OneWay, one_way_places
+from .factored import Factored
 
 
 @dataclass(frozen=True, eq=False)
-class PairMatrix:
+class PairMatrix(Factored):
     """The matrix diag(left) · (listed + returned) · diag(right), in the order inside.
 
     Attributes
@@ -120,15 +121,6 @@ class PairMatrix:
             return stored
         return [part.astype(np.float64).power(self.power) for part in stored]
 
-    @property
-    def factor(self) -> FloatArray:
-        """The common factor of rows and columns, (M,), where left and right are equal."""
-        return np.ones(self.n_points) if self.left is None else self.left
-
-    def __matmul__(self, f: FloatArray) -> FloatArray:
-        """Return the product with one vector (M,) or several (M, m)."""
-        return self.product(f)
-
     def product(self, f: FloatArray, power: int = 1) -> FloatArray:
         """Return the product with vectors (M,) or (M, m), all entries raised to a power first."""
         block = np.ascontiguousarray(f.reshape(len(f), -1), dtype=np.float64)
@@ -151,10 +143,6 @@ class PairMatrix:
             result -= self.engine.multiply(self.returned, rows, self.left, self.right, self.power)
         return result
 
-    def row_sums(self, power: int = 1) -> FloatArray:
-        """Return the sum of each row, (M,), all entries raised to a power first."""
-        return self.product(np.ones(self.n_points), power)
-
     def pairs_per_row(self) -> NDArray[np.intp]:
         """Return the number of stored pairs of each row with other points, (M,)."""
         count = np.zeros(self.n_points, dtype=np.intp)
@@ -165,19 +153,7 @@ class PairMatrix:
 
     def diagonal(self) -> FloatArray:
         """Return the diagonal, (M,)."""
-        return in_factors(self, sum(part.diagonal() for part in self.parts))
-
-    def scaled(self, left: FloatArray, right: FloatArray) -> PairMatrix:
-        """Return diag(left) · self · diag(right); the entries are shared, not copied."""
-        return replace(
-            self,
-            left=left if self.left is None else left * self.left,
-            right=right if self.right is None else right * self.right,
-        )
-
-    def squared(self) -> PairMatrix:
-        """Return the matrix with stored entries squared, factors as they are; nothing is copied."""
-        return replace(self, power=2 * self.power)
+        return self.on_diagonal(sum(part.diagonal() for part in self.parts))
 
     def merged(self) -> Any:
         """Return one canonical CSR matrix in the order inside; this copies all entries."""
@@ -204,18 +180,6 @@ def returned_matrix(found: list[OneWay], n: int) -> Any:
     target = np.concatenate([part.target for part in found])
     values = np.concatenate([part.values for part in found])
     return csr_array((values, (target, owner)), shape=(n, n))
-
-
-def rows_at(matrix: Any, rows: NDArray[np.intp]) -> Any:
-    """Return some rows, in any order, as a CSR matrix with all factors multiplied in."""
-    return matrix.rows_at(rows)
-
-
-def in_factors(matrix: Any, diagonal: Any) -> FloatArray:
-    """Return the diagonal of a matrix, (M,), from that of its stored entries."""
-    left = 1.0 if matrix.left is None else matrix.left
-    right = 1.0 if matrix.right is None else matrix.right
-    return np.asarray(left * right * diagonal)
 
 
 def power_of(factor: FloatArray | None, power: int) -> FloatArray | None:

@@ -29,7 +29,6 @@ from scipy.sparse.linalg import eigsh
 
 from ..base.arrays import FloatArray
 from ..base.threads import one_blas_thread
-from ..kernel.pair_matrix import rows_at
 from ..rows.block_array import beside, changed, total
 from .limited import Task, share_on, solve_limited, without_vectors
 from .limiter import Limit
@@ -157,7 +156,7 @@ def rate_of_held(task: Task, limit: Limit) -> float:
     if not held.size:
         return np.inf
     scale = 1 / np.sqrt(task.mass(limit)[held])
-    links = rows_at(task.operator.weights, held)[:, held]
+    links = task.operator.weights.rows_at(held)[:, held]
     matrix = diags_array(degrees[held] * scale**2) - diags_array(scale) @ links @ diags_array(scale)
     with one_blas_thread():
         if len(held) <= DENSE:

@@ -24,7 +24,6 @@ from scipy.special import erf
 
 from ..bandwidth.pilot import PILOT_EPSILON
 from ..base.arrays import FloatArray
-from ..kernel.pair_matrix import rows_at
 from ..operator.operator import Operator
 from ..rows.fetching import occurring
 from ..spectrum.spectrum import Spectrum
@@ -61,7 +60,7 @@ def boundary_shifts(spectrum: Spectrum) -> FloatArray:
     weights = overhang(edge.strips / widths, *mass_exponents(operator), float(ratio))
     degrees = operator.degrees[rows, None]
     mass = degrees * spectrum.local_times(operator.steps[rows])
-    links, reached = occurring(rows_at(operator.weights, rows))
+    links, reached = occurring(operator.weights.rows_at(rows))
     u, at = spectrum.vectors[reached], spectrum.vectors[rows]
     product = links @ np.hstack([u, u**2])
     energy = 0.5 * (degrees * at**2 - 2 * at * product[:, :n] + product[:, n:])

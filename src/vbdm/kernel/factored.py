@@ -1,0 +1,69 @@
+"""What matrices on pairs have in common, in memory and in blocks: factors beside the entries."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Self, cast
+
+import numpy as np
+
+from ..base.arrays import FloatArray
+
+
+class Factored:
+    """The matrix diag(left) · entries^power · diag(right); scaling copies no entry.
+
+    Attributes
+    ----------
+    left, right : (M,) arrays or None
+        Factors of rows and columns; None if they are 1.
+    power : int
+        Power to which the stored entries are raised when they are used.
+    """
+
+    left: FloatArray | None
+    right: FloatArray | None
+    power: int
+
+    @property
+    def n_points(self) -> int:
+        """Number M of rows."""
+        raise NotImplementedError
+
+    def product(self, f: Any, power: int = 1) -> Any:
+        """Return the product with vectors (M,) or (M, m), all entries raised to a power first."""
+        raise NotImplementedError
+
+    def __matmul__(self, f: Any) -> Any:
+        """Return the product with one vector (M,) or several (M, m)."""
+        return self.product(f)
+
+    @property
+    def factor(self) -> FloatArray:
+        """The common factor of rows and columns, (M,), where left and right are equal."""
+        return np.ones(self.n_points) if self.left is None else self.left
+
+    def row_sums(self, power: int = 1) -> FloatArray:
+        """Return the sum of each row, (M,), all entries raised to a power first."""
+        return np.asarray(self.product(np.ones(self.n_points), power))
+
+    def scaled(self, left: FloatArray, right: FloatArray) -> Self:
+        """Return diag(left) · self · diag(right); the entries are shared, not copied."""
+        return cast(
+            Self,
+            replace(
+                cast(Any, self),
+                left=left if self.left is None else left * self.left,
+                right=right if self.right is None else right * self.right,
+            ),
+        )
+
+    def squared(self) -> Self:
+        """Return the matrix with stored entries squared, factors as they are; nothing is copied."""
+        return cast(Self, replace(cast(Any, self), power=2 * self.power))
+
+    def on_diagonal(self, entries: Any) -> FloatArray:
+        """Return the diagonal, (M,), from that of the stored entries."""
+        left = 1.0 if self.left is None else self.left
+        right = 1.0 if self.right is None else self.right
+        return np.asarray(left * right * entries)
