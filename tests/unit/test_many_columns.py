@@ -20,7 +20,7 @@ def test_advice_at_the_longest_lists():
 
 def test_one_search_for_all(monkeypatch):
     """Dimension, density, ε and kernel use the same lists: all points are searched once."""
-    from vbdm.graph import neighbor_graph
+    from vbdm.graph import lists, neighbor_graph
 
     lengths = []
     original = neighbor_graph.search_all
@@ -29,7 +29,8 @@ def test_one_search_for_all(monkeypatch):
         lengths.append(k)
         return original(index, cloud, k, keep=keep)
 
-    monkeypatch.setattr(neighbor_graph, "search_all", counted)
+    for module in (lists, neighbor_graph):
+        monkeypatch.setattr(module, "search_all", counted)
     X = np.random.default_rng(4101).standard_normal((1200, 25))
     with pytest.warns(vbdm.SaturatedNeighborsWarning):
         vbdm.estimate_operator(X, "generator")

@@ -33,9 +33,10 @@ def coarse_pairs(
     values, vectors = hierarchy.mode_values[:n], hierarchy.modes[:, :n]
     for depth in reversed(range(len(hierarchy.levels) - 1)):
         level, mass = hierarchy.levels[depth], hierarchy.masses[depth]
-        many = depth == 0 and level.size > MANY_CELLS
+        many = depth == 0 and level.size > MANY_CELLS and cells is not None
         spread = cells.spread if many and cells is not None else itself
-        finer = spread(level.relaxed(level.interpolation @ vectors, values, mass))
+        at_once = COLUMNS_AT_ONCE if many else len(values)
+        finer = spread(interpolated(level, vectors, values, mass, at_once))
         problem = Problem(
             partial(product, level), spread(mass), partial(correction, hierarchy, depth),
             spread(level.diagonal),
@@ -45,6 +46,17 @@ def coarse_pairs(
         iterate(problem, block, n_active, n_active, COARSE_TOL, COARSE_STEPS)
         values, vectors = block.values, np.asarray(block.vectors)
     return values, vectors
+
+
+def interpolated(
+    level: Level, vectors: FloatArray, values: FloatArray, mass: FloatArray, at_once: int
+) -> FloatArray:
+    """Return eigenvectors on a level from those on the next coarser one, some columns at a time."""
+    result = np.empty((level.size, len(values)))
+    for part in slices(len(values), at_once):
+        some = level.interpolation @ vectors[:, part]
+        result[:, part] = level.relaxed(some, values[part], mass)
+    return result
 
 
 def itself(values: FloatArray) -> FloatArray:

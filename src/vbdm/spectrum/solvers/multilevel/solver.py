@@ -250,7 +250,8 @@ class PreparedMultilevel:
         if not progress.converged:
             raise not_converged(n, tol, progress)
         block.moves, block.move_images, block.spare = None, None, (None, None)
-        kept = coarse[:, : sum(len(part.values) for part in blocks)]
+        # A copy of what is kept: a view would hold all columns.
+        kept = np.array(coarse[:, : sum(len(part.values) for part in blocks)])
         left = Warm(blocks, kept, is_sorted=sorted_start)
         return with_constant(block, mass, n + extra, progress, left)
 
