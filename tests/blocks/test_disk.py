@@ -115,6 +115,30 @@ def test_without_pwrite_it_is_the_same(tmp_path, monkeypatch):
     assert np.array_equal(mapped(doubled, Rows(PARTITION, OnDisk(tmp_path)).spread(X)), 2 * X)
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="only where processes are copied")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_copy_of_the_process_leaves_the_file_alone(tmp_path):
+    rows = Rows(PARTITION, OnDisk(tmp_path))
+    x, y = rows.spread(X), rows.spread(2 * X)
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            with pytest.raises(vbdm.InputError, match="Work in another process cannot be had"):
+                np.asarray(x)
+            with pytest.raises(vbdm.InputError, match="made by fork"):
+                rows.place.keep(0, X)
+            del x, y
+            gc.collect()
+            status = 0
+        finally:
+            os._exit(status)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert np.array_equal(x, X)
+    assert np.array_equal(y, 2 * X)
+    assert np.array_equal(mapped(doubled, x), 2 * X)
+
+
 def test_a_folder_that_cannot_be_used(tmp_path):
     with pytest.raises(vbdm.ScratchError, match=r"missing.*No such file or directory"):
         OnDisk(tmp_path / "missing")

@@ -52,10 +52,26 @@ class Scratch:
                 "It does not exist, belongs to somebody else, or its disk is full.",
             ) from error
         weakref.finalize(self, self.file.close)
+        self.process = os.getpid()
         self.size = self.largest = 0
         self.gaps: list[tuple[int, int]] = []
         self.given_up: deque[tuple[int, int]] = deque()
         self.lock, self.writing = Lock(), Lock()
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether this is another process, begun as a copy: the file is not its to change."""
+        return os.getpid() != self.process
+
+    def check_own(self) -> None:
+        """Raise in another process: it would write over what this one keeps."""
+        if self.is_foreign:
+            raise not_in_blocks(
+                "Work in another process",
+                "a copy of this one, made by fork, with a result whose rows are on disk",
+                "They are in a file that belongs to the process that made it: two would write "
+                "over each other's rows.",
+            )
 
     def __reduce__(self) -> Any:
         """Refuse to be pickled: the file belongs to this process."""
@@ -90,6 +106,7 @@ class Scratch:
         ScratchError
             If the disk is full.
         """
+        self.check_own()
         room = -(-max(values.nbytes, 1) // PAGE) * PAGE
         offset = self.take(room)
         try:
@@ -109,6 +126,7 @@ class Scratch:
         ScratchError
             If the disk is full.
         """
+        self.check_own()
         if values.size == 0:
             return 0
         try:
@@ -147,6 +165,8 @@ class Scratch:
 
     def give(self, offset: int, room: int) -> None:
         """Give a place up; Python may call this at any moment, also while a place is taken."""
+        if self.is_foreign:
+            return
         self.given_up.append((offset, room))
         if self.lock.acquire(blocking=False):
             try:
@@ -188,6 +208,7 @@ class Stored:
         would be compiled anew for them. And private copies would count as memory of the process
         where that is limited.
         """
+        self.scratch.check_own()
         array = np.memmap(self.scratch.file, self.dtype, "r+", self.offset, self.shape)
         # Parts of the array hold on to its map, so this object stays as long as there are any.
         weakref.finalize(array._mmap, holding, self)  # type: ignore[attr-defined]
