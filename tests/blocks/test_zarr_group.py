@@ -1,5 +1,8 @@
 """Results as a group of Zarr: what is in it, and what is never overwritten."""
 
+import os
+import sys
+
 import numpy as np
 import pytest
 
@@ -61,6 +64,39 @@ def test_a_failure_leaves_what_was_there(spectrum, tmp_path, monkeypatch):
         spectrum.save(path)
     assert [entry.name for entry in tmp_path.iterdir()] == ["out.zarr"]
     assert zarr.open(path, mode="r")["eigenvalues"].shape == (3,)
+
+
+@pytest.mark.parametrize("failing", ["old", "new"])
+def test_a_failing_rename_leaves_what_was_there(spectrum, tmp_path, monkeypatch, failing):
+    path = tmp_path / "out.zarr"
+    spectrum.save(path)
+    rename = os.rename
+
+    def fail(source, target):
+        if (target if failing == "old" else source).suffix == {"old": ".old", "new": ".part"}[
+            failing
+        ]:
+            raise OSError("no such luck")
+        rename(source, target)
+
+    monkeypatch.setattr("vbdm.io.saved.zarr_group.os.rename", fail)
+    with pytest.raises(OSError, match="no such luck"):
+        spectrum.save(path)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["out.zarr"]
+    assert zarr.open(path, mode="r")["eigenvalues"].shape == (3,)
+
+
+def test_only_a_spectrum_becomes_a_group(spectrum, tmp_path):
+    with pytest.raises(InputError, match="Only a spectrum is written as a group of Zarr"):
+        vbdm.save(spectrum.operator, tmp_path / "c.zarr")
+    assert not list(tmp_path.iterdir())
+
+
+def test_without_zarr_nothing_is_begun(spectrum, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "zarr", None)
+    monkeypatch.setattr("vbdm.io.saved.zarr_group.arrays_of", pytest.fail)
+    with pytest.raises(InputError, match=r"Writing 'a\.zarr' needs the library zarr"):
+        spectrum.save(tmp_path / "a.zarr")
 
 
 def test_arrays_in_blocks_are_written_a_chunk_of_rows_at_a_time(tmp_path, monkeypatch):

@@ -10,33 +10,42 @@ from typing import Any
 from .errors import InputError, bad_input
 
 
-def need(module: str, path: str | os.PathLike[str], extra: str) -> Any:
+def need(module: str, path: str | os.PathLike[str], extra: str, doing: str = "Reading") -> Any:
     """Import a library that a file needs, or raise with how to install it."""
     try:
         return import_module(module)
     except ImportError as error:
-        raise missing_library(module, path, extra, str(error)) from error
+        raise missing_library(module, path, extra, str(error), doing) from error
 
 
 def missing_library(
-    module: str, path: str | os.PathLike[str], extra: str, why: str = ""
+    module: str,
+    path: str | os.PathLike[str],
+    extra: str,
+    why: str = "",
+    doing: str = "Reading",
 ) -> InputError:
     """Return the error that names the install command."""
     library = module.split(".")[0]
     return bad_input(
-        f"Reading {Path(path).name!r} needs the library {library}, which cannot be imported here.",
+        f"{doing} {Path(path).name!r} needs the library {library}, which cannot be imported here.",
         received=f"an import of {module}{f' ({why})' if why else ''}",
         because="Libraries for files beyond NumPy's and text are optional.",
         hint=f"Install it with: pip install 'vbdm[{extra}]'",
     )
 
 
-def damaged(path: str | os.PathLike[str], format: str, error: Exception) -> InputError:
+def damaged(
+    path: str | os.PathLike[str],
+    format: str,
+    error: Exception,
+    hint: str = "Copy it again, or write it again.",
+) -> InputError:
     """Return the error for a file that its library cannot read."""
     words = " ".join(str(error).split())[:200]
     return bad_input(
         f"The file cannot be read as {format}.",
         received=f"{Path(path).name!r} ({type(error).__name__}: {words})",
         because="It is cut off or damaged, or its name does not fit what it holds.",
-        hint="Copy it again, or name its format with `format`.",
+        hint=hint,
     )

@@ -150,7 +150,8 @@ def content_of(path: Path, kind: Format, options: Options) -> Content:
         ) from error
     except Exception as error:
         # Each library has its own exceptions for damaged files, and some raise any exception.
-        raise damaged(path, kind.name, error) from error
+        hint = "Copy it again, or name its format with `format`."
+        raise damaged(path, kind.name, error, hint) from error
     return content
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -98,7 +99,15 @@ def save(
             hint="Call vbdm.save(op.spectrum(10), path).",
         )
     a_switch(kernel, "kernel")
-    if isinstance(result, Spectrum) and str(path).lower().endswith(".zarr"):
+    if str(path).lower().endswith(".zarr"):
+        if not isinstance(result, Spectrum):
+            raise bad_input(
+                "Only a spectrum is written as a group of Zarr.",
+                received=f"{type(result).__name__} and {os.fspath(path)!r}",
+                because="The group holds eigenvalues and eigenfunctions, with density and "
+                "bandwidth.",
+                hint="Save op.spectrum(10), or choose a name such as 'model.vbdm'.",
+            )
         write_zarr(result, path, None if notes is None else check_notes(notes))
         return
     arrays: Arrays = {}

@@ -49,6 +49,7 @@ def write_zarr(spectrum: Spectrum, path: PathLike, notes: Mapping[str, Any] | No
     notes : mapping, optional
         What else should be among the attributes.
     """
+    need("zarr", path, "zarr", "Writing")
     with replacing_group(path) as partial:
         write_group(partial, arrays_of(spectrum), attributes_of(spectrum, notes))
 
@@ -61,20 +62,36 @@ def replacing_group(path: PathLike) -> Iterator[Path]:
     """
     target = Path(os.path.realpath(path))
     refuse_others(target)
-    partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    hidden = f".{target.name}.{secrets.token_hex(4)}"
+    partial, old = target.with_name(f"{hidden}.part"), target.with_name(f"{hidden}.old")
     try:
         yield partial
-        if target.exists():
-            shutil.rmtree(target)
-        os.rename(partial, target)
+        exchange(target, partial, old)
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def exchange(target: Path, new: Path, old: Path) -> None:
+    """Rename the target, if there is one, to `old` and `new` to the target, or leave all as it was.
+
+    A folder cannot be renamed over another one that holds something: hence two steps.
+    """
+    had = target.exists()
+    if had:
+        os.rename(target, old)
+    try:
+        os.rename(new, target)
+    except BaseException:
+        if had:
+            os.rename(old, target)
         raise
 
 
 def write_group(path: Path, arrays: Mapping[str, Any], attributes: Mapping[str, Any]) -> None:
     """Write arrays, which may live in blocks, into a new group of Zarr."""
-    zarr = need("zarr", path, "zarr")
+    zarr = need("zarr", path, "zarr", "Writing")
     with warnings.catch_warnings():
         # Text has no settled place in the format yet.
         warnings.simplefilter("ignore")
