@@ -5,11 +5,13 @@ import gc
 import numpy as np
 import pytest
 
+import vbdm
 from vbdm.rows import results
 from vbdm.rows.block_array import Rows
 from vbdm.rows.dask import OnDask
 from vbdm.rows.disk import OnDisk
 from vbdm.rows.partition import Partition
+from vbdm.rows.place import InMemory
 from vbdm.rows.results import in_callers_order
 
 PARTITION = Partition.into(3000, 5)
@@ -71,6 +73,37 @@ def test_on_a_cluster_it_is_an_array_of_dask(values, cluster):
     assert np.array_equal(np.asarray(array), expected)
     assert np.array_equal(array[995:1005].compute(), expected[995:1005])
     assert np.allclose(array.sum(axis=0).compute(), expected.sum(axis=0))
+
+
+@pytest.mark.parametrize("values", [X, X[:, 0]])
+def test_rows_of_blocks_are_fetched_as_numpy_does(values, tmp_path):
+    for place in (InMemory(), OnDisk(tmp_path)):
+        array = Rows(PARTITION, place).spread(values)
+        for key in (
+            5,
+            -1,
+            np.int64(7),
+            slice(10, 2900, 7),
+            WHERE,
+            values.reshape(3000, -1)[:, 0] > 1,
+        ):
+            np.testing.assert_array_equal(array[key], values[key])
+        with pytest.raises(IndexError, match="out of bounds"):
+            array[3000]
+    if values.ndim == 2:
+        np.testing.assert_array_equal(array[5, 1:3], values[5, 1:3])
+        np.testing.assert_array_equal(array[WHERE, 3], values[WHERE, 3])
+        assert array[5, 2] == values[5, 2]
+
+
+def test_density_and_bandwidth_are_brought_to_the_disk_once():
+    points = vbdm.datasets.ou(600, dim=2, random_state=0).points
+    op = vbdm.estimate_operator(points, "generator", placement=vbdm.placement.Disk(blocks=2))
+    assert op.density is op.density
+    assert op.bandwidth is op.bandwidth
+    whole = vbdm.estimate_operator(points, "generator")
+    np.testing.assert_allclose(op.density[:], whole.density, rtol=1e-12)
+    np.testing.assert_allclose(op.bandwidth[:], whole.bandwidth, rtol=1e-12)
 
 
 def test_in_memory_it_is_an_array_of_numpy():

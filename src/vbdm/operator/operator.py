@@ -158,11 +158,10 @@ class Operator:
 
         Where rows live in blocks, it is an array of Zarr or Dask, as eigenfunctions are.
         """
-        row = self._given_out(self.kernel.bandwidth.row)
-        column = self._given_out(self.kernel.bandwidth.column)
+        widths = self.kernel.bandwidth
         if self.form == "two-sided":
-            return row, column
-        return column if self.form == "right" else row
+            return self._given_out("row", widths.row), self._given_out("column", widths.column)
+        return self._given_out("bandwidth", widths.column if self.form == "right" else widths.row)
 
     @property
     def widths(self) -> FloatArray:
@@ -181,7 +180,7 @@ class Operator:
 
         Where rows live in blocks, it is an array of Zarr or Dask, as eigenfunctions are.
         """
-        return self._given_out(self.kernel.density(self.dim))
+        return self._given_out("density", self.kernel.density(self.dim))
 
     @cached_property
     def kernel_waves(self) -> KernelWaves:
@@ -353,13 +352,19 @@ class Operator:
     def _to_caller(self, values: NDArray[Any]) -> NDArray[Any]:
         return frozen(self.order.to_caller(values))
 
-    def _given_out(self, values: FloatArray) -> FloatArray:
+    @cached_property
+    def _known(self) -> dict[str, FloatArray]:
+        """Arrays that were given out, by name: each is brought to where rows live only once."""
+        return {}
+
+    def _given_out(self, name: str, values: FloatArray) -> FloatArray:
         """Return values (M,) in the caller's order, as an array of the kind that rows live in."""
         rows = self.graph.point_set.rows
         if rows is None:
             return self._to_caller(values)
-        found: FloatArray = as_given_out(values, rows, self.order)
-        return found
+        if name not in self._known:
+            self._known[name] = as_given_out(values, rows, self.order)
+        return self._known[name]
 
 
 def normalise(

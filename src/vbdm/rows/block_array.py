@@ -147,11 +147,11 @@ class BlockArray:
         return result
 
     def __getitem__(self, key: Any) -> Any:
-        if not isinstance(key, tuple):
-            return self.some_rows(np.arange(len(self))[key])
-        rows, columns = key
-        if not (isinstance(rows, slice) and rows == slice(None)):
-            return self.some_rows(np.arange(len(self))[rows])[..., columns]
+        rows, columns = key if isinstance(key, tuple) else (key, ...)
+        if columns is ... or not (isinstance(rows, slice) and rows == slice(None)):
+            wanted = np.arange(len(self))[rows]
+            values = self.some_rows(np.atleast_1d(wanted))[:, columns]
+            return values if wanted.ndim else values[0]
         if isinstance(columns, slice) and columns.indices(self.shape[1]) == (0, self.shape[1], 1):
             return self
         found = mapped(columns_of, self, columns)
@@ -161,12 +161,14 @@ class BlockArray:
         return np.asarray(found) if isinstance(columns, int | np.integer) else found
 
     def some_rows(self, rows: NDArray[np.intp]) -> NDArray[Any]:
-        """Return some rows, in the order given."""
+        """Return some rows, (m,), in the order given."""
         rows = np.asarray(rows)
         partition = self.rows.partition
         block_of = partition.block_of(rows)
-        result = np.empty((*rows.shape, *self.kind[0]), dtype=self.dtype)
-        wanted = [np.flatnonzero(block_of == block) for block in range(partition.n_blocks)]
+        result = np.empty((len(rows), *self.kind[0]), dtype=self.dtype)
+        by_block = np.argsort(block_of, kind="stable")
+        ends = np.searchsorted(block_of, np.arange(1, partition.n_blocks), sorter=by_block)
+        wanted = np.split(by_block, ends)
         needed = [block for block, places in enumerate(wanted) if places.size]
         there = [rows[wanted[block]] - partition.starts[block] for block in needed]
         place, handles = self.rows.place, [self.handles[block] for block in needed]
