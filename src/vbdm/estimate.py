@@ -52,7 +52,7 @@ from .kernel.listed import evaluate_kernel
 from .kernel.within_reach import kernel_within_reach
 from .operator.operator import Operator, normalise
 from .operator.theory import exponents_for
-from .rows.placement import Disk, Placement, as_placement, in_words, placed_points
+from .rows.placement import Dask, Disk, Placement, as_placement, in_words, placed_points
 from .rows.refused import NeedsLists, no_lists
 from .settings.arguments import Request, read_arguments
 from .settings.method import METHODS, Limiter, Lists
@@ -394,7 +394,9 @@ def first_graph(
 
 def refuse_blocks(placement: Placement | None, n_points: int, received: str) -> None:
     """Refuse to put a graph into blocks that is there already."""
-    if placement is not None and placement.rows(n_points, 1) is not None:
+    # Of these two it is known without opening a file, or connecting to a cluster.
+    elsewhere = isinstance(placement, Disk | Dask)
+    if elsewhere or (placement is not None and placement.rows(n_points, 1) is not None):
         raise no_lists(received)
 
 

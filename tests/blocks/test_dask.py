@@ -15,7 +15,8 @@ import vbdm
 from vbdm.placement import Dask
 from vbdm.rows import cluster as cluster_module
 from vbdm.rows.block_array import PerBlock, Rows, changed, mapped, total
-from vbdm.rows.cluster import check_memory, check_versions, check_workers, connected, divided
+from vbdm.rows.cluster import check_memory, check_versions, check_workers, divided
+from vbdm.rows.connection import connected
 from vbdm.rows.dask import OnDask
 from vbdm.rows.partition import Partition
 from vbdm.rows.workers import usage
@@ -146,11 +147,40 @@ def test_memory_is_checked_beforehand(cluster):
 
 
 def test_a_dead_address_is_told_after_seconds(monkeypatch):
-    monkeypatch.setattr(cluster_module, "PATIENCE", 1.0)
+    monkeypatch.setattr("vbdm.rows.connection.PATIENCE", 1.0)
     start = time.monotonic()
     with pytest.raises(vbdm.ClusterError, match=r"'tcp://127.0.0.1:9'.*dask scheduler"):
         connected("tcp://127.0.0.1:9")
     assert time.monotonic() - start < 4
+
+
+def test_estimates_with_an_address_share_one_client(cluster):
+    from distributed import Client
+
+    points, seen = vbdm.datasets.circle(2000).points, set()
+    address = cluster.scheduler.address
+    assert connected(address) is cluster  # the current one
+    short = address.removeprefix("tcp://")
+    for _ in range(3):
+        op = vbdm.estimate_operator(points, placement=Dask(short, blocks=2))
+        seen.add(op.graph.point_set.rows.place.client)
+    (client,) = seen
+    client.close()
+    with pytest.raises(vbdm.ClusterError, match=r"a client that is closed.*connect again"):
+        vbdm.estimate_operator(points, placement=client)
+    with Client(cluster.scheduler.address) as other:
+        assert connected(short) is not client
+        assert connected(address).status == other.status == "running"
+        connected(short).close()
+
+
+def test_a_scheduler_that_does_not_answer(cluster, monkeypatch):
+    def broken(*args, **options):
+        raise OSError("Timed out trying to connect")
+
+    monkeypatch.setattr(cluster, "run", broken)
+    with pytest.raises(vbdm.ClusterError, match=r"OSError: Timed out .*scheduler's log"):
+        check_workers(cluster)
 
 
 def test_workers_like_this_process_are_accepted(cluster):

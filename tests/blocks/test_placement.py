@@ -88,9 +88,31 @@ def test_results_say_where_the_rows_lived(points, tmp_path):
 
 
 def test_a_client_inside_a_placement_survives_a_copy_by_scikit_learn():
-    client = open(__file__)  # noqa: SIM115 - a thing that cannot be copied, as clients cannot
-    with client:
-        assert clone(vbdm.DiffusionMap(placement=Dask(client))).placement.client is client
+    def refused(client, memo):
+        raise TypeError("clients cannot be copied")
+
+    client = type("Client", (), {"__module__": "distributed.client", "__deepcopy__": refused})()
+    assert clone(vbdm.DiffusionMap(placement=Dask(client))).placement.client is client
+
+
+@pytest.mark.parametrize("client", [3, True, b"tcp://here:1", np.ones(2)])
+def test_anything_but_a_client_is_refused(client):
+    with pytest.raises(InputError, match="`client` must be a client of Dask"):
+        Dask(client)
+
+
+@pytest.mark.parametrize("store", [3, b"folder", "a\0b", ["folder"]])
+def test_anything_but_a_folder_is_no_store(store):
+    with pytest.raises(InputError, match="`store` must be the name of a folder"):
+        Dask(store=store)
+
+
+def test_a_given_graph_is_refused_without_a_look_at_the_cluster(points):
+    graph = vbdm.neighbors(points, 64)
+    for placement in (Dask("tcp://127.0.0.1:9"), Disk(blocks=2), Memory(blocks=2)):
+        with pytest.raises(InputError, match="Lists of neighbours cannot be had"):
+            vbdm.estimate_operator(graph, placement=placement)
+    vbdm.estimate_operator(graph, placement=Memory())
 
 
 def test_the_estimator_takes_it_too(points):

@@ -15,7 +15,8 @@ ordinary case: there the arrays are NumPy's own, and the same functions are call
 `place`          what a place must do, and the simplest one: blocks in memory
 `disk`           blocks in a scratch file that no longer has a name
 `dask`           blocks on the workers of a Dask cluster
-`cluster`        how a cluster is reached and checked, and what its failures mean
+`connection`     how a cluster is reached, and what is said when it cannot be
+`cluster`        how a cluster is checked, where blocks live on it, and what its failures mean
 `workers`        workers on this machine, and what workers have used
 `store`          a folder in which workers keep what took long
 `results`        arrays in the caller's order, as arrays of Dask or Zarr

@@ -1,4 +1,4 @@
-"""A Dask cluster: how it is reached and checked before work, and what its failures mean."""
+"""A Dask cluster: how it is checked before work, and what its failures mean."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from typing import Any
 from ..base.errors import ClusterError, ClusterWarning, error_of, warn_user
 from ..base.versions import __version__, library_versions
 from ..base.wording import counted
+from .connection import connected, current_client, gone, in_short, reached
 from .partition import Partition
 
-#: Seconds that a scheduler may take to answer, and that all workers may be gone.
-PATIENCE, ALL_GONE = 5.0, 60.0
+#: Seconds that all workers may be gone.
+ALL_GONE = 60.0
 #: Seconds between two looks at the list of workers.
 LOOK = 2.0
 #: Libraries that must be the same here and there: they pack what is sent, or give the numbers.
@@ -34,49 +35,24 @@ def client_of(given: Any) -> Any:
         The client, the address of its scheduler, or None for Dask's current client.
     """
     try:
-        from distributed import get_client
+        import distributed  # noqa: F401
     except ImportError as error:
         raise ImportError(
             "Rows on a cluster need Dask, which is not installed. It is an extra: install it with "
             "pip install 'vbdm[cluster]'; or leave `placement` out."
         ) from error
+    given = current_client() if given is None else given
     if given is None:
-        try:
-            given = get_client()
-        except ValueError as error:
-            raise error_of(
-                ClusterError,
-                "There must be a cluster to work on.",
-                received="no client, and Dask has no current one",
-                because="A client is current from when it is made until it is closed.",
-                hint="Make one with distributed.Client(address), or pass the address.",
-            ) from error
+        raise error_of(
+            ClusterError,
+            "There must be a cluster to work on.",
+            received="no client, and Dask has no current one",
+            because="A client is current from when it is made until it is closed.",
+            hint="Make one with distributed.Client(address), or pass the address.",
+        )
     client = connected(given) if isinstance(given, str) else given
     check_workers(client)
     return client
-
-
-def connected(address: str) -> Any:
-    """Return a client of the scheduler at an address such as "tcp://10.0.0.1:8786".
-
-    Raises
-    ------
-    ClusterError
-        If nothing answers there within some seconds.
-    """
-    from distributed import Client
-
-    try:
-        # It becomes the current one: results are arrays of Dask, which compute on that.
-        return Client(address, timeout=PATIENCE)
-    except (OSError, ValueError, TypeError) as error:
-        raise error_of(
-            ClusterError,
-            "The scheduler of the cluster must be up and reachable.",
-            received=f"{address!r}, where none answered within {PATIENCE:g} seconds",
-            because="It has not started yet, has ended, or a firewall is in between.",
-            hint="Start one with `dask scheduler`, and pass the address that it prints.",
-        ) from error
 
 
 def check_workers(client: Any) -> None:
@@ -103,7 +79,8 @@ def check_workers(client: Any) -> None:
             because="They have not started yet, as in the queue of a batch system, or have ended.",
             hint="Wait with client.wait_for_workers(1), or start some with `dask worker`.",
         )
-    found = client.run(asking())
+    with reached(client):
+        found = client.run(asking())
     check_versions({worker: versions for worker, (versions, _) in found.items()})
     if any(malloc == SLOW_MALLOC for _, malloc in found.values()):
         warn_user(
@@ -191,14 +168,15 @@ def check_memory(client: Any, bytes_per_block: int, n_blocks: int) -> None:
         received=f"{counted(n_blocks, 'block')} for {counted(len(workers), 'worker')}: about "
         f"{needed / 1e9:.1f} GB each, where a worker may take {limit / 1e9:.1f} GB",
         because=f"More than {FILLED:.0%} of it makes workers write to disk, then stop and end.",
-        hint="Start more workers, or workers with more memory; or pass a smaller `n_neighbors` or "
-        "`effort`, or placement='disk'.",
+        hint="Start more workers, or workers with more memory; or pass a smaller `effort`, or "
+        "placement='disk'.",
     )
 
 
 def workers_of(client: Any) -> dict[str, Any]:
     """Return what the scheduler knows of its workers, by address."""
-    return dict(client.scheduler_info(n_workers=-1)["workers"])
+    with reached(client):
+        return dict(client.scheduler_info(n_workers=-1).get("workers", {}))
 
 
 def least_memory(workers: dict[str, Any]) -> int | None:
@@ -315,14 +293,7 @@ def explained(error: BaseException, homes: Homes) -> ClusterError | None:
     if isinstance(error, KilledWorker | MemoryError):
         return too_large(error, homes)
     if isinstance(error, CancelledError | CommClosedError | ClosedClientError):
-        return error_of(
-            ClusterError,
-            "The cluster must stay until the work is done.",
-            received=f"{type(error).__name__}: {' '.join(str(error).split())[:150]}",
-            because="The scheduler ended or was restarted, the connection broke, or the client "
-            "was closed.",
-            hint="See the scheduler's log, connect again, and start anew.",
-        )
+        return gone(in_short(error))
     return None
 
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -23,6 +22,7 @@ from ..base.checks import check_count, is_auto, is_whole
 from ..base.errors import bad_input
 from ..base.memory import POINTS_PER_BLOCK, TREE_COLUMNS, available_memory, memory_at_least
 from .block_array import Rows
+from .connection import current_client
 from .disk import OnDisk
 from .partition import Partition
 from .sources import Chunks, is_dask_array, opened
@@ -122,6 +122,8 @@ class Dask:
 
     def __post_init__(self) -> None:
         check_blocks(self.blocks)
+        check_client(self.client)
+        check_store(self.store)
 
     def __deepcopy__(self, memo: Any) -> Dask:
         """Return the object itself: scikit-learn copies parameters, and clients resist."""
@@ -215,14 +217,6 @@ def automatic(X: Any, shape: tuple[int, ...], effort: float) -> Placement | None
     return Disk() if free is not None and memory_at_least(*shape, effort) > free else None
 
 
-def current_client() -> Any:
-    """Return Dask's current client, or None."""
-    try:
-        return import_module("distributed").get_client()
-    except (ImportError, ValueError):
-        return None
-
-
 def is_client(value: Any) -> bool:
     """Tell whether this is a client of Dask, without loading Dask."""
     return any(
@@ -270,4 +264,33 @@ def check_scratch(folder: Any) -> None:
             received=repr(folder)[:200],
             because="A file without a name is made there, for what does not fit into memory.",
             hint="Make the folder first, on a disk with much free space.",
+        )
+
+
+def check_client(client: Any) -> None:
+    """Refuse what is no client, no address, and not None."""
+    if not (client is None or isinstance(client, str) or is_client(client)):
+        raise bad_input(
+            "`client` must be a client of Dask.",
+            received=repr(client)[:80],
+            because="It is the connection to the cluster whose workers keep the rows.",
+            hint="Pass distributed.Client(address), the address of the scheduler alone, or None "
+            "for the current client.",
+        )
+
+
+def check_store(folder: Any) -> None:
+    """Refuse a store that is no folder's name; whether workers can write there is asked later."""
+    if folder is None:
+        return
+    try:
+        usable = "\0" not in str(Path(folder))
+    except (TypeError, ValueError):
+        usable = False
+    if not usable:
+        raise bad_input(
+            "`store` must be the name of a folder.",
+            received=repr(folder)[:200],
+            because="Workers keep there what took them long.",
+            hint="Make a folder on a disk that all machines share, or leave `store` out.",
         )

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from ..base.errors import ClusterError, error_of
 from ..base.versions import __version__, library_versions
+from .connection import reached
 from .place import results_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -49,7 +50,8 @@ class Store:
         mark = Path(self.folder, f"vbdm-{token_hex(8)}.mark")
         try:
             mark.touch()
-            seen = client.run(sees, str(mark))
+            with reached(client):
+                seen = client.run(sees, str(mark))
         except OSError as error:
             raise no_store(f"{self.folder!r}: {error.strerror or error}") from error
         finally:
