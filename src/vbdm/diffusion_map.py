@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from numbers import Integral, Real
 from os import PathLike
 from typing import Any, ClassVar, Self
@@ -34,6 +35,7 @@ from .graph.neighbor_graph import NeighborGraph
 from .graph.projection import Projection, pca
 from .graph.search.auto import ENGINES
 from .rows.placement import Dask, as_placement, placed_points
+from .rows.sources import Chunks, opened
 from .settings.arguments import OPERATORS, PRECISIONS
 from .settings.method import METHODS
 from .settings.series import read_series
@@ -133,14 +135,16 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     eigenvalue_errors_ : (n_components + 1,) array
         Their sampling errors alone.
     eigenfunctions_ : (N, n_components + 1) array
-        One eigenfunction per column, of mean square 1; the first belongs to the eigenvalue 0.
+        One eigenfunction per column, of mean square 1; the first belongs to the eigenvalue 0. An
+        array of Zarr or Dask where rows live on disk or on a cluster (see `placement`).
     embedding_ : (N, n_components) array
         The coordinates: all eigenfunctions but the first, scaled by `diffusion_time`. Column 0,
         called "diffusionmap0" as scikit-learn counts, is eigenfunction 1. Where an eigenvalue is
         NaN, the mode decays within one step of the kernel and is no coordinate: its column is NaN,
         or 0, its limit, if outside="nearest".
     density_ : (N,) array
-        Sampling density, per unit of d-dimensional volume.
+        Sampling density, per unit of d-dimensional volume. An array of Zarr or Dask where
+        `eigenfunctions_` are one.
     dim_, epsilon_, alpha_ : float
         The dimension d, the scale ε and the exponent α in use.
     n_neighbors_ : int
@@ -313,8 +317,9 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
         Parameters
         ----------
-        X : (M, n) array or frame
-            With the columns of the training data.
+        X : (M, n) array or frame, or path
+            With the columns of the training data. Arrays of Dask, Zarr and HDF5, and the paths of
+            ``.npy``, ``.zarr`` and ``.parquet`` files, are read chunk by chunk.
 
         Returns
         -------
@@ -461,10 +466,31 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         refuse_too_few(n_points - 1, self.n_components, wide)
         return X
 
-    def _check_new(self, X: Any) -> FloatArray:
-        """Return new points with the columns of the training data."""
+    def _check_new(self, X: Any) -> Any:
+        """Return new points with the columns of the training data, checked now or chunk by chunk.
+
+        Points that are not in memory stay `Chunks`.
+        """
         check_is_fitted(self, "spectrum_")
         self._validate_params()  # some may have changed since `fit`
+        source = opened(X)
+        if not isinstance(source, Chunks):
+            return self._columns_of(source)
+        n_columns = source.shape[1]
+        if self.projection_ is not None:
+            n_columns = self.projection_.n_columns
+        return Chunks(
+            source.what, (source.shape[0], n_columns), partial(self._checked_chunks, source)
+        )
+
+    def _checked_chunks(self, source: Chunks) -> Iterator[FloatArray]:
+        """Yield new points that are read chunk by chunk."""
+        for chunk in source.checked().read():
+            if len(chunk):
+                yield self._columns_of(chunk)
+
+    def _columns_of(self, X: Any) -> FloatArray:
+        """Return new points, checked and projected as the training points were."""
         points: FloatArray = validate_data(self, read_array(X), dtype=np.float64, reset=False)
         return points if self.projection_ is None else self.projection_.apply(points)
 

@@ -96,6 +96,43 @@ def test_an_estimate_takes_them(name, points, as_source):
     np.testing.assert_allclose(model.epsilon_, expected.epsilon, rtol=1e-12)
 
 
+@pytest.mark.parametrize(("name", "reduced"), [("dask", 2), *((name, None) for name in NAMES)])
+def test_a_model_takes_them_as_new_points(name, reduced, points, as_source, models):
+    model, values = models[reduced], points[700:]
+    values = values.astype(np.float32).astype(float) if "single" in name else values
+    X = as_source[name](points[700:])
+    np.testing.assert_allclose(model.transform(X), model.transform(values), rtol=1e-12)
+    np.testing.assert_allclose(model.density(X), model.density(values), rtol=1e-12)
+    f = points[:800, 0]
+    np.testing.assert_allclose(model.extend(f, X), model.extend(f, values), rtol=1e-12)
+
+
+@pytest.fixture(scope="module")
+def models(points):
+    """Return models of some of the points, with their columns and with two directions."""
+    kinds = (None, 2)
+    return {
+        n: vbdm.DiffusionMap("generator", 1, pca=n, outside="nearest").fit(points[:800])
+        for n in kinds
+    }
+
+
+def test_new_points_with_other_columns_or_wrong_numbers_are_refused(points, models, as_source):
+    with pytest.raises(ValueError, match="2 features"):
+        models[None].transform(as_source["dask"](points[:, :2]))
+    values = points.copy()
+    values[1203, 1] = np.nan
+    with pytest.raises(InputError, match=r"finite.*row 1203"):
+        models[2].transform(as_source["dask"](values))
+
+
+def test_each_chunk_is_reported_once(points, as_source):
+    seen = []
+    with vbdm.progress.listening(seen.append):
+        placed_points(as_source["dask"](points), Memory())
+    assert [progress.done for progress in seen] == [400, 800, 1200, 1500]
+
+
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("wrong", [np.nan, np.inf])
 def test_a_wrong_number_is_named_by_its_row(name, wrong, points, as_source):

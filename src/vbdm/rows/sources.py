@@ -93,8 +93,10 @@ class Chunks:
 
 def finite(chunks: Chunks) -> Iterator[NDArray[Any]]:
     """Yield chunks; raise at the first with a number that is not finite, and tell its row."""
-    for start, chunk in chunks.numbered():
+    start = 0
+    for chunk in chunks.read():
         check_finite(np.asarray(chunk, dtype=np.float64), "points", start)
+        start += len(chunk)
         yield chunk
 
 
@@ -247,7 +249,12 @@ def chunks_of_dask(array: Any) -> Chunks:
 
 
 def computed(array: Any) -> Iterator[NDArray[Any]]:
-    """Yield the rows of an array of Dask, one chunk after the other."""
+    """Yield the rows of an array of Dask, one chunk after the other.
+
+    Each chunk is computed by itself, so that memory holds one: work that chunks share, such as
+    reading a file or an average over all rows, is repeated for each, unless the array was persisted
+    before (``X = X.persist()``).
+    """
     for place in range(array.numblocks[0]):
         yield np.asarray(array.blocks[place].compute())
 
