@@ -230,7 +230,7 @@ def test_without_a_client_an_array_of_dask_is_read(monkeypatch, points):
 
 
 def test_with_a_client_an_array_of_dask_goes_to_it(monkeypatch, points):
-    client = object()
+    client = "tcp://node7:8786"  # what stands for a client must be one, or an address
     monkeypatch.setattr("vbdm.rows.placement.current_client", lambda: client)
     assert automatic(dask_array.from_array(points), points.shape, 1.0) == Dask(client)
     assert automatic(points, points.shape, 1.0) is None
