@@ -19,12 +19,15 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.errors import ClusterError, error_of
+from ..base.errors import ClusterError, ClusterWarning, error_of
 from ..base.versions import __version__, library_versions
 from .connection import reached
 from .place import results_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+#: Folders of which this process has told that they cannot be written to.
+WARNED: set[str] = set()
 
 
 def worth_keeping(function: Function) -> Function:
@@ -70,7 +73,7 @@ class Store:
 def versions() -> tuple[str, ...]:
     """Return the versions that results depend on."""
     known = library_versions()
-    return __version__, known["numpy"], known["scipy"]
+    return __version__, known["numpy"], known["scipy"], known.get("numba", "")
 
 
 def from_store(path: str, function: Callable[..., Any], n_results: int, *args: Any) -> Any:
@@ -78,7 +81,10 @@ def from_store(path: str, function: Callable[..., Any], n_results: int, *args: A
     known = read(path, n_results)
     if known is None:
         known = results_of(function(*args), n_results)
-        write(path, known)
+        try:
+            write(path, known)
+        except OSError as error:
+            warn_once(os.path.dirname(path), error)
     return known[0] if n_results == 1 else tuple(known)
 
 
@@ -103,6 +109,20 @@ def write(path: str, values: list[NDArray[Any]]) -> None:
     except BaseException:
         Path(partial).unlink(missing_ok=True)
         raise
+
+
+def warn_once(folder: str, error: OSError) -> None:
+    """Tell those who are connected to this worker that a folder does not keep results."""
+    from distributed.worker import warn
+
+    if folder in WARNED:
+        return
+    WARNED.add(folder)
+    warn(
+        f"The store {folder!r} could not be written to ({error.strerror or error}), so not all "
+        "results are kept. The run goes on; make room there, or leave `store` out.",
+        ClusterWarning,
+    )
 
 
 def sees(mark: str) -> bool:
