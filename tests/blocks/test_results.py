@@ -1,6 +1,7 @@
 """Arrays in the caller's order: of NumPy, of Zarr over the scratch file, of Dask."""
 
 import gc
+import sys
 
 import numpy as np
 import pytest
@@ -46,6 +47,13 @@ def test_on_disk_it_is_an_array_of_zarr(values, tmp_path):
     with pytest.raises(ValueError, match="read-only"):
         array[0] = 0
     assert list(tmp_path.iterdir()) == []
+
+
+def test_with_an_older_zarr_there_is_none(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "zarr.abc.store", None)  # as in version 2
+    monkeypatch.delitem(sys.modules, "vbdm.rows.zarr_array", raising=False)
+    rows = Rows(PARTITION, OnDisk(tmp_path))
+    assert in_callers_order(rows.spread(X), WHERE) is None
 
 
 def test_the_store_of_zarr_lists_what_it_holds(tmp_path):

@@ -6,7 +6,6 @@ Nothing is computed or written for this: rows are put in order when they are ask
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.util import find_spec
 from secrets import token_hex
 from typing import Any
 
@@ -36,16 +35,16 @@ def in_callers_order(inside: BlockArray, where: NDArray[np.intp]) -> Any:
     -------
     array
         NumPy's, of blocks in memory; on disk, one of Zarr, for reading; on a cluster, one of Dask.
-        Where zarr is not installed, blocks on disk give None.
+        Where zarr is not installed, or older than version 3, blocks on disk give None.
     """
     place = inside.rows.place
     if isinstance(place, OnDask):
         return as_dask(inside, where, place)
     if isinstance(place, OnDisk):
-        if find_spec("zarr") is None:
+        try:
+            from .zarr_array import as_zarr
+        except ImportError:
             return None
-        from .zarr_array import as_zarr
-
         return as_zarr(inside, where, rows_per_chunk(inside, len(where)))
     return inside.some_rows(where)
 
