@@ -374,9 +374,10 @@ def first_graph(
         k = check_count(n_neighbors, "n_neighbors", low=2, high=len(points))
     distance = Distance.checked(metric, period, points.shape[1])
     computes, reason = chosen_engine(engine, len(points))
+    rows_for = None if placement is None else partial(placement.rows, effort=lists.effort)
     cloud = PointSet.of(
         points, k or min(64, len(points)), search, distance, merge_copies=lists.merge_copies,
-        engine=computes, rows_for=None if placement is None else placement.rows,
+        engine=computes, rows_for=rows_for,
     )  # fmt: skip
     cloud = replace(cloud, engine_reason=reason)
     refuse_one_place(cloud.n_points, len(points))

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from vbdm.rows.cluster import check_memory, check_versions, check_workers, divid
 from vbdm.rows.connection import connected
 from vbdm.rows.dask import OnDask
 from vbdm.rows.partition import Partition
-from vbdm.rows.workers import usage
+from vbdm.rows.workers import peak_here, usage
 
 PARTITION = Partition.into(6000, 5)
 X = np.random.default_rng(0).standard_normal((6000, 20))
@@ -144,6 +145,10 @@ def test_memory_is_checked_beforehand(cluster):
         check_memory(cluster, limit // 5, 8)
     with pytest.raises(vbdm.ClusterError, match="16 blocks for 2 workers"):
         Dask(cluster).rows(10**9, 3)
+    n_points = limit // 4000
+    Dask(cluster).rows(n_points, 3)
+    with pytest.raises(vbdm.ClusterError, match="pass a smaller `effort`"):
+        Dask(cluster).rows(n_points, 3, effort=16.0)
 
 
 def test_a_dead_address_is_told_after_seconds(monkeypatch):
@@ -162,7 +167,7 @@ def test_estimates_with_an_address_share_one_client(cluster):
     assert connected(address) is cluster  # the current one
     short = address.removeprefix("tcp://")
     for _ in range(3):
-        op = vbdm.estimate_operator(points, placement=Dask(short, blocks=2))
+        op = vbdm.estimate_operator(points, dim=1, placement=Dask(short, blocks=2))
         seen.add(op.graph.point_set.rows.place.client)
     (client,) = seen
     client.close()
@@ -227,6 +232,20 @@ def test_all_workers_gone_for_long(rows, monkeypatch):
     monkeypatch.setattr(cluster_module, "ALL_GONE", 0.5)
     with pytest.raises(vbdm.ClusterError, match="none of 2 workers left"):
         np.asarray(mapped(tasks.slow, rows.spread(X), 1.0))
+
+
+def test_a_version_of_dask_without_our_parts(rows, monkeypatch):
+    monkeypatch.setitem(sys.modules, "dask._task_spec", None)
+    with pytest.raises(vbdm.ClusterError, match=r"dask 20\d\d.*pip install 'vbdm\[cluster\]'"):
+        rows.spread(X)
+
+
+def test_peaks_are_told_on_any_system(monkeypatch):
+    here = peak_here()
+    monkeypatch.setattr("vbdm.rows.workers.Path", lambda path: Path("/nowhere"))
+    assert 2**24 < here <= 4 * peak_here()
+    monkeypatch.setattr("platform.system", lambda: "Darwin")
+    assert 0 < peak_here() <= here / 256
 
 
 def test_homes_are_moved_no_more_than_needed():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.metadata import version
 from itertools import islice
 from secrets import token_hex
 from typing import Any
@@ -15,6 +16,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from ..base.errors import ClusterError, error_of
 from ..base.threads import WORKER, one_blas_thread
 from ..base.wording import counted
 from .cluster import LOOK, Homes, explained
@@ -88,8 +90,7 @@ class OnDask:
         Of several results, each gets a small task of its own. Whoever needs one of them would
         otherwise be sent all, and keep them.
         """
-        from dask._task_spec import Task, TaskRef, parse_input
-
+        Task, TaskRef, parse_input, _ = parts_of_dask()
         name, token = getattr(function, "__name__", "task"), token_hex(8)
         n_all = n_written + n_results
         if n_all == 0:
@@ -116,8 +117,8 @@ class OnDask:
     def sent(self, home: str, graph: dict[str, Any], wanted: list[str]) -> list[Any]:
         """Send tasks to a worker, and return the futures of those that are wanted."""
         from dask import config
-        from dask._expr import LLGExpr
 
+        *_, LLGExpr = parts_of_dask()
         with self.stopping(), config.set({LARGE_TASKS: LARGEST_TASK}):
             found = self.client.get(
                 LLGExpr(graph, _determ_token=token_hex(16)), wanted, sync=False,
@@ -182,6 +183,29 @@ class OnDask:
 
 #: The setting of Dask for the size of a task at which it warns.
 LARGE_TASKS = "distributed.admin.large-graph-warning-threshold"
+
+
+def parts_of_dask() -> tuple[Any, Any, Any, Any]:
+    """Return the parts of Dask that tasks are made of; they are not public, and may move.
+
+    Raises
+    ------
+    ClusterError
+        If this version of Dask does not have them.
+    """
+    try:
+        from dask._expr import LLGExpr
+        from dask._task_spec import Task, TaskRef, parse_input
+    except ImportError as error:
+        raise error_of(
+            ClusterError,
+            "The version of Dask must be one that tasks can be made for.",
+            received=f"dask {version('dask')}: {error}",
+            because="Parts of it that are not public have another form in other versions.",
+            hint="Install the versions that pip install 'vbdm[cluster]' gives, here and on all "
+            "workers.",
+        ) from error
+    return Task, TaskRef, parse_input, LLGExpr
 
 
 def is_future(handle: Any) -> bool:

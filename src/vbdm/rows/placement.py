@@ -45,8 +45,11 @@ WORDS = ("auto", "memory", "disk")
 class Placement(Protocol):
     """What `placement` may be: an object that says where so many rows live."""
 
-    def rows(self, n_points: int, n_columns: int) -> Rows | None:
-        """Return the blocks of so many points and their place; None: one block in memory."""
+    def rows(self, n_points: int, n_columns: int, effort: float = 1.0) -> Rows | None:
+        """Return the blocks of so many points and their place; None: one block in memory.
+
+        The effort multiplies the number of pairs, for a look at the room that there is.
+        """
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ class Memory:
     def __post_init__(self) -> None:
         check_count(self.blocks, "blocks", low=1, high=2**20)
 
-    def rows(self, n_points: int, n_columns: int) -> Rows | None:
+    def rows(self, n_points: int, n_columns: int, effort: float = 1.0) -> Rows | None:
         """Return the blocks, or None for a single one."""
         return None if self.blocks == 1 else Rows(Partition.into(n_points, self.blocks))
 
@@ -90,13 +93,13 @@ class Disk:
         check_blocks(self.blocks)
         check_scratch(self.scratch)
 
-    def rows(self, n_points: int, n_columns: int) -> Rows:
+    def rows(self, n_points: int, n_columns: int, effort: float = 1.0) -> Rows:
         """Return the blocks, and open the scratch file."""
         blocks: Any = self.blocks
         if not is_whole(blocks):
             blocks = not_too_small(n_points, -(-n_points // POINTS_PER_BLOCK))
         place = OnDisk(self.scratch)
-        place.scratch.check_space(memory_at_least(n_points, n_columns))
+        place.scratch.check_space(memory_at_least(n_points, n_columns, effort))
         return Rows(Partition.into(n_points, blocks), place)
 
 
@@ -129,7 +132,7 @@ class Dask:
         """Return the object itself: scikit-learn copies parameters, and clients resist."""
         return self
 
-    def rows(self, n_points: int, n_columns: int) -> Rows:
+    def rows(self, n_points: int, n_columns: int, effort: float = 1.0) -> Rows:
         """Return the blocks, after the workers have been looked at."""
         from .cluster import check_memory, client_of, workers_of
         from .dask import OnDask
@@ -141,7 +144,7 @@ class Dask:
             blocks = not_too_small(n_points, PER_WORKER * len(workers_of(client)))
         partition = Partition.into(n_points, blocks)
         n_blocks = partition.n_blocks
-        check_memory(client, memory_at_least(n_points, n_columns) // n_blocks, n_blocks)
+        check_memory(client, memory_at_least(n_points, n_columns, effort) // n_blocks, n_blocks)
         store = None if self.store is None else Store(self.store)
         if store is not None:
             store.check(client)

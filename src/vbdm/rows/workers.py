@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import logging
+import os
+import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -81,14 +84,22 @@ def usage(client: Any) -> dict[str, Usage]:
 
 def usage_here(dask_worker: Any) -> Usage:
     """Return what this worker has used; Dask passes the worker, by the name of the argument."""
-    import resource
+    sent, used = dask_worker.transfer_outgoing_bytes_total, os.times()
+    return Usage(int(sent), peak_here(), used.user + used.system)
 
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    sent, seconds = dask_worker.transfer_outgoing_bytes_total, used.ru_utime + used.ru_stime
+
+def peak_here() -> int:
+    """Return the largest memory that this process has had, in bytes."""
     try:
-        # Linux lets a process inherit the peak in `used` from the one that started it.
+        # Linux lets a process inherit the peak in `getrusage` from the one that started it.
         lines = Path("/proc/self/status").read_text().splitlines()
         (peak,) = (int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
+        return 1024 * peak
     except (OSError, ValueError):
-        peak = used.ru_maxrss
-    return Usage(int(sent), 1024 * peak, seconds)
+        pass
+    try:
+        resource: Any = import_module("resource")
+    except ImportError:  # on Windows; Dask brings psutil
+        return int(import_module("psutil").Process().memory_info().peak_wset)
+    unit = 1 if platform.system() == "Darwin" else 1024
+    return int(unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
