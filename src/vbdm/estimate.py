@@ -32,6 +32,7 @@ from .base.accepts import a_count, a_number, accepts, an, numbers
 from .base.checks import check_count, check_points, is_auto
 from .base.errors import OutOfMemoryError
 from .base.memory import TREE_COLUMNS
+from .base.progress import LOGGER
 from .base.shapes import radius_of
 from .base.versions import __version__, library_versions
 from .engines.choose import chosen_engine
@@ -101,7 +102,8 @@ def estimate_operator(
         with the same n columns are points of several time series. Of an
         AnnData object the coordinates in ``obsm["X_pca"]`` are taken. Paths are those of .npy, Zarr
         and Parquet files with nothing but points in them; these, and arrays of Zarr, HDF5 and Dask,
-        are read chunk by chunk. `vbdm.io.read` reads all other files.
+        are read chunk by chunk; work that chunks of Dask share is repeated for each, unless
+        ``X = X.persist()`` went before. `vbdm.io.read` reads all other files.
     operator : {"laplacian", "generator"} or float, optional
         c1: 0 for the Laplacian, the default, which does not depend on q; 1 for the generator of the
         gradient flow whose invariant density is q; or any real number.
@@ -175,7 +177,9 @@ def estimate_operator(
         Where the rows of large arrays live: in memory, in a scratch file, or on the workers of a
         Dask cluster, by its client or by the address of its scheduler, "tcp://…". By default in
         memory if the estimate fits there, else on disk; of an array of Dask, with the current
-        client if there is one. All give the same numbers, up to rounding.
+        client if there is one; an estimate that needs lists of neighbours stays in memory. Where
+        rows live elsewhere, eigenfunctions, density and bandwidth are arrays of Zarr (disk) or Dask
+        (cluster). All give the same numbers, up to rounding and the solver's tolerance.
     lengths : sequence of int, optional
         Numbers of rows of several time series that follow each other in X.
     series : bool or "auto"
@@ -216,6 +220,8 @@ def estimate_operator(
     cloud, placed = placed_points(
         X, as_placement(placement), request.method.lists.effort, may_move=may_move
     )
+    if is_auto(placement):
+        tell_of_disk(placed)
     cloud, rows = read_series(cloud, lengths, series)
     request = replace(request, series=rows)
     first = partial(first_graph, cloud, request, n_neighbors, search, metric, period, engine)
@@ -234,10 +240,18 @@ def estimate_operator(
         before = error.with_traceback(None)
     # Only when the pairs have been counted is it known how much memory they take, and only when the
     # dimension is known, whether they are those of lists, which live in memory.
+    placed = Disk() if placed is None else None
+    tell_of_disk(placed)
     try:
-        return on(partial(first, placement=Disk() if placed is None else None))
+        return on(partial(first, placement=placed))
     except NeedsLists:
         raise before from None
+
+
+def tell_of_disk(placement: Placement | None) -> None:
+    """Tell the logger that rows go to disk, which nobody asked for and which takes longer."""
+    if isinstance(placement, Disk):
+        LOGGER.info("the estimate does not fit into memory: its rows go to disk")
 
 
 def suits_blocks(X: Any, request: Request, n_neighbors: Any, search: Any, metric: Metric) -> bool:

@@ -204,8 +204,9 @@ def test_auto_takes_disk_where_memory_is_too_small(monkeypatch, points):
     assert automatic(points, (10**6, 200), 1.0) is None
 
 
-def test_auto_takes_disk_when_the_pairs_turn_out_to_be_too_many(monkeypatch, points):
+def test_auto_takes_disk_when_the_pairs_turn_out_to_be_too_many(monkeypatch, points, caplog):
     calls = []
+    caplog.set_level("INFO", "vbdm")
 
     def refuse_once(*sizes):
         calls.append(sizes)
@@ -215,6 +216,7 @@ def test_auto_takes_disk_when_the_pairs_turn_out_to_be_too_many(monkeypatch, poi
     monkeypatch.setattr("vbdm.kernel.within_reach.refuse_pairs", refuse_once)
     found = vbdm.estimate_operator(points, "generator")
     assert found.settings.placement == "1 block on disk"
+    assert caplog.messages.count("the estimate does not fit into memory: its rows go to disk") == 1
 
 
 def test_what_blocks_cannot_do_either_is_refused_for_its_memory(monkeypatch, points):

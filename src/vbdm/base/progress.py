@@ -7,7 +7,8 @@
 ('neighbours', 1.0)
 
 The logger "vbdm" of Python's `logging` hears of every stage as well, once when it begins and once
-when it ends, and of every operator and spectrum, all at the level INFO:
+when it ends, of every operator and spectrum, and of rows that go to disk for want of memory, all at
+the level INFO:
 ``logging.basicConfig(level=logging.INFO)`` shows them.
 """
 
