@@ -2,7 +2,7 @@
 
 import pytest
 
-from vbdm.rows.workers import start_workers
+from vbdm.placement import start_workers
 
 
 @pytest.fixture(scope="session")

@@ -118,3 +118,9 @@ def test_a_given_graph_is_refused_without_a_look_at_the_cluster(points):
 def test_the_estimator_takes_it_too(points):
     model = vbdm.DiffusionMap(placement=Memory(blocks=3)).fit(points)
     assert model.operator_.settings.placement == "3 blocks in memory"
+
+
+@pytest.mark.parametrize("n_workers", [0, -1, 2.5, "two", None])
+def test_numbers_of_workers_are_counted(n_workers):
+    with pytest.raises(InputError, match="`n_workers`"):
+        vbdm.placement.start_workers(n_workers)

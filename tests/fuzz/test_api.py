@@ -203,6 +203,7 @@ def calls():
         "placement.Dask": (vbdm.placement.Dask, {}),
         "placement.Disk": (used(vbdm.placement.Disk, "placement"), {}),
         "placement.Memory": (used(vbdm.placement.Memory, "placement"), {}),
+        "placement.start_workers": (vbdm.placement.start_workers, {"n_workers": 2}),
         "rules.ByDegree": (used(vbdm.rules.ByDegree, "epsilon"), {}),
         "rules.ByRatios": (used(vbdm.rules.ByRatios, "dim"), {}),
         "rules.CutAt": (used(vbdm.rules.CutAt, "truncation"), {"at": 0.01}),
@@ -264,10 +265,11 @@ def cases():
     ]
 
 
-#: Arguments that are no options: those of `page`, passed on; a function of the caller's own that
-#: writes more files; and a field that is always None.
+#: Arguments that are no options: those of `page` and of Dask, passed on; a function of the
+#: caller's own that writes more files; and a field that is always None.
 NO_OPTIONS = {
     "results.write_results": ("extras",),
+    "placement.start_workers": ("options",),
     "report.write_page": ("options",),
     "rules.FromPotential": ("beta",),
     "rules.GivenBandwidth": ("beta",),

@@ -11,7 +11,7 @@ from typing import Any
 from ..base.errors import ClusterError, ClusterWarning, error_of, warn_user
 from ..base.versions import __version__, library_versions
 from ..base.wording import counted
-from .connection import connected, current_client, gone, in_short, reached
+from .connection import check_dask, connected, current_client, gone, in_short, reached
 from .partition import Partition
 
 #: Seconds that all workers may be gone.
@@ -34,13 +34,7 @@ def client_of(given: Any) -> Any:
     given : distributed.Client, str or None
         The client, the address of its scheduler, or None for Dask's current client.
     """
-    try:
-        import distributed  # noqa: F401
-    except ImportError as error:
-        raise ImportError(
-            "Rows on a cluster need Dask, which is not installed. It is an extra: install it with "
-            "pip install 'vbdm[cluster]'; or leave `placement` out."
-        ) from error
+    check_dask()
     given = current_client() if given is None else given
     if given is None:
         raise error_of(

@@ -17,6 +17,17 @@ PATIENCE = 5.0
 CLIENTS: WeakValueDictionary[str, Any] = WeakValueDictionary()
 
 
+def check_dask() -> None:
+    """Raise an ImportError that says what to install, if Dask is not there."""
+    try:
+        import_module("distributed")
+    except ImportError as error:
+        raise ImportError(
+            "Rows on a cluster need Dask, which is not installed. It is an extra: install it with "
+            "pip install 'vbdm[cluster]'; or leave `placement` out."
+        ) from error
+
+
 def connected(address: str) -> Any:
     """Return a client of the scheduler at an address such as "tcp://10.0.0.1:8786".
 

@@ -26,8 +26,9 @@ from .connection import current_client
 from .disk import OnDisk
 from .partition import Partition
 from .sources import Chunks, is_dask_array, opened
+from .workers import start_workers
 
-__all__ = ["Dask", "Disk", "Memory", "Placement"]
+__all__ = ["Dask", "Disk", "Memory", "Placement", "start_workers"]
 
 #: Fewest points per block that is made without being asked for: smaller ones are mostly surface.
 FEWEST_PER_BLOCK = 10_000

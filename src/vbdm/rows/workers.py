@@ -6,12 +6,15 @@ import logging
 import os
 import platform
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+
+from ..base.checks import check_count
+from .connection import check_dask
 
 #: Settings of Dask for workers that we start. Blocks stay where they are (no stealing), the C
 #: library keeps memory for the next array, and each worker computes on one core.
@@ -28,8 +31,7 @@ SETTINGS = {
 }
 
 
-@contextmanager
-def start_workers(n_workers: int, **options: Any) -> Iterator[Any]:
+def start_workers(n_workers: int, **options: Any) -> AbstractContextManager[Any]:
     """Start worker processes on this machine, and yield their client; all end with the block.
 
     Parameters
@@ -38,7 +40,24 @@ def start_workers(n_workers: int, **options: Any) -> Iterator[Any]:
         Number of processes, each on one core.
     **options
         Further options of `distributed.LocalCluster`, such as ``memory_limit="4GB"``.
+
+    Returns
+    -------
+    context manager
+        It gives a `distributed.Client`, to be passed as `placement`.
+
+    Notes
+    -----
+    Processes are started by running the script again, so a script begins its work under
+    ``if __name__ == "__main__":``.
     """
+    check_dask()
+    return started(check_count(n_workers, "n_workers", low=1, high=2**16), options)
+
+
+@contextmanager
+def started(n_workers: int, options: dict[str, Any]) -> Iterator[Any]:
+    """Yield the client of workers that end with the block."""
     from dask import config
     from distributed import Client, LocalCluster
 
