@@ -164,7 +164,8 @@ class BlockArray:
         """Return some rows, (m,), in the order given."""
         rows = np.asarray(rows)
         partition = self.rows.partition
-        block_of = partition.block_of(rows)
+        # NumPy sorts numbers of one or two bytes in linear time.
+        block_of = partition.block_of(rows).astype(np.min_scalar_type(partition.n_blocks))
         result = np.empty((len(rows), *self.kind[0]), dtype=self.dtype)
         by_block = np.argsort(block_of, kind="stable")
         ends = np.searchsorted(block_of, np.arange(1, partition.n_blocks), sorter=by_block)
