@@ -186,6 +186,9 @@ def test_a_scheduler_that_does_not_answer(cluster, monkeypatch):
     monkeypatch.setattr(cluster, "run", broken)
     with pytest.raises(vbdm.ClusterError, match=r"OSError: Timed out .*scheduler's log"):
         check_workers(cluster)
+    monkeypatch.setattr(cluster, "status", "connecting")
+    with pytest.raises(vbdm.ClusterError, match="connecting, as its scheduler does not answer"):
+        check_workers(cluster)
 
 
 def test_workers_like_this_process_are_accepted(cluster):

@@ -65,7 +65,10 @@ def check_workers(client: Any) -> None:
             because="Its methods return at once, before there is anything to return.",
             hint="Pass Client(address) without `asynchronous`.",
         )
-    if not workers_of(client):
+    workers = workers_of(client)
+    if client.status != "running":
+        raise gone(f"a client that is {client.status}, as its scheduler does not answer")
+    if not workers:
         raise error_of(
             ClusterError,
             "The cluster must have workers.",
