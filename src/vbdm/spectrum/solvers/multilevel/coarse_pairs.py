@@ -10,7 +10,7 @@ import numpy as np
 
 from ....base.arrays import FloatArray
 from ....base.threads import slices
-from ....rows.block_array import BlockArray, Rows, Tall
+from ....rows.block_array import BlockArray, Rows, Tall, mapped
 from .hierarchy import Hierarchy, Level
 from .lobpcg import Problem, iterate, ritz_block
 from .warm_start import GUARDS
@@ -33,35 +33,49 @@ def coarse_pairs(
     values, vectors = hierarchy.mode_values[:n], hierarchy.modes[:, :n]
     for depth in reversed(range(len(hierarchy.levels) - 1)):
         level, mass = hierarchy.levels[depth], hierarchy.masses[depth]
-        many = depth == 0 and level.size > MANY_CELLS and cells is not None
-        spread = cells.spread if many and cells is not None else itself
-        at_once = COLUMNS_AT_ONCE if many else len(values)
-        finer = spread(interpolated(level, vectors, values, mass, at_once))
+        many = depth == 0 and level.size > MANY_CELLS
+        place = cells if many else None
+        finer = interpolated(level, vectors, values, mass, place)
         problem = Problem(
-            partial(product, level), spread(mass), partial(correction, hierarchy, depth),
-            spread(level.diagonal),
+            partial(product, level), spread(mass, place), partial(correction, hierarchy, depth),
+            spread(level.diagonal, place),
         )  # fmt: skip
         block = ritz_block(problem.stiffness, problem.mass, finer)
         n_active = max(1, len(block.values) - GUARDS)
         iterate(problem, block, n_active, n_active, COARSE_TOL, COARSE_STEPS)
         values, vectors = block.values, np.asarray(block.vectors)
+        # The next level is larger than all that this one needed: nothing of it is kept.
+        del finer, problem, block
     return values, vectors
 
 
+def spread(values: FloatArray, place: Rows | None) -> Tall:
+    """Return an array where its blocks are to live; as it is, if they are not."""
+    return values if place is None else place.spread(values)
+
+
 def interpolated(
-    level: Level, vectors: FloatArray, values: FloatArray, mass: FloatArray, at_once: int
-) -> FloatArray:
-    """Return eigenvectors on a level from those on the next coarser one, some columns at a time."""
-    result = np.empty((level.size, len(values)))
-    for part in slices(len(values), at_once):
-        some = level.interpolation @ vectors[:, part]
-        result[:, part] = level.relaxed(some, values[part], mass)
-    return result
+    level: Level, vectors: FloatArray, values: FloatArray, mass: FloatArray, place: Rows | None
+) -> Tall:
+    """Return eigenvectors on a level from those on the next coarser one."""
+    if place is None:
+        return level.relaxed(level.interpolation @ vectors, values, mass)
+    parts = [
+        place.spread(level.relaxed(level.interpolation @ vectors[:, part], values[part], mass))
+        for part in slices(len(values), COLUMNS_AT_ONCE)
+    ]
+    return side_by_side(parts)
 
 
-def itself(values: FloatArray) -> FloatArray:
-    """Return the array: it stays where it is."""
-    return values
+def side_by_side(parts: list[BlockArray]) -> BlockArray:
+    """Return vectors in blocks side by side, as one array."""
+    joined: BlockArray = mapped(hstacked, parts)
+    return joined
+
+
+def hstacked(parts: list[FloatArray]) -> FloatArray:
+    """Return arrays side by side."""
+    return np.hstack(parts)
 
 
 def product(level: Level, vectors: Tall, out: FloatArray | None) -> Any:
@@ -93,7 +107,8 @@ def by_columns(
 
     The function also gets the numbers of these columns.
     """
-    result = np.empty(vectors.shape)
-    for columns in slices(vectors.shape[1], COLUMNS_AT_ONCE):
-        result[:, columns] = function(np.asarray(vectors[:, columns]), columns)
-    return vectors.rows.spread(result)
+    parts = [
+        vectors.rows.spread(function(np.asarray(vectors[:, columns]), columns))
+        for columns in slices(vectors.shape[1], COLUMNS_AT_ONCE)
+    ]
+    return side_by_side(parts)
