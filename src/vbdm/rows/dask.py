@@ -27,8 +27,8 @@ from .store import Store, from_store
 
 #: Arrays of at least this many bytes become tasks of their own; smaller ones travel with others.
 SMALL = 1 << 16
-#: Most values that are fetched at a time.
-AT_ONCE = 16
+#: Most values that are fetched at a time, and the seconds after which workers are looked for.
+AT_ONCE, PATIENCE = 16, 20.0
 #: Bytes of a task above which Dask would warn: our arrays are meant to be sent.
 LARGEST_TASK = 1 << 60
 
@@ -139,13 +139,29 @@ class OnDask:
         """Fetch values in order, a bounded number at a time."""
         remaining = iter(handles)
         while some := list(islice(remaining, AT_ONCE)):
-            futures = [handle for handle in some if is_future(handle)]
+            values = iter(self.fetched([handle for handle in some if is_future(handle)]))
+            yield from (next(values) if is_future(handle) else handle for handle in some)
+
+    def fetched(self, futures: list[Any]) -> list[Any]:
+        """Return the values of futures, also if a worker is lost while it sends them.
+
+        Dask would wait for it without an end. So every now and then the workers are looked for, and
+        what they lost is waited for again; the next time more patience is shown, since what is sent
+        may be large.
+        """
+        patience = PATIENCE
+        while True:
             for _ in self.finished(futures):
                 pass
-            with self.stopping():
-                values = iter(aligned(self.client.gather(futures)))
-            del futures
-            yield from (next(values) if is_future(handle) else handle for handle in some)
+            try:
+                with self.stopping():
+                    found = self.client.sync(
+                        self.client._gather, futures, callback_timeout=patience
+                    )
+                return list(aligned(found))
+            except TimeoutError:
+                self.homes.look()
+                patience *= 2
 
     def finished(self, handles: Sequence[Any]) -> Iterator[Any]:
         """Yield futures as they are ready, in any order."""
