@@ -16,6 +16,7 @@ def cluster(started, monkeypatch):
     """A client of two workers, also after a test that killed one."""
     monkeypatch.setattr("vbdm.rows.cluster.LOOK", 0.3)
     monkeypatch.setattr("vbdm.rows.dask.LOOK", 0.3)
+    monkeypatch.setattr("vbdm.rows.dask.PATIENCE", 2.0)
     try:
         started.wait_for_workers(2, timeout=10)
     except TimeoutError:
