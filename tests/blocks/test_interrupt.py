@@ -37,7 +37,7 @@ def is_alive(process):
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc"), reason="processes are listed there")
-@pytest.mark.parametrize("place", ["--disk", "--workers"])
+@pytest.mark.parametrize("place", ["--disk", pytest.param("--workers", marks=pytest.mark.slow)])
 def test_nothing_is_left_after_ctrl_c(place, tmp_path):
     np.save(tmp_path / "x.npy", np.random.default_rng(0).standard_normal((40_000, 2)))
     scratch = tmp_path / "scratch"

@@ -205,7 +205,7 @@ def test_grid_search():
     assert search.best_score_ > 0.95
 
 
-@pytest.mark.parametrize("n_neighbors", ["auto", 16])
+@pytest.mark.parametrize("n_neighbors", [pytest.param("auto", marks=pytest.mark.slow), 16])
 @pytest.mark.parametrize("n_rows", [500, pytest.param(None, marks=pytest.mark.slow)])
 def test_digits(n_rows, n_neighbors):
     """Within a point of SpectralEmbedding, which has seen the test folds, or better."""

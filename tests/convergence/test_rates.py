@@ -20,6 +20,7 @@ def test_eigenvalue_bias_is_first_order():
     assert 0.85 < slope < 1.15
 
 
+@pytest.mark.slow
 def test_sampling_error_of_the_operator_falls_with_n():
     """At fixed ε the standard deviation of L f at a point is ∝ N^{-1/2} (Theorem "mainresult")."""
     target = np.array([[1.0, 0.0]])

@@ -62,6 +62,7 @@ def test_a_direction_outside_the_sample_is_kept():
     assert principal_axes(X).basis.shape == (40, 3)
 
 
+@pytest.mark.slow
 def test_thousands_of_columns():
     """More columns than a sample has rows: no turn, but the leading directions still help."""
     X = sheet(4000, 2600, 1e-4, dim=2)

@@ -26,7 +26,7 @@ print(op.n_neighbors, points.shape[1], peak() - before)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.parametrize("engine", ["scipy", "numba"])
+@pytest.mark.parametrize("engine", [pytest.param("scipy", marks=pytest.mark.slow), "numba"])
 @pytest.mark.parametrize("dataset", [pytest.param("ou", marks=pytest.mark.slow), "sphere"])
 def test_estimate_is_within_thirty_per_cent(dataset, engine):
     if engine == "numba":

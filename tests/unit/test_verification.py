@@ -108,7 +108,9 @@ def test_work_grows_with_the_dimension():
     assert affordable(space)
 
 
-@pytest.mark.parametrize("dense", [True, False], ids=["dense", "counted"])
+@pytest.mark.parametrize(
+    "dense", [pytest.param(True, marks=pytest.mark.slow), False], ids=["dense", "counted"]
+)
 @pytest.mark.parametrize("name", CASES)
 def test_spectra_pass_and_a_lost_copy_is_found(name, dense, monkeypatch):
     monkeypatch.setattr(verification, "DENSE_POINTS", 2500 if dense else 500)
@@ -157,6 +159,7 @@ def test_modes_that_were_left_out_are_not_missing():
     assert not with_log(spectrum, set_aside=np.empty(0)).verify().passed
 
 
+@pytest.mark.slow
 def test_without_factors_lanczos_checks_and_says_so(monkeypatch):
     spectrum = operator("ou in R3", 2600).spectrum(12)
     monkeypatch.setattr(verification, "affordable", lambda pencil: False)
