@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import Any, Self, cast
 
@@ -10,7 +11,7 @@ import numpy as np
 from ..base.arrays import FloatArray
 
 
-class Factored:
+class Factored(ABC):
     """The matrix diag(left) · entries^power · diag(right); scaling copies no entry.
 
     Attributes
@@ -26,13 +27,13 @@ class Factored:
     power: int
 
     @property
+    @abstractmethod
     def n_points(self) -> int:
         """Number M of rows."""
-        raise NotImplementedError
 
+    @abstractmethod
     def product(self, f: Any, power: int = 1) -> Any:
         """Return the product with vectors (M,) or (M, m), all entries raised to a power first."""
-        raise NotImplementedError
 
     def __matmul__(self, f: Any) -> Any:
         """Return the product with one vector (M,) or several (M, m)."""
