@@ -234,7 +234,9 @@ def estimate_operator(
     except (OutOfMemoryError, NeedsLists) as error:
         if not (is_auto(placement) and may_move and np.shape(cloud)[1] <= TREE_COLUMNS):
             raise
-        if (placed is None) == isinstance(error, NeedsLists):
+        # Disk helps where memory is too small, and memory where lists are needed.
+        elsewhere = OutOfMemoryError if placed is None else NeedsLists
+        if not isinstance(error, elsewhere):
             raise
         # What was made so far is given up with the error's traceback.
         before = error.with_traceback(None)
