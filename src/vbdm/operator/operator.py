@@ -26,7 +26,7 @@ from ..kernel.kernel import Kernel
 from ..kernel.pair_matrix import PairMatrix
 from ..rows.placement import IN_MEMORY
 from ..settings.record import Settings
-from . import theory, views
+from . import theory, verbs, views
 from .sample_theory import KernelWaves, kernel_waves
 
 if TYPE_CHECKING:
@@ -330,6 +330,7 @@ class Operator:
 
         return density_at(self, X_new)
 
+    measure = cached_property(verbs.measure)
     plot, _repr_html_ = views.plot, views.as_html
 
     def __repr__(self) -> str:

@@ -1,0 +1,1 @@
+"""What the eigenpairs say about time: evolution, correlations, a clock, metastable states."""
