@@ -5,6 +5,7 @@
 `accepts`         arguments of public functions, checked by a decorator
 `array_hints`     what people pass in place of an array of numbers, and words that help
 `checks`          every array, number and name that comes in from a user is checked here
+`estimate`        a number with its standard error
 `errors`          one error for bad input, one warning class per kind of doubt
 `shapes`          shape functions h of the kernel, with their moments
 `credit`          name, words and references that a solver, an engine or a rule carries

@@ -1,0 +1,32 @@
+"""A number with its standard error."""
+
+from __future__ import annotations
+
+from math import floor, isfinite, log10
+from typing import NamedTuple
+
+
+class Estimate(NamedTuple):
+    """A number that was estimated from a sample, and its standard error.
+
+    The error is the standard deviation over samples like this one.
+
+    Examples
+    --------
+    >>> found = Estimate(5.1623, 0.0812)
+    >>> value, error = found
+    >>> print(found)
+    5.162 ± 0.081
+    """
+
+    value: float
+    error: float
+
+    def __str__(self) -> str:
+        """Return both with two digits of the error."""
+        if not (isfinite(self.error) and self.error > 0):
+            return f"{self.value:.6g} ± {self.error:.2g}"
+        digits = 1 - floor(log10(self.error))
+        if digits > 6 or digits < 0:
+            return f"{self.value:.4g} ± {self.error:.2g}"
+        return f"{self.value:.{digits}f} ± {self.error:.{digits}f}"
