@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .base.errors import SaturatedNeighborsWarning as SaturatedNeighborsWarning
     from .base.errors import ScaleWarning as ScaleWarning
     from .base.errors import ScratchError as ScratchError
+    from .base.errors import ShortTimeWarning as ShortTimeWarning
     from .base.errors import SolverError as SolverError
     from .base.errors import SolverWarning as SolverWarning
     from .base.errors import TuningWarning as TuningWarning

@@ -23,8 +23,8 @@ ERRORS = [
     "ClusterError", "ClusterWarning", "ScratchError",
     "DensityTailWarning", "DisconnectedWarning", "EngineWarning", "InputError", "NoiseWarning",
     "OutOfMemoryError", "OutsideWarning", "RecallWarning", "SaturatedNeighborsWarning",
-    "ScaleWarning", "SolverError", "SolverWarning", "TuningWarning", "UnboundedErrorWarning",
-    "UnresolvedWarning", "VbdmWarning", "WeakLinkWarning",
+    "ScaleWarning", "ShortTimeWarning", "SolverError", "SolverWarning", "TuningWarning",
+    "UnboundedErrorWarning", "UnresolvedWarning", "VbdmWarning", "WeakLinkWarning",
 ]  # fmt: skip
 
 

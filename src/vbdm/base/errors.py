@@ -76,6 +76,10 @@ class OutsideWarning(VbdmWarning):
     """Some new points lie where there is no data; no values are given there."""
 
 
+class ShortTimeWarning(VbdmWarning):
+    """A part of the function that the modes leave out may still be there at so short a time."""
+
+
 class SolverWarning(VbdmWarning):
     """The fast eigenvalue solver failed and a slower one took over; the result is sound."""
 

@@ -1,1 +1,9 @@
-"""What the eigenpairs say about time: evolution, correlations, a clock, metastable states."""
+"""What the eigenpairs say about time: evolution, correlations, a clock, metastable states.
+
+It knows a `Spectrum`. All of it is asked for by the spectrum's own verbs.
+
+=================  =================================================================================
+`basis`            the span of the modes: functions to coefficients, and back
+`evolution`        e^{tL} f by modes
+=================  =================================================================================
+"""

@@ -18,7 +18,7 @@ from ..graph.caller_order import as_caller_sees
 from ..operator.operator import Operator
 from ..rows.block_array import BlockArray, Tall, beside, mapped, total
 from ..settings.record import Settings
-from . import views
+from . import verbs, views
 from .in_doubt import products_of, unresolved_share, weak_links, without_columns
 from .limiter import Limit, local_times
 from .pieces import Pieces
@@ -383,6 +383,7 @@ class Spectrum:
 
         save(self, path, kernel=kernel)
 
+    project, evaluate, evolve = verbs.project, verbs.evaluate, verbs.evolve
     plot, table, to_frame = views.plot, views.table, views.to_frame
     _repr_html_ = views.as_html
 

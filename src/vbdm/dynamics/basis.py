@@ -1,0 +1,158 @@
+r"""The span of the modes as a space with an inner product: functions to coefficients, and back.
+
+The inner product is that of the invariant measure, :math:`⟨f, g⟩ = Σ_i μ_i f_i g_i` with
+μ = `op.measure`. Eigenfunctions are orthogonal in it only nearly: slow modes may have limits of
+their own (`spectrum.own_limits`), and mean squares are taken over the points. So coefficients are
+those of least squares, with the whole matrix of inner products.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from ..base.arrays import BoolArray, FloatArray
+from ..base.checks import as_floats
+from ..base.errors import bad_input
+from ..base.threads import one_blas_thread
+from ..rows.block_array import Tall, beside, mapped, total
+from ..spectrum.spectrum import Spectrum
+from ..trust.findings import nonzero_modes
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Basis:
+    """The modes whose eigenvalues are known, and their inner products.
+
+    Attributes
+    ----------
+    spectrum : Spectrum
+        Where they come from.
+    numbers : (k,) array
+        Numbers of these modes.
+    varies : (k,) bool array
+        Which of them are no indicators of pieces: those whose eigenvalue is not 0.
+    mass : (M,) array
+        The invariant measure in the order inside, with sum 1 over the pieces that were solved, and
+        0 outside them.
+    gram : (k, k) array
+        Inner products of the modes.
+    """
+
+    spectrum: Spectrum
+    numbers: NDArray[np.intp]
+    varies: BoolArray
+    mass: FloatArray
+    gram: FloatArray
+
+    @property
+    def rates(self) -> FloatArray:
+        """The eigenvalues λ of these modes, (k,)."""
+        return np.asarray(np.real(self.spectrum.eigenvalues[self.numbers]))
+
+    @property
+    def functions(self) -> Tall:
+        """The modes in the order inside, (M, k)."""
+        vectors = self.spectrum.vectors
+        return vectors if len(self.numbers) == vectors.shape[1] else vectors[:, self.numbers]
+
+    def inside(self, f: FloatArray) -> FloatArray:
+        """Return functions, (N,) or (N, m), in the order inside, (M, m); copies are averaged."""
+        return self.spectrum.operator.order.to_inside(f.reshape(len(f), -1))
+
+    def mean(self, values: FloatArray) -> FloatArray:
+        """Return means under the measure of functions in the order inside, (m,)."""
+        return np.asarray(self.mass @ values)
+
+    def coefficients(self, values: FloatArray) -> FloatArray:
+        """Return the coefficients of functions in the order inside, (k, m), by least squares."""
+        u = self.functions
+        with one_blas_thread():
+            sums = total(products, u, beside(u, self.mass[:, None] * values))
+        return np.asarray(cho_solve(cho_factor(self.gram), sums))
+
+    @property
+    def balanced(self) -> FloatArray:
+        r"""The matrix B, (k, k), of modes :math:`Φ B` with mean 0 on every piece, but for λ = 0.
+
+        What such a mode gains in one place it loses in another: time cannot change the mean. Where
+        λ = 0 the modes are indicators of pieces and stay as they are.
+        """
+        result, still = np.eye(len(self.numbers)), ~self.varies
+        means = np.linalg.solve(self.gram[np.ix_(still, still)], self.gram[still][:, self.varies])
+        result[np.ix_(still, self.varies)] = -means
+        return result
+
+    def values(self, coefficients: FloatArray) -> FloatArray:
+        """Return the functions with these coefficients, (k, m), on the points, (N, m).
+
+        NaN outside the pieces that were solved: no mode says anything about them.
+        """
+        with one_blas_thread():
+            found = np.asarray(mapped(np.matmul, self.functions, coefficients))
+        result = self.spectrum.operator.order.to_caller(found)
+        result[self.spectrum.pieces.strays] = np.nan
+        return result
+
+    def all_modes(self, coefficients: FloatArray) -> FloatArray:
+        """Return coefficients (k, …) as (n, …), with 0 for modes whose eigenvalue is NaN."""
+        result = np.zeros((len(self.spectrum.eigenvalues), *coefficients.shape[1:]))
+        result[self.numbers] = coefficients
+        return result
+
+
+def products(u: FloatArray, weighted: FloatArray) -> FloatArray:
+    """Return the sums over rows of products of columns, (k, m)."""
+    return np.asarray(u.T @ weighted)
+
+
+def basis_of(spectrum: Spectrum) -> Basis:
+    """Return the span of the modes whose eigenvalues are known."""
+    operator, order = spectrum.operator, spectrum.operator.order
+    refuse_unsymmetric(spectrum)
+    numbers = np.flatnonzero(~np.isnan(spectrum.eigenvalues))
+    mass = order.to_inside(np.where(spectrum.pieces.strays, 0.0, operator.measure))
+    if order.counts is not None:
+        mass = mass * order.counts
+    mass = mass / mass.sum()
+    varies = np.isin(numbers, nonzero_modes(spectrum.eigenvalues))
+    start = Basis(
+        spectrum=spectrum, numbers=numbers, varies=varies, mass=mass, gram=np.eye(len(numbers))
+    )
+    with one_blas_thread():
+        u = start.functions
+        gram = total(weighted_products, u, beside(u, mass))
+    return Basis(spectrum=spectrum, numbers=numbers, varies=varies, mass=mass, gram=gram)
+
+
+def weighted_products(u: FloatArray, mass: FloatArray) -> FloatArray:
+    """Return the inner products of columns, (k, k)."""
+    return np.asarray(u.T @ (mass[:, None] * u))
+
+
+def refuse_unsymmetric(spectrum: Spectrum) -> None:
+    """Raise for the forms of the kernel whose modes are orthogonal in no known measure."""
+    if not spectrum.operator.is_symmetric:
+        raise bad_input(
+            "The modes of this form say nothing about time.",
+            received=f"form={spectrum.operator.form!r}",
+            because="Only K = Kᵀ makes a process that is reversible, with a measure that is known.",
+            hint="Use form='symmetric'.",
+        )
+
+
+def check_coefficients(c: Any, n: int) -> FloatArray:
+    """Return coefficients of all modes, (n,) or (n, m), finite."""
+    array = as_floats(c)
+    if array is None or array.ndim not in (1, 2) or len(array) != n or not np.isfinite(array).all():
+        raise bad_input(
+            f"Coefficients have shape ({n},) or ({n}, m), and are finite.",
+            received=type(c).__name__ if array is None else f"shape {array.shape}",
+            because="There is one for each mode.",
+            hint="Pass what `spectrum.project(f)` returned.",
+        )
+    return array
