@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from .base.errors import UnresolvedWarning as UnresolvedWarning
     from .base.errors import VbdmWarning as VbdmWarning
     from .base.errors import WeakLinkWarning as WeakLinkWarning
+    from .base.errors import WeightsWarning as WeightsWarning
     from .base.memory import estimate_disk, estimate_memory
     from .diffusion_map import DiffusionMap
     from .estimate import estimate_operator, scan_epsilon

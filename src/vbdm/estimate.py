@@ -58,7 +58,8 @@ from .rows.refused import NeedsLists, no_lists
 from .settings.arguments import Request, read_arguments
 from .settings.method import METHODS, Limiter, Lists
 from .settings.record import Settings
-from .settings.series import read_series
+from .settings.series import read_series, rows_of
+from .settings.weights import Weighting, Weights, read_weights
 from .spectrum.spectrum import Spectrum
 from .trust.diagnose import warn_of
 from .trust.epsilon_scan import FACTORS, EpsilonScan, scan_modes, why_no_scan
@@ -77,6 +78,8 @@ def estimate_operator(
     alpha: float | None = None,
     bandwidth: PerPoint | tuple[PerPoint, PerPoint] | BandwidthRule | None = None,
     potential: PerPoint | None = None,
+    weights: ArrayLike | None = None,
+    weights_as: str = "auto",
     form: str = "symmetric",
     shape: object = "gaussian",
     leave_one_out: bool | str = "auto",
@@ -134,6 +137,15 @@ def estimate_operator(
         U, in units of kT: the limit is Δf - ∇U·∇f whatever the sampling density. Resolved: pairs
         are weighted by exp(-U/2) at both points, and only U at the data is needed; paper: ρ =
         exp(-U/(d+2)), α = 1.
+    weights : (N,) array, optional
+        w, one positive number per point, where these were sampled with density q and the operator
+        of π = w q is wanted, as after a biased simulation: the limit is Δf + c1 ∇f·∇π/π. A
+        constant factor cancels. At c1 = 0 the limit does not depend on the density, and weights
+        change nothing in it.
+    weights_as : {"auto", "measure", "counts"}
+        "measure": w is a function of the place, and pairs are multiplied by w^{c1/2} at both
+        points. "counts": w jumps from point to point, and each point counts as if it occurred w
+        times. By default a look at neighbours decides (`vbdm.settings.weights`).
     form : {"symmetric", "left", "right", "two-sided"}
         Where ρ stands in the kernel; only the symmetric form has a fast spectrum, and only
         ``method="paper"`` has the others.
@@ -209,7 +221,8 @@ def estimate_operator(
     """
     request = read_arguments(method, {
         "operator": operator, "beta": beta, "dim": dim, "epsilon": epsilon, "alpha": alpha,
-        "bandwidth": bandwidth, "potential": potential, "form": form, "shape": shape,
+        "bandwidth": bandwidth, "potential": potential, "weights": weights,
+        "weights_as": weights_as, "form": form, "shape": shape,
         "leave_one_out": leave_one_out, "truncation": truncation, "limiter": limiter,
         "finite_sample": finite_sample, "effort": effort, "n_neighbors": n_neighbors,
         "n_density_neighbors": n_density_neighbors, "search": search, "metric": metric,
@@ -223,7 +236,8 @@ def estimate_operator(
     if is_auto(placement):
         tell_of_disk(placed)
     cloud, rows = read_series(cloud, lengths, series)
-    request = replace(request, series=rows)
+    known = read_weights(weights, weights_as, rows_of(cloud))
+    request = replace(request, series=rows, weights=known)
     first = partial(first_graph, cloud, request, n_neighbors, search, metric, period, engine)
     on = partial(
         walk, request, n_density_neighbors=n_density_neighbors,
@@ -280,6 +294,9 @@ def walk(
     method, lists, h = request.method, request.method.lists, request.shape
     graph, k_from = first()
     U = None if request.potential is None else evaluated(request.potential, graph, "potential")
+    weighting = Weighting() if request.weights is None else request.weights.settled(graph)
+    if request.weights is not None and weighting.kind == "measure":
+        U = request.weights.as_potential(graph, request.c1)
     near = graph
     if lists.widen and not (k_from == BY_EPSILON and is_auto(n_density_neighbors)):
         near = graph.with_neighbors(lists.n_neighbors)
@@ -338,7 +355,7 @@ def walk(
         search=graph.point_set.search, search_reason=graph.point_set.search_reason,
         engine=graph.point_set.engine.credit, engine_reason=graph.point_set.engine_reason,
         precision=kernel.precision, placement=in_words(graph.point_set.rows),
-        given=request.given, versions=VERSIONS, series=request.series,
+        given=request.given, versions=VERSIONS, series=request.series, weighting=weighting,
     )  # fmt: skip
     result = normalise(
         kernel, pilot=pilot, dimension=dimension, tuning=tuning, settings=settings, potential=U
@@ -493,16 +510,27 @@ def estimate_again(operator: Operator, rows: NDArray[np.intp]) -> Operator:
         epsilon=METHODS[settings.method.name].epsilon,
     )  # fmt: skip
     exponents = settings.exponents
+    U = operator.potential
+    weights = weights_again(operator, rows)
     request = Request(
         method, exponents.c1, exponents.alpha if exponents.c1 is None else None, settings.form,
         settings.shape, settings.given,
-        None if operator.potential is None else graph.order.to_caller(operator.potential)[rows],
+        None if U is None or weights is not None else graph.order.to_caller(U)[rows],
+        weights=weights,
     )  # fmt: skip
     period = None if graph.period is None else [p or None for p in graph.period.tolist()]
     k = "auto" if method.lists.widen else min(operator.n_neighbors, len(points))
     first = partial(first_graph, points, request, k, None, graph.metric, period)
     k0 = min(settings.n_density_neighbors, len(points))
     return walk(request, first, k0, precision=settings.precision)
+
+
+def weights_again(operator: Operator, rows: NDArray[np.intp]) -> Weights | None:
+    """Return the weights of some of an operator's points, which enter as they did before."""
+    kind, U, c1 = operator.settings.weighting.kind, operator.potential, operator.c1
+    if kind == "measure" and U is not None and c1:
+        return Weights(np.exp(-operator.order.to_caller(U - U.min())[rows] / c1), kind)
+    return None
 
 
 @accepts(

@@ -185,6 +185,54 @@ MORE_BAD_CALLS = {
     ),
     "array for a switch": (lambda: vbdm.estimate_operator(X, limiter=np.ones(3)), "limiter"),
     "array for epsilon": (lambda: vbdm.estimate_operator(X, epsilon=np.ones(3)), "epsilon"),
+    "weights and alpha": (
+        lambda: vbdm.estimate_operator(X, alpha=0.5, weights=np.ones(50)),
+        "weights.*alpha.*contradict",
+    ),
+    "weights and bandwidth": (
+        lambda: vbdm.estimate_operator(X, weights=np.ones(50), bandwidth=np.ones(50)),
+        "weights.*bandwidth.*contradict",
+    ),
+    "weights and potential": (
+        lambda: vbdm.estimate_operator(X, weights=np.ones(50), potential=X[:, 0]),
+        "weights.*potential.*contradict",
+    ),
+    "weights in the paper": (
+        lambda: vbdm.estimate_operator(X, "generator", "paper", weights=np.ones(50)),
+        "paper's method has no `weights`",
+    ),
+    "weights of wrong length": (
+        lambda: vbdm.estimate_operator(X, "generator", weights=np.ones(49)),
+        "`weights` must hold one number per point",
+    ),
+    "negative weights": (
+        lambda: vbdm.estimate_operator(X, "generator", weights=np.linspace(-1, 1, 50)),
+        "25 negative of 50.*np.exp",
+    ),
+    "nan weights": (
+        lambda: vbdm.estimate_operator(X, "generator", weights=np.full(50, np.nan)),
+        "weights",
+    ),
+    "weights of zero": (
+        lambda: vbdm.estimate_operator(X, "generator", weights=np.arange(50.0)),
+        r"1 of 50 equal to 0.*Leave these points out: X\[w > 0\]",
+    ),
+    "all weights zero": (
+        lambda: vbdm.estimate_operator(X, "generator", weights=np.zeros(50)),
+        "all equal to 0",
+    ),
+    "weights over too wide a range": (
+        lambda: vbdm.estimate_operator(X, "generator", weights=np.logspace(-300, 0, 50)),
+        "`weights` span too wide a range",
+    ),
+    "weights on one point": (
+        lambda: vbdm.estimate_operator(X, "generator", weights=np.logspace(-60, 0, 50)),
+        "too few points.*unit of the bias",
+    ),
+    "unknown way of weights": (
+        lambda: vbdm.estimate_operator(X, "generator", weights=np.ones(50), weights_as="both"),
+        "weights_as.*'measure', 'counts'",
+    ),
     "left potential": (
         lambda: vbdm.estimate_operator(X, method="paper", form="left", potential=X[:, 0]),
         "left form",

@@ -71,6 +71,8 @@ def test_a_file_of_version_2_says_what_was_decided():
         "placement": "in memory",
         "series": None,
         "lengths": [],
+        "weights": "none",
+        "effective_points": None,
     }
     assert spectrum.solver == "Dense"
     assert spectrum.operator.dimension.credit.references[0].key == "LevinaBickel2004"

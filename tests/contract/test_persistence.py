@@ -256,6 +256,22 @@ def test_a_potential_that_weights_pairs_is_saved_as_numbers(tmp_path):
     assert repr(loaded.operator) == repr(spectrum.operator)
 
 
+@pytest.mark.parametrize("way", ["measure"])
+def test_weights_are_saved(tmp_path, way):
+    weights = np.exp(-(CLOUD**2).sum(axis=1))
+    made = vbdm.estimate_operator(CLOUD, "generator", weights=weights, weights_as=way)
+    spectrum = made.spectrum(4)
+    spectrum.save(tmp_path / "model")
+    loaded = vbdm.load(tmp_path / "model")
+    new = CLOUD[:5] + 0.01
+    np.testing.assert_array_equal(loaded.extend(new).values, spectrum.extend(new).values)
+    np.testing.assert_array_equal(loaded.operator.measure, made.measure)
+    wider, same = (part.operator.at_epsilon(0.2) for part in (spectrum, loaded))
+    assert abs(wider.matrix - same.matrix).max() == 0
+    assert repr(loaded.operator) == repr(made)
+    assert loaded.settings.weighting == made.settings.weighting
+
+
 @pytest.mark.parametrize("item", [None, "model", CLOUD, object()])
 def test_other_things_are_refused(item, tmp_path):
     with pytest.raises(vbdm.InputError, match="cannot be saved"):

@@ -102,6 +102,7 @@ ONES = np.ones(60)
     ("name", "wrong"),
     [
         ("potential", masked(ONES[:, None])[:, 0]), ("bandwidth", masked(ONES[:, None])[:, 0]),
+        ("weights", masked(ONES[:, None])[:, 0]), ("weights", ONES.astype(str)),
         ("potential", ONES.astype(str)), ("potential", ONES.astype(str).astype(object)),
         ("bandwidth", ONES * 1j), ("potential", DATES[:, 0]), ("epsilon", "1"), ("dim", True),
         ("period", True), ("period", "1"), ("period", [None, "1"]), ("effort", "1"),

@@ -25,6 +25,7 @@ ERRORS = [
     "OutOfMemoryError", "OutsideWarning", "RecallWarning", "SaturatedNeighborsWarning",
     "ScaleWarning", "ShortTimeWarning", "SolverError", "SolverWarning", "TuningWarning",
     "UnboundedErrorWarning", "UnresolvedWarning", "VbdmWarning", "WeakLinkWarning",
+    "WeightsWarning",
 ]  # fmt: skip
 
 

@@ -47,6 +47,10 @@ TROUBLED = {
         lambda: D.clusters(800, separation=60.0, random_state=7).points,
         {"operator": "generator"},
     ),
+    "WeightsWarning": (
+        lambda: D.circle(300).points,
+        {"weights": np.exp(D.circle(300).points[:, 0])},
+    ),
     "WeakLinkWarning": (bridge, {"dim": 2}),
     "UnresolvedWarning": (outliers, {"operator": "generator"}),
 }
@@ -54,7 +58,7 @@ TROUBLED = {
 
 def test_every_check_has_a_name_of_its_own():
     names = [check.judge.__name__ for check in CHECKS]
-    assert len(set(names)) == len(names) == 15
+    assert len(set(names)) == len(names) == 16
     assert {check.subject for check in CHECKS} == {"operator", "spectrum"}
     for check in CHECKS:
         assert check.judge.__module__ == f"vbdm.trust.{check.subject}_checks"

@@ -56,6 +56,10 @@ class DensityTailWarning(VbdmWarning):
     """The Laplacian was asked for on data whose density falls towards 0."""
 
 
+class WeightsWarning(VbdmWarning):
+    """Weights leave few of the points, or change nothing in the operator that was asked for."""
+
+
 class NoiseWarning(VbdmWarning):
     """The dimension depends on the scale, as it does when there is noise around a manifold."""
 

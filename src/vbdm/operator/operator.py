@@ -44,6 +44,8 @@ LARGEST_RANGE = 600.0
 class Operator:
     """The estimate of L f = Δf + c1 ∇f·∇q/q - ∇U·∇f on the points; U is 0 unless it was given.
 
+    With weights w of the points, w q takes the place of the sampling density q.
+
     `op @ f` applies it to values on the points, `op.spectrum(10)` gives its eigenpairs. All arrays
     are in the order of the points that were passed, but for the fields `weights`, `degrees`,
     `steps` and `potential`, which are in the order inside (`op.order`).
@@ -68,7 +70,8 @@ class Operator:
     settings : Settings
         What was asked for and what was decided.
     potential : (M,) array or None
-        U at the points, in units of kT and up to a constant, if it weights the pairs.
+        U at the points, in units of kT and up to a constant, if it weights the pairs; of weights w
+        that are a function of the place it is -c1 log w.
     """
 
     kernel: Kernel
@@ -95,6 +98,22 @@ class Operator:
     def n_points(self) -> int:
         """Number N of points that were passed."""
         return self.order.n_rows
+
+    @property
+    def effective_points(self) -> float:
+        """(Σ w)²/Σ w² of weighted points: so many of equal weight scatter as much; else N."""
+        known = self.settings.weighting.effective_points
+        return float(self.n_points) if known is None else known
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether weights of the points entered, so that w q takes the place of q."""
+        return self.settings.weighting.kind != "none"
+
+    @property
+    def in_potential(self) -> bool:
+        """Whether a potential that was given weights the pairs."""
+        return self.potential is not None and not self.is_weighted
 
     @property
     def n_neighbors(self) -> int:
@@ -336,8 +355,10 @@ class Operator:
     def __repr__(self) -> str:
         """Say what was estimated, and with which settings."""
         c1 = "bandwidth given" if self.c1 is None else f"c1={self.c1:g}"
-        if self.potential is not None:
+        if self.in_potential:
             c1 = "potential given"
+        if self.is_weighted:
+            c1 += f", weighted as {self.effective_points:.0f} points"
         where = self.settings.placement
         blocks = "" if where == IN_MEMORY else f", {where}"
         return (
@@ -386,7 +407,8 @@ def normalise(
     :math:`ε m ρ_i^2` by which :math:`D^{-1} K_α - I` is divided. For the other forms ρ² is a b.
 
     A factor a(x) a(y) on K adds :math:`2 ∇f·∇\log a` to the limit, so a potential multiplies K_α by
-    :math:`e^{-U(x_i)/2} e^{-U(x_j)/2}`, which adds :math:`-∇U·∇f` (ours, not the paper's).
+    :math:`e^{-U(x_i)/2} e^{-U(x_j)/2}`, which adds :math:`-∇U·∇f` (ours, not the paper's). Weights
+    that are a function w of the place do the same with U = -c1 log w (`vbdm.settings.weights`).
     """
     dim, alpha = settings.exponents.dim, settings.exponents.alpha
     squared = kernel.bandwidth.squared

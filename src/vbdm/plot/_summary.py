@@ -101,7 +101,7 @@ def describe(operator: Operator) -> str:
     c1 = operator.c1
     known = None if c1 is None else names.get(float(np.round(c1, 12)))
     what = known or ("Operator" if c1 is None else f"Operator with c1 = {c1:g}")
-    if operator.potential is not None:
+    if operator.in_potential:
         what = "Generator in a given potential"
     average = " on average" if operator.kernel.by_reach else ""
     return (

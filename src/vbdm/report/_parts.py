@@ -96,15 +96,16 @@ def summary(spectrum: Spectrum, source: Mapping[str, Any], unit: str = "") -> st
 
 def operator_fact(operator: Operator) -> str:
     """Return what the operator means, in a few words."""
-    if operator.potential is not None:
+    if operator.in_potential:
         return "generator of the gradient flow in the given potential U, whatever the sampling"
     if operator.c1 is None:
         return "for a given bandwidth ρ"
     if abs(operator.c1) < 1e-9:
         return "the Laplacian: geometry alone, whatever the sampling"
+    density = "weighted sampling density w q" if operator.is_weighted else "sampling density q"
     if abs(operator.c1 - 1) < 1e-9:
-        return "generator of the gradient flow whose equilibrium is the sampling density q"
-    return f"c1 = {minus(operator.c1)}, q is the sampling density"
+        return f"generator of the gradient flow whose equilibrium is the {density}"
+    return f"c1 = {minus(operator.c1)}, for the {density}"
 
 
 def neighbors_fact(operator: Operator) -> str:
@@ -237,7 +238,7 @@ def table_note(spectrum: Spectrum, preparation: Any = None) -> str:
             "Eigenvalues that share a mean cannot be told apart: they are probably one multiple "
             "eigenvalue, split by sampling, and the mean is what to quote."
         )
-    c1, known = spectrum.operator.c1, spectrum.operator.potential is not None
+    c1, known = spectrum.operator.c1, spectrum.operator.in_potential
     is_generator = known or (c1 is not None and abs(c1 - 1) < 1e-9)
     if is_generator and has_delays(preparation):
         notes.append(

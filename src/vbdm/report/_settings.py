@@ -87,9 +87,22 @@ def neighbor_settings(operator: Operator) -> dict[str, Any]:
     }
 
 
+#: How weights entered, by their kind.
+WEIGHTS = {
+    "measure": "a function of the place: they multiply pairs",
+    "counts": "multiplicities: a point counts as often as it weighs",
+}
+
+
 def potential_settings(operator: Operator) -> dict[str, Any]:
-    """Return the range of a given potential that weights the pairs."""
-    U = operator.potential
+    """Return the range of a given potential that weights the pairs, or of weights."""
+    U, found = operator.potential, operator.settings.weighting
+    if operator.is_weighted:
+        return {
+            "weights": WEIGHTS[found.kind],
+            "largest weight over the smallest": float(np.exp(found.log_range)),
+            "effective points": operator.effective_points,
+        }
     return {} if U is None else {"potential U, in kT": f"{U.min():.4g} to {U.max():.4g}"}
 
 

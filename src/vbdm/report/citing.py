@@ -94,7 +94,7 @@ def methods_paragraph(
 
 def operator_name(operator: Operator) -> str:
     """Return the name of the operator, with its article: "the Laplacian"."""
-    if operator.potential is not None:
+    if operator.in_potential:
         return "the generator of the gradient flow in a given potential U"
     if operator.c1 is None:
         return "the operator of a given bandwidth"
@@ -105,7 +105,7 @@ def operator_name(operator: Operator) -> str:
 def formula(operator: Operator) -> str:
     """Return the operator as a formula in plain text."""
     c1 = operator.c1
-    if operator.potential is not None:
+    if operator.in_potential:
         return "L f = Δf − ∇U·∇f"
     if c1 is None:
         first = minus(round(2 - 2 * operator.alpha, 9))
@@ -118,7 +118,10 @@ def formula(operator: Operator) -> str:
 
 def operator_in_words(operator: Operator) -> str:
     """Return name and formula of the operator, with what q is where the formula has it."""
-    q = ", q being the sampling density" if "∇q" in formula(operator) else ""
+    density = (
+        "the sampling density times the weights" if operator.is_weighted else "the sampling density"
+    )
+    q = f", q being {density}" if "∇q" in formula(operator) else ""
     return f"{operator_name(operator)}, {formula(operator)}{q}"
 
 
@@ -182,7 +185,18 @@ def metric_in_words(operator: Operator) -> str:
 
 
 def potential_in_words(operator: Operator) -> str:
-    """Return a sentence on how a given potential enters, or nothing."""
+    """Return a sentence on how a given potential, or weights, enter, or nothing."""
+    found = operator.settings.weighting
+    if operator.is_weighted:
+        how = (
+            "multiply pairs by w(x)^(c1/2) w(y)^(c1/2)"
+            if found.kind == "measure"
+            else "count as multiplicities of the points"
+        )
+        return (
+            f"The weights of the points, which span a factor of {np.exp(found.log_range):.3g} and "
+            f"are worth {operator.effective_points:,.0f} points of equal weight, {how}."
+        )
     if operator.potential is None:
         return ""
     return (

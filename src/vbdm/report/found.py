@@ -233,7 +233,7 @@ def in_groups(spectrum: Spectrum, groups: Grouping, ratio: float, timed: bool) -
 
 def is_generator(operator: Operator) -> bool:
     """Tell whether the operator generates a process."""
-    return operator.potential is not None or is_near(operator.c1, 1)
+    return operator.in_potential or is_near(operator.c1, 1)
 
 
 def is_near(c1: float | None, value: float) -> bool:

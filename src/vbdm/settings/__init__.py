@@ -8,6 +8,7 @@ It knows the rules of the rooms before it. It takes the arguments of `estimate_o
 `method`       the two methods as bundles of rules and switches
 `arguments`    from the user's arguments to a method, with every check
 `series`       how the rows follow each other: one time series, several, or none
+`weights`      whether weights of the points multiply pairs or count as multiplicities
 `record`       what was asked for and what was decided
 =============  =====================================================================================
 """

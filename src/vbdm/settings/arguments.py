@@ -27,6 +27,7 @@ from ..base.shapes import Shape, as_shape
 from ..engines.choose import check_engine
 from .method import FORMS, METHODS, Limiter, Lists, Method
 from .series import Series
+from .weights import WAYS, Weights
 
 #: c1 of the operators that have a name.
 OPERATORS = {"laplacian": 0.0, "generator": 1.0}
@@ -56,6 +57,8 @@ class Request:
         U, if it weights the pairs; None without one, and where it is the bandwidth.
     series : Series
         How the rows follow each other.
+    weights : Weights or None
+        Weights of the points, if these were sampled with another density than the wanted one.
     """
 
     method: Method
@@ -66,6 +69,7 @@ class Request:
     given: tuple[str, ...] = ()
     potential: PerPoint | None = None
     series: Series = field(default_factory=Series)
+    weights: Weights | None = None
 
 
 def read_arguments(method: str, arguments: Mapping[str, Any]) -> Request:
@@ -85,6 +89,7 @@ def read_arguments(method: str, arguments: Mapping[str, Any]) -> Request:
     refuse_both("operator", operator, "alpha", alpha)
     refuse_both("operator", operator, "potential", arguments["potential"])
     refuse_both("alpha", alpha, "potential", arguments["potential"])
+    check_weighted(arguments, chosen)
     check_form(arguments["form"], arguments["bandwidth"], arguments["potential"], chosen)
     chosen = replace(
         chosen,
@@ -286,6 +291,23 @@ def check_form(form: str, bandwidth: Any, potential: Any, method: Method) -> Non
             received=f"form={form!r} and bandwidth of type {type(bandwidth).__name__}",
             because="Its kernel is h(|x-y|²/(ε ρ1(x) ρ2(y))).",
             hint="Pass form='two-sided' together with bandwidth=(rho1, rho2).",
+        )
+
+
+def check_weighted(arguments: Mapping[str, Any], method: Method) -> None:
+    """Refuse weights together with what contradicts them."""
+    check_choice(arguments["weights_as"], "weights_as", WAYS)
+    weights = arguments["weights"]
+    if weights is None:
+        return
+    for name in ("alpha", "bandwidth", "potential"):
+        refuse_both("weights", weights, name, arguments[name])
+    if method.name == "paper":
+        raise bad_input(
+            "The paper's method has no `weights`.",
+            received="method='paper' and `weights`",
+            because="Its sums are over points that all count once.",
+            hint="Leave out `method`.",
         )
 
 

@@ -14,6 +14,7 @@ from ..engines.scipy_engine import ScipyEngine
 from ..rows.placement import IN_MEMORY
 from .method import Method
 from .series import Series
+from .weights import Weighting
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,8 @@ class Settings:
         Where the rows lived, in words: "in memory", "16 blocks on disk".
     series : Series
         How the caller's rows follow each other, as far as the user said it.
+    weighting : Weighting
+        How weights of the points entered, if any were given.
     given : tuple of str
         Names of the arguments that the user gave.
     versions : mapping
@@ -92,6 +95,7 @@ class Settings:
     precision: str = "double"
     placement: str = IN_MEMORY
     series: Series = field(default_factory=Series)
+    weighting: Weighting = field(default_factory=Weighting)
     given: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
 
@@ -140,6 +144,8 @@ class Settings:
             "placement": self.placement,
             "series": self.series.known,
             "lengths": list(self.series.lengths),
+            "weights": self.weighting.kind,
+            "effective_points": self.weighting.effective_points,
             "versions": dict(self.versions),
         }
 

@@ -57,6 +57,7 @@ CHECKS = (
     Check(of_operator.columns, "operator", warns=True),
     Check(of_operator.dimension, "operator", warns=True),
     Check(of_operator.spacing, "operator"),
+    Check(of_operator.weights, "operator", warns=True),
     Check(of_operator.density_tail, "operator", warns=True),
     Check(of_operator.boundary, "operator"),
 )

@@ -11,6 +11,7 @@ from ..base.errors import (
     SaturatedNeighborsWarning,
     ScaleWarning,
     UnboundedErrorWarning,
+    WeightsWarning,
 )
 from ..base.wording import listed, minus, percent, with_error
 from ..graph.build import LOW_RECALL, recall_in_words
@@ -36,6 +37,9 @@ NEARLY_LAPLACIAN = 0.05
 #: on compact manifolds, densities that vary by a factor of 7 among them, of at most 2.8. The
 #: light is red from TAIL_RATIO on; fewer points than TAIL_POINTS cannot tell.
 TAIL_RATIO, TAIL_QUANTILES, TAIL_POINTS = 4.0, (0.05, 0.002), 200
+
+#: Weights that leave fewer effective points than this, or than this share, are doubtful.
+FEW_EFFECTIVE, SMALL_SHARE = 100.0, 0.01
 
 
 def neighbor_lists(operator: Operator) -> Finding:
@@ -174,9 +178,38 @@ def spacing(operator: Operator) -> Finding | None:
     return Finding(name, "amber", words, evenness, EVEN)
 
 
+def weights(operator: Operator) -> Finding | None:
+    """Judge how many of the points weights leave, and whether they matter at all."""
+    if not operator.is_weighted:
+        return None
+    name, left, n = "Weights", operator.effective_points, operator.n_points
+    limit = max(FEW_EFFECTIVE, SMALL_SHARE * n)
+    jump = operator.settings.weighting.kind == "counts"
+    how = (
+        "The weights jump from point to point, and each point counts as often as it weighs"
+        if jump
+        else "The weights are a function of the place, and multiply pairs"
+    )
+    if operator.c1 is not None and abs(operator.c1) < NEARLY_LAPLACIAN:
+        words = (
+            f"{how}. The Laplacian does not depend on the density: in its limit weights change "
+            "nothing. Ask for the generator, operator='generator', if the process of the weighted "
+            "density is wanted."
+        )
+        return Finding(name, "amber", words, left, limit, WeightsWarning)
+    words = f"{how}; they are worth {left:,.0f} of {n:,} points of equal weight."
+    if left >= limit:
+        return Finding(name, "green", words, left, limit)
+    words += (
+        " That is few: where the wanted density is large there is hardly a sample. Error bars are "
+        "wide for it, and may be too short. Sample nearer to the wanted density."
+    )
+    return Finding(name, "amber", words, left, limit, WeightsWarning)
+
+
 def density_tail(operator: Operator) -> Finding | None:
     """Judge whether a Laplacian makes sense: on the whole space it has no discrete spectrum."""
-    if operator.c1 is None or operator.c1 > NEARLY_LAPLACIAN or operator.potential is not None:
+    if operator.c1 is None or operator.c1 > NEARLY_LAPLACIAN or operator.in_potential:
         return None
     name, pilot = "Density at the edge", operator.pilot.density
     low, lowest = np.quantile(pilot, TAIL_QUANTILES)

@@ -71,7 +71,7 @@ SOME_LEAVES = 8
 #: Sections that stand for themselves.
 SECTIONS = {"pilot": PILOT, "dimension": DIMENSION, "tuning": TUNING, "settings": SETTINGS}
 OPERATOR = part(dict, factor=WIDTHS, degrees=Array(("M",), low=0), steps=WIDTHS)
-#: U at the points, in the order inside, where it weights the pairs.
+#: U at the points, in the order inside, where it weights the pairs: given, or of weights.
 POTENTIAL = Array(("M",))
 
 
@@ -158,8 +158,10 @@ def pack_potential(operator: Operator, out: Arrays) -> dict[str, Any]:
 
 
 def unpack_potential(settings: Settings, source: Source) -> FloatArray | None:
-    """Return U, if one was given that is not the bandwidth: then there must be one."""
-    if "potential" not in settings.given or settings.exponents.beta is None:
+    """Return U, if a potential that is not the bandwidth, or weights, were given: it must be."""
+    weighted = settings.weighting.kind == "measure" and bool(settings.exponents.c1)
+    given = "potential" in settings.given and settings.exponents.beta is not None
+    if not (given or weighted):
         return None
     found: FloatArray = unpack(POTENTIAL, source.head["potential"], "potential", source)
     return found

@@ -15,6 +15,7 @@ from ...rows.placement import IN_MEMORY
 from ...settings.method import FORMS, METHODS, Limiter, Lists, Method
 from ...settings.record import Exponents, Settings, in_words
 from ...settings.series import Series
+from ...settings.weights import LARGEST_RANGE, Weighting
 from .fields import POSITIVE, Added, Array, Many, Maybe, Named, Number, OneOf, count, part
 
 
@@ -105,10 +106,15 @@ METHOD = part(
 )  # fmt: skip
 EXPONENTS = part(Exponents, alpha=Number(), beta=Maybe(Number()), c1=Maybe(Number()), dim=DIM)
 SERIES = part(Series, lengths=Many(count(1)), known=Maybe(bool))
+WEIGHTING = part(
+    Weighting, kind=("none", "measure", "counts"), effective_points=Maybe(Number(POSITIVE)),
+    log_range=Number(0, LARGEST_RANGE), roughness=Maybe(Number(0)),
+)  # fmt: skip
 SETTINGS = part(
     Settings, method=METHOD, exponents=EXPONENTS, form=FORMS, shape=SHAPE,
     truncation=Maybe(Number(POSITIVE, 1)), n_density_neighbors=count(2), neighbors_from=str,
     search=CREDIT, search_reason=str, engine=CREDIT, engine_reason=str, precision=PRECISIONS,
-    placement=Added(str, IN_MEMORY), series=Added(SERIES, Series()), given=Many(str),
+    placement=Added(str, IN_MEMORY), series=Added(SERIES, Series()),
+    weighting=Added(WEIGHTING, Weighting()), given=Many(str),
     versions=Named(),
 )  # fmt: skip

@@ -1,0 +1,120 @@
+"""Weighted points: sampled with one density, asked about another, π = w q."""
+
+import numpy as np
+import pytest
+
+import vbdm
+
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+
+#: Eigenvalues of f'' - U'f' with U = 8 (x² - 1)², a barrier of 8 kT; by finite differences.
+BARRIER = np.array([-4.575e-3, -27.93])
+
+
+def wells(x):
+    """Return U = 8 (x² - 1)², in kT."""
+    return 8 * (x**2 - 1) ** 2
+
+
+def drawn(potential, n, seed):
+    """Return points of the line with density exp(-U), (n,), by the inverse of its distribution."""
+    x = np.linspace(-3, 3, 200_001)
+    cumulated = np.cumsum(np.exp(-potential(x)))
+    return np.interp(np.random.default_rng(seed).random(n), cumulated / cumulated[-1], x)
+
+
+def over_the_barrier(n, heat, seed):
+    """Return the spectrum of the double well from points at a higher temperature."""
+    x = drawn(lambda x: wells(x) / heat, n, seed)
+    weights = np.exp(-(1 - 1 / heat) * wells(x))
+    return vbdm.estimate_operator(x[:, None], "generator", weights=weights).spectrum(3)
+
+
+@pytest.mark.parametrize(("heat", "seed"), [(4, 4200), (4, 4201), (10, 4200), (10, 4201)])
+def test_rate_over_a_barrier_of_8_kT(heat, seed):
+    """At its own temperature a sample of this size has no point on the barrier."""
+    spectrum = over_the_barrier(10_000, heat, seed)
+    assert np.abs(spectrum.eigenvalues[1:] / BARRIER - 1).max() < 0.15
+    lower, upper = spectrum.intervals()[1]
+    assert lower < BARRIER[0] < upper
+
+
+def gaussian(n, dim, deviation, seed):
+    """Return points of a Gaussian, and the weights that make it the standard one."""
+    points = deviation * np.random.default_rng(seed).standard_normal((n, dim))
+    return points, np.exp(-(points**2).sum(axis=1) / 2 * (1 - deviation**-2))
+
+
+@pytest.mark.parametrize(("dim", "most"), [(1, 0.06), (2, 0.08), (3, 0.12)])
+def test_a_wide_gaussian_gives_the_narrow_one(dim, most):
+    points, weights = gaussian(4000, dim, 1.5, 4200)
+    found = vbdm.estimate_operator(points, "generator", weights=weights)
+    errors = found.spectrum(dim + 1).eigenvalues[1:] + 1
+    assert np.abs(errors).max() < most
+    assert found.effective_points == pytest.approx(weights.sum() ** 2 / (weights**2).sum())
+
+
+@pytest.mark.parametrize("c1", [0.5, 2.0])
+def test_any_c1_refers_to_the_wanted_density(c1):
+    """L f = Δf - c1 x·∇f for the standard Gaussian, with the eigenvalue -c1."""
+    points, weights = gaussian(4000, 2, 1.3, 4201)
+    found = vbdm.estimate_operator(points, c1, weights=weights).spectrum(3)
+    np.testing.assert_allclose(found.eigenvalues[1:], -c1, rtol=0.12)
+
+
+def test_equal_weights_give_the_same_bits():
+    points = gaussian(800, 2, 1.0, 4200)[0]
+    plain, weighted = (
+        vbdm.estimate_operator(points, "generator", weights=w) for w in (None, np.full(800, 0.1))
+    )
+    first, second = plain.spectrum(4), weighted.spectrum(4)
+    np.testing.assert_array_equal(first.eigenvalues, second.eigenvalues)
+    np.testing.assert_array_equal(first.eigenfunctions, second.eigenfunctions)
+    np.testing.assert_array_equal(first.standard_errors, second.standard_errors)
+    assert weighted.effective_points == pytest.approx(800)
+    assert repr(plain) == repr(weighted)
+
+
+@pytest.mark.parametrize("factor", [1e-200, 3.0, 1e200])
+def test_a_constant_factor_changes_nothing(factor):
+    points, weights = gaussian(800, 2, 1.5, 4200)
+    first, second = (
+        vbdm.estimate_operator(points, "generator", weights=w).spectrum(4).eigenvalues
+        for w in (weights, factor * weights)
+    )
+    np.testing.assert_allclose(first, second, rtol=1e-9, atol=1e-9)
+
+
+def test_a_potential_is_weights_over_the_sampling_density():
+    """exp(-U) wanted from points with density q: w = exp(-U)/q gives the same pairs."""
+    points, _ = gaussian(2000, 2, 1.5, 4202)
+    U = (points**2).sum(axis=1) / 2
+    by_potential = vbdm.estimate_operator(points, potential=U).spectrum(3).eigenvalues
+    q = np.exp(-(points**2).sum(axis=1) / 2 / 1.5**2)
+    by_weights = vbdm.estimate_operator(points, "generator", weights=np.exp(-U) / q)
+    np.testing.assert_allclose(by_weights.spectrum(3).eigenvalues[1:], by_potential[1:], rtol=0.1)
+
+
+def test_density_is_that_of_the_sample():
+    points, weights = gaussian(1000, 2, 1.5, 4203)
+    plain, weighted = (
+        vbdm.estimate_operator(points, "generator", weights=w) for w in (None, weights)
+    )
+    np.testing.assert_array_equal(plain.density, weighted.density)
+    np.testing.assert_array_equal(
+        plain.density_at(points[:5] + 0.1), weighted.density_at(points[:5] + 0.1)
+    )
+
+
+def test_the_laplacian_does_not_depend_on_them():
+    sample = vbdm.datasets.sphere(800, random_state=0).points
+    with pytest.warns(vbdm.WeightsWarning, match="does not depend on the density"):
+        weighted = vbdm.estimate_operator(sample, weights=np.exp(sample[:, 0]))
+    plain = vbdm.estimate_operator(sample)
+    np.testing.assert_array_equal(plain.spectrum(3).eigenvalues, weighted.spectrum(3).eigenvalues)
+
+
+def test_few_effective_points_are_named():
+    points = gaussian(2000, 2, 1.0, 4204)[0]
+    with pytest.warns(vbdm.WeightsWarning, match="worth .* of 2,000 points"):
+        vbdm.estimate_operator(points, "generator", weights=np.exp(-40 * (points**2).sum(axis=1)))
