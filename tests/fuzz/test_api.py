@@ -242,6 +242,17 @@ def calls():
         "datasets.Sample.truth": (have["sample"].truth, {"n": 3}),
         "datasets.Trajectory.delayed": (have["trajectory"].delayed, {"n_delays": 3}),
         "datasets.lattice": (vbdm.datasets.lattice, {"side": 4}),
+        "datasets.line_transition": (
+            vbdm.datasets.line_transition,
+            {"log_density": lambda x: -(x**2), "a": -1.0, "b": 1.0, "low": -4.0, "high": 4.0},
+        ),
+        "datasets.muller_brown_potential": (
+            vbdm.datasets.muller_brown_potential, {"points": X}
+        ),
+        "datasets.muller_brown_transition": (
+            vbdm.datasets.muller_brown_transition, {"cells": 20}
+        ),
+        "datasets.prinz_potential": (vbdm.datasets.prinz_potential, {"x": X[:, 0]}),
         "datasets.lorenz63": (vbdm.datasets.lorenz63, {"n_samples": 20, "burn_in": 0.1}),
         "datasets.with_duplicates": (vbdm.datasets.with_duplicates, {"sample": have["sample"]}),
         "datasets.with_outliers": (vbdm.datasets.with_outliers, {"sample": have["sample"]}),
@@ -252,8 +263,9 @@ def calls():
 
 
 DATA_SETS = [
-    "circle", "closed_curve", "clusters", "double_well", "ellipse", "hemisphere", "interval",
-    "noisy_circle", "ou", "sphere", "stretched", "student", "swiss_roll", "torus",
+    "circle", "closed_curve", "clusters", "double_well", "double_well_series", "ellipse",
+    "hemisphere", "interval", "muller_brown", "muller_brown_series", "noisy_circle", "ou", "prinz",
+    "prinz_series", "sphere", "stretched", "student", "swiss_roll", "torus",
 ]  # fmt: skip
 
 

@@ -46,6 +46,7 @@ RANDOM = {
         2 * np.pi**2,
     ),
     "double_well": (lambda n, r: ds.double_well(n, random_state=r), 1, None),
+    "prinz": (lambda n, r: ds.prinz(n, random_state=r), 1, None),
     "stretched": (lambda n, r: ds.stretched(n, random_state=r), 1, None),
     "student": (lambda n, r: ds.student(n, random_state=r), 1, None),
     "interval": (lambda n, r: ds.interval(n, random_state=r), 1, 1.0),

@@ -2,7 +2,8 @@
 
 Every function draws points and returns a `Sample`, which also knows its intrinsic coordinates,
 its true density and, by ``sample.truth(n)``, the eigenvalues and eigenfunctions that a method
-should find. Only `lorenz63` is different: a `Trajectory` of a chaotic system, without a truth.
+should find. `lorenz63` and the functions named `..._series` return a `Trajectory` instead. The
+passage between two sets of points is in a `Transition`: committor, times and rates.
 
 Examples
 --------
@@ -23,25 +24,39 @@ from ._corrupted import with_duplicates, with_outliers
 from ._curves import closed_curve, ellipse, noisy_circle
 from ._flat import interval, lattice, swiss_roll, torus
 from ._gaussians import clusters, ou
-from ._potentials import double_well, stretched, student
+from ._langevin import double_well_series, muller_brown_series, prinz_series
+from ._muller_brown import muller_brown, muller_brown_potential, muller_brown_transition
+from ._potentials import stretched, student
 from ._sample import Sample, Truth
 from ._spheres import hemisphere, sphere
+from ._transition import Transition, line_transition
+from ._wells import double_well, prinz, prinz_potential
 
 __all__ = [
     "Sample",
     "Trajectory",
+    "Transition",
     "Truth",
     "circle",
     "closed_curve",
     "clusters",
     "double_well",
+    "double_well_series",
     "ellipse",
     "hemisphere",
     "interval",
     "lattice",
+    "line_transition",
     "lorenz63",
+    "muller_brown",
+    "muller_brown_potential",
+    "muller_brown_series",
+    "muller_brown_transition",
     "noisy_circle",
     "ou",
+    "prinz",
+    "prinz_potential",
+    "prinz_series",
     "sphere",
     "stretched",
     "student",

@@ -24,7 +24,8 @@ MOST_STEPS = 10**8
 class Trajectory:
     """The path of a system: its states at regular times.
 
-    Unlike a `Sample` it has no truth: neither the density nor a spectrum is known in closed form.
+    Unlike a `Sample` it has no truth of its own. For a chaotic system neither density nor spectrum
+    are known in closed form; for a series in a potential, the sample of the same name has them.
 
     Attributes
     ----------

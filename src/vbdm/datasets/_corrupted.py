@@ -65,6 +65,7 @@ def with_duplicates(
         points=sample.points[source],
         parameters=sample.parameters[source],
         density=sample.density[source],
+        weights=None if sample.weights is None else sample.weights[source],
     )
 
 

@@ -1,41 +1,19 @@
-"""Densities on the line beyond the Gaussian: two wells, and heavier tails."""
+"""Densities on the line with heavier tails than the Gaussian."""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy.special import gammaln
 
-from ..base.arrays import FloatArray
 from ..base.errors import bad_input
 from ._checks import check_n_samples, check_scale, generator
-from ._distribution import tabulated
-from ._sample import RandomState, Sample, Truth, TruthBuilder
+from ._sample import RandomState, Sample, Truth
 from ._spectra import positive_c1_only
 from ._sturm_liouville import sturm_liouville
 
-WELL_CUT = 2.6
-# Minus the logarithm of the weight q**c1 where the line is cut off; slow tails are cut later.
-DOUBLE_WELL_CUT = 66.0
+# Minus the logarithm of the weight q**c1 where the line is cut off.
 STRETCHED_CUT = 150.0
 LEAST_POWER = 1.2
-
-
-def double_well(n_samples: int, *, random_state: RandomState = None) -> Sample:
-    """Sample ``q ∝ exp(-2(x²-1)²)`` on the line: two wells at ±1 with a low barrier.
-
-    The second eigenvalue of the generator is the rate of crossing. The truth is a finite-volume
-    solution on [-2.6, 2.6], beyond which the density is below 1e-28 of its maximum.
-    """
-    check_n_samples(n_samples, 1)
-    distribution = tabulated(lambda x: np.exp(-2 * (x**2 - 1) ** 2), -WELL_CUT, WELL_CUT)
-    x = distribution.quantile(generator(random_state).random(n_samples))
-
-    def build(n: int, c1: float) -> Truth:
-        # A small c1 flattens the weight q**c1, so the interval has to grow.
-        cut = max(WELL_CUT, np.sqrt(1 + np.sqrt(DOUBLE_WELL_CUT / (2 * c1))))
-        return sturm_liouville(lambda x: -2 * (x**2 - 1) ** 2, -cut, cut, n, c1)
-
-    return _on_the_line("double_well", x, distribution.pdf(x), build)
 
 
 def stretched(n_samples: int, *, power: float = 1.5, random_state: RandomState = None) -> Sample:
@@ -64,7 +42,9 @@ def stretched(n_samples: int, *, power: float = 1.5, random_state: RandomState =
         cut = (STRETCHED_CUT / c1) ** (1 / power)
         return sturm_liouville(lambda x: -(np.abs(x) ** power), -cut, cut, n, c1)
 
-    return _on_the_line("stretched", x, density, build)
+    points = x[:, np.newaxis]
+    guarded = positive_c1_only("stretched", build)
+    return Sample("stretched", points, points, 1, "generator", density, guarded)
 
 
 def student(n_samples: int, *, degrees: float = 5, random_state: RandomState = None) -> Sample:
@@ -90,9 +70,3 @@ def student(n_samples: int, *, degrees: float = 5, random_state: RandomState = N
 
     points = x[:, np.newaxis]
     return Sample("student", points, points, 1, "generator", density, build)
-
-
-def _on_the_line(name: str, x: FloatArray, density: FloatArray, builder: TruthBuilder) -> Sample:
-    points = x[:, np.newaxis]
-    guarded = positive_c1_only(name, builder)
-    return Sample(name, points, points, 1, "generator", density, guarded)

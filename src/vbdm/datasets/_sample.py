@@ -85,6 +85,9 @@ class Sample:
         The sampling density ``q`` at the points, with respect to the Riemannian volume.
     truth_for : callable
         Builds the truth from (n, c1); call `truth` instead.
+    weights : (N,) array or None
+        Where points were drawn at another temperature, the wanted density over the sampling
+        density; the truth is then that of the wanted density. Their mean is 1 up to sampling error.
 
     Examples
     --------
@@ -103,11 +106,14 @@ class Sample:
     operator: str
     density: FloatArray = field(repr=False)
     truth_for: TruthBuilder = field(repr=False)
+    weights: FloatArray | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """Freeze the arrays."""
         for name in ("points", "parameters", "density"):
             object.__setattr__(self, name, read_only(getattr(self, name)))
+        if self.weights is not None:
+            object.__setattr__(self, "weights", read_only(self.weights))
         refuse_infinite(self.name, self.points)
 
     def truth(self, n: int = 10, operator: str | float | None = None) -> Truth:
