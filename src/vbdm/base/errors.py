@@ -80,6 +80,18 @@ class OutsideWarning(VbdmWarning):
     """Some new points lie where there is no data; no values are given there."""
 
 
+class UnreachedWarning(VbdmWarning):
+    """An equation has no solution at some points: their piece of the data touches no set."""
+
+
+class SmallSetWarning(VbdmWarning):
+    """A set has fewer points than a kernel: nothing that depends on it can be computed."""
+
+
+class ProjectedWarning(VbdmWarning):
+    """A part of the right-hand side was left out, without which there would be no solution."""
+
+
 class ShortTimeWarning(VbdmWarning):
     """A part of the function that the modes leave out may still be there at so short a time."""
 

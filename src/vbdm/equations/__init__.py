@@ -1,6 +1,19 @@
 """Equations with L on the points: L u = f, committors, passage times, fluxes and rates.
 
-From the bottom up: `sets` says which points are held, `system` makes the symmetric problem with its
-three corrections, `multigrid` and `conjugate_gradients` solve it, `solve` is the verb, and
-`committor`, `passage` ask the questions; `error_bars` has their standard errors.
+It knows an `Operator`, and solves with it; results are frozen, in the caller's order.
+
+=====================  =============================================================================
+`network`              corrected links between the points, their mass, the invariant measure
+`sets`                 sets of points, in any of the ways in which people name them
+`conditions`           conditions on columns, such as "phi < -1.2"
+`problem`              which points can be solved for, and which are left out
+`system`               the symmetric system with values held on sets, and the soft edges of these
+`multigrid`            an approximate inverse, from the cells of the eigenvalue solver
+`conjugate_gradients`  the solver
+`error_bars`           standard errors of sums over a solution, by one adjoint solve
+`solved`               the result of a solve
+`solve`                (κ - L) u = f
+`committor`            committors, hitting probabilities, flux and rates
+`passage`              passage and exit times
+=====================  =============================================================================
 """

@@ -349,7 +349,11 @@ class Operator:
 
         return density_at(self, X_new)
 
+    network = cached_property(verbs.network)
     measure = cached_property(verbs.measure)
+    solve, committor = verbs.solve, verbs.committor
+    hitting_probabilities = verbs.hitting_probabilities
+    mean_first_passage, exit_time = verbs.mean_first_passage, verbs.exit_time
     plot, _repr_html_ = views.plot, views.as_html
 
     def __repr__(self) -> str:

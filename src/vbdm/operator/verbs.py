@@ -2,20 +2,188 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import ArrayLike
 
 from ..base.arrays import FloatArray
 
 if TYPE_CHECKING:
+    from ..equations.committor import Committor, HittingProbabilities
+    from ..equations.network import Network
+    from ..equations.passage import PassageTime
+    from ..equations.solved import Solved
     from .operator import Operator
+
+
+def network(self: Operator) -> Network:
+    """Return the network that equations are solved on (see `vbdm.equations.network`)."""
+    from ..equations.network import network_of
+
+    return network_of(self)
 
 
 def measure(self: Operator) -> FloatArray:
     """Weights of the points under the invariant measure q^c1, (N,), with sum 1.
 
     Means under it are sums with these weights. Points so far outside that they resolve no mode
-    weigh no more than the 2 % next to them.
+    count as if their local time were that of the ninth mode.
     """
-    from ..spectrum.measure import invariant_measure
+    from ..equations.network import invariant_measure
 
     return invariant_measure(self)
+
+
+def solve(
+    self: Operator,
+    f: ArrayLike,
+    fixed: Sequence[tuple[Any, Any]] = (),
+    screen: float | ArrayLike = 0.0,
+    *,
+    labels: Any = None,
+    columns: Any = None,
+    tol: float = 1e-6,
+) -> Solved:
+    """Solve κ u - L u = f on the points, with u given on some sets.
+
+    Parameters
+    ----------
+    f : number, (N,) or (N, m) array
+        The right-hand side. Mind the sign: for L u = f, pass -f.
+    fixed : list of pairs (set, value)
+        Sets of points where u is known, and its value there: a number, or one for each point. A
+        set is named as in `committor`.
+    screen : float or (N,) array
+        κ >= 0: the rate at which a walk is killed, or the inverse square of a screening length.
+    labels, columns : optional
+        How sets may be named, as in `committor`.
+    tol : float
+        Relative accuracy of the solver.
+
+    Returns
+    -------
+    Solved
+        With `values`, `unreached`, `iterations`, `residual`, and the methods `mean(over=…)` and
+        `functional(weights)`, which have standard errors.
+
+    Notes
+    -----
+    At an edge of the data nothing is held, so the solution is flat there (Neumann's condition).
+    Without sets and with κ = 0 there is a solution only if the mean of f is 0: the mean is left
+    out, `projected_out` says how much that was, and the mean of u is 0. See
+    `vbdm.equations.system` for the corrections that are made.
+
+    Examples
+    --------
+    >>> points = vbdm.datasets.sphere(2000, random_state=0).points
+    >>> z = points[:, 2]
+    >>> u = vbdm.estimate_operator(points).solve(z, screen=1.0).values   # the truth: z/3
+    >>> bool(np.sqrt(np.mean((u - z / 3) ** 2)) < 0.02)
+    True
+    """
+    from ..equations.solve import solve as solved
+
+    return solved(self, f, fixed, screen, labels=labels, columns=columns, tol=tol)
+
+
+def committor(
+    self: Operator, A: Any, B: Any, *, labels: Any = None, columns: Any = None, tol: float = 1e-6
+) -> Committor:
+    """Return the probability to reach B before A from each point, with flux and rates.
+
+    Parameters
+    ----------
+    A, B : sets of points
+        Each a mask of N booleans, row numbers, a label (with `labels`), a condition on columns such
+        as ``"phi < -1.2 and psi > 0"``, or N signed distances to the edge of the set, negative in
+        it: where these are known, the edge is known better than a mask tells.
+    labels : (N,) array, optional
+        A label of each point, by which sets can be named.
+    columns : mapping, table or list of names, optional
+        What conditions speak of: columns of the length N by their names, or the names of the
+        columns of the data, which are x0, x1, … by default.
+    tol : float
+        Relative accuracy of the solver.
+
+    Returns
+    -------
+    Committor
+        With `values`, and `flux`, `rate` (from A to B), `rate_back`: pairs (value, standard error),
+        in units of the diffusion coefficient over length² (see `spectrum.clock`).
+
+    Examples
+    --------
+    >>> x = np.random.default_rng(0).standard_normal((2000, 1))
+    >>> found = vbdm.estimate_operator(x, "generator").committor("x0 < -1", "x0 > 1")
+    >>> bool(abs(np.interp(0.0, *np.sort([x[:, 0], found.values]))- 0.5) < 0.05)
+    True
+    """
+    from ..equations.committor import committor as found
+
+    return found(self, A, B, labels=labels, columns=columns, tol=tol)
+
+
+def hitting_probabilities(
+    self: Operator, sets: Any, *, labels: Any = None, columns: Any = None, tol: float = 1e-6
+) -> HittingProbabilities:
+    """Return the probabilities to reach each of some sets first, (N, m); rows sum to 1.
+
+    Parameters
+    ----------
+    sets : list of sets, or dict of sets by their names
+        As in `committor`. With `labels`, a list of labels.
+    labels, columns, tol : optional
+        As in `committor`.
+    """
+    from ..equations.committor import hitting_probabilities as found
+
+    return found(self, sets, labels=labels, columns=columns, tol=tol)
+
+
+def mean_first_passage(
+    self: Operator, B: Any, *, labels: Any = None, columns: Any = None, tol: float = 1e-6
+) -> PassageTime:
+    """Return the mean time until B is reached, from each point, and its second moment.
+
+    Parameters
+    ----------
+    B : set of points
+        As in `committor`.
+    labels, columns, tol : optional
+        As in `committor`.
+
+    Returns
+    -------
+    PassageTime
+        With `values`, `second_moment`, and `mean(over=A)`: the mean over the points of a set, a
+        pair (value, standard error).
+
+    Examples
+    --------
+    >>> x = np.random.default_rng(0).standard_normal((2000, 1))
+    >>> found = vbdm.estimate_operator(x, "generator").mean_first_passage(x[:, 0] > 1)
+    >>> value, error = found.mean(over=x[:, 0] < 0)    # the truth: 3.49
+    >>> bool(abs(value - 3.49) < 4 * error)
+    True
+    """
+    from ..equations.passage import mean_first_passage as found
+
+    return found(self, B, labels=labels, columns=columns, tol=tol)
+
+
+def exit_time(
+    self: Operator, inside: Any, *, labels: Any = None, columns: Any = None, tol: float = 1e-6
+) -> PassageTime:
+    """Return the mean time until a set is left, from each of its points; 0 outside.
+
+    Parameters
+    ----------
+    inside : set of points
+        As in `committor`.
+    labels, columns, tol : optional
+        As in `committor`.
+    """
+    from ..equations.passage import exit_time as found
+
+    return found(self, inside, labels=labels, columns=columns, tol=tol)

@@ -19,7 +19,6 @@ pieces, and which points are too sparse to be trusted.
 `finite_sample`    the correction of eigenvalues for the randomness of the sample: computed here,
                    applied in `modes.corrected` (and, for the bias, in `trust/epsilon_bias`)
 `pieces`           connected pieces of the data
-`measure`          the invariant measure, with the mass of far outliers limited
 `verbs`            questions to a spectrum, answered by later rooms
 `views`            tables and pictures of a spectrum, by later rooms
 `alignment`        compare eigenfunctions up to sign and rotation

@@ -22,6 +22,8 @@ from ..rows.block_array import Tall, beside, changed, mapped, of_width
 
 #: The expansion in 1/n says nothing once its first term exceeds this share.
 LARGEST_SHIFT = 1 / 3
+#: Numbers s² at which the shares of points are computed.
+N_SHARES = 64
 
 
 def share_at(operator: Operator, average: FloatArray) -> FloatArray:
@@ -38,6 +40,19 @@ def share_at(operator: Operator, average: FloatArray) -> FloatArray:
         found = shift(kernel, operator.dim, operator.c1, operator.beta or 0.0, n, k0, end) / n
         share[j] += np.clip(found, -LARGEST_SHIFT, LARGEST_SHIFT)
     return share
+
+
+def share_of_points(operator: Operator) -> FloatArray:
+    """Return the expected ratio λ̂/λ that each point's own s² makes, (M,); 1 without neighbours.
+
+    The ratio is a smooth function of s²: it is computed for some and interpolated.
+    """
+    spread = operator.kernel.relative_variance
+    known = spread[np.isfinite(spread) & (spread > 0)]
+    if not known.size:
+        return np.ones(len(spread))
+    some = np.geomspace(known.min(), known.max(), N_SHARES)
+    return np.asarray(np.interp(np.nan_to_num(spread), some, share_at(operator, some)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,119 @@
+r"""How a number made from a solution scatters with the sample: influences, by one adjoint solve.
+
+For J = Σ w u and A u = M f, solve A z = w. One more sample at :math:`x_i` adds its own pairs, and J
+changes by
+
+.. math:: p_i = Σ_j K_{ij} \left[g_i f_i z_i + g_j f_j z_j - (u_i - u_j)(z_i - z_j)\right],
+
+to leading order. It also raises the estimated density around it, which lowers the links there; the
+influence is :math:`I = p - (1 - c_1/2) S p`, as for eigenvalues (`vbdm.trust.influences`). The
+variance of J is :math:`Σ I_i^2` where rows are independent, and that of a time series where they
+are steps in time (`vbdm.trust.series`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..base.arrays import FloatArray
+from ..base.estimate import Estimate
+from ..operator.operator import Operator
+from ..trust.randomness import autocorrelation_time
+from ..trust.series import by_chance, variance_by_lags
+from .network import Network
+from .system import System
+
+
+def functional(
+    system: System,
+    source: FloatArray,
+    values: FloatArray,
+    weights: FloatArray,
+    tol: float,
+    mean: bool = False,
+) -> Estimate:
+    """Return Σ w u and its standard error.
+
+    Parameters
+    ----------
+    system : System
+        The system that was solved.
+    source : (M,) array
+        f, in the order inside.
+    values, weights : (N,) arrays
+        u and w, in the caller's order.
+    tol : float
+        Accuracy of the adjoint solve.
+    mean : bool
+        Whether it is a mean over points that are part of the sample: their own scatter counts.
+    """
+    operator = system.network.operator
+    order, known = operator.order, np.nan_to_num(values)
+    total = float(weights @ known)
+    u = order.to_inside(known)
+    inside = order.to_inside(weights)
+    if order.counts is not None:
+        inside = inside * order.counts
+    z = system.solve(inside[:, None], max(tol, 1e-9)).values[:, 0]
+    own = adjoint_influence(system, source - system.screen * u, u, z)
+    influence = responded(operator, own)
+    if mean:
+        influence = influence + inside * (u - total)
+    return Estimate(total, deviation(operator, influence, values))
+
+
+def adjoint_influence(
+    system: System, source: FloatArray, u: FloatArray, z: FloatArray
+) -> FloatArray:
+    """Return p of each point, (M,), from u and z, both 0 or known at held points."""
+    network = system.network
+    push = local_times(network) * source * z
+    of_push, *rest = (network.weights @ np.stack([push, u, z, u * z], axis=1)).T
+    return np.asarray(network.mass * source * z + of_push - energy(network, u, z, *rest))
+
+
+def energy(
+    network: Network,
+    u: FloatArray,
+    z: FloatArray,
+    of_u: FloatArray,
+    of_z: FloatArray,
+    of_both: FloatArray,
+) -> FloatArray:
+    """Return Σ_j K_ij (u_i - u_j)(z_i - z_j), (M,), from u, z, K u, K z and K (u z)."""
+    return network.degrees * u * z - u * of_z - z * of_u + of_both
+
+
+def local_times(network: Network) -> FloatArray:
+    """Return g = M/D, (M,), the time of a step with the limit of the mass; 0 if isolated."""
+    degrees = network.operator.degrees
+    return np.divide(network.mass, degrees, out=np.zeros_like(degrees), where=degrees > 0)
+
+
+def responded(operator: Operator, own: FloatArray) -> FloatArray:
+    """Return I = p - (1 - c1/2) S p: what the density's response leaves of own pairs, (M,)."""
+    sums, counts = operator.kernel.row_sums, operator.order.counts
+    share = np.divide(own, sums, out=np.zeros_like(own), where=sums > 0)
+    answer = operator.kernel.weights @ share
+    if counts is not None:
+        answer = counts * answer
+    alpha = operator.alpha - (operator.beta or 0.0) * (operator.dim / 2 + 1)
+    return np.asarray(own - alpha * answer)
+
+
+def deviation(operator: Operator, influence: FloatArray, values: FloatArray) -> float:
+    """Return the standard deviation of a number from the influences of all points, (M,).
+
+    `values`, (N,), are those of the solution: if rows look alike in them, they are steps in time.
+    """
+    influence = influence - influence.sum() / len(influence)
+    series, order = operator.settings.series, operator.order
+    lengths = series.lengths or (order.n_rows,)
+    in_time = series.known
+    if in_time is None:
+        memory = autocorrelation_time(np.nan_to_num(values), lengths)
+        in_time = memory > by_chance(order.n_rows)
+    if not in_time:
+        return float(np.sqrt(np.square(influence).sum()))
+    shared = influence if order.counts is None else influence / order.counts
+    return float(np.sqrt(variance_by_lags(order.to_caller(shared), lengths)))

@@ -1,0 +1,125 @@
+"""What a solve returns: values on the points, and how sure sums over them are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..base.arrays import BoolArray, FloatArray, frozen
+from ..base.checks import check_per_point
+from ..base.errors import bad_input
+from ..base.estimate import Estimate
+from ..operator.operator import Operator
+from .conjugate_gradients import Solution
+from .error_bars import functional
+from .sets import Naming
+from .system import System
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Solved:
+    """The solution u of (κ - L) u = f on the points.
+
+    Attributes
+    ----------
+    values : (N,) or (N, m) array
+        u at the points; NaN where there is no solution.
+    unreached : (N,) bool array
+        Points without a solution: isolated ones, and pieces of the data that touch no set.
+    iterations : int
+        Steps of the solver.
+    residual : float
+        Its remaining error, relative to the solution, measured by energy.
+    projected_out : float
+        Share of the right-hand side that was left out because constants have no solution (root
+        mean square); 0 unless nothing is held and κ = 0.
+    """
+
+    values: FloatArray
+    unreached: BoolArray
+    iterations: int
+    residual: float
+    projected_out: float = 0.0
+    system: System = field(repr=False)
+    source: FloatArray = field(repr=False)
+
+    @property
+    def operator(self) -> Operator:
+        """The operator L."""
+        return self.system.network.operator
+
+    def functional(self, weights: ArrayLike) -> Estimate:
+        """Return Σ w u over the points, with its standard error.
+
+        Parameters
+        ----------
+        weights : (N,) array
+            w, a weight for each point; 0 at points without a solution.
+
+        Notes
+        -----
+        The error takes one more solve, of the adjoint equation; see `vbdm.equations.error_bars`.
+        The weights count as fixed: that they may have been chosen from the sample is not in it.
+        """
+        self.refuse_several()
+        w = check_per_point(weights, "weights", self.operator.n_points)
+        if (w[self.unreached] != 0).any():
+            raise bad_input(
+                "`weights` counts points without a solution.",
+                received=f"{int((w[self.unreached] != 0).sum())} weights at unreached points",
+                because="The solution is NaN there: see `unreached`.",
+                hint="Set these weights to 0.",
+            )
+        return functional(self.system, self.source, self.values, w, self.residual)
+
+    def mean(self, over: Any = None, *, labels: Any = None, columns: Any = None) -> Estimate:
+        """Return the mean of u over a set of points, with its standard error.
+
+        Parameters
+        ----------
+        over : set of points, optional
+            As in `op.committor`; all points that have a solution, by default.
+        labels, columns : optional
+            As in `op.committor`.
+        """
+        self.refuse_several()
+        naming = Naming(self.operator, labels, columns)
+        everywhere = ~self.unreached
+        mask = everywhere if over is None else naming.read(over, "over").mask & everywhere
+        if not mask.any():
+            return Estimate(np.nan, np.nan)
+        return functional(
+            self.system, self.source, self.values, mask / mask.sum(), self.residual, mean=True
+        )
+
+    def refuse_several(self) -> None:
+        """Refuse a solution with several columns, whose sums are told one by one."""
+        if self.values.ndim > 1:
+            raise bad_input(
+                "There are several solutions.",
+                received=f"values of shape {self.values.shape}",
+                because="A sum and its error are those of one solution.",
+                hint="Solve for one right-hand side at a time.",
+            )
+
+    def __repr__(self) -> str:
+        """Say what was solved."""
+        n, lost = self.operator.n_points, int(self.unreached.sum())
+        left = f", {lost} of them unreached" if lost else ""
+        return (
+            f"{type(self).__name__}({n} points{left}, {self.iterations} iterations, "
+            f"residual {self.residual:.0e})"
+        )
+
+
+def in_caller_order(system: System, found: Solution, several: bool) -> dict[str, Any]:
+    """Return what `Solved` takes, from a solution in the order inside."""
+    order = system.network.operator.order
+    values = order.to_caller(found.values if several else found.values[:, 0])
+    return {
+        "values": frozen(values), "unreached": frozen(order.to_caller(system.left_out)),
+        "iterations": found.iterations, "residual": found.residual, "system": system,
+    }  # fmt: skip

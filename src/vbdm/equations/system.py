@@ -1,0 +1,171 @@
+r"""One system of equations on the network: (κ - L) u = f, with u given on some sets.
+
+In weak form it is :math:`(D - K + κM) u = M f` at the free points, symmetric and positive. A walk
+on the points jumps, and is caught only at points of a set, so it would see the set's edge about
+half a jump too far inside. The **soft edge** mends this: at a point j of the set, a free neighbour
+i sees the value that continues u through the edge in a straight line,
+:math:`u_j = v - (u_i - v) s_j/s_i`, where s is the distance to the edge. This adds
+:math:`Σ_j K_{ij} s_j/s_i` to the diagonal at i, and v times as much to the right-hand side: the
+matrix stays symmetric, its solutions within the bounds of their data. Distances come from the user,
+or from the share of its neighbours that a point has across the edge, which is
+:math:`½\,\mathrm{erfc}(s/h)` for a kernel of width h.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.special import erfinv
+
+from ..base.arrays import BoolArray, FloatArray
+from ..base.threads import one_blas_thread
+from .conjugate_gradients import TOLERANCE, Solution, conjugate_gradients
+from .multigrid import Multigrid
+from .network import Network
+
+#: Distances to an edge are at least this share of the kernel's width, and at most so many widths:
+#: from the share of neighbours across the edge they cannot be told beyond.
+NEAREST, FARTHEST = 0.05, 2.5
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """A set of points at which the solution is known.
+
+    Attributes
+    ----------
+    mask : (M,) bool array
+        Its points, in the order inside.
+    values : (m,) or (M, m) array
+        The values of m solutions there: the same at all points of the set, or one for each.
+    distance : (M,) array or None
+        Distance of all points to the edge of the set; None: estimated from the mask.
+    """
+
+    mask: BoolArray
+    values: FloatArray
+    distance: FloatArray | None = None
+
+    def on_points(self) -> FloatArray:
+        """Return the values on all points, (M, m); 0 outside the set."""
+        return np.where(self.mask[:, None], self.values, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Edge:
+    """How strongly the points of a set pull at others, in the order inside.
+
+    Attributes
+    ----------
+    links : (M,) array
+        q_i = Σ_j K_ij over the points j of the set.
+    extra : (M,) array
+        t_i = Σ_j K_ij s_j/s_i: what the soft edge adds.
+    pull : (M, m) array
+        The pull on the right-hand side: values times q + t.
+    """
+
+    links: FloatArray
+    extra: FloatArray
+    pull: FloatArray
+
+
+def edge_of(network: Network, held: Held) -> Edge:
+    """Return the pulls of a held set on all points."""
+    one, m = held.mask.astype(np.float64), held.values.shape[-1]
+    links = network.weights @ one
+    distance = held.distance
+    width = network.widths
+    if distance is None:
+        # Of a straight edge through a kernel of width h, a point sees this share on its own side.
+        across = np.where(held.mask, 1 - links / network.degrees, links / network.degrees)
+        distance = width * erfinv(1 - 2 * np.clip(across, 0.0, 0.5))
+    distance = np.clip(np.abs(distance), NEAREST * width, FARTHEST * width)
+    extra = (network.weights @ (one * distance)) / distance
+    if held.values.ndim == 1:
+        return Edge(links, extra, np.outer(links + extra, held.values))
+    both = held.on_points()
+    both = network.weights @ np.hstack([both, both * distance[:, None]])
+    return Edge(links, extra, both[:, :m] + both[:, m:] / distance[:, None])
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """The matrix of an equation: which points are held, and what is added to the diagonal.
+
+    Attributes
+    ----------
+    network : Network
+        Links and mass.
+    sets : tuple of Held
+        The sets with known values.
+    screen : float or (M,) array
+        κ >= 0.
+    left_out : (M,) bool array
+        Points at which the equation is not solved, besides those that are held.
+    """
+
+    network: Network
+    sets: tuple[Held, ...]
+    screen: float | FloatArray
+    left_out: BoolArray
+
+    @cached_property
+    def held(self) -> BoolArray:
+        """Points of the sets, (M,)."""
+        return np.asarray(
+            np.any([np.zeros_like(self.left_out), *(own.mask for own in self.sets)], axis=0)
+        )
+
+    @cached_property
+    def free(self) -> BoolArray:
+        """Points at which the equation is solved, (M,)."""
+        return np.asarray(~(self.held | self.left_out))
+
+    @cached_property
+    def edges(self) -> Sequence[Edge]:
+        """The pulls of the sets."""
+        return [edge_of(self.network, own) for own in self.sets]
+
+    @cached_property
+    def killing(self) -> FloatArray:
+        """What is added to D on the diagonal, (M,)."""
+        extra = np.sum([np.zeros(len(self.free)), *(edge.extra for edge in self.edges)], axis=0)
+        return np.where(self.free, self.screen * self.network.mass + extra, 0.0)
+
+    @cached_property
+    def inverse(self) -> Multigrid:
+        """The approximate inverse."""
+        return Multigrid.of(self.network, self.killing, ~self.free)
+
+    @property
+    def is_singular(self) -> bool:
+        """Whether constants solve the equation without a right-hand side."""
+        return not self.sets and not np.any(self.screen)
+
+    def product(self, block: FloatArray) -> FloatArray:
+        """Return A times columns that are 0 at held points."""
+        diagonal = self.network.degrees + self.killing
+        image = diagonal[:, None] * block - self.network.weights @ block
+        return np.where(self.free[:, None], image, 0.0)
+
+    def solve(self, right: FloatArray, tol: float = TOLERANCE) -> Solution:
+        """Solve A u = right for the columns (M, m), which count at the free points only."""
+        right = np.where(self.free[:, None], right, 0.0)
+        with one_blas_thread():
+            return conjugate_gradients(self.product, right, self.inverse, tol)
+
+    def with_values(self, source: FloatArray, tol: float = TOLERANCE) -> Solution:
+        """Solve (κ - L) u = source, (M, m), with the values of the sets; NaN where left out."""
+        right = self.network.mass[:, None] * source
+        for edge in self.edges:
+            right = right + edge.pull
+        found = self.solve(right, tol)
+        values = found.values
+        for own in self.sets:
+            values[own.mask] = own.on_points()[own.mask]
+        values[self.left_out] = np.nan
+        return Solution(values, found.iterations, found.residual)
