@@ -149,6 +149,7 @@ def calls():
     op, spectrum, graph = have["operator"], have["spectrum"], have["graph"]
     folder, X = have["folder"], cloud()
     U, box = X[:, 0], np.array([9.0, 9.0])
+    low, high = X[:, 0] < -0.5, X[:, 0] > 0.5
     result, of = {"result": spectrum}, {"spectrum": spectrum}
     theory = {"alpha": -0.25, "beta": -0.5, "dim": 2.0}
     named = {
@@ -158,6 +159,11 @@ def calls():
         "DiffusionMap.extend": (in_their_words(have["map"].extend), {"f": X[:, 0], "X": X[:3]}),
         "Limiter": (used(vbdm.Limiter, "limiter"), {}),
         "Operator.apply": (op.apply, {"f": X[:, 0]}),
+        "Operator.committor": (op.committor, {"A": low, "B": high}),
+        "Operator.exit_time": (op.exit_time, {"inside": ~high}),
+        "Operator.hitting_probabilities": (op.hitting_probabilities, {"sets": [low, high]}),
+        "Operator.mean_first_passage": (op.mean_first_passage, {"B": high}),
+        "Operator.solve": (op.solve, {"f": X[:, 0], "fixed": [(low, 0.0)], "screen": 1.0}),
         "Operator.at_epsilon": (op.at_epsilon, {"epsilon": 0.1}),
         "Operator.density_at": (op.density_at, {"X_new": X[:3]}),
         "Operator.extend": (op.extend, {"f": X[:, 0], "X_new": X[:3]}),

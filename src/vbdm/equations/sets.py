@@ -59,6 +59,13 @@ class Naming:
     labels: Any = None
     columns: Any = None
 
+    def __post_init__(self) -> None:
+        """Refuse labels and columns that are none, even if no set needs them."""
+        if self.labels is not None:
+            check_labels(self.labels, self.operator.n_points)
+        if self.columns is not None:
+            check_columns(self.columns)
+
     def read(self, what: Any, name: str) -> PointSet:
         """Return the set that the user means; `name` is the argument's."""
         found = self.found(what, name)
@@ -78,7 +85,7 @@ class Naming:
             return what
         if isinstance(what, str) or (self.labels is not None and np.ndim(what) == 0):
             return PointSet(self.by_word(what, name), None, f"{what!r}")
-        values = np.asarray(what)
+        values = as_array(what)
         if values.dtype == np.bool_ and values.shape == (n,):
             return PointSet(values, None, f"`{name}`")
         if self.labels is not None and values.ndim == 1 and values.dtype.kind in "USO":
@@ -110,13 +117,6 @@ class Naming:
     def by_labels(self, wanted: Sequence[Any], name: str) -> BoolArray:
         """Return the points that have one of some labels."""
         labels = self.label_list
-        if len(labels) != self.operator.n_points:
-            raise bad_input(
-                "`labels` must have one label for each point.",
-                received=f"{len(labels)} labels, {self.operator.n_points} points",
-                because="Rows may have been left out in one of them.",
-                hint="Take the labels of the very rows that were passed.",
-            )
         for one in wanted:
             if one not in set(labels):
                 known = ", ".join(sorted({repr(label) for label in labels})[:8])
@@ -138,6 +138,44 @@ class Naming:
             names = self.columns or [f"x{j}" for j in range(points.shape[1])]
             table = dict(zip(map(str, names), points.T, strict=False))
         return {key: own for key, own in table.items() if len(own) == self.operator.n_points}
+
+
+def as_array(what: Any) -> NDArray[Any]:
+    """Return what the user passed as an array; of objects, if its rows have different lengths."""
+    try:
+        return np.asarray(what)
+    except ValueError:
+        return np.asarray(None)
+
+
+def check_labels(labels: Any, n: int) -> None:
+    """Refuse anything but one label for each point."""
+    try:
+        shape = np.shape(np.asarray(labels, dtype=object))
+    except ValueError:
+        shape = ()
+    if shape == (n,) and not isinstance(labels, (str, bytes, Mapping)):
+        return
+    raise bad_input(
+        "`labels` must have one label for each point.",
+        received=f"{shape[0]} labels, {n} points" if len(shape) == 1 else shown(labels),
+        because="Rows may have been left out, or it is no list of labels.",
+        hint="Take the labels of the very rows that were passed.",
+    )
+
+
+def check_columns(columns: Any) -> None:
+    """Refuse anything but columns by their names, or a list of names."""
+    listed = isinstance(columns, list | tuple | np.ndarray) and np.ndim(columns) == 1
+    names = listed and all(isinstance(name, str) for name in columns)
+    if names or isinstance(columns, Mapping) or hasattr(columns, "columns"):
+        return
+    raise bad_input(
+        "`columns` has columns by their names, or names of the data's columns.",
+        received=shown(columns),
+        because="It was something else.",
+        hint="Pass a table, a dictionary of arrays, or a list such as ['phi', 'psi'].",
+    )
 
 
 def coordinates(operator: Operator) -> FloatArray:
@@ -199,7 +237,7 @@ def refuse_overlap(sets: Sequence[PointSet], names: Sequence[str]) -> None:
 
 def described(what: Any) -> str:
     """Return what the user passed, in a few words."""
-    shape = np.shape(what) if not isinstance(what, (str, bytes)) else ()
-    if shape and np.size(what) > 8:
-        return f"an array of shape {shape} and type {np.asarray(what).dtype}"
+    values = as_array(what)
+    if values.size > 8:
+        return f"an array of shape {values.shape} and type {values.dtype}"
     return shown(what)

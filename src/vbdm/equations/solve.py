@@ -34,7 +34,9 @@ def solve(
 ) -> Solved:
     """Solve (κ - L) u = f on the points; see `Operator.solve`."""
     n = operator.n_points
-    source = check_function(np.full(n, f) if np.ndim(f) == 0 else f, n)
+    number = as_floats(f)
+    constant = number is not None and number.ndim == 0
+    source = check_function(np.full(n, number) if constant else f, n)
     columns_of = source.reshape(n, -1)
     naming = Naming(operator, labels, columns)
     sets, values = read_fixed(naming, fixed, n, columns_of.shape[1])
