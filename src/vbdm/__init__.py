@@ -29,15 +29,18 @@ if TYPE_CHECKING:
     from .base.errors import NoiseWarning as NoiseWarning
     from .base.errors import OutOfMemoryError as OutOfMemoryError
     from .base.errors import OutsideWarning as OutsideWarning
+    from .base.errors import ProjectedWarning as ProjectedWarning
     from .base.errors import RecallWarning as RecallWarning
     from .base.errors import SaturatedNeighborsWarning as SaturatedNeighborsWarning
     from .base.errors import ScaleWarning as ScaleWarning
     from .base.errors import ScratchError as ScratchError
     from .base.errors import ShortTimeWarning as ShortTimeWarning
+    from .base.errors import SmallSetWarning as SmallSetWarning
     from .base.errors import SolverError as SolverError
     from .base.errors import SolverWarning as SolverWarning
     from .base.errors import TuningWarning as TuningWarning
     from .base.errors import UnboundedErrorWarning as UnboundedErrorWarning
+    from .base.errors import UnreachedWarning as UnreachedWarning
     from .base.errors import UnresolvedWarning as UnresolvedWarning
     from .base.errors import VbdmWarning as VbdmWarning
     from .base.errors import WeakLinkWarning as WeakLinkWarning

@@ -22,9 +22,10 @@ MODULES = {
 ERRORS = [
     "ClusterError", "ClusterWarning", "ScratchError",
     "DensityTailWarning", "DisconnectedWarning", "EngineWarning", "InputError", "NoiseWarning",
-    "OutOfMemoryError", "OutsideWarning", "RecallWarning", "SaturatedNeighborsWarning",
-    "ScaleWarning", "ShortTimeWarning", "SolverError", "SolverWarning", "TuningWarning",
-    "UnboundedErrorWarning", "UnresolvedWarning", "VbdmWarning", "WeakLinkWarning",
+    "OutOfMemoryError", "OutsideWarning", "ProjectedWarning", "RecallWarning",
+    "SaturatedNeighborsWarning", "ScaleWarning", "ShortTimeWarning", "SmallSetWarning",
+    "SolverError", "SolverWarning", "TuningWarning", "UnboundedErrorWarning", "UnreachedWarning",
+    "UnresolvedWarning", "VbdmWarning", "WeakLinkWarning",
     "WeightsWarning",
 ]  # fmt: skip
 

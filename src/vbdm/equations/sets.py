@@ -166,7 +166,7 @@ def check_labels(labels: Any, n: int) -> None:
 
 def check_columns(columns: Any) -> None:
     """Refuse anything but columns by their names, or a list of names."""
-    listed = isinstance(columns, list | tuple | np.ndarray) and np.ndim(columns) == 1
+    listed = isinstance(columns, list | tuple | np.ndarray) and as_array(columns).ndim == 1
     names = listed and all(isinstance(name, str) for name in columns)
     if names or isinstance(columns, Mapping) or hasattr(columns, "columns"):
         return
