@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .bandwidth import rules
     from .bandwidth.epsilon_by_slope import tune
     from .base import errors, progress, shapes
+    from .base.errors import ClockWarning as ClockWarning
     from .base.errors import ClusterError as ClusterError
     from .base.errors import ClusterWarning as ClusterWarning
     from .base.errors import DensityTailWarning as DensityTailWarning

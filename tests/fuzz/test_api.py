@@ -85,6 +85,10 @@ def things():
         operator = vbdm.estimate_operator(cloud(), "generator")
         spectrum = operator.spectrum(4)
         estimator = vbdm.DiffusionMap().fit(cloud())
+        # A walk that is pulled back: each row keeps nine tenths of the one before it.
+        walk = np.array([cloud()[i::-1].T @ 0.9 ** np.arange(i + 1) for i in range(60)])
+        series = vbdm.estimate_operator(walk, "generator", series=True).spectrum(4)
+        clock = series.clock(step=0.1)
     spectrum.save(folder / "model.vbdm")
     vbdm.results.write_results(folder / "results", spectrum, figures=False, page=False)
     table = vbdm.io.read(folder / "points.csv")
@@ -94,7 +98,7 @@ def things():
         "spectrum": spectrum, "findings": vbdm.diagnose(spectrum),
         "table": table, "cloud": prepared, "sample": vbdm.datasets.circle(40),
         "trajectory": vbdm.datasets.lorenz63(40, burn_in=0.1, random_state=0),
-        "map": estimator,
+        "map": estimator, "series": series, "clock": clock,
     }  # fmt: skip
 
 
@@ -168,6 +172,7 @@ def calls():
         "Operator.density_at": (op.density_at, {"X_new": X[:3]}),
         "Operator.extend": (op.extend, {"f": X[:, 0], "X_new": X[:3]}),
         "Operator.spectrum": (op.spectrum, {"n": 3}),
+        "Spectrum.clock": (have["series"].clock, {"step": 0.1}),
         "Spectrum.evaluate": (spectrum.evaluate, {"c": np.ones(4)}),
         "Spectrum.evolve": (spectrum.evolve, {"f": X[:, 0], "t": 0.5}),
         "Spectrum.extend": (spectrum.extend, {"X_new": X[:3]}),
@@ -190,6 +195,7 @@ def calls():
         "load": (vbdm.load, {"path": folder / "model.vbdm"}),
         "neighbors": (vbdm.neighbors, {"X": X, "n_neighbors": 8}),
         "pca": (vbdm.pca, {"points": X, "n": 2}),
+        "plot.clock": (vbdm.plot.clock, {"result": have["clock"]}),
         "plot.density": (vbdm.plot.density, result),
         "plot.eigenfunctions": (vbdm.plot.eigenfunctions, result),
         "plot.embedding": (vbdm.plot.embedding, result),

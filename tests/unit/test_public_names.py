@@ -20,7 +20,7 @@ MODULES = {
     "theory": "vbdm.operator.theory",
 }
 ERRORS = [
-    "ClusterError", "ClusterWarning", "ScratchError",
+    "ClockWarning", "ClusterError", "ClusterWarning", "ScratchError",
     "DensityTailWarning", "DisconnectedWarning", "EngineWarning", "InputError", "NoiseWarning",
     "OutOfMemoryError", "OutsideWarning", "ProjectedWarning", "RecallWarning",
     "SaturatedNeighborsWarning", "ScaleWarning", "ShortTimeWarning", "SmallSetWarning",

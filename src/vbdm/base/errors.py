@@ -96,6 +96,10 @@ class ShortTimeWarning(VbdmWarning):
     """A part of the function that the modes leave out may still be there at so short a time."""
 
 
+class ClockWarning(VbdmWarning):
+    """The modes disagree about the diffusivity: rates and times in units of time are doubtful."""
+
+
 class SolverWarning(VbdmWarning):
     """The fast eigenvalue solver failed and a slower one took over; the result is sound."""
 

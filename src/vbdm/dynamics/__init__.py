@@ -5,5 +5,8 @@ It knows a `Spectrum`. All of it is asked for by the spectrum's own verbs.
 =================  =================================================================================
 `basis`            the span of the modes: functions to coefficients, and back
 `evolution`        e^{tL} f by modes
+`clock`            the result of a clock: diffusivity, times, rates
+`diffusivity`      the clock, from how fast modes forget along a time series
+`lagged`           modes along time series, and what each row adds to their correlations
 =================  =================================================================================
 """

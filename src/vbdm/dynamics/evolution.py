@@ -60,7 +60,7 @@ def evolve(spectrum: Spectrum, f: ArrayLike, t: ArrayLike) -> FloatArray:
 def check_times(t: Any, name: str = "t") -> FloatArray:
     """Return times as an array of no or one dimension; they are finite and not negative."""
     times = as_floats(t)
-    if times is None or times.ndim > 1 or not (np.isfinite(times) & (times >= 0)).all():
+    if times is None or times.ndim > 1 or not ((times >= 0) & (times < 1e100)).all():
         raise bad_input(
             f"`{name}` must be a time, or a list of times, that are 0 or more.",
             received=shown(t),

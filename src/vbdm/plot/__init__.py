@@ -8,6 +8,7 @@
 `embedding`               the points in coordinates of eigenfunctions
 `density`                 the sampling density on the points
 `unresolved`              points and links that are too sparse to be trusted
+`clock`                   times of the modes along a series, over the lag
 ========================  =============================================================
 
 Results may be an `Operator`, a `Spectrum` or a fitted `DiffusionMap`. Pass ``ax=`` to draw into a
@@ -18,9 +19,11 @@ matplotlib is an extra: ``pip install "vbdm[plot]"``.
 
 from ._clouds import density, eigenfunctions, embedding, unresolved
 from ._curves import spectrum, tuning
+from ._dynamics import clock
 from ._summary import summary
 
 __all__ = [
+    "clock",
     "density",
     "eigenfunctions",
     "embedding",

@@ -383,7 +383,7 @@ class Spectrum:
 
         save(self, path, kernel=kernel)
 
-    project, evaluate, evolve = verbs.project, verbs.evaluate, verbs.evolve
+    project, evaluate, evolve, clock = verbs.project, verbs.evaluate, verbs.evolve, verbs.clock
     plot, table, to_frame = views.plot, views.table, views.to_frame
     _repr_html_ = views.as_html
 

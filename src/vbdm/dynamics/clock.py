@@ -1,0 +1,131 @@
+"""The clock of a process: its diffusivity, and times of the modes in the user's unit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.arrays import FloatArray, frozen
+from ..base.estimate import Estimate
+
+
+class Timescales(np.ndarray):
+    """Times of modes, an array that can also be called, as packages for Markov models do.
+
+    `times[1]` is an entry as in any array. `times(k)` are the first k times of modes that decay:
+    without those of eigenvalue 0, which last for ever, and without modes that have no eigenvalue.
+
+    Examples
+    --------
+    >>> times = Timescales.of([np.inf, 4.0, 0.5, np.nan])
+    >>> times[1].item(), times(1).tolist(), times().tolist()
+    (4.0, [4.0], [4.0, 0.5])
+    """
+
+    @classmethod
+    def of(cls, values: Any) -> Timescales:
+        """Return an array as one that can be called."""
+        result: Timescales = frozen(np.asarray(values, dtype=np.float64)).view(cls)
+        return result
+
+    def __call__(self, k: int | None = None) -> FloatArray:
+        """Return the first k times of modes that decay; all of them by default."""
+        times = np.asarray(self)
+        return np.asarray(times[np.isfinite(times)][:k])
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModeClock:
+    """What one mode says about time.
+
+    Attributes
+    ----------
+    mode : int
+        Number of the mode.
+    lag : int
+        Number of rows after which it was looked at.
+    correlation : float
+        How alike the mode is after that time, C.
+    diffusivity : Estimate
+        D = -log C / (τ |λ|), with its error.
+    implied_time : Estimate
+        The time -τ / log C in which the mode decays, whatever λ is: it needs no diffusivity, and
+        holds for one mode even if there is none.
+    """
+
+    mode: int
+    lag: int
+    correlation: float
+    diffusivity: Estimate
+    implied_time: Estimate
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Clock:
+    """How fast the process runs: from eigenvalues, in 1/length², to times in the user's unit.
+
+    Attributes
+    ----------
+    diffusivity : Estimate
+        D in length² per unit of time, and its standard error.
+    timescales : (n,) array
+        Times 1/(D |λ_j|) in which modes decay; infinite where λ = 0. It may be called, too:
+        `clock.timescales(3)` are the first three that are finite.
+    timescale_errors : (n,) array
+        Their standard errors.
+    rates : (n,) array
+        Rates D |λ_j| per unit of time.
+    rate_errors : (n,) array
+        Their standard errors.
+    consistent : bool
+        Whether the modes agree on one diffusivity.
+    reason : str
+        What speaks against it, or how well they agree, in words.
+    disagreement : float
+        χ² of the modes' diffusivities, divided by its degrees of freedom; above 3 they disagree.
+    by_mode : tuple of ModeClock
+        What the modes say, one by one. Where they disagree, use their implied times.
+    lagtime : int
+        The lag from which the diffusivity was read, in rows.
+    lags : (m,) int array
+        All lags that were looked at, in rows.
+    implied_times : (m, k) array
+        Implied times of the modes in `by_mode` at these lags, in the user's unit; NaN where C is
+        too small to tell, or not positive.
+    step : float
+        Time from one row to the next.
+    unit : str
+        Name of the unit of time; empty if none was given.
+    """
+
+    diffusivity: Estimate
+    timescales: Timescales
+    timescale_errors: FloatArray
+    rates: FloatArray
+    rate_errors: FloatArray
+    consistent: bool
+    reason: str
+    disagreement: float
+    by_mode: tuple[ModeClock, ...]
+    lagtime: int
+    lags: NDArray[np.intp]
+    implied_times: FloatArray
+    step: float
+    unit: str
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the implied times of the modes over the lag (see `vbdm.plot.clock`)."""
+        from ..plot import clock
+
+        return clock(self, ax=ax)
+
+    def __repr__(self) -> str:
+        """Give the diffusivity, the first times, and whether the modes agree."""
+        unit = f" {self.unit}" if self.unit else ""
+        times = ", ".join(f"{time:.3g}" for time in self.timescales(4))
+        agree = "the modes agree" if self.consistent else "THE MODES DISAGREE"
+        per = f" per {self.unit}" if self.unit else ""
+        return f"Clock(D = {self.diffusivity} length²{per}, times {times}{unit}, {agree})"

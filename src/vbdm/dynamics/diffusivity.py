@@ -1,0 +1,353 @@
+r"""The diffusivity, from how fast modes forget along a time series.
+
+Eigenvalues of points are in 1/length²; a process with diffusivity D forgets mode j as
+
+.. math:: C_j(τ) = e^{-D |λ_j| τ}, \qquad D_j = -\log C_j(τ) / (τ |λ_j|).
+
+If eigenvalues and correlations come from the same rows, most of their errors are the same and drop
+out of the ratio: D is known several times better than any of the rates. So errors are those of sums
+over rows of what each row adds to log C and to log \|λ\| (`trust.influences`), whose variance is
+that of time series (`trust.series`). Modes are combined at the shortest lag from which on the D_j
+stay the same, by weights from the covariance of what the rows add.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.accepts import a_count
+from ..base.arrays import BoolArray, FloatArray, frozen
+from ..base.checks import as_floats, as_number, shown
+from ..base.errors import ClockWarning, InputError, bad_input, warn_user
+from ..base.estimate import Estimate
+from ..base.wording import listed
+from ..spectrum.spectrum import Spectrum
+from ..trust.findings import nonzero_modes
+from ..trust.series import variance_by_lags
+from .basis import refuse_unsymmetric
+from .clock import Clock, ModeClock, Timescales
+from .lagged import Watched, watched
+
+#: A mode is looked at while C is between these. Near 1, noise of the measurement and rounding
+#: decide; near 0, chance does.
+LOW, HIGH = 0.05, 0.98
+#: The most modes that are asked.
+MODES = 10
+#: Eigenvalues are believed if what is systematic in their errors is below this share, or below
+#: BELIEVED times that of the best one.
+CLEAN, BELIEVED = 0.03, 3.0
+#: Relative errors that nothing here accounts for: of a mode, and between two modes or lags.
+UNKNOWN, BETWEEN = 0.01, 0.02
+#: χ² per degree of freedom above which diffusivities disagree.
+DISAGREE = 3.0
+#: The longest lag, as a share of the longest series.
+LONGEST = 0.25
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What a mode says at a lag: D, and what each row adds to its error, (N,)."""
+
+    mode: int
+    lag: int
+    correlation: float
+    value: float
+    influence: FloatArray
+
+
+def clock(
+    spectrum: Spectrum, series: Any, *, step: Any, unit: str, lags: Any, lengths: Any
+) -> Clock:
+    """Return the clock of a process (see `Spectrum.clock`)."""
+    refuse_unsymmetric(spectrum)
+    step = check_step(step)
+    if not isinstance(unit, str):
+        raise bad_input(
+            "`unit` must be a text.",
+            received=shown(unit),
+            because="It is the name of the unit of time, and is shown as it is.",
+            hint='Pass, for example, unit="ns".',
+        )
+    modes = watched(spectrum, series, lengths)
+    numbers = check_lags(lags, max(modes.lengths))
+    asked, systematic = believed(spectrum)
+    table = Table.of(spectrum, modes, asked, numbers, step)
+    at, steady = table.plateau()
+    return table.clock(at, steady, systematic, unit)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Correlations of the modes that are asked at all lags."""
+
+    spectrum: Spectrum
+    watched: Watched
+    asked: NDArray[np.intp]
+    lags: NDArray[np.intp]
+    step: float
+    correlations: FloatArray
+
+    @classmethod
+    def of(cls, spectrum: Spectrum, modes: Watched, asked: Any, lags: Any, step: float) -> Table:
+        """Return the table, lags by modes."""
+        found = [[pair.value for pair in modes.correlations(j, lags)] for j in asked]
+        return cls(spectrum, modes, asked, lags, step, np.array(found).T)
+
+    @property
+    def usable(self) -> BoolArray:
+        """Where C is neither near 1 nor near 0, (m, k)."""
+        return np.asarray(self.alive & (self.correlations < HIGH))
+
+    @property
+    def alive(self) -> BoolArray:
+        """Where C is not near 0, and was not at a shorter lag, (m, k)."""
+        return np.asarray(np.minimum.accumulate(self.correlations, axis=0) > LOW)
+
+    @property
+    def implied_times(self) -> FloatArray:
+        """The times -τ/log C, (m, k); NaN where C is near 0, or 1 and more."""
+        known = self.alive & (self.correlations < 1)
+        rates = -np.log(np.where(known, self.correlations, 0.5)) / (self.lags[:, None] * self.step)
+        return np.where(known, 1 / rates, np.nan)
+
+    def seen(self, at: int, column: int) -> Seen:
+        """Return what a mode says at a lag."""
+        j, lag = int(self.asked[column]), int(self.lags[at])
+        (pair,) = self.watched.correlations(j, [lag])
+        scale = lag * self.step * abs(self.spectrum.eigenvalues[j])
+        value = -np.log(pair.value) / scale
+        influence = -pair.influence / scale
+        if self.watched.own_influence is not None:
+            influence = influence - value * self.watched.own_influence(j)
+        return Seen(j, lag, pair.value, float(value), influence)
+
+    def plateau(self) -> tuple[int, bool]:
+        """Return the number of the first lag whose D_j are those of twice the lag; and if any is.
+
+        If there is none, the first lag that can be used.
+        """
+        candidates = np.flatnonzero(self.usable.any(axis=1))
+        if not candidates.size:
+            raise nothing_seen(self)
+        for at in candidates:
+            twice = np.searchsorted(self.lags, 2 * self.lags[at])
+            if twice == len(self.lags):
+                break
+            both = np.flatnonzero(self.usable[at] & self.alive[twice])
+            moved = [self.moved(int(at), int(twice), int(column)) for column in both]
+            # The first lag may be the only one; later ones must show that D has settled.
+            if np.mean(moved) < DISAGREE if moved else at == candidates[0]:
+                return int(at), True
+        return int(candidates[0]), len(candidates) == 1
+
+    def moved(self, at: int, later: int, column: int) -> float:
+        """Return the square of the change of D between two lags over its error."""
+        one, other = self.seen(at, column), self.seen(later, column)
+        error = self.variance(one.influence - other.influence) + (BETWEEN * one.value) ** 2
+        return float((one.value - other.value) ** 2 / error)
+
+    def variance(self, influence: FloatArray) -> float:
+        """Return the variance of what rows add up to."""
+        return variance_by_lags(influence, self.watched.lengths)
+
+    def clock(self, at: int, steady: bool, systematic: FloatArray, unit: str) -> Clock:
+        """Return the clock that is read at a lag."""
+        columns = np.flatnonzero(self.usable[at])
+        seen = [self.seen(at, int(column)) for column in columns]
+        pool = Pool.of(self, seen, systematic[columns])
+        # Slow modes are seen later; they do not add to D, but must agree with it.
+        for column in np.flatnonzero(~self.usable[at] & self.usable.any(axis=0)):
+            own = np.flatnonzero(self.usable[:, column])[0]
+            if own > at:
+                seen.append(self.seen(int(own), int(column)))
+                columns = np.append(columns, column)
+        by_mode = tuple(
+            self.of_mode(one, systematic[i]) for one, i in zip(seen, columns, strict=True)
+        )
+        # With inertia or memory, all but one mode may be forgotten before D settles.
+        steady &= len(seen) > 1 or int(self.usable[:at].any(axis=0).sum()) < 2
+        chi = self.disagreement(pool, seen, systematic[columns])
+        consistent = steady and not chi > DISAGREE
+        reason = self.reason(steady, chi, by_mode)
+        if not consistent:
+            warn_user(reason, ClockWarning)
+        relative = self.rate_errors(pool)
+        rates = pool.value * np.abs(self.spectrum.eigenvalues)
+        # What does not decay has the time infinity, and no error.
+        decays = rates > 0
+        times = np.divide(1, rates, out=np.where(np.isnan(rates), np.nan, np.inf), where=decays)
+        shown_modes = np.searchsorted(self.asked, [one.mode for one in by_mode])
+        order = np.argsort(shown_modes)
+        time_errors = np.multiply(relative, times, out=relative.copy(), where=decays)
+        return Clock(
+            diffusivity=Estimate(pool.value, pool.error),
+            timescales=Timescales.of(times),
+            timescale_errors=frozen(time_errors),
+            rates=frozen(rates), rate_errors=frozen(relative * rates),
+            consistent=bool(consistent), reason=reason, disagreement=float(chi),
+            by_mode=tuple(by_mode[i] for i in order), lagtime=int(self.lags[at]),
+            lags=frozen(self.lags), implied_times=frozen(self.implied_times[:, shown_modes[order]]),
+            step=self.step, unit=unit,
+        )  # fmt: skip
+
+    def of_mode(self, seen: Seen, systematic: float) -> ModeClock:
+        """Return what a mode says, with errors."""
+        own = self.watched.covariance[seen.mode, seen.mode] + systematic**2
+        error = np.sqrt(self.variance(seen.influence) + own * seen.value**2)
+        (pair,) = self.watched.correlations(seen.mode, [seen.lag])
+        rate = -np.log(pair.value)
+        time = seen.lag * self.step / rate
+        time_error = time * np.sqrt(self.variance(pair.influence)) / rate
+        return ModeClock(
+            mode=seen.mode, lag=seen.lag, correlation=seen.correlation,
+            diffusivity=Estimate(seen.value, float(error)),
+            implied_time=Estimate(float(time), float(time_error)),
+        )  # fmt: skip
+
+    def disagreement(self, pool: Pool, seen: list[Seen], systematic: FloatArray) -> float:
+        """Return χ² of the modes' diffusivities, over its degrees of freedom."""
+        if len(seen) < 2:
+            return 0.0
+        total = 0.0
+        for one, share in zip(seen, systematic, strict=True):
+            variance = self.variance(one.influence - pool.influence)
+            variance += (share**2 + BETWEEN**2 + self.watched.covariance[one.mode, one.mode]) * (
+                pool.value**2
+            )
+            total += (one.value - pool.value) ** 2 / variance
+        return total / (len(seen) - 1)
+
+    def rate_errors(self, pool: Pool) -> FloatArray:
+        """Return the relative errors of the rates D |λ| of all modes, (n,); 0 where λ = 0."""
+        result = np.where(np.isnan(self.spectrum.eigenvalues), np.nan, 0.0)
+        other = (pool.error**2 - self.variance(pool.influence)) / pool.value**2
+        for j in nonzero_modes(self.spectrum.eigenvalues):
+            influence, own = pool.influence / pool.value, self.watched.covariance[j, j]
+            if self.watched.own_influence is not None:
+                influence = influence + self.watched.own_influence(int(j))
+            result[j] = np.sqrt(self.variance(influence) + own + max(other, 0.0))
+        return result
+
+    def reason(self, steady: bool, chi: float, by_mode: tuple[ModeClock, ...]) -> str:
+        """Return in words whether there is one diffusivity."""
+        each = "; ".join(f"mode {one.mode}: {one.diffusivity}" for one in by_mode[:4])
+        if not steady:
+            return (
+                f"The diffusivity changes with the lag until modes are forgotten ({each}), as it "
+                "does with inertia, with memory, or with noise in the measurements. Pass longer "
+                "`lags`, or use the implied times of single modes (`by_mode`)."
+            )
+        if chi > DISAGREE:
+            words = (
+                f"The modes do not decay with one diffusivity ({each}): the process is no "
+                "diffusion that is the same in all directions of these columns. Divide each "
+                "column by the square root of its own diffusivity, or use the implied times of "
+                "single modes (`by_mode`)."
+            )
+            if self.spectrum.operator.c1 not in (None, 1.0):
+                words += ' A process that samples its own density needs operator="generator".'
+            return words
+        if len(by_mode) == 1:
+            return f"Only mode {by_mode[0].mode} is seen, with no other to compare it with."
+        return f"{len(by_mode)} modes agree on one diffusivity ({each})."
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """The diffusivity from several modes: value, error, and what each row adds to it, (N,)."""
+
+    value: float
+    error: float
+    influence: FloatArray
+
+    @classmethod
+    def of(cls, table: Table, seen: list[Seen], systematic: FloatArray) -> Pool:
+        """Return the mean over modes with the weights that make its variance smallest."""
+        values = np.array([one.value for one in seen])
+        rows = np.stack([one.influence for one in seen], axis=1)
+        modes = [one.mode for one in seen]
+        # What is systematic, and eigenvalues from other rows, add errors that rows do not know.
+        other = table.watched.covariance[np.ix_(modes, modes)] + np.diag(systematic**2)
+        other = other * np.outer(values, values)
+        small = np.diag((UNKNOWN * values) ** 2)
+        weights = np.linalg.solve(rows.T @ rows + other + small, np.ones(len(values)))
+        weights /= weights.sum()
+        influence = rows @ weights
+        error = np.sqrt(table.variance(influence) + weights @ other @ weights)
+        return cls(float(weights @ values), float(error), influence)
+
+
+def believed(spectrum: Spectrum) -> tuple[NDArray[np.intp], FloatArray]:
+    """Return numbers of modes whose eigenvalues are sound, and what is systematic in their errors.
+
+    The latter, (k,), is relative: errors from the tail, from ε, from noise and from edges.
+    """
+    numbers = nonzero_modes(spectrum.eigenvalues)[:MODES]
+    size = np.abs(spectrum.eigenvalues[numbers])
+    parts = spectrum.total_errors[numbers] ** 2 - spectrum.standard_errors[numbers] ** 2
+    systematic = np.sqrt(np.maximum(np.nan_to_num(parts, nan=np.inf), 0)) / size
+    if not np.isfinite(systematic).any():
+        return numbers[:1], np.zeros(len(numbers[:1]))
+    sound = systematic <= max(CLEAN, BELIEVED * systematic.min())
+    return numbers[sound], systematic[sound]
+
+
+def check_step(step: Any) -> float:
+    """Return the time from one row to the next."""
+    number = as_number(step)
+    # Squares of times that are far larger or smaller are no numbers any more.
+    if 1e-100 < number < 1e100:
+        return number
+    raise bad_input(
+        "`step` must be a time greater than 0.",
+        received=shown(step),
+        because="It is the time from one row to the next, which the rows do not tell.",
+        hint='Pass, for example, step=0.2, unit="ns".',
+    )
+
+
+def check_lags(lags: Any, longest: int) -> NDArray[np.intp]:
+    """Return lags in rows, from short to long; those that are tried if none are given."""
+    most = max(int(LONGEST * longest), 1)
+    if longest < 3:
+        raise bad_input(
+            "The series is too short for a clock.",
+            received=f"{longest} row(s) in the longest series",
+            because="Rows are compared with later rows of the same series.",
+            hint="Pass a longer series; check `lengths`.",
+        )
+    if lags is None:
+        powers = 2 ** np.arange(int(np.log2(most)) + 1)
+        found = np.unique(np.concatenate([powers, 3 * powers[:-1]]))
+        return np.asarray(found[found <= most], dtype=np.intp)
+    array = as_floats(lags)
+    if array is not None and array.ndim <= 1 and array.size:
+        array = np.unique(array)
+        if np.isfinite(array).all() and (array == np.floor(array)).all() and array[0] >= 1:
+            longest_lag = a_count(1, longest - 1)
+            return np.array([longest_lag(int(lag), "lags") for lag in array], dtype=np.intp)
+    raise bad_input(
+        "`lags` must be whole numbers of rows, 1 or more.",
+        received=shown(lags),
+        because="Each is a distance between two rows that are compared.",
+        hint="Leave `lags` out, or pass, for example, lags=[1, 2, 5, 10].",
+    )
+
+
+def nothing_seen(table: Table) -> InputError:
+    """Return the error for a series along which no mode forgets at a rate that can be read."""
+    first = table.correlations[0]
+    fast = bool(table.asked.size) and bool((first <= LOW).all())
+    modes = listed(table.asked[:4]) if table.asked.size else "none"
+    return bad_input(
+        "No mode tells how fast the process is.",
+        received=f"correlations of modes {modes} after {table.lags[0]} row(s) of "
+        + ", ".join(f"{value:.2g}" for value in first[:4]),
+        because="Rows are so far apart in time that they are as good as independent." if fast else
+        "All modes change too little over the whole series: it is too short, or does not move.",
+        hint="Pass a series with a shorter `step`." if fast else "Pass a longer series.",
+    )  # fmt: skip

@@ -1,0 +1,218 @@
+"""The clock: diffusivity and times from time series of processes that are known."""
+
+import warnings
+from functools import cache
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+import vbdm
+from vbdm.dynamics.clock import Timescales
+from vbdm.errors import ClockWarning, InputError
+
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+
+
+def ou(n, dim=1, step=0.1, seed=0, diffusivity=1.0):
+    """Return a series of the Ornstein-Uhlenbeck process, exact at any step."""
+    rng = np.random.default_rng(seed)
+    keep = np.exp(-np.broadcast_to(diffusivity, dim) * step)
+    rows, noise = np.empty((n, dim)), np.sqrt(1 - keep**2) * rng.standard_normal((n, dim))
+    rows[0] = rng.standard_normal(dim)
+    for t in range(1, n):
+        rows[t] = keep * rows[t - 1] + noise[t]
+    return rows
+
+
+def double_well(seeds, step, n=10_000, diffusivity=0.5, small=0.008):
+    """Return series in the potential 2 (x² - 1)², one column for each seed."""
+    rngs = [np.random.default_rng(seed) for seed in seeds]
+    inner = round(step / min(small, step / 5))
+    dt, x = step / inner, np.array([rng.choice([-1.0, 1.0]) for rng in rngs])
+    rows, wait = np.empty((n, len(seeds))), round(10 / step)
+    for t in range(-wait, n):
+        noise = np.stack([rng.standard_normal(inner) for rng in rngs], axis=1)
+        for kick in noise * np.sqrt(2 * diffusivity * dt):
+            x = x - diffusivity * 8 * x * (x * x - 1) * dt + kick
+        if t >= 0:
+            rows[t] = x
+    return rows
+
+
+@cache
+def modes(dim=1, n=3000, seed=0, **options):
+    """Return the spectrum of a series of the Ornstein-Uhlenbeck process."""
+    rows = ou(n, dim, seed=seed, **options)
+    return vbdm.estimate_operator(rows, "generator", series=True).spectrum(6)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3])
+def test_the_diffusivity_of_a_parabolic_well(dim):
+    clock = modes(dim).clock(step=0.2, unit="ns")
+    assert clock.consistent
+    value, error = clock.diffusivity
+    assert abs(value - 0.5) < 3 * error
+    assert 0 < error < 0.05
+    assert abs(clock.timescales[1] - 2.0) < 3 * clock.timescale_errors[1]
+    np.testing.assert_allclose(clock.rates[1:] * clock.timescales[1:], 1)
+    assert clock.timescales[0] == np.inf
+    assert clock.timescale_errors[0] == 0
+
+
+def test_the_unit_of_time_scales_everything():
+    one, other = modes().clock(step=0.1), modes().clock(step=100.0, unit="ps")
+    assert other.diffusivity.value == pytest.approx(one.diffusivity.value / 1000)
+    assert other.diffusivity.error == pytest.approx(one.diffusivity.error / 1000)
+    np.testing.assert_allclose(other.timescales, 1000 * one.timescales)
+    assert "ps" in repr(other)
+
+
+@pytest.mark.parametrize("step", [0.02, pytest.param(0.2, marks=pytest.mark.slow)])
+def test_a_double_well(step):
+    """Its diffusivity is known to 2 % from 10⁴ rows, and cannot be known better than 1.5 to 2 %."""
+    rows = double_well([7], step)
+    clock = vbdm.estimate_operator(rows, "generator", series=True).spectrum(10).clock(step=step)
+    value, error = clock.diffusivity
+    assert clock.consistent
+    assert abs(value - 0.5) < min(3 * error, 0.035)
+    assert 0.005 < error < 0.02
+    assert abs(clock.rates[1] - 0.2273) < 3 * clock.rate_errors[1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("step", [0.02, 0.2])
+def test_the_bars_of_the_diffusivity_cover(step):
+    """Information theory allows 1.5 and 2.0 %: some 2 % of all series are off by more than 5 %."""
+    seeds = range(9100, 9124)
+    found, rates = [], []
+    for row in double_well(seeds, step).T:
+        spectrum = vbdm.estimate_operator(row[:, None], "generator", series=True).spectrum(10)
+        clock = spectrum.clock(step=step)
+        found.append(clock.diffusivity)
+        rates.append((clock.rates[1], clock.rate_errors[1]))
+    value, error = np.array(found).T
+    assert np.mean(np.abs(value / 0.5 - 1) < 0.05) >= 0.91
+    assert np.abs(value / 0.5 - 1).max() < 0.08
+    assert abs(value.mean() / 0.5 - 1) < 0.015
+    assert 0.75 < error.mean() / value.std() < 1.35
+    rate, bar = np.array(rates).T
+    assert np.abs((rate - 0.22727) / bar).max() < 3
+
+
+def test_a_new_series_reads_the_clock_of_known_modes():
+    points = vbdm.datasets.ou(4000, dim=1, random_state=5).points
+    spectrum = vbdm.estimate_operator(points, "generator").spectrum(6)
+    clock = spectrum.clock(ou(4000, seed=3), step=0.2)
+    assert clock.consistent
+    assert abs(clock.diffusivity.value - 0.5) < 3 * clock.diffusivity.error
+    several = spectrum.clock([ou(2000, seed=4), ou(2000, seed=5)], step=0.2)
+    assert abs(several.diffusivity.value - 0.5) < 3 * several.diffusivity.error
+
+
+def test_no_pair_of_rows_crosses_a_joint():
+    """Series of ten rows each, in random order: only rows inside them are alike."""
+    rows, rng = ou(4000, seed=1), np.random.default_rng(2)
+    pairs = rows.reshape(-1, 10)[rng.permutation(400)].reshape(-1, 1)
+    spectrum = vbdm.estimate_operator(pairs, "generator", lengths=[10] * 400).spectrum(4)
+    clock = spectrum.clock(step=0.2)
+    assert abs(clock.diffusivity.value - 0.5) < 3 * clock.diffusivity.error
+    assert clock.lags.max() == 2
+    assert not abs(spectrum.clock(step=0.2, lengths=[4000]).diffusivity.value - 0.5) < 0.03
+
+
+def test_two_diffusivities_are_noticed():
+    spectrum = modes(2, diffusivity=(1.0, 2.5))
+    with pytest.warns(ClockWarning, match="same in all directions"):
+        clock = spectrum.clock(step=0.1)
+    assert not clock.consistent
+    assert clock.disagreement > 3
+    # Single modes still have their times: 1 in the first direction, 0.4 in the second.
+    first = [one.implied_time for one in clock.by_mode[:2]]
+    assert abs(max(first).value - 1.0) < 4 * max(first).error
+    assert abs(min(first).value - 0.4) < 4 * min(first).error
+
+
+def test_inertia_is_noticed():
+    """A particle with little friction in a parabolic well turns back before it forgets."""
+    rng, x, v, rows = np.random.default_rng(0), 0.0, 0.0, []
+    for kick in rng.standard_normal(4000 * 10):
+        v += -0.02 * x - 0.02 * 0.5 * v + np.sqrt(2 * 0.5 * 0.02) * kick
+        x += 0.02 * v
+        rows.append(x)
+    rows = np.array(rows)[::10, None]
+    spectrum = vbdm.estimate_operator(rows, "generator", series=True).spectrum(6)
+    with pytest.warns(ClockWarning):
+        clock = spectrum.clock(step=0.2)
+    assert not clock.consistent
+
+
+def test_noise_of_the_measurement_moves_the_lag():
+    noisy = ou(4000, step=0.02) + 0.08 * np.random.default_rng(1).standard_normal((4000, 1))
+    spectrum = vbdm.estimate_operator(noisy, "generator", series=True).spectrum(4)
+    assert spectrum.clock(step=0.02).lagtime > 2
+
+
+def test_times_are_an_array_that_can_be_called():
+    clock = modes().clock(step=0.1)
+    assert isinstance(clock.timescales, np.ndarray)
+    assert isinstance(clock.timescales, Timescales)
+    np.testing.assert_array_equal(clock.timescales(k=3), clock.timescales[1:4])
+    assert (clock.timescales[1:] > 0).all()
+    assert not clock.timescales.flags.writeable
+
+
+def test_a_package_for_markov_models_can_draw_it():
+    """Its plot of implied timescales asks models for `timescales(k=)` and for `lagtime`."""
+    clocks = [modes().clock(step=0.1, lags=[lag, 2 * lag]) for lag in (1, 2, 4)]
+    assert all(callable(getattr(model, "timescales", None)) for model in clocks)
+    lags = np.asarray([model.lagtime for model in clocks], dtype=int)
+    times = np.array([model.timescales(k=3) for model in clocks])
+    assert lags.tolist() == [1, 2, 4]
+    assert times.shape == (3, 3)
+    assert np.isfinite(times).all()
+
+
+def test_the_picture():
+    clock = modes().clock(step=0.2, unit="ns")
+    ax = clock.plot()
+    assert "ns" in ax.get_xlabel()
+    assert len(ax.get_lines()) >= 2 * len(clock.by_mode)
+    assert clock.implied_times.shape == (len(clock.lags), len(clock.by_mode))
+    plt.close("all")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"step": 0}, "`step`.*greater than 0"),
+        ({"step": "0.2ns"}, "`step`"),
+        ({"step": 0.1, "unit": 3}, "`unit`"),
+        ({"step": 0.1, "lags": [0, 1]}, "`lags`"),
+        ({"step": 0.1, "lags": [1.5]}, "`lags`"),
+        ({"step": 0.1, "lags": [5000]}, "`lags`"),
+        ({"step": 0.1, "lengths": [3, 4]}, "`lengths`.*add up"),
+        ({"step": 0.1, "lengths": [1] * 3000}, "too short"),
+        ({"step": 0.1, "series": np.ones((5, 3))}, "column"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_refused_in_words(options, words):
+    with pytest.raises(InputError, match=words):
+        modes().clock(**options)
+
+
+def test_points_in_no_order_have_no_clock():
+    points = np.random.default_rng(0).standard_normal((2000, 1))
+    spectrum = vbdm.estimate_operator(points, "generator").spectrum(4)
+    with pytest.raises(InputError, match=r"independent.*shorter `step`"):
+        spectrum.clock(step=0.1)
+    known = vbdm.estimate_operator(points, "generator", series=False).spectrum(4)
+    with pytest.raises(InputError, match="follow each other"):
+        known.clock(step=0.1)
+
+
+def test_nothing_is_said_of_a_sound_clock():
+    spectrum = modes()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ClockWarning)
+        spectrum.clock(step=0.1)
