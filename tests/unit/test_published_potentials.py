@@ -75,10 +75,9 @@ def test_muller_brown_converges_on_finer_grids():
     assert fine.committor(points).max() == 1
 
 
-def test_on_the_plane_the_annulus_has_its_logarithm():
-    """Brownian motion on a flat plane between concentric walls: two far discs see the formula."""
+def test_on_a_flat_plane_two_discs_are_alike():
     grid = PlaneGrid(
-        lambda p: 0 * p[:, 0], ((-4, 4), (-4, 4)), 200, Disc((-2, 0), 0.5), Disc((2, 0), 0.5)
+        lambda p: 0 * p[:, 0], ((-4, 4), (-4, 4)), 100, Disc((-2, 0), 0.5), Disc((2, 0), 0.5)
     )
     known = grid.transition()
     x = np.column_stack([np.zeros(5), np.linspace(-3, 3, 5)])
@@ -86,6 +85,18 @@ def test_on_the_plane_the_annulus_has_its_logarithm():
     assert known.rate == pytest.approx(known.rate_back, rel=1e-6)
     # Inside the discs the values are those of the sets.
     assert known.committor(np.array([[-2.0, 0.4], [2.0, 0.4]])).tolist() == [0, 1]
+
+
+def test_between_two_circles_the_time_is_that_of_the_plane():
+    """From outside r = 1, with a wall at r = 3: T = ln(r) 9/2 - (r² - 1)/4."""
+
+    def walled(points):
+        return np.where(np.linalg.norm(points, axis=1) < 3, 0.0, 1e3)
+
+    grid = PlaneGrid(walled, ((-3.1, 3.1), (-3.1, 3.1)), 200, Disc((2.5, 0), 0.2), Disc((0, 0), 1))
+    r = np.linspace(1, 2.5, 7)
+    found = grid.transition().passage_time(np.column_stack([-r, 0 * r]))
+    assert np.allclose(found, 4.5 * np.log(r) - (r**2 - 1) / 4, atol=0.02)
 
 
 def test_a_valley_of_the_plane_is_a_line():

@@ -354,6 +354,8 @@ class Operator:
     solve, committor = verbs.solve, verbs.committor
     hitting_probabilities = verbs.hitting_probabilities
     mean_first_passage, exit_time = verbs.mean_first_passage, verbs.exit_time
+    gradient, carre_du_champ = verbs.gradient, verbs.carre_du_champ
+    tangents = cached_property(verbs.tangents)
     plot, _repr_html_ = views.plot, views.as_html
 
     def __repr__(self) -> str:

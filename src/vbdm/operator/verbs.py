@@ -187,3 +187,82 @@ def exit_time(
     from ..equations.passage import exit_time as found
 
     return found(self, inside, labels=labels, columns=columns, tol=tol)
+
+
+def gradient(self: Operator, f: ArrayLike) -> FloatArray:
+    r"""Return ∇f on the points, in the columns that the points have.
+
+    Parameters
+    ----------
+    f : (N,) or (N, m) array
+        Values of one or several functions on the points.
+
+    Returns
+    -------
+    (N, n) or (N, n, m) array
+        For each point and column the slope of f; the vector lies in the tangent space. NaN at
+        points with fewer neighbours within the kernel's reach than dimensions. At an edge of the
+        data it is made from the neighbours on one side.
+
+    Raises
+    ------
+    InputError
+        For metrics other than the Euclidean one and for precomputed distances, which have no
+        directions.
+
+    Notes
+    -----
+    :math:`∇f = V (V^T C V)^{-1} V^T Γ(x, f)` with Γ of `carre_du_champ`, C = Γ(x, x) and the
+    `tangents` V: the regression of f on the points in the kernel. At 10,000 points the error is
+    about 1 %, where that of Γ(x, f) alone is 10 %. In periodic columns differences are those to
+    the nearest image. One pass over the pairs, in blocks of rows; with more columns than
+    neighbours only products of neighbours are formed.
+
+    Examples
+    --------
+    >>> points = vbdm.datasets.sphere(2000, random_state=0).points
+    >>> op = vbdm.estimate_operator(points)
+    >>> slope = op.gradient(points[:, 2])                 # of the height
+    >>> truth = [0, 0, 1] - points[:, 2:] * points        # without what points out of the sphere
+    >>> bool(np.sqrt(((slope - truth) ** 2).sum(axis=1).mean()) < 0.05)
+    True
+    """
+    from ..calculus.gradient import gradient
+
+    return gradient(self, f)
+
+
+def tangents(self: Operator) -> FloatArray:
+    """Orthonormal bases of the tangent spaces, (N, n, d): for each point, d columns of length 1.
+
+    d is `op.dim`, rounded to an integer from 1 to n. They are the directions in which the
+    neighbours spread most, the first most of all; inside the tangent space they are arbitrary,
+    and so are their signs. NaN at points without neighbours.
+    """
+    from ..calculus.gradient import tangents
+
+    return tangents(self)
+
+
+def carre_du_champ(self: Operator, f: ArrayLike, g: ArrayLike | None = None) -> FloatArray:
+    r"""Return Γ(f, g) = ∇f·∇g on the points; without g, the squared length of ∇f.
+
+    Parameters
+    ----------
+    f, g : (N,) or (N, m) arrays
+        Values of functions on the points; several are taken column by column.
+
+    Returns
+    -------
+    (N,) or (N, m) array
+        NaN at points without neighbours.
+
+    Notes
+    -----
+    :math:`Γ(f, g)_i = Σ_j P_{ij} (f_j - f_i)(g_j - g_i) / (2 g_i)`, a mean over the kernel: it
+    needs no coordinates, so it is there for every metric, and has an error of about 8 % at 10,000
+    points. Products of two `gradient` are closer where there are coordinates.
+    """
+    from ..calculus.carre_du_champ import carre_du_champ
+
+    return carre_du_champ(self, f, g)

@@ -9,6 +9,7 @@
 `density`                 the sampling density on the points
 `unresolved`              points and links that are too sparse to be trusted
 `clock`                   times of the modes along a series, over the lag
+`arrows`                  a vector field on the points, such as a gradient
 ========================  =============================================================
 
 Results may be an `Operator`, a `Spectrum` or a fitted `DiffusionMap`. Pass ``ax=`` to draw into a
@@ -17,12 +18,14 @@ are shown along their principal axes, and at most 20,000 points are drawn: the t
 matplotlib is an extra: ``pip install "vbdm[plot]"``.
 """
 
+from ._arrows import arrows
 from ._clouds import density, eigenfunctions, embedding, unresolved
 from ._curves import spectrum, tuning
 from ._dynamics import clock
 from ._summary import summary
 
 __all__ = [
+    "arrows",
     "clock",
     "density",
     "eigenfunctions",

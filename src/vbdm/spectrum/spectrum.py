@@ -384,6 +384,7 @@ class Spectrum:
         save(self, path, kernel=kernel)
 
     project, evaluate, evolve, clock = verbs.project, verbs.evaluate, verbs.evolve, verbs.clock
+    drift = verbs.drift
     plot, table, to_frame = views.plot, views.table, views.to_frame
     _repr_html_ = views.as_html
 

@@ -173,3 +173,43 @@ def clock(
     from ..dynamics.diffusivity import clock
 
     return clock(self, series, step=step, unit=unit, lags=lags, lengths=lengths)
+
+
+def drift(self: Spectrum, n_modes: int | None = None) -> FloatArray:
+    r"""Return the drift L x: where, and how fast, the process is carried from each point.
+
+    Never take `op @ x` for it. L x is a mean of differences over the kernel, divided by its small
+    step, and the differences cancel almost: what is left is noise of 300 to 500 % at 10,000 points,
+    more with more points. Modes are smooth, and those that the data resolve hold all of the drift
+    that the data can tell:
+
+    .. math:: L x ≈ Σ_j λ_j c_j φ_j, \qquad x ≈ Σ_j c_j φ_j.
+
+    Parameters
+    ----------
+    n_modes : int or None
+        How many modes to use, the constant included; by default all of the spectrum. Each more
+        adds detail and noise: on 10,000 points of a Gaussian in the plane the error is 8 % with
+        12 modes, and 20 % with 30.
+
+    Returns
+    -------
+    (N, n) array
+        In units of a diffusivity of 1: a `clock` knows D, and D times this is in your unit of
+        time. On a flat space it is ∇log π, with the invariant density π; on a curved one also the
+        mean curvature, which keeps the process there. In periodic columns it is the speed of the
+        angle. NaN at points of pieces that were not solved.
+
+    Examples
+    --------
+    >>> sample = vbdm.datasets.ou(4000, dim=2, random_state=0)
+    >>> spectrum = vbdm.estimate_operator(sample.points, "generator").spectrum(12)
+    >>> drift = spectrum.drift()                             # the truth is -x
+    >>> inner = np.linalg.norm(sample.points, axis=1) < 2
+    >>> error = (drift + sample.points)[inner]
+    >>> bool(np.sqrt((error**2).mean()) < 0.3)
+    True
+    """
+    from ..calculus.drift import drift
+
+    return drift(self, n_modes)
