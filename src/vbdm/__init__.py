@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from .graph.build import neighbors
     from .graph.neighbor_graph import NeighborGraph
     from .graph.projection import pca, tica
-    from .io import results
+    from .io import results, single_cell
     from .io.saved.persistence import load, save
     from .operator import theory
     from .operator.operator import Operator
@@ -95,6 +95,7 @@ __all__ = [
     "search",
     "second_opinion",
     "shapes",
+    "single_cell",
     "solvers",
     "theory",
     "tica",
@@ -132,6 +133,7 @@ MODULES = {
     "rules": "bandwidth.rules",
     "search": "graph.search",
     "shapes": "base.shapes",
+    "single_cell": "io.single_cell",
     "solvers": "spectrum.solvers",
     "theory": "operator.theory",
 }

@@ -70,3 +70,47 @@ def test_the_copy_is_what_scanpy_has(cells):
     scanpy = pytest.importorskip("scanpy")
     theirs = scanpy.datasets.pbmc68k_reduced()
     np.testing.assert_array_equal(cells[0].obsm["X_pca"], theirs.obsm["X_pca"])
+
+
+def types_of(cells):
+    with np.load(COPY) as data:
+        return data["names"][cells[1]]
+
+
+def test_a_quarter_of_the_cells_finds_the_way_of_the_others(cells):
+    """Of B cells, monocytes and T cells three quarters are terminal, the others must get there."""
+    adata, types = cells[0].copy(), types_of(cells)
+    groups = {
+        "B": ["CD19+ B"], "monocyte": ["CD14+ Monocyte"],
+        "T": [name for name in np.unique(types) if name.startswith(("CD4+", "CD8+"))],
+    }  # fmt: skip
+    truth = np.select([np.isin(types, own) for own in groups.values()], list(groups), "none")
+    held = (truth != "none") & (np.arange(len(types)) % 4 > 0)
+    adata.obs["known"] = np.where(held, types, "open")
+    adata.obs["known"] = adata.obs["known"].astype("category")
+    result = vbdm.single_cell.fate_probabilities(adata, "known", groups, copy=True)
+    fates, names = result.obsm["X_fate"], result.uns["vbdm"]["fate"]["names"]
+    np.testing.assert_allclose(fates.sum(axis=1), 1.0, atol=1e-5)
+    asked = (truth != "none") & ~held
+    assert np.mean(names[fates[asked].argmax(axis=1)] == truth[asked]) > 0.9
+    assert np.allclose(result.obs["vbdm_fate_priming"][held], 1.0)
+    assert "X_fate" not in adata.obsm
+
+
+def test_results_can_be_written(cells, tmp_path):
+    import anndata
+
+    adata = cells[0].copy()
+    adata.obs["type"] = types_of(cells)
+    op = vbdm.estimate_operator(adata.obsm["X_pca"], "generator")
+    vbdm.single_cell.fate_probabilities(
+        adata, "type", ["CD19+ B", "CD14+ Monocyte"], operator=op, key_added="lineage"
+    )
+    assert vbdm.single_cell.diffmap(adata, 5, operator=op) is None
+    adata.write_h5ad(tmp_path / "out.h5ad")
+    back = anndata.read_h5ad(tmp_path / "out.h5ad")
+    assert back.obsm["X_vbdm"].shape == (700, 5)
+    assert back.uns["vbdm"]["intervals"].shape == (5, 2)
+    assert back.uns["vbdm"]["lineage"]["names"].tolist() == ["CD19+ B", "CD14+ Monocyte"]
+    assert back.uns["vbdm"]["lineage"]["groupby"] == "type"
+    np.testing.assert_array_equal(back.obsm["X_lineage"], adata.obsm["X_lineage"])

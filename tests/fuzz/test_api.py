@@ -22,6 +22,7 @@ from sklearn.utils._param_validation import InvalidParameterError
 import vbdm
 from tests.fuzz.budget import budget, some
 from tests.fuzz.trial import attempt, run
+from tests.support.stand_ins import Cells
 from vbdm.errors import InputError, VbdmWarning
 
 ABSURD = {
@@ -154,6 +155,7 @@ def calls():
     folder, X = have["folder"], cloud()
     U, box = X[:, 0], np.array([9.0, 9.0])
     low, high = X[:, 0] < -0.5, X[:, 0] > 0.5
+    cells = Cells({"X_pca": X}, {"low": low.astype(str)})
     result, of = {"result": spectrum}, {"spectrum": spectrum}
     theory = {"alpha": -0.25, "beta": -0.5, "dim": 2.0}
     named = {
@@ -244,6 +246,14 @@ def calls():
         "second_opinion": (vbdm.second_opinion, {"operator": op, "n": 3}),
         "shapes.Custom": (used(vbdm.shapes.Custom, "shape"), {"function": lambda s: np.exp(-s)}),
         "shapes.as_shape": (vbdm.shapes.as_shape, {"shape": "gaussian"}),
+        "single_cell.diffmap": (
+            vbdm.single_cell.diffmap, {"adata": cells, "operator": op, "copy": True}
+        ),
+        "single_cell.fate_probabilities": (
+            vbdm.single_cell.fate_probabilities,
+            {"adata": cells, "groupby": "low", "groups": ["True", "False"], "operator": op,
+             "copy": True},
+        ),
         "solvers.Auto": (solved_by(vbdm.solvers.Auto), {}),
         "solvers.Lanczos": (solved_by(vbdm.solvers.Lanczos), {}),
         "solvers.Multilevel": (solved_by(vbdm.solvers.Multilevel), {}),

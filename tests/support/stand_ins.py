@@ -24,3 +24,14 @@ def fake_pynndescent(miss):
     module = types.ModuleType("pynndescent")
     module.NNDescent = NNDescent
     return module
+
+
+class Cells:
+    """Stand in for an AnnData object: its parts are dictionaries."""
+
+    def __init__(self, obsm, obs=(), uns=()):
+        self.obsm, self.obs, self.uns = dict(obsm), dict(obs), dict(uns)
+        self.n_obs = len(next(iter(self.obsm.values())))
+
+    def copy(self):
+        return Cells(self.obsm, self.obs, self.uns)

@@ -16,6 +16,7 @@ MODULES = {
     "rules": "vbdm.bandwidth.rules",
     "search": "vbdm.graph.search",
     "shapes": "vbdm.base.shapes",
+    "single_cell": "vbdm.io.single_cell",
     "solvers": "vbdm.spectrum.solvers",
     "theory": "vbdm.operator.theory",
 }

@@ -199,11 +199,26 @@ def write_anndata(
             because="The file has changed since, or it is another one.",
             hint="Pass the very file that was read.",
         )
+    put_results(adata, spectrum, cloud, params=params or {})
+    with replacing_path(target) as unfinished:
+        adata.write_h5ad(unfinished)
+
+
+def put_results(
+    adata: Any,
+    spectrum: Spectrum,
+    cloud: Cloud | None = None,
+    *,
+    key: str = "vbdm",
+    params: Mapping[str, Any],
+) -> None:
+    """Put a spectrum into an AnnData object; rows that are not in the cloud, if any, get NaN."""
     operator = spectrum.operator
-    adata.obsm["X_vbdm"] = spread(spectrum.known_eigenfunctions[:, 1:], cloud)
-    adata.obs["vbdm_density"] = spread(np.asarray(operator.density), cloud)
-    adata.uns["vbdm"] = {
-        "params": settings_to_store(params or {}),
+    adata.obsm[f"X_{key}"] = spread(spectrum.known_eigenfunctions[:, 1:], cloud)
+    adata.obs[f"{key}_density"] = spread(np.asarray(operator.density), cloud)
+    adata.uns[key] = {
+        **adata.uns.get(key, {}),
+        "params": settings_to_store(params),
         "eigenvalues": np.array(spectrum.eigenvalues[1:]),
         "total_errors": np.array(spectrum.total_errors[1:]),
         "intervals": np.array(spectrum.intervals()[1:]),
@@ -211,8 +226,6 @@ def write_anndata(
         "epsilon": float(operator.epsilon),
         "dim": float(operator.dim),
     }
-    with replacing_path(target) as unfinished:
-        adata.write_h5ad(unfinished)
 
 
 def check_new(path: str | os.PathLike[str]) -> Path:
@@ -228,8 +241,10 @@ def check_new(path: str | os.PathLike[str]) -> Path:
     return target
 
 
-def spread(values: NDArray[Any], cloud: Cloud) -> NDArray[Any]:
+def spread(values: NDArray[Any], cloud: Cloud | None) -> NDArray[Any]:
     """Return values for all rows of the file, with NaN in those that were not used."""
+    if cloud is None:
+        return np.array(values)
     result = np.full((cloud.n_read, *values.shape[1:]), np.nan)
     result[cloud.rows] = values
     return result

@@ -1,0 +1,1 @@
+from vbdm.io.single_cell import *
