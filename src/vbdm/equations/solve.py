@@ -46,8 +46,6 @@ def solve(
     if system.is_singular:
         inside, left = without_means(system, inside)
     found = system.with_values(inside, read_tolerance(tol))
-    if system.is_singular:
-        found.values[:] = centred(system, found.values)
     several = source.ndim > 1
     return Solved(
         **in_caller_order(system, found, several), projected_out=float(left.max()),
@@ -124,10 +122,10 @@ def read_tolerance(tol: Any) -> float:
 
 def without_means(system: System, source: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return f without its mean on each piece, and the share of it that the means were, (m,)."""
-    rest = centred(system, source)
-    mass = np.where(system.left_out, 0.0, system.network.mass)
+    mass = np.where(system.free, system.network.mass, 0.0)
+    means = system.per_mass(mass[:, None] * source)
     whole = np.sqrt(mass @ np.square(source))
-    share = np.sqrt(mass @ np.square(source - rest)) / np.where(whole > 0, whole, 1.0)
+    share = np.sqrt(mass @ np.square(means)) / np.where(whole > 0, whole, 1.0)
     if share.max() > LITTLE:
         warn_user(
             f"L u = f has a solution only if the mean of f is 0: {share.max():.0%} of f was left "
@@ -135,14 +133,4 @@ def without_means(system: System, source: FloatArray) -> tuple[FloatArray, Float
             "`fixed`, or a positive `screen`.",
             ProjectedWarning,
         )
-    return rest, share
-
-
-def centred(system: System, values: FloatArray) -> FloatArray:
-    """Return functions without their mean on each piece, under the limited mass; (M, m)."""
-    pieces, mass = system.network.pieces, system.network.mass
-    weights = np.bincount(pieces, mass)
-    scale = np.divide(1.0, weights, out=np.zeros_like(weights), where=weights > 0)
-    known = np.nan_to_num(values)
-    means = [np.bincount(pieces, mass * column) * scale for column in known.T]
-    return np.asarray(values - np.stack(means, axis=1)[pieces])
+    return source - means, share

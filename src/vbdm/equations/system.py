@@ -155,8 +155,26 @@ class System:
     def solve(self, right: FloatArray, tol: float = TOLERANCE) -> Solution:
         """Solve A u = right for the columns (M, m), which count at the free points only."""
         right = np.where(self.free[:, None], right, 0.0)
+        inverse = self.balanced_inverse if self.is_singular else self.inverse
         with one_blas_thread():
-            return conjugate_gradients(self.product, right, self.inverse, tol)
+            return conjugate_gradients(self.product, right, inverse, tol)
+
+    def balanced_inverse(self, residual: FloatArray) -> FloatArray:
+        """Return roughly the solution with mean 0 of a residual with sum 0, on each piece.
+
+        What rounding leaves of that sum has no solution, and must not be multiplied.
+        """
+        mass = np.where(self.free, self.network.mass, 0.0)[:, None]
+        found = self.inverse(residual - mass * self.per_mass(residual))
+        return np.where(self.free[:, None], found - self.per_mass(mass * found), 0.0)
+
+    def per_mass(self, values: FloatArray) -> FloatArray:
+        """Return Σ values / Σ M over the free points of each point's piece, (M, m)."""
+        pieces, free = self.network.pieces, self.free.astype(np.float64)
+        whole = np.bincount(pieces, free * self.network.mass)
+        whole[whole <= 0] = 1.0
+        columns = [np.bincount(pieces, free * column) / whole for column in values.T]
+        return np.stack(columns, axis=1)[pieces]
 
     def with_values(self, source: FloatArray, tol: float = TOLERANCE) -> Solution:
         """Solve (κ - L) u = source, (M, m), with the values of the sets; NaN where left out."""
