@@ -121,7 +121,9 @@ def network_of(operator: Operator) -> Network:
     pencil = pencil_of(operator)
     sums = weights.row_sums()
     degrees = np.where(sums > 0, sums, 1.0)
-    pencil = Pencil(weights, degrees, pencil.mass, pencil.points, pencil.in_tree_order)
+    # The solver divides by the mass, and isolated points have none.
+    mass = np.maximum(pencil.mass, np.finfo(np.float64).tiny)
+    pencil = Pencil(weights, degrees, mass, pencil.points, pencil.in_tree_order)
     with one_blas_thread():
         prepared = Multilevel().prepare(pencil, REFERENCE + 1)
     coarse = prepared if isinstance(prepared, PreparedMultilevel) else None
