@@ -322,3 +322,39 @@ def test_in_space_the_colour_bar_keeps_clear_of_the_upright_axis(spectra):
     assert len(bars) == 4
     for bar, cloud in zip(bars, clouds, strict=False):
         assert bar.get_tightbbox().x1 <= cloud.get_window_extent().x0
+
+
+# --- Equations -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["line", "plane", "space", "ten columns"])
+def test_solutions_are_drawn_on_the_points(spectra, name):
+    op, x = spectra[name].operator, CLOUDS[name][:, 0]
+    low, high = x < np.quantile(x, 0.2), x > np.quantile(x, 0.8)
+    for found in (op.committor(low, high), op.mean_first_passage(low), op.solve(x, screen=1.0)):
+        ax = found.plot(names=["first"])
+        render(ax.figure)
+        assert ax.get_xlabel() == "first"
+    both = op.hitting_probabilities({"low": low, "high": high}).plot()
+    assert [ax.get_title().splitlines()[0] for ax in both] == [
+        "probability to reach low first", "probability to reach high first",
+    ]  # fmt: skip
+
+
+def test_the_half_line_is_where_the_committor_is_half(spectra):
+    op = spectra["plane"].operator
+    found = op.committor(PLANE[:, 0] < -1, PLANE[:, 0] > 1)
+    ax = found.plot()
+    (line,) = [c for c in ax.collections if type(c).__name__ == "QuadContourSet"]
+    along = np.concatenate([path.vertices for path in line.get_paths()])
+    inner = np.abs(along[:, 1]) < 1
+    assert inner.sum() > 10
+    assert np.abs(along[inner, 0]).max() < 0.35
+
+
+def test_points_without_a_solution_are_grey(spectra):
+    op = spectra["two pieces"].operator
+    x = CLOUDS["two pieces"][:, 0]
+    found = op.committor(x < -1, (x > 1) & (x < 10))
+    assert found.unreached.any()
+    render(found.plot().figure)

@@ -205,6 +205,7 @@ def calls():
         "plot.density": (vbdm.plot.density, result),
         "plot.eigenfunctions": (vbdm.plot.eigenfunctions, result),
         "plot.embedding": (vbdm.plot.embedding, result),
+        "plot.solution": (vbdm.plot.solution, {"result": op.committor(low, high)}),
         "plot.spectrum": (vbdm.plot.spectrum, result),
         "plot.summary": (vbdm.plot.summary, {"result": op}),
         "plot.tuning": (vbdm.plot.tuning, result),

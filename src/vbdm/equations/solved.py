@@ -95,6 +95,12 @@ class Solved:
             self.system, self.source, self.values, mask / mask.sum(), self.residual, mean=True
         )
 
+    def plot(self, ax: Any = None, points: ArrayLike | None = None, names: Any = None) -> Any:
+        """Draw the values on the points (see `vbdm.plot.solution`)."""
+        from ..plot import solution
+
+        return solution(self, ax=ax, points=points, names=names)
+
     def refuse_several(self) -> None:
         """Refuse a solution with several columns, whose sums are told one by one."""
         if self.values.ndim > 1:

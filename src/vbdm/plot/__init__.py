@@ -8,6 +8,7 @@
 `embedding`               the points in coordinates of eigenfunctions
 `density`                 the sampling density on the points
 `unresolved`              points and links that are too sparse to be trusted
+`solution`                committors, times and other solutions of equations; `result.plot()`
 `clock`                   times of the modes along a series, over the lag
 `arrows`                  a vector field on the points, such as a gradient
 ========================  =============================================================
@@ -22,6 +23,7 @@ from ._arrows import arrows
 from ._clouds import density, eigenfunctions, embedding, unresolved
 from ._curves import spectrum, tuning
 from ._dynamics import clock
+from ._equations import solution
 from ._summary import summary
 
 __all__ = [
@@ -30,6 +32,7 @@ __all__ = [
     "density",
     "eigenfunctions",
     "embedding",
+    "solution",
     "spectrum",
     "summary",
     "tuning",
