@@ -84,7 +84,7 @@ class Network:
         else:
             finest = self.coarse.finest
             with one_blas_thread():
-                carried = finest.summed(finest.spread(mass))
+                carried = finest.summed(finest.spread(without_zeros(mass)))
                 hierarchy = Hierarchy.with_mass(self.coarse.levels, carried)
                 values, _ = coarse_pairs(hierarchy, block_size(REFERENCE + 1), finest.cell_rows)
         # Every piece has a zero of its own, which rounding makes small.
@@ -121,13 +121,17 @@ def network_of(operator: Operator) -> Network:
     pencil = pencil_of(operator)
     sums = weights.row_sums()
     degrees = np.where(sums > 0, sums, 1.0)
-    # The solver divides by the mass, and isolated points have none.
-    mass = np.maximum(pencil.mass, np.finfo(np.float64).tiny)
+    mass = without_zeros(pencil.mass)
     pencil = Pencil(weights, degrees, mass, pencil.points, pencil.in_tree_order)
     with one_blas_thread():
         prepared = Multilevel().prepare(pencil, REFERENCE + 1)
     coarse = prepared if isinstance(prepared, PreparedMultilevel) else None
     return Network(operator, weights, degrees, coarse)
+
+
+def without_zeros(mass: FloatArray) -> FloatArray:
+    """Return the mass with the smallest one at isolated points, by which cells are divided."""
+    return np.asarray(np.where(mass > 0, mass, mass[mass > 0].min(initial=1.0)))
 
 
 def invariant_measure(operator: Operator) -> FloatArray:
