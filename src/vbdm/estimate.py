@@ -294,9 +294,13 @@ def walk(
     method, lists, h = request.method, request.method.lists, request.shape
     graph, k_from = first()
     U = None if request.potential is None else evaluated(request.potential, graph, "potential")
-    weighting = Weighting() if request.weights is None else request.weights.settled(graph)
-    if request.weights is not None and weighting.kind == "measure":
-        U = request.weights.as_potential(graph, request.c1)
+    weighting, multiplicity = Weighting(), None
+    if request.weights is not None:
+        weighting = request.weights.settled(graph)
+        if weighting.kind == "measure":
+            U = request.weights.as_potential(graph, request.c1)
+        elif weighting.kind == "counts":
+            multiplicity = graph.order.to_inside(request.weights.values)
     near = graph
     if lists.widen and not (k_from == BY_EPSILON and is_auto(n_density_neighbors)):
         near = graph.with_neighbors(lists.n_neighbors)
@@ -358,8 +362,9 @@ def walk(
         given=request.given, versions=VERSIONS, series=request.series, weighting=weighting,
     )  # fmt: skip
     result = normalise(
-        kernel, pilot=pilot, dimension=dimension, tuning=tuning, settings=settings, potential=U
-    )
+        kernel, pilot=pilot, dimension=dimension, tuning=tuning, settings=settings, potential=U,
+        multiplicity=multiplicity,
+    )  # fmt: skip
     warn_of(result)
     return result
 
@@ -528,6 +533,8 @@ def estimate_again(operator: Operator, rows: NDArray[np.intp]) -> Operator:
 def weights_again(operator: Operator, rows: NDArray[np.intp]) -> Weights | None:
     """Return the weights of some of an operator's points, which enter as they did before."""
     kind, U, c1 = operator.settings.weighting.kind, operator.potential, operator.c1
+    if operator.multiplicity is not None:
+        return Weights(operator.order.to_caller(operator.multiplicity)[rows], kind)
     if kind == "measure" and U is not None and c1:
         return Weights(np.exp(-operator.order.to_caller(U - U.min())[rows] / c1), kind)
     return None

@@ -256,7 +256,7 @@ def test_a_potential_that_weights_pairs_is_saved_as_numbers(tmp_path):
     assert repr(loaded.operator) == repr(spectrum.operator)
 
 
-@pytest.mark.parametrize("way", ["measure"])
+@pytest.mark.parametrize("way", ["measure", "counts"])
 def test_weights_are_saved(tmp_path, way):
     weights = np.exp(-(CLOUD**2).sum(axis=1))
     made = vbdm.estimate_operator(CLOUD, "generator", weights=weights, weights_as=way)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import vbdm
+from vbdm.settings.weights import Weights
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 
@@ -112,6 +113,73 @@ def test_the_laplacian_does_not_depend_on_them():
         weighted = vbdm.estimate_operator(sample, weights=np.exp(sample[:, 0]))
     plain = vbdm.estimate_operator(sample)
     np.testing.assert_array_equal(plain.spectrum(3).eigenvalues, weighted.spectrum(3).eigenvalues)
+
+
+def jumping(points, rng):
+    """Return weights of 1 or 10 whose mean at each place is 1: heavy ones are rare on the right."""
+    share = 1 / (1 + np.exp(2 * points[:, 0]))
+    heavy = rng.random(len(points)) < 1 - share
+    return np.where(heavy, 10.0, 1.0) / (share + 10 * (1 - share))
+
+
+@pytest.mark.parametrize(("dim", "seed"), [(1, 4205), (2, 4205), (2, 4206), (3, 4205)])
+def test_weights_that_jump_count_as_multiplicities(dim, seed):
+    """Their roots have another mean than they: as a measure they are 5 to 10 % wrong."""
+    points, weights = gaussian(3000, dim, 1.5, seed)
+    weights = weights * jumping(points, np.random.default_rng(seed))
+    op = vbdm.estimate_operator(points, "generator", weights=weights)
+    assert op.settings.weighting.kind == "counts"
+    found = op.spectrum(dim + 1).eigenvalues[1:]
+    np.testing.assert_allclose(found, -1, rtol=0.13)
+    assert abs(found.mean() + 1) < 0.08
+    np.testing.assert_allclose(op.measure @ points**2, 1, rtol=0.15)
+
+
+@pytest.mark.parametrize("dim", [1, 2])
+def test_numbers_of_resampled_points_are_weights(dim):
+    """As in a bootstrap: points of a wide Gaussian, drawn again for the narrow one."""
+    points, weights = gaussian(4000, dim, 1.5, 4207)
+    counts = np.random.default_rng(4207).multinomial(4000, weights / weights.sum())
+    drawn = counts > 0
+    op = vbdm.estimate_operator(points[drawn], "generator", weights=counts[drawn])
+    assert op.settings.weighting.kind == "counts"
+    np.testing.assert_allclose(op.spectrum(dim + 1).eigenvalues[1:], -1, rtol=0.1)
+
+
+def test_multiplicities_of_equal_points_are_summed():
+    """Copies that share a weight count as one point of that weight."""
+    rng = np.random.default_rng(4208)
+    points, weights = rng.standard_normal((600, 2)), rng.integers(2, 9, 600) * 1.0
+    part = rng.random(600) < 0.5
+    once = vbdm.estimate_operator(points, "generator", weights=weights, weights_as="counts")
+    rows = np.r_[points, points[part]]
+    shared = np.r_[np.where(part, weights / 2, weights), weights[part] / 2]
+    twice = vbdm.estimate_operator(
+        rows, "generator", weights=shared, weights_as="counts", series=False
+    )
+    np.testing.assert_allclose(once.measure[part], 2 * twice.measure[:600][part], rtol=0.2)
+    np.testing.assert_allclose(
+        once.spectrum(3).eigenvalues, twice.spectrum(3).eigenvalues, rtol=0.1
+    )
+
+
+def test_equal_multiplicities_change_nothing():
+    points = gaussian(800, 2, 1.0, 4200)[0]
+    plain = vbdm.estimate_operator(points, "generator").spectrum(4)
+    nearly = 1 + 1e-13 * np.arange(800)
+    counted = vbdm.estimate_operator(points, "generator", weights=nearly, weights_as="counts")
+    np.testing.assert_allclose(counted.spectrum(4).eigenvalues, plain.eigenvalues, atol=1e-9)
+    np.testing.assert_allclose(
+        counted.spectrum(4).standard_errors[1:], plain.standard_errors[1:], rtol=1e-6
+    )
+
+
+@pytest.mark.parametrize(("n", "dim"), [(500, 1), (500, 2), (500, 3), (3000, 1), (3000, 6)])
+def test_functions_of_the_place_are_told_from_noise(n, dim):
+    points, weights = gaussian(n, dim, 1.5, 4209)
+    noise, graph = np.exp(np.random.default_rng(1).standard_normal(n)), vbdm.neighbors(points, 32)
+    kinds = [Weights(w).settled(graph).kind for w in (weights, weights * noise, noise)]
+    assert kinds == ["measure", "counts", "counts"]
 
 
 def test_few_effective_points_are_named():

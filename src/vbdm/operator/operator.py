@@ -28,16 +28,12 @@ from ..rows.placement import IN_MEMORY
 from ..settings.record import Settings
 from . import theory, verbs, views
 from .sample_theory import KernelWaves, kernel_waves
+from .weighted import LARGEST_EXPONENT, counted, half_weights, of_multiplicity, sums_of
 
 if TYPE_CHECKING:
     from ..spectrum.solvers import EigenSolver
     from ..spectrum.spectrum import Spectrum
     from ..trust.edge import Edge
-
-#: Beyond exp(±300) the product of two factors may overflow or underflow.
-LARGEST_EXPONENT = 300.0
-#: A potential may span this many kT: factors then stay within exp(±300), too.
-LARGEST_RANGE = 600.0
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -48,7 +44,7 @@ class Operator:
 
     `op @ f` applies it to values on the points, `op.spectrum(10)` gives its eigenpairs. All arrays
     are in the order of the points that were passed, but for the fields `weights`, `degrees`,
-    `steps` and `potential`, which are in the order inside (`op.order`).
+    `steps`, `potential` and `multiplicity`, which are in the order inside (`op.order`).
 
     Attributes
     ----------
@@ -72,6 +68,8 @@ class Operator:
     potential : (M,) array or None
         U at the points, in units of kT and up to a constant, if it weights the pairs; of weights w
         that are a function of the place it is -c1 log w.
+    multiplicity : (M,) array or None
+        How often each point counts in sums over the sample, if weights jump from point to point.
     """
 
     kernel: Kernel
@@ -83,6 +81,7 @@ class Operator:
     tuning: Tuning
     settings: Settings
     potential: FloatArray | None = None
+    multiplicity: FloatArray | None = None
 
     @property
     def graph(self) -> NeighborGraph:
@@ -200,6 +199,25 @@ class Operator:
         Where rows live in blocks, it is an array of Zarr or Dask, as eigenfunctions are.
         """
         return self._given_out("density", self.kernel.density(self.dim))
+
+    @cached_property
+    def counts(self) -> FloatArray | None:
+        """How often each point inside counts, (M,): its copies times its weight; None: once."""
+        return counted(self.kernel, self.multiplicity)
+
+    @cached_property
+    def sums(self) -> FloatArray:
+        """Σ_j K(x_i, x_j), (M,), each point counted by copies and by weight."""
+        return sums_of(self.kernel, self.multiplicity)
+
+    @cached_property
+    def relative_variance(self) -> FloatArray:
+        """s² = Σ_j K² / (Σ_j K)², (M,): one over the number of points that each row averages."""
+        if self.multiplicity is None:
+            return self.kernel.relative_variance
+        counts = np.asarray(self.counts)
+        squares = self.kernel.weights.product(counts**2, power=2)
+        return np.divide(squares, self.sums**2, out=np.zeros_like(squares), where=self.sums > 0)
 
     @cached_property
     def kernel_waves(self) -> KernelWaves:
@@ -329,7 +347,7 @@ class Operator:
         """Return the operator that the same settings make from another kernel."""
         return normalise(
             kernel, pilot=self.pilot, dimension=self.dimension, tuning=self.tuning,
-            settings=self.settings, potential=self.potential,
+            settings=self.settings, potential=self.potential, multiplicity=self.multiplicity,
         )  # fmt: skip
 
     def at_epsilon(self, epsilon: float, graph: NeighborGraph | None = None) -> Operator:
@@ -403,6 +421,7 @@ def normalise(
     tuning: Tuning,
     settings: Settings,
     potential: FloatArray | None = None,
+    multiplicity: FloatArray | None = None,
 ) -> Operator:
     r"""Turn the kernel into the operator.
 
@@ -415,6 +434,8 @@ def normalise(
     A factor a(x) a(y) on K adds :math:`2 ∇f·∇\log a` to the limit, so a potential multiplies K_α by
     :math:`e^{-U(x_i)/2} e^{-U(x_j)/2}`, which adds :math:`-∇U·∇f` (ours, not the paper's). Weights
     that are a function w of the place do the same with U = -c1 log w (`vbdm.settings.weights`).
+    Of weights that jump, the function of the place is the local mean :math:`w̄ = Σ_j K_{ij} w_j /
+    Σ_j K_{ij}`, and :math:`w / w̄` is how often a point counts beside its neighbours.
     """
     dim, alpha = settings.exponents.dim, settings.exponents.alpha
     squared = kernel.bandwidth.squared
@@ -435,6 +456,8 @@ def normalise(
         )
     if potential is not None:
         exponent = exponent + half_weights(potential)
+    if multiplicity is not None:
+        exponent = exponent + of_multiplicity(kernel, multiplicity, settings.exponents.c1 or 0.0)
     factor = np.exp(exponent)
     counts = kernel.graph.order.counts
     if counts is not None:
@@ -444,20 +467,5 @@ def normalise(
         kernel=kernel, weights=weights, degrees=weights.row_sums(),
         steps=kernel.epsilon * kernel.moments(dim).m * squared,
         pilot=pilot, dimension=dimension, tuning=tuning, settings=settings, potential=potential,
+        multiplicity=multiplicity,
     )  # fmt: skip
-
-
-def half_weights(potential: FloatArray) -> FloatArray:
-    """Return -U/2, (M,), the logarithm of the factor that a potential puts on its point's pairs.
-
-    The median of U is subtracted: a constant added to U cancels in D⁻¹K_α.
-    """
-    if np.ptp(potential) > LARGEST_RANGE:
-        raise bad_input(
-            "`potential` spans too wide a range.",
-            received=f"values from {potential.min():.3g} to {potential.max():.3g}",
-            because="The points are weighted by exp(-U), which would overflow or underflow.",
-            hint="Check its units: U is in units of kT. Points far above the lowest U say nothing "
-            "about the process: leave them out.",
-        )
-    return np.asarray(-(potential - np.median(potential)) / 2)

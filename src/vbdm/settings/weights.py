@@ -8,7 +8,8 @@ measure
     turns c1 ∇f·∇q/q into c1 ∇f·∇π/π.
 counts
     w jumps from point to point, as with reweighted replicas. Only its local mean means anything,
-    so every sum over samples counts a point w times, as if it occurred so often.
+    so every sum over the sample counts a point w times, as if it occurred so often. Widths, which
+    should follow the distances between points, stay those of the sample.
 
 Which one it is can be seen: a function of the place differs the less between two points the nearer
 they are, down to nothing. `roughness` is what remains.
@@ -34,9 +35,10 @@ WAYS = ("auto", "measure", "counts")
 LARGEST_RANGE = 600.0
 #: Weights with fewer effective points than this leave no kernel with enough of them.
 FEWEST_POINTS = 10.0
-#: Weights count as multiplicities if more than this share of the variance of log w is between
-#: nearest points, and if these differ by more than this.
-ROUGH_SHARE, ROUGH = 0.5, 0.1
+#: Weights count as multiplicities if log w scatters by more than this between nearest points, and
+#: if that is more than this share of its variance. Functions of the place reach 0.1 with 10,000
+#: points, and 1.5 with 300 points of a steep one, but then few per cent of its variance.
+ROUGH, ROUGH_SHARE = 0.4, 0.1
 #: Points at which roughness is looked at, and neighbours of each, itself included.
 SOME_POINTS, SOME_NEIGHBORS = 2000, 17
 

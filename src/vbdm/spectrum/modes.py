@@ -131,7 +131,7 @@ def energy_figures(
     # The energy of a point is that of all its copies, and each of these holds its part.
     counts = operator.order.counts
     figures = (
-        pencil.degrees, mass, inverse, operator.kernel.relative_variance, operator.kernel.row_sums,
+        pencil.degrees, mass, inverse, operator.relative_variance, operator.kernel.row_sums,
         np.ones(len(mass)) if counts is None else counts,
     )  # fmt: skip
     with one_blas_thread():

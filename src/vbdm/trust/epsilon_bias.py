@@ -42,7 +42,7 @@ def ritz_values(spectrum: Spectrum, operator: Operator) -> FloatArray:
     where most points are limited, masses are those without: limited ones do not follow ε.
     """
     u, limits = spectrum.vectors, np.array([limit.reference for limit in spectrum.limits])
-    spread = beside(u, operator.kernel.relative_variance[:, None])
+    spread = beside(u, operator.relative_variance[:, None])
     product = operator.weights @ mapped(side_by_side, u, spread)
     result = np.empty(u.shape[1])
     for reference in np.unique(limits) if limits.size else [None]:
@@ -63,7 +63,7 @@ def rates_on_span(
     degrees = beside(u, operator.degrees[:, None])
     stiffness, mass = total(forms_on_span, u, of_vectors, degrees, beside(u, time))
     rates, mix = eigh(stiffness, mass)
-    spread = beside(u, operator.kernel.relative_variance[:, None])
+    spread = beside(u, operator.relative_variance[:, None])
     energy, weighted = total(energies_on_span, u, of_vectors, of_spread, mix, degrees, spread)
     average = np.divide(weighted, energy, out=np.zeros_like(energy), where=energy > 0)
     return np.asarray(np.maximum(rates / share_at(operator, average), 0.0))

@@ -76,9 +76,9 @@ class PairRows:
     @classmethod
     def of(cls, spectrum: Spectrum) -> PairRows:
         """Return them for a spectrum."""
-        op, sums = spectrum.operator, spectrum.operator.kernel.row_sums
+        op, sums = spectrum.operator, spectrum.operator.sums
         share = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0)
-        rows = op.degrees, op.steps, share, op.order.counts
+        rows = op.degrees, op.steps, share, op.counts
         return cls(*(beside(spectrum.vectors, row, kept=True) for row in rows))
 
 

@@ -71,6 +71,8 @@ SOME_LEAVES = 8
 #: Sections that stand for themselves.
 SECTIONS = {"pilot": PILOT, "dimension": DIMENSION, "tuning": TUNING, "settings": SETTINGS}
 OPERATOR = part(dict, factor=WIDTHS, degrees=Array(("M",), low=0), steps=WIDTHS)
+#: How often points count, where weights are multiplicities.
+MULTIPLICITY = Array(("M",), low=POSITIVE)
 #: U at the points, in the order inside, where it weights the pairs: given, or of weights.
 POTENTIAL = Array(("M",))
 
@@ -121,7 +123,7 @@ def pack_operator(operator: Operator, out: Arrays, *, entries: bool) -> dict[str
         "bandwidth": pack_bandwidth(operator.kernel.bandwidth, out),
         "kernel": pack_kernel(operator.kernel, out, entries=entries),
         "operator": pack(OPERATOR, numbers, "operator", out),
-        **pack_potential(operator, out),
+        **pack_weights(operator, out),
     }
 
 
@@ -144,17 +146,31 @@ def unpack_operator(source: Source) -> Operator:
     numbers = unpack(OPERATOR, head["operator"], "operator", source)
     factor = numbers.pop("factor")
     weights = kernel.weights.scaled(factor, factor)
-    potential = unpack_potential(settings, source)
-    made = Operator(kernel=kernel, weights=weights, potential=potential, **parts, **numbers)
+    made = Operator(
+        kernel=kernel, weights=weights, potential=unpack_potential(settings, source),
+        multiplicity=unpack_multiplicity(settings, source), **parts, **numbers,
+    )  # fmt: skip
     check_operator(made)
     return made
 
 
-def pack_potential(operator: Operator, out: Arrays) -> dict[str, Any]:
-    """Return the section of a potential; without one there is no such section."""
-    if operator.potential is None:
-        return {}
-    return {"potential": pack(POTENTIAL, operator.potential, "potential", out)}
+def pack_weights(operator: Operator, out: Arrays) -> dict[str, Any]:
+    """Return the sections of a potential and of multiplicities, if there are any."""
+    found = {"potential": POTENTIAL, "multiplicity": MULTIPLICITY}
+    values = {name: getattr(operator, name) for name in found}
+    return {
+        name: pack(field, values[name], name, out)
+        for name, field in found.items()
+        if values[name] is not None
+    }
+
+
+def unpack_multiplicity(settings: Settings, source: Source) -> FloatArray | None:
+    """Return how often points count, if weights are multiplicities: then it must be there."""
+    if settings.weighting.kind != "counts":
+        return None
+    found: FloatArray = unpack(MULTIPLICITY, source.head["multiplicity"], "multiplicity", source)
+    return found
 
 
 def unpack_potential(settings: Settings, source: Source) -> FloatArray | None:

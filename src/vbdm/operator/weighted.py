@@ -1,0 +1,63 @@
+"""Factors that a potential, or weights of the points, put on pairs; and sums that count weights."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..base.arrays import FloatArray
+from ..base.errors import bad_input
+from ..kernel.kernel import Kernel
+
+#: Beyond exp(±300) the product of two factors may overflow or underflow.
+LARGEST_EXPONENT = 300.0
+#: A potential may span this many kT: factors then stay within exp(±300), too.
+LARGEST_RANGE = 600.0
+
+
+def counted(kernel: Kernel, multiplicity: FloatArray | None) -> FloatArray | None:
+    """Return how often each point inside counts, (M,), by copies and by weight; None: once."""
+    copies = kernel.graph.order.counts
+    if multiplicity is None or copies is None:
+        return copies if multiplicity is None else multiplicity
+    return np.asarray(copies * multiplicity)
+
+
+def sums_of(kernel: Kernel, multiplicity: FloatArray | None) -> FloatArray:
+    """Return Σ_j K(x_i, x_j), (M,), each point counted by copies and by weight."""
+    if multiplicity is None:
+        return kernel.row_sums
+    return np.asarray(kernel.weights @ counted(kernel, multiplicity))
+
+
+def of_multiplicity(kernel: Kernel, multiplicity: FloatArray, c1: float) -> FloatArray:
+    """Return log w - (1 - c1/2) log w̄, (M,), with the mean w̄ of w over each kernel."""
+    sums, plain = sums_of(kernel, multiplicity), kernel.row_sums
+    # A point without neighbours has its own weight for a mean; its row is empty.
+    mean = np.divide(sums, plain, out=multiplicity.copy(), where=sums > 0)
+    result = np.log(multiplicity) - (1 - c1 / 2) * np.log(mean)
+    result -= np.median(result)
+    if np.abs(result).max() > LARGEST_EXPONENT:
+        raise bad_input(
+            "`weights` span too wide a range.",
+            received=f"values from {multiplicity.min():.3g} to {multiplicity.max():.3g} times "
+            "their mean, which jump from point to point",
+            because="Pairs are multiplied by them, and would overflow or underflow.",
+            hint="Points of such small weights say nothing about the process: leave them out.",
+        )
+    return np.asarray(result)
+
+
+def half_weights(potential: FloatArray) -> FloatArray:
+    """Return -U/2, (M,), the logarithm of the factor that a potential puts on its point's pairs.
+
+    The median of U is subtracted: a constant added to U cancels in D⁻¹K_α.
+    """
+    if np.ptp(potential) > LARGEST_RANGE:
+        raise bad_input(
+            "`potential` spans too wide a range.",
+            received=f"values from {potential.min():.3g} to {potential.max():.3g}",
+            because="The points are weighted by exp(-U), which would overflow or underflow.",
+            hint="Check its units: U is in units of kT. Points far above the lowest U say nothing "
+            "about the process: leave them out.",
+        )
+    return np.asarray(-(potential - np.median(potential)) / 2)
