@@ -102,6 +102,17 @@ class Network:
         return np.asarray(np.sqrt(4 * op.epsilon * op.kernel.bandwidth.squared))
 
     @cached_property
+    def resistance(self) -> FloatArray:
+        """1/√π at the points, (M,), up to a factor; π is the invariant density."""
+        op = self.operator
+        counts = 1.0 if op.order.counts is None else op.order.counts
+        # The mass of a sample is the invariant density over that of the sample.
+        density = self.mass / counts * op.kernel.density(op.dim)
+        known = density[density > 0]
+        typical = float(np.median(known)) if known.size else 1.0
+        return np.asarray(1 / np.sqrt(np.where(density > 0, density, typical) / typical))
+
+    @cached_property
     def pieces(self) -> NDArray[np.intp]:
         """The connected piece of each point, (M,), the largest being 0."""
         return connected_pieces(Pencil(self.weights, self.degrees, self.mass))

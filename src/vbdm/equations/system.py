@@ -3,12 +3,14 @@ r"""One system of equations on the network: (κ - L) u = f, with u given on some
 In weak form it is :math:`(D - K + κM) u = M f` at the free points, symmetric and positive. A walk
 on the points jumps, and is caught only at points of a set, so it would see the set's edge about
 half a jump too far inside. The **soft edge** mends this: at a point j of the set, a free neighbour
-i sees the value that continues u through the edge in a straight line,
-:math:`u_j = v - (u_i - v) s_j/s_i`, where s is the distance to the edge. This adds
+i sees the value that continues u through the edge, :math:`u_j = v - (u_i - v) s_j/s_i`. Here s is
+the resistance between a point and the edge, the distance over :math:`\sqrt{π}`, because a steady
+stream has slopes ∝ 1/π (π, the invariant density, falls by a half across some kernels). This adds
 :math:`Σ_j K_{ij} s_j/s_i` to the diagonal at i, and v times as much to the right-hand side: the
 matrix stays symmetric, its solutions within the bounds of their data. Distances come from the user,
 or from the share of its neighbours that a point has across the edge, which is
-:math:`½\,\mathrm{erfc}(s/h)` for a kernel of width h.
+:math:`½\,\mathrm{erfc}(s/h)` for a kernel of width h, if neighbours are weighted such that the
+density's slope does not count.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from .network import Network
 
 #: Distances to an edge are at least this share of the kernel's width, and at most so many widths:
 #: from the share of neighbours across the edge they cannot be told beyond.
-NEAREST, FARTHEST = 0.05, 2.5
+NEAREST, FARTHEST = 0.1, 2.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,14 +78,14 @@ class Edge:
 def edge_of(network: Network, held: Held) -> Edge:
     """Return the pulls of a held set on all points."""
     one, m = held.mask.astype(np.float64), held.values.shape[-1]
-    links = network.weights @ one
+    level, width = network.resistance, network.widths
+    links, of_set, of_all = (network.weights @ np.stack([one, one * level, level], axis=1)).T
     distance = held.distance
-    width = network.widths
     if distance is None:
-        # Of a straight edge through a kernel of width h, a point sees this share on its own side.
-        across = np.where(held.mask, 1 - links / network.degrees, links / network.degrees)
+        share = np.divide(of_set, of_all, out=np.zeros_like(of_all), where=of_all > 0)
+        across = np.where(held.mask, 1 - share, share)
         distance = width * erfinv(1 - 2 * np.clip(across, 0.0, 0.5))
-    distance = np.clip(np.abs(distance), NEAREST * width, FARTHEST * width)
+    distance = level * np.clip(np.abs(distance), NEAREST * width, FARTHEST * width)
     extra = (network.weights @ (one * distance)) / distance
     if held.values.ndim == 1:
         return Edge(links, extra, np.outer(links + extra, held.values))
