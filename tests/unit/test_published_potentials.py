@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from vbdm import datasets as ds
-from vbdm.datasets._plane_transition import Disc, PlaneGrid
+from vbdm.datasets._plane_grid import Disc, PlaneGrid
 
 
 def double_well_passage(**ends):
@@ -76,10 +76,8 @@ def test_muller_brown_converges_on_finer_grids():
 
 
 def test_on_a_flat_plane_two_discs_are_alike():
-    grid = PlaneGrid(
-        lambda p: 0 * p[:, 0], ((-4, 4), (-4, 4)), 100, Disc((-2, 0), 0.5), Disc((2, 0), 0.5)
-    )
-    known = grid.transition()
+    grid = PlaneGrid(lambda p: 0 * p[:, 0], ((-4, 4), (-4, 4)), 100)
+    known = grid.transition(Disc((-2, 0), 0.5), Disc((2, 0), 0.5))
     x = np.column_stack([np.zeros(5), np.linspace(-3, 3, 5)])
     assert np.allclose(known.committor(x), 0.5, atol=1e-6)
     assert known.rate == pytest.approx(known.rate_back, rel=1e-6)
@@ -93,9 +91,10 @@ def test_between_two_circles_the_time_is_that_of_the_plane():
     def walled(points):
         return np.where(np.linalg.norm(points, axis=1) < 3, 0.0, 1e3)
 
-    grid = PlaneGrid(walled, ((-3.1, 3.1), (-3.1, 3.1)), 200, Disc((2.5, 0), 0.2), Disc((0, 0), 1))
+    grid = PlaneGrid(walled, ((-3.1, 3.1), (-3.1, 3.1)), 200)
     r = np.linspace(1, 2.5, 7)
-    found = grid.transition().passage_time(np.column_stack([-r, 0 * r]))
+    known = grid.transition(Disc((2.5, 0), 0.2), Disc((0, 0), 1))
+    found = known.passage_time(np.column_stack([-r, 0 * r]))
     assert np.allclose(found, 4.5 * np.log(r) - (r**2 - 1) / 4, atol=0.02)
 
 
@@ -106,15 +105,33 @@ def test_a_valley_of_the_plane_is_a_line():
         lambda p: 2 * (p[:, 0] ** 2 - 1) ** 2,
         ((-2.4, 2.4), (-0.1, 0.1)),
         200,
-        Disc((-1 - far, 0.0), far),
-        Disc((1 + far, 0.0), far),
     )
-    found, known = grid.transition(), double_well_passage()
+    found = grid.transition(Disc((-1 - far, 0.0), far), Disc((1 + far, 0.0), far))
+    known = double_well_passage()
     x = np.linspace(-1.5, 1.5, 40)
     points = np.column_stack([x, np.zeros(40)])
     assert np.abs(found.committor(points) - known.committor(x)).max() < 2e-4
     assert np.abs(found.passage_time(points) - known.passage_time(x)).max() < 0.01
     assert found.rate == pytest.approx(known.rate, rel=1e-3)
+
+
+def test_the_spectrum_of_a_gaussian_in_the_plane():
+    """The grid that Müller and Brown's eigenvalues come from, where they are known."""
+    found = PlaneGrid(lambda p: (p**2).sum(axis=1) / 2, ((-7, 7), (-7, 7)), 100).spectrum(6, 1.0)
+    assert np.allclose(found.eigenvalues, [0, -1, -1, -2, -2, -2], rtol=0.005)
+    x = np.random.default_rng(0).standard_normal((20_000, 2))
+    functions = found.eigenfunctions(x)
+    assert np.allclose(functions.T @ functions / 20_000, np.eye(6), atol=0.1)
+
+
+def test_muller_brown_has_its_slow_modes():
+    """One slow mode, which crosses the highest barrier a little faster than between the discs."""
+    truth = ds.muller_brown(10, beta_sampling=1 / 40, random_state=0).truth(3)
+    assert truth.eigenvalues == pytest.approx([0, -0.22578, -2.4632], rel=1e-3)
+    known = ds.muller_brown_transition(cells=200)
+    assert 0.8 < (known.rate + known.rate_back) / -truth.eigenvalues[1] < 1
+    ends = truth.eigenfunctions(np.array([[-0.558, 1.441], [0.623, 0.028]]))
+    assert ends[0, 1] * ends[1, 1] < 0
 
 
 @pytest.mark.parametrize("beta_sampling", [None, 1 / 40])
@@ -220,7 +237,9 @@ def test_a_long_series_has_the_invariant_density():
         (lambda: ds.muller_brown_transition(0.0), "beta"),
         (lambda: ds.muller_brown(0), "n_samples"),
         (lambda: ds.muller_brown(10, beta_sampling=-1), "beta_sampling"),
-        (lambda: ds.muller_brown(10, random_state=0).truth(), "no truth"),
+        (lambda: ds.muller_brown(10, random_state=0).truth(operator=0.0), "c1 > 0 only"),
+        (lambda: ds.muller_brown(10, random_state=0).truth(operator=0.01), "c1 . beta"),
+        (lambda: ds.muller_brown(10, random_state=0).truth(1000), "`n`"),
         (lambda: ds.muller_brown_potential(np.zeros((3, 1))), "two columns"),
         (lambda: ds.prinz_potential("x"), "array of numbers"),
         (lambda: ds.prinz(10, beta_sampling=2.0), "beta_sampling"),

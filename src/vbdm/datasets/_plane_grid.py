@@ -1,4 +1,4 @@
-"""The passage between two discs of the plane, by finite volumes on a fine grid.
+"""The spectrum of a potential in the plane, and the passage between two discs, on a fine grid.
 
 ``L u = (1/π) ∇·(π ∇u)`` becomes fluxes through the faces of square cells, with the conductance of
 Scharfetter and Gummel, which is exact where the potential is linear. A face whose neighbour lies
@@ -14,16 +14,18 @@ from typing import Any
 import numpy as np
 from scipy.interpolate import RegularGridInterpolator
 from scipy.sparse import coo_array, diags_array
-from scipy.sparse.linalg import splu
+from scipy.sparse.linalg import eigsh, splu
 
 from ..base.arrays import FloatArray
-from ._sample import Function
+from ._sample import Function, Truth
 from ._transition import Transition
 
 #: Cells this many kT above the lowest one are left out.
 HIGHEST = 60.0
 #: Least share of the way from a cell to a circle.
 NEAREST = 1e-3
+#: Where eigenvalues are looked for, just above the largest of them, 0.
+SHIFT = 0.01
 
 Box = tuple[tuple[float, float], tuple[float, float]]
 
@@ -57,13 +59,11 @@ class Disc:
 
 @dataclass(frozen=True)
 class PlaneGrid:
-    """The potential βV on a grid of equal cells, and two discs A and B."""
+    """The potential βV on a grid of equal cells."""
 
     potential: Function
     box: Box
     cells: int
-    source: Disc
-    target: Disc
 
     @cached_property
     def axes(self) -> tuple[FloatArray, FloatArray]:
@@ -98,21 +98,27 @@ class PlaneGrid:
         return np.asarray(weight / weight.sum())
 
     @cached_property
-    def stiffness(self) -> Any:
-        """Matrix A of the energy, so that -A u / mass is L u; 0 for cells left out."""
-        n = self.cells
-        numbers = np.arange(n * n).reshape(n, n)
-        pairs = ((numbers[:-1], numbers[1:]), (numbers[:, :-1], numbers[:, 1:]))
-        first = np.concatenate([p[0].ravel() for p in pairs])
-        second = np.concatenate([p[1].ravel() for p in pairs])
+    def pairs(self) -> tuple[Any, Any]:
+        """Cells that share a face, both of them present."""
+        numbers = np.arange(self.cells**2).reshape(self.cells, self.cells)
+        first = np.concatenate([numbers[:-1].ravel(), numbers[:, :-1].ravel()])
+        second = np.concatenate([numbers[1:].ravel(), numbers[:, 1:].ravel()])
         kept = (self.mass[first] > 0) & (self.mass[second] > 0)
-        first, second = first[kept], second[kept]
+        return first[kept], second[kept]
+
+    def stiffness(self, *discs: Disc) -> Any:
+        """Return the matrix A of the energy, so that -A u / mass is L u; 0 for cells left out.
+
+        Faces at the edges of discs lead to these edges.
+        """
+        first, second = self.pairs
         length = np.linalg.norm(self.centres[second] - self.centres[first], axis=1)
         rise = self.heights[second] - self.heights[first]
         conductance = self.mass[first] * _bernoulli(rise) / length**2
-        for disc in (self.source, self.target):
+        for disc in discs:
             conductance /= self._share_of_way(disc, first, second)
-        joined = coo_array((conductance, (first, second)), shape=(n * n, n * n)).tocsr()
+        shape = (self.mass.size, self.mass.size)
+        joined = coo_array((conductance, (first, second)), shape=shape).tocsr()
         joined = joined + joined.T
         return (diags_array(joined.sum(axis=1)) - joined).tocsr()
 
@@ -123,19 +129,6 @@ class PlaneGrid:
         for cut, outer, inner in ((enters, first, second), (leaves, second, first)):
             share[cut] = disc.share_of_way(self.centres[outer[cut]], self.centres[inner[cut]])
         return share
-
-    def solved(self, source: FloatArray, fixed: FloatArray, free: Any) -> FloatArray:
-        """Solve A u = source on the free cells, with the given values elsewhere."""
-        rows = self.stiffness[free]
-        matrix = rows[:, free].tocsc()
-        # Symmetric and diagonally dominant, so no pivots are needed.
-        factors = splu(
-            matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0,
-            options={"SymmetricMode": True},
-        )  # fmt: skip
-        values = fixed.copy()
-        values[free] = factors.solve(source[free] - rows @ np.where(free, 0.0, fixed))
-        return values
 
     def interpolated(self, values: FloatArray, known: list[tuple[Disc, float]]) -> Function:
         """Return the function of the plane with these values in the cells, and in the discs.
@@ -163,24 +156,56 @@ class PlaneGrid:
         # Between the edge of the box and the first centres the function is continued.
         return RegularGridInterpolator(self.axes, grid, bounds_error=False, fill_value=None)
 
-    def transition(self) -> Transition:
+    def transition(self, source: Disc, target: Disc) -> Transition:
         """Solve for the committor and for the time to reach the target."""
-        present = self.mass > 0
-        in_source, in_target = (d.depth(self.centres) > 0 for d in (self.source, self.target))
+        present, stiffness = self.mass > 0, self.stiffness(source, target)
+        in_source, in_target = (disc.depth(self.centres) > 0 for disc in (source, target))
         reached = in_target.astype(np.float64)
         nothing = np.zeros_like(reached)
-        chances = self.solved(nothing, reached, present & ~in_source & ~in_target)
-        times = self.solved(self.mass, nothing, present & ~in_target)
-        flux = float(chances @ (self.stiffness @ chances))
+        chances = _solved(stiffness, nothing, reached, present & ~in_source & ~in_target)
+        times = _solved(stiffness, self.mass, nothing, present & ~in_target)
+        flux = float(chances @ (stiffness @ chances))
         in_b = float(self.mass @ chances)
         return Transition(
             flux=flux,
             rate=flux / (1 - in_b),
             rate_back=flux / in_b,
             mean_passage_time=float(np.average(times, weights=self.mass * in_source)),
-            committor=self.interpolated(chances, [(self.source, 0.0), (self.target, 1.0)]),
-            passage_time=self.interpolated(times, [(self.target, 0.0)]),
+            committor=self.interpolated(chances, [(source, 0.0), (target, 1.0)]),
+            passage_time=self.interpolated(times, [(target, 0.0)]),
         )
+
+    def spectrum(self, n: int, c1: float) -> Truth:
+        """Solve for the first eigenpairs; the potential is that of the density to the power c1."""
+        present = np.flatnonzero(self.mass > 0)
+        root = np.sqrt(self.mass[present])
+        half = diags_array(1 / root)
+        matrix = -(half @ self.stiffness()[present][:, present] @ half)
+        start = np.random.default_rng(0).standard_normal(len(present))
+        # The spectrum ends at 0. A shift above it by a part of the first eigenvalues will do.
+        values, vectors = eigsh(matrix.tocsc(), k=n, sigma=SHIFT, v0=start)
+        downwards = np.argsort(-values)
+        functions = np.full((len(self.mass), n), np.nan)
+        functions[present] = vectors[:, downwards] / root[:, np.newaxis]
+        functions *= np.sign(functions[present[-1]])
+        # The first pair is known: rounding should not show in it.
+        values = values[downwards]
+        values[0], functions[present, 0] = 0.0, 1.0
+        parts = [self._interpolator(column) for column in functions.T]
+        return Truth(c1, values, lambda x: np.column_stack([part(x) for part in parts]))
+
+
+def _solved(stiffness: Any, source: FloatArray, fixed: FloatArray, free: Any) -> FloatArray:
+    """Solve A u = source on the free cells, with the given values elsewhere."""
+    rows = stiffness[free]
+    # Symmetric and diagonally dominant, so no pivots are needed.
+    factors = splu(
+        rows[:, free].tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0,
+        options={"SymmetricMode": True},
+    )  # fmt: skip
+    values = fixed.copy()
+    values[free] = factors.solve(source[free] - rows @ np.where(free, 0.0, fixed))
+    return values
 
 
 def _bernoulli(x: FloatArray) -> FloatArray:
