@@ -30,6 +30,17 @@ def test_bars_of_series():
     assert text.count("largest change 0.0e+00") == 4
 
 
+def test_beside_deeptime():
+    """Our row of the table on the page "Coming from …": near the truth, within three bars."""
+    text = output_of("deeptime_comparison.py", "--points", "5000", "--problems", "double well")
+    truth, found = (next(line for line in text.splitlines() if line.startswith(name)).split()
+                    for name in ("truth", "vbdm"))  # fmt: skip
+    _, time, _, time_bar, committor, passage, _, passage_bar, *_ = found
+    assert abs(float(time) - float(truth[1])) < 3 * float(time_bar) < 1.5
+    assert abs(float(passage) - float(truth[2])) < 3 * float(passage_bar) < 5
+    assert float(committor) < 0.02
+
+
 @pytest.mark.parametrize("script", ["timing.py"])
 def test_timing(script):
     assert "ratio" in output_of(script, "--points", "2000", "--neighbors", "16")
