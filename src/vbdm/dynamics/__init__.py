@@ -7,6 +7,9 @@ It knows a `Spectrum`. All of it is asked for by the spectrum's own verbs.
 `evolution`        e^{tL} f by modes
 `clock`            the result of a clock: diffusivity, times, rates
 `diffusivity`      the clock, from how fast modes forget along a time series
+`states`           the result: metastable states
+`metastable`       how many states, their populations, the rates between them
+`simplex`          PCCA+: from the slowest modes to memberships
 `lagged`           modes along time series, and what each row adds to their correlations
 =================  =================================================================================
 """

@@ -60,6 +60,12 @@ class Basis:
         vectors = self.spectrum.vectors
         return vectors if len(self.numbers) == vectors.shape[1] else vectors[:, self.numbers]
 
+    @property
+    def constant(self) -> FloatArray:
+        """Coefficients of the function that is 1 on all pieces, (k,)."""
+        means = self.coefficients(np.ones((len(self.mass), 1)))[:, 0]
+        return np.where(self.varies, 0.0, means)
+
     def inside(self, f: FloatArray) -> FloatArray:
         """Return functions, (N,) or (N, m), in the order inside, (M, m); copies are averaged."""
         return self.spectrum.operator.order.to_inside(f.reshape(len(f), -1))

@@ -248,7 +248,8 @@ class Table:
                 "column by the square root of its own diffusivity, or use the implied times of "
                 "single modes (`by_mode`)."
             )
-            if self.spectrum.operator.c1 not in (None, 1.0):
+            c1 = self.spectrum.operator.c1
+            if c1 is not None and not np.isclose(c1, 1):
                 words += ' A process that samples its own density needs operator="generator".'
             return words
         if len(by_mode) == 1:

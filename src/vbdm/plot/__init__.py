@@ -11,6 +11,7 @@
 `solution`                committors, times and other solutions of equations; `result.plot()`
 `clock`                   times of the modes along a series, over the lag
 `arrows`                  a vector field on the points, such as a gradient
+`states`                  metastable states, their populations and the rates between them
 ========================  =============================================================
 
 Results may be an `Operator`, a `Spectrum` or a fitted `DiffusionMap`. Pass ``ax=`` to draw into a
@@ -22,7 +23,7 @@ matplotlib is an extra: ``pip install "vbdm[plot]"``.
 from ._arrows import arrows
 from ._clouds import density, eigenfunctions, embedding, unresolved
 from ._curves import spectrum, tuning
-from ._dynamics import clock
+from ._dynamics import clock, states
 from ._equations import solution
 from ._summary import summary
 
@@ -34,6 +35,7 @@ __all__ = [
     "embedding",
     "solution",
     "spectrum",
+    "states",
     "summary",
     "tuning",
     "unresolved",

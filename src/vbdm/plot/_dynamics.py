@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..base.accepts import accepts, an
+from ..base.arrays import FloatArray
 from ..dynamics.clock import Clock
+from ..dynamics.states import States
 from ._canvas import BLUE, INK, check_axes, log_ticks, new_axes, set_title
 
 
@@ -51,3 +53,54 @@ def clock(result: Any, ax: Any = None) -> Any:
     set_title(ax, f"D = {result.diffusivity}: {agree}")
     ax.legend(fontsize="small", framealpha=0.8, edgecolor="none")
     return ax
+
+
+@accepts(result=an(States, "Pass spectrum.states()."), ax=check_axes)
+def states(result: Any, ax: Any = None) -> Any:
+    """Draw metastable states as circles, with arrows for the rates between them.
+
+    Parameters
+    ----------
+    result : States
+        From `spectrum.states()`.
+    ax : Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    Axes
+        Areas of circles are populations; arrows have the rates beside them. Rates below a
+        thousandth of the largest are not drawn.
+    """
+    ax = new_axes(ax)
+    n = len(result)
+    angle = np.pi - 2 * np.pi * np.arange(n) / n
+    place = np.column_stack([np.cos(angle), np.sin(angle)])
+    shares = np.array([one.value for one in result.populations])
+    ax.scatter(*place.T, s=6000 * shares + 300, color=BLUE, alpha=0.35, zorder=2)
+    for i, one in enumerate(result.populations):
+        ax.annotate(f"{i}\n{one.value:.1%}", place[i], ha="center", va="center", zorder=3)
+    largest = np.max(result.rates, initial=0.0)
+    for i in range(n):
+        for j in range(n):
+            if i != j and result.rates[i, j] > 1e-3 * largest:
+                draw_rate(ax, place[i], place[j], result.rates[i, j])
+    ax.set_xlim(-1.6, 1.6)
+    ax.set_ylim(-1.6, 1.6)
+    ax.set_aspect("equal")
+    ax.set_axis_off()
+    per = f" per {result.unit}" if result.unit else ""
+    set_title(ax, f"{n} metastable states, rates{per}")
+    return ax
+
+
+def draw_rate(ax: Any, start: FloatArray, end: FloatArray, rate: float) -> None:
+    """Draw the arrow of one rate, with its number on the left of the way."""
+    along = (end - start) / np.linalg.norm(end - start)
+    left = 0.09 * np.array([-along[1], along[0]])
+    ax.annotate(
+        "", end - 0.35 * along + left, start + 0.35 * along + left,
+        arrowprops={"arrowstyle": "->", "color": INK, "lw": 1},
+    )  # fmt: skip
+    middle = start + 0.42 * (end - start) + 2.2 * left
+    ax.annotate(f"{rate:.3g}", middle, ha="center", va="center", fontsize="small")

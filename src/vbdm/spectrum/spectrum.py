@@ -385,6 +385,7 @@ class Spectrum:
 
     project, evaluate, evolve, clock = verbs.project, verbs.evaluate, verbs.evolve, verbs.clock
     drift = verbs.drift
+    states = verbs.states
     plot, table, to_frame = views.plot, views.table, views.to_frame
     _repr_html_ = views.as_html
 
