@@ -114,8 +114,9 @@ def muller_brown_transition(beta: float = BETA, *, cells: int = 400) -> Transiti
     """Solve for the passage between the two deepest wells of Müller and Brown (1979).
 
     A and B are discs of radius 0.1 about (-0.558, 1.441) and (0.623, 0.028). The solution is that
-    of finite volumes on ``cells``² cells: a second or two for 400² of them, once per process. From
-    400² to 600² cells the committor changes by less than 2e-4 and the rates by 2e-5 of themselves.
+    of finite volumes, with so many ``cells`` along each axis: 400 take a second or two, once per
+    process. From 400 to 600 the committor changes by less than 2e-4, and the rates by 2e-5 of
+    themselves.
 
     Examples
     --------

@@ -1,0 +1,16 @@
+"""Derivatives where rows live on workers."""
+
+import numpy as np
+
+import vbdm
+from vbdm.placement import Dask
+
+
+def test_on_workers_derivatives_are_the_same(cluster):
+    X = vbdm.datasets.sphere(1500, random_state=0).points
+    here = vbdm.estimate_operator(X)
+    there = vbdm.estimate_operator(X, placement=Dask(cluster, blocks=3))
+    assert np.allclose(there.gradient(X[:, :2]), here.gradient(X[:, :2]), atol=1e-9)
+    assert np.allclose(there.carre_du_champ(X), here.carre_du_champ(X), rtol=1e-9)
+    across = np.swapaxes(there.tangents, 1, 2) @ here.tangents
+    assert np.allclose(np.abs(np.linalg.det(across)), 1)
