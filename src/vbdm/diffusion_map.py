@@ -280,7 +280,13 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Cloud, y: None = None, lengths: Sequence[int] | None = None) -> Self:
+    def fit(
+        self,
+        X: Cloud,
+        y: None = None,
+        lengths: Sequence[int] | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Learn the operator and its modes.
 
         Parameters
@@ -294,6 +300,9 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             Present because scikit-learn passes it.
         lengths : sequence of int, optional
             Numbers of rows of several time series that follow each other in `X`.
+        sample_weight : (N,) array, optional
+            Positive weights of the points, if another density than theirs is wanted; `weights` of
+            `vbdm.estimate_operator`. A Laplacian does not depend on the density, nor on weights.
         """
         X, placed = placed_points(X, as_placement(self.placement), self.effort)
         X, rows = read_series(X, lengths, self.series)
@@ -304,8 +313,9 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             settings["placement"] = placed
         with showing(self.verbose):
             operator = estimate_operator(
-                cloud, self.operator, self.method, lengths=rows.lengths or None, **settings
-            )
+                cloud, self.operator, self.method, lengths=rows.lengths or None,
+                weights=sample_weight, **settings,
+            )  # fmt: skip
             spectrum = operator.spectrum(
                 self.n_components + 1, components=self.components, solver=self.solver, tol=self.tol
             )
@@ -340,10 +350,14 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         return self._coordinates(extension.values)
 
     def fit_transform(
-        self, X: Cloud, y: None = None, lengths: Sequence[int] | None = None
+        self,
+        X: Cloud,
+        y: None = None,
+        lengths: Sequence[int] | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> FloatArray:
         """Fit, and return `embedding_`: what `transform` gives at the training points."""
-        self.fit(X, lengths=lengths)
+        self.fit(X, lengths=lengths, sample_weight=sample_weight)
         return self.embedding_
 
     def density(self, X: ArrayLike) -> FloatArray:

@@ -197,9 +197,9 @@ MORE_BAD_CALLS = {
         lambda: vbdm.estimate_operator(X, weights=np.ones(50), potential=X[:, 0]),
         "weights.*potential.*contradict",
     ),
-    "weights in the paper": (
-        lambda: vbdm.estimate_operator(X, "generator", "paper", weights=np.ones(50)),
-        "paper's method has no `weights`",
+    "weights in another form": (
+        lambda: vbdm.estimate_operator(X, 1.0, "paper", form="right", weights=np.ones(50)),
+        "symmetric form takes `weights`",
     ),
     "weights of wrong length": (
         lambda: vbdm.estimate_operator(X, "generator", weights=np.ones(49)),
@@ -215,11 +215,11 @@ MORE_BAD_CALLS = {
     ),
     "weights of zero": (
         lambda: vbdm.estimate_operator(X, "generator", weights=np.arange(50.0)),
-        r"1 of 50 equal to 0.*Leave these points out: X\[w > 0\]",
+        r"1 of 50 equal to zero.*Leave these points out: X\[w > 0\]",
     ),
     "all weights zero": (
         lambda: vbdm.estimate_operator(X, "generator", weights=np.zeros(50)),
-        "all equal to 0",
+        "all equal to zero",
     ),
     "weights over too wide a range": (
         lambda: vbdm.estimate_operator(X, "generator", weights=np.logspace(-300, 0, 50)),

@@ -34,11 +34,18 @@ CIRCLE = vbdm.datasets.circle(300, sampling="random", random_state=0).points
 NEW = vbdm.datasets.circle(40, sampling="random", random_state=1).points
 
 
-# No check is expected to fail.
+#: A point of weight 0 has no place in the wanted density, and is refused; and widths follow the
+#: distances between points, not their weights, so that a point of weight 2 is no pair of copies.
+NOT_COPIES = "check_sample_weight_equivalence_on_dense_data"
+
+
+# No other check is expected to fail.
 @parametrize_with_checks(
     [DiffusionMap(), DiffusionMap(method="paper"), DiffusionMap(metric="precomputed")]
 )
 def test_scikit_learn_contract(estimator, check):
+    if check.func.__name__ == NOT_COPIES:
+        pytest.xfail("weights are no numbers of copies")
     check(estimator)
 
 
@@ -335,3 +342,41 @@ def test_order_of_points_does_not_matter(method):
     )
     np.testing.assert_allclose(other.eigenvalues_, model.eigenvalues_, rtol=1e-8, atol=1e-12)
     np.testing.assert_allclose(other.density_, model.density_[order], rtol=1e-8)
+
+
+# --- Weights of the points -----------------------------------------------------------------------
+
+
+def wide():
+    """Return points of a wide Gaussian, and the weights that make it the standard one."""
+    points = 1.5 * np.random.default_rng(5).standard_normal((1500, 2))
+    return points, np.exp(-(points**2).sum(axis=1) / 2 * (1 - 1.5**-2))
+
+
+def test_sample_weight_is_weights():
+    points, weights = wide()
+    model = DiffusionMap(operator="generator").fit(points, sample_weight=weights)
+    op = vbdm.estimate_operator(points, "generator", weights=weights)
+    np.testing.assert_array_equal(model.eigenvalues_, op.spectrum(3).eigenvalues)
+    np.testing.assert_allclose(model.eigenvalues_[1:], -1, rtol=0.12)
+    again = clone(model).fit_transform(points, sample_weight=weights)
+    np.testing.assert_array_equal(again, model.embedding_)
+    np.testing.assert_allclose(model.transform(points[:9]), again[:9], atol=1e-12)
+
+
+def test_sample_weight_goes_through_a_pipeline_and_a_file(tmp_path):
+    points, weights = wide()
+    steps = make_pipeline(StandardScaler(with_std=False), DiffusionMap(operator="generator"))
+    steps.fit(points, diffusionmap__sample_weight=weights)
+    model = steps[-1]
+    np.testing.assert_allclose(model.eigenvalues_[1:], -1, rtol=0.12)
+    model.save(tmp_path / "model")
+    loaded = vbdm.load(tmp_path / "model")
+    new = points[:5] + 0.1
+    np.testing.assert_array_equal(loaded.transform(new), model.transform(new))
+    assert loaded.operator_.effective_points == model.operator_.effective_points
+
+
+def test_sample_weight_of_another_length_is_refused():
+    with pytest.raises(ValueError, match="one number per point"):
+        DiffusionMap(operator="generator").fit(CIRCLE, sample_weight=np.ones(299))

@@ -156,10 +156,12 @@ class ByRatios:
         if not inverse.mean() > 1 / LARGEST:
             raise no_dimension("neighbour distances that are all nearly equal")
         value = 1 / inverse.mean()
-        by_scale = np.array([1 / reading.mean() for reading in readings])
+        # On a lattice the nearest neighbours are at equal distances, which tell nothing.
+        means = [reading.mean() for reading in readings]
+        told = {k: 1 / mean for k, mean in zip(scales, means, strict=True) if mean > 1 / LARGEST}
         return Dimension(
-            float(value), float(error * value**2), frozen(np.array(scales)), frozen(by_scale),
-            self.credit,
+            float(value), float(error * value**2), frozen(np.array(list(told))),
+            frozen(np.array(list(told.values()))), self.credit,
         )  # fmt: skip
 
 

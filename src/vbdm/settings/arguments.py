@@ -89,7 +89,7 @@ def read_arguments(method: str, arguments: Mapping[str, Any]) -> Request:
     refuse_both("operator", operator, "alpha", alpha)
     refuse_both("operator", operator, "potential", arguments["potential"])
     refuse_both("alpha", alpha, "potential", arguments["potential"])
-    check_weighted(arguments, chosen)
+    check_weighted(arguments)
     check_form(arguments["form"], arguments["bandwidth"], arguments["potential"], chosen)
     chosen = replace(
         chosen,
@@ -294,20 +294,17 @@ def check_form(form: str, bandwidth: Any, potential: Any, method: Method) -> Non
         )
 
 
-def check_weighted(arguments: Mapping[str, Any], method: Method) -> None:
+def check_weighted(arguments: Mapping[str, Any]) -> None:
     """Refuse weights together with what contradicts them."""
     check_choice(arguments["weights_as"], "weights_as", WAYS)
-    weights = arguments["weights"]
-    if weights is None:
-        return
     for name in ("alpha", "bandwidth", "potential"):
-        refuse_both("weights", weights, name, arguments[name])
-    if method.name == "paper":
+        refuse_both("weights", arguments["weights"], name, arguments[name])
+    if arguments["weights"] is not None and arguments["form"] != "symmetric":
         raise bad_input(
-            "The paper's method has no `weights`.",
-            received="method='paper' and `weights`",
-            because="Its sums are over points that all count once.",
-            hint="Leave out `method`.",
+            "Only the symmetric form takes `weights`.",
+            received=f"form={arguments['form']!r} and `weights`",
+            because="Pairs are multiplied at both of their points.",
+            hint="Leave out `form`, or `weights`.",
         )
 
 

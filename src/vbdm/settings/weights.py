@@ -33,8 +33,8 @@ from ..graph.neighbor_graph import NeighborGraph
 WAYS = ("auto", "measure", "counts")
 #: Weights may span this range, as a natural logarithm: their roots then stay within exp(±300).
 LARGEST_RANGE = 600.0
-#: Weights with fewer effective points than this leave no kernel with enough of them.
-FEWEST_POINTS = 10.0
+#: Weights with fewer effective points than this are all on one point.
+FEWEST_POINTS = 2.0
 #: Weights count as multiplicities if log w scatters by more than this between nearest points, and
 #: if that is more than this share of its variance. Functions of the place reach 0.1 with 10,000
 #: points, and 1.5 with 300 points of a steep one, but then few per cent of its variance.
@@ -81,16 +81,9 @@ class Weights:
     values: FloatArray
     way: str = "auto"
 
-    @property
-    def are_equal(self) -> bool:
-        """Whether all points weigh the same, so that weights do nothing."""
-        return bool((self.values == self.values[0]).all())
-
     def settled(self, graph: NeighborGraph) -> Weighting:
         """Return how these weights enter, decided on the points of a graph."""
         n_eff = effective_points(self.values)
-        if self.are_equal:
-            return Weighting(effective_points=n_eff)
         log_range = float(np.log(self.values.max()) - np.log(self.values.min()))
         if self.way != "auto":
             return Weighting(self.way, n_eff, log_range)
@@ -109,7 +102,7 @@ class Weights:
 
 
 def read_weights(weights: Any, way: str, n_rows: int) -> Weights | None:
-    """Check weights, and return them with mean 1; None if none were given."""
+    """Check weights, and return them with mean 1; None if none were given, or all are equal."""
     if weights is None:
         return None
     if isinstance(weights, (list, tuple)) and weights and all(np.ndim(w) == 1 for w in weights):
@@ -117,15 +110,17 @@ def read_weights(weights: Any, way: str, n_rows: int) -> Weights | None:
         weights = np.concatenate([np.asarray(part) for part in weights])
     values = check_per_point(weights, "weights", n_rows)
     refuse_values(values)
+    if (values == values[0]).all():
+        return None
     # The largest goes to 1 first: sums of huge numbers overflow.
     scaled = values / values.max()
     n_eff = effective_points(scaled)
-    if n_eff < FEWEST_POINTS and n_eff < n_rows / 2:
+    if n_eff < FEWEST_POINTS:
         raise bad_input(
             "`weights` leave too few points.",
             received=f"weights that count as {n_eff:.2g} equal ones of {n_rows:,}",
-            because="Almost everything weighs on a few points, and their neighbours are too light "
-            "to tell anything.",
+            because="Almost everything weighs on one point, and its neighbours are too light to "
+            "tell anything.",
             hint="Check the unit of the bias, or sample nearer to the density that is wanted.",
         )
     return Weights(scaled / scaled.mean(), way)
@@ -144,7 +139,7 @@ def refuse_values(values: FloatArray) -> None:
         some = "all" if not values.any() else f"{(values == 0).sum():,} of {len(values):,}"
         raise bad_input(
             "`weights` must be positive.",
-            received=f"{some} equal to 0",
+            received=f"{some} equal to zero",
             because="Where the wanted density is 0 there is no process, and no operator.",
             hint="Leave these points out: X[w > 0], w[w > 0].",
         )
