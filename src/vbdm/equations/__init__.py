@@ -4,6 +4,7 @@ It knows an `Operator`, and solves with it; results are frozen, in the caller's 
 
 =====================  =============================================================================
 `network`              corrected links between the points, their mass, the invariant measure
+`region`               sets of points as masks, from row numbers, distances or masks
 `sets`                 sets of points, in any of the ways in which people name them
 `conditions`           conditions on columns, such as "phi < -1.2"
 `problem`              which points can be solved for, and which are left out

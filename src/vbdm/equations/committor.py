@@ -10,7 +10,7 @@ coefficient 1; `spectrum.clock` finds the true one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -18,13 +18,15 @@ from typing import Any
 import numpy as np
 
 from ..base.arrays import FloatArray
+from ..base.checks import shown
 from ..base.errors import SolverError, bad_input
 from ..base.estimate import Estimate
 from ..operator.operator import Operator
 from .conjugate_gradients import TOLERANCE, Solution
 from .error_bars import deviation, energy, local_times, responded
 from .problem import system_of
-from .sets import Naming, refuse_overlap
+from .region import as_array, refuse_overlap
+from .sets import Naming
 from .solve import read_tolerance
 from .solved import Solved, in_caller_order
 from .system import System
@@ -118,7 +120,7 @@ def hitting_probabilities(
 ) -> HittingProbabilities:
     """Return which of some sets is reached first; see `Operator.hitting_probabilities`."""
     naming = Naming(operator, labels, columns)
-    named = dict(sets) if isinstance(sets, Mapping) else with_names(sets)
+    named = dict(sets) if isinstance(sets, Mapping) else with_names(sets, labels is not None)
     if len(named) < 2:
         raise bad_input(
             "There must be two sets or more.",
@@ -138,16 +140,28 @@ def hitting_probabilities(
     )  # fmt: skip
 
 
-def with_names(sets: Any) -> dict[str, Any]:
+def with_names(sets: Any, are_labels: bool) -> dict[str, Any]:
     """Return a list of sets with names: labels and conditions are their own, others numbers."""
-    if isinstance(sets, str) or not isinstance(sets, Sequence):
+    if isinstance(sets, str | bytes) or not isinstance(sets, Iterable):
         raise bad_input(
             "`sets` is a list of sets, or a dictionary of sets by their names.",
-            received=type(sets).__name__,
+            received=shown(sets),
             because="Each of them gets a column.",
             hint="Pass, for example, {'left': X[:, 0] < -1, 'right': X[:, 0] > 1}.",
         )
-    return {own if isinstance(own, str) else f"set {j}": own for j, own in enumerate(sets)}
+    named: dict[str, Any] = {}
+    for j, own in enumerate(sets):
+        word = isinstance(own, str) or (are_labels and np.ndim(as_array(own)) == 0)
+        name = str(own) if word else f"set {j}"
+        if name in named:
+            raise bad_input(
+                f"The set {name!r} is there twice.",
+                received=f"{name!r} as numbers {list(named).index(name)} and {j}",
+                because="A point cannot be held at two values.",
+                hint="Leave out one of them.",
+            )
+        named[name] = own
+    return named
 
 
 def within_bounds(values: FloatArray, tol: float) -> FloatArray:
@@ -155,7 +169,8 @@ def within_bounds(values: FloatArray, tol: float) -> FloatArray:
 
     The exact solution of the system lies within: more than that is an error of the solver.
     """
-    excess = max(-float(np.nanmin(values)), float(np.nanmax(values)) - 1, 0.0)
+    known = values[~np.isnan(values)]
+    excess = max(-float(known.min(initial=0.0)), float(known.max(initial=1.0)) - 1)
     if excess > max(1e-3, 1e3 * tol):
         raise SolverError(f"The solver left probabilities that are off by {excess:.1e}.")
     return np.clip(values, 0.0, 1.0)

@@ -10,24 +10,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import BoolArray
-from ..base.checks import shown
+from ..base.arrays import BoolArray, FloatArray
+from ..base.checks import as_floats, shown
 from ..base.errors import InputError, bad_input
 
 SIGNS = {"<": compare.lt, "<=": compare.le, ">": compare.gt, ">=": compare.ge}
-NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
-#: One comparison: a column and a number, in either order; a column between two numbers.
-COMPARISON = re.compile(
-    rf"\s*(?:(?P<low>{NUMBER})\s*(?P<first>[<>]=?)\s*)?(?P<column>[^<>]+?)\s*"
-    rf"(?:(?P<second>[<>]=?)\s*(?P<high>{NUMBER}))?\s*"
-)
 MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+SIGN = re.compile("([<>]=?)")
+AND, OR = re.compile(r"\band\b|&", re.IGNORECASE), re.compile(r"\bor\b|\|", re.IGNORECASE)
+#: Minus signs that are typeset, not typed.
+MINUS = str.maketrans("−–", "--")
+Table = Mapping[str, NDArray[Any]]
 
 
-def condition_on(text: str, table: Mapping[str, NDArray[Any]], name: str) -> BoolArray:
+def condition_on(text: str, table: Table, name: str) -> BoolArray:
     """Return the rows that meet a condition.
 
     Comparisons of a column with numbers are joined by "and" and "or" ("and" binds closer).
+    Brackets may stand around one comparison.
 
     Examples
     --------
@@ -35,35 +35,76 @@ def condition_on(text: str, table: Mapping[str, NDArray[Any]], name: str) -> Boo
     >>> condition_on("phi < -1.2 or 0 < psi <= 1", table, "B").tolist()
     [True, True, False]
     """
-    either = [
-        np.logical_and.reduce([
-            comparison(part, table, text, name) for part in re.split(r"\band\b|&", alternative)
-        ])
-        for alternative in re.split(r"\bor\b|\|", text)
-    ]  # fmt: skip
-    return np.asarray(np.logical_or.reduce(either))
+    try:
+        alternatives = [
+            np.logical_and.reduce([comparison(part, table) for part in AND.split(alternative)])
+            for alternative in OR.split(text)
+        ]
+    except Unreadable as error:
+        raise bad_condition(name, text, table, str(error)) from None
+    return np.asarray(np.logical_or.reduce(alternatives))
 
 
-def comparison(
-    part: str, table: Mapping[str, NDArray[Any]], text: str, name: str
-) -> NDArray[np.bool_]:
-    """Return the rows that meet one comparison of a condition."""
-    found = COMPARISON.fullmatch(part.strip().strip("()"))
-    if found is None or not (found["first"] or found["second"]):
-        raise bad_condition(name, text, table, "Not all of it could be read.")
-    column = found["column"].strip("`'\"")
-    if column not in table:
-        raise bad_condition(name, text, table, f"There is no column {column!r}.")
-    values = np.asarray(table[column], dtype=np.float64)
-    result = np.ones(len(values), dtype=np.bool_)
-    if found["first"]:
-        result &= SIGNS[MIRRORED[found["first"]]](values, float(found["low"]))
-    if found["second"]:
-        result &= SIGNS[found["second"]](values, float(found["high"]))
-    return result
+class Unreadable(ValueError):
+    """A comparison that cannot be read; it says why."""
 
 
-def bad_condition(name: str, text: str, table: Mapping[str, Any], because: str) -> InputError:
+def comparison(text: str, table: Table) -> BoolArray:
+    """Return the rows that meet one comparison: column and number, or a column between two."""
+    inner = text.strip()
+    while inner.startswith("(") and inner.endswith(")"):
+        inner = inner[1:-1].strip()
+    words = [word.strip() for word in SIGN.split(inner)]
+    if len(words) == 5:
+        low, first, column, second, high = words
+        values = column_of(column, table)
+        return within(values, MIRRORED[first], low) & within(values, second, high)
+    if len(words) != 3:
+        raise Unreadable(f"{shown(inner)} is no comparison of a column with a number.")
+    left, sign, right = words
+    if unquoted(left) not in table and is_number(left):
+        left, sign, right = right, MIRRORED[sign], left
+    return within(column_of(left, table), sign, right)
+
+
+def within(values: FloatArray, sign: str, bound: str) -> BoolArray:
+    """Return the rows whose values compare so with a number."""
+    if not is_number(bound) or not np.isfinite(as_number(bound)):
+        raise Unreadable(f"{shown(bound)} is no finite number.")
+    return np.asarray(SIGNS[sign](values, as_number(bound)))
+
+
+def as_number(text: str) -> float:
+    """Return the number that a text means."""
+    return float(text.translate(MINUS))
+
+
+def is_number(text: str) -> bool:
+    """Tell whether a text means a number."""
+    try:
+        as_number(text)
+    except ValueError:
+        return False
+    return True
+
+
+def unquoted(name: str) -> str:
+    """Return the name of a column without quotation marks."""
+    return name.strip("`'\"")
+
+
+def column_of(name: str, table: Table) -> FloatArray:
+    """Return a column of numbers."""
+    if unquoted(name) not in table:
+        why = "brackets that join comparisons are not read" if "(" in name or ")" in name else ""
+        raise Unreadable(f"There is no column {shown(unquoted(name))}{'; ' * bool(why)}{why}.")
+    values = as_floats(table[unquoted(name)])
+    if values is None:
+        raise Unreadable(f"The column {shown(unquoted(name))} has no numbers.")
+    return values
+
+
+def bad_condition(name: str, text: str, table: Table, because: str) -> InputError:
     """Return the error for a condition that cannot be read."""
     known = ", ".join(list(table)[:8])
     return bad_input(

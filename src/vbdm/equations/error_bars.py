@@ -17,6 +17,7 @@ import numpy as np
 
 from ..base.arrays import FloatArray
 from ..base.estimate import Estimate
+from ..graph.point_set import Order
 from ..operator.operator import Operator
 from ..trust.randomness import autocorrelation_time
 from ..trust.series import by_chance, variance_by_lags
@@ -30,7 +31,7 @@ def functional(
     values: FloatArray,
     weights: FloatArray,
     tol: float,
-    mean: bool = False,
+    own: FloatArray | None = None,
 ) -> Estimate:
     """Return Σ w u and its standard error.
 
@@ -44,22 +45,23 @@ def functional(
         u and w, in the caller's order.
     tol : float
         Accuracy of the adjoint solve.
-    mean : bool
-        Whether it is a mean over points that are part of the sample: their own scatter counts.
+    own : (N,) array, optional
+        What each point adds as a part of the sample that the sum is taken over.
     """
     operator = system.network.operator
     order, known = operator.order, np.nan_to_num(values)
-    total = float(weights @ known)
     u = order.to_inside(known)
-    inside = order.to_inside(weights)
-    if order.counts is not None:
-        inside = inside * order.counts
-    z = system.solve(inside[:, None], max(tol, 1e-9)).values[:, 0]
-    own = adjoint_influence(system, source - system.screen * u, u, z)
-    influence = responded(operator, own)
-    if mean:
-        influence = influence + inside * (u - total)
-    return Estimate(total, deviation(operator, influence, values))
+    z = system.solve(summed_inside(order, weights)[:, None], max(tol, 1e-9)).values[:, 0]
+    influence = responded(operator, adjoint_influence(system, source - system.screen * u, u, z))
+    if own is not None:
+        influence = influence + summed_inside(order, own)
+    return Estimate(float(weights @ known), deviation(operator, influence, values))
+
+
+def summed_inside(order: Order, values: FloatArray) -> FloatArray:
+    """Return values (N,) in the order inside, (M,), those of copies summed up."""
+    inside = order.to_inside(values)
+    return np.asarray(inside if order.counts is None else inside * order.counts)
 
 
 def adjoint_influence(

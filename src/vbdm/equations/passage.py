@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from ..base.arrays import FloatArray, frozen
+from ..base.errors import bad_input
 from ..operator.operator import Operator
 from .conjugate_gradients import TOLERANCE
 from .problem import system_of
-from .sets import Naming, PointSet
+from .region import Region, described
+from .sets import Naming
 from .solve import read_tolerance
 from .solved import Solved, in_caller_order
 
@@ -59,11 +61,18 @@ def exit_time(
 ) -> PassageTime:
     """Return the mean time to leave a set; see `Operator.exit_time`."""
     naming = Naming(operator, labels, columns)
-    outside = naming.read(naming.read(inside, "inside").complement, "inside")
+    outside = naming.read(inside, "inside").complement
+    if not outside.mask.any():
+        raise bad_input(
+            "All points lie in `inside`.",
+            received=described(inside),
+            because="Without points outside it is not known where it ends.",
+            hint="Leave some of the data outside.",
+        )
     return time_to(operator, outside, tol)
 
 
-def time_to(operator: Operator, target: PointSet, tol: float) -> PassageTime:
+def time_to(operator: Operator, target: Region, tol: float) -> PassageTime:
     """Solve -L T = 1 with T = 0 on the target."""
     system = system_of(operator, [target], [np.zeros(1)])
     one = np.ones((len(system.free), 1))

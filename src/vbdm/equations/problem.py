@@ -10,7 +10,7 @@ from ..base.arrays import BoolArray, FloatArray
 from ..base.errors import SmallSetWarning, UnreachedWarning, warn_user
 from ..operator.operator import Operator
 from .network import Network
-from .sets import PointSet
+from .region import Region
 from .system import Held, System
 
 #: Dimension from which on a single point is not found by a walk.
@@ -19,7 +19,7 @@ POINTS_ARE_LOST = 1.5
 
 def system_of(
     operator: Operator,
-    sets: Sequence[PointSet],
+    sets: Sequence[Region],
     values: Sequence[FloatArray],
     screen: float | FloatArray = 0.0,
 ) -> System:
@@ -37,48 +37,50 @@ def system_of(
         for own, value in zip(sets, values, strict=True)
     )
     inside = order.to_inside(screen) if isinstance(screen, np.ndarray) else screen
-    everywhere = bool(np.all(np.asarray(screen) > 0))
-    left_out = unreached(network, held, everywhere)
-    for own, points in zip(sets, held, strict=True):
-        left_out |= lost_to(network, points, own.name) & (not everywhere)
+    left_out = np.zeros(len(network.degrees), dtype=np.bool_)
     system = System(network, held, inside, left_out)
-    system.left_out[system.held] = False
+    left_out |= unreached(system)
+    if not np.all(np.asarray(screen) > 0):
+        for own, points in zip(sets, held, strict=True):
+            left_out |= lost_to(network, points, own.name)
+    left_out &= ~system.held
     return system
 
 
-def unreached(network: Network, sets: Sequence[Held], everywhere: bool) -> BoolArray:
-    """Return the points at which the equation has no solution, (M,), and warn of them."""
+def unreached(system: System) -> BoolArray:
+    """Return the points at which the equation has no solution, (M,), and warn of them.
+
+    They lie in pieces where nothing is held and κ is 0, if there are others. If there is no other,
+    a solution is found but for a constant, on pieces that are large enough.
+    """
+    network = system.network
     operator, pieces = network.operator, network.pieces
-    isolated = np.asarray(operator.degrees <= 0)
-    if everywhere:
-        other = np.zeros_like(isolated)
-    elif sets:
-        touched = np.unique(np.concatenate([pieces[own.mask] for own in sets]))
-        other = ~np.isin(pieces, touched)
+    if system.is_singular:
+        lost = np.bincount(pieces)[pieces] < operator.settings.smallest_piece
+        why = "too small to be solved"
     else:
-        other = np.bincount(pieces)[pieces] < operator.settings.smallest_piece
-    held = np.any([np.zeros_like(isolated), *(own.mask for own in sets)], axis=0)
-    lost = (isolated | other) & ~held
+        lost = ~np.isin(pieces, pieces[system.tied])
+        why = "where nothing is held"
     if lost.any():
-        warn_user(words_on(network, lost, isolated & lost, bool(sets)), UnreachedWarning)
+        warn_user(words_on(network, lost, why), UnreachedWarning)
     return np.asarray(lost)
 
 
-def words_on(network: Network, lost: BoolArray, isolated: BoolArray, has_sets: bool) -> str:
+def words_on(network: Network, lost: BoolArray, why: str) -> str:
     """Return what is said about points without a solution."""
     order = network.operator.order
-    n, alone = int(order.to_caller(lost).sum()), int(order.to_caller(isolated).sum())
-    n_pieces = len(np.unique(network.pieces[lost & ~isolated]))
-    pieces = "1 piece" if n_pieces == 1 else f"{n_pieces} pieces"
+    alone = lost & (network.operator.degrees <= 0)
+    in_pieces, n_alone = (int(order.to_caller(some).sum()) for some in (lost & ~alone, alone))
+    n_pieces = len(np.unique(network.pieces[lost & ~alone]))
     reasons = []
-    if n > alone:
-        why = "without a point of a set" if has_sets else "too small to be solved"
-        reasons.append(f"{n - alone} of them lie in {pieces} {why}")
-    if alone:
-        reasons.append(f"{alone} have no neighbour within the kernel's reach")
+    if in_pieces:
+        pieces = "1 piece" if n_pieces == 1 else f"{n_pieces} pieces"
+        reasons.append(f"{in_pieces} of them lie in {pieces} {why}")
+    if n_alone:
+        reasons.append(f"{n_alone} have no neighbour within the kernel's reach")
     return (
-        f"{n} of {order.n_rows} points have no solution, and get NaN: {'; '.join(reasons)}. "
-        "See `spectrum.components` for the pieces of the data."
+        f"{in_pieces + n_alone} of {order.n_rows} points have no solution, and get NaN: "
+        f"{'; '.join(reasons)}. See `spectrum.components` for the pieces of the data."
     )
 
 

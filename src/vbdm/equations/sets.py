@@ -4,40 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import BoolArray, FloatArray
-from ..base.checks import as_floats, shown
+from ..base.checks import shown
 from ..base.errors import bad_input
 from ..operator.operator import Operator
 from .conditions import condition_on
+from .region import Region, as_array, described, region_of
 
-
-@dataclass(frozen=True, eq=False)
-class PointSet:
-    """Some of the points.
-
-    Attributes
-    ----------
-    mask : (N,) bool array
-        Which ones, in the caller's order.
-    distance : (N,) array or None
-        Distance of all points to the edge of the set, if that is known.
-    name : str
-        What to call it in messages.
-    """
-
-    mask: BoolArray
-    distance: FloatArray | None
-    name: str
-
-    @property
-    def complement(self) -> PointSet:
-        """All other points."""
-        return PointSet(~self.mask, self.distance, f"the outside of {self.name}")
+#: How libraries write a missing label.
+MISSING = ("nan", "None", "<NA>", "NaT")
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +47,11 @@ class Naming:
         if self.columns is not None:
             check_columns(self.columns)
 
-    def read(self, what: Any, name: str) -> PointSet:
-        """Return the set that the user means; `name` is the argument's."""
+    def read(self, what: Any, name: str) -> Region:
+        """Return the set that the user means, copies of its points included.
+
+        `name` is the argument's.
+        """
         found = self.found(what, name)
         if not found.mask.any():
             raise bad_input(
@@ -76,90 +60,110 @@ class Naming:
                 because="No point belongs to it.",
                 hint="Compare it with the range of the data, or with the labels that occur.",
             )
-        return found
+        return found.with_copies(self.operator.order)
 
-    def found(self, what: Any, name: str) -> PointSet:
+    def found(self, what: Any, name: str) -> Region:
         """Return the set that the user means, which may be empty."""
         n = self.operator.n_points
-        if isinstance(what, PointSet):
+        if isinstance(what, Region):
             return what
-        if isinstance(what, str) or (self.labels is not None and np.ndim(what) == 0):
-            return PointSet(self.by_word(what, name), None, f"{what!r}")
+        if isinstance(what, str) or (self.labels is not None and np.ndim(as_array(what)) == 0):
+            return Region(self.by_word(what, name), None, f"{what!r}")
         values = as_array(what)
-        if values.dtype == np.bool_ and values.shape == (n,):
-            return PointSet(values, None, f"`{name}`")
-        if self.labels is not None and values.ndim == 1 and values.dtype.kind in "USO":
-            return PointSet(self.by_labels(values.tolist(), name), None, f"{described(what)}")
-        if values.dtype.kind == "f" and values.shape == (n,):
-            return by_distance(values, name)
-        return PointSet(by_rows(what, values, n, name), None, f"`{name}`")
+        if self.labels is not None and values.ndim == 1 and values.shape != (n,):
+            several = values.tolist()
+            # Numbers that are no labels are row numbers.
+            if values.dtype.kind not in "iuf" or all(map(self.is_label, several)):
+                return Region(self.by_labels(several, name), None, described(what))
+        return region_of(what, n, name)
 
     def by_word(self, what: Any, name: str) -> BoolArray:
         """Return the points with a label, or those that meet a condition."""
-        if self.labels is not None and what in set(self.label_list):
-            return self.by_labels([what], name)
-        if isinstance(what, str) and any(sign in what for sign in "<>"):
-            return condition_on(what, self.table(), name)
-        if self.labels is None:
-            raise bad_input(
-                f"`{name}` is neither a condition nor a label.",
-                received=shown(what),
-                because="A condition has the form 'x0 < -1.2'; labels were not given.",
-                hint="Pass labels=, one for each point, or a mask.",
-            )
+        if not self.is_label(what):
+            if isinstance(what, str) and any(sign in what for sign in "<>"):
+                return condition_on(what, self.table(), name)
+            if self.labels is None:
+                raise bad_input(
+                    f"`{name}` is neither a condition nor a label.",
+                    received=shown(what),
+                    because="A condition has the form 'x0 < -1.2'; labels were not given.",
+                    hint="Pass labels=, one for each point, or a mask.",
+                )
         return self.by_labels([what], name)
 
-    @property
+    @cached_property
     def label_list(self) -> list[Any]:
-        """The labels as plain values."""
-        return list(np.asarray(self.labels, dtype=object).tolist())
+        """The labels as plain values; None where one is missing."""
+        found = np.asarray(self.labels, dtype=object).tolist() if self.labels is not None else []
+        return [None if is_missing(label) else label for label in found]
+
+    def is_label(self, what: Any) -> bool:
+        """Tell whether a value is one of the labels; a missing label is none."""
+        return is_hashable(what) and not is_missing(what) and what in set(self.label_list)
 
     def by_labels(self, wanted: Sequence[Any], name: str) -> BoolArray:
         """Return the points that have one of some labels."""
-        labels = self.label_list
         for one in wanted:
-            if one not in set(labels):
-                known = ", ".join(sorted({repr(label) for label in labels})[:8])
+            if not self.is_label(one):
+                labels = {repr(label) for label in self.label_list if label is not None}
                 raise bad_input(
                     f"`{name}` names a label that does not occur.",
                     received=shown(one),
-                    because=f"The labels are {known}.",
-                    hint="Mind spelling and upper case.",
+                    because=f"The labels are {', '.join(sorted(labels)[:8])}.",
+                    hint="Mind spelling and upper case; points without a label are in no set.",
                 )
         chosen = set(wanted)
-        return np.array([label in chosen for label in labels])
+        return np.array([label in chosen for label in self.label_list])
 
-    def table(self) -> dict[str, FloatArray]:
+    def table(self) -> dict[str, NDArray[Any]]:
         """Return the columns that conditions may speak of, by their names."""
         if isinstance(self.columns, Mapping) or hasattr(self.columns, "columns"):
-            table = {str(key): np.asarray(self.columns[key]) for key in self.columns}
-        else:
-            points = coordinates(self.operator)
-            names = self.columns or [f"x{j}" for j in range(points.shape[1])]
-            table = dict(zip(map(str, names), points.T, strict=False))
-        return {key: own for key, own in table.items() if len(own) == self.operator.n_points}
+            names = getattr(self.columns, "columns", self.columns)
+            table = {str(key): np.asarray(self.columns[key]) for key in names}
+            return {
+                key: own for key, own in table.items() if own.shape == (self.operator.n_points,)
+            }
+        points = coordinates(self.operator)
+        names = self.columns
+        if names is None:
+            names = [f"x{j}" for j in range(points.shape[1])]
+        if len(names) != points.shape[1]:
+            raise bad_input(
+                "`columns` must name all columns of the data.",
+                received=f"{len(names)} names, {points.shape[1]} columns",
+                because="Otherwise it is not known which is which.",
+                hint="Pass a dictionary of some columns by their names instead.",
+            )
+        return dict(zip(names, points.T, strict=True))
 
 
-def as_array(what: Any) -> NDArray[Any]:
-    """Return what the user passed as an array; of objects, if its rows have different lengths."""
+def is_missing(label: Any) -> bool:
+    """Tell whether a label says that there is none: None, NaN and the like."""
+    return not isinstance(label, str) and str(label) in MISSING
+
+
+def is_hashable(what: Any) -> bool:
+    """Tell whether a value can be looked up."""
     try:
-        return np.asarray(what)
-    except ValueError:
-        return np.asarray(None)
+        hash(what)
+    except TypeError:
+        return False
+    return True
 
 
 def check_labels(labels: Any, n: int) -> None:
     """Refuse anything but one label for each point."""
     try:
-        shape = np.shape(np.asarray(labels, dtype=object))
+        found = np.asarray(labels, dtype=object)
     except ValueError:
-        shape = ()
-    if shape == (n,) and not isinstance(labels, (str, bytes, Mapping)):
+        found = np.asarray(None)
+    named = not isinstance(labels, str | bytes | Mapping) and found.shape == (n,)
+    if named and all(map(is_hashable, found)):
         return
     raise bad_input(
         "`labels` must have one label for each point.",
-        received=f"{shape[0]} labels, {n} points" if len(shape) == 1 else shown(labels),
-        because="Rows may have been left out, or it is no list of labels.",
+        received=f"{len(found)} labels, {n} points" if found.ndim == 1 else shown(labels),
+        because="Rows may have been left out, or it is no list of words or numbers.",
         hint="Take the labels of the very rows that were passed.",
     )
 
@@ -189,55 +193,3 @@ def coordinates(operator: Operator) -> FloatArray:
             hint="Pass columns=, a table with one row for each point, or a mask.",
         )
     return np.asarray(operator.order.to_caller(np.asarray(points)))
-
-
-def by_distance(values: FloatArray, name: str) -> PointSet:
-    """Return the set of points whose signed distance to its edge is not positive."""
-    if not np.isfinite(values).all():
-        raise bad_input(
-            f"`{name}` has distances that are no numbers.",
-            received=f"{int((~np.isfinite(values)).sum())} values that are NaN or infinite",
-            because="A distance is negative in the set, and positive outside.",
-            hint="Pass a mask, if distances are not known everywhere.",
-        )
-    return PointSet(values <= 0, np.abs(values), f"`{name}`")
-
-
-def by_rows(what: Any, values: NDArray[Any], n: int, name: str) -> BoolArray:
-    """Return a mask from row numbers."""
-    numbers = as_floats(what)
-    usable = numbers is not None and numbers.ndim <= 1 and values.dtype.kind in "iuf"
-    rows = np.atleast_1d(numbers) if usable and numbers is not None else np.empty(0)
-    if not usable or (rows != np.floor(rows)).any() or (rows < 0).any() or (rows >= n).any():
-        raise bad_input(
-            f"`{name}` is no set of points.",
-            received=described(what),
-            because=f"A set is a mask of {n} booleans, row numbers from 0 to {n - 1}, a label, a "
-            f"condition such as 'x0 < -1.2', or {n} signed distances to its edge.",
-            hint="Pass, for example, X[:, 0] < -1.2.",
-        )
-    mask = np.zeros(n, dtype=np.bool_)
-    mask[rows.astype(np.intp)] = True
-    return mask
-
-
-def refuse_overlap(sets: Sequence[PointSet], names: Sequence[str]) -> None:
-    """Refuse sets that share points."""
-    for j, own in enumerate(sets):
-        for other, name in zip(sets[:j], names, strict=False):
-            both = int((own.mask & other.mask).sum())
-            if both:
-                raise bad_input(
-                    f"The sets `{name}` and `{names[j]}` overlap.",
-                    received=f"{both} points that belong to both",
-                    because="A point cannot be held at two values.",
-                    hint="Take the common points out of one of them.",
-                )
-
-
-def described(what: Any) -> str:
-    """Return what the user passed, in a few words."""
-    values = as_array(what)
-    if values.size > 8:
-        return f"an array of shape {values.shape} and type {values.dtype}"
-    return shown(what)

@@ -14,7 +14,8 @@ from ..base.errors import ProjectedWarning, bad_input, warn_user
 from ..operator.operator import Operator
 from .conjugate_gradients import TOLERANCE
 from .problem import system_of
-from .sets import Naming, refuse_overlap
+from .region import refuse_overlap
+from .sets import Naming
 from .solved import Solved, in_caller_order
 from .system import System
 

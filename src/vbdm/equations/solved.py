@@ -13,6 +13,7 @@ from ..base.checks import check_per_point
 from ..base.errors import bad_input
 from ..base.estimate import Estimate
 from ..operator.operator import Operator
+from ..settings.arguments import check_switch
 from .conjugate_gradients import Solution
 from .error_bars import functional
 from .sets import Naming
@@ -51,18 +52,21 @@ class Solved:
         """The operator L."""
         return self.system.network.operator
 
-    def functional(self, weights: ArrayLike) -> Estimate:
+    def functional(self, weights: ArrayLike, sampled: bool = False) -> Estimate:
         """Return Σ w u over the points, with its standard error.
 
         Parameters
         ----------
         weights : (N,) array
             w, a weight for each point; 0 at points without a solution.
+        sampled : bool
+            Whether the points with a weight are a sample, as in ``functional(g / N)``, the mean of
+            g u: the sum scatters with them, too. By default they count as given places: with the
+            weight 1 at one point this is u there.
 
         Notes
         -----
         The error takes one more solve, of the adjoint equation; see `vbdm.equations.error_bars`.
-        The weights count as fixed: that they may have been chosen from the sample is not in it.
         """
         self.refuse_several()
         w = check_per_point(weights, "weights", self.operator.n_points)
@@ -73,7 +77,8 @@ class Solved:
                 because="The solution is NaN there: see `unreached`.",
                 hint="Set these weights to 0.",
             )
-        return functional(self.system, self.source, self.values, w, self.residual)
+        own = w * np.nan_to_num(self.values) if check_switch(sampled, "sampled") else None
+        return functional(self.system, self.source, self.values, w, self.residual, own)
 
     def mean(self, over: Any = None, *, labels: Any = None, columns: Any = None) -> Estimate:
         """Return the mean of u over a set of points, with its standard error.
@@ -91,9 +96,9 @@ class Solved:
         mask = everywhere if over is None else naming.read(over, "over").mask & everywhere
         if not mask.any():
             return Estimate(np.nan, np.nan)
-        return functional(
-            self.system, self.source, self.values, mask / mask.sum(), self.residual, mean=True
-        )
+        weights, known = mask / mask.sum(), np.nan_to_num(self.values)
+        own = weights * (known - weights @ known)
+        return functional(self.system, self.source, self.values, weights, self.residual, own)
 
     def plot(self, ax: Any = None, points: ArrayLike | None = None, names: Any = None) -> Any:
         """Draw the values on the points (see `vbdm.plot.solution`)."""

@@ -123,6 +123,11 @@ class System:
         )
 
     @cached_property
+    def tied(self) -> BoolArray:
+        """Points that are held, or killed: where there are none, a constant is not known, (M,)."""
+        return np.asarray(self.held | (self.screen * self.network.mass > 0))
+
+    @cached_property
     def free(self) -> BoolArray:
         """Points at which the equation is solved, (M,)."""
         return np.asarray(~(self.held | self.left_out))
@@ -146,7 +151,7 @@ class System:
     @property
     def is_singular(self) -> bool:
         """Whether constants solve the equation without a right-hand side."""
-        return not self.sets and not np.any(self.screen)
+        return not self.tied.any()
 
     def product(self, block: FloatArray) -> FloatArray:
         """Return A times columns that are 0 at held points."""
