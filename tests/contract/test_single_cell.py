@@ -114,3 +114,12 @@ def test_results_can_be_written(cells, tmp_path):
     assert back.uns["vbdm"]["lineage"]["names"].tolist() == ["CD19+ B", "CD14+ Monocyte"]
     assert back.uns["vbdm"]["lineage"]["groupby"] == "type"
     np.testing.assert_array_equal(back.obsm["X_lineage"], adata.obsm["X_lineage"])
+
+
+@pytest.mark.filterwarnings("default::vbdm.errors.SmallSetWarning")
+def test_a_type_with_few_cells_is_no_terminal_state(cells):
+    adata = cells[0].copy()
+    adata.obs["type"] = types_of(cells)
+    with pytest.warns(vbdm.SmallSetWarning, match=r"31 points, fewer than the \d\d that"):
+        vbdm.single_cell.fate_probabilities(adata, "type", ["CD19+ B", "CD56+ NK"])
+    assert np.isnan(adata.obsm["X_fate"][adata.obs["type"] == "CD34+"]).all()

@@ -103,11 +103,16 @@ class Network:
 
     @cached_property
     def resistance(self) -> FloatArray:
-        """1/√π at the points, (M,), up to a factor; π is the invariant density."""
+        """1/√π at the points, (M,), up to a factor; π is the invariant density over a kernel.
+
+        In many dimensions densities of neighbours differ by orders of magnitude, for the most part
+        by chance: the mean over a kernel is what a stream through it meets.
+        """
         op = self.operator
         counts = 1.0 if op.order.counts is None else op.order.counts
         # The mass of a sample is the invariant density over that of the sample.
         density = self.mass / counts * op.kernel.density(op.dim)
+        density = (self.weights @ density) / self.degrees
         known = density[density > 0]
         typical = float(np.median(known)) if known.size else 1.0
         return np.asarray(1 / np.sqrt(np.where(density > 0, density, typical) / typical))
