@@ -23,7 +23,7 @@ MODULES = {
 ERRORS = [
     "ClockWarning", "ClusterError", "ClusterWarning", "ScratchError",
     "DensityTailWarning", "DisconnectedWarning", "EngineWarning", "InputError", "NoiseWarning",
-    "OutOfMemoryError", "OutsideWarning", "ProjectedWarning", "RecallWarning", "RootWarning",
+    "OutOfMemoryError", "OutsideWarning", "ProjectedWarning", "RecallWarning",
     "SaturatedNeighborsWarning", "ScaleWarning", "ShortTimeWarning", "SmallSetWarning",
     "SolverError", "SolverWarning", "TuningWarning", "UnboundedErrorWarning", "UnreachedWarning",
     "UnresolvedWarning", "VbdmWarning", "WeakLinkWarning",
