@@ -48,8 +48,9 @@ def test_every_example_has_options_that_exist():
         for line in (command.epilog or "").splitlines():
             if line.startswith(f"  vbdm {name}"):
                 # What follows after a wide gap is an explanation.
-                words = shlex.split(line.strip().split("   ")[0].split(">")[0])
-                command.make_context(name, words[2:])
+                words = shlex.split(line.strip().split("   ")[0])
+                files = [at for at, word in enumerate(words) if word in (">", ">>")]
+                command.make_context(name, words[2 : files[0] if files else None])
                 checked += 1
     assert checked >= 20
 

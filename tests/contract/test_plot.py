@@ -352,6 +352,17 @@ def test_the_half_line_is_where_the_committor_is_half(spectra):
     assert np.abs(along[inner, 0]).max() < 0.35
 
 
+def test_arrows_follow_the_flux_in_any_coordinates(spectra):
+    """Along x, from left to right, also where both axes are exchanged, stretched or bent."""
+    found = spectra["plane"].operator.committor(PLANE[:, 0] < -1, PLANE[:, 0] > 1)
+    bent = np.c_[np.sinh(PLANE[:, 0]), PLANE[:, 1]]
+    for points, along in ((None, 0), (PLANE[:, ::-1] * [1, 7], 1), (bent, 0)):
+        ax = found.plot(points=points)
+        (arrows,) = [own for own in ax.collections if type(own).__name__ == "Quiver"]
+        steps = np.c_[arrows.U, arrows.V].sum(axis=0)
+        assert steps[along] > 10 * abs(steps[1 - along])
+
+
 def test_points_without_a_solution_are_grey(spectra):
     op = spectra["two pieces"].operator
     x = CLOUDS["two pieces"][:, 0]

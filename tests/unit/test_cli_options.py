@@ -11,17 +11,27 @@ from vbdm.cli import commands
 from vbdm.cli.options import (
     BY_PARAMETER,
     ESTIMATING,
+    FIX,
     FOLDER,
+    FROM,
+    LABELS,
     LEFT_OUT,
+    NAME,
     OUTSIDE,
     PLACING,
     PREPARING,
     READING,
+    RHS,
+    SCREEN,
     SOLVING,
+    TIME_STEP,
+    TO,
+    TOL,
     WHICH,
     arguments_for,
     in_options,
 )
+from vbdm.io.results.answers import check_answer
 from vbdm.results import write_results
 
 
@@ -38,6 +48,10 @@ FUNCTIONS = {
     "extend": (vbdm.extend, [OUTSIDE]),
     "eigenfunctions": (vbdm.plot.eigenfunctions, [WHICH]),
     "embedding": (vbdm.plot.embedding, [WHICH]),
+    "committor": (vbdm.Operator.committor, [FROM, TO, LABELS, TOL]),
+    "solve": (vbdm.Operator.solve, [RHS, FIX, SCREEN]),
+    "check_answer": (check_answer, [NAME]),
+    "clock": (vbdm.Spectrum.clock, [TIME_STEP]),
     "placement": (everything_about_places, PLACING),
 }
 
@@ -149,3 +163,17 @@ def test_a_shell_gives_the_value_back(value):
 def test_long_messages_take_no_time():
     text = "x" * 1_000_000
     assert in_options(text) == text
+
+
+@pytest.mark.parametrize(
+    ("typed", "step"),
+    [("0.2ns", (0.2, "ns")), ("2e-3 ps", (2e-3, "ps")), ("5", (5.0, "")), ("1.5 µs", (1.5, "µs"))],
+)
+def test_a_time_is_a_number_and_its_unit(typed, step):
+    assert parsed(f"rates run --from a --to b --time-step '{typed}'")["step"] == step
+
+
+@pytest.mark.parametrize("typed", ["ns", "", "0.2 ns too", "1-2ns"])
+def test_what_is_no_time_is_refused(typed):
+    with pytest.raises(click.BadParameter, match="is no time"):
+        parsed(f"rates run --from a --to b --time-step '{typed}'")

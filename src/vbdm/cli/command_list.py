@@ -18,6 +18,9 @@ from .signals import heard
 COMMANDS = {
     "fit": "Estimate an operator from a file of points.",
     "transform": "Evaluate its eigenfunctions at new points.",
+    "committor": "Compute the chance to reach one set before another.",
+    "rates": "Compute rates and mean times between two sets.",
+    "solve": "Solve an equation with the operator.",
     "tune": "Choose ε, dimension and neighbours, no more.",
     "report": "Make the page of earlier results again.",
     "plot": "Draw one picture of earlier results.",
@@ -94,6 +97,8 @@ Examples:
   vbdm fit points.csv                       the Laplacian; results in points-vbdm/
   vbdm fit walk.npy -O generator -n 6       slow modes of a process at equilibrium
   vbdm transform points-vbdm new.csv        the same eigenfunctions at new points
+  vbdm committor walk-vbdm --from "x < -1" --to "x > 1"
+                                            the chance to reach one set before another, and rates
   vbdm info                                 which files can be read here
   vbdm reproduce --quick                    the paper's figures and claims
 

@@ -20,6 +20,7 @@ import click
 #: Headings under which a help text lists its options.
 IN, HOW, BEFORE, AFTER = "Reading the file", "The estimate", "Before the estimate", "Results"
 WHERE = "More points than fit into memory"
+ASKED = "The question"
 
 
 class Setting(click.Option):
@@ -138,6 +139,19 @@ def parse_share(_: click.Context, __: click.Parameter, value: str | None) -> Any
     except ValueError:
         raise click.BadParameter(
             f"{value!r} is no number. Write 3 for three directions, 0.95 for 95 % of the variance."
+        ) from None
+
+
+def parse_step(_: click.Context, __: click.Parameter, value: str | None) -> Any:
+    """Return a number and its unit: 0.2ns is 0.2 and "ns"."""
+    if value is None:
+        return None
+    found = re.fullmatch(r"\s*(?P<number>[-+.\deE]*\d)\s*(?P<unit>[^\d\s]\S*)?\s*", value)
+    try:
+        return float(found["number"] if found else value), (found and found["unit"]) or ""
+    except ValueError:
+        raise click.BadParameter(
+            f"{value!r} is no time. Write a number and its unit, such as 0.2ns."
         ) from None
 
 
@@ -272,6 +286,59 @@ LEFT_OUT = (
             help="Leave out figures/."),
 )  # fmt: skip
 
+#: Parameters of `Operator.committor` and of other questions to a run.
+FROM = Setting(
+    ["--from", "start"],
+    ASKED,
+    parameter="A",
+    required=True,
+    metavar="SET",
+    help="Where transitions start: 'phi < -1.2 and psi > 0', or a label.",
+)
+TO = Setting(
+    ["--to", "end"], ASKED, parameter="B", required=True, metavar="SET", help="Where they end."
+)
+LABELS = Setting(
+    ["--labels"],
+    ASKED,
+    metavar="COLUMN",
+    help="Which column has the labels. [the one in which they occur]",
+)
+TOL = Setting(["--tol"], ASKED, type=float, help="Relative accuracy of the solver. [1e-6]")
+#: Parameters of `Operator.solve`.
+RHS = Setting(
+    ["--rhs"],
+    ASKED,
+    parameter="f",
+    default="0",
+    metavar="COLUMN|NUMBER",
+    help="Right-hand side f of κu - Lu = f. [0]",
+)
+FIX = Setting(
+    ["--fix", "fixed"],
+    ASKED,
+    multiple=True,
+    metavar="SET=VALUE",
+    help="Where u is known: 'x < -1=0'. May be given several times.",
+)
+SCREEN = Setting(["--screen"], ASKED, type=float, default=0.0, help="κ, not negative. [0]")
+#: A parameter of `vbdm.io.results.answers.check_answer`.
+NAME = Setting(
+    ["--name"],
+    AFTER,
+    metavar="NAME",
+    help="Name of the answer, its files and its section. [the command's]",
+)
+#: A parameter of `Spectrum.clock`.
+TIME_STEP = Setting(
+    ["--time-step", "step"],
+    ASKED,
+    callback=parse_step,
+    metavar="TIME",
+    help="Time from one row of the file to the next, such as 0.2ns: rates and "
+    "times are given in this unit.",
+)
+
 #: A parameter of `vbdm.extend`.
 OUTSIDE = Setting(
     ["--outside"], AFTER, default="nan", type=click.Choice(["nan", "nearest", "error"]),
@@ -301,6 +368,15 @@ BY_PARAMETER = {
         *LEFT_OUT,
         OUTSIDE,
         WHICH,
+        FROM,
+        TO,
+        LABELS,
+        TOL,
+        RHS,
+        FIX,
+        SCREEN,
+        NAME,
+        TIME_STEP,
     )
 }
 

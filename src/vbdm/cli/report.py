@@ -39,6 +39,7 @@ def command(
 ) -> None:
     """Make the page of the results in FOLDER again: one file that opens offline."""
     from ..io.results import load_results, write_report
+    from ..io.results.answers import read_answers
     from .outputs import check_output
 
     results = load_results(folder)
@@ -50,7 +51,8 @@ def command(
     with working(quiet) as work, work.ledger.stage("page"):
         write_report(
             target, results.spectrum, results.origin, results.scan, title,
-            results.summary["seconds"], **more,
+            results.summary["seconds"], answers=read_answers(folder),
+            clock=results.summary.get("clock"), **more,
         )  # fmt: skip
     say_written(path)
     work.show_notes()

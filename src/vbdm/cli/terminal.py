@@ -177,3 +177,18 @@ def times(seconds: Mapping[str, float]) -> Iterator[str]:
     for stage, time in seconds.items():
         yield f"  {stage:12s} {time:8.2f} s"
     yield f"  {'together':12s} {sum(seconds.values()):8.2f} s"
+
+
+def lines_of(answer: Any) -> Iterator[str]:
+    """Yield the lines of an answer to a question about a run: title, numbers, notes."""
+    from ..base.plain import printable
+
+    yield click.style(printable(f"{answer.title}. {answer.asked}"), bold=True)
+    yield ""
+    wide = max((len(own.name) for own in answer.quantities), default=0)
+    for own in answer.quantities:
+        yield printable(f"  {own.name:{wide}s}  {own.shown:>18s}  {own.unit}").rstrip()
+    for note in answer.notes:
+        yield ""
+        yield from (f"  {line}" for line in textwrap.wrap(printable(note), WIDTH))
+    yield ""

@@ -26,11 +26,10 @@ from ._canvas import (
     scatter,
 )
 from ._clouds import COLOURED, chosen, color_bar, panels_for
+from ._flux import draw_flux
 
 #: Nodes along each side of the grid on which the ½ line is drawn.
 NODES = 80
-#: The share of points around which the line may be as far away as their neighbours are.
-WITHIN = 0.95
 #: Neighbours that are averaged at a node.
 AVERAGED = 12
 
@@ -62,7 +61,8 @@ def solution(
     -------
     Axes, or an array of them if several were needed
         Points coloured by value, grey where there is none; on the line, values against the
-        coordinate. A committor has the line where it is ½.
+        coordinate. A committor has the line where it is ½ and arrows along the flux of
+        transitions, q^c1 ∇u; the arrows of points that lie on each other are added up.
     """
     columns = result.values.reshape(len(result.values), -1)
     panels = panels_for(ax, columns.shape[1], 2)
@@ -110,6 +110,7 @@ def draw(
     color_bar(ax, drawn, "")
     if isinstance(result, Committor):
         draw_half(ax, seen.coordinates, own[known])
+        draw_flux(ax, result, seen, points)
 
 
 def colours(result: Solved, values: FloatArray) -> dict[str, Any]:
@@ -135,15 +136,15 @@ def draw_half(ax: Any, places: FloatArray, values: FloatArray) -> None:
 def means_on_grid(places: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the nodes of a grid, (m, 2), and means of nearby values; NaN where no point is near.
 
-    Near is nearer than the fifth neighbour of the nearest point; no nearer to points far outside.
+    Four points must be as near as the fifth neighbour of the nearest one is to that.
     """
     low, high = places.min(axis=0), places.max(axis=0)
     sides = [np.linspace(low[j], high[j], NODES) for j in range(2)]
     nodes = np.stack(np.meshgrid(*sides), axis=-1).reshape(-1, 2)
     tree = cKDTree(places)
     spacing = tree.query(places, k=min(6, len(places)))[0][:, -1]
-    spacing = np.minimum(spacing, np.quantile(spacing, WITHIN))
     distances, rows = tree.query(nodes, k=min(AVERAGED, len(places)))
     weights = np.exp(-np.square(distances / np.maximum(distances[:, -1:], 1e-300)))
     means = (weights * values[rows]).sum(axis=1) / weights.sum(axis=1)
-    return nodes, np.where(distances[:, 0] <= spacing[rows[:, 0]], means, np.nan)
+    fourth = distances[:, min(3, distances.shape[1] - 1)]
+    return nodes, np.where(fourth <= spacing[rows[:, 0]], means, np.nan)

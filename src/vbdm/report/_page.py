@@ -28,6 +28,7 @@ from ._error_parts import error_table
 from ._glossary import glossary
 from ._payload import choose_drawn, payload
 from ._settings import settings_table
+from .answers import Answer, links, sections, with_columns
 from .citing import A_SPECTRUM, citations, has_delays, methods_paragraph
 from .found import what_was_found
 
@@ -71,6 +72,8 @@ def check_preparation(value: Any, name: str) -> Any:
     settings=or_none(A_MAPPING),
     about_rows=or_none(an((Mapping, RowNotes), "Pass a dict of arrays.")),
     unit=an(str, "Pass a text, such as 'nm'."),
+    answers=all_of(Answer, "Pass what vbdm.results.read_answers gave."),
+    clock=or_none(A_MAPPING),
 )
 def page(
     spectrum: Spectrum,
@@ -88,6 +91,8 @@ def page(
     settings: Mapping[str, Any] | None = None,
     about_rows: AboutRows | None = None,
     unit: str = "",
+    answers: Sequence[Answer] = (),
+    clock: Mapping[str, Any] | None = None,
 ) -> str:
     """Return the page of a result as HTML text.
 
@@ -125,6 +130,11 @@ def page(
         labels, such as names of rows, is left out.
     unit : str
         Unit of the coordinates, such as "Å".
+    answers : sequence of Answer
+        What was asked later, committors for example; each gets a section, and its values on the
+        points can be chosen as a colour.
+    clock : mapping, optional
+        The clock as results.json has it, for times in the user's unit.
 
     Returns
     -------
@@ -142,7 +152,7 @@ def page(
             hint="Pass `cloud.rows`, or leave it out.",
         )
     row_numbers = None if rows is None else np.asarray(rows).astype(np.int64)
-    notes = as_notes(about_rows, spectrum.operator.n_points)
+    notes = with_columns(as_notes(about_rows, spectrum.operator.n_points), answers)
     found = diagnose(spectrum, scan) if findings is None else findings
     flags = flags_of(found)
     known = dict(source or {})
@@ -159,6 +169,8 @@ def page(
         "eigenvalues": parts.eigenvalue_table(spectrum, flags),
         "table": parts.table_note(spectrum, preparation),
         "errors": error_table(spectrum),
+        "links": links(answers),
+        "answers": sections(answers),
         "drawn": parts.text(f"{drawn.note}{left_out(notes)}"),
         "places": parts.places_note(spectrum),
         "epsilon": parts.epsilon_note(spectrum, scan, why_no_scan(spectrum)),

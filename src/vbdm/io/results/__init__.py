@@ -7,6 +7,7 @@
 `results.json`      settings, what was decided, eigenvalues, findings, versions, the input
 `figures/`          an overview as a picture (with matplotlib)
 `report.html`       one page to look at, offline
+`equations.json`    what was asked later (`vbdm committor`, …), with a table and a picture each
 ==================  ===================================================================
 
 `write_results` makes such a folder, `load_results` reads it, and ``vbdm fit FILE`` does it all.

@@ -14,9 +14,10 @@ import os
 import secrets
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from ...base.accepts import a_path
 from ...base.errors import InputError, bad_input
@@ -27,6 +28,8 @@ FORMAT, VERSION = "vbdm results", 1
 SUMMARY, MODEL, ARRAYS, PAGE = "results.json", "model.vbdm", "results.npz", "report.html"
 #: A group of Zarr in place of `ARRAYS`, where rows live in blocks.
 STORE = "results.zarr"
+#: What was asked later, by `vbdm committor` and the like.
+EQUATIONS = "equations.json"
 #: Seconds after which an unfinished folder is removed; a younger one may belong to a running run.
 STALE = 3600
 #: How many folders of other runs are set aside before giving up.
@@ -171,7 +174,8 @@ def keep_what_others_wrote(old: Path, new: Path) -> None:
         # The page is left behind even if it is not listed: `vbdm report` may have added it later,
         # and it would be out of date.
         listed = json.loads((old / SUMMARY).read_text("utf-8")).get("files", [])
-        written = {SUMMARY, MODEL, ARRAYS, STORE, PAGE, *listed}
+        # Answers belong to the model that was asked.
+        written = {SUMMARY, MODEL, ARRAYS, STORE, PAGE, EQUATIONS, *listed, *all_answer_files(old)}
     for path in sorted(old.rglob("*")):
         name = path.relative_to(old).as_posix()
         copy = new / name
@@ -182,6 +186,20 @@ def keep_what_others_wrote(old: Path, new: Path) -> None:
             continue
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(path, copy, follow_symlinks=False)
+
+
+def answer_files(entry: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the names of the table and of the picture of an answer."""
+    return f"{entry['name']}.csv", f"figures/{entry['name']}.png"
+
+
+def all_answer_files(folder: Path) -> list[str]:
+    """Return the files of all answers in a folder; none if they cannot be told."""
+    try:
+        entries = json.loads((folder / EQUATIONS).read_text("utf-8"))["answers"]
+        return [name for entry in entries for name in answer_files(entry)]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return []
 
 
 def sync_tree(folder: Path) -> None:

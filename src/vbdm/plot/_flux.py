@@ -1,0 +1,82 @@
+"""Arrows along the flux of transitions, q^c1 ∇u, in the two directions of a picture."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..base.arrays import FloatArray
+from ..base.checks import check_points
+from ..equations.committor import Committor
+from ._canvas import INK, Positions
+
+#: Square cells along the longer side of the picture; each has one arrow.
+CELLS = 16
+#: Arrows shorter than this share of the longest are left out.
+SHORTEST = 0.1
+#: Points that tell whether places are a linear function of the columns.
+TRIED = 2000
+
+
+def draw_flux(ax: Any, result: Committor, positions: Positions, points: ArrayLike | None) -> None:
+    """Draw arrows along the flux of transitions, summed over the points of each cell."""
+    currents = currents_of(result, positions, points)
+    if currents is None:
+        return
+    usable = np.isfinite(currents).all(axis=1)
+    places, currents = positions.coordinates[usable], currents[usable]
+    weights = result.operator.measure[positions.rows][usable]
+    centres, sums = summed_by_cells(places, weights, weights[:, None] * currents)
+    lengths = np.hypot(*sums.T)
+    kept = lengths > SHORTEST * lengths.max(initial=0.0)
+    if kept.any():
+        ax.quiver(
+            *centres[kept].T, *sums[kept].T, color=INK, angles="xy", pivot="mid",
+            scale=lengths.max() * CELLS * 0.8, width=0.004, headwidth=4, zorder=3,
+        )  # fmt: skip
+
+
+def currents_of(
+    result: Committor, positions: Positions, points: ArrayLike | None
+) -> FloatArray | None:
+    """Return ∇p·∇u, (M, 2), for the two places p at which points are drawn; None if unknown."""
+    operator, rows = result.operator, positions.rows
+    values = np.where(result.unreached, 0.0, result.values)
+    known = operator.graph.points
+    if known is None or operator.graph.metric != "euclidean":
+        # There are no directions, but products of gradients there are.
+        if points is None:
+            return None
+        own = [operator.carre_du_champ(p, values)[rows] for p in check_points(points).T]
+        return np.stack(own, axis=1)
+    slopes = operator.gradient(values)
+    matrix = linear_map(np.asarray(known)[rows], positions.coordinates)
+    if matrix is not None:
+        return np.asarray(slopes[rows] @ matrix)
+    others = operator.gradient(check_points(np.asarray(points)))
+    return np.asarray((slopes[..., None] * others).sum(axis=1)[rows])
+
+
+def linear_map(columns: FloatArray, places: FloatArray) -> FloatArray | None:
+    """Return the matrix that takes columns to places, up to a shift; None if none does."""
+    some = np.linspace(0, len(columns) - 1, min(len(columns), TRIED)).astype(np.intp)
+    x, p = columns[some] - columns[some].mean(axis=0), places[some] - places[some].mean(axis=0)
+    matrix, *_ = np.linalg.lstsq(x, p, rcond=None)
+    error = np.abs(x @ matrix - p).max()
+    return matrix if error <= 1e-8 * np.abs(p).max(initial=1e-300) else None
+
+
+def summed_by_cells(
+    places: FloatArray, weights: FloatArray, currents: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the centres of mass of square cells, and the currents of their points added up."""
+    low = places.min(axis=0)
+    side = float((places.max(axis=0) - low).max()) / CELLS or 1.0
+    numbers = ((places - low) / side).astype(np.intp) @ [CELLS + 1, 1]
+    _, cells = np.unique(numbers, return_inverse=True)
+    mass = np.bincount(cells, weights)
+    centres = [np.bincount(cells, weights * x) / mass for x in places.T]
+    sums = [np.bincount(cells, own) for own in currents.T]
+    return np.stack(centres, axis=1), np.stack(sums, axis=1)

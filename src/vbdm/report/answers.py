@@ -1,0 +1,141 @@
+"""Answers: what was asked of a result after the estimate, for its folder and its page."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..base.arrays import FloatArray
+from ..base.estimate import Estimate
+from ..base.row_notes import RowNotes
+from ._parts import prose, text
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One number of an answer: what it is, its value with a standard error, and its unit.
+
+    The error is NaN for numbers that are exact, such as counts.
+    """
+
+    name: str
+    value: float
+    error: float = np.nan
+    unit: str = ""
+
+    @property
+    def shown(self) -> str:
+        """The number as text, with its error if it has one."""
+        if np.isfinite(self.error):
+            return str(Estimate(self.value, self.error))
+        return f"{self.value:,.0f}" if float(self.value).is_integer() else f"{self.value:.4g}"
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """One question and what was found.
+
+    Attributes
+    ----------
+    name : str
+        Name of its files, and of its place on the page, such as "committor".
+    title : str
+        Its heading.
+    asked : str
+        What was asked, in words.
+    quantities : sequence of Quantity
+        Its numbers.
+    notes : sequence of str
+        What else the reader must know, such as the unit of times.
+    columns : mapping from names to (N,) arrays
+        Values on the points.
+    picture : bytes
+        A PNG; empty if there is none.
+    caption : str
+        What the picture shows.
+    """
+
+    name: str
+    title: str
+    asked: str
+    quantities: Sequence[Quantity] = ()
+    notes: Sequence[str] = ()
+    columns: Mapping[str, FloatArray] = field(default_factory=dict)
+    picture: bytes = b""
+    caption: str = ""
+
+
+def with_columns(about: RowNotes, answers: Sequence[Answer]) -> RowNotes:
+    """Return what is known about the rows, and the answers on the points with it."""
+    found = {name: values for answer in answers for name, values in answer.columns.items()}
+    if not found:
+        return about
+    return RowNotes(about.labels, {**found, **about.numbers}, about.times, about.time_name)
+
+
+def links(answers: Sequence[Answer]) -> str:
+    """Return the entries of the navigation."""
+    return "".join(
+        f'\n    <a href="#answer-{text(answer.name)}">{text(answer.title)}</a>'
+        for answer in answers
+    )
+
+
+def sections(answers: Sequence[Answer]) -> str:
+    """Return one section of the page for each answer."""
+    return "\n".join(map(section, answers))
+
+
+def section(answer: Answer) -> str:
+    """Return an answer as a section: words, table, picture, notes."""
+    parts = [
+        f'<section id="answer-{text(answer.name)}" class="answer">',
+        f"<h2>{text(answer.title)}</h2>",
+        f'<p class="lead">{prose(answer.asked)}</p>',
+        '<div class="split">' if answer.picture else "<div>",
+        picture(answer),
+        f"<div>{table(answer.quantities)}",
+        *(f'<p class="note">{prose(note)}</p>' for note in answer.notes),
+        "</div></div></section>",
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def picture(answer: Answer) -> str:
+    """Return the picture inside the page itself; empty if there is none."""
+    if not answer.picture:
+        return ""
+    data = base64.b64encode(answer.picture).decode()
+    return (
+        f'<figure><img src="data:image/png;base64,{data}" alt="{text(answer.title)}, drawn on the '
+        f'points"><figcaption>{prose(answer.caption)}</figcaption></figure>'
+    )
+
+
+def table(quantities: Sequence[Quantity]) -> str:
+    """Return the numbers as a table; empty if there are none."""
+    if not quantities:
+        return ""
+    rows = "".join(
+        f'<tr><th scope="row">{text(own.name)}</th><td>{text(own.shown)}</td>'
+        f"<td>{text(own.unit)}</td></tr>"
+        for own in quantities
+    )
+    return f'<table class="quantities"><tbody>{rows}</tbody></table>'
+
+
+def as_entry(answer: Answer) -> dict[str, Any]:
+    """Return what equations.json holds of an answer; columns and picture are files."""
+    return {
+        "name": answer.name,
+        "title": answer.title,
+        "asked": answer.asked,
+        "quantities": [vars(own) for own in answer.quantities],
+        "notes": list(answer.notes),
+        "columns": list(answer.columns),
+        "caption": answer.caption,
+    }

@@ -1,0 +1,218 @@
+"""Questions to a run: committors, rates, equations; written into its folder, and told in words."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.support.commands import FAST, done, snapshot, vbdm_command, write_csv
+
+import vbdm
+from vbdm.io.results.answers import read_answers
+from vbdm.results import load_results
+
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+X = np.random.default_rng(3).standard_normal((600, 2)) * [1.0, 10.0] + [0.0, 5.0]
+SETS = ("--from", "x < -1", "--to", "x > 1")
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory):
+    """A run of standardised columns, with a page, a column of labels and one set aside."""
+    folder = tmp_path_factory.mktemp("run")
+    side = np.where(X[:, 0] < 0, "left", "right")
+    lines = [
+        f"{x!r},{y!r},{where},{x + y!r}" for (x, y), where in zip(X.tolist(), side, strict=True)
+    ]
+    (folder / "cloud.csv").write_text("\n".join(["x,y,side,both", *lines]))
+    done("fit", folder / "cloud.csv", "--columns", "x,y", "--standardize", "-O", "generator",
+         "-n", 4, "--no-figures", "--no-sensitivity", "-o", folder / "run")  # fmt: skip
+    return folder / "run"
+
+
+@pytest.fixture
+def run(original, tmp_path):
+    """A copy of that run."""
+    import shutil
+
+    return Path(shutil.copytree(original, tmp_path / "run"))
+
+
+def table_of(path):
+    return np.genfromtxt(path, delimiter=",", names=True)
+
+
+def test_the_committor_is_that_of_the_library_in_the_units_of_the_file(run):
+    text = done("committor", run, *SETS).stdout
+    operator = load_results(run).spectrum.operator
+    found = operator.committor(X[:, 0] < -1, X[:, 0] > 1)
+    values = table_of(run / "committor.csv")
+    np.testing.assert_array_equal(values["row"], np.arange(600))
+    np.testing.assert_allclose(values["committor"], found.values, atol=1e-6)
+    assert f"{found.rate}  D/" in text
+    assert "Times are in units of" in text
+    assert (run / "figures/committor.png").read_bytes().startswith(b"\x89PNG")
+    page = (run / "report.html").read_text("utf-8")
+    assert 'id="answer-committor"' in page
+    assert 'href="#answer-committor"' in page
+    assert "<code>x &lt; -1</code>" in page
+
+
+def test_rates_have_errors_and_units(run):
+    document = json.loads(done("rates", run, *SETS, "--json").stdout, parse_constant=pytest.fail)
+    operator = load_results(run).spectrum.operator
+    named = {own["name"]: own for own in document["quantities"]}
+    found = operator.mean_first_passage(X[:, 0] > 1).mean(over=X[:, 0] < -1)
+    time = named["mean time from A to B"]
+    assert (time["value"], time["error"]) == pytest.approx(found, rel=1e-4)
+    assert time["unit"].endswith("²/D")
+    assert named["rate from B to A"]["unit"].startswith("D/")
+    lines = (run / "rates.csv").read_text().splitlines()
+    assert lines[0] == "quantity,value,standard_error,unit"
+    assert len(lines) == 6
+
+
+def test_an_equation_is_solved(run):
+    done("solve", run, "--rhs", "both", "--screen", 2, "--fix", "x <= -1=0.5", "--fix", "x > 1 = 2",
+         "--name", "mine", "-q")  # fmt: skip
+    operator = load_results(run).spectrum.operator
+    low, high = X[:, 0] <= -1, X[:, 0] > 1
+    found = operator.solve(X.sum(axis=1), [(low, 0.5), (high, 2.0)], 2.0)
+    np.testing.assert_allclose(table_of(run / "mine.csv")["mine"], found.values, atol=1e-4)
+    assert {0.5, 2.0} <= set(found.values)
+
+
+def test_labels_name_sets(run):
+    one = done("committor", run, "--from", "left", "--to", "x > 1").stdout
+    assert f"`left` ({int((X[:, 0] < 0).sum())} points)" in one
+    done("rates", run, "--from", "left", "--to", "x > 1", "--labels", "side")
+
+
+def test_several_answers_stand_beside_each_other_until_the_run_is_made_anew(run):
+    done("committor", run, *SETS)
+    done("rates", run, *SETS, "--name", "there-and-back")
+    names = [answer.name for answer in read_answers(run)]
+    assert names == ["committor", "there-and-back"]
+    done("report", run, "-o", "page.html")
+    page = Path("page.html").read_text("utf-8")
+    assert page.count('class="answer"') == 2
+    (run / "mine.txt").write_text("mine")
+    write_csv("other.csv", X, "x,y")
+    done("fit", "other.csv", "-O", "generator", "-n", 3, *FAST, "-o", run, "--force")
+    left = {path.name for path in run.iterdir()}
+    assert "mine.txt" in left
+    assert left.isdisjoint({"committor.csv", "equations.json", "there-and-back.csv"})
+
+
+def test_an_answer_is_replaced_only_if_asked(run):
+    done("committor", run, *SETS, "-q")
+    before = snapshot(run)
+    refused = vbdm_command("committor", run, "--from", "x < -0.5", "--to", "x > 1")
+    assert refused.exit_code == 2
+    assert "Pass --force to replace it, or choose another --name" in refused.stderr
+    assert snapshot(run) == before
+    done("committor", run, "--from", "x < -0.5", "--to", "x > 1", "--force")
+    assert len(read_answers(run)) == 1
+    assert snapshot(run)["committor.csv"] != before["committor.csv"]
+
+
+def test_without_a_page_none_is_made(run):
+    (run / "report.html").unlink()
+    assert "Written: " in done("rates", run, *SETS).stdout
+    assert not (run / "report.html").exists()
+
+
+def test_without_matplotlib_there_is_no_picture(run, monkeypatch):
+    monkeypatch.setattr("vbdm.io.results.can_draw", lambda: False)
+    assert "matplotlib is missing" in done("committor", run, *SETS).stderr
+    assert "<img" not in (run / "report.html").read_text("utf-8")
+
+
+WRONG = {
+    "no run": (["committor", "nowhere", *SETS], "not a results folder"),
+    "a file": (["committor", "{run}/results.json", *SETS], "not a results folder"),
+    "nothing asked": (["committor", "{run}"], "'--from'"),
+    "an unknown column": (["committor", "{run}", "--from", "z < 1", "--to", "x > 1"],
+                          "no column 'z'"),
+    "no condition": (["committor", "{run}", "--from", "x <", "--to", "x > 1"],
+                     "--from is a condition that cannot be read"),
+    "an unknown label": (["rates", "{run}", "--from", "x < -1", "--to", "middle"], "'middle'"),
+    "an unknown column of labels": (
+        ["rates", "{run}", "--from", "left", "--to", "right", "--labels", "where"],
+        "no such column of labels"),
+    "an empty set": (["committor", "{run}", "--from", "x < -99", "--to", "x > 1"],
+                     "The set --from is empty"),
+    "sets that overlap": (["rates", "{run}", "--from", "x < 2", "--to", "x > 1"],
+                          "The sets --from and --to overlap"),
+    "held sets that overlap": (["solve", "{run}", "--fix", "x < 2=0", "--fix", "x > 1=1"],
+                               "--fix 'x > 1'"),
+    "a set without a value": (["solve", "{run}", "--fix", "x < 2"], "no set with a value"),
+    "a value that is none": (["solve", "{run}", "--fix", "x < 2=high"], "no set with a value"),
+    "a comparison for a value": (["solve", "{run}", "--fix", "x <= 2"], "no set with a value"),
+    "an unknown right-hand side": (["solve", "{run}", "--rhs", "heat"], "The columns are"),
+    "a negative screen": (["solve", "{run}", "--screen", "-1"], "--screen must not be negative"),
+    "an absurd tolerance": (["rates", "{run}", *SETS, "--tol", "7"], "--tol must lie between"),
+    "a name with a slash": (["rates", "{run}", *SETS, "--name", "../x"], "--name must be made of"),
+    "axes that are none": (["committor", "{run}", *SETS, "--axes", "x,z"], "--axes must name"),
+    "a time that is none": (["rates", "{run}", *SETS, "--time-step", "soon"], "is no time"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_questions_are_refused_in_words(original, name):
+    line, words = WRONG[name]
+    before = snapshot(original)
+    result = vbdm_command(*(str(word).replace("{run}", str(original)) for word in line))
+    assert result.exit_code == 2, result.output
+    assert words in result.stderr
+    assert "Traceback" not in result.stderr
+    assert snapshot(original) == before
+
+
+@pytest.mark.parametrize(
+    "damage", ["{", "[]", '{"answers": 3}', '{"answers": [{"name": "../../x"}]}']
+)
+def test_damaged_answers_are_named(run, damage):
+    (run / "equations.json").write_text(damage)
+    result = vbdm_command("rates", run, *SETS)
+    assert result.exit_code == 2
+    assert "equations.json" in result.stderr
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(28, "No space left on device")])
+def test_interruptions_leave_the_run_as_it_was(run, monkeypatch, error):
+    done("rates", run, *SETS)
+    before = snapshot(run)
+
+    def broken(*_args, **_more):
+        raise error
+
+    monkeypatch.setattr("vbdm.io.results.answers.write_table", broken)
+    result = vbdm_command("committor", run, *SETS)
+    assert result.exit_code == (130 if error is KeyboardInterrupt else 1)
+    assert snapshot(run) == before
+
+
+def test_distances_have_labels_only(tmp_path):
+    from scipy.spatial.distance import cdist
+
+    np.save("distances.npy", cdist(X[:150], X[:150]))
+    done("fit", "distances.npy", "--metric", "precomputed", "-O", "generator", "-n", 3, *FAST)
+    result = vbdm_command("rates", "distances-vbdm", *SETS)
+    assert result.exit_code == 2
+    assert "no column 'x'" in result.stderr
+
+
+def test_the_solution_of_a_run_in_blocks(tmp_path):
+    write_csv("cloud.csv", X, "x,y")
+    done("fit", "cloud.csv", "--disk", "--blocks", 3, "-O", "generator", "-n", 3, *FAST)
+    done("committor", "cloud-vbdm", *SETS)
+    values = table_of("cloud-vbdm/committor.csv")["committor"]
+    found = vbdm.estimate_operator(X, "generator").committor(X[:, 0] < -1, X[:, 0] > 1)
+    np.testing.assert_allclose(values, found.values, atol=1e-3)
