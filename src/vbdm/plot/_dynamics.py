@@ -102,5 +102,5 @@ def draw_rate(ax: Any, start: FloatArray, end: FloatArray, rate: float) -> None:
         "", end - 0.35 * along + left, start + 0.35 * along + left,
         arrowprops={"arrowstyle": "->", "color": INK, "lw": 1},
     )  # fmt: skip
-    middle = start + 0.42 * (end - start) + 2.2 * left
+    middle = start + 0.42 * (end - start) + 2.8 * left
     ax.annotate(f"{rate:.3g}", middle, ha="center", va="center", fontsize="small")
