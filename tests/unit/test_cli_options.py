@@ -27,6 +27,7 @@ from vbdm.cli.options import (
     TIME_STEP,
     TO,
     TOL,
+    WEIGHING,
     WHICH,
     arguments_for,
     in_options,
@@ -37,6 +38,10 @@ from vbdm.results import write_results
 
 def everything_about_places(placement, client, n_workers, blocks, scratch, store):
     """Has the parameters that make a placement: its own, and those of the classes."""
+
+
+def everything_about_weights(weights, temperature):
+    """Has the parameters that make weights: a column, and the temperature of a bias."""
 
 
 FUNCTIONS = {
@@ -52,6 +57,7 @@ FUNCTIONS = {
     "solve": (vbdm.Operator.solve, [RHS, FIX, SCREEN]),
     "check_answer": (check_answer, [NAME]),
     "clock": (vbdm.Spectrum.clock, [TIME_STEP]),
+    "weights": (everything_about_weights, WEIGHING),
     "placement": (everything_about_places, PLACING),
 }
 

@@ -251,7 +251,7 @@ def test_a_missing_library_names_its_install_command(tmp_path, monkeypatch, kind
 
 def test_base_formats_need_nothing():
     ready = {kind.name for kind in formats() if not kind.needs}
-    assert ready == {"npy", "npz", "text"}
+    assert ready == {"npy", "npz", "text", "plumed"}
     assert all(kind.installed and not kind.install_command for kind in formats() if not kind.needs)
     suffixes = [suffix for kind in formats() for suffix in kind.suffixes]
     assert all(suffix == suffix.lower() and suffix[0] == "." for suffix in suffixes)

@@ -24,6 +24,7 @@ from .options import (
     READING,
     SOLVING,
     SPEAKING,
+    WEIGHING,
     Command,
     Setting,
     arguments_for,
@@ -31,6 +32,7 @@ from .options import (
 )
 from .placing import placing
 from .steps import Work, error_bars, estimate, read_points, solve, working
+from .weights import Column, weights_of
 
 if TYPE_CHECKING:
     from ..io import Cloud, Preparation, Table
@@ -50,6 +52,8 @@ Examples:
       a field on a grid: one point for each time, joined with eleven earlier ones
   vbdm fit run.xtc --topology run.pdb --features dihedrals -O generator
       backbone angles of a molecule; they are periodic, and treated so
+  vbdm fit COLVAR --columns phi,psi --weights metad.rbias --temperature 300 -O generator
+      a metadynamics run, reweighted: the slow modes of the molecule without its bias
   vbdm fit cells.h5ad --key X_pca --write-anndata
       single cells; a copy of the file with the results in obsm and uns is added
   vbdm fit big.npy --subsample 100000 --effort 0.5
@@ -75,7 +79,7 @@ OPTIONS = [
             help="Unit of the coordinates, for page and terminal. [what the file tells]"),
     Setting(["--write-anndata"], AFTER, is_flag=True,
             help="Add a copy of an .h5ad file with the results in obsm and uns."),
-    *SPEAKING, *SOLVING, *ESTIMATING, *PLACING, *PREPARING, *READING,
+    *SPEAKING, *SOLVING, *ESTIMATING, *WEIGHING, *PLACING, *PREPARING, *READING,
 ]  # fmt: skip
 
 
@@ -129,10 +133,12 @@ def fit_file(
     """
     from ..io.results import write_results
 
-    table, cloud, preparation = read_points(work, file, options, placement)
+    column = column_of(file, options)
+    table, cloud, preparation = read_points(work, file, options, placement, column)
     cloud = replace(cloud, names=names or cloud.names)
     refuse_anndata(options.get("write_anndata", False), table.source.format, file)
-    spectrum = solve(work, estimate(work, cloud, options, placement), options)
+    weights = None if column is None else weights_of(column, cloud, options)
+    spectrum = solve(work, estimate(work, cloud, options, placement, weights), options)
     error_bars(work, spectrum)
     scan = None if options.get("no_sensitivity") else scan_over_epsilon(work, spectrum)
     note_missing_figures(work, options)
@@ -148,6 +154,21 @@ def fit_file(
             extras=partial(extras, cloud, spectrum) if extras else None,
             **arguments_for(LEFT_OUT, options),
         )
+
+
+def column_of(file: Path, options: Mapping[str, Any]) -> Column | None:
+    """Return where the weights are; None without any."""
+    from ..base.errors import bad_input
+
+    weights, temperature = options.get("weights"), options.get("temperature")
+    if weights is None and temperature is not None:
+        raise bad_input(
+            "--temperature goes with --weights.",
+            received=f"--temperature {temperature:g} alone",
+            because="It turns a bias into weights.",
+            hint="Name the column of the bias, such as --weights COLVAR:metad.rbias.",
+        )
+    return None if weights is None else Column.of(weights, file)
 
 
 def scan_over_epsilon(work: Work, spectrum: Spectrum) -> EpsilonScan | None:

@@ -244,6 +244,14 @@ ESTIMATING = (
             help="Whether the rows are steps in time. [where consecutive ones are alike]"),
 )  # fmt: skip
 
+#: Where `weights` of `vbdm.estimate_operator` come from.
+WEIGHING = (
+    Setting(["--weights"], HOW, metavar="[FILE:]COLUMN",
+            help="Weights of the points, from a column of FILE, or of another file."),
+    Setting(["--temperature"], HOW, type=click.FloatRange(0, min_open=True), metavar="KELVIN",
+            help="The weights are exp(column/kT) of a bias in kJ/mol, as PLUMED writes it."),
+)  # fmt: skip
+
 #: A parameter of `vbdm.io.read`, and of `vbdm.placement.Disk`.
 SCRATCH = Setting(
     ["--scratch"], WHERE, type=click.Path(path_type=Path), metavar="FOLDER",
@@ -362,6 +370,7 @@ BY_PARAMETER = {
         *READING,
         *PREPARING,
         *ESTIMATING,
+        *WEIGHING,
         *PLACING,
         *SOLVING,
         *FOLDER,

@@ -19,6 +19,7 @@ import click
 from .options import ESTIMATING, PREPARING, READING, SOLVING, arguments_for, in_options
 from .placing import scratch_of
 from .timing import Ledger, Screen
+from .weights import Column, without_weights
 
 if TYPE_CHECKING:
     from ..base.arrays import FloatArray
@@ -122,15 +123,20 @@ def working(quiet: bool = False, as_json: bool = False) -> Iterator[Work]:
 
 
 def read_points(
-    work: Work, file: Path, options: Mapping[str, Any], placement: Any = "memory"
+    work: Work,
+    file: Path,
+    options: Mapping[str, Any],
+    placement: Any = "memory",
+    weights: Column | None = None,
 ) -> tuple[Table, Cloud, Preparation]:
-    """Read a file and prepare its points."""
+    """Read a file and prepare its points; a column of weights is no coordinate."""
     from ..io import prepare
 
     with work.ledger.stage("reading"):
         table = read_table(file, arguments_for(READING, options), placement)
         # Periods matter before the estimate, too: periodic columns are prepared as such.
         preparing = {**arguments_for(PREPARING, options), "period": options.get("period")}
+        preparing["columns"] = without_weights(table, weights, options)
         cloud, preparation = prepare(table, **preparing)
     for text in cloud.notes:
         work.note(text)
@@ -151,7 +157,11 @@ def read_table(file: Path, reading: Mapping[str, Any], placement: Any = "memory"
 
 
 def estimate(
-    work: Work, cloud: Cloud, options: Mapping[str, Any], placement: Any = "memory"
+    work: Work,
+    cloud: Cloud,
+    options: Mapping[str, Any],
+    placement: Any = "memory",
+    weights: FloatArray | None = None,
 ) -> Operator:
     """Estimate the operator from prepared points."""
     from ..estimate import estimate_operator
@@ -163,6 +173,7 @@ def estimate(
     given["period"] = cloud.period
     given["lengths"] = cloud.lengths or None
     given["placement"] = placement
+    given["weights"] = weights
     with work.ledger.stage("neighbours", "pairs", "kernel"):
         return estimate_operator(cloud.points, **given)
 

@@ -66,6 +66,9 @@ def choices(summary: Mapping[str, Any]) -> Iterator[str]:
     unit = printable(summary.get("input", {}).get("unit") or "the data's unit")
     yield f"  kernel width {middle} in {unit} ({low} to {high} for 90 % of the points)"
     yield f"  neighbours   {neighbors_in_words(summary)}"
+    effective = summary.get("decided", {}).get("effective_points")
+    if effective is not None:
+        yield f"  weights      worth {effective:,.0f} points of equal weight"
     where = summary.get("decided", {}).get("placement", IN_MEMORY)
     if where != IN_MEMORY:
         yield f"  rows         {where}"

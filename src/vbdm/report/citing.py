@@ -113,16 +113,17 @@ def formula(operator: Operator) -> str:
     if abs(c1) < 1e-9:
         return "L f = Δf"
     size = "" if abs(abs(c1) - 1) < 1e-9 else f"{abs(c1):.4g} "
-    return f"L f = Δf {'−' if c1 < 0 else '+'} {size}∇f·∇q/q"
+    drift = "∇f·∇π/π" if operator.is_weighted else "∇f·∇q/q"
+    return f"L f = Δf {'−' if c1 < 0 else '+'} {size}{drift}"
 
 
 def operator_in_words(operator: Operator) -> str:
     """Return name and formula of the operator, with what q is where the formula has it."""
-    density = (
-        "the sampling density times the weights" if operator.is_weighted else "the sampling density"
-    )
-    q = f", q being {density}" if "∇q" in formula(operator) else ""
-    return f"{operator_name(operator)}, {formula(operator)}{q}"
+    what = formula(operator)
+    if "∇π" in what:
+        return f"{operator_name(operator)}, {what}, π being the sampling density times the weights"
+    q = ", q being the sampling density" if "∇q" in what else ""
+    return f"{operator_name(operator)}, {what}{q}"
 
 
 def read_in_words(n_points: int, n_read: int | None) -> str:

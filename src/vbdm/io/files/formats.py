@@ -9,6 +9,9 @@ from typing import Any
 
 from ...base.errors import bad_input
 
+#: How PLUMED's files begin.
+PLUMED = b"#! FIELDS"
+
 
 @dataclass(frozen=True)
 class Format:
@@ -54,6 +57,7 @@ FORMATS = (
     Format("npy", (".npy",), (), "", (), "npy.read"),
     Format("npz", (".npz",), (), "", ("key",), "keyed.read_npz"),
     Format("text", (".csv", ".tsv", ".txt", ".dat"), (), "", ("header",), "text.read"),
+    Format("plumed", (".colvar",), (), "", (), "plumed.read"),
     Format("parquet", (".parquet", ".pq"), ("pyarrow",), "parquet", (), "parquet.read"),
     Format("hdf5", (".h5", ".hdf5", ".hdf"), ("h5py",), "hdf5", ("key",), "keyed.read_hdf5"),
     Format("zarr", (".zarr",), ("zarr",), "zarr", ("key",), "keyed.read_zarr"),
@@ -75,7 +79,7 @@ def formats() -> tuple[Format, ...]:
     Examples
     --------
     >>> [kind.name for kind in vbdm.io.formats() if not kind.needs]
-    ['npy', 'npz', 'text']
+    ['npy', 'npz', 'text', 'plumed']
     """
     return FORMATS
 
@@ -95,11 +99,14 @@ def find_format(
 
     Two suffixes are ambiguous: ``.nc`` with a topology is a trajectory, otherwise NetCDF; ``.zarr``
     with a variable or dimensions (``climate``) was written by xarray, otherwise it holds arrays.
+    PLUMED's files often have no suffix: they are known by their first line.
     """
     if name is not None:
         return named_format(name)
     suffix = path.suffix.lower()
     found = [kind for kind in FORMATS if suffix in kind.suffixes]
+    if (not found or found[0].name == "text") and is_plumed(path):
+        return named_format("plumed")
     if climate and suffix == ".zarr":
         return named_format("netcdf")
     if topology is not None:
@@ -112,6 +119,18 @@ def find_format(
             hint="Rename the file, or name its format with `format`, such as format='text'.",
         )
     return found[0]
+
+
+def is_plumed(path: Path) -> bool:
+    """Tell whether a file begins as PLUMED's files do."""
+    # What is read from a pipe is gone.
+    if not path.is_file():
+        return False
+    try:
+        with open(path, "rb") as stream:
+            return stream.read(len(PLUMED)) == PLUMED
+    except OSError:
+        return False
 
 
 def named_format(name: str) -> Format:

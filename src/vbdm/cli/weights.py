@@ -1,0 +1,110 @@
+"""``--weights``: a column of the file, or of another one, as weights of the points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .options import READING, arguments_for
+
+if TYPE_CHECKING:
+    from ..base.arrays import FloatArray
+    from ..io import Cloud, Table
+
+#: Boltzmann's constant in PLUMED's own unit of energy, kJ/mol per kelvin.
+BOLTZMANN = 0.00831446261815324
+#: Options that say how the file with the points is read, and hold for a column of it as well.
+OF_THE_FILE = ("format", "key", "header", "variable", "sample_dims")
+
+
+@dataclass(frozen=True)
+class Column:
+    """Where the weights are.
+
+    Attributes
+    ----------
+    file : Path
+        The file.
+    name : str or None
+        The column; None: the only one.
+    is_own : bool
+        Whether it is the file with the points.
+    """
+
+    file: Path
+    name: str | None
+    is_own: bool = False
+
+    @classmethod
+    def of(cls, text: str, points: Path) -> Column:
+        """Understand FILE:COLUMN, FILE with one column, or a COLUMN of the file with the points."""
+        file, mark, name = text.rpartition(":")
+        if mark and Path(file).exists():
+            return cls(Path(file), name)
+        return cls(Path(text), None) if Path(text).exists() else cls(points, text, True)
+
+    @property
+    def words(self) -> str:
+        """Name of the column and the file, for messages."""
+        column = "the column" if self.name is None else f"column {self.name!r}"
+        return f"{column} of {self.file.name!r}"
+
+
+def without_weights(table: Table, column: Column | None, options: Mapping[str, Any]) -> Any:
+    """Return the columns that are coordinates: those asked for, or all but the weights."""
+    own = column is not None and column.is_own and column.name in table.names
+    if not own or column is None or options.get("columns") is not None:
+        return None
+    return [name for name in table.names if name != column.name]
+
+
+def weights_of(column: Column, cloud: Cloud, options: Mapping[str, Any]) -> FloatArray:
+    """Return the weights of the points; with a temperature, from a bias in kJ/mol."""
+    import numpy as np
+
+    from ..base.errors import bad_input
+    from ..io import read
+
+    reading = arguments_for(READING, options)
+    how = {name: reading[name] for name in OF_THE_FILE if column.is_own and name in reading}
+    table = read(column.file, columns=column.name, **how)
+    n_rows, n_columns = table.values.shape
+    if n_columns != 1:
+        raise bad_input(
+            "Weights are one column.",
+            received=f"{column.file.name!r} with {n_columns} columns",
+            because="There is one weight for each point.",
+            hint="Name the column after a colon: --weights COLVAR:metad.rbias.",
+        )
+    if n_rows != cloud.n_read:
+        raise bad_input(
+            "There must be one weight for each row of the file.",
+            received=f"{n_rows:,} rows in {column.file.name!r} for {cloud.n_read:,} rows read",
+            because="The two files were written at other intervals, or one of them was cut.",
+            hint="Write both with the same stride.",
+        )
+    values = np.asarray(table.values[:, 0], dtype=np.float64)[cloud.rows]
+    temperature = options.get("temperature")
+    if temperature is None:
+        refuse_energies(column, values)
+        return values
+    with np.errstate(invalid="ignore"):
+        exponent = values / (BOLTZMANN * temperature)
+        # The largest weight is 1; smaller ones than a number can hold are refused as zeros.
+        return np.asarray(np.exp(exponent - np.nanmax(exponent)))
+
+
+def refuse_energies(column: Column, values: FloatArray) -> None:
+    """Raise if a column of weights is a bias, or has negative numbers: these are energies."""
+    from ..base.errors import bad_input
+
+    if str(column.name).endswith("bias") or (values < 0).any():
+        raise bad_input(
+            "A bias is an energy, not a weight.",
+            received=f"{column.words}, from {values.min():.4g} to {values.max():.4g}",
+            because="Weights are exp(bias/kT), and kT is not known.",
+            hint="Give the temperature in kelvin, such as --temperature 300; the bias is then "
+            "taken in kJ/mol.",
+        )
