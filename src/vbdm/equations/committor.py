@@ -19,7 +19,7 @@ import numpy as np
 
 from ..base.arrays import FloatArray
 from ..base.checks import shown
-from ..base.errors import SolverError, bad_input
+from ..base.errors import SolverError, UnreachedWarning, bad_input, warn_user
 from ..base.estimate import Estimate
 from ..operator.operator import Operator
 from .conjugate_gradients import TOLERANCE, Solution
@@ -100,6 +100,7 @@ def committor(
     refuse_overlap(sets, ["A", "B"])
     # The second column is the adjoint equation, whose right-hand side is the mass.
     system = system_of(operator, sets, [np.array([0.0, 0.0]), np.array([1.0, 0.0])])
+    warn_if_apart(system)
     mass = np.where(system.free, 1.0, 0.0)
     found = system.with_values(np.stack([0 * mass, mass], axis=1), read_tolerance(tol))
     values = within_bounds(found.values[:, :1], tol)
@@ -176,32 +177,47 @@ def within_bounds(values: FloatArray, tol: float) -> FloatArray:
     return np.clip(values, 0.0, 1.0)
 
 
+def warn_if_apart(system: System) -> None:
+    """Say so if no piece of the data has points of both sets."""
+    first, second = (system.network.pieces[own.mask] for own in system.sets)
+    if not np.isin(first, second).any():
+        warn_user(
+            "A and B lie in different pieces of the data: no link leads from one to the other, and "
+            "the flux is 0. See `spectrum.components`.",
+            UnreachedWarning,
+        )
+
+
 def flux_and_rates(
     system: System, operator: Operator, values: FloatArray, adjoint: FloatArray
 ) -> tuple[Estimate, Estimate, Estimate]:
     """Return the flux and both rates of a committor, (N,), from its adjoint, (M,) inside."""
     network, q = system.network, operator.order.to_inside(np.nan_to_num(values))
     mass = np.where(system.left_out, 0.0, network.mass)
-    start = system.sets[0]
-    pull = system.edges[1]
-    arrived = np.where(system.free, (pull.links + pull.extra) * (1 - q), 0.0).sum()
-    power = float(arrived + pull.links[start.mask].sum())
     time = local_times(network) * ~system.left_out
     columns = np.stack([time, time * q, q, adjoint, q * adjoint, q * q], axis=1)
     of_time, of_time_q, of_q, of_z, of_both, of_square = (network.weights @ columns).T
     own_energy = energy(network, q, q, of_q, of_q, of_square)
+    power = max(0.0, float(own_energy.sum() / 2 + energy_of_edges(system, q)))
     own_mass = mass + of_time
     own_q = mass * q + of_time_q - energy(network, q, adjoint, of_q, of_z, of_both)
     results = []
+    lost = np.isin(network.pieces[system.left_out], network.pieces[system.held]).any()
     for whole, own in (
         (float(mass.sum()), own_mass),
         (float(mass @ (1 - q)), own_mass - own_q),
         (float(mass @ q), own_q),
     ):
-        if not whole > 0:
+        if lost or not whole > 0:
             results.append(Estimate(np.nan, np.nan))
             continue
         value = power / whole
         influence = responded(operator, (own_energy - value * own) / whole)
         results.append(Estimate(value, deviation(operator, influence, values)))
     return results[0], results[1], results[2]
+
+
+def energy_of_edges(system: System, q: FloatArray) -> float:
+    """Return what the soft edges of A and B add to the energy of a committor."""
+    at_start, at_end = (edge.extra[system.free] for edge in system.edges)
+    return float(at_start @ np.square(q[system.free]) + at_end @ np.square(1 - q[system.free]))

@@ -14,7 +14,9 @@ from ..base.progress import report
 #: Default accuracy: far below the sampling error of any data set.
 TOLERANCE = 1e-6
 #: Iterations after which the solver gives up.
-MOST_ITERATIONS = 300
+MOST_ITERATIONS = 1000
+#: Relative size of what rounding leaves.
+ROUNDING = 1e-15
 Product = Callable[[FloatArray], FloatArray]
 
 
@@ -39,7 +41,11 @@ class Solution:
 
 
 def conjugate_gradients(
-    system: Product, right: FloatArray, inverse: Product, tol: float = TOLERANCE
+    system: Product,
+    right: FloatArray,
+    inverse: Product,
+    tol: float = TOLERANCE,
+    known: FloatArray | float = 0.0,
 ) -> Solution:
     """Solve A u = b for the columns b of `right`, (M, m), with A symmetric positive.
 
@@ -53,6 +59,9 @@ def conjugate_gradients(
         Returns roughly A⁻¹ x, symmetric and positive as well.
     tol : float
         Relative error at which a column is done.
+    known : (m,) array or float
+        Energies of parts of the solutions that are known already: b may be what rounding left of
+        a right-hand side without these, and then is not solved for.
 
     Raises
     ------
@@ -61,7 +70,8 @@ def conjugate_gradients(
     """
     values, residual = np.zeros_like(right), right.copy()
     step = inverse(residual)
-    square = first = dots(residual, step)
+    square = dots(residual, step)
+    first = np.maximum(square, (ROUNDING / tol) ** 2 * known)
     direction = step
     for iteration in range(MOST_ITERATIONS):
         error = ratio(np.maximum(square, 0.0), first) ** 0.5

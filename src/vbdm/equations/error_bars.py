@@ -83,7 +83,8 @@ def energy(
     of_both: FloatArray,
 ) -> FloatArray:
     """Return Σ_j K_ij (u_i - u_j)(z_i - z_j), (M,), from u, z, K u, K z and K (u z)."""
-    return network.degrees * u * z - u * of_z - z * of_u + of_both
+    found = network.degrees * u * z - u * of_z - z * of_u + of_both
+    return np.where(network.operator.degrees > 0, found, 0.0)
 
 
 def local_times(network: Network) -> FloatArray:

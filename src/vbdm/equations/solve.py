@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.arrays import FloatArray
-from ..base.checks import as_floats, check_function, check_real, shown
+from ..base.checks import as_floats, check_function, check_per_point, check_real, shown
 from ..base.errors import ProjectedWarning, bad_input, warn_user
 from ..operator.operator import Operator
 from .conjugate_gradients import TOLERANCE
@@ -38,6 +38,13 @@ def solve(
     number = as_floats(f)
     constant = number is not None and number.ndim == 0
     source = check_function(np.full(n, number) if constant else f, n)
+    if not source.size:
+        raise bad_input(
+            "There is no right-hand side.",
+            received=f"shape {source.shape}",
+            because="Each column is a right-hand side, and there are none.",
+            hint="Pass one number for each point.",
+        )
     columns_of = source.reshape(n, -1)
     naming = Naming(operator, labels, columns)
     sets, values = read_fixed(naming, fixed, n, columns_of.shape[1])
@@ -94,18 +101,19 @@ def read_values(value: Any, n: int, n_columns: int, mask: Any) -> FloatArray:
 
 def read_screen(screen: Any, n: int) -> float | FloatArray:
     """Return κ, a number or (N,), nowhere negative."""
-    array = as_floats(screen)
-    if array is not None and array.shape == (n,) and (array >= 0).all():
-        return array
-    number = check_real(screen, "screen")
-    if number >= 0:
-        return number
-    raise bad_input(
-        "`screen` must not be negative.",
-        received=shown(screen),
-        because="(κ - L) u = f has a solution for every f only with κ >= 0.",
-        hint="Mind the sign: the equation is κ u - L u = f.",
-    )
+    one = as_floats(screen)
+    if one is not None and one.ndim:
+        kappa = check_per_point(screen, "screen", n)
+    else:
+        kappa = np.asarray(check_real(screen, "screen"))
+    if (kappa < 0).any():
+        raise bad_input(
+            "`screen` must not be negative.",
+            received=f"{float(kappa.min()):g}",
+            because="(κ - L) u = f has a solution for every f only with κ >= 0.",
+            hint="Mind the sign: the equation is κ u - L u = f.",
+        )
+    return kappa if kappa.ndim else float(kappa)
 
 
 def read_tolerance(tol: Any) -> float:
@@ -124,7 +132,7 @@ def read_tolerance(tol: Any) -> float:
 def without_means(system: System, source: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return f without its mean on each piece, and the share of it that the means were, (m,)."""
     mass = np.where(system.free, system.network.mass, 0.0)
-    means = system.per_mass(mass[:, None] * source)
+    means = system.constants(mass[:, None] * source)
     whole = np.sqrt(mass @ np.square(source))
     share = np.sqrt(mass @ np.square(means)) / np.where(whole > 0, whole, 1.0)
     if share.max() > LITTLE:

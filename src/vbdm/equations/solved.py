@@ -92,9 +92,11 @@ class Solved:
         """
         self.refuse_several()
         naming = Naming(self.operator, labels, columns)
-        everywhere = ~self.unreached
-        mask = everywhere if over is None else naming.read(over, "over").mask & everywhere
-        if not mask.any():
+        asked = np.ones_like(self.unreached) if over is None else naming.read(over, "over").mask
+        mask = asked & ~self.unreached
+        held = self.operator.order.to_caller(self.system.held)
+        if (asked & self.unreached).any() and not (mask & ~held).any():
+            # All that is known there was given.
             return Estimate(np.nan, np.nan)
         weights, known = mask / mask.sum(), np.nan_to_num(self.values)
         own = weights * (known - weights @ known)

@@ -160,28 +160,50 @@ class System:
         return np.where(self.free[:, None], image, 0.0)
 
     def solve(self, right: FloatArray, tol: float = TOLERANCE) -> Solution:
-        """Solve A u = right for the columns (M, m), which count at the free points only."""
+        """Solve A u = right for the columns (M, m), which count at the free points only.
+
+        On each piece u is a constant, which the sum of the right-hand side tells, and a rest that
+        takes no part in that sum. So a piece that is hardly tied to anything, where the constant
+        is huge, costs no digits of the rest, and no more steps.
+        """
         right = np.where(self.free[:, None], right, 0.0)
-        inverse = self.balanced_inverse if self.is_singular else self.inverse
+        size = np.abs(right).max(axis=0, initial=0.0)
+        size[size == 0] = 1.0
+        right = right / size
+        constant = self.constants(right)
+        rest = right - self.load[:, None] * constant
+        if self.is_singular:
+            constant = np.zeros_like(right)
+        known = np.einsum("ij,ij->j", constant, right)
         with one_blas_thread():
-            return conjugate_gradients(self.product, right, inverse, tol)
+            found = conjugate_gradients(self.product, rest, self.balanced_inverse, tol, known)
+        return Solution(size * (found.values + constant), found.iterations, found.residual)
 
     def balanced_inverse(self, residual: FloatArray) -> FloatArray:
-        """Return roughly the solution with mean 0 of a residual with sum 0, on each piece.
+        """Return roughly A⁻¹ times residuals, (M, m), without constants on the pieces."""
+        load = self.load[:, None]
+        found = self.inverse(residual - load * self.constants(residual))
+        return found - self.constants(load * found)
 
-        What rounding leaves of that sum has no solution, and must not be multiplied.
-        """
-        mass = np.where(self.free, self.network.mass, 0.0)[:, None]
-        found = self.inverse(residual - mass * self.per_mass(residual))
-        return np.where(self.free[:, None], found - self.per_mass(mass * found), 0.0)
+    def constants(self, right: FloatArray) -> FloatArray:
+        """Return the constant c on the free points of each piece with Σ A c = Σ right, (M, m)."""
+        pieces, whole = self.network.pieces, self.piece_loads
+        columns = [np.bincount(pieces, column) / whole for column in right.T]
+        return np.where(self.free[:, None], np.stack(columns, axis=1)[pieces], 0.0)
 
-    def per_mass(self, values: FloatArray) -> FloatArray:
-        """Return Σ values / Σ M over the free points of each point's piece, (M, m)."""
-        pieces, free = self.network.pieces, self.free.astype(np.float64)
-        whole = np.bincount(pieces, free * self.network.mass)
-        whole[whole <= 0] = 1.0
-        columns = [np.bincount(pieces, free * column) / whole for column in values.T]
-        return np.stack(columns, axis=1)[pieces]
+    @cached_property
+    def load(self) -> FloatArray:
+        """A times 1 at the free points, (M,): their links to sets, and κM; M if all that is 0."""
+        if self.is_singular:
+            return np.where(self.free, self.network.mass, 0.0)
+        links = np.sum([edge.links for edge in self.edges], axis=0)
+        return np.where(self.free, self.killing + links, 0.0)
+
+    @cached_property
+    def piece_loads(self) -> FloatArray:
+        """Sums of the load over the pieces; 1 where there is none."""
+        whole = np.bincount(self.network.pieces, self.load)
+        return np.where(whole > 0, whole, 1.0)
 
     def with_values(self, source: FloatArray, tol: float = TOLERANCE) -> Solution:
         """Solve (κ - L) u = source, (M, m), with the values of the sets; NaN where left out."""
