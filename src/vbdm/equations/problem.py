@@ -97,9 +97,9 @@ def lost_to(network: Network, held: Held, name: str) -> BoolArray:
         return nothing
     lost = np.isin(network.pieces, np.unique(network.pieces[held.mask])) & ~held.mask
     warn_user(
-        f"The set {name} has {n_held:.0f} points, fewer than the {needed:.0f} that a kernel holds: "
-        f"in {operator.dim:.2g} dimensions a walk does not find so small a set, and all that "
-        "depends on it would depend on the kernel's width. "
+        f"The set {name} has {n_held:.0f} point{'s' * (n_held > 1)}, fewer than the {needed:.0f} "
+        f"that a kernel holds: in {operator.dim:.2g} dimensions a walk does not find so small a "
+        "set, and all that depends on it would depend on the kernel's width. "
         f"{int(operator.order.to_caller(lost).sum())} points get NaN. Make the set larger.",
         SmallSetWarning,
     )
