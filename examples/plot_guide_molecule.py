@@ -1,143 +1,162 @@
 """
-Guide: slow states of a molecule
-================================
+Guide: states and rates of a molecule
+=====================================
 
-You have snapshots of a molecule that hops between two shapes, and you want the shapes, how often it
-hops, and which snapshots are on the way. Here a small model stands for the molecule: two
-coordinates with a curved valley between two wells, three kT high. Replace ``frames`` by your own
-array, one row for each snapshot, one column for each coordinate.
+You have trajectories of a molecule that hops between shapes, and you want the shapes, how often it
+hops, which snapshots are on the way, and how sure all this is. Here the potential of Müller and
+Brown stands for the molecule, two coordinates with a bent valley, because for it every answer is
+known: the truth is drawn into each picture. Replace ``runs`` by your own arrays, one row for each
+snapshot, one column for each coordinate.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
-from scipy.sparse.linalg import spsolve
 
 import vbdm
 
 # %%
-# A simulation
-# ------------
-# 400 runs of overdamped dynamics, dX = -∇U dt + √2 dW, in units of kT = 1 and of a diffusion
-# coefficient 1. The first half of each run is thrown away, so that the rest is at equilibrium.
+# Four runs
+# ---------
+# Of 3,000 snapshots each, one every 0.05 ns, at kT = 20 in the unit of the potential. The
+# diffusion coefficient is 0.5 length² per ns, which the estimate is not told. Several runs are a
+# list of arrays: nothing is compared across their joints.
 
-
-def force(x, y):
-    """Return -∇U for U = 3(x² - 1)² + 3(y - 0.8(x² - 1))² + 0.3 x."""
-    bend = y - 0.8 * (x**2 - 1)
-    return -12 * x * (x**2 - 1) + 9.6 * x * bend - 0.3, -6 * bend
-
-
-rng = np.random.default_rng(0)
-time_step, every, n_frames, n_runs = 0.002, 125, 160, 400
-state = np.array([rng.choice([-1.0, 1.0], n_runs), np.zeros(n_runs)])
-frames = np.empty((n_frames, n_runs, 2))
-for i in range(n_frames):
-    for _ in range(every):
-        state = state + time_step * np.array(force(*state))
-        state += np.sqrt(2 * time_step) * rng.standard_normal(state.shape)
-    frames[i] = state.T
-frames = frames[n_frames // 2 :]
-print(frames.shape, "frames, runs, coordinates; one frame every", every * time_step)
-
-# %%
-# Slow modes
-# ----------
-# The generator of the dynamics is what ``"generator"`` estimates, in 1/length². Times come in units
-# of length²/D, with D the diffusion coefficient (here 1; in a real run take it from the
-# mean squared displacement over short times).
-#
-# In random order, as here, error bars assume independent points. These are not quite: each run
-# lasts some four relaxation times and gives fifteen of the snapshots, so for the slow mode they
-# count as about 1,000, and its bar is too short, by up to a factor of 2.5.
-
-snapshots = rng.choice(frames.reshape(-1, 2), 6000, replace=False)
-op = vbdm.estimate_operator(snapshots, "generator")
-spectrum = op.spectrum(6)
-rate, error = -spectrum.eigenvalues[1], spectrum.total_errors[1]
-timescale, timescale_error = 1 / rate, error / rate**2
-print("relaxation times:", spectrum.timescales[1:].round(2))
-print(f"slowest: {timescale:.2f} ± {timescale_error:.2f}")
-
-# %%
-# One time stands out by a factor of more than ten: there are two metastable states, and the first
-# eigenfunction tells them apart by its sign. Which sign is which is arbitrary, so we turn it to be
-# positive on the right. The free energy in kT is minus the logarithm of the density.
-
-slow = spectrum.eigenfunctions[:, 1]
-slow = slow * np.sign(slow @ snapshots[:, 0])
-population = np.mean(slow > 0)
-free_energy = -np.log(op.density)
-free_energy -= np.quantile(free_energy, 0.001)
-print(f"population of the right-hand state: {population:.2f}")
-
-# %%
-# The committor
-# -------------
-# The probability to reach the right-hand state before the left-hand one. It solves L p = 0 between
-# the two, with p = 0 and 1 on them: a sparse linear system with ``op.matrix``. The cores of the
-# states are where the slow mode is flat: beyond 0.8 of its median on each side.
-
-left_core = slow < 0.8 * np.median(slow[slow < 0])
-right_core = slow > 0.8 * np.median(slow[slow > 0])
-between = ~(left_core | right_core)
-L = op.matrix
-committor = right_core.astype(float)
-inflow = -L[between][:, right_core].sum(axis=1)
-committor[between] = spsolve(L[between][:, between].tocsc(), inflow)
-print(f"{between.sum()} snapshots between the cores, {np.sum(abs(committor - 0.5) < 0.1)} of them "
-      "near the top, p = 0.4 to 0.6")  # fmt: skip
-
-# %%
-# Is it true? Ask the dynamics
-# ----------------------------
-# So far time was not used: the snapshots were shuffled. Now extend the slow mode to all frames, in
-# their order (these are new points), and see how fast it forgets its value. If the mode and its
-# rate are right, the correlation falls like exp(-t / timescale).
-
-known = spectrum.extend(frames.reshape(-1, 2), outside="nearest").values[:, 1]
-path = known.reshape(frames.shape[:2])
-path = path - path.mean()
-lags = np.arange(0, 25)
-correlation = np.array([np.mean(path[: len(path) - k] * path[k:]) for k in lags])
-correlation /= correlation[0]
-times = lags * every * time_step
-seen = -1 / np.polyfit(times[4:], np.log(correlation[4:]), 1)[0]
-print(f"from snapshots {timescale:.2f} ± {timescale_error:.2f}, from the dynamics {seen:.2f}")
-
-# %%
-
-figure, axes = plt.subplots(2, 2, figsize=(9.5, 7.4), layout="constrained")
-panels = [
-    ("Free energy / kT", np.minimum(free_energy, 6), "viridis", None),
-    ("Slow mode", slow, "coolwarm", 1.5),
-    ("Committor: right before left", committor, "PuOr", None),
+step, D_true = 0.05, 0.5
+runs = [
+    vbdm.datasets.muller_brown_series(3000, step=step, diffusivity=D_true, random_state=seed).points
+    for seed in range(4)
 ]
-for ax, (title, values, colors, limit) in zip(axes.flat, panels, strict=False):
-    low = None if limit is None else -limit
-    drawn = ax.scatter(*snapshots.T, c=values, s=6, cmap=colors, vmin=low, vmax=limit)
+frames = np.concatenate(runs)
+known = vbdm.datasets.muller_brown_transition()
+slowest_true = -1 / (D_true * vbdm.datasets.muller_brown(2).truth(2).eigenvalues[1])
+
+# %%
+# Slow modes, and a clock
+# -----------------------
+# ``"generator"`` estimates the generator of the dynamics, in 1/length². How many nanoseconds that
+# is, a clock reads off the runs: by how fast modes forget their values, at a lag that it finds.
+# Eigenvalues alone would be wrong by the diffusion coefficient, a mean squared displacement between
+# snapshots by what the molecule has felt of its well in between.
+
+op = vbdm.estimate_operator(runs, "generator", series=True)
+spectrum = op.spectrum(4)
+clock = spectrum.clock(step=step, unit="ns")
+D = clock.diffusivity
+print(f"diffusion coefficient {D} length²/ns, truth {D_true}")
+print(f"the modes agree on it: {clock.consistent}")
+slowest, slowest_error = clock.timescales[1], clock.timescale_errors[1]
+print(f"slowest: {slowest:.1f} ± {slowest_error:.1f} ns, truth {slowest_true:.1f} ns")
+
+# %%
+# States
+# ------
+# One time is far longer than the others: there are two metastable states. Memberships are shares
+# that sum to 1, and rates between states are in the clock's unit. The free energy in kT is minus
+# the logarithm of the density.
+
+states = spectrum.states(clock=clock)
+free_energy = -np.log(op.density)
+free_energy -= free_energy.min()
+print(states)
+print("populations:", ", ".join(str(one) for one in states.populations))
+
+# %%
+# The committor, and rates between two sets
+# -----------------------------------------
+# A and B are small discs in the two deepest wells. Where the edge of a set is known, signed
+# distances tell it better than a mask; conditions such as ``"phi < -1.2"`` and labels will do, too.
+# The committor is the probability to reach B before A. It needs no clock; rates and times do.
+
+
+def distance_to(middle, points):
+    """Return the distance to the edge of a disc of radius 0.1, negative inside."""
+    return np.hypot(*(points - middle).T) - 0.1
+
+
+def sets(points):
+    """Return A and B, as distances."""
+    return distance_to((-0.558, 1.441), points), distance_to((0.623, 0.028), points)
+
+
+def in_ns(estimate, power):
+    """Return a rate (power 1) or a time (power -1) in ns, with the errors of both factors."""
+    value = estimate.value * D.value**power
+    return value, value * np.hypot(estimate.error / estimate.value, D.error / D.value)
+
+
+A, B = sets(frames)
+found = op.committor(A, B)
+committor_error = np.sqrt(np.mean((found.values - known.committor(frames)) ** 2))
+rate, rate_error = in_ns(found.rate, 1)
+time, time_error = in_ns(op.mean_first_passage(B).mean(over=A < 0), -1)
+rate_true, time_true = D_true * known.rate, known.mean_passage_time / D_true
+print(f"committor: root mean square error {committor_error:.3f}")
+print(f"rate A to B: {rate:.4f} ± {rate_error:.4f} per ns, truth {rate_true:.4f}")
+print(f"mean time from A to B: {time:.0f} ± {time_error:.0f} ns, truth {time_true:.0f}")
+
+# %%
+# Biased sampling
+# ---------------
+# Runs that seldom cross leave large bars, and no method can invent what was not seen. Sample
+# where crossing is easy, and say by how much: here at twice the temperature, with the weights
+# :math:`w = π/q ∝ e^{-(β - β')V}`; from metadynamics they are :math:`e^{bias/kT}`. The operator is
+# then that of the temperature that is wanted. Without the weights it is that of the hot molecule.
+
+hot = vbdm.datasets.muller_brown(6000, beta_sampling=1 / 40, random_state=0)
+biased = vbdm.estimate_operator(hot.points, "generator", weights=hot.weights).committor(
+    *sets(hot.points)
+)
+unweighted = vbdm.estimate_operator(hot.points, "generator").committor(*sets(hot.points))
+biased_error = np.sqrt(np.mean((biased.values - known.committor(hot.points)) ** 2))
+biased_rate, biased_rate_error = in_ns(biased.rate, 1)
+hot_rate, hot_rate_error = in_ns(unweighted.rate, 1)
+print(f"committor: root mean square error {biased_error:.3f}")
+print(f"rate from hot snapshots with weights: {biased_rate:.4f} ± {biased_rate_error:.4f} per ns")
+print(f"without weights: {hot_rate:.4f} ± {hot_rate_error:.4f} per ns, truth {rate_true:.4f}")
+
+# %%
+
+figure, axes = plt.subplots(2, 2, figsize=(9.5, 7.6), layout="constrained")
+panels = [("Free energy / kT", np.minimum(free_energy, 8), "viridis"),
+          ("Committor: B before A", found.values, "PuOr")]  # fmt: skip
+x, y = np.meshgrid(np.linspace(-1.7, 1.1, 120), np.linspace(-0.5, 2.1, 120))
+grid = np.stack([x.ravel(), y.ravel()], axis=1)
+true_values = known.committor(grid)
+true_values[vbdm.datasets.muller_brown_potential(grid) > 40] = np.nan
+for ax, (title, values, colors) in zip(axes[0], panels, strict=True):
+    drawn = ax.scatter(*frames.T, c=values, s=4, cmap=colors)
     figure.colorbar(drawn, ax=ax)
-    ax.set(xlabel="first coordinate", ylabel="second coordinate", title=title)
-decay = axes[1, 1]
-decay.semilogy(times, correlation, "o", ms=4, label="seen in the dynamics")
-decay.semilogy(times, np.exp(-times * rate), "k", label="from shuffled snapshots")
-edges = [np.exp(-times * (rate + sign * 2 * error)) for sign in (-1, 1)]
-decay.fill_between(times, *edges, color="0.85", label="± 2 total errors")
-decay.set(xlabel="time", ylabel="correlation of the slow mode", title="Does it decay as predicted?")
-decay.set_yticks([0.2, 0.3, 0.5, 1], ["0.2", "0.3", "0.5", "1"])
-decay.minorticks_off()
-decay.legend(frameon=False)
+    for middle in ((-0.558, 1.441), (0.623, 0.028)):
+        ax.add_patch(plt.Circle(middle, 0.1, fill=False, color="k"))
+    ax.set(xlim=(-1.7, 1.1), ylim=(-0.5, 2.1), xlabel="first coordinate",
+           ylabel="second coordinate", title=title)  # fmt: skip
+levels = axes[0, 1].contour(x, y, true_values.reshape(x.shape), [0.1, 0.5, 0.9], colors="k")
+axes[0, 1].clabel(levels, fmt="truth %.1f", fontsize=7)
+clock.plot(ax=axes[1, 0])
+axes[1, 0].axhline(slowest_true, color="k", lw=1, ls="--")
+axes[1, 0].annotate("truth", (0.5, slowest_true), xycoords=("axes fraction", "data"), va="top")
+shown = {"four runs": (rate, rate_error), "hot, with weights": (biased_rate, biased_rate_error),
+         "hot, without": (hot_rate, hot_rate_error)}  # fmt: skip
+for number, (value, error) in enumerate(shown.values()):
+    axes[1, 1].errorbar(number, value, 2 * error, fmt="o", capsize=4)
+axes[1, 1].axhline(rate_true, color="k", lw=1, ls="--", label="truth")
+axes[1, 1].set_xticks(range(len(shown)), list(shown))
+axes[1, 1].set(yscale="log", ylabel="per ns", title="Rate from A to B, ± 2 standard errors")
+axes[1, 1].legend(frameon=False)
 
 # %%
 # What to take away
 # -----------------
-# * States, populations, free energies, committors and timescales come from one operator, from
-#   snapshots in any order.
-# * The timescale hangs on the snapshots near the top of the barrier. If your runs seldom cross, no
-#   method can invent them: look at ``spectrum.weak_links`` and at the error bar.
-# * Snapshots of one run are alike. Shuffling hides this from the error bars: give frames in their
-#   order, several runs as a list of arrays, and see what ``vbdm.diagnose`` says.
-# * What is assumed: equilibrium, overdamped motion, and coordinates in which the mobility is equal
-#   in all directions. Angles and cells are periodic: pass ``period=``. If the potential U is known,
-#   pass ``potential=`` and snapshots from any ensemble will do.
+# * States, populations, free energies, committors, rates and times come from one operator, with
+#   error bars, without clusters and without a lag time; a clock gives them your unit of time.
+# * A committor needs far less data than a rate: it is right to about a hundredth where the rate has
+#   a bar of a sixth. The rate hangs on the few crossings of the runs.
+# * Biased or hotter snapshots with ``weights=`` have the crossings. Without weights they answer
+#   another question, with small bars.
+# * Snapshots of one run are alike. Give them in their order, several runs as a list of arrays, and
+#   bars will know.
+# * What is assumed: equilibrium, overdamped motion, and coordinates in which the mobility is the
+#   same everywhere; ``clock.consistent`` says whether that holds. Angles and cells are periodic:
+#   pass ``period=``.
 # * From the shell:
-#   ``vbdm fit run.xtc --topology top.pdb --features dihedrals -O generator --stride 10``.
+#   ``vbdm fit run.xtc --topology top.pdb --features dihedrals -O generator --time-step 0.2ns``.

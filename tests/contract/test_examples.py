@@ -6,8 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.sparse import coo_array, diags_array
-from scipy.sparse.linalg import eigsh
 
 import vbdm
 
@@ -83,39 +81,25 @@ def check_double_well(names):
     assert (misses(names["spectrum"], names["truth"], [[1], [2], [3], [4], [5]]) < 2.5).all()
 
 
-def valley_rates(n_x=120, n_y=100):
-    """Eigenvalues of the molecule's generator, by finite volumes on a grid."""
-
-    def weight(x, y):
-        return np.exp(-3 * (x**2 - 1) ** 2 - 3 * (y - 0.8 * (x**2 - 1)) ** 2 - 0.3 * x)
-
-    x, step_x = np.linspace(-2.1, 2.1, n_x, retstep=True)
-    y, step_y = np.linspace(-2.4, 4.0, n_y, retstep=True)
-    cell = np.arange(n_x * n_y).reshape(n_x, n_y)
-    across = weight(x[1:, None] - step_x / 2, y) / step_x**2
-    along = weight(x[:, None], y[1:] - step_y / 2) / step_y**2
-    one = np.r_[cell[1:].ravel(), cell[:, 1:].ravel()]
-    two = np.r_[cell[:-1].ravel(), cell[:, :-1].ravel()]
-    flow = coo_array((np.r_[across.ravel(), along.ravel()], (one, two)), shape=(n_x * n_y,) * 2)
-    flow = (flow + flow.T).tocsr()
-    mass = weight(x[:, None], y)
-    scale = diags_array(1 / np.sqrt(mass.ravel()))
-    symmetric = scale @ (diags_array(flow.sum(axis=0)) - flow) @ scale
-    rates = eigsh(symmetric.tocsc(), 2, sigma=-0.01, return_eigenvectors=False)
-    return np.sort(rates), mass[x > 0].sum() / mass.sum()
-
-
 def check_molecule(names):
-    (_, rate), population = valley_rates()
-    assert abs(names["rate"] - rate) < 2.5 * names["error"]
-    assert names["seen"] == pytest.approx(1 / rate, rel=0.15)
-    assert names["population"] == pytest.approx(population, abs=0.05)
-    committor = names["committor"]
-    assert committor.min() >= -1e-9
-    assert committor.max() <= 1 + 1e-9
-    # The potential is nearly even in x: the top of the barrier is near x = 0.
-    middle = np.abs(committor - 0.5) < 0.1
-    assert np.abs(np.median(names["snapshots"][middle, 0])) < 0.1
+    assert names["clock"].consistent
+    pairs = [
+        (*names["D"], names["D_true"]),
+        (names["slowest"], names["slowest_error"], names["slowest_true"]),
+        (names["rate"], names["rate_error"], names["rate_true"]),
+        (names["biased_rate"], names["biased_rate_error"], names["rate_true"]),
+        (names["time"], names["time_error"], names["time_true"]),
+    ]
+    for value, error, truth in pairs:
+        assert abs(value - truth) < 3 * error < 0.75 * truth
+    assert names["biased_rate_error"] < names["rate_error"] / 2
+    assert names["hot_rate"] > 3 * names["rate_true"]
+    # "Right to about a hundredth."
+    assert max(names["committor_error"], names["biased_error"]) < 0.02
+    assert len(names["states"]) == 2
+    in_b = names["known"].flux / names["known"].rate_back
+    value, error = names["states"].populations[1]
+    assert abs(value - in_b) < 3 * error
 
 
 def check_lorenz(names):
