@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .base.errors import OutsideWarning as OutsideWarning
     from .base.errors import ProjectedWarning as ProjectedWarning
     from .base.errors import RecallWarning as RecallWarning
+    from .base.errors import RootWarning as RootWarning
     from .base.errors import SaturatedNeighborsWarning as SaturatedNeighborsWarning
     from .base.errors import ScaleWarning as ScaleWarning
     from .base.errors import ScratchError as ScratchError

@@ -7,7 +7,7 @@ import pytest
 from tests.support.blocks import solved_in_blocks
 
 import vbdm
-from vbdm.errors import InputError, ShortTimeWarning
+from vbdm.errors import InputError, RootWarning, ShortTimeWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 TIMES = np.array([0.05, 0.1, 0.2, 0.5, 1.0])
@@ -177,3 +177,181 @@ def test_unsymmetric_forms_are_refused():
     spectrum = vbdm.estimate_operator(points, method="paper", form="left").spectrum(4)
     with pytest.raises(InputError, match="form='left'"):
         spectrum.evolve(points[:, 0], 1.0)
+
+
+def test_correlations_of_the_parabolic_well():
+    points, spectrum = ou(dim=1)
+    x, times = points[:, 0], np.array([0.0, 0.3, 1.0])
+    values = np.c_[x, x**2]
+    found = spectrum.correlation(values, times=times)
+    truth = np.array([np.exp(-times), 2 * np.exp(-2 * times)])
+    assert (np.abs(found - truth) < [[0.1], [0.35]]).all()
+    # As functions of time they are right to much more than their size is.
+    np.testing.assert_allclose(found[0] / found[0, 0], np.exp(-times), atol=0.03)
+    cross = spectrum.correlation(values, values[:, ::-1], times=times)
+    np.testing.assert_allclose(cross[0], cross[1], rtol=1e-9)
+    assert spectrum.correlation(x, times=0.3).shape == ()
+    mass = spectrum.operator.measure
+    assert found[0, 0] == pytest.approx(mass @ x**2 - (mass @ x) ** 2, rel=0.02)
+
+
+def test_the_power_spectrum_is_the_transform_of_the_correlation():
+    points, spectrum = ou(dim=1)
+    x = points[:, 0]
+    waves = np.linspace(-200, 200, 20_001)
+    found = spectrum.power_spectrum(x, waves)
+    power = found.sum() * (waves[1] - waves[0])
+    assert power == pytest.approx(spectrum.correlation(x, times=0.0), rel=0.01)
+    middle = spectrum.power_spectrum(x, [0.0, 0.2])
+    truth = 2 / (1 + (2 * np.pi * np.array([0, 0.2])) ** 2)
+    np.testing.assert_allclose(middle, truth, rtol=0.12)
+
+
+@pytest.mark.parametrize("dim", [1, 2])
+def test_means_relax_from_a_density(dim):
+    points, spectrum = ou(dim=dim)
+    x, times = points[:, 0], np.array([0.2, 1.0, 30.0])
+    start = (x > 0.5) & (x < 1.5)
+    found = spectrum.relax(start, np.c_[x, x**2], times)
+    np.testing.assert_allclose(found[0], x[start].mean() * np.exp(-times), atol=0.08)
+    truth = 1 + ((x[start] ** 2).mean() - 1) * np.exp(-2 * times)
+    np.testing.assert_allclose(found[1], truth, atol=0.12)
+    # The invariant density stays what it is.
+    mass = spectrum.operator.measure
+    still = spectrum.relax(7 * mass, x, times)
+    np.testing.assert_allclose(still, mass @ x, atol=1e-10)
+
+
+def test_response_to_a_force_and_to_a_stiffer_well():
+    points, spectrum = ou(dim=1)
+    x, times = points[:, 0], np.array([0.5, 1.0, 2.0])
+    np.testing.assert_allclose(spectrum.respond(x, -x, times), 1 - np.exp(-times), atol=0.09)
+    stiffer = spectrum.respond(x**2, x**2 / 2, times)
+    np.testing.assert_allclose(stiffer, np.exp(-2 * times) - 1, atol=0.2)
+    assert spectrum.respond(x, -x, 0.0) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(9100, 9104))
+@pytest.mark.parametrize("dim", [1, 2])
+def test_the_full_figures_of_response(seed, dim):
+    points, spectrum = ou(10_000, dim, seed)
+    x, times = points[:, 0], np.array([0.5, 1.0, 2.0])
+    assert np.abs(spectrum.respond(x, -x, times) - (1 - np.exp(-times))).max() < 0.05
+    stiffer = spectrum.respond(x**2, x**2 / 2, times)
+    assert np.abs(stiffer + 1 - np.exp(-2 * times)).max() < 0.1
+
+
+def test_a_clock_turns_times_into_your_unit():
+    from tests.unit.test_clock import modes
+
+    spectrum = modes()
+    clock = spectrum.clock(step=0.2)
+    f = spectrum.function(1)
+    speed = clock.diffusivity.value
+    same = spectrum.evolve(f, 2.0 * speed)
+    np.testing.assert_allclose(spectrum.evolve(f, 2.0, clock=clock), same)
+    one = spectrum.correlation(f, times=[1.0], clock=clock)
+    np.testing.assert_allclose(one, spectrum.correlation(f, times=[speed]))
+    slow = spectrum.power_spectrum(f, 0.5 / speed)
+    assert spectrum.power_spectrum(f, 0.5, clock=clock) == pytest.approx(slow / speed)
+
+
+def test_diffusion_distance_is_that_of_two_densities():
+    """For the circle, Σ 2 e^{-2k²t} (1 - cos kθ) · 2 over k, with orthonormal cosines and sines."""
+    angle = np.random.default_rng(0).uniform(0, 2 * np.pi, 2000)
+    points = np.c_[np.cos(angle), np.sin(angle)]
+    spectrum = vbdm.estimate_operator(points).spectrum(11)
+    found = spectrum.diffusion_distance([0, 5], 0.4)
+    k = np.arange(1, 6)
+    apart = angle[:, None] - angle[[0, 5]]
+    squares = 4 * (np.exp(-2 * k**2 * 0.4) * (1 - np.cos(apart[..., None] * k))).sum(axis=-1)
+    np.testing.assert_allclose(found, np.sqrt(squares), atol=0.15)
+    assert found[0, 0] == 0
+    np.testing.assert_array_equal(spectrum.diffusion_distance(5, 0.4), found[:, 1])
+
+
+def test_commute_distance_on_an_interval_is_the_root_of_the_way():
+    """On a line of length 1 it takes the time y²/2 from 0 to y, and y - y²/2 back: y in all."""
+    x = np.random.default_rng(0).random((2000, 1))
+    spectrum = vbdm.estimate_operator(x).spectrum(25)
+    end = int(x.argmin())
+    found = spectrum.commute_distance(end)
+    far = x[:, 0] > 0.2
+    truth = np.sqrt(np.abs(x[:, 0] - x[end, 0]))
+    ratio = found[far] / truth[far]
+    assert np.abs(ratio / np.median(ratio) - 1).max() < 0.1
+    assert np.median(ratio) == pytest.approx(1.0, abs=0.1)
+
+
+def test_pseudotime_grows_from_its_root():
+    points = np.random.default_rng(2).uniform(size=(1500, 2)) * [6, 1]
+    spectrum = vbdm.estimate_operator(points).spectrum(8)
+    root = int(points[:, 0].argmin())
+    time = spectrum.pseudotime(root)
+    assert time[root] == 0
+    assert time.max() == 1
+    order = np.argsort(points[:, 0])
+    assert np.corrcoef(np.argsort(np.argsort(time)), np.argsort(order))[0, 1] > 0.99
+    middle = int(np.abs(points[:, 0] - 3).argmin())
+    with pytest.warns(RootWarning, match="is no end"):
+        spectrum.pseudotime(middle)
+
+
+@pytest.mark.filterwarnings("error::vbdm.errors.RootWarning")
+def test_distances_on_pieces():
+    points, spectrum = two_pieces()
+    slowest = next(j for j in range(2, 9) if np.ptp(spectrum.function(j)[:500]) > 0.1)
+    root = int(spectrum.function(slowest)[:500].argmin())
+    time = spectrum.pseudotime(root)
+    commute = spectrum.commute_distance([root, 600])
+    own = spectrum.components == spectrum.components[root]
+    assert np.isfinite(time[own]).all()
+    assert np.isnan(time[~own]).all()
+    assert np.isinf(commute[own, 1]).all()
+    assert np.isfinite(commute[own, 0]).all()
+    assert np.isnan(commute[spectrum.pieces.strays]).all()
+    with pytest.raises(InputError, match="piece was solved"):
+        spectrum.diffusion_distance(len(points) - 1, 1.0)
+    with pytest.raises(InputError, match="not solved"):
+        spectrum.relax(np.ones(len(points)), points[:, 0], 1.0)
+
+
+@pytest.mark.parametrize("place", ["memory", "disk"])
+def test_blocks_give_the_same_distances(place):
+    points, spectrum = two_pieces()
+    cut = solved_in_blocks(spectrum, 4, place)
+    for name, options in {
+        "diffusion_distance": {"rows": [3, 600], "t": 0.3},
+        "commute_distance": {"rows": 3},
+        "pseudotime": {"root": 3},
+    }.items():
+        one, other = getattr(spectrum, name)(**options), getattr(cut, name)(**options)
+        np.testing.assert_allclose(other, one, rtol=1e-6, atol=1e-6)
+    one = spectrum.correlation(points, times=[0.5])
+    np.testing.assert_allclose(cut.correlation(points, times=[0.5]), one, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda s, f: s.correlation(f, times=[-1.0]), "`times`"),
+        (lambda s, f: s.correlation(f, f[:, None], times=[1.0]), "same shape"),
+        (lambda s, f: s.correlation(f, times=[1.0], clock=2.0), "`clock`"),
+        (lambda s, f: s.power_spectrum(f, "high"), "`frequencies`"),
+        (lambda s, f: s.relax(-f, f, 1.0), "`density`"),
+        (lambda s, f: s.relax(0 * f, f, 1.0), "`density`"),
+        (lambda s, f: s.relax(f[:3] ** 2, f, 1.0), "`density`"),
+        (lambda s, f: s.respond(f, f[:9], 1.0), "function on the points"),
+        (lambda s, _: s.diffusion_distance(3000, 1.0), "`rows`"),
+        (lambda s, _: s.diffusion_distance([0.5], 1.0), "`rows`"),
+        (lambda s, _: s.diffusion_distance(0, [1.0, 2.0]), "one time"),
+        (lambda s, _: s.commute_distance("first"), "`rows`"),
+        (lambda s, _: s.pseudotime(-1), "`root`"),
+        (lambda s, _: s.pseudotime([1, 2]), "`root`"),
+    ],
+)  # fmt: skip
+def test_bad_questions_are_refused_in_words(call, words):
+    points, spectrum = ou()
+    with pytest.raises(InputError, match=words):
+        call(spectrum, points[:, 0])

@@ -23,7 +23,7 @@ MODULES = {
 ERRORS = [
     "ClockWarning", "ClusterError", "ClusterWarning", "ScratchError",
     "DensityTailWarning", "DisconnectedWarning", "EngineWarning", "InputError", "NoiseWarning",
-    "OutOfMemoryError", "OutsideWarning", "ProjectedWarning", "RecallWarning",
+    "OutOfMemoryError", "OutsideWarning", "ProjectedWarning", "RecallWarning", "RootWarning",
     "SaturatedNeighborsWarning", "ScaleWarning", "ShortTimeWarning", "SmallSetWarning",
     "SolverError", "SolverWarning", "TuningWarning", "UnboundedErrorWarning", "UnreachedWarning",
     "UnresolvedWarning", "VbdmWarning", "WeakLinkWarning",

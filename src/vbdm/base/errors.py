@@ -92,6 +92,10 @@ class ProjectedWarning(VbdmWarning):
     """A part of the right-hand side was left out, without which there would be no solution."""
 
 
+class RootWarning(VbdmWarning):
+    """The root of a pseudotime lies in the middle: points on both sides of it have equal times."""
+
+
 class ShortTimeWarning(VbdmWarning):
     """A part of the function that the modes leave out may still be there at so short a time."""
 

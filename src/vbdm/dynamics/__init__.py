@@ -5,6 +5,8 @@ It knows a `Spectrum`. All of it is asked for by the spectrum's own verbs.
 =================  =================================================================================
 `basis`            the span of the modes: functions to coefficients, and back
 `evolution`        e^{tL} f by modes
+`correlations`     correlations in time, power spectra, relaxation, linear response
+`distances`        diffusion and commute distances, pseudotime
 `clock`            the result of a clock: diffusivity, times, rates
 `diffusivity`      the clock, from how fast modes forget along a time series
 `states`           the result: metastable states

@@ -20,6 +20,7 @@ from ..base.checks import as_floats, check_function, shown
 from ..base.errors import ShortTimeWarning, bad_input, warn_user
 from ..spectrum.spectrum import Spectrum
 from .basis import Basis, basis_of, check_coefficients
+from .clock import Clock
 
 #: Share of a function, by its standard deviation, that may be missing without a word.
 MISSING = 0.05
@@ -41,10 +42,12 @@ def evaluate(spectrum: Spectrum, c: ArrayLike) -> FloatArray:
     return found.reshape(-1, *coefficients.shape[1:])
 
 
-def evolve(spectrum: Spectrum, f: ArrayLike, t: ArrayLike) -> FloatArray:
+def evolve(
+    spectrum: Spectrum, f: ArrayLike, t: ArrayLike, clock: Any = None, name: str = "t"
+) -> FloatArray:
     """Return e^{tL} f on the points (see `Spectrum.evolve`)."""
     values = check_function(f, spectrum.operator.n_points)
-    times = check_times(t)
+    times = in_natural_time(t, clock, name)
     basis = basis_of(spectrum)
     inside = basis.inside(values)
     c = basis.coefficients(inside)
@@ -68,6 +71,25 @@ def check_times(t: Any, name: str = "t") -> FloatArray:
             hint=f"Pass, for example, {name}=0.5 or {name}=[0.1, 0.2, 0.5].",
         )
     return times
+
+
+def speed_of(clock: Any) -> float:
+    """Return the diffusivity of a clock, or 1 without one."""
+    if clock is None:
+        return 1.0
+    if isinstance(clock, Clock):
+        return clock.diffusivity.value
+    raise bad_input(
+        "`clock` must be a clock.",
+        received=f"an object of the class {type(clock).__name__}",
+        because="It says how long a unit of time is.",
+        hint="Pass clock=spectrum.clock(step=0.2), or leave it out.",
+    )
+
+
+def in_natural_time(t: Any, clock: Any, name: str = "times") -> FloatArray:
+    """Return times in units in which the diffusivity is 1, from those of a clock."""
+    return np.asarray(check_times(t, name) * speed_of(clock))
 
 
 def warn_of_missing(basis: Basis, values: FloatArray, c: FloatArray, times: FloatArray) -> None:

@@ -21,7 +21,7 @@ from ..base.wording import counted
 from ..spectrum.spectrum import Spectrum
 from ..trust.series import in_series, variance_by_lags
 from .basis import Basis, basis_of
-from .clock import Clock
+from .evolution import speed_of
 from .simplex import memberships_of
 from .states import States
 
@@ -33,13 +33,7 @@ LEAST_GAP = 5.0
 def states(spectrum: Spectrum, n: Any, clock: Any) -> States:
     """Return metastable states (see `Spectrum.states`)."""
     basis = basis_of(spectrum)
-    if clock is not None and not isinstance(clock, Clock):
-        raise bad_input(
-            "`clock` must be a clock.",
-            received=f"an object of the class {type(clock).__name__}",
-            because="It says how long a unit of time is.",
-            hint="Pass clock=spectrum.clock(step=0.2), or leave it out.",
-        )
+    speed_of(clock)
     count = number_of_states(n, basis)
     matrix = simplex(basis, count)
     members = positive(basis.values(np.pad(matrix, [(0, len(basis.numbers) - count), (0, 0)])))
@@ -82,8 +76,7 @@ def described(
 ) -> States:
     """Return the states with memberships Φ B, B being `matrix`, (n, n)."""
     count = len(matrix)
-    speed, unit = (1.0, "") if clock is None else (clock.diffusivity.value, clock.unit)
-    eigenvalues = basis.rates[:count] * basis.varies[:count] * speed
+    eigenvalues = basis.rates[:count] * basis.varies[:count] * speed_of(clock)
     rates = np.linalg.solve(matrix, eigenvalues[:, None] * matrix)
     errors = population_errors(basis.spectrum, members, populations)
     overlap = np.diag(matrix.T @ basis.gram[:count, :count] @ matrix) / populations
@@ -97,7 +90,8 @@ def described(
         populations=tuple(map(Estimate, populations.tolist(), errors.tolist())),
         rates=frozen(rates),
         rate_errors=frozen(rate_errors(basis, matrix, eigenvalues, errors, clock)),
-        timescales=frozen(times), crispness=float(overlap.mean()), gap=gap, unit=unit,
+        timescales=frozen(times), crispness=float(overlap.mean()), gap=gap,
+        unit="" if clock is None else clock.unit,
     )  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from ..graph.caller_order import as_caller_sees
 from ..operator.operator import Operator
 from ..rows.block_array import BlockArray, Tall, beside, mapped, total
 from ..settings.record import Settings
-from . import verbs, views
+from . import time_verbs, verbs, views
 from .in_doubt import products_of, unresolved_share, weak_links, without_columns
 from .limiter import Limit, local_times
 from .pieces import Pieces
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from ..extension.extension import Extension
     from ..trust.intervals import ErrorParts
     from ..trust.series import Sampling
-    from ..trust.verification import Verification
 
 #: The columns of all modes.
 EVERY = slice(None)
@@ -358,15 +357,6 @@ class Spectrum:
         """Findings of the checks made so far, by the checks' names (`vbdm.trust.diagnose`)."""
         return {}
 
-    def verify(self) -> Verification:
-        """Solve the same matrix in another way, count its eigenvalues, and compare.
-
-        See `vbdm.trust.verification.verify`. This checks the solver, not the estimate.
-        """
-        from ..trust.verification import verify
-
-        return verify(self)
-
     def extend(self, X_new: ArrayLike, *, outside: str = "nan") -> Extension:
         """Return the eigenfunctions at new points (see `vbdm.extend`)."""
         from ..extension.extension import extend
@@ -383,9 +373,14 @@ class Spectrum:
 
         save(self, path, kernel=kernel)
 
+    verify = verbs.verify
     project, evaluate, evolve, clock = verbs.project, verbs.evaluate, verbs.evolve, verbs.clock
     drift = verbs.drift
     states = verbs.states
+    correlation, power_spectrum = time_verbs.correlation, time_verbs.power_spectrum
+    relax, respond, pseudotime = time_verbs.relax, time_verbs.respond, time_verbs.pseudotime
+    diffusion_distance = time_verbs.diffusion_distance
+    commute_distance = time_verbs.commute_distance
     plot, table, to_frame = views.plot, views.table, views.to_frame
     _repr_html_ = views.as_html
 

@@ -12,6 +12,7 @@ from ..base.arrays import FloatArray
 if TYPE_CHECKING:
     from ..dynamics.clock import Clock
     from ..dynamics.states import States
+    from ..trust.verification import Verification
     from .spectrum import Spectrum
 
 
@@ -64,11 +65,10 @@ def evaluate(self: Spectrum, c: ArrayLike) -> FloatArray:
     return evaluate(self, c)
 
 
-def evolve(self: Spectrum, f: ArrayLike, t: ArrayLike) -> FloatArray:
+def evolve(self: Spectrum, f: ArrayLike, t: ArrayLike, *, clock: Clock | None = None) -> FloatArray:
     """Return e^{tL} f: what is expected of f after the time t, by the point where one starts.
 
-    It solves u' = L u from u = f: heat that spreads, or the mean of f over many walks. Times are in
-    units in which the diffusivity is 1; a `clock` knows how long that is: t = D · time.
+    It solves u' = L u from u = f: heat that spreads, or the mean of f over many walks.
 
     Parameters
     ----------
@@ -76,6 +76,9 @@ def evolve(self: Spectrum, f: ArrayLike, t: ArrayLike) -> FloatArray:
         Values of one or several functions on the points.
     t : float or (k,) array
         One or several times, 0 or more.
+    clock : Clock, optional
+        From `clock`: times are then in its unit. By default they are in units in which the
+        diffusivity is 1.
 
     Returns
     -------
@@ -105,7 +108,7 @@ def evolve(self: Spectrum, f: ArrayLike, t: ArrayLike) -> FloatArray:
     """
     from ..dynamics.evolution import evolve
 
-    return evolve(self, f, t)
+    return evolve(self, f, t, clock)
 
 
 def clock(
@@ -246,7 +249,7 @@ def states(self: Spectrum, n: int | str = "auto", *, clock: Clock | None = None)
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> points = rng.normal(size=(1000, 2)) + np.where(rng.random((1000, 1)) < 0.7, 0, [[5.0, 0]])
+    >>> points = rng.normal(size=(1000, 2)) + np.where(rng.random((1000, 1)) < 0.7, 0, [[4.5, 0]])
     >>> states = vbdm.estimate_operator(points, "generator").spectrum(5).states()
     >>> len(states), [round(one.value, 1) for one in states.populations]
     (2, [0.7, 0.3])
@@ -256,3 +259,13 @@ def states(self: Spectrum, n: int | str = "auto", *, clock: Clock | None = None)
     from ..dynamics.metastable import states
 
     return states(self, n, clock)
+
+
+def verify(self: Spectrum) -> Verification:
+    """Solve the same matrix in another way, count its eigenvalues, and compare.
+
+    See `vbdm.trust.verification.verify`. This checks the solver, not the estimate.
+    """
+    from ..trust.verification import verify
+
+    return verify(self)

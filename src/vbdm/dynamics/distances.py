@@ -1,0 +1,136 @@
+r"""Distances that follow the process: diffusion distance, commute distance, pseudotime.
+
+All are distances in coordinates of modes, :math:`Σ_j w_j (φ_j(x) - φ_j(y))^2`, orthonormal in the
+invariant measure:
+
+* :math:`w = e^{2 λ t}`: how different the places are that one reaches from x and from y in the time
+  t, the distance of two densities;
+* :math:`w = 1/|λ|`: the time to go from a place to the other and back;
+* :math:`w = 1/λ^2`: differences of density, summed over all times (diffusion pseudotime; Haghverdi
+  and others 2016).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cholesky, solve_triangular
+
+from ..base.accepts import a_count, some_of
+from ..base.arrays import BoolArray, FloatArray
+from ..base.checks import is_whole
+from ..base.errors import RootWarning, bad_input, warn_user
+from ..base.threads import one_blas_thread
+from ..rows.block_array import mapped
+from ..spectrum.spectrum import Spectrum
+from .basis import Basis, basis_of
+from .evolution import in_natural_time
+
+#: Roots with more than this share of the points of their piece on either side are interior.
+END = 0.1
+
+
+def diffusion_distance(spectrum: Spectrum, rows: Any, t: Any, clock: Any) -> FloatArray:
+    """Return diffusion distances (see `Spectrum.diffusion_distance`)."""
+    basis = basis_of(spectrum)
+    time = in_natural_time(t, clock, "t")
+    if time.ndim:
+        raise bad_input(
+            "`t` must be one time.",
+            received=f"{time.size} times",
+            because="Distances differ from one time to the other.",
+            hint="Ask for one time after the other.",
+        )
+    return from_rows(basis, rows, np.exp(basis.rates * basis.varies * float(time)))
+
+
+def commute_distance(spectrum: Spectrum, rows: Any) -> FloatArray:
+    """Return commute distances (see `Spectrum.commute_distance`)."""
+    basis = basis_of(spectrum)
+    found = from_rows(basis, rows, weights_of(basis, 0.5))
+    apart = spectrum.components[:, None] != spectrum.components[check_rows(spectrum, rows)]
+    solved = ~spectrum.pieces.strays[:, None]
+    infinite = (apart & solved).reshape(found.shape)
+    return np.where(infinite, np.inf, found)
+
+
+def pseudotime(spectrum: Spectrum, root: Any) -> FloatArray:
+    """Return diffusion pseudotime (see `Spectrum.pseudotime`)."""
+    basis = basis_of(spectrum)
+    row = a_count(0, spectrum.operator.n_points - 1)(root, "root")
+    found = from_rows(basis, row, weights_of(basis, 1.0))
+    piece = spectrum.components == spectrum.components[row]
+    warn_of_interior(basis, row, piece)
+    found[~piece] = np.nan
+    longest = np.nanmax(found)
+    return np.asarray(found / longest if longest > 0 else found)
+
+
+def weights_of(basis: Basis, power: float) -> FloatArray:
+    """Return |λ|^-power, (k,), and 0 where λ = 0."""
+    rates = np.abs(basis.rates)
+    return np.where(basis.varies, np.where(basis.varies, rates, 1.0) ** -power, 0.0)
+
+
+def from_rows(basis: Basis, rows: Any, weights: FloatArray) -> FloatArray:
+    """Return distances of all points from some rows, (N,) from one, (N, m) from a list of them.
+
+    `weights`, (k,), stretch the coordinates. NaN at points of pieces that were not solved.
+    """
+    numbers = check_rows(basis.spectrum, rows)
+    # With ⟨Φ, Φ⟩ = Rᵀ R the functions Φ R⁻¹ are orthonormal.
+    root = cholesky(basis.gram)
+    turn = solve_triangular(root, np.diag(weights), trans="T").T
+    order = basis.spectrum.operator.order
+    start = basis.functions[order.inside_rows(numbers)] @ turn
+    with one_blas_thread():
+        found = np.asarray(mapped(distances, basis.functions, turn, start))
+    result = order.to_caller(found)
+    result[basis.spectrum.pieces.strays] = np.nan
+    return result[:, 0] if is_whole(rows) else result
+
+
+def distances(u: FloatArray, turn: FloatArray, start: FloatArray) -> FloatArray:
+    """Return the distances of rows from some places, (rows, m)."""
+    coordinates = u @ turn
+    return np.stack([np.linalg.norm(coordinates - place, axis=1) for place in start], axis=1)
+
+
+def check_rows(spectrum: Spectrum, rows: Any) -> NDArray[np.intp]:
+    """Return one or several numbers of rows, which are in pieces that were solved."""
+    n = spectrum.operator.n_points
+    numbers = np.array([a_count(0, n - 1)(rows, "rows")]) if is_whole(rows) else some_of(n)(
+        rows, "rows"
+    )  # fmt: skip
+    lost = spectrum.pieces.strays[numbers]
+    if lost.any():
+        raise bad_input(
+            "Distances start from points whose piece was solved.",
+            received=f"row {numbers[lost][0]}, in a piece of "
+            f"{int((spectrum.components == spectrum.components[numbers[lost][0]]).sum())} point(s)",
+            because="Too few points are joined to it to tell how the process moves there.",
+            hint="Choose another row; `spectrum.components` has the piece of each.",
+        )
+    return np.asarray(numbers, dtype=np.intp)
+
+
+def warn_of_interior(basis: Basis, root: int, piece: BoolArray) -> None:
+    """Warn if the root is far from both ends of the slowest mode of its piece."""
+    spectrum = basis.spectrum
+    for j in basis.numbers[basis.varies]:
+        values = spectrum.function(int(j))
+        if np.ptp(values[piece]) > 1e-9 * np.abs(values).max():
+            break
+    else:
+        return
+    below = float((values[piece] < values[root]).mean())
+    if min(below, 1 - below) > END:
+        warn_user(
+            f"The root, row {root}, is no end: along the slowest mode, {below:.0%} of the points "
+            f"of its piece lie on one side and {1 - below:.0%} on the other. Points on both sides "
+            "then have the same pseudotime. Take a row where `spectrum.function(1)` is smallest or "
+            "largest, or split the data at the root.",
+            RootWarning,
+        )
