@@ -2,11 +2,15 @@ r"""An approximate inverse of a network's equations: one Jacobi step, a coarse c
 
 With the diagonal d and the links K of a system :math:`A = d - K`, one Jacobi step on A x = r makes
 :math:`x = r/d` and leaves the remainder :math:`K x`. What is left of the error is smooth, and is
-computed on cells of points (`vbdm.spectrum.solvers.multilevel`), where points that are held or
-killed show as a further diagonal that is carried down by sums. A second Jacobi step ends with
+computed on cells of points (`vbdm.spectrum.solvers.multilevel`). A second Jacobi step ends with
 :math:`(r + K x + K P c)/d`, where c is the coarse correction: two products, one of them with sums
 over cells alone. Held points have 1/d = 0. All of this is symmetric and positive, as conjugate
 gradients need it.
+
+On the cells, a held point is a pull towards 0 with the strength of all its links. Coarser systems
+are Galerkin products of the finer ones, this diagonal included: were it carried down by sums, a
+coarse cell would be held by any held point in it, and the set would widen from level to level (15
+instead of 8 iterations at a million points).
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import eigh
 from scipy.sparse import csr_array, diags_array
 
 from ..base.arrays import BoolArray, FloatArray
@@ -24,7 +28,7 @@ from ..spectrum.solvers.multilevel.finest import product
 from ..spectrum.solvers.multilevel.hierarchy import DAMPING, Level
 from .network import Network
 
-#: Share of its diagonal that is added to the coarsest matrix, which may be singular without it.
+#: Eigenvalues of the coarsest matrix, scaled to a diagonal of 1, that count as 0 below this.
 SOLID = 1e-11
 
 
@@ -40,8 +44,8 @@ class Multigrid:
         1/d on the points, d = D + killing; 0 at points that are held.
     levels : list of Level
         Coarse systems, from fine to coarse, killing included.
-    factor : tuple
-        Cholesky factor of the coarsest one, or of the whole system if there are no levels.
+    coarsest : array
+        The inverse of the coarsest one, or of the whole system if there are no levels.
     finest : Finest or None
         The way to and from the first cells.
     """
@@ -49,7 +53,7 @@ class Multigrid:
     network: Network
     inverse: FloatArray
     levels: list[Level]
-    factor: Any
+    coarsest: FloatArray
     finest: Any = None
 
     @classmethod
@@ -61,28 +65,16 @@ class Multigrid:
             whole = network.whole_matrix() + np.diag(killing)
             whole[held] = 0.0
             whole[:, held] = 0.0
-            whole += np.diag(np.where(held, 1.0, SOLID * diagonal))
-            return cls(network, inverse, [], cho_factor(whole))
+            return cls(network, inverse, [], regular(whole))
         finest = network.coarse.finest
-        # A cell with held points is held by as many of its links.
-        carried = finest.summed(finest.spread(np.where(held, network.degrees, killing)))
-        levels = []
-        for level in network.coarse.levels:
-            levels.append(with_killing(level, carried))
-            if level.restriction is not None:
-                # A few weights of an interpolation may be negative; a killing must not be.
-                carried = np.maximum(level.restriction @ carried, 0.0)
-        coarsest = levels[-1]
-        solid = SOLID * np.diag(coarsest.diagonal)
-        return cls(
-            network, inverse, levels, cho_factor(coarsest.stiffness.toarray() + solid), finest
-        )
+        pull = finest.spread(np.where(held, network.degrees, killing))
+        levels = coarse_systems(network.coarse.levels, finest.summed(pull))
+        return cls(network, inverse, levels, regular(levels[-1].stiffness.toarray()), finest)
 
     def __call__(self, residual: FloatArray) -> FloatArray:
         """Return roughly A⁻¹ times the residuals, (M, m)."""
         if not self.levels:
-            free = self.inverse > 0
-            return np.asarray(cho_solve(self.factor, residual * free[:, None]) * free[:, None])
+            return self.coarsest @ residual
         finest = self.finest
         smooth: FloatArray = self.network.weights @ (residual * self.inverse[:, None])
         coarse = self.corrected(finest.summed(finest.spread(smooth)))
@@ -95,7 +87,7 @@ class Multigrid:
         """Return roughly the solution of a coarse system: a V-cycle."""
         level = self.levels[depth]
         if depth == len(self.levels) - 1:
-            return np.asarray(cho_solve(self.factor, residual))
+            return self.coarsest @ residual
         x = (DAMPING / level.diagonal)[:, None] * residual
         remainder = level.engine.multiply(level.restriction, level.remainder(x, residual))
         x += level.engine.multiply(level.interpolation, self.corrected(remainder, depth + 1))
@@ -103,10 +95,27 @@ class Multigrid:
         return x
 
 
-def with_killing(level: Level, killing: FloatArray) -> Level:
-    """Return a coarse level with a further diagonal."""
-    return replace(
-        level,
-        stiffness=csr_array(level.stiffness + diags_array(killing)),
-        diagonal=level.diagonal + killing,
-    )
+def coarse_systems(levels: list[Level], killing: FloatArray) -> list[Level]:
+    """Return coarse systems with a further diagonal, which is given for the first level."""
+    matrix = csr_array(levels[0].stiffness + diags_array(killing))
+    systems = []
+    for level in levels:
+        diagonal = matrix.diagonal()
+        diagonal[diagonal <= 0] = 1.0
+        systems.append(replace(level, stiffness=matrix, diagonal=diagonal))
+        if level.interpolation is not None:
+            matrix = csr_array(level.restriction @ (matrix @ level.interpolation))
+    return systems
+
+
+def regular(matrix: FloatArray) -> FloatArray:
+    """Return the inverse of a symmetric matrix, without directions in which it is as good as 0.
+
+    Pieces of the data that are not held have constants among these; held points are empty rows.
+    """
+    size = np.sqrt(np.diag(matrix))
+    scale = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0)
+    values, vectors = eigh(matrix * np.outer(scale, scale))
+    kept = values > SOLID
+    vectors = scale[:, None] * vectors[:, kept]
+    return np.asarray((vectors / values[kept]) @ vectors.T)
