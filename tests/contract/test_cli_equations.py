@@ -8,6 +8,8 @@ import pytest
 from tests.support.commands import FAST, done, snapshot, vbdm_command, write_csv
 
 import vbdm
+from vbdm.base.estimate import Estimate
+from vbdm.cli.clocks import time_unit, unbroken
 from vbdm.io.results.answers import read_answers
 from vbdm.results import load_results
 
@@ -133,6 +135,79 @@ def test_without_matplotlib_there_is_no_picture(run, monkeypatch):
     assert "matplotlib is missing" in done("committor", run, *SETS).stderr
     assert "<img" not in (run / "report.html").read_text("utf-8")
 
+
+# --- Time ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def series(tmp_path_factory):
+    """A process with D = 0.5 in a parabolic well, whose rows are 0.2 ns apart."""
+    rng, rows = np.random.default_rng(0), np.zeros(2000)
+    for t in range(1, 2000):
+        rows[t] = np.exp(-0.1) * rows[t - 1] + np.sqrt(1 - np.exp(-0.2)) * rng.normal()
+    folder = tmp_path_factory.mktemp("series")
+    write_csv(folder / "walk.csv", rows[:, None], "x")
+    more = ("--unit", "nm", "--no-figures", "--no-sensitivity", "-o", folder / "run")
+    told = done(
+        "fit", folder / "walk.csv", "-O", "generator", "-n", 4, "--time-step", "0.2ns", *more
+    )
+    return folder, told.stdout
+
+
+def test_times_are_told_in_the_unit_of_the_time_step(series):
+    folder, told = series
+    clock = json.loads((folder / "run/results.json").read_text())["clock"]
+    assert abs(clock["diffusivity"]["value"] - 0.5) < 4 * clock["diffusivity"]["error"]
+    assert (clock["unit"], clock["consistent"], clock["timescales"][0]) == ("ns", True, None)
+    assert abs(clock["timescales"][1] - 2.0) < 4 * clock["timescale_errors"][1]
+    assert "time, ns" in told
+    assert "nm² per ns; the modes agree" in told
+    page = (folder / "run/report.html").read_text("utf-8")
+    assert "time, ns" in page
+    assert "nm² per ns; the modes agree" in page
+
+
+def test_rates_are_told_in_the_unit_of_the_run_or_of_the_question(series):
+    folder, _ = series
+    found = []
+    for more in ((), ("--time-step", "200ps"), ("--time-step", "1")):
+        text = done("rates", folder / "run", *SETS, "--json", "--force", *more).stdout
+        found.append(json.loads(text)["quantities"])
+    own, other, nameless = found
+    assert [quantity["unit"] for quantity in own] == ["1/ns"] * 3 + ["ns"] * 2
+    assert other[0]["unit"] == "1/ps"
+    assert nameless[0]["unit"] == "1/units of the time step"
+    assert own[0]["value"] == pytest.approx(1000 * other[0]["value"])
+    assert own[3]["value"] == pytest.approx(other[3]["value"] / 1000)
+    assert own[3]["value"] == pytest.approx(nameless[3]["value"] / 5)
+
+
+def test_rows_that_were_left_out_count(series):
+    """Every third row: steps are three times as long. Gaps are no steps."""
+    folder, _ = series
+    more = ("-O", "generator", "-n", 4, *FAST, "--time-step", "0.2ns")
+    done("fit", folder / "walk.csv", "--every", 3, "-o", "third", *more)
+    clock = json.loads(Path("third/results.json").read_text())["clock"]
+    assert clock["step"] == pytest.approx(0.6)
+    assert abs(clock["diffusivity"]["value"] - 0.5) < 4 * clock["diffusivity"]["error"]
+    drawn = vbdm_command("fit", folder / "walk.csv", "--subsample", 500, "-o", "drawn", *more)
+    assert drawn.exit_code == 2
+    assert "--every" in drawn.stderr
+    alone = vbdm_command("fit", folder / "walk.csv", "--no-series", "-o", "alone", *more)
+    assert alone.exit_code == 2
+    assert "follow each other in time" in alone.stderr
+    assert unbroken(np.array([0, 3, 6, 12, 15]), 3, (5,)) == [3, 2]
+
+
+def test_a_doubtful_clock_is_said_to_be_one():
+    entry = {"diffusivity": {"value": 2.0, "error": 0.1}, "unit": "s", "consistent": False,
+             "reason": "The modes disagree."}  # fmt: skip
+    unit = time_unit(entry, "m")
+    assert unit.rate(Estimate(3.0, 0.3)) == pytest.approx((6.0, 6 * np.hypot(0.1, 0.05)))
+    assert unit.notes == ["The clock is in doubt (D = 2.00 ± 0.10 m² per s): The modes disagree."]
+
+
+# --- Wrong questions -----------------------------------------------------------------------------
 
 WRONG = {
     "no run": (["committor", "nowhere", *SETS], "not a results folder"),

@@ -90,15 +90,15 @@ def drawn(work: Work, result: Solved, run: Run, axes: str | None) -> bytes:
 
 def unit_of(work: Work, run: Run, step: tuple[float, str] | None) -> TimeUnit:
     """Return the unit of times: of the clock asked for now, or of the one that the run has."""
-    from ..base.plain import plain
-    from .clocks import clock_entry, find_clock, time_unit
+    from ..io.results.summary import clock_entry
+    from .clocks import find_clock, time_unit
 
     entry = run.results.summary.get("clock")
     if step is not None:
         settings = run.results.summary["settings"] or {}
         with work.ledger.stage("clock"):
             found = find_clock(run.spectrum, run.results.rows, settings, step)
-        entry = plain(clock_entry(found))
+        entry = clock_entry(found)
     return time_unit(entry, run.length)
 
 

@@ -10,15 +10,13 @@ import numpy as np
 
 from ..base.errors import bad_input
 from ..base.estimate import Estimate
+from ..report.clock_words import unit_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..dynamics.clock import Clock
     from ..spectrum.spectrum import Spectrum
-
-#: What a unit without a name is called.
-NAMELESS = "units of --time-step"
 
 
 @dataclass(frozen=True)
@@ -84,27 +82,13 @@ def with_relative(value: float, *parts: Estimate) -> Estimate:
     return Estimate(value, float(abs(value) * relative))
 
 
-def clock_entry(clock: Clock) -> dict[str, Any]:
-    """Return what results.json holds of a clock."""
-    return {
-        "diffusivity": {"value": clock.diffusivity.value, "error": clock.diffusivity.error},
-        "unit": clock.unit,
-        "step": clock.step,
-        "lag": clock.lagtime,
-        "timescales": np.asarray(clock.timescales),
-        "timescale_errors": clock.timescale_errors,
-        "consistent": clock.consistent,
-        "reason": clock.reason,
-    }
-
-
 def time_unit(entry: Mapping[str, Any] | None, length: str) -> TimeUnit:
     """Return the unit of times of a clock as results.json has it; None: there is no clock."""
     if not entry:
         return TimeUnit(length)
     found = Estimate(*(float(entry["diffusivity"][key]) for key in ("value", "error")))
     doubt = "" if entry["consistent"] else str(entry["reason"])
-    return TimeUnit(length, found, entry["unit"] or NAMELESS, doubt)
+    return TimeUnit(length, found, unit_of(entry), doubt)
 
 
 def find_clock(
@@ -129,6 +113,13 @@ def find_clock(
             received="points drawn at random (--subsample)",
             because="The time between two of them is not the same.",
             hint="Thin the rows out evenly, with --every.",
+        )
+    if spectrum.operator.is_weighted:
+        raise bad_input(
+            "A biased run has no clock.",
+            received="--time-step, and points with weights",
+            because="Its rows move under the bias, faster than the process.",
+            hint="Leave --time-step out: rates are then in units of D/length².",
         )
     every = int(settings.get("every") or 1)
     factor = every * int(settings.get("stride") or 1)

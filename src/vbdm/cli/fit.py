@@ -24,6 +24,7 @@ from .options import (
     READING,
     SOLVING,
     SPEAKING,
+    TIME_STEP,
     WEIGHING,
     Command,
     Setting,
@@ -35,6 +36,7 @@ from .steps import Work, error_bars, estimate, read_points, solve, working
 from .weights import Column, weights_of
 
 if TYPE_CHECKING:
+    from ..dynamics.clock import Clock
     from ..io import Cloud, Preparation, Table
     from ..io.results import Origin, Results
     from ..spectrum.spectrum import Spectrum
@@ -46,6 +48,8 @@ Examples:
       the Laplacian of the manifold behind the points; results in points-vbdm/
   vbdm fit walk.npy --operator generator --eigenpairs 6 --out slow-modes
       the slow modes of a process at equilibrium, the constant and five more
+  vbdm fit run.csv -O generator --time-step 0.2ns
+      rows are 0.2 ns apart: times of the modes in nanoseconds
   vbdm fit table.csv --columns x,y,z --standardize --drop-missing
       three columns of a table, on equal footing, without rows that have gaps
   vbdm fit sst.nc --variable sst --delays 12
@@ -77,6 +81,7 @@ OPTIONS = [
             help="Leave out how the results move with ε, which takes several more estimates."),
     Setting(["--unit"], AFTER, metavar="NAME",
             help="Unit of the coordinates, for page and terminal. [what the file tells]"),
+    TIME_STEP,
     Setting(["--write-anndata"], AFTER, is_flag=True,
             help="Add a copy of an .h5ad file with the results in obsm and uns."),
     *SPEAKING, *SOLVING, *ESTIMATING, *WEIGHING, *PLACING, *PREPARING, *READING,
@@ -140,6 +145,7 @@ def fit_file(
     weights = None if column is None else weights_of(column, cloud, options)
     spectrum = solve(work, estimate(work, cloud, options, placement, weights), options)
     error_bars(work, spectrum)
+    clock = clock_of(work, spectrum, cloud, options)
     scan = None if options.get("no_sensitivity") else scan_over_epsilon(work, spectrum)
     note_missing_figures(work, options)
     with work.ledger.stage("figures", "page", "saving"):
@@ -152,6 +158,7 @@ def fit_file(
             title=title or table.source.name,
             seconds=work.ledger.seconds,
             extras=partial(extras, cloud, spectrum) if extras else None,
+            clock=clock,
             **arguments_for(LEFT_OUT, options),
         )
 
@@ -169,6 +176,18 @@ def column_of(file: Path, options: Mapping[str, Any]) -> Column | None:
             hint="Name the column of the bias, such as --weights COLVAR:metad.rbias.",
         )
     return None if weights is None else Column.of(weights, file)
+
+
+def clock_of(
+    work: Work, spectrum: Spectrum, cloud: Cloud, options: Mapping[str, Any]
+) -> Clock | None:
+    """Return the clock of the rows, if the time between them is given."""
+    if options.get("step") is None:
+        return None
+    from .clocks import find_clock
+
+    with work.ledger.stage("clock"):
+        return find_clock(spectrum, cloud.rows, options, options["step"])
 
 
 def scan_over_epsilon(work: Work, spectrum: Spectrum) -> EpsilonScan | None:

@@ -340,7 +340,7 @@ NAME = Setting(
 #: A parameter of `Spectrum.clock`.
 TIME_STEP = Setting(
     ["--time-step", "step"],
-    ASKED,
+    AFTER,
     callback=parse_step,
     metavar="TIME",
     help="Time from one row of the file to the next, such as 0.2ns: rates and "

@@ -35,7 +35,7 @@ def describe(summary: Mapping[str, Any]) -> Iterator[str]:
     yield from found(summary)
     yield from choices(summary)
     yield ""
-    yield from eigenvalue_table(summary["eigenvalues"], summary["groups"])
+    yield from eigenvalue_table(summary["eigenvalues"], summary["groups"], summary.get("clock"))
     yield ""
     yield from lights(summary["diagnostics"])
 
@@ -69,6 +69,11 @@ def choices(summary: Mapping[str, Any]) -> Iterator[str]:
     effective = summary.get("decided", {}).get("effective_points")
     if effective is not None:
         yield f"  weights      worth {effective:,.0f} points of equal weight"
+    if summary.get("clock"):
+        from ..report.clock_words import clock_in_words
+
+        words = f"clock        {clock_in_words(summary['clock'], summary['input'].get('unit'))}"
+        yield from textwrap.wrap(words, WIDTH, initial_indent="  ", subsequent_indent=" " * 15)
     where = summary.get("decided", {}).get("placement", IN_MEMORY)
     if where != IN_MEMORY:
         yield f"  rows         {where}"
@@ -94,7 +99,11 @@ def neighbors_in_words(summary: Mapping[str, Any]) -> str:
     )
 
 
-def eigenvalue_table(rows: list[dict[str, Any]], groups: list[dict[str, Any]]) -> Iterator[str]:
+def eigenvalue_table(
+    rows: list[dict[str, Any]],
+    groups: list[dict[str, Any]],
+    clock: Mapping[str, Any] | None = None,
+) -> Iterator[str]:
     """Yield the eigenvalues with total errors and intervals; for a group they stand once.
 
     Examples
@@ -110,20 +119,40 @@ def eigenvalue_table(rows: list[dict[str, Any]], groups: list[dict[str, Any]]) -
       Errors are total errors, standard deviations; largest part: ε.
     """
     several = any(len(group["members"]) > 1 for group in groups)
-    head = "    j   eigenvalue       -1/λ   ± error      95 % interval"
+    heading, times = time_column(rows, clock)
+    # Beside times that have errors of their own, it is said whose error this is.
+    of = "± error" if clock is None else "± of λ"
+    head = f"    j   eigenvalue {heading} {of:>9s}      95 % interval"
     yield click.style(f"{head}   mean of group" if several else head, dim=True)
     by_index = {row["index"]: row for row in rows}
     for group in groups:
         for index in group["members"]:
             row = by_index[index]
-            time = "∞" if row["value"] == 0 else number(row["timescale"])
             error, ends, mean = error_words(group, index)
-            line = f"  {index:3d} {number(row['value']):>12s} {time:>10s} {error:>9s} {ends:>18s}"
+            value = number(row["value"])
+            line = f"  {index:3d} {value:>12s} {times[index]} {error:>9s} {ends:>18s}"
             yield f"{line}   {mean}".rstrip()
     sources = sources_in_words(groups)
     if sources:
         told = f"  Errors are total errors, standard deviations; largest part: {sources}."
         yield click.style(told, dim=True)
+
+
+def time_column(
+    rows: list[dict[str, Any]], clock: Mapping[str, Any] | None
+) -> tuple[str, dict[int, str]]:
+    """Return the heading of the times and the time of each mode, all of one width."""
+    from ..report.clock_words import time_heading, time_in_words
+
+    if clock is None:
+        heading = "-1/λ"
+        times = ["∞" if row["value"] == 0 else number(row["timescale"]) for row in rows]
+    else:
+        heading = time_heading(clock)
+        times = [time_in_words(clock, row["index"]) for row in rows]
+    wide = max(10, *map(len, (heading, *times)))
+    numbers = (row["index"] for row in rows)
+    return f"{heading:>{wide}s}", {j: f"{t:>{wide}s}" for j, t in zip(numbers, times, strict=True)}
 
 
 def error_words(group: Mapping[str, Any], index: int) -> tuple[str, str, str]:

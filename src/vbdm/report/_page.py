@@ -30,6 +30,7 @@ from ._payload import choose_drawn, payload
 from ._settings import settings_table
 from .answers import Answer, links, sections, with_columns
 from .citing import A_SPECTRUM, citations, has_delays, methods_paragraph
+from .clock_words import time_heading
 from .found import what_was_found
 
 #: Names of the scripts, in the order in which they are joined into one.
@@ -166,9 +167,10 @@ def page(
         "sentence": parts.sentence(spectrum),
         "summary": parts.summary(spectrum, known, unit),
         "verdict": parts.verdict(found),
-        "eigenvalues": parts.eigenvalue_table(spectrum, flags),
-        "table": parts.table_note(spectrum, preparation),
+        "eigenvalues": parts.eigenvalue_table(spectrum, flags, clock),
+        "table": parts.table_note(spectrum, preparation, clock, unit),
         "errors": error_table(spectrum),
+        "times": parts.text(time_heading(clock)),
         "links": links(answers),
         "answers": sections(answers),
         "drawn": parts.text(f"{drawn.note}{left_out(notes)}"),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..base.references import Citation
-from ..base.wording import Style, common_style, counted, minus, with_error
+from ..base.wording import Style, counted, minus, with_error
 from ..operator.operator import Operator
 from ..plot._clouds import per_volume
 from ..spectrum.spectrum import Spectrum
@@ -22,6 +22,7 @@ from ._error_parts import parts_in_words
 from ._glossary import linked, term
 from ._payload import interval, style_of
 from .citing import formula, has_delays, operator_in_words, operator_name, short
+from .clock_words import ClockEntry, clock_in_words, times_in_words
 
 #: How ε was chosen, in words, by the name of the rule.
 RULES = {
@@ -177,24 +178,20 @@ def finding_list(findings: Sequence[Finding], warnings: Sequence[str]) -> str:
     return f'<ul class="diagnoses">{items}</ul>{said if notes else ""}'
 
 
-def eigenvalue_table(spectrum: Spectrum, flags: Mapping[int, Sequence[str]]) -> str:
+def eigenvalue_table(
+    spectrum: Spectrum, flags: Mapping[int, Sequence[str]], clock: ClockEntry | None = None
+) -> str:
     """Return one row per eigenvalue; those of a group share one cell for their error."""
     values, style = np.real(spectrum.eigenvalues), style_of(spectrum)
-    with np.errstate(divide="ignore"):
-        times = np.where(values == 0, np.inf, 1 / np.abs(values))
-    finite = times[np.isfinite(times)]
-    # Styles show two digits of the smallest error; a tenth as error gives the times three digits.
-    clock = common_style(finite, finite / 10)
+    times = times_in_words(spectrum, clock)
     rows = []
     for group in groups_of(spectrum):
         for i in group.members:
-            time = "∞" if values[i] == 0 else clock.show(times[i])
             cells = f'<td class="value">{style.show(values[i])}</td>'
             if i == group.members[0]:
                 cells += error_cell(group, style)
-            cells += (
-                f'<td class="time">{time}</td><td class="flags">{doubts(flags.get(i, ()))}</td>'
-            )
+            notes = doubts(flags.get(i, ()))
+            cells += f'<td class="time">{text(times[i])}</td><td class="flags">{notes}</td>'
             rows.append(
                 f'<tr data-mode="{i}"><th scope="row"><button type="button" aria-pressed="false">'
                 f"{i}</button></th>{cells}</tr>"
@@ -224,7 +221,9 @@ def doubts(flags: Sequence[str]) -> str:
     return ", ".join(f'<span class="doubt">{text(flag)}</span>' for flag in flags)
 
 
-def table_note(spectrum: Spectrum, preparation: Any = None) -> str:
+def table_note(
+    spectrum: Spectrum, preparation: Any = None, clock: ClockEntry | None = None, unit: str = ""
+) -> str:
     """Return notes below the table: scrolling, shared means, the unit of relaxation times.
 
     The space of delays has lengths of its own, so eigenvalues there are no rates of the process.
@@ -240,7 +239,9 @@ def table_note(spectrum: Spectrum, preparation: Any = None) -> str:
         )
     c1, known = spectrum.operator.c1, spectrum.operator.in_potential
     is_generator = known or (c1 is not None and abs(c1 - 1) < 1e-9)
-    if is_generator and has_delays(preparation):
+    if clock is not None:
+        notes.append(f"Times are those in which modes decay. {text(clock_in_words(clock, unit))}")
+    elif is_generator and has_delays(preparation):
         notes.append(
             "The points are made of delays. −1/λ orders the modes, but it is no relaxation time "
             "of the process, because the space of delays has lengths of its own."

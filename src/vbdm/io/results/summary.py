@@ -9,6 +9,7 @@ import numpy as np
 
 from ...base.plain import plain
 from ...base.versions import __version__, library_versions
+from ...dynamics.clock import Clock
 from ...report.citing import formula, operator_name
 from ...report.found import what_was_found
 from ...spectrum.spectrum import Spectrum
@@ -29,6 +30,7 @@ def summarise(
     findings: Sequence[Finding],
     seconds: Mapping[str, float] | None,
     files: Sequence[str],
+    clock: Clock | None = None,
 ) -> dict[str, Any]:
     """Return the contents of results.json.
 
@@ -44,6 +46,8 @@ def summarise(
         Seconds by stage of the work.
     files : sequence of str
         Names of the other files in the folder.
+    clock : Clock, optional
+        The clock, if rows follow each other in time.
     """
     source = {**(story.source or {}), "n_read": story.n_read, "n_dropped": story.n_dropped}
     summary: dict[str, Any] = plain(
@@ -57,6 +61,7 @@ def summarise(
             "preparation": story.preparation,
             "found": what_was_found(spectrum, story.preparation),
             **describe_estimate(spectrum),
+            **({} if clock is None else {"clock": clock_entry(clock)}),
             "diagnostics": [as_entry(finding) for finding in findings],
             "warnings": [{"kind": kind, "text": text} for kind, text in story.warnings],
             "seconds": {room: round(time, 3) for room, time in (seconds or {}).items()},
@@ -107,6 +112,23 @@ def describe_estimate(spectrum: Spectrum) -> dict[str, Any]:
             "error_estimate": spectrum.solve.error_estimate,
         },
     }
+
+
+def clock_entry(clock: Clock) -> dict[str, Any]:
+    """Return what results.json holds of a clock."""
+    entry: dict[str, Any] = plain(
+        {
+            "diffusivity": {"value": clock.diffusivity.value, "error": clock.diffusivity.error},
+            "unit": clock.unit,
+            "step": clock.step,
+            "lag": clock.lagtime,
+            "timescales": np.asarray(clock.timescales),
+            "timescale_errors": clock.timescale_errors,
+            "consistent": clock.consistent,
+            "reason": clock.reason,
+        }
+    )
+    return entry
 
 
 def eigenvalue_rows(spectrum: Spectrum) -> list[dict[str, Any]]:

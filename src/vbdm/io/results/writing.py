@@ -16,6 +16,7 @@ from ...base.accepts import a_function, a_switch, accepts, an, or_none
 from ...base.files import PathLike
 from ...base.plain import plain
 from ...base.progress import report
+from ...dynamics.clock import Clock
 from ...spectrum.spectrum import Spectrum
 from ...trust.diagnose import diagnose
 from ...trust.epsilon_scan import EpsilonScan
@@ -26,7 +27,7 @@ from .figures import can_draw, draw_figures
 from .folder import ARRAYS, MODEL, PAGE, STORE, SUMMARY, check_folder, replacing_folder
 from .origin import Origin
 from .reading import Results
-from .summary import summarise
+from .summary import clock_entry, summarise
 
 FIGURES = "figures"
 #: Up to this many points the kernel is stored in the model, at 1,330 bytes a point. Beyond, it is
@@ -44,6 +45,7 @@ MOST_WITH_KERNEL = 20_000
     title=an(str, "Pass a text."),
     seconds=or_none(an(Mapping, "Pass a dict.")),
     extras=or_none(a_function),
+    clock=or_none(an(Clock, "Call spectrum.clock(step=0.2).")),
 )
 def write_results(
     folder: PathLike,
@@ -57,6 +59,7 @@ def write_results(
     title: str = "",
     seconds: Mapping[str, float] | None = None,
     extras: Callable[[Path], None] | None = None,
+    clock: Clock | None = None,
 ) -> Results:
     """Write everything about a spectrum into one folder.
 
@@ -81,6 +84,8 @@ def write_results(
         passed: results.json is written last.
     extras : callable, optional
         Function that is called with the unfinished folder, to write more files into it.
+    clock : Clock, optional
+        The result of `spectrum.clock`, for times in your unit.
 
     Returns
     -------
@@ -111,7 +116,10 @@ def write_results(
         if figures and can_draw():
             draw_figures(spectrum, partial / FIGURES)
         if page:
-            write_report(partial / PAGE, spectrum, story, scan, title, seconds, findings=findings)
+            write_report(
+                partial / PAGE, spectrum, story, scan, title, seconds, findings=findings,
+                clock=None if clock is None else clock_entry(clock),
+            )  # fmt: skip
         report("saving", 0, 2)
         write_model(partial / MODEL, spectrum, story)
         report("saving", 1, 2)
@@ -123,7 +131,7 @@ def write_results(
         if extras is not None:
             extras(partial)
         report("saving", 2, 2)
-        summary = summarise(spectrum, story, findings, seconds, files_in(partial))
+        summary = summarise(spectrum, story, findings, seconds, files_in(partial), clock)
         text = json.dumps(summary, indent=1, allow_nan=False, ensure_ascii=False)
         (partial / SUMMARY).write_text(text + "\n", "utf-8")
     return Results(Path(folder), summary, arrays, spectrum)
