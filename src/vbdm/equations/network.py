@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigvalsh
+from scipy.sparse import csr_array
 
 from ..base.arrays import FloatArray
 from ..base.errors import bad_input
@@ -31,6 +32,7 @@ from ..spectrum.limiter import first_limit
 from ..spectrum.pieces import connected_pieces
 from ..spectrum.solve import pencil_of
 from ..spectrum.solvers.multilevel.coarse_pairs import coarse_pairs
+from ..spectrum.solvers.multilevel.finest import product
 from ..spectrum.solvers.multilevel.hierarchy import Hierarchy
 from ..spectrum.solvers.multilevel.solver import Multilevel, PreparedMultilevel
 from ..spectrum.solvers.multilevel.warm_start import block_size
@@ -94,6 +96,21 @@ class Network:
     def whole_matrix(self) -> FloatArray:
         """Return D - K as a dense matrix, of so few points that they have no coarse levels."""
         return np.asarray(np.diag(self.degrees) - self.weights @ np.eye(len(self.degrees)))
+
+    @cached_property
+    def sums(self) -> Any:
+        """P'K, (n_cells, M), where cells are ordinary arrays: K P of the coarse levels, turned."""
+        return None if self.coarse is None else csr_array(self.coarse.finest.averages.T)
+
+    def over_cells(self, block: FloatArray) -> FloatArray:
+        """Return P'K x, (n_cells, m): the sums over cells of a product with K."""
+        if self.coarse is None:
+            raise TypeError("so few points have no cells")
+        finest = self.coarse.finest
+        if finest.cell_rows is not None:
+            # In blocks, K P is there by points, and not by cells.
+            return finest.summed(finest.spread(self.weights @ block))
+        return product(self.sums, block, finest.engine)
 
     @cached_property
     def widths(self) -> FloatArray:
