@@ -211,6 +211,18 @@ def test_points_in_no_order_have_no_clock():
         known.clock(step=0.1)
 
 
+def test_points_with_weights_have_the_clock_of_a_series_alone():
+    """Points of a wider well, weighted to stand for the narrower one of the series."""
+    points = np.sqrt(2) * np.random.default_rng(4).standard_normal((2000, 1))
+    weights = np.exp(-(points[:, 0] ** 2) / 4)
+    operator = vbdm.estimate_operator(points, "generator", weights=weights)
+    spectrum = operator.spectrum(5)
+    with pytest.raises(InputError, match="another"):
+        spectrum.clock(step=0.1)
+    clock = spectrum.clock(ou(3000, seed=6), step=0.2)
+    assert abs(clock.diffusivity.value - 0.5) < 3 * clock.diffusivity.error
+
+
 def test_nothing_is_said_of_a_sound_clock():
     spectrum = modes()
     with warnings.catch_warnings():

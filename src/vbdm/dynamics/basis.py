@@ -117,7 +117,7 @@ def products(u: FloatArray, weighted: FloatArray) -> FloatArray:
 
 
 def basis_of(spectrum: Spectrum) -> Basis:
-    """Return the span of the modes whose eigenvalues are known."""
+    """Return the span of the modes whose eigenvalues are known (kept as `spectrum.basis`)."""
     operator, order = spectrum.operator, spectrum.operator.order
     refuse_unsymmetric(spectrum)
     numbers = np.flatnonzero(~np.isnan(spectrum.eigenvalues))

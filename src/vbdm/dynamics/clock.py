@@ -50,7 +50,7 @@ class ModeClock:
     correlation : float
         How alike the mode is after that time, C.
     diffusivity : Estimate
-        D = -log C / (τ |λ|), with its error.
+        D = log C / (τ λ), with its error.
     implied_time : Estimate
         The time -τ / log C in which the mode decays, whatever λ is: it needs no diffusivity, and
         holds for one mode even if there is none.
@@ -72,12 +72,12 @@ class Clock:
     diffusivity : Estimate
         D in length² per unit of time, and its standard error.
     timescales : (n,) array
-        Times 1/(D |λ_j|) in which modes decay; infinite where λ = 0. It may be called, too:
+        Times -1/(D λ_j) in which modes decay; infinite where λ = 0. It may be called, too:
         `clock.timescales(3)` are the first three that are finite.
     timescale_errors : (n,) array
         Their standard errors.
     rates : (n,) array
-        Rates D |λ_j| per unit of time.
+        Rates -D λ_j per unit of time.
     rate_errors : (n,) array
         Their standard errors.
     consistent : bool

@@ -18,7 +18,7 @@ from ..base.arrays import FloatArray
 from ..base.checks import as_floats, check_function, check_per_point, shown
 from ..base.errors import bad_input
 from ..spectrum.spectrum import Spectrum
-from .basis import Basis, basis_of
+from .basis import Basis
 from .evolution import check_times, evolve, in_natural_time, speed_of, warn_of_missing
 
 
@@ -39,7 +39,7 @@ def pair_coefficients(
             because="Column by column, one is correlated with the other.",
             hint="Pass as many functions in `g` as in `f`, or leave `g` out.",
         )
-    basis = basis_of(spectrum)
+    basis = spectrum.basis
     balanced = basis.balanced
     gram = balanced.T @ basis.gram @ balanced
     own = []

@@ -25,7 +25,7 @@ from ..base.errors import RootWarning, bad_input, warn_user
 from ..base.threads import one_blas_thread
 from ..rows.block_array import mapped
 from ..spectrum.spectrum import Spectrum
-from .basis import Basis, basis_of
+from .basis import Basis
 from .evolution import in_natural_time
 
 #: Roots with more than this share of the points of their piece on either side are interior.
@@ -34,7 +34,7 @@ END = 0.1
 
 def diffusion_distance(spectrum: Spectrum, rows: Any, t: Any, clock: Any) -> FloatArray:
     """Return diffusion distances (see `Spectrum.diffusion_distance`)."""
-    basis = basis_of(spectrum)
+    basis = spectrum.basis
     time = in_natural_time(t, clock, "t")
     if time.ndim:
         raise bad_input(
@@ -48,7 +48,7 @@ def diffusion_distance(spectrum: Spectrum, rows: Any, t: Any, clock: Any) -> Flo
 
 def commute_distance(spectrum: Spectrum, rows: Any) -> FloatArray:
     """Return commute distances (see `Spectrum.commute_distance`)."""
-    basis = basis_of(spectrum)
+    basis = spectrum.basis
     found = from_rows(basis, rows, weights_of(basis, 0.5))
     apart = spectrum.components[:, None] != spectrum.components[check_rows(spectrum, rows)]
     solved = ~spectrum.pieces.strays[:, None]
@@ -58,7 +58,7 @@ def commute_distance(spectrum: Spectrum, rows: Any) -> FloatArray:
 
 def pseudotime(spectrum: Spectrum, root: Any) -> FloatArray:
     """Return diffusion pseudotime (see `Spectrum.pseudotime`)."""
-    basis = basis_of(spectrum)
+    basis = spectrum.basis
     row = a_count(0, spectrum.operator.n_points - 1)(root, "root")
     found = from_rows(basis, row, weights_of(basis, 1.0))
     piece = spectrum.components == spectrum.components[row]

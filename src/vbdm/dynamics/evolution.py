@@ -19,7 +19,7 @@ from ..base.arrays import FloatArray
 from ..base.checks import as_floats, check_function, shown
 from ..base.errors import ShortTimeWarning, bad_input, warn_user
 from ..spectrum.spectrum import Spectrum
-from .basis import Basis, basis_of, check_coefficients
+from .basis import Basis, check_coefficients
 from .clock import Clock
 
 #: Share of a function, by its standard deviation, that may be missing without a word.
@@ -29,7 +29,7 @@ MISSING = 0.05
 def project(spectrum: Spectrum, f: ArrayLike) -> FloatArray:
     """Return the coefficients of f in the modes (see `Spectrum.project`)."""
     values = check_function(f, spectrum.operator.n_points)
-    basis = basis_of(spectrum)
+    basis = spectrum.basis
     found = basis.all_modes(basis.coefficients(basis.inside(values)))
     return found.reshape(-1, *values.shape[1:])
 
@@ -37,7 +37,7 @@ def project(spectrum: Spectrum, f: ArrayLike) -> FloatArray:
 def evaluate(spectrum: Spectrum, c: ArrayLike) -> FloatArray:
     """Return the function with these coefficients on the points (see `Spectrum.evaluate`)."""
     coefficients = check_coefficients(c, len(spectrum.eigenvalues))
-    basis = basis_of(spectrum)
+    basis = spectrum.basis
     found = basis.values(coefficients[basis.numbers].reshape(len(basis.numbers), -1))
     return found.reshape(-1, *coefficients.shape[1:])
 
@@ -48,7 +48,7 @@ def evolve(
     """Return e^{tL} f on the points (see `Spectrum.evolve`)."""
     values = check_function(f, spectrum.operator.n_points)
     times = in_natural_time(t, clock, name)
-    basis = basis_of(spectrum)
+    basis = spectrum.basis
     inside = basis.inside(values)
     c = basis.coefficients(inside)
     warn_of_missing(basis, inside, c, times)

@@ -98,6 +98,15 @@ def own_rows(spectrum: Spectrum) -> Watched:
             because="Points that are independent of each other do not know how fast they move.",
             hint="Pass a time series, or estimate the operator from one, without `series=False`.",
         )
+    if operator.is_weighted:
+        raise bad_input(
+            "Points with weights are no steps of the process.",
+            received="an operator with `weights`, and no series",
+            because="The weights make the sample of one process stand for another, which runs at "
+            "a pace of its own.",
+            hint="Pass a series of the process that the weights lead to, if there is one: "
+            "`spectrum.clock(series, step=...)`.",
+        )
     added = by_rows(influences(spectrum), operator.order)
     size = np.abs(spectrum.eigenvalues)
     return Watched(

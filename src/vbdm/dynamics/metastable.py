@@ -20,7 +20,7 @@ from ..base.estimate import Estimate
 from ..base.wording import counted
 from ..spectrum.spectrum import Spectrum
 from ..trust.series import in_series, variance_by_lags
-from .basis import Basis, basis_of
+from .basis import Basis
 from .evolution import speed_of
 from .simplex import memberships_of
 from .states import States
@@ -32,7 +32,7 @@ LEAST_GAP = 5.0
 
 def states(spectrum: Spectrum, n: Any, clock: Any) -> States:
     """Return metastable states (see `Spectrum.states`)."""
-    basis = basis_of(spectrum)
+    basis = spectrum.basis
     speed_of(clock)
     count = number_of_states(n, basis)
     matrix = simplex(basis, count)

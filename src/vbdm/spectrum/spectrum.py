@@ -373,7 +373,7 @@ class Spectrum:
 
         save(self, path, kernel=kernel)
 
-    verify = verbs.verify
+    verify, basis = verbs.verify, cached_property(verbs.basis)
     project, evaluate, evolve, clock = verbs.project, verbs.evaluate, verbs.evolve, verbs.clock
     drift = verbs.drift
     states = verbs.states

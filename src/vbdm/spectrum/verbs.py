@@ -10,10 +10,18 @@ from numpy.typing import ArrayLike
 from ..base.arrays import FloatArray
 
 if TYPE_CHECKING:
+    from ..dynamics.basis import Basis
     from ..dynamics.clock import Clock
     from ..dynamics.states import States
     from ..trust.verification import Verification
     from .spectrum import Spectrum
+
+
+def basis(self: Spectrum) -> Basis:
+    """Return the span of the modes, with the inner product of the invariant measure."""
+    from ..dynamics.basis import basis_of
+
+    return basis_of(self)
 
 
 def project(self: Spectrum, f: ArrayLike) -> FloatArray:
@@ -91,7 +99,7 @@ def evolve(self: Spectrum, f: ArrayLike, t: ArrayLike, *, clock: Clock | None = 
     -----
     ShortTimeWarning
         If a part of f that the modes leave out may still be there at the first of the times: modes
-        say little about times below 1/|λ_n|.
+        say little about times below the last of their own, -1/λ_n.
 
     Examples
     --------
