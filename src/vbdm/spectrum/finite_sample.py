@@ -47,7 +47,7 @@ def share_of_points(operator: Operator) -> FloatArray:
 
     The ratio is a smooth function of s²: it is computed for some and interpolated.
     """
-    spread = operator.kernel.relative_variance
+    spread = operator.relative_variance
     known = spread[np.isfinite(spread) & (spread > 0)]
     if not known.size:
         return np.ones(len(spread))
