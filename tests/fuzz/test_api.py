@@ -268,6 +268,10 @@ def calls():
             {"adata": cells, "groupby": "low", "groups": ["True", "False"], "operator": op,
              "copy": True},
         ),
+        "single_cell.pseudotime": (
+            vbdm.single_cell.pseudotime,
+            {"adata": cells, "root": 0, "n_components": 3, "operator": op, "copy": True},
+        ),
         "solvers.Auto": (solved_by(vbdm.solvers.Auto), {}),
         "solvers.Lanczos": (solved_by(vbdm.solvers.Lanczos), {}),
         "solvers.Multilevel": (solved_by(vbdm.solvers.Multilevel), {}),

@@ -92,3 +92,27 @@ def test_an_operator_of_other_cells(wells):
     other = vbdm.estimate_operator(wells.obsm["X_pca"][:500], "generator")
     with pytest.raises(InputError, match="500 points, 3000 cells"):
         single_cell.diffmap(wells, operator=other)
+
+
+@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+def test_pseudotime_follows_the_data_from_the_root():
+    rng = np.random.default_rng(0)
+    along = np.sort(rng.random(800))
+    curve = np.stack([np.cos(4 * along), np.sin(4 * along)], axis=1)
+    cells = Cells({"X_pca": np.concatenate([curve, 50 + rng.normal(size=(200, 2))])}, (),
+                  {"iroot": np.int64(0)})  # fmt: skip
+    single_cell.pseudotime(cells)
+    time = cells.obs["vbdm_pseudotime"]
+    assert np.corrcoef(time[:800], along)[0, 1] > 0.95
+    assert (time[0], time[:800].max()) == (0, 1)
+    assert np.isnan(time[800:]).all()
+    end = single_cell.pseudotime(cells, root=799, key_added="back", copy=True)
+    assert end.obs["back"][799] == 0
+    assert end.obs["back"][0] > 0.9
+    assert "back" not in cells.obs
+    with pytest.raises(InputError, match="'iroot'"):
+        single_cell.pseudotime(Cells(cells.obsm))
+    with pytest.raises(InputError, match=r"adata\.uns"):
+        single_cell.pseudotime(Cells(cells.obsm, (), {"iroot": "first"}))
+    with pytest.raises(InputError, match="root"):
+        single_cell.pseudotime(cells, root=5000)

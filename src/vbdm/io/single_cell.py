@@ -8,6 +8,7 @@ at the end of its help. AnnData itself is never imported: anything with `obs`, `
 ===================  ===============================================================================
 `diffmap`            eigenfunctions as coordinates, with eigenvalues and their errors
 `fate_probabilities` which of some groups of cells is reached first, and how decided a cell is
+`pseudotime`         how far cells are from a root, along the data
 ===================  ===============================================================================
 
 The operator is the generator of diffusion in the density of the cells. It knows where cells are,
@@ -36,9 +37,10 @@ from ..estimate import estimate_operator
 from ..operator.operator import Operator
 from .files.anndata import USUAL_KEY, put_results
 
-__all__ = ["diffmap", "fate_probabilities"]
+__all__ = ["diffmap", "fate_probabilities", "pseudotime"]
 
 OPERATOR = or_none(an(Operator, "Pass what `estimate_operator` returned for these cells."))
+MOST_CELLS = 2**31 - 1
 NAME = an(str, "Pass a name.")
 
 
@@ -146,6 +148,65 @@ def fate_probabilities(
     about = {"names": np.array(found.names), "groupby": groupby}
     cells.uns["vbdm"] = {**cells.uns.get("vbdm", {}), key_added: about}
     return cells if copy else None
+
+
+@accepts(root=or_none(a_count(0, MOST_CELLS)), n_components=a_count(1, 1000), use_rep=NAME,
+         key_added=NAME, operator=OPERATOR, copy=a_switch)  # fmt: skip
+def pseudotime(
+    adata: Any,
+    *,
+    root: int | None = None,
+    n_components: int = 15,
+    use_rep: str = USUAL_KEY,
+    operator: Operator | None = None,
+    key_added: str = "vbdm_pseudotime",
+    copy: bool = False,
+) -> Any:
+    """Put the diffusion pseudotime from a root into an AnnData object.
+
+    Parameters
+    ----------
+    adata : AnnData
+        The cells.
+    root : int, optional
+        Number of the cell where time begins. By default ``adata.uns["iroot"]``, as in scanpy.
+    n_components : int
+        Number of eigenfunctions in the sum.
+    use_rep, operator, copy : optional
+        As in `diffmap`.
+    key_added : str
+        Name of what is set.
+
+    Returns
+    -------
+    None, or a changed copy of `adata`. Sets these fields:
+
+    ``adata.obs["vbdm_pseudotime"]`` : (n_obs,) array
+        0 at the root and 1 at the farthest cell; NaN on other pieces of the data than the root's,
+        where scanpy has infinity.
+
+    Warns
+    -----
+    RootWarning
+        If the root is no end of the slowest mode (see `Spectrum.pseudotime`).
+    """
+    cells = cells_of(adata, copy)
+    place = first_cell(cells) if root is None else root
+    op = operator_of(cells, operator, use_rep)
+    cells.obs[key_added] = np.array(op.spectrum(n_components + 1).pseudotime(place))
+    return cells if copy else None
+
+
+def first_cell(cells: Any) -> Any:
+    """Return the number of the cell that scanpy's users name in `uns` as the first one."""
+    if "iroot" in cells.uns:
+        return a_count(0, MOST_CELLS)(cells.uns["iroot"], "adata.uns['iroot']")
+    raise bad_input(
+        "There is no root.",
+        received="no `root`, and no 'iroot' in `adata.uns`",
+        because="Pseudotime begins at a cell.",
+        hint="Set adata.uns['iroot'] to the number of an early cell, or pass `root`.",
+    )
 
 
 def cells_of(adata: Any, copy: bool) -> Any:
