@@ -136,6 +136,18 @@ def test_without_matplotlib_there_is_no_picture(run, monkeypatch):
     assert "<img" not in (run / "report.html").read_text("utf-8")
 
 
+def test_states_have_populations_and_rates(run):
+    text = done("states", run, "--states", 2).stdout
+    found = load_results(run).spectrum.states(2)
+    (line,) = [line for line in text.splitlines() if "population of state 0" in line]
+    assert line.endswith(f" {found.populations[0]}")
+    assert "rate from state 1 to 0" in text
+    values = table_of(run / "states.csv")
+    np.testing.assert_allclose(values["states_0"] + values["states_1"], 1)
+    np.testing.assert_array_equal(values["states"], found.labels)
+    assert (run / "figures/states.png").is_file()
+
+
 # --- Time ----------------------------------------------------------------------------------------
 
 
@@ -234,6 +246,8 @@ WRONG = {
     "a negative screen": (["solve", "{run}", "--screen", "-1"], "--screen must not be negative"),
     "an absurd tolerance": (["rates", "{run}", *SETS, "--tol", "7"], "--tol must lie between"),
     "a name with a slash": (["rates", "{run}", *SETS, "--name", "../x"], "--name must be made of"),
+    "too many states": (["states", "{run}", "--states", "9"], "--states must be 'auto' or"),
+    "no states": (["states", "{run}"], "--states 3, if you know it"),
     "axes that are none": (["committor", "{run}", *SETS, "--axes", "x,z"], "--axes must name"),
     "a time that is none": (["rates", "{run}", *SETS, "--time-step", "soon"], "is no time"),
 }  # fmt: skip

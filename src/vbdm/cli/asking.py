@@ -74,17 +74,20 @@ def answered(
     tell(folder, answer, files, options)
 
 
-def drawn(work: Work, result: Solved, run: Run, axes: str | None) -> bytes:
-    """Return the picture of a solution as a PNG; empty, and a note, without matplotlib."""
+def drawn(work: Work, run: Run, axes: str | None, draw: Callable[..., Any]) -> bytes:
+    """Return a picture as a PNG; empty, and a note, without matplotlib.
+
+    `draw` is called with `points`, the places of the points, and `names`, the labels of both axes.
+    """
     from ..io.results import can_draw, save_picture
 
+    points, names = run.places(axes)
     if not can_draw():
         work.note("No picture: matplotlib is missing. Install it with: pip install 'vbdm[plot]'")
         return b""
-    points, names = run.places(axes)
     stream = BytesIO()
     with work.ledger.stage("figures"):
-        save_picture(lambda: result.plot(points=points, names=names), stream, dpi=130)
+        save_picture(lambda: draw(points=points, names=names), stream, dpi=130)
     return stream.getvalue()
 
 

@@ -20,6 +20,7 @@ COMMANDS = {
     "transform": "Evaluate its eigenfunctions at new points.",
     "committor": "Compute the chance to reach one set before another.",
     "rates": "Compute rates and mean times between two sets.",
+    "states": "Find regions that the process leaves seldom.",
     "solve": "Solve an equation with the operator.",
     "tune": "Choose ε, dimension and neighbours, no more.",
     "report": "Make the page of earlier results again.",

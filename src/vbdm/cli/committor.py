@@ -59,7 +59,7 @@ def question(options: Mapping[str, Any], work: Work, run: Run) -> Answer:
         name=options["name"] or "committor", title="Committor", asked=asked(options, sets),
         quantities=numbers, notes=notes_on(run, unit),
         columns={options["name"] or "committor": found.values},
-        picture=drawn(work, found, run, options["axes"]),
+        picture=drawn(work, run, options["axes"], found.plot),
         caption="The probability to reach B before A. Along the dark line it is ½; arrows follow "
         "the flux of transitions.",
     )  # fmt: skip

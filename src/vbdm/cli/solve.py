@@ -66,7 +66,7 @@ def question(options: Mapping[str, Any], work: Work, run: Run) -> Answer:
     return Answer(
         name=name, title="Solution", asked=asked(options, pairs),
         quantities=[*numbers, *unreached(found)],
-        columns={name: found.values}, picture=drawn(work, found, run, options["axes"]),
+        columns={name: found.values}, picture=drawn(work, run, options["axes"], found.plot),
         caption="The solution on the points.",
     )  # fmt: skip
 

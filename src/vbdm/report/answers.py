@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,6 +14,9 @@ from ..base.arrays import FloatArray
 from ..base.estimate import Estimate
 from ..base.row_notes import RowNotes
 from ._parts import prose, text
+
+#: Pictures that are wider than this many heights stand above their table, others beside it.
+WIDE = 1.6
 
 
 @dataclass(frozen=True)
@@ -96,13 +100,19 @@ def section(answer: Answer) -> str:
         f'<section id="answer-{text(answer.name)}" class="answer">',
         f"<h2>{text(answer.title)}</h2>",
         f'<p class="lead">{prose(answer.asked)}</p>',
-        '<div class="split">' if answer.picture else "<div>",
+        '<div class="split">' if answer.picture and not is_wide(answer.picture) else "<div>",
         picture(answer),
         f"<div>{table(answer.quantities)}",
         *(f'<p class="note">{prose(note)}</p>' for note in answer.notes),
         "</div></div></section>",
     ]
     return "\n".join(part for part in parts if part)
+
+
+def is_wide(picture: bytes) -> bool:
+    """Tell whether a PNG is so wide that it needs the whole page; its header has the size."""
+    width, height = struct.unpack(">II", picture[16:24])
+    return bool(width > WIDE * height)
 
 
 def picture(answer: Answer) -> str:

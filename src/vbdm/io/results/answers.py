@@ -122,7 +122,8 @@ def read_columns(folder: Path, entry: Mapping[str, Any]) -> dict[str, NDArray[An
 def read_picture(folder: Path, entry: Mapping[str, Any]) -> bytes:
     """Return the picture of an answer; empty if there is none."""
     _, picture = answer_files(entry)
-    return (folder / picture).read_bytes() if (folder / picture).is_file() else b""
+    found = (folder / picture).read_bytes() if (folder / picture).is_file() else b""
+    return found if found.startswith(b"\x89PNG") and len(found) > 24 else b""
 
 
 def add_answer(results: Results, answer: Answer, title: str = "") -> list[Path]:
