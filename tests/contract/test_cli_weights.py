@@ -88,6 +88,7 @@ WRONG = {
     "no temperature": (("--weights", "COLVAR:metad.rbias"), "bias is an energy.*--temperature 300"),
     "no weights": (("--temperature", 300), "--temperature goes with --weights"),
     "no such column": (("--weights", "rbias", "--temperature", 300), "no such column.*rbias"),
+    "no such file": (("--weights", "HILLS:rbias"), "not there.*'HILLS' in --weights HILLS:rbias"),
     "several columns": (("--weights", "points.csv"), "Weights are one column.*3 columns"),
     "another length": (("--weights", "short.npy"), "499 rows in 'short.npy' for 500 rows"),
     "missing weights": (("--weights", "gaps.npy"), "The weights must be finite.*first at row 3"),

@@ -182,6 +182,26 @@ def test_functions_of_the_place_are_told_from_noise(n, dim):
     assert kinds == ["measure", "counts", "counts"]
 
 
+def test_weights_of_several_series_are_a_list_of_arrays():
+    points, weights = gaussian(600, 2, 1.5, 4210)
+    whole = vbdm.estimate_operator(points, "generator", weights=weights, lengths=[200, 400])
+    parts = vbdm.estimate_operator(
+        [points[:200], points[200:]], "generator", weights=[weights[:200], weights[200:]]
+    )
+    np.testing.assert_array_equal(whole.degrees, parts.degrees)
+
+
+@pytest.mark.parametrize("kind", ["measure", "counts"])
+def test_weights_beside_distances_and_a_graph(kind):
+    points, weights = gaussian(500, 2, 1.5, 4211)
+    apart = np.linalg.norm(points[:, None] - points, axis=2)
+    options = {"weights": weights, "weights_as": kind}
+    by_points = vbdm.estimate_operator(points, "generator", **options).spectrum(3).eigenvalues
+    for given in ({"X": apart, "metric": "precomputed"}, {"X": vbdm.neighbors(points, 200)}):
+        op = vbdm.estimate_operator(operator="generator", **given, **options)
+        np.testing.assert_allclose(op.spectrum(3).eigenvalues, by_points, rtol=0.02, atol=1e-9)
+
+
 def test_few_effective_points_are_named():
     points = np.random.default_rng(4204).uniform(-1, 1, (2000, 2))
     with pytest.warns(vbdm.WeightsWarning, match="worth .* of 2,000 points"):

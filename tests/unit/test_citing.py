@@ -92,6 +92,14 @@ def test_the_paragraph_says_what_was_done(circle):
         ({"dim": 1}, "dimension d = 1 was given."),
         ({"method": "paper", "potential": lambda x: x[:, 0] ** 2}, "ρ being given"),
         ({"potential": lambda x: x[:, 0] ** 2}, "in a given potential U, L f = Δf − ∇U·∇f, from"),
+        (
+            {"operator": "generator", "weights": np.linspace(1, 2, 300)},
+            "L f = Δf + ∇f·∇π/π, π being the sampling density times the weights, from",
+        ),
+        (
+            {"operator": "generator", "weights": np.linspace(1, 2, 300)},
+            "span a factor of 2 and are",
+        ),
         ({"potential": lambda x: x[:, 0] ** 2}, "spans 1 kT, weights each pair by exp(−U(x)/2)"),
         ({"method": "paper", "form": "left"}, "(ε ρ(x))"),
         ({"period": 20.0}, "periodic"),

@@ -64,12 +64,23 @@ def weights_of(column: Column, cloud: Cloud, options: Mapping[str, Any]) -> Floa
     """Return the weights of the points; with a temperature, from a bias in kJ/mol."""
     import numpy as np
 
-    from ..base.errors import bad_input
+    from ..base.errors import InputError, bad_input
     from ..io import read
 
     reading = arguments_for(READING, options)
     how = {name: reading[name] for name in OF_THE_FILE if column.is_own and name in reading}
-    table = read(column.file, columns=column.name, **how)
+    file, mark, _ = str(column.name).rpartition(":")
+    try:
+        table = read(column.file, columns=column.name, **how)
+    except InputError as error:
+        if not (column.is_own and mark):
+            raise
+        raise bad_input(
+            "The file with the weights is not there.",
+            received=f"{file!r} in --weights {column.name}",
+            because="Before the colon stands a file, after it a column.",
+            hint="Check its name and folder.",
+        ) from error
     n_rows, n_columns = table.values.shape
     if n_columns != 1:
         raise bad_input(

@@ -27,6 +27,8 @@ def network(self: Operator) -> Network:
 def measure(self: Operator) -> FloatArray:
     """Weights of the points under the invariant measure q^c1, (N,), with sum 1.
 
+    Where weights w of the points were given, it is that of (w q)^c1.
+
     Means under it are sums with these weights. Points so far outside that they resolve no mode
     count as if their local time were that of the ninth mode.
     """

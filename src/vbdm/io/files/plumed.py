@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ from .set_aside import SetAside
 from .table import Content, Options, listed, no_rows, unique
 from .text import check_is_text, data_lines, not_utf8, read_fast
 from .text_cells import add_others, read_patiently
-from .text_layout import Layout, is_data, open_text
+from .text_layout import LONGEST_LINE, Layout, is_data, not_text, open_text
 
 #: How a COLVAR file begins.
 FIELDS, SET = "#! FIELDS", "#! SET"
@@ -117,7 +118,9 @@ def find_header(path: Path) -> tuple[Header, int]:
     """Return what all lines of the header say, and the number of the first line of data."""
     header, first = Header(), 0
     with open_text(path) as stream:
-        for number, line in enumerate(stream, 1):
+        for number, line in enumerate(iter(partial(stream.readline, LONGEST_LINE), ""), 1):
+            if len(line) >= LONGEST_LINE:
+                raise not_text(path, f"a line of more than {LONGEST_LINE:,} characters")
             if line.startswith("#!"):
                 header.add(line, number)
             elif not first and is_data(line):
