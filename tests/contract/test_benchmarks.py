@@ -41,6 +41,16 @@ def test_beside_deeptime():
     assert float(committor) < 0.02
 
 
+def test_equations():
+    text = output_of(
+        "equations.py", "leaving", "poisson", "gradients", "--points", "800", "--seeds", "1"
+    )
+    rows = [line for line in text.splitlines() if "worst" in line]
+    assert len(rows) == 9
+    found = [float(line.split("worst")[1].split()[0]) for line in rows]
+    assert max(map(abs, found)) < 0.5
+
+
 @pytest.mark.parametrize("script", ["timing.py"])
 def test_timing(script):
     assert "ratio" in output_of(script, "--points", "2000", "--neighbors", "16")
