@@ -152,7 +152,7 @@ def clock(
     Returns
     -------
     Clock
-        `.diffusivity` with its error, `.timescales` and `.rates` with theirs, and `.consistent`:
+        `.diffusivity` with its error, `.timescales` and ``.rates`` with theirs, and `.consistent`:
         False, with the `.reason` in words, where modes disagree about D or it depends on the lag.
         The process is then no overdamped diffusion that is the same in all directions, and
         `.by_mode` has times for single modes.
@@ -242,7 +242,7 @@ def states(self: Spectrum, n: int | str = "auto", *, clock: Clock | None = None)
     -------
     States
         `.memberships`, (N, n), shares that sum to 1; `.labels`; `.populations` with errors;
-        `.rates`, (n, n), from state to state; `.timescales`; `.crispness` and `.gap`.
+        ``.rates``, (n, n), from state to state; `.timescales`; `.crispness` and `.gap`.
 
     Raises
     ------
