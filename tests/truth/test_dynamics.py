@@ -4,6 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from scipy.special import erf
 from tests.support.blocks import solved_in_blocks
 
 import vbdm
@@ -76,6 +77,30 @@ def test_the_full_figures_of_evolution(seed):
     points, spectrum = ou(10_000, seed=seed, modes=30)
     f, truth = in_the_well(points)
     assert share_of(spectrum.evolve(f, TIMES) - truth, truth).max() < 0.10
+
+
+@pytest.mark.parametrize("dim", [1, 2])
+def test_short_times_in_steps(dim):
+    points, spectrum = ou(2000, dim=dim, seed=1)
+    x, times = points[:, 0], np.array([0.05, 0.01])
+    start = np.sign(x)
+    found = spectrum.evolve(start, times, by="steps")
+    spread = np.sqrt(2 * (1 - np.exp(-2 * times)))
+    truth = erf(np.outer(x, np.exp(-times)) / spread)
+    assert share_of(found - truth, truth).max() < {1: 0.025, 2: 0.09}[dim]
+    assert np.abs(found).max() < 1 + 1e-4
+    mass = spectrum.operator.measure
+    np.testing.assert_allclose(mass @ found, mass @ start, atol=1e-10)
+    np.testing.assert_array_equal(spectrum.evolve(start, 0.0, by="steps"), start)
+
+
+def test_steps_on_pieces():
+    points, spectrum = two_pieces()
+    lonely = np.bincount(spectrum.components)[spectrum.components] == 1
+    found = spectrum.evolve(np.c_[spectrum.components, points], 0.1, by="steps")
+    assert found.shape == (len(points), 3)
+    np.testing.assert_allclose(found[~lonely, 0], spectrum.components[~lonely], atol=1e-4)
+    assert np.isnan(found[lonely]).all()
 
 
 def test_evolution_keeps_the_mean_on_every_piece():
@@ -162,6 +187,7 @@ def test_blocks_say_the_same(place):
         (lambda s: s.evolve(np.ones(3000), -1.0), "`t`.*backwards"),
         (lambda s: s.evolve(np.ones(3000), np.nan), "`t`"),
         (lambda s: s.evolve(np.ones(3000), "soon"), "`t`"),
+        (lambda s: s.evolve(np.ones(3000), 1.0, by="magic"), "`by`.*steps"),
         (lambda s: s.evolve(np.full(3000, np.nan), 1.0), "finite"),
         (lambda s: s.evaluate(np.ones(3)), r"shape \(20,\)"),
         (lambda s: s.project("f"), "function on the points"),

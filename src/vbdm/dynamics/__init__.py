@@ -5,6 +5,7 @@ It knows a `Spectrum`. All of it is asked for by the spectrum's own verbs.
 =================  =================================================================================
 `basis`            the span of the modes: functions to coefficients, and back
 `evolution`        e^{tL} f by modes
+`steps`            e^{tL} f in small steps, for short times
 `correlations`     correlations in time, power spectra, relaxation, linear response
 `distances`        diffusion and commute distances, pseudotime
 `clock`            the result of a clock: diffusivity, times, rates

@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.arrays import FloatArray
-from ..base.checks import as_floats, check_function, shown
+from ..base.checks import as_floats, check_choice, check_function, shown
 from ..base.errors import ShortTimeWarning, bad_input, warn_user
 from ..spectrum.spectrum import Spectrum
 from .basis import Basis, check_coefficients
 from .clock import Clock
+from .steps import evolved_by_steps
 
 #: Share of a function, by its standard deviation, that may be missing without a word.
 MISSING = 0.05
@@ -43,12 +44,20 @@ def evaluate(spectrum: Spectrum, c: ArrayLike) -> FloatArray:
 
 
 def evolve(
-    spectrum: Spectrum, f: ArrayLike, t: ArrayLike, clock: Any = None, name: str = "t"
+    spectrum: Spectrum,
+    f: ArrayLike,
+    t: ArrayLike,
+    clock: Any = None,
+    name: str = "t",
+    by: str = "modes",
 ) -> FloatArray:
     """Return e^{tL} f on the points (see `Spectrum.evolve`)."""
     values = check_function(f, spectrum.operator.n_points)
     times = in_natural_time(t, clock, name)
     basis = spectrum.basis
+    if check_choice(by, "by", ("modes", "steps")) == "steps":
+        found = evolved_by_steps(spectrum.operator, values, times.reshape(-1))
+        return found.reshape((*values.shape, *times.shape))
     inside = basis.inside(values)
     c = basis.coefficients(inside)
     warn_of_missing(basis, inside, c, times)
@@ -110,8 +119,9 @@ def warn_of_missing(basis: Basis, values: FloatArray, c: FloatArray, times: Floa
         warn_user(
             f"At t = {times.min():.3g} up to {missing:.0%} of the function is missing: the "
             f"{len(basis.numbers)} modes leave out {share:.0%} of it, which decays at a rate of "
-            f"{last:.3g} or faster. Ask for more modes, `op.spectrum(n)` with a larger n, or for "
-            f"times above {np.log(share / MISSING) / last:.2g}." if last else
+            f"{last:.3g} or faster. Ask for more modes, `op.spectrum(n)` with a larger n, for "
+            f"times above {np.log(share / MISSING) / last:.2g}, or evolve it with by='steps'."
+            if last else
             f"The modes leave out {share:.0%} of the function. Ask for more, `op.spectrum(n)`.",
             ShortTimeWarning,
         )  # fmt: skip
