@@ -81,7 +81,7 @@ def found_states(run: Run, n: int | None) -> States:
 
 
 def about_states(found: States, unit: TimeUnit) -> Iterator[Quantity]:
-    """Yield populations, and the times in which differences between states level out."""
+    """Yield populations, and the times in which differences between states relax."""
     import numpy as np
 
     from ..base.estimate import Estimate
@@ -92,7 +92,7 @@ def about_states(found: States, unit: TimeUnit) -> Iterator[Quantity]:
     for number, time in enumerate(found.timescales):
         if np.isfinite(time):
             value, _ = unit.time(Estimate(float(time), 0.0))
-            yield Quantity(f"time in which difference {number + 1} levels out", value,
+            yield Quantity(f"relaxation time {number + 1}", value,
                            unit=unit.of_times)  # fmt: skip
 
 
