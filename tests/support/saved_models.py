@@ -29,6 +29,11 @@ def flow(**settings):
     return vbdm.estimate_operator(CLOUD, potential=potential, **settings).spectrum(3)
 
 
+def weighted(way):
+    weights = np.exp(-(CLOUD**2).sum(axis=1) / 4)
+    return spectrum_of(CLOUD, "generator", weights=weights, weights_as=way)
+
+
 def two_sided():
     rho = 1 + 0.1 * RNG.random(80)
     return spectrum_of(CLOUD, method="paper", form="two-sided", bandwidth=(rho, rho))
@@ -53,6 +58,8 @@ MODELS = {
     "left": lambda: spectrum_of(CLOUD, method="paper", form="left"),
     "two-sided": two_sided,
     "potential": flow,
+    "weights": lambda: weighted("measure"),
+    "multiplicities": lambda: weighted("counts"),
     "paper's potential": lambda: flow(method="paper"),
     "tail": lambda: spectrum_of(vbdm.datasets.ou(80, sampling="grid").points, "generator"),
     "bandwidth": lambda: spectrum_of(CLOUD, bandwidth=1 + 0.1 * CLOUD[:, 0] ** 2),

@@ -206,3 +206,30 @@ def test_few_effective_points_are_named():
     points = np.random.default_rng(4204).uniform(-1, 1, (2000, 2))
     with pytest.warns(vbdm.WeightsWarning, match="worth .* of 2,000 points"):
         vbdm.estimate_operator(points, "generator", weights=np.exp(-60 * (points**2).sum(axis=1)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("heat", [4, 10])
+def test_error_bars_over_a_barrier(heat):
+    """Predicted over seen deviations of 24 samples, and how often intervals hold the truth."""
+    found = [over_the_barrier(2000, heat, seed) for seed in range(4300, 4324)]
+    seen = np.std([spectrum.eigenvalues[1:] for spectrum in found], axis=0, ddof=1)
+    predicted = np.mean([spectrum.standard_errors[1:] for spectrum in found], axis=0)
+    ratio = predicted / seen
+    assert (ratio > 0.7).all()
+    assert (ratio < 1.5).all()
+    held = [low < BARRIER[0] < high for low, high in (part.intervals()[1] for part in found)]
+    assert np.mean(held) > 0.85
+
+
+@pytest.mark.slow
+def test_error_bars_of_multiplicities():
+    means, predicted = [], []
+    for seed in range(4330, 4354):
+        points, weights = gaussian(1500, 2, 1.5, seed)
+        weights = weights * np.random.default_rng(seed + 1).exponential(size=1500)
+        spectrum = vbdm.estimate_operator(points, "generator", weights=weights).spectrum(3)
+        means.append(spectrum.eigenvalues[1:].mean())
+        predicted.append(np.sqrt(spectrum.covariance[1:, 1:].sum()) / 2)
+    assert abs(np.mean(means) + 1) < 0.08
+    assert 0.7 < np.mean(predicted) / np.std(means, ddof=1) < 1.5
