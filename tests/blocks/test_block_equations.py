@@ -18,7 +18,7 @@ def cloud(name):
     points = rng.normal(size=(1200, 2))
     if name == "copies":
         return np.concatenate([points, points[:100], points[:30]])
-    return np.concatenate([points, rng.normal(size=(300, 2)) + 40, rng.normal(size=(3, 2)) * 900])
+    return np.concatenate([points, rng.normal(size=(300, 2)) + 4e3, rng.normal(size=(3, 2)) * 9e4])
 
 
 def answers(points, placement):

@@ -29,7 +29,7 @@ from ..spectrum.solvers.multilevel.finest import product
 from ..spectrum.solvers.multilevel.hierarchy import DAMPING, Level
 from .network import Network
 
-#: Eigenvalues of the coarsest matrix, scaled to a diagonal of 1, that count as 0 below this.
+#: Least eigenvalue of the coarsest matrix, scaled to a diagonal of 1: below there is rounding.
 SOLID = 1e-11
 #: ω, the share of the Jacobi step: the coarse correction contains a part of it. From .5 to 1 the
 #: number of iterations is the same, within one or two.
@@ -110,13 +110,13 @@ def coarse_systems(levels: list[Level], killing: FloatArray) -> list[Level]:
 
 
 def regular(matrix: FloatArray) -> FloatArray:
-    """Return the inverse of a symmetric matrix, without directions in which it is as good as 0.
+    """Return the inverse of a symmetric matrix; where it is as good as 0, a large multiple.
 
-    Pieces of the data that are not held have constants among these; held points are empty rows.
+    Pieces of the data that are not held have constants there, which `System` takes out again, and
+    pieces that hang together by weak links have others. Held points are empty rows.
     """
     size = np.sqrt(np.diag(matrix))
     scale = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0)
     values, vectors = eigh(matrix * np.outer(scale, scale))
-    kept = values > SOLID
-    vectors = scale[:, None] * vectors[:, kept]
-    return np.asarray((vectors / values[kept]) @ vectors.T)
+    vectors *= scale[:, None]
+    return np.asarray((vectors / np.maximum(values, SOLID)) @ vectors.T)
