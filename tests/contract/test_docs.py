@@ -72,6 +72,14 @@ def test_every_public_name_is_in_the_reference():
         assert known <= listed, known - listed
 
 
+@pytest.mark.parametrize("path", PAGES, ids=name_of)
+def test_verbs_that_pages_name_exist(path):
+    """What is written as `op.…` or `spectrum.…` is an attribute of the class."""
+    for word, kind in (("op", vbdm.Operator), ("spectrum", vbdm.Spectrum)):
+        named = set(re.findall(rf"`{word}\.(?!py`)(\w+)", path.read_text()))
+        assert named <= {*dir(kind), *kind.__dataclass_fields__}, path
+
+
 def test_comparison_of_printed_text_can_fail():
     assert alike("λ = -1.003 of 2,000\n", "λ = -1.00 of 2,000")
     assert not alike("λ = -1.2", "λ = -1.0")
