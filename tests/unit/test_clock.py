@@ -47,7 +47,7 @@ def modes(dim=1, n=3000, seed=0, **options):
     return vbdm.estimate_operator(rows, "generator", series=True).spectrum(6)
 
 
-@pytest.mark.parametrize("dim", [1, 2, 3])
+@pytest.mark.parametrize("dim", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
 def test_the_diffusivity_of_a_parabolic_well(dim):
     clock = modes(dim).clock(step=0.2, unit="ns")
     assert clock.consistent
@@ -147,6 +147,7 @@ def test_inertia_is_noticed():
     assert not clock.consistent
 
 
+@pytest.mark.slow
 def test_noise_of_the_measurement_moves_the_lag():
     noisy = ou(4000, step=0.02) + 0.08 * np.random.default_rng(1).standard_normal((4000, 1))
     spectrum = vbdm.estimate_operator(noisy, "generator", series=True).spectrum(4)
@@ -202,7 +203,7 @@ def test_bad_input_is_refused_in_words(options, words):
 
 
 def test_points_in_no_order_have_no_clock():
-    points = np.random.default_rng(0).standard_normal((2000, 1))
+    points = np.random.default_rng(0).standard_normal((1000, 1))
     spectrum = vbdm.estimate_operator(points, "generator").spectrum(4)
     with pytest.raises(InputError, match=r"independent.*shorter `step`"):
         spectrum.clock(step=0.1)

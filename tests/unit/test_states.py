@@ -57,6 +57,7 @@ def test_three_wells_are_found_with_their_populations():
     assert states.gap > 20
 
 
+@pytest.mark.slow
 def test_three_wells_in_four_dimensions():
     points, well = three_wells(1500, seed=1, dim=4)
     states = vbdm.estimate_operator(points, "generator").spectrum(5).states(3)
@@ -105,7 +106,7 @@ def test_the_bars_of_states_cover():
 def test_a_clock_gives_rates_in_its_unit():
     rng = np.random.default_rng(0)
     x, rows = 1.0, []
-    for kick in rng.standard_normal(30_000) * 0.1:
+    for kick in rng.standard_normal(20_000) * 0.1:
         x += -8 * x * (x * x - 1) * 0.005 + kick
         rows.append(x)
     rows = np.array(rows)[::10, None]
@@ -184,7 +185,7 @@ def test_fewer_states_than_pieces_are_refused():
         spectrum.states(2)
 
 
-@pytest.mark.parametrize("points", [ou(1500, 1), np.random.default_rng(0).random((1500, 1))])
+@pytest.mark.parametrize("points", [ou(800, 1), np.random.default_rng(0).random((800, 1))])
 def test_without_gap_there_are_no_states(points):
     spectrum = vbdm.estimate_operator(points, "generator").spectrum(6)
     with pytest.raises(InputError, match=r"no metastable states.*factor of 5"):
