@@ -8,7 +8,8 @@ It knows an `Operator`, and solves with it; results are frozen, in the caller's 
 `sets`                 sets of points, in any of the ways in which people name them
 `conditions`           conditions on columns, such as "phi < -1.2"
 `problem`              which points can be solved for, and which are left out
-`system`               the symmetric system with values held on sets, and the soft edges of these
+`edges`                held sets, and how strongly they pull at free points: soft edges
+`system`               the symmetric system with values held on sets
 `multigrid`            an approximate inverse, from the cells of the eigenvalue solver
 `conjugate_gradients`  the solver
 `error_bars`           standard errors of sums over a solution, by one adjoint solve

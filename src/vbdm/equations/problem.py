@@ -9,9 +9,10 @@ import numpy as np
 from ..base.arrays import BoolArray, FloatArray
 from ..base.errors import SmallSetWarning, UnreachedWarning, warn_user
 from ..operator.operator import Operator
+from .edges import Held
 from .network import Network
 from .region import Region
-from .system import Held, System
+from .system import System
 
 #: Dimension from which on a single point is not found by a walk.
 POINTS_ARE_LOST = 1.5

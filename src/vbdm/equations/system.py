@@ -1,16 +1,7 @@
 r"""One system of equations on the network: (κ - L) u = f, with u given on some sets.
 
-In weak form it is :math:`(D - K + κM) u = M f` at the free points, symmetric and positive. A walk
-on the points jumps, and is caught only at points of a set, so it would see the set's edge about
-half a jump too far inside. The **soft edge** mends this: at a point j of the set, a free neighbour
-i sees the value that continues u through the edge, :math:`u_j = v - (u_i - v) s_j/s_i`. Here s is
-the resistance between a point and the edge, the distance over :math:`\sqrt{π}`, because a steady
-stream has slopes ∝ 1/π (π, the invariant density, falls by a half across some kernels). This adds
-:math:`Σ_j K_{ij} s_j/s_i` to the diagonal at i, and v times as much to the right-hand side: the
-matrix stays symmetric, its solutions within the bounds of their data. Distances come from the user,
-or from the share of its neighbours that a point has across the edge, which is
-:math:`½\,\mathrm{erfc}(s/h)` for a kernel of width h, if neighbours are weighted such that the
-density's slope does not count.
+In weak form it is :math:`(D - K + κM) u = M f` at the free points, symmetric and positive.
+At points of the sets the values are known, and pull at their neighbours (`edges`).
 """
 
 from __future__ import annotations
@@ -20,78 +11,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import erfinv
 
 from ..base.arrays import BoolArray, FloatArray
 from ..base.threads import one_blas_thread
 from .conjugate_gradients import TOLERANCE, Solution, conjugate_gradients
+from .edges import Edge, Held, edges_of
 from .multigrid import Multigrid
 from .network import Network
-
-#: Distances to an edge are at least this share of the kernel's width, and at most so many widths:
-#: from the share of neighbours across the edge they cannot be told beyond.
-NEAREST, FARTHEST = 0.1, 2.5
-
-
-@dataclass(frozen=True, eq=False)
-class Held:
-    """A set of points at which the solution is known.
-
-    Attributes
-    ----------
-    mask : (M,) bool array
-        Its points, in the order inside.
-    values : (m,) or (M, m) array
-        The values of m solutions there: the same at all points of the set, or one for each.
-    distance : (M,) array or None
-        Distance of all points to the edge of the set; None: estimated from the mask.
-    """
-
-    mask: BoolArray
-    values: FloatArray
-    distance: FloatArray | None = None
-
-    def on_points(self) -> FloatArray:
-        """Return the values on all points, (M, m); 0 outside the set."""
-        return np.where(self.mask[:, None], self.values, 0.0)
-
-
-@dataclass(frozen=True, eq=False)
-class Edge:
-    """How strongly the points of a set pull at others, in the order inside.
-
-    Attributes
-    ----------
-    links : (M,) array
-        q_i = Σ_j K_ij over the points j of the set.
-    extra : (M,) array
-        t_i = Σ_j K_ij s_j/s_i: what the soft edge adds.
-    pull : (M, m) array
-        The pull on the right-hand side: values times q + t.
-    """
-
-    links: FloatArray
-    extra: FloatArray
-    pull: FloatArray
-
-
-def edge_of(network: Network, held: Held) -> Edge:
-    """Return the pulls of a held set on all points."""
-    one, m = held.mask.astype(np.float64), held.values.shape[-1]
-    level, width = network.resistance, network.widths
-    links, of_set, of_all = (network.weights @ np.stack([one, one * level, level], axis=1)).T
-    distance = held.distance
-    if distance is None:
-        share = np.divide(of_set, of_all, out=np.zeros_like(of_all), where=of_all > 0)
-        across = np.where(held.mask, 1 - share, share)
-        distance = width * erfinv(1 - 2 * np.clip(across, 0.0, 0.5))
-    distance = level * np.clip(np.abs(distance), NEAREST * width, FARTHEST * width)
-    extra = (network.weights @ (one * distance)) / distance
-    if held.values.ndim == 1:
-        return Edge(links, extra, np.outer(links + extra, held.values))
-    both = held.on_points()
-    both = network.weights @ np.hstack([both, both * distance[:, None]])
-    return Edge(links, extra, both[:, :m] + both[:, m:] / distance[:, None])
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,13 +61,18 @@ class System:
     @cached_property
     def edges(self) -> Sequence[Edge]:
         """The pulls of the sets."""
-        return [edge_of(self.network, own) for own in self.sets]
+        return edges_of(self.network, self.sets)
 
     @cached_property
     def killing(self) -> FloatArray:
         """What is added to D on the diagonal, (M,)."""
         extra = np.sum([np.zeros(len(self.free)), *(edge.extra for edge in self.edges)], axis=0)
         return np.where(self.free, self.screen * self.network.mass + extra, 0.0)
+
+    @cached_property
+    def diagonal(self) -> FloatArray:
+        """D and the killing, (M,): the matrix is this diagonal less K."""
+        return self.network.degrees + self.killing
 
     @cached_property
     def inverse(self) -> Multigrid:
@@ -155,9 +86,10 @@ class System:
 
     def product(self, block: FloatArray) -> FloatArray:
         """Return A times columns that are 0 at held points."""
-        diagonal = self.network.degrees + self.killing
-        image = diagonal[:, None] * block - self.network.weights @ block
-        return np.where(self.free[:, None], image, 0.0)
+        image = self.network.weights @ block
+        np.subtract(self.diagonal[:, None] * block, image, out=image)
+        image[~self.free] = 0.0
+        return np.asarray(image)
 
     def solve(self, right: FloatArray, tol: float = TOLERANCE) -> Solution:
         """Solve A u = right for the columns (M, m), which count at the free points only.
