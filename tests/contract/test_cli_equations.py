@@ -213,9 +213,11 @@ def test_rows_that_were_left_out_count(series):
 
 def test_a_doubtful_clock_is_said_to_be_one():
     entry = {"diffusivity": {"value": 2.0, "error": 0.1}, "unit": "s", "consistent": False,
-             "reason": "The modes disagree."}  # fmt: skip
+             "reason": "The modes disagree.", "timescales": [], "timescale_errors": []}  # fmt: skip
     unit = time_unit(entry, "m")
     assert unit.rate(Estimate(3.0, 0.3)) == pytest.approx((6.0, 6 * np.hypot(0.1, 0.05)))
+    with pytest.raises(vbdm.InputError, match="is no clock"):
+        time_unit({"unit": "s"}, "m")
     assert unit.notes == ["The clock is in doubt (D = 2.00 ± 0.10 m² per s): The modes disagree."]
 
 

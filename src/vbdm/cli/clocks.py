@@ -10,7 +10,7 @@ import numpy as np
 
 from ..base.errors import bad_input
 from ..base.estimate import Estimate
-from ..report.clock_words import unit_of
+from ..report.clock_words import check_clock, unit_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -86,6 +86,7 @@ def time_unit(entry: Mapping[str, Any] | None, length: str) -> TimeUnit:
     """Return the unit of times of a clock as results.json has it; None: there is no clock."""
     if not entry:
         return TimeUnit(length)
+    check_clock(entry, "clock")
     found = Estimate(*(float(entry["diffusivity"][key]) for key in ("value", "error")))
     doubt = "" if entry["consistent"] else str(entry["reason"])
     return TimeUnit(length, found, unit_of(entry), doubt)

@@ -30,7 +30,7 @@ from ._payload import choose_drawn, payload
 from ._settings import settings_table
 from .answers import Answer, links, sections, with_columns
 from .citing import A_SPECTRUM, citations, has_delays, methods_paragraph
-from .clock_words import time_heading
+from .clock_words import check_clock, time_heading
 from .found import what_was_found
 
 #: Names of the scripts, in the order in which they are joined into one.
@@ -74,7 +74,7 @@ def check_preparation(value: Any, name: str) -> Any:
     about_rows=or_none(an((Mapping, RowNotes), "Pass a dict of arrays.")),
     unit=an(str, "Pass a text, such as 'nm'."),
     answers=all_of(Answer, "Pass what vbdm.results.read_answers gave."),
-    clock=or_none(A_MAPPING),
+    clock=or_none(check_clock),
 )
 def page(
     spectrum: Spectrum,

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ..base.checks import shown
+from ..base.errors import bad_input
 from ..base.estimate import Estimate
 from ..base.wording import common_style
 from ..spectrum.spectrum import Spectrum
@@ -17,6 +19,26 @@ from ..spectrum.spectrum import Spectrum
 #: What a unit of time without a name is called.
 NAMELESS = "units of the time step"
 ClockEntry = Mapping[str, Any]
+
+
+def check_clock(value: Any, name: str) -> ClockEntry:
+    """Return a clock as results.json has it; anything else is refused."""
+    lists = ("timescales", "timescale_errors")
+    if (
+        isinstance(value, Mapping)
+        and isinstance(value.get("diffusivity"), Mapping)
+        and all(isinstance(value["diffusivity"].get(key), float) for key in ("value", "error"))
+        and all(isinstance(value.get(key), list) for key in lists)
+        and all(isinstance(value.get(key), str) for key in ("unit", "reason"))
+        and "consistent" in value
+    ):
+        return value
+    raise bad_input(
+        f"`{name}` is no clock.",
+        received=shown(value),
+        because="A clock has a diffusivity, times of the modes and their unit.",
+        hint="Pass the entry 'clock' of results.json.",
+    )
 
 
 def unit_of(clock: ClockEntry) -> str:
