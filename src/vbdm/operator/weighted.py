@@ -7,11 +7,10 @@ import numpy as np
 from ..base.arrays import FloatArray
 from ..base.errors import bad_input
 from ..kernel.kernel import Kernel
+from ..settings.weights import LARGEST_RANGE
 
 #: Beyond exp(±300) the product of two factors may overflow or underflow.
 LARGEST_EXPONENT = 300.0
-#: A potential may span this many kT: factors then stay within exp(±300), too.
-LARGEST_RANGE = 600.0
 
 
 def counted(kernel: Kernel, multiplicity: FloatArray | None) -> FloatArray | None:
