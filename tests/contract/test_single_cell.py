@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from anndata import AnnData
+from anndata import AnnData, read_h5ad
 from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 
@@ -77,13 +77,17 @@ def types_of(cells):
         return data["names"][cells[1]]
 
 
-def test_a_quarter_of_the_cells_finds_the_way_of_the_others(cells):
-    """Of B cells, monocytes and T cells three quarters are terminal, the others must get there."""
-    adata, types = cells[0].copy(), types_of(cells)
-    groups = {
+def groups_of(types):
+    return {
         "B": ["CD19+ B"], "monocyte": ["CD14+ Monocyte"],
         "T": [name for name in np.unique(types) if name.startswith(("CD4+", "CD8+"))],
     }  # fmt: skip
+
+
+def test_a_quarter_of_the_cells_finds_the_way_of_the_others(cells):
+    """Of B cells, monocytes and T cells three quarters are terminal, the others must get there."""
+    adata, types = cells[0].copy(), types_of(cells)
+    groups = groups_of(types)
     truth = np.select([np.isin(types, own) for own in groups.values()], list(groups), "none")
     held = (truth != "none") & (np.arange(len(types)) % 4 > 0)
     adata.obs["known"] = np.where(held, types, "open")
@@ -97,23 +101,28 @@ def test_a_quarter_of_the_cells_finds_the_way_of_the_others(cells):
     assert "X_fate" not in adata.obsm
 
 
-def test_results_can_be_written(cells, tmp_path):
-    import anndata
-
-    adata = cells[0].copy()
-    adata.obs["type"] = types_of(cells)
+def test_fates_of_other_types_are_what_the_page_says(cells, tmp_path):
+    adata, types = cells[0].copy(), types_of(cells)
+    adata.obs["type"] = types
     op = vbdm.estimate_operator(adata.obsm["X_pca"], "generator")
     vbdm.single_cell.fate_probabilities(
-        adata, "type", ["CD19+ B", "CD14+ Monocyte"], operator=op, key_added="lineage"
+        adata, "type", groups_of(types), operator=op, key_added="lineage"
     )
+    fates = adata.obsm["X_lineage"]
+    page = (ROOT / "docs" / "coming-from.md").read_text(encoding="utf-8")
+    written = re.search(r"NK cells go to T cells with probability (\S+), dendritic cells to "
+                        r"monocytes with (\S+)\.", " ".join(page.split()))  # fmt: skip
+    found = fates[types == "CD56+ NK", 2].mean(), fates[types == "Dendritic", 1].mean()
+    np.testing.assert_allclose([float(word) for word in written.groups()], found, atol=0.02)
+
     assert vbdm.single_cell.diffmap(adata, 5, operator=op) is None
     adata.write_h5ad(tmp_path / "out.h5ad")
-    back = anndata.read_h5ad(tmp_path / "out.h5ad")
+    back = read_h5ad(tmp_path / "out.h5ad")
     assert back.obsm["X_vbdm"].shape == (700, 5)
     assert back.uns["vbdm"]["intervals"].shape == (5, 2)
-    assert back.uns["vbdm"]["lineage"]["names"].tolist() == ["CD19+ B", "CD14+ Monocyte"]
+    assert back.uns["vbdm"]["lineage"]["names"].tolist() == ["B", "monocyte", "T"]
     assert back.uns["vbdm"]["lineage"]["groupby"] == "type"
-    np.testing.assert_array_equal(back.obsm["X_lineage"], adata.obsm["X_lineage"])
+    np.testing.assert_array_equal(back.obsm["X_lineage"], fates)
 
 
 @pytest.mark.filterwarnings("default::vbdm.errors.SmallSetWarning")
