@@ -8,13 +8,13 @@ from scipy.sparse.linalg import spsolve
 import vbdm
 
 RNG = np.random.default_rng(0)
-N = 2000
+N = 1200
 WELLS = RNG.uniform(-1.5, 1.5, size=(N, 1))
 CLOUDS = {
     "line": (RNG.normal(size=(N, 1)), {}),
     "plane": (RNG.normal(size=(N, 2)), {}),
     "space": (RNG.normal(size=(N // 2, 3)), {}),
-    "five": (RNG.normal(size=(N // 4, 5)), {}),
+    "five": (RNG.normal(size=(N // 2, 5)), {}),
     "outliers": (RNG.standard_cauchy(size=(N // 2, 2)), {}),
     "square": (RNG.uniform(size=(N, 2)), {"operator": "laplacian"}),
     "bridge": (
