@@ -116,3 +116,23 @@ def test_hitting_probabilities_sum_to_one_and_contain_the_committor():
     middle = np.hypot(*X.T) < 0.2
     assert found.entropy[middle].min() > 0.9
     assert found.entropy[sets["sector 1"]].max() < 1e-6
+
+
+@pytest.mark.parametrize("jumping", [False, True], ids=["smooth", "jumping"])
+def test_rates_and_times_from_a_biased_sample(jumping):
+    known = vbdm.datasets.line_transition(LINES["double well"][0], -1.0, 1.0, low=-6.0, high=6.0)
+    for seed in (1, 2):
+        sample = vbdm.datasets.double_well(3000, beta_sampling=0.5, random_state=seed)
+        noise = np.random.default_rng(seed).exponential(size=3000).clip(0.05)
+        weights = sample.weights * noise if jumping else sample.weights
+        op = vbdm.estimate_operator(sample.points, "generator", weights=weights)
+        x = sample.points[:, 0]
+        found = op.committor(x <= -1, x >= 1)
+        times = op.mean_first_passage(x >= 1).mean(over=x <= -1)
+        free = np.abs(x) < 1
+        assert root_mean_square(found.values[free] - known.committor(x[free])) < 0.03
+        for (value, error), truth in (
+            (found.rate, known.rate), (times, known.mean_passage_time)
+        ):  # fmt: skip
+            assert abs(value - truth) < 3.5 * error
+            assert error < 0.12 * truth

@@ -95,7 +95,7 @@ def local_times(network: Network) -> FloatArray:
 
 def responded(operator: Operator, own: FloatArray) -> FloatArray:
     """Return I = p - (1 - c1/2) S p: what the density's response leaves of own pairs, (M,)."""
-    sums, counts = operator.kernel.row_sums, operator.order.counts
+    sums, counts = operator.sums, operator.counts
     share = np.divide(own, sums, out=np.zeros_like(own), where=sums > 0)
     answer = operator.kernel.weights @ share
     if counts is not None:

@@ -126,9 +126,10 @@ class Network:
         by chance: the mean over a kernel is what a stream through it meets.
         """
         op = self.operator
-        counts = 1.0 if op.order.counts is None else op.order.counts
+        counts, alone = 1.0 if op.counts is None else op.counts, op.kernel.row_sums
+        weighted = np.divide(op.sums, alone, out=np.ones_like(alone), where=alone > 0)
         # The mass of a sample is the invariant density over that of the sample.
-        density = self.mass / counts * op.kernel.density(op.dim)
+        density = self.mass / counts * weighted * op.kernel.density(op.dim)
         density = (self.weights @ density) / self.degrees
         known = density[density > 0]
         typical = float(np.median(known)) if known.size else 1.0

@@ -83,6 +83,9 @@ class Solved:
     def mean(self, over: Any = None, *, labels: Any = None, columns: Any = None) -> Estimate:
         """Return the mean of u over a set of points, with its standard error.
 
+        All points count alike; those of an operator with `weights` or a `potential` count as under
+        its invariant measure.
+
         Parameters
         ----------
         over : set of points, optional
@@ -98,9 +101,15 @@ class Solved:
         if (asked & self.unreached).any() and not (mask & ~held).any():
             # All that is known there was given.
             return Estimate(np.nan, np.nan)
-        weights, known = mask / mask.sum(), np.nan_to_num(self.values)
+        weights, known = self.shares_of(mask), np.nan_to_num(self.values)
         own = weights * (known - weights @ known)
         return functional(self.system, self.source, self.values, weights, self.residual, own)
+
+    def shares_of(self, mask: BoolArray) -> FloatArray:
+        """Return the weights of a mean over some points, (N,): equal, or those of a bias."""
+        biased = self.operator.potential is not None or self.operator.multiplicity is not None
+        weights = mask * self.operator.measure if biased else mask.astype(np.float64)
+        return np.asarray(weights / weights.sum())
 
     def plot(self, ax: Any = None, points: ArrayLike | None = None, names: Any = None) -> Any:
         """Draw the values on the points (see `vbdm.plot.solution`)."""
