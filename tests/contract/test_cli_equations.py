@@ -148,6 +148,24 @@ def test_states_have_populations_and_rates(run):
     assert (run / "figures/states.png").is_file()
 
 
+def test_periodic_columns_are_those_of_the_file(tmp_path):
+    """Points are wrapped into the box from 0 to 360; conditions are on what the file has."""
+    angles = np.degrees(np.random.default_rng(0).vonmises([0, 2], [1, 3], (800, 2)))
+    write_csv("angles.csv", angles, "phi,psi")
+    done("fit", "angles.csv", "--period", 360, "-O", "generator", "-n", 3, *FAST)
+    sets = ("--from", "-40 < phi < 40", "--to", "phi < -140 or phi > 140")
+    done("committor", "angles-vbdm", *sets)
+    phi = angles[:, 0]
+    operator = load_results("angles-vbdm").spectrum.operator
+    found = operator.committor(np.abs(phi) < 40, np.abs(phi) > 140)
+    values = table_of("angles-vbdm/committor.csv")["committor"]
+    np.testing.assert_allclose(values, found.values, atol=1e-6)
+    with pytest.raises(vbdm.InputError, match="on a periodic column"):
+        operator.committor("x0 < 40", "x0 > 140")
+    same = operator.committor(np.abs(phi) < 40, "phi > 140 or phi < -140", columns={"phi": phi})
+    np.testing.assert_allclose(same.values, found.values, atol=1e-6)
+
+
 # --- Time ----------------------------------------------------------------------------------------
 
 

@@ -10,6 +10,7 @@ import pytest
 import vbdm
 from vbdm import plot
 from vbdm.plot._canvas import MOST_POINTS, place
+from vbdm.plot._flux import linear_map
 from vbdm.trust.error_bars import groups_of
 
 mpl.use("Agg")
@@ -361,6 +362,14 @@ def test_arrows_follow_the_flux_in_any_coordinates(spectra):
         (arrows,) = [own for own in ax.collections if type(own).__name__ == "Quiver"]
         steps = np.c_[arrows.U, arrows.V].sum(axis=0)
         assert steps[along] > 10 * abs(steps[1 - along])
+
+
+def test_places_in_another_period_of_a_column_are_told_from_bent_ones():
+    wrapped, box = PLANE % [5, 7], np.array([5.0, 0.0])
+    np.testing.assert_array_equal(linear_map(wrapped, PLANE[:, :1], box), [[1.0], [0.0]])
+    assert linear_map(wrapped, PLANE[:, :1], np.zeros(2)) is None
+    turned = wrapped @ [[0.6, 0.8], [-0.8, 0.6]]
+    np.testing.assert_allclose(linear_map(wrapped, turned, box), [[0.6, 0.8], [-0.8, 0.6]])
 
 
 def test_points_without_a_solution_are_grey(spectra):

@@ -234,7 +234,7 @@ def test_all_numbers_are_finite_on_all_clouds(name):
     points, named = CLOUDS[name]
     op = vbdm.estimate_operator(points, **({"operator": "generator"} | named))
     low, high = np.quantile(points[:, 0], [0.3, 0.7])
-    found = op.committor(f"x0 < {low}", f"x0 > {high}")
+    found = op.committor(f"x < {low}", f"x > {high}", columns={"x": points[:, 0]})
     times = op.mean_first_passage(points[:, 0] > high)
     screened = op.solve(points[:, 0], screen=1.0)
     for one in (found, times, screened, op.solve(points[:, 0])):

@@ -217,7 +217,15 @@ def origin_of(
         about_rows=cloud.about_rows,
         # Standardised columns are in standard deviations, whatever they were in before.
         unit=(options.get("unit") if preparation.scale is None else None) or cloud.unit,
+        lowest=lowest_of(cloud),
     )
+
+
+def lowest_of(cloud: Cloud) -> list[float] | None:
+    """Return the smallest value of each column, if any column is periodic."""
+    if cloud.period is None:
+        return None
+    return [float(value) for value in cloud.points[:].min(axis=0)]
 
 
 def reading_alike(options: Mapping[str, Any], preparation: Preparation) -> dict[str, Any]:

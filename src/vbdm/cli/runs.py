@@ -154,7 +154,26 @@ def coordinate_columns(results: Results) -> dict[str, FloatArray]:
         n = len(done["scale"])
         repeats = points.shape[1] // n
         points = points * np.tile(done["scale"], repeats) + np.tile(done["center"], repeats)
+    lowest, period = results.summary["input"].get("lowest"), operator.graph.period
+    if lowest is not None and period is not None:
+        points = unwrapped(points, np.asarray(lowest), period)
     return dict(zip(map(str, names), points.T, strict=True))
+
+
+def unwrapped(points: FloatArray, lowest: FloatArray, period: FloatArray) -> FloatArray:
+    """Return points with periodic columns in the period that begins with the lowest value.
+
+    Examples
+    --------
+    >>> points = np.array([[190.0, 5.0], [0.0, 6.0], [170.0, 7.0]])
+    >>> unwrapped(points, np.array([-170.0, 5.0]), np.array([360.0, 0.0])).tolist()
+    [[-170.0, 5.0], [0.0, 6.0], [170.0, 7.0]]
+    """
+    # The lowest value itself may have been rounded when it was wrapped.
+    start = lowest - 1e-9 * period
+    length = np.where(period > 0, period, 1.0)
+    turns = np.where(period > 0, np.floor((points - start) / length), 0.0)
+    return np.asarray(points - turns * length)
 
 
 def is_condition(words: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -81,7 +82,9 @@ class Naming:
         """Return the points with a label, or those that meet a condition."""
         if not self.is_label(what):
             if isinstance(what, str) and any(sign in what for sign in "<>"):
-                return condition_on(what, self.table(), name)
+                table = self.table()
+                self.refuse_periodic(what, list(table), name)
+                return condition_on(what, table, name)
             if self.labels is None:
                 raise bad_input(
                     f"`{name}` is neither a condition nor a label.",
@@ -114,6 +117,22 @@ class Naming:
                 )
         chosen = set(wanted)
         return np.array([label in chosen for label in self.label_list])
+
+    def refuse_periodic(self, text: str, names: Sequence[str], name: str) -> None:
+        """Refuse conditions on periodic columns of the points: the values given are not known."""
+        period = self.operator.graph.period
+        if period is None or isinstance(self.columns, Mapping) or hasattr(self.columns, "columns"):
+            return
+        for column in (own for own, length in zip(names, period, strict=True) if length > 0):
+            if re.search(rf"(?<!\w){re.escape(column)}(?!\w)", text):
+                raise bad_input(
+                    f"`{name}` is a condition on a periodic column.",
+                    received=shown(text),
+                    because=f"Values of {column} were wrapped into the box from 0 on: it is not "
+                    "known which ones you passed.",
+                    hint=f"Pass them with `columns`, such as columns={{'{column}': X[:, 0]}}, or "
+                    "pass a mask.",
+                )
 
     def table(self) -> dict[str, NDArray[Any]]:
         """Return the columns that conditions may speak of, by their names."""

@@ -104,7 +104,8 @@ def committor(
         A label of each point, by which sets can be named.
     columns : mapping, table or list of names, optional
         What conditions speak of: columns of the length N by their names, or the names of the
-        columns of the data, which are x0, x1, … by default.
+        columns of the data, which are x0, x1, … by default. Periodic columns need the values,
+        because the points have been wrapped into their box.
     tol : float
         Relative accuracy of the solver.
 

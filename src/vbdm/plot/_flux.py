@@ -52,20 +52,37 @@ def currents_of(
         own = [operator.carre_du_champ(p, values)[rows] for p in check_points(points).T]
         return np.stack(own, axis=1)
     slopes = operator.gradient(values)
-    matrix = linear_map(np.asarray(known)[rows], positions.coordinates)
+    period = np.zeros(known.shape[1]) if operator.graph.period is None else operator.graph.period
+    matrix = linear_map(np.asarray(known)[rows], positions.coordinates, period)
     if matrix is not None:
         return np.asarray(slopes[rows] @ matrix)
     others = operator.gradient(check_points(np.asarray(points)))
     return np.asarray((slopes[..., None] * others).sum(axis=1)[rows])
 
 
-def linear_map(columns: FloatArray, places: FloatArray) -> FloatArray | None:
-    """Return the matrix that takes columns to places, up to a shift; None if none does."""
+def linear_map(columns: FloatArray, places: FloatArray, period: FloatArray) -> FloatArray | None:
+    """Return the matrix that takes columns to places, up to shifts; None if none does.
+
+    Places in another period of a column than the points are shifted, too.
+    """
     some = np.linspace(0, len(columns) - 1, min(len(columns), TRIED)).astype(np.intp)
-    x, p = columns[some] - columns[some].mean(axis=0), places[some] - places[some].mean(axis=0)
-    matrix, *_ = np.linalg.lstsq(x, p, rcond=None)
-    error = np.abs(x @ matrix - p).max()
-    return matrix if error <= 1e-8 * np.abs(p).max(initial=1e-300) else None
+    x, found = columns[some], []
+    for p in places[some].T:
+        same = [is_image(p - own, length) for own, length in zip(x.T, period, strict=True)]
+        centred = x - x.mean(axis=0), p - p.mean()
+        row = np.eye(x.shape[1])[np.argmax(same)] if any(same) else np.linalg.lstsq(*centred)[0]
+        if not any(same) and np.abs(centred[0] @ row - centred[1]).max() > 1e-8 * np.ptp(p):
+            return None
+        found.append(row)
+    return np.stack(found, axis=1)
+
+
+def is_image(shift: FloatArray, period: float) -> bool:
+    """Tell whether values differ by whole periods, and by the same else."""
+    if period <= 0:
+        return False
+    turns = (shift - shift[0]) / period
+    return bool(np.abs(turns - np.round(turns)).max() < 1e-6)
 
 
 def summed_by_cells(

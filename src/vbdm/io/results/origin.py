@@ -39,6 +39,9 @@ class Origin:
         Labels, times and further numbers of each point, which are no coordinates.
     unit : str
         Unit of the coordinates; empty if it is not known.
+    lowest : sequence of float, optional
+        Smallest value of each column, where some are periodic: points are wrapped into their box,
+        and these tell back into which the file's values were.
     """
 
     source: Mapping[str, Any] | None = None
@@ -52,3 +55,4 @@ class Origin:
     warnings: Sequence[tuple[str, str]] = ()
     about_rows: RowNotes | None = None
     unit: str = ""
+    lowest: Sequence[float] | None = None

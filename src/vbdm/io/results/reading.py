@@ -114,6 +114,7 @@ class Results:
             warnings=[(entry["kind"], entry["text"]) for entry in self.summary["warnings"]],
             about_rows=RowNotes.from_arrays(self.arrays),
             unit=source.get("unit", ""),
+            lowest=source.get("lowest"),
         )
 
     @cached_property

@@ -56,7 +56,7 @@ def summarise(
             "version": VERSION,
             "vbdm": __version__,
             "libraries": library_versions(),
-            "input": {**source, "columns": story.names, "unit": story.unit},
+            "input": {**source, "columns": story.names, "unit": story.unit, "lowest": story.lowest},
             "settings": story.settings,
             "preparation": story.preparation,
             "found": what_was_found(spectrum, story.preparation),
