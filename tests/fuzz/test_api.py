@@ -169,6 +169,8 @@ def calls():
         "Operator.exit_time": (op.exit_time, {"inside": ~high}),
         "Operator.hitting_probabilities": (op.hitting_probabilities, {"sets": [low, high]}),
         "Operator.mean_first_passage": (op.mean_first_passage, {"B": high}),
+        "Solved.functional": (op.solve(1.0, screen=1.0).functional, {"weights": X[:, 0]}),
+        "Solved.mean": (op.solve(1.0, screen=1.0).mean, {"over": low}),
         "Operator.solve": (op.solve, {"f": X[:, 0], "fixed": [(low, 0.0)], "screen": 1.0}),
         "Operator.carre_du_champ": (op.carre_du_champ, {"f": X[:, 0], "g": X[:, 1]}),
         "Operator.gradient": (op.gradient, {"f": X[:, 0]}),

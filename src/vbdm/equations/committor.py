@@ -10,7 +10,7 @@ coefficient 1; `spectrum.clock` finds the true one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -143,7 +143,7 @@ def hitting_probabilities(
 
 def with_names(sets: Any, are_labels: bool) -> dict[str, Any]:
     """Return a list of sets with names: labels and conditions are their own, others numbers."""
-    if isinstance(sets, str | bytes) or not isinstance(sets, Iterable):
+    if isinstance(sets, str | bytes) or not np.iterable(sets):
         raise bad_input(
             "`sets` is a list of sets, or a dictionary of sets by their names.",
             received=shown(sets),
