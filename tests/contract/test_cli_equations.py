@@ -160,6 +160,11 @@ def test_periodic_columns_are_those_of_the_file(tmp_path):
     found = operator.committor(np.abs(phi) < 40, np.abs(phi) > 140)
     values = table_of("angles-vbdm/committor.csv")["committor"]
     np.testing.assert_allclose(values, found.values, atol=1e-6)
+    # A folder that does not tell what the file had.
+    summary = json.loads(Path("angles-vbdm/results.json").read_text())
+    summary["input"]["lowest"] = None
+    Path("angles-vbdm/results.json").write_text(json.dumps(summary))
+    assert "the columns are phi mod 360" in vbdm_command("rates", "angles-vbdm", *sets).stderr
     with pytest.raises(vbdm.InputError, match="on a periodic column"):
         operator.committor("x0 < 40", "x0 > 140")
     same = operator.committor(np.abs(phi) < 40, "phi > 140 or phi < -140", columns={"phi": phi})

@@ -155,8 +155,11 @@ def coordinate_columns(results: Results) -> dict[str, FloatArray]:
         repeats = points.shape[1] // n
         points = points * np.tile(done["scale"], repeats) + np.tile(done["center"], repeats)
     lowest, period = results.summary["input"].get("lowest"), operator.graph.period
-    if lowest is not None and period is not None:
+    if period is not None and lowest is not None:
         points = unwrapped(points, np.asarray(lowest), period)
+    elif period is not None:
+        # Folders of other versions do not tell the file's values: the name says what these are.
+        names = [f"{own} mod {p:g}" if p else own for own, p in zip(names, period, strict=True)]
     return dict(zip(map(str, names), points.T, strict=True))
 
 
