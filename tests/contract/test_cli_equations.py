@@ -104,6 +104,9 @@ def test_several_answers_stand_beside_each_other_until_the_run_is_made_anew(run)
     done("report", run, "-o", "page.html")
     page = Path("page.html").read_text("utf-8")
     assert page.count('class="answer"') == 2
+    assert ">Rates: there-and-back</h2>" in page
+    done("committor", run, *SETS, "--force", "-q")
+    assert [answer.name for answer in read_answers(run)] == names
     (run / "mine.txt").write_text("mine")
     write_csv("other.csv", X, "x,y")
     done("fit", "other.csv", "-O", "generator", "-n", 3, *FAST, "-o", run, "--force")

@@ -66,7 +66,9 @@ def answered(
     with working(options["quiet"], options["as_json"]) as work:
         with work.ledger.stage("model", "pairs", "kernel"):
             run = open_run(folder)
-        answer = replace(question(work, run), name=name)
+        answer = question(work, run)
+        if name != kind:
+            answer = replace(answer, name=name, title=f"{answer.title}: {name}")
         with work.ledger.stage("saving", "page"):
             files = add_answer(run.results, answer)
     say_written(folder)

@@ -56,7 +56,7 @@ def question(options: Mapping[str, Any], work: Work, run: Run) -> Answer:
     with work.ledger.stage("error bars"):
         numbers = [*rates_in(found, unit), *about_values(found), *unreached(found)]
     return Answer(
-        name=options["name"] or "committor", title="Committor", asked=asked(options, sets),
+        name="committor", title="Committor", asked=asked(options, sets),
         quantities=numbers, notes=notes_on(run, unit),
         columns={options["name"] or "committor": found.values},
         picture=drawn(work, run, options["axes"], found.plot),

@@ -50,7 +50,7 @@ def question(options: Mapping[str, Any], work: Work, run: Run) -> Answer:
     with work.ledger.stage("error bars"):
         numbers = rates_in(found, unit)
     return Answer(
-        name=options["name"] or "rates", title="Rates", asked=asked(options, sets),
+        name="rates", title="Rates", asked=asked(options, sets),
         quantities=[*numbers, *times_between(work, run, sets, unit), *unreached(found)],
         notes=[
             "A rate counts transitions per time that is spent coming from its set last. A mean "

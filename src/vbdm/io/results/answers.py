@@ -146,8 +146,10 @@ def add_answer(results: Results, answer: Answer, title: str = "") -> list[Path]:
     from .writing import write_report
 
     folder = results.folder
-    others = [own for own in read_answers(folder) if own.name != answer.name]
-    entries = [own for own in read_entries(folder) if own["name"] != answer.name]
+    # An answer that is replaced keeps its place.
+    answers = {own.name: own for own in read_answers(folder)} | {answer.name: answer}
+    entries = {own["name"]: own for own in read_entries(folder)}
+    entries[answer.name] = plain(as_entry(answer))
     table, picture = (folder / name for name in answer_files({"name": answer.name}))
     written = [table, folder / EQUATIONS]
     with ExitStack() as stack:
@@ -157,11 +159,11 @@ def add_answer(results: Results, answer: Answer, title: str = "") -> list[Path]:
             summary = results.summary
             heading = title or summary["input"].get("name") or ""
             write_report(page, results.spectrum, results.origin, results.scan, heading,
-                         summary["seconds"], answers=[*others, answer],
+                         summary["seconds"], answers=list(answers.values()),
                          clock=summary.get("clock"))  # fmt: skip
             written.append(folder / PAGE)
         stream = stack.enter_context(replacing(folder / EQUATIONS))
-        stream.write(entries_text([*entries, plain(as_entry(answer))]))
+        stream.write(entries_text(list(entries.values())))
         write_table(stack.enter_context(replacing(table)), answer, results.rows)
         if answer.picture:
             picture.parent.mkdir(exist_ok=True)
