@@ -250,6 +250,19 @@ def test_all_numbers_are_finite_on_all_clouds(name):
     assert op.measure.sum() == pytest.approx(1)
 
 
+def test_far_points_leave_error_bars_at_many_points():
+    points = np.random.default_rng(2).normal(size=(10_000, 2))
+    points[:5] *= 1e4
+    op, radius = vbdm.estimate_operator(points, "generator"), np.hypot(*points.T)
+    with pytest.warns(UnreachedWarning, match="5 of 10000 points"):
+        found = op.committor(radius < 0.5, (radius > 1.5) & (radius < 9))
+    with pytest.warns(UnreachedWarning):
+        times = op.mean_first_passage(radius < 0.5)
+    estimates = np.array([found.flux, found.rate, found.rate_back, times.mean(over=radius > 1)])
+    assert (estimates[:, 1] / estimates[:, 0] < 0.05).all()
+    assert (estimates[:, 1] / estimates[:, 0] > 0.005).all()
+
+
 def test_distances_instead_of_points(op):
     distances = np.linalg.norm(X[:, None] - X, axis=2)
     given = vbdm.estimate_operator(distances, "generator", metric="precomputed")

@@ -34,12 +34,19 @@ from ..spectrum.solve import pencil_of
 from ..spectrum.solvers.multilevel.coarse_pairs import coarse_pairs
 from ..spectrum.solvers.multilevel.finest import product
 from ..spectrum.solvers.multilevel.hierarchy import Hierarchy
-from ..spectrum.solvers.multilevel.solver import Multilevel, PreparedMultilevel
+from ..spectrum.solvers.multilevel.solver import (
+    NARROW,
+    Multilevel,
+    PreparedMultilevel,
+    points_averaged,
+)
 from ..spectrum.solvers.multilevel.warm_start import block_size
 from ..spectrum.solvers.pencil import Pencil
 
 #: Number of the mode, zeros not counted, whose rate limits the mass; as in the limiter.
 REFERENCE = 9
+#: Points in a cell where kernels average over few: 13 iterations where cells of 8 take 24.
+SMALL_CELLS = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +165,9 @@ def network_of(operator: Operator) -> Network:
     mass = without_zeros(pencil.mass)
     pencil = Pencil(weights, degrees, mass, pencil.points, pencil.in_tree_order)
     with one_blas_thread():
-        prepared = Multilevel().prepare(pencil, REFERENCE + 1)
+        narrow = points_averaged(weights, degrees) < NARROW
+        cells = Multilevel(cell_size=SMALL_CELLS) if narrow else Multilevel()
+        prepared = cells.prepare(pencil, REFERENCE + 1)
     coarse = prepared if isinstance(prepared, PreparedMultilevel) else None
     return Network(operator, weights, degrees, coarse)
 

@@ -100,15 +100,20 @@ class Naming:
         found = np.asarray(self.labels, dtype=object).tolist() if self.labels is not None else []
         return [None if is_missing(label) else label for label in found]
 
+    @cached_property
+    def known_labels(self) -> set[Any]:
+        """All labels that occur."""
+        return set(self.label_list) - {None}
+
     def is_label(self, what: Any) -> bool:
         """Tell whether a value is one of the labels; a missing label is none."""
-        return is_hashable(what) and not is_missing(what) and what in set(self.label_list)
+        return is_hashable(what) and not is_missing(what) and what in self.known_labels
 
     def by_labels(self, wanted: Sequence[Any], name: str) -> BoolArray:
         """Return the points that have one of some labels."""
         for one in wanted:
             if not self.is_label(one):
-                labels = {repr(label) for label in self.label_list if label is not None}
+                labels = map(repr, self.known_labels)
                 raise bad_input(
                     f"`{name}` names a label that does not occur.",
                     received=shown(one),
