@@ -88,7 +88,7 @@ def message_and_code(error: BaseException) -> tuple[str, int]:
     if isinstance(error, OSError):
         return describe_disk(error)
     if isinstance(error, SolverError):
-        return f"The solver failed. {error}", NUMERICAL
+        return f"The result could not be computed. {error}", NUMERICAL
     return (
         f"Something unexpected happened ({type(error).__name__}: {error}). {KEPT} This is a "
         "mistake in vbdm: please report it, with what VBDM_TRACEBACK=1 in the environment shows.",

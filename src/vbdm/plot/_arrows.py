@@ -77,7 +77,7 @@ def arrows(
     ax = new_axes(ax)
     drawn = thinned(Positions(places, labels, np.arange(len(places))))
     scatter(ax, drawn, color=FAINT)
-    at, mean = means_in_squares(places, vectors, squares)
+    at, mean, _ = means_in_squares(places, vectors, squares)
     ax.quiver(*at.T, *mean.T, color=BLUE, angles="xy", pivot="tail", width=0.004)
     dress(ax, drawn, "Arrows: means over squares")
     return ax
@@ -112,16 +112,20 @@ def check_field(field: Any, shape: tuple[int, ...]) -> FloatArray:
 
 
 def means_in_squares(
-    places: FloatArray, vectors: FloatArray, squares: int
-) -> tuple[FloatArray, FloatArray]:
-    """Return mean places and mean vectors of the points in each square that has some."""
-    told = np.isfinite(vectors).all(axis=1)
-    places, vectors = places[told], vectors[told]
+    places: FloatArray, vectors: FloatArray, squares: int, weights: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return mean places, mean vectors and the weight of the points in each square that has some.
+
+    Without weights all points weigh 1.
+    """
+    own = np.ones(len(places)) if weights is None else weights
+    told = np.isfinite(vectors).all(axis=1) & (own > 0)
+    places, vectors, own = places[told], vectors[told], own[told]
     low, extent = places.min(axis=0, initial=np.inf), np.ptp(places, axis=0).max(initial=0.0)
     side = max(extent / squares, np.finfo(float).tiny)
     cell = np.minimum((places - low) / side, squares - 1).astype(np.intp)
     _, square = np.unique(cell, axis=0, return_inverse=True)
     square = square.reshape(-1)
-    count = np.bincount(square)
-    means = [np.bincount(square, column) / count for column in (*places.T, *vectors.T)]
-    return np.column_stack(means[:2]), np.column_stack(means[2:])
+    weight = np.asarray(np.bincount(square, own), dtype=np.float64)
+    means = [np.bincount(square, own * column) / weight for column in (*places.T, *vectors.T)]
+    return np.column_stack(means[:2]), np.column_stack(means[2:]), weight

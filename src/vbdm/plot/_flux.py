@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike
 from ..base.arrays import FloatArray
 from ..base.checks import check_points
 from ..equations.committor import Committor
+from ._arrows import means_in_squares
 from ._canvas import INK, Positions
 
-#: Square cells along the longer side of the picture; each has one arrow.
-CELLS = 16
+#: Squares along the longer side of the picture; each has one arrow.
+SQUARES = 16
 #: Arrows shorter than this share of the longest are left out.
 SHORTEST = 0.1
 #: Points that tell whether places are a linear function of the columns.
@@ -21,20 +22,19 @@ TRIED = 2000
 
 
 def draw_flux(ax: Any, result: Committor, positions: Positions, points: ArrayLike | None) -> None:
-    """Draw arrows along the flux of transitions, summed over the points of each cell."""
+    """Draw arrows along the flux of transitions, summed over the points of each square."""
     currents = currents_of(result, positions, points)
     if currents is None:
         return
-    usable = np.isfinite(currents).all(axis=1)
-    places, currents = positions.coordinates[usable], currents[usable]
-    weights = result.operator.measure[positions.rows][usable]
-    centres, sums = summed_by_cells(places, weights, weights[:, None] * currents)
+    weights = result.operator.measure[positions.rows]
+    centres, means, mass = means_in_squares(positions.coordinates, currents, SQUARES, weights)
+    sums = means * mass[:, np.newaxis]
     lengths = np.hypot(*sums.T)
     kept = lengths > SHORTEST * lengths.max(initial=0.0)
     if kept.any():
         ax.quiver(
             *centres[kept].T, *sums[kept].T, color=INK, angles="xy", pivot="mid",
-            scale=lengths.max() * CELLS * 0.8, width=0.004, headwidth=4, zorder=3,
+            scale=lengths.max() * SQUARES * 0.8, width=0.004, headwidth=4, zorder=3,
         )  # fmt: skip
 
 
@@ -83,17 +83,3 @@ def is_image(shift: FloatArray, period: float) -> bool:
         return False
     turns = (shift - shift[0]) / period
     return bool(np.abs(turns - np.round(turns)).max() < 1e-6)
-
-
-def summed_by_cells(
-    places: FloatArray, weights: FloatArray, currents: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return the centres of mass of square cells, and the currents of their points added up."""
-    low = places.min(axis=0)
-    side = float((places.max(axis=0) - low).max()) / CELLS or 1.0
-    numbers = ((places - low) / side).astype(np.intp) @ [CELLS + 1, 1]
-    _, cells = np.unique(numbers, return_inverse=True)
-    mass = np.bincount(cells, weights)
-    centres = [np.bincount(cells, weights * x) / mass for x in places.T]
-    sums = [np.bincount(cells, own) for own in currents.T]
-    return np.stack(centres, axis=1), np.stack(sums, axis=1)
