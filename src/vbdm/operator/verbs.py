@@ -97,11 +97,12 @@ def committor(
     Parameters
     ----------
     A, B : sets of points
-        Each a mask of N booleans, row numbers, a label (with `labels`), a condition on columns such
-        as ``"phi < -1.2 and psi > 0"``, or N signed distances to the edge of the set, negative in
-        it: where these are known, the edge is known better than a mask tells.
+        Each a mask of N booleans (or of zeros and ones), row numbers, a label or several (with
+        `labels`), a condition on columns such as ``"phi < -1.2 and psi > 0"``, or N signed
+        distances to the edge of the set, negative in it: where these are known, the edge is known
+        better than a mask tells. Copies of a point are one point.
     labels : (N,) array, optional
-        A label of each point, by which sets can be named.
+        A label of each point, by which sets can be named; None or NaN where there is none.
     columns : mapping, table or list of names, optional
         What conditions speak of: columns of the length N by their names, or the names of the
         columns of the data, which are x0, x1, … by default. Periodic columns need the values,
