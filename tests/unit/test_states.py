@@ -136,6 +136,28 @@ def test_pieces_are_states():
     assert states.gap == np.inf
 
 
+def test_copies_of_points_know_no_more_than_the_points():
+    points, _ = double_well(n=400)
+    copied = np.repeat(points, 4, axis=0)
+    own = vbdm.estimate_operator(copied, "generator", series=False).spectrum(5).states(2)
+    alone = vbdm.estimate_operator(points, "generator", series=False).spectrum(5).states(2)
+    for one, other in zip(own.populations, alone.populations, strict=True):
+        assert one.value == pytest.approx(other.value, abs=1e-3)
+        assert one.error == pytest.approx(other.error, rel=0.01)
+
+
+def test_points_of_pieces_that_are_left_out_know_nothing_of_populations():
+    """With half of the points far away, the bars are those of the other half alone."""
+    points, _ = double_well(n=400)
+    both = np.concatenate([points, 3 * points[:350] + 90])
+    whole = vbdm.estimate_operator(both, "generator", series=False)
+    found = whole.spectrum(5, components="largest")
+    assert found.pieces.strays.sum() == 350
+    alone = vbdm.estimate_operator(points, "generator", series=False).spectrum(5).states(2)
+    error = found.states(2).populations[0].error
+    assert error == pytest.approx(alone.populations[0].error, rel=0.1)
+
+
 def test_blocks_say_the_same():
     _, spectrum = wells()
     cut = solved_in_blocks(spectrum, 4, "disk")

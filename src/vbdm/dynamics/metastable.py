@@ -18,6 +18,7 @@ from ..base.checks import is_auto, is_whole, shown
 from ..base.errors import InputError, bad_input
 from ..base.estimate import Estimate
 from ..base.wording import counted
+from ..equations.error_bars import summed_inside
 from ..spectrum.spectrum import Spectrum
 from ..trust.series import in_series, variance_by_lags
 from .basis import Basis
@@ -37,10 +38,15 @@ def states(spectrum: Spectrum, n: Any, clock: Any) -> States:
     count = number_of_states(n, basis)
     matrix = simplex(basis, count)
     members = positive(basis.values(np.pad(matrix, [(0, len(basis.numbers) - count), (0, 0)])))
-    weights = np.where(spectrum.pieces.strays, 0.0, spectrum.operator.measure)
-    populations = weights @ np.nan_to_num(members) / weights.sum()
+    populations = shares_of(spectrum) @ np.nan_to_num(members)
     order = np.argsort(-populations, kind="stable")
     return described(basis, matrix[:, order], members[:, order], populations[order], clock)
+
+
+def shares_of(spectrum: Spectrum) -> FloatArray:
+    """Return the invariant measure of the pieces that were solved, (N,), with sum 1."""
+    weights = np.where(spectrum.pieces.strays, 0.0, spectrum.operator.measure)
+    return np.asarray(weights / weights.sum())
 
 
 def simplex(basis: Basis, count: int) -> FloatArray:
@@ -100,15 +106,17 @@ def population_errors(
 ) -> FloatArray:
     """Return the standard errors of the populations, (n,); NaN unless c1 is 1.
 
-    A population is a mean over the rows, each with its weight: a row adds μ_t (χ_t - p) to its
-    error. For other operators the measure itself responds to the sample.
+    A population is a mean over the rows of pieces that were solved, each with its weight: a row
+    adds μ_t (χ_t - p) / Σ μ to its error. For other operators the measure itself responds to the
+    sample. Copies of a point that are no steps in time are one independent point.
     """
     c1 = spectrum.operator.c1
     if c1 is None or not np.isclose(c1, 1):
         return np.full(len(populations), np.nan)
-    rows = spectrum.operator.measure[:, None] * np.nan_to_num(members - populations)
+    rows = shares_of(spectrum)[:, None] * np.nan_to_num(members - populations)
     if not in_series(spectrum):
-        return np.asarray(np.sqrt(np.square(rows).sum(axis=0)))
+        points = summed_inside(spectrum.operator.order, rows)
+        return np.asarray(np.sqrt(np.square(points).sum(axis=0)))
     lengths = spectrum.settings.series.lengths or (len(rows),)
     return np.sqrt([variance_by_lags(column, lengths) for column in rows.T])
 

@@ -59,9 +59,9 @@ def functional(
 
 
 def summed_inside(order: Order, values: FloatArray) -> FloatArray:
-    """Return values (N,) in the order inside, (M,), those of copies summed up."""
+    """Return values (N, …) in the order inside, (M, …), those of copies summed up."""
     inside = order.to_inside(values)
-    return np.asarray(inside if order.counts is None else inside * order.counts)
+    return inside if order.counts is None else np.asarray((inside.T * order.counts).T)
 
 
 def adjoint_influence(
