@@ -1,5 +1,6 @@
 """Metastable states, where they are known."""
 
+import tracemalloc
 from functools import cache
 
 import matplotlib.pyplot as plt
@@ -9,7 +10,7 @@ from tests.support.blocks import solved_in_blocks
 from tests.unit.test_clock import ou
 
 import vbdm
-from vbdm.dynamics.simplex import corners, memberships_of
+from vbdm.dynamics.simplex import corners, memberships_of, outermost
 from vbdm.errors import InputError
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
@@ -176,6 +177,22 @@ def test_a_simplex_is_found_as_it_is():
     found = modes @ memberships_of(modes)
     order = found[500:].argmax(axis=1)
     np.testing.assert_allclose(found[:, order], shares, atol=1e-6)
+
+
+def test_the_outermost_points_are_found_in_little_memory():
+    """Products with all directions are made for some rows at a time, in 1 MB."""
+    modes = np.random.default_rng(0).standard_normal((60_000, 3))
+    modes[40_000] = [1, 50, 50]
+    tracemalloc.start()
+    found = outermost(modes)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 6e6
+    assert 40_000 in found
+    assert {*modes[:, 1:].argmin(axis=0)} <= {*found}
+    angles = np.linspace(0, 2 * np.pi, 50)
+    far = (modes[:, 1:] @ [np.cos(angles), np.sin(angles)]).argmax(axis=0)
+    assert {*far} <= {*found}
 
 
 def test_the_picture():

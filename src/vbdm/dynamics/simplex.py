@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from ..base.arrays import FloatArray
+from ..base.threads import rows_that_fit, slices
 
 #: Directions in which the outermost points are kept for the search; others never touch a side.
 DIRECTIONS = 2000
@@ -84,10 +85,22 @@ def corners(modes: FloatArray) -> NDArray[np.intp]:
 
 
 def outermost(modes: FloatArray) -> NDArray[np.intp]:
-    """Return the rows of the points that are the outermost in one of many directions."""
-    rng = np.random.default_rng(0)
-    directions = rng.standard_normal((modes.shape[1] - 1, DIRECTIONS))
-    far = [(modes[:, 1:] @ some).argmax(axis=0) for some in np.array_split(directions, 50, axis=1)]
-    axes = np.eye(modes.shape[1] - 1)
-    ends = [(modes[:, 1:] @ axes).argmax(axis=0), (modes[:, 1:] @ axes).argmin(axis=0)]
-    return np.unique(np.concatenate([*far, *ends]))
+    """Return the rows of the points that are the outermost in one of many directions.
+
+    Examples
+    --------
+    >>> outermost(np.array([[1, 0.0], [1, 0.9], [1, -2.0], [1, 1.0]])).tolist()
+    [2, 3]
+    """
+    rng, axes = np.random.default_rng(0), np.eye(modes.shape[1] - 1)
+    directions = np.vstack([rng.standard_normal((DIRECTIONS, len(axes))), axes, -axes])
+    farthest = np.full(len(directions), -np.inf)
+    found = np.zeros(len(directions), dtype=np.intp)
+    for rows in slices(len(modes), rows_that_fit(len(directions))):
+        reach = directions @ modes[rows, 1:].T
+        best = reach.argmax(axis=1)
+        value = np.take_along_axis(reach, best[:, None], axis=1)[:, 0]
+        further = value > farthest
+        farthest[further] = value[further]
+        found[further] = rows.start + best[further]
+    return np.unique(found)
