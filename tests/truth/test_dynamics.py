@@ -1,5 +1,6 @@
 """What modes say about time, against processes that are known exactly."""
 
+import warnings
 from functools import cache
 
 import numpy as np
@@ -8,7 +9,8 @@ from scipy.special import erf
 from tests.support.blocks import solved_in_blocks
 
 import vbdm
-from vbdm.errors import InputError, RootWarning, ShortTimeWarning
+from vbdm.equations.multigrid import Multigrid
+from vbdm.errors import InputError, RootWarning, ShortTimeWarning, UnreachedWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 TIMES = np.array([0.05, 0.1, 0.2, 0.5, 1.0])
@@ -101,6 +103,23 @@ def test_steps_on_pieces():
     assert found.shape == (len(points), 3)
     np.testing.assert_allclose(found[~lonely, 0], spectrum.components[~lonely], atol=1e-4)
     assert np.isnan(found[lonely]).all()
+
+
+def test_steps_are_screened_equations_whose_system_is_made_once(monkeypatch):
+    points, spectrum = two_pieces()
+    expected = points
+    for _ in range(16):
+        expected = np.nan_to_num(spectrum.operator.solve(160 * expected, screen=160.0).values)
+    made, of = [], Multigrid.of
+    monkeypatch.setattr(Multigrid, "of", lambda *own: made.append(own) or of(*own))
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        found = spectrum.evolve(points, [0.1, 0.2, 0.3, 0.7], by="steps")
+    known = ~spectrum.pieces.strays
+    np.testing.assert_allclose(found[known, :, 0], expected[known], rtol=1e-9)
+    # Three steps of 0.1 share a system, and the one of 0.4 has its own.
+    assert len(made) == 2
+    assert [one.category for one in said] == [UnreachedWarning]
 
 
 def test_evolution_keeps_the_mean_on_every_piece():
