@@ -96,6 +96,16 @@ def test_labels_name_sets(run):
     done("rates", run, "--from", "left", "--to", "x > 1", "--labels", "side")
 
 
+def test_labels_may_be_long_numbers(tmp_path):
+    number = np.where(X[:, 0] < -1, 1_000_001, np.where(X[:, 0] > 1, 1_000_002, -3))
+    write_csv(tmp_path / "cloud.csv", np.c_[X, number], "x,y,number")
+    done("fit", "cloud.csv", "--columns", "x,y", "-O", "generator", "-n", 3, *FAST, "-o", "run")
+    named = ("--from", "1000001", "--to", "1000002", "--labels", "number")
+    told = done("committor", "run", *named, "--json").stdout
+    known = done("committor", "run", *SETS, "--json", "--force").stdout
+    assert json.loads(told)["quantities"] == json.loads(known)["quantities"]
+
+
 def test_several_answers_stand_beside_each_other_until_the_run_is_made_anew(run):
     done("committor", run, *SETS)
     done("rates", run, *SETS, "--name", "there-and-back")

@@ -1,6 +1,7 @@
 """Sets of points by masks, rows, labels, conditions and distances; what is no set is refused."""
 
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -59,8 +60,20 @@ def test_labels_that_are_numbers_and_labels_that_read_as_conditions(op):
     np.testing.assert_array_equal(mask(op, np.int32(8), labels=numbers), HIGH)
     np.testing.assert_array_equal(mask(op, [7, 8], labels=numbers), LOW | HIGH)
     np.testing.assert_array_equal(mask(op, LOW.astype(int), labels=numbers), LOW)
+    with pytest.raises(vbdm.InputError, match="looks like labels"):
+        mask(op, numbers, labels=numbers)
+    assert np.flatnonzero(mask(op, [6, 7], labels=numbers)).tolist() == [6, 7]
+    np.testing.assert_array_equal(np.flatnonzero(mask(op, np.arange(N - 1, -1, -1))), np.arange(N))
     odd = np.where(HIGH, "x0 < -0.5", "rest")
     np.testing.assert_array_equal(mask(op, "x0 < -0.5", labels=odd), HIGH)
+
+
+def test_many_labels_are_looked_up_in_no_time():
+    """A list of some of 10,000 different labels."""
+    naming = Naming(SimpleNamespace(n_points=10_000), np.arange(10_000))
+    start = time.process_time()
+    assert naming.found(np.arange(5000), "A").mask.sum() == 5000
+    assert time.process_time() - start < 0.2
 
 
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT])
@@ -144,6 +157,7 @@ NO_SETS = {
     "an empty mask": (np.zeros(N, bool), "The set `A` is empty"),
     "zeros": (np.zeros(N, int), "The set `A` is empty"),
     "an empty condition": ("x0 < -1e9", "The set `A` is empty"),
+    "cluster numbers": (np.where(LOW, 3, 7), "looks like labels.*2 different ones.*Pass labels="),
     "distances with NaN": (np.where(LOW, np.nan, 1.5), "distances that are no numbers"),
     "distances without an inside": (np.abs(X[:, 0]) + 1, "The set `A` is empty"),
 }

@@ -96,11 +96,13 @@ class Run:
         )  # fmt: skip
 
     def label_columns(self) -> dict[str, Any]:
-        """Return columns that can be labels: text, and numbers as they are written."""
+        """Return columns that can be labels: text, and whole numbers."""
         numbers = {
-            name: np.array([f"{value:g}" for value in values])
+            name: np.array([str(int(value)) for value in values])
             for name, values in self.columns.items()
-            if name not in self.labels and np.array_equal(values, np.round(values))
+            if name not in self.labels
+            and np.isfinite(values).all()
+            and np.array_equal(values, np.round(values))
         }
         return {**self.labels, **numbers}
 

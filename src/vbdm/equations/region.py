@@ -54,6 +54,7 @@ def region_of(what: Any, n: int, name: str) -> Region:
             return Region(values.astype(np.bool_), None, called)
         if values.dtype.kind == "f":
             return by_distance(values, name)
+        refuse_labels(values, name)
     return Region(by_rows(what, values, n, name), None, called)
 
 
@@ -89,6 +90,17 @@ def by_distance(values: FloatArray, name: str) -> Region:
         )
     distance = values.astype(np.float64)
     return Region(distance <= 0, np.abs(distance), f"`{name}`")
+
+
+def refuse_labels(values: NDArray[Any], name: str) -> None:
+    """Refuse N whole numbers with repeats: row numbers of a set have none, cluster numbers do."""
+    if values.dtype.kind in "iu" and len(np.unique(values)) < len(values):
+        raise bad_input(
+            f"`{name}` looks like labels.",
+            received=f"a whole number for each point, {len(np.unique(values))} different ones",
+            because="As row numbers they would repeat; it is not told which label is meant.",
+            hint=f"Pass labels=, and one of the labels as `{name}`; distances have to be floats.",
+        )
 
 
 def by_rows(what: Any, values: NDArray[Any], n: int, name: str) -> BoolArray:

@@ -102,7 +102,8 @@ def committor(
         distances to the edge of the set, negative in it: where these are known, the edge is known
         better than a mask tells. Copies of a point are one point.
     labels : (N,) array, optional
-        A label of each point, by which sets can be named; None or NaN where there is none.
+        A label of each point, by which sets can be named; None or NaN where there is none. A list
+        of numbers that all are labels is one of labels, else of row numbers.
     columns : mapping, table or list of names, optional
         What conditions speak of: columns of the length N by their names, or the names of the
         columns of the data, which are x0, x1, … by default. Periodic columns need the values,
