@@ -179,8 +179,7 @@ def within_bounds(values: FloatArray, tol: float) -> FloatArray:
 
 def warn_if_apart(system: System) -> None:
     """Say so if no piece of the data has points of both sets."""
-    first, second = (system.network.pieces[own.mask] for own in system.sets)
-    if not np.isin(first, second).any():
+    if are_apart(system):
         warn_user(
             "A and B lie in different pieces of the data: no link leads from one to the other, and "
             "the flux is 0. See `spectrum.components`.",
@@ -188,10 +187,18 @@ def warn_if_apart(system: System) -> None:
         )
 
 
+def are_apart(system: System) -> bool:
+    """Tell whether no piece of the data has points of both sets."""
+    first, second = (system.network.pieces[own.mask] for own in system.sets)
+    return not np.isin(first, second).any()
+
+
 def flux_and_rates(
     system: System, operator: Operator, values: FloatArray, adjoint: FloatArray
 ) -> tuple[Estimate, Estimate, Estimate]:
     """Return the flux and both rates of a committor, (N,), from its adjoint, (M,) inside."""
+    if are_apart(system):
+        return (Estimate(0.0, 0.0),) * 3
     network, q = system.network, operator.order.to_inside(np.nan_to_num(values))
     mass = np.where(system.left_out, 0.0, network.mass)
     time = local_times(network) * ~system.left_out

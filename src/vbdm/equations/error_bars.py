@@ -45,8 +45,8 @@ def functional(
         u and w, in the caller's order.
     tol : float
         Accuracy of the adjoint solve.
-    own : (N,) array, optional
-        What each point adds as a part of the sample that the sum is taken over.
+    own : (M,) array, optional
+        What each point adds as a part of the sample that the sum is taken over, copies summed up.
     """
     operator = system.network.operator
     order, known = operator.order, np.nan_to_num(values)
@@ -54,7 +54,7 @@ def functional(
     z = system.solve(summed_inside(order, weights)[:, None], max(tol, 1e-9)).values[:, 0]
     influence = responded(operator, adjoint_influence(system, source - system.screen * u, u, z))
     if own is not None:
-        influence = influence + summed_inside(order, own)
+        influence = influence + own
     return Estimate(float(weights @ known), deviation(operator, influence, values))
 
 
@@ -95,13 +95,29 @@ def local_times(network: Network) -> FloatArray:
 
 def responded(operator: Operator, own: FloatArray) -> FloatArray:
     """Return I = p - (1 - c1/2) S p: what the density's response leaves of own pairs, (M,)."""
+    return np.asarray(own - power_of_density(operator) * smoothed(operator, own))
+
+
+def under_measure(operator: Operator, own: FloatArray) -> FloatArray:
+    """Return p + (c1 - 1) S p, (M,): parts p of a mean under the invariant measure.
+
+    Points have the share q^(c1 - 1) in it, besides given weights, and q responds to each of them.
+    With a potential (c1 = 0) the two nearly cancel, and bars came out twice as large as the spread.
+    """
+    return np.asarray(own + (1 - 2 * power_of_density(operator)) * smoothed(operator, own))
+
+
+def power_of_density(operator: Operator) -> float:
+    """Return 1 - c1/2, by which power of the estimated density links are divided."""
+    return float(operator.alpha - (operator.beta or 0.0) * (operator.dim / 2 + 1))
+
+
+def smoothed(operator: Operator, own: FloatArray) -> FloatArray:
+    """Return S p, (M,): p shared out over the neighbours, by how far each raises the density."""
     sums, counts = operator.sums, operator.counts
     share = np.divide(own, sums, out=np.zeros_like(own), where=sums > 0)
     answer = operator.kernel.weights @ share
-    if counts is not None:
-        answer = counts * answer
-    alpha = operator.alpha - (operator.beta or 0.0) * (operator.dim / 2 + 1)
-    return np.asarray(own - alpha * answer)
+    return np.asarray(answer if counts is None else counts * answer)
 
 
 def deviation(operator: Operator, influence: FloatArray, values: FloatArray) -> float:
@@ -114,7 +130,7 @@ def deviation(operator: Operator, influence: FloatArray, values: FloatArray) -> 
     lengths = series.lengths or (order.n_rows,)
     in_time = series.known
     if in_time is None:
-        memory = autocorrelation_time(np.nan_to_num(values), lengths)
+        memory = autocorrelation_time(values, lengths)
         in_time = memory > by_chance(order.n_rows)
     if not in_time:
         return float(np.sqrt(np.square(influence).sum()))

@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike
 
 from ..base.arrays import BoolArray, FloatArray, frozen
 from ..base.checks import check_per_point
-from ..base.errors import bad_input
+from ..base.errors import UnreachedWarning, bad_input, warn_user
 from ..base.estimate import Estimate
 from ..operator.operator import Operator
 from ..settings.arguments import check_switch
 from .conjugate_gradients import Solution
-from .error_bars import functional
+from .error_bars import functional, summed_inside, under_measure
 from .sets import Naming
 from .system import System
 
@@ -29,7 +29,8 @@ class Solved:
     values : (N,) or (N, m) array
         u at the points; NaN where there is no solution.
     unreached : (N,) bool array
-        Points without a solution: isolated ones, and pieces of the data that touch no set.
+        Points without a solution: isolated ones, pieces of the data that touch no set, and all
+        points of a piece with a set that is too small to be felt there (`SmallSetWarning`).
     iterations : int
         Steps of the solver.
     residual : float
@@ -77,19 +78,23 @@ class Solved:
                 because="The solution is NaN there: see `unreached`.",
                 hint="Set these weights to 0.",
             )
-        own = w * np.nan_to_num(self.values) if check_switch(sampled, "sampled") else None
+        own = None
+        if check_switch(sampled, "sampled"):
+            own = summed_inside(self.operator.order, w * np.nan_to_num(self.values))
         return functional(self.system, self.source, self.values, w, self.residual, own)
 
     def mean(self, over: Any = None, *, labels: Any = None, columns: Any = None) -> Estimate:
         """Return the mean of u over a set of points, with its standard error.
 
-        All points count alike; those of an operator with `weights` or a `potential` count as under
-        its invariant measure.
+        All points count alike: this is the mean over the sample, also where c1 is not 1 and the
+        invariant measure is another. Those of an operator with `weights` or a `potential` count as
+        under its invariant measure.
 
         Parameters
         ----------
         over : set of points, optional
-            As in `op.committor`; all points that have a solution, by default.
+            As in `op.committor`; all points that have a solution, by default. Points without one
+            are left out, with a warning.
         labels, columns : optional
             As in `op.committor`.
         """
@@ -101,14 +106,26 @@ class Solved:
         if (asked & self.unreached).any() and not (mask & ~held).any():
             # All that is known there was given.
             return Estimate(np.nan, np.nan)
+        if over is not None and (asked & self.unreached).any():
+            warn_user(
+                f"{int((asked & self.unreached).sum())} of the {int(asked.sum())} points in `over` "
+                "have no solution (see `unreached`): the mean is that over the others.",
+                UnreachedWarning,
+            )
         weights, known = self.shares_of(mask), np.nan_to_num(self.values)
-        own = weights * (known - weights @ known)
+        own = summed_inside(self.operator.order, weights * (known - weights @ known))
+        if self.is_biased:
+            own = under_measure(self.operator, own)
         return functional(self.system, self.source, self.values, weights, self.residual, own)
+
+    @property
+    def is_biased(self) -> bool:
+        """Whether the points are those of another density than the one that is meant."""
+        return self.operator.potential is not None or self.operator.multiplicity is not None
 
     def shares_of(self, mask: BoolArray) -> FloatArray:
         """Return the weights of a mean over some points, (N,): equal, or those of a bias."""
-        biased = self.operator.potential is not None or self.operator.multiplicity is not None
-        weights = mask * self.operator.measure if biased else mask.astype(np.float64)
+        weights = mask * self.operator.measure if self.is_biased else mask.astype(np.float64)
         return np.asarray(weights / weights.sum())
 
     def plot(self, ax: Any = None, points: ArrayLike | None = None, names: Any = None) -> Any:
