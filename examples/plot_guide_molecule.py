@@ -52,7 +52,7 @@ print(f"slowest: {slowest:.1f} ± {slowest_error:.1f} ns, truth {slowest_true:.1
 # ------
 # One time is far longer than the others: there are two metastable states. Memberships are shares
 # that sum to 1, and rates between states are in the clock's unit. The free energy in kT is minus
-# the logarithm of the density.
+# the logarithm of the density, as these runs have no bias.
 
 states = spectrum.states(clock=clock)
 free_energy = -np.log(op.density)
@@ -78,21 +78,15 @@ def sets(points):
     return distance_to((-0.558, 1.441), points), distance_to((0.623, 0.028), points)
 
 
-def in_ns(estimate, power):
-    """Return a rate (power 1) or a time (power -1) in ns, with the errors of both factors."""
-    value = estimate.value * D.value**power
-    return value, value * np.hypot(estimate.error / estimate.value, D.error / D.value)
-
-
 A, B = sets(frames)
 found = op.committor(A, B)
 committor_error = np.sqrt(np.mean((found.values - known.committor(frames)) ** 2))
-rate, rate_error = in_ns(found.rate, 1)
-time, time_error = in_ns(op.mean_first_passage(B).mean(over=A < 0), -1)
+rate = found.rate.times(D)  # the errors of both factors count
+time = op.mean_first_passage(B).mean(over=A < 0).over(D)
 rate_true, time_true = D_true * known.rate, known.mean_passage_time / D_true
 print(f"committor: root mean square error {committor_error:.3f}")
-print(f"rate A to B: {rate:.4f} ± {rate_error:.4f} per ns, truth {rate_true:.4f}")
-print(f"mean time from A to B: {time:.0f} ± {time_error:.0f} ns, truth {time_true:.0f}")
+print(f"rate A to B: {rate} per ns, truth {rate_true:.4f}")
+print(f"mean time from A to B: {time} ns, truth {time_true:.0f}")
 
 # %%
 # Biased sampling
@@ -108,11 +102,9 @@ biased = vbdm.estimate_operator(hot.points, "generator", weights=hot.weights).co
 )
 unweighted = vbdm.estimate_operator(hot.points, "generator").committor(*sets(hot.points))
 biased_error = np.sqrt(np.mean((biased.values - known.committor(hot.points)) ** 2))
-biased_rate, biased_rate_error = in_ns(biased.rate, 1)
-hot_rate, hot_rate_error = in_ns(unweighted.rate, 1)
 print(f"committor: root mean square error {biased_error:.3f}")
-print(f"rate from hot snapshots with weights: {biased_rate:.4f} ± {biased_rate_error:.4f} per ns")
-print(f"without weights: {hot_rate:.4f} ± {hot_rate_error:.4f} per ns, truth {rate_true:.4f}")
+print(f"rate from hot snapshots with weights: {biased.rate.times(D)} per ns")
+print(f"without weights: {unweighted.rate.times(D)} per ns, truth {rate_true:.4f}")
 
 # %%
 
@@ -135,8 +127,8 @@ axes[0, 1].clabel(levels, fmt="truth %.1f", fontsize=7)
 clock.plot(ax=axes[1, 0])
 axes[1, 0].axhline(slowest_true, color="k", lw=1, ls="--")
 axes[1, 0].annotate("truth", (0.5, slowest_true), xycoords=("axes fraction", "data"), va="top")
-shown = {"four runs": (rate, rate_error), "hot, with weights": (biased_rate, biased_rate_error),
-         "hot, without": (hot_rate, hot_rate_error)}  # fmt: skip
+shown = {"four runs": rate, "hot, with weights": biased.rate.times(D),
+         "hot, without": unweighted.rate.times(D)}  # fmt: skip
 for number, (value, error) in enumerate(shown.values()):
     axes[1, 1].errorbar(number, value, 2 * error, fmt="o", capsize=4)
 axes[1, 1].axhline(rate_true, color="k", lw=1, ls="--", label="truth")

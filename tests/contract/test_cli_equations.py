@@ -155,6 +155,7 @@ def test_states_have_populations_and_rates(run):
     (line,) = [line for line in text.splitlines() if "population of state 0" in line]
     assert line.endswith(f" {found.populations[0]}")
     assert "rate from state 1 to 0" in text
+    assert f"{Estimate(found.timescales[0], found.timescale_errors[0])} " in text
     values = table_of(run / "states.csv")
     np.testing.assert_allclose(values["states_0"] + values["states_1"], 1)
     np.testing.assert_array_equal(values["states"], found.labels)
@@ -245,6 +246,26 @@ def test_rows_that_were_left_out_count(series):
     assert alone.exit_code == 2
     assert "follow each other in time" in alone.stderr
     assert unbroken(np.array([0, 3, 6, 12, 15]), 3, (5,)) == [3, 2]
+
+
+def test_states_on_pieces_have_the_errors_of_the_clock(tmp_path):
+    """Two wells with no way between them: the rates are 0, and the times are the clock's."""
+    rows = np.concatenate(
+        [
+            vbdm.datasets.double_well_series(600, step=0.2, random_state=0).points,
+            vbdm.datasets.double_well_series(600, step=0.2, random_state=1).points + 30,
+        ]
+    )
+    write_csv(tmp_path / "walk.csv", rows, "x")
+    done("fit", "walk.csv", "-O", "generator", "-n", 5, "--series", *FAST, "-o", "run")
+    asked = ("states", "run", "--states", 3, "--time-step", "0.2ns", "--json")
+    named = {own["name"]: own for own in json.loads(done(*asked).stdout)["quantities"]}
+    assert named["rate from state 0 to 1"]["value"] == pytest.approx(0, abs=1e-9)
+    spectrum = load_results("run").spectrum
+    clock = spectrum.clock(step=0.2, unit="ns")
+    told = named["relaxation time 2"]
+    assert told["value"] == pytest.approx(clock.timescales[2])
+    assert told["error"] == pytest.approx(clock.timescale_errors[2])
 
 
 def test_a_doubtful_clock_is_said_to_be_one():

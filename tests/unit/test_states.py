@@ -115,6 +115,10 @@ def test_a_clock_gives_rates_in_its_unit():
     clock = spectrum.clock(step=0.5, unit="ns")
     states = spectrum.states(clock=clock)
     assert states.timescales[0] == pytest.approx(clock.timescales[1])
+    assert states.timescale_errors[0] == clock.timescale_errors[1]
+    alone = spectrum.states()
+    relative = spectrum.standard_errors[1] / abs(spectrum.eigenvalues[1])
+    assert alone.timescale_errors[0] == pytest.approx(relative * alone.timescales[0])
     assert "ns" in repr(states)
     relative = states.rate_errors[0, 1] / states.rates[0, 1]
     assert relative >= 0.9 * clock.rate_errors[1] / clock.rates[1]

@@ -33,12 +33,15 @@ class TimeUnit:
         Name of the unit of time.
     doubt : str
         Why the clock cannot be trusted; empty if it can.
+    of_modes : tuple of float
+        Standard errors of the times of the modes, by their numbers; empty without a clock.
     """
 
     length: str
     diffusivity: Estimate | None = None
     unit: str = ""
     doubt: str = ""
+    of_modes: tuple[float, ...] = ()
 
     @property
     def of_times(self) -> str:
@@ -52,15 +55,16 @@ class TimeUnit:
 
     def rate(self, found: Estimate) -> Estimate:
         """Return a rate in this unit; the errors of both factors count as independent."""
-        if self.diffusivity is None:
-            return found
-        return with_relative(found.value * self.diffusivity.value, found, self.diffusivity)
+        return found if self.diffusivity is None else found.times(self.diffusivity)
 
     def time(self, found: Estimate) -> Estimate:
         """Return a time in this unit."""
-        if self.diffusivity is None:
-            return found
-        return with_relative(found.value / self.diffusivity.value, found, self.diffusivity)
+        return found if self.diffusivity is None else found.over(self.diffusivity)
+
+    def time_of_mode(self, number: int, found: Estimate) -> Estimate:
+        """Return the time of a mode: its error is the clock's, to which D and λ add together."""
+        value, error = self.time(found)
+        return Estimate(value, self.of_modes[number] if number < len(self.of_modes) else error)
 
     @property
     def notes(self) -> list[str]:
@@ -76,12 +80,6 @@ class TimeUnit:
         return [f"The clock: {found}, on which the modes agree."]
 
 
-def with_relative(value: float, *parts: Estimate) -> Estimate:
-    """Return a product or quotient with the error that its parts give it."""
-    relative = np.sqrt(sum((part.error / part.value) ** 2 for part in parts))
-    return Estimate(value, float(abs(value) * relative))
-
-
 def time_unit(entry: Mapping[str, Any] | None, length: str) -> TimeUnit:
     """Return the unit of times of a clock as results.json has it; None: there is no clock."""
     if not entry:
@@ -89,7 +87,8 @@ def time_unit(entry: Mapping[str, Any] | None, length: str) -> TimeUnit:
     check_clock(entry, "clock")
     found = Estimate(*(float(entry["diffusivity"][key]) for key in ("value", "error")))
     doubt = "" if entry["consistent"] else str(entry["reason"])
-    return TimeUnit(length, found, unit_of(entry), doubt)
+    errors = (np.nan if own is None else float(own) for own in entry["timescale_errors"])
+    return TimeUnit(length, found, unit_of(entry), doubt, tuple(errors))
 
 
 def find_clock(

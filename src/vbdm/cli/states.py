@@ -89,11 +89,11 @@ def about_states(found: States, unit: TimeUnit) -> Iterator[Quantity]:
 
     for state, share in enumerate(found.populations):
         yield Quantity(f"population of state {state}", *share)
-    for number, time in enumerate(found.timescales):
-        if np.isfinite(time):
-            value, _ = unit.time(Estimate(float(time), 0.0))
-            yield Quantity(f"relaxation time {number + 1}", value,
-                           unit=unit.of_times)  # fmt: skip
+    times = map(Estimate, found.timescales.tolist(), found.timescale_errors.tolist())
+    for number, time in enumerate(times, start=1):
+        if np.isfinite(time.value):
+            told = unit.time_of_mode(number, time)
+            yield Quantity(f"relaxation time {number}", *told, unit.of_times)
 
 
 def rates_between(found: States, unit: TimeUnit) -> Iterator[Quantity]:

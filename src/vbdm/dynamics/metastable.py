@@ -96,7 +96,8 @@ def described(
         populations=tuple(map(Estimate, populations.tolist(), errors.tolist())),
         rates=frozen(rates),
         rate_errors=frozen(rate_errors(basis, matrix, eigenvalues, errors, clock)),
-        timescales=frozen(times), crispness=float(overlap.mean()), gap=gap,
+        timescales=frozen(times), timescale_errors=frozen(time_errors(basis, times, clock)),
+        crispness=float(overlap.mean()), gap=gap,
         unit="" if clock is None else clock.unit,
     )  # fmt: skip
 
@@ -140,6 +141,16 @@ def rate_errors(
     if count == 2:
         variance += (eigenvalues[1] * np.nan_to_num(shares[0])) ** 2
     return np.asarray(np.sqrt(np.maximum(variance, 0.0)))
+
+
+def time_errors(basis: Basis, times: FloatArray, clock: Any) -> FloatArray:
+    """Return the standard errors of the times of the modes after the first, (n - 1,)."""
+    numbers = basis.numbers[1 : 1 + len(times)]
+    if clock is not None:
+        return np.asarray(clock.timescale_errors[numbers])
+    # What does not decay has no error.
+    decaying = np.where(np.isfinite(times), times, 0.0)
+    return np.asarray(decaying**2 * basis.spectrum.standard_errors[numbers])
 
 
 def gaps(basis: Basis) -> FloatArray:

@@ -35,6 +35,8 @@ class States:
         of three wells rates scattered up to 1.5 times as much.
     timescales : (n - 1,) array
         Times in which differences between the states level out; infinite between pieces.
+    timescale_errors : (n - 1,) array
+        Their standard errors.
     crispness : float
         How little the states overlap: 1 if each point belongs to one state alone.
     gap : float
@@ -50,6 +52,7 @@ class States:
     rates: FloatArray
     rate_errors: FloatArray
     timescales: FloatArray
+    timescale_errors: FloatArray
     crispness: float
     gap: float
     unit: str = ""
