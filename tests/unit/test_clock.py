@@ -121,6 +121,39 @@ def test_no_pair_of_rows_crosses_a_joint():
     assert not abs(spectrum.clock(step=0.2, lengths=[4000]).diffusivity.value - 0.5) < 0.03
 
 
+@cache
+def short(n, seed):
+    """Return the spectrum of a short series in a double well with diffusivity 0.5, step 0.2."""
+    rows = vbdm.datasets.double_well_series(n, step=0.2, diffusivity=0.5, random_state=seed)
+    return vbdm.estimate_operator(rows.points, "generator", series=True).spectrum(6)
+
+
+@pytest.mark.parametrize("lag", [4, 8])
+def test_modes_that_are_forgotten_do_not_come_back_by_chance(lag):
+    """After 4 rows all modes but one are, however large their correlations come out later."""
+    clock = short(1500, seed=0).clock(step=0.2, lags=[lag])
+    assert [one.mode for one in clock.by_mode] == [1]
+    assert clock.consistent
+    assert abs(clock.diffusivity.value - 0.5) < 3 * clock.diffusivity.error
+    assert clock.lags.tolist() == [lag]
+
+
+@pytest.mark.parametrize("seed", [15, 16, 21])
+def test_chance_is_no_disagreement(seed):
+    """Series in which the fourth or fifth mode, nearly forgotten, is alike by chance."""
+    clock = short(2000, seed).clock(step=0.2)
+    assert clock.consistent
+    assert abs(clock.diffusivity.value - 0.5) < 3 * clock.diffusivity.error
+
+
+@pytest.mark.slow
+def test_false_alarms_are_few():
+    clocks = [short(2000, seed).clock(step=0.2) for seed in range(9000, 9040)]
+    assert sum(not clock.consistent for clock in clocks) <= 3
+    pulls = [(one.diffusivity.value - 0.5) / one.diffusivity.error for one in clocks]
+    assert 0.7 < np.sqrt(np.mean(np.square(pulls))) < 1.3
+
+
 def test_two_diffusivities_are_noticed():
     spectrum = modes(2, diffusivity=(1.0, 2.5))
     with pytest.warns(ClockWarning, match="same in all directions"):

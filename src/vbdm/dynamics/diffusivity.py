@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import helmert
 
 from ..base.accepts import a_count
 from ..base.arrays import BoolArray, FloatArray, frozen
@@ -27,7 +28,7 @@ from ..base.estimate import Estimate
 from ..base.wording import listed
 from ..spectrum.spectrum import Spectrum
 from ..trust.findings import nonzero_modes
-from ..trust.series import variance_by_lags
+from ..trust.series import series_covariance, variance_by_lags
 from .basis import refuse_unsymmetric
 from .clock import Clock, ModeClock, Timescales
 from .lagged import Watched, watched
@@ -35,6 +36,11 @@ from .lagged import Watched, watched
 #: A mode is looked at while C is between these. Near 1, noise of the measurement and rounding
 #: decide; near 0, chance does.
 LOW, HIGH = 0.05, 0.98
+#: C counts while it is more than this number of standard errors away from 0. Of modes that are
+#: forgotten, only those are seen whose C is large by chance, and these tell too small a D.
+SURE = 5.0
+#: Above this, C is no chance, and its error need not be asked for.
+CLEAR = 0.5
 #: The most modes that are asked.
 MODES = 10
 #: Eigenvalues are believed if what is systematic in their errors is below this share, or below
@@ -82,7 +88,7 @@ def clock(
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Correlations of the modes that are asked at all lags."""
+    """Correlations of the modes that are asked at all lags, (m, k), and where they are alive."""
 
     spectrum: Spectrum
     watched: Watched
@@ -90,22 +96,27 @@ class Table:
     lags: NDArray[np.intp]
     step: float
     correlations: FloatArray
+    alive: BoolArray
 
     @classmethod
     def of(cls, spectrum: Spectrum, modes: Watched, asked: Any, lags: Any, step: float) -> Table:
-        """Return the table, lags by modes."""
-        found = [[pair.value for pair in modes.correlations(j, lags)] for j in asked]
-        return cls(spectrum, modes, asked, lags, step, np.array(found).T)
+        """Return the table, lags by modes.
+
+        A mode that is forgotten stays forgotten: so shorter lags than those asked for are looked
+        at, too.
+        """
+        ladder = np.union1d(lags, all_lags(int(lags[-1])))
+        found = [remembered(modes, int(j), ladder) for j in asked]
+        values, alive = (
+            np.array(found, dtype=np.float64).reshape(len(asked), len(ladder), 2).transpose(2, 1, 0)
+        )
+        own = np.searchsorted(ladder, lags)
+        return cls(spectrum, modes, asked, lags, step, values[own], alive[own] > 0)
 
     @property
     def usable(self) -> BoolArray:
-        """Where C is neither near 1 nor near 0, (m, k)."""
+        """Where C tells the rate: it is neither near 1 nor perhaps 0, (m, k)."""
         return np.asarray(self.alive & (self.correlations < HIGH))
-
-    @property
-    def alive(self) -> BoolArray:
-        """Where C is not near 0, and was not at a shorter lag, (m, k)."""
-        return np.asarray(np.minimum.accumulate(self.correlations, axis=0) > LOW)
 
     @property
     def implied_times(self) -> FloatArray:
@@ -170,7 +181,7 @@ class Table:
         )
         # With inertia or memory, all but one mode may be forgotten before D settles.
         steady &= len(seen) > 1 or int(self.usable[:at].any(axis=0).sum()) < 2
-        chi = self.disagreement(pool, seen, systematic[columns])
+        chi = self.disagreement(seen, systematic[columns])
         consistent = steady and not chi > DISAGREE
         reason = self.reason(steady, chi, by_mode)
         if not consistent:
@@ -208,18 +219,23 @@ class Table:
             implied_time=Estimate(float(time), float(time_error)),
         )  # fmt: skip
 
-    def disagreement(self, pool: Pool, seen: list[Seen], systematic: FloatArray) -> float:
-        """Return χ² of the modes' diffusivities, over its degrees of freedom."""
+    def disagreement(self, seen: list[Seen], systematic: FloatArray) -> float:
+        """Return χ² of the differences between modes' diffusivities, over its degrees of freedom.
+
+        Errors that modes share drop out of differences, and what is left is correlated: so it is
+        the covariance of all differences that counts.
+        """
         if len(seen) < 2:
             return 0.0
-        total = 0.0
-        for one, share in zip(seen, systematic, strict=True):
-            variance = self.variance(one.influence - pool.influence)
-            variance += (share**2 + BETWEEN**2 + self.watched.covariance[one.mode, one.mode]) * (
-                pool.value**2
-            )
-            total += (one.value - pool.value) ** 2 / variance
-        return total / (len(seen) - 1)
+        contrasts = helmert(len(seen))
+        values, modes = np.array([one.value for one in seen]), [one.mode for one in seen]
+        rows = np.stack([one.influence for one in seen], axis=1) @ contrasts.T
+        other = self.watched.covariance[np.ix_(modes, modes)] + np.diag(systematic**2 + BETWEEN**2)
+        other = other * np.outer(values, values)
+        covariance, _ = series_covariance(rows, self.watched.lengths)
+        apart = contrasts @ values
+        whole = np.linalg.solve(covariance + contrasts @ other @ contrasts.T, apart)
+        return float(apart @ whole) / len(apart)
 
     def rate_errors(self, pool: Pool) -> FloatArray:
         """Return the relative errors of the rates D |λ| of all modes, (n,); 0 where λ = 0."""
@@ -282,6 +298,19 @@ class Pool:
         return cls(float(weights @ values), float(error), influence)
 
 
+def remembered(modes: Watched, j: int, lags: Any) -> list[tuple[float, bool]]:
+    """Return C of a mode at all lags, and if it is sure not to be 0, there and at shorter lags."""
+    found, alive = [], True
+    for lag in lags:
+        (pair,) = modes.correlations(j, [int(lag)])
+        alive = alive and pair.value > LOW
+        if alive and pair.value < CLEAR:
+            # The influence is that on log C: its error is that of C, over C.
+            alive = variance_by_lags(pair.influence, modes.lengths) < SURE**-2
+        found.append((pair.value, alive))
+    return found
+
+
 def believed(spectrum: Spectrum) -> tuple[NDArray[np.intp], FloatArray]:
     """Return numbers of modes whose eigenvalues are sound, and what is systematic in their errors.
 
@@ -322,9 +351,7 @@ def check_lags(lags: Any, longest: int) -> NDArray[np.intp]:
             hint="Pass a longer series; check `lengths`.",
         )
     if lags is None:
-        powers = 2 ** np.arange(int(np.log2(most)) + 1)
-        found = np.unique(np.concatenate([powers, 3 * powers[:-1]]))
-        return np.asarray(found[found <= most], dtype=np.intp)
+        return all_lags(most)
     array = as_floats(lags)
     if array is not None and array.ndim <= 1 and array.size:
         array = np.unique(array)
@@ -337,6 +364,19 @@ def check_lags(lags: Any, longest: int) -> NDArray[np.intp]:
         because="Each is a distance between two rows that are compared.",
         hint="Leave `lags` out, or pass, for example, lags=[1, 2, 5, 10].",
     )
+
+
+def all_lags(longest: int) -> NDArray[np.intp]:
+    """Return 1, 2, 3, 4, 6, 8, 12, … up to a longest lag.
+
+    Examples
+    --------
+    >>> all_lags(10).tolist()
+    [1, 2, 3, 4, 6, 8]
+    """
+    powers = 2 ** np.arange(int(np.log2(longest)) + 1)
+    found = np.unique(np.concatenate([powers, 3 * powers[:-1]]))
+    return np.asarray(found[found <= longest], dtype=np.intp)
 
 
 def nothing_seen(table: Table) -> InputError:

@@ -177,7 +177,8 @@ def clock(
     -----
     Implements :math:`D_j = -\log C_j(τ)/(τ |λ_j|)`, with the correlation C_j of mode j after the
     time τ, averaged over modes with .05 < C_j < .98 by their covariance, at the first lag from
-    which on D does not change (`vbdm.dynamics.diffusivity`).
+    which on D does not change (`vbdm.dynamics.diffusivity`). A mode whose C_j was within five
+    standard errors of 0 at a shorter lag is forgotten, also if only longer `lags` are passed.
 
     Examples
     --------
