@@ -256,6 +256,27 @@ def test_a_potential_that_weights_pairs_is_saved_as_numbers(tmp_path):
     assert repr(loaded.operator) == repr(spectrum.operator)
 
 
+@pytest.mark.parametrize("kernel", [True, False])
+@pytest.mark.parametrize("way", ["none", "measure", "counts"])
+def test_a_loaded_model_answers_alike(tmp_path, way, kernel):
+    """Committor, rates with their errors, times, states: everything that is asked later."""
+    named = {} if way == "none" else {"weights": np.exp(CLOUD[:, 0] / 2), "weights_as": way}
+    spectrum = estimate(CLOUD, **named)
+    spectrum.save(tmp_path / "model", kernel=kernel)
+    loaded = vbdm.load(tmp_path / "model")
+    first, second = (one.operator.committor("x0 < -1", "x0 > 1") for one in (spectrum, loaded))
+    np.testing.assert_array_equal(first.values, second.values)
+    assert (first.flux, first.rate, first.rate_back) == (second.flux, second.rate, second.rate_back)
+    assert 0 < first.rate.error < first.rate.value
+    times = [one.operator.mean_first_passage("x0 > 1").mean("x0 < 0") for one in (spectrum, loaded)]
+    assert times[0] == times[1]
+    one, two = spectrum.states(2), loaded.states(2)
+    np.testing.assert_array_equal(one.memberships, two.memberships)
+    np.testing.assert_array_equal(one.rates, two.rates)
+    np.testing.assert_array_equal(one.rate_errors, two.rate_errors)
+    assert one.populations == two.populations
+
+
 @pytest.mark.parametrize("way", ["measure", "counts"])
 def test_weights_are_saved(tmp_path, way):
     weights = np.exp(-(CLOUD**2).sum(axis=1))

@@ -53,7 +53,8 @@ def test_screens(op):
 
 
 def test_values_on_sets(op):
-    refused("`fixed` is a list of pairs", op.solve, x, fixed={"x0 > 1": 1})
+    for wrong in ({"x0 > 1": 1}, "", b""):
+        refused("`fixed` is a list of pairs", op.solve, x, fixed=wrong)
     refused("`fixed` is a list of pairs", op.solve, x, fixed=[(CORE, 1, 2)])
     refused("values must be finite on the set", op.solve, x, fixed=[(CORE, np.nan)])
     refused("values must be finite", op.solve, x, fixed=[(CORE, np.where(CORE, np.nan, 1.0))])

@@ -66,7 +66,7 @@ def read_fixed(
 ) -> tuple[list[Any], list[FloatArray]]:
     """Return the sets that are held, and their values, (m,) or (N, m)."""
     sets, values = [], []
-    pairs = list(fixed) if isinstance(fixed, Sequence) else [fixed]
+    pairs = list(fixed) if isinstance(fixed, list | tuple) else [fixed]
     for number, pair in enumerate(pairs):
         if not (isinstance(pair, Sequence) and len(pair) == 2):
             raise bad_input(
