@@ -1,5 +1,6 @@
 """The benchmarks run, so that they cannot rot: each in its smallest version."""
 
+import re
 import subprocess
 import sys
 
@@ -41,14 +42,44 @@ def test_beside_deeptime():
     assert float(committor) < 0.02
 
 
+#: Largest errors with 800 points. Most are about twice what is asked for with 10,000; those that
+#: hang on few crossings, and gradients, up to four times that: so far eight seeds scattered.
+OF_EQUATIONS = {
+    "committor OU R": 0.03, "committor double well": 0.025,
+    "committor OU R2, annulus, by masks": 0.06, "committor OU R2, annulus, by distances": 0.06,
+    "committor Müller-Brown": 0.025, "rate A to B, relative error": 0.3,
+    "committor Müller-Brown, sampled at 2 T, weights": 0.03,
+    "rate A to B, relative error, sampled at 2 T, weights": 0.3,
+    "committor Müller-Brown, sampled at 3 T, weights": 0.05,
+    "rate A to B, relative error, sampled at 3 T, weights": 0.4,
+    "exit of r < 2, OU R2, by mask": 0.1, "exit of r < 2, OU R2, by distance": 0.12,
+    "time to reach r < 1/2, OU R2": 0.15,
+    "Poisson and screened, sphere": 0.08, "Poisson and screened, OU R2, x": 0.2,
+    "Poisson and screened, OU R2, x + y² - 1": 0.25,
+    "8 kT double well sampled at U·0.25: λ1": 0.4, "8 kT double well sampled at U·0.1: λ1": 0.4,
+    "D of a double well, step 0.02": 0.2, "D of a double well, step 0.2": 0.15,
+    "semigroup, sphere": 0.07, "semigroup, OU R2, x + y²": 0.15,
+    "change of the mean under the measure": 1e-10,
+    "gradient, uneven sphere": 0.06, "gradient, OU R2, r < 2": 0.035,
+    "tangents, sine of the angle": 0.04,
+}  # fmt: skip
+
+
 def test_equations():
-    text = output_of(
-        "equations.py", "leaving", "poisson", "gradients", "--points", "800", "--seeds", "1"
-    )
-    rows = [line for line in text.splitlines() if "worst" in line]
-    assert len(rows) == 9
-    found = [float(line.split("worst")[1].split()[0]) for line in rows]
-    assert max(map(abs, found)) < 0.5
+    """All sections but that of large N: a row has a bound of its own."""
+    sections = ("committors", "passage", "leaving", "poisson", "weights", "clock", "semigroup",
+                "gradients")  # fmt: skip
+    small = ("--points", "800", "--seeds", "1", "--first-seed", "4000")
+    text = output_of("equations.py", *sections, *small)
+    rows = [line.split("worst") for line in text.splitlines() if "worst" in line]
+    found = {name.strip(): abs(float(rest.split()[0])) for name, rest in rows}
+    assert found.keys() == OF_EQUATIONS.keys()
+    assert not {name: error for name, error in found.items() if not error < OF_EQUATIONS[name]}
+    biases = [float(share) for share in re.findall(r"bias ([-+.0-9]+)%", text)]
+    assert len(biases) == 2
+    assert max(map(abs, biases)) < 15
+    assert text.count("inside intervals: [True]") == 2
+    assert "weights 1: the same bits as none: True" in text
 
 
 @pytest.mark.parametrize("script", ["timing.py"])
