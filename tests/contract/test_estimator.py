@@ -212,8 +212,9 @@ def test_grid_search():
     assert search.best_score_ > 0.95
 
 
-@pytest.mark.parametrize("n_neighbors", [pytest.param("auto", marks=pytest.mark.slow), 16])
-@pytest.mark.parametrize("n_rows", [500, pytest.param(None, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_neighbors", ["auto", 16])
+@pytest.mark.slow
+@pytest.mark.parametrize("n_rows", [500, None])
 def test_digits(n_rows, n_neighbors):
     """Within a point of SpectralEmbedding, which has seen the test folds, or better."""
     X, y = digits.load(n_rows)
@@ -319,6 +320,7 @@ print(hashlib.sha256(vbdm.DiffusionMap(n_components=5).fit_transform(points).tob
 """
 
 
+@pytest.mark.slow
 def test_bit_by_bit():
     def in_a_process():
         command = [sys.executable, "-c", PROCESS]

@@ -116,7 +116,7 @@ def computed_by(spectrum):
     return [engine.credit.name for engine in engines] + [type(index).__name__]
 
 
-@pytest.mark.parametrize("period", [None, 9.0])
+@pytest.mark.parametrize("period", [None, pytest.param(9.0, marks=pytest.mark.slow)])
 def test_whoever_saved_it_the_engine_is_chosen_anew(period, tmp_path, monkeypatch):
     """The file of a compiled engine is read with it, and where it is missing or does not pay."""
     pytest.importorskip("numba")

@@ -41,7 +41,15 @@ def test_spread_over_forty_sets(case):
     assert (ratio <= CASES[case][3]).all()
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, marks=pytest.mark.slow)
+        if case in ("OU R², c1=1", "sphere, c1=1")
+        else case
+        for case in CASES
+    ],
+)
 def test_spread_over_a_few_sets(case):
     """Sixteen sets leave 18 % on each observed spread; two of these on top of the bounds."""
     ratio = ratios(case, 800, 16, 6000)

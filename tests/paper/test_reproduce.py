@@ -40,6 +40,7 @@ def test_everything_is_written(tmp_path, monkeypatch, numbers):
     assert all(claim.statement in text for _, claim in made.claims)
 
 
+@pytest.mark.slow
 def test_earlier_figures_of_the_same_size_stay_in_the_table(tmp_path, monkeypatch, numbers):
     for module, name in ((ou_large, "ou_large"), (ou_plane, "ou_plane")):
         monkeypatch.setattr(module, "compute", lambda quick, name=name: numbers[name])

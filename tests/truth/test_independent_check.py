@@ -38,7 +38,10 @@ def test_the_second_eigenvalue_of_two_clusters_is_tiny_and_right():
     assert second == pytest.approx(row.verification.reference[1], rel=1e-3)
 
 
-@pytest.mark.parametrize("name", ["OU R", "sphere", "two clusters", "far outliers", "S3"])
+@pytest.mark.parametrize(
+    "name",
+    ["OU R", "sphere", "two clusters", "far outliers", pytest.param("S3", marks=pytest.mark.slow)],
+)
 def test_the_same_on_fewer_points(name):
     assert_passes(independent.check(name, n_points=2600), 20)
 

@@ -97,6 +97,7 @@ def test_pieces_of_two_clusters():
     assert np.abs(spectrum.eigenvalues[2:] + 1).max() < 0.2
 
 
+@pytest.mark.slow
 def test_cov_and_error_bars():
     """Truths lie within two standard errors and the bias."""
     inside = []

@@ -87,6 +87,7 @@ def test_matching_gives_every_mode_a_partner_of_its_own():
     assert matched(q[:, :3], q).tolist() == [0, 1, 2, -1, -1]
 
 
+@pytest.mark.slow
 def test_large_clouds_are_estimated_from_a_fair_part(large):
     found = vbdm.scan_epsilon(large, (1, 2), n_drawn=1500)
     assert found.n_points == len(found.rows) == 1500

@@ -217,6 +217,7 @@ def test_given_distances_equal_points(sphere, kind):
     np.testing.assert_allclose(ours, truth, rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.slow
 def test_given_distances_need_no_neighbour_count(sphere):
     D = cdist(sphere, sphere)
     for matrix in (D, csr_array(D)):

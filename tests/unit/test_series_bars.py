@@ -136,6 +136,7 @@ def test_bars_of_independent_points_stay_as_they_are():
         assert (ratio < 1.4).all()
 
 
+@pytest.mark.slow
 def test_bars_of_a_series_are_its_spread():
     """Ten series leave 22 % on the spread; bars of independent rows are three times too small.
 

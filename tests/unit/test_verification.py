@@ -111,7 +111,13 @@ def test_work_grows_with_the_dimension():
 @pytest.mark.parametrize(
     "dense", [pytest.param(True, marks=pytest.mark.slow), False], ids=["dense", "counted"]
 )
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow) if name in ("ou in R3", "two pieces") else name
+        for name in CASES
+    ],
+)
 def test_spectra_pass_and_a_lost_copy_is_found(name, dense, monkeypatch):
     monkeypatch.setattr(verification, "DENSE_POINTS", 2500 if dense else 500)
     spectrum = operator(name, 1600).spectrum(12)
@@ -142,6 +148,7 @@ def test_wrong_values_and_too_many_copies_do_not_pass():
     assert not doubled.verify().passed
 
 
+@pytest.mark.slow
 def test_only_the_largest_piece():
     op = operator("two pieces", 3000)
     spectrum = op.spectrum(8, components="largest")
@@ -170,7 +177,9 @@ def test_without_factors_lanczos_checks_and_says_so(monkeypatch):
     assert shortened(spectrum, 4).verify().missing == 1
 
 
-@pytest.mark.parametrize("name", ["sphere", "torus grid", "two pieces"])
+@pytest.mark.parametrize(
+    "name", ["sphere", "torus grid", pytest.param("two pieces", marks=pytest.mark.slow)]
+)
 def test_what_both_solvers_overlook_is_counted(name):
     """The reference itself lacks one copy: only the count can tell."""
     op = operator(name, 2600)
