@@ -273,6 +273,7 @@ def test_a_doubtful_clock_is_said_to_be_one():
              "reason": "The modes disagree.", "timescales": [], "timescale_errors": []}  # fmt: skip
     unit = time_unit(entry, "m")
     assert unit.rate(Estimate(3.0, 0.3)) == pytest.approx((6.0, 6 * np.hypot(0.1, 0.05)))
+    assert unit.rate(Estimate(0.0, 0.3)) == pytest.approx((0.0, 0.6))
     with pytest.raises(vbdm.InputError, match="is no clock"):
         time_unit({"unit": "s"}, "m")
     assert unit.notes == ["The clock is in doubt (D = 2.00 ± 0.10 m² per s): The modes disagree."]

@@ -23,6 +23,7 @@ import vbdm
 from tests.fuzz.budget import budget, some
 from tests.fuzz.trial import attempt, run
 from tests.support.stand_ins import Cells
+from vbdm.base.estimate import Estimate
 from vbdm.errors import InputError, VbdmWarning
 
 ABSURD = {
@@ -165,6 +166,8 @@ def calls():
         "DiffusionMap.extend": (in_their_words(have["map"].extend), {"f": X[:, 0], "X": X[:3]}),
         "Limiter": (used(vbdm.Limiter, "limiter"), {}),
         "Operator.apply": (op.apply, {"f": X[:, 0]}),
+        "Estimate.times": (Estimate(2.0, 0.1).times, {"other": Estimate(0.5, 0.1)}),
+        "Estimate.over": (Estimate(2.0, 0.1).over, {"other": Estimate(0.5, 0.1)}),
         "Operator.committor": (op.committor, {"A": low, "B": high}),
         "Operator.exit_time": (op.exit_time, {"inside": ~high}),
         "Operator.hitting_probabilities": (op.hitting_probabilities, {"sets": [low, high]}),

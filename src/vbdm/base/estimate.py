@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import floor, hypot, isfinite, log10
 from typing import NamedTuple
 
+from .checks import check_is
+
 
 class Estimate(NamedTuple):
     """A number that was estimated from a sample, and its standard error.
@@ -30,7 +32,7 @@ class Estimate(NamedTuple):
         >>> print(Estimate(0.2, 0.02).times(Estimate(0.5, 0.05)))
         0.100 ± 0.014
         """
-        (one, own), (two, its) = self, other
+        (one, own), (two, its) = self, checked(other)
         return Estimate(one * two, hypot(own * two, one * its))
 
     def over(self, other: Estimate) -> Estimate:
@@ -41,7 +43,7 @@ class Estimate(NamedTuple):
         >>> print(Estimate(10.0, 1.0).over(Estimate(0.5, 0.05)))
         20.0 ± 2.8
         """
-        (one, own), (two, its) = self, other
+        (one, own), (two, its) = self, checked(other)
         return Estimate(one / two, hypot(own, one / two * its) / abs(two))
 
     def __str__(self) -> str:
@@ -52,3 +54,9 @@ class Estimate(NamedTuple):
         if digits > 6 or digits < 0:
             return f"{self.value:.4g} ± {self.error:.2g}"
         return f"{self.value:.{digits}f} ± {self.error:.{digits}f}"
+
+
+def checked(other: Estimate) -> Estimate:
+    """Return an estimate; anything else is refused."""
+    check_is(other, "other", Estimate, hint="Pass, for example, the diffusivity of a clock.")
+    return other
