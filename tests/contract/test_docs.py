@@ -37,7 +37,23 @@ def vbdm_command(line):
     return result.output
 
 
-@pytest.mark.parametrize("path", [p for p in PAGES if blocks_of(p)], ids=name_of)
+#: Pages that take several seconds each: they run with the slow tests.
+LONG = {
+    "large-data.md", "choosing-epsilon.md", "extending.md", "method/reach.md", "method/kernel.md",
+    "method/dimension.md", "method/error-bars.md",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(
+            page, marks=pytest.mark.slow if name_of(page) in LONG else (), id=name_of(page)
+        )
+        for page in PAGES
+        if blocks_of(page)
+    ],
+)
 def test_blocks_run_and_print_what_is_written(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with warnings.catch_warnings():

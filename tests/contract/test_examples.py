@@ -194,7 +194,7 @@ FILES = {name: f"guide_{name}" for name in ("molecule", "lorenz", "digits", "cli
 
 
 #: Those that take longest are judged by `make test-slow`; `make docs` runs every one of them.
-LONG = {"digits", "error_bars"}
+LONG = {"digits", "error_bars", "epsilon", "spheres", "ou_line"}
 
 
 @pytest.mark.parametrize(
