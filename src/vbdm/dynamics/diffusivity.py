@@ -107,9 +107,8 @@ class Table:
         """
         ladder = np.union1d(lags, all_lags(int(lags[-1])))
         found = [remembered(modes, int(j), ladder) for j in asked]
-        values, alive = (
-            np.array(found, dtype=np.float64).reshape(len(asked), len(ladder), 2).transpose(2, 1, 0)
-        )
+        shape = len(asked), len(ladder), 2
+        values, alive = np.array(found, dtype=np.float64).reshape(shape).transpose(2, 1, 0)
         own = np.searchsorted(ladder, lags)
         return cls(spectrum, modes, asked, lags, step, values[own], alive[own] > 0)
 
@@ -301,8 +300,7 @@ class Pool:
 def remembered(modes: Watched, j: int, lags: Any) -> list[tuple[float, bool]]:
     """Return C of a mode at all lags, and if it is sure not to be 0, there and at shorter lags."""
     found, alive = [], True
-    for lag in lags:
-        (pair,) = modes.correlations(j, [int(lag)])
+    for pair in modes.correlations(j, lags):
         alive = alive and pair.value > LOW
         if alive and pair.value < CLEAR:
             # The influence is that on log C: its error is that of C, over C.
