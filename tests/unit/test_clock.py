@@ -1,5 +1,6 @@
 """The clock: diffusivity and times from time series of processes that are known."""
 
+import pickle
 import warnings
 from functools import cache
 
@@ -191,20 +192,35 @@ def test_times_are_an_array_that_can_be_called():
     clock = modes().clock(step=0.1)
     assert isinstance(clock.timescales, np.ndarray)
     assert isinstance(clock.timescales, Timescales)
-    np.testing.assert_array_equal(clock.timescales(k=3), clock.timescales[1:4])
+    np.testing.assert_allclose(clock.timescales[1:] * clock.rates[1:], 1)
+    kept = pickle.loads(pickle.dumps(clock.timescales))
+    np.testing.assert_array_equal(kept, clock.timescales)
+    np.testing.assert_array_equal(kept(), clock.timescales())
     assert (clock.timescales[1:] > 0).all()
     assert not clock.timescales.flags.writeable
 
 
 def test_a_package_for_markov_models_can_draw_it():
-    """Its plot of implied timescales asks models for `timescales(k=)` and for `lagtime`."""
-    clocks = [modes().clock(step=0.1, lags=[lag, 2 * lag]) for lag in (1, 2, 4)]
+    """Its plot asks models for `timescales(k=)` and `lagtime`, and draws both in rows.
+
+    The modes of this process decay with the rates 1, 2, 3, and a row is a time of 0.1.
+    """
+    clocks = [modes().clock(step=0.1, lags=[lag]) for lag in (1, 2, 4, 12)]
     assert all(callable(getattr(model, "timescales", None)) for model in clocks)
-    lags = np.asarray([model.lagtime for model in clocks], dtype=int)
+    assert [model.lagtime for model in clocks] == [1, 2, 4, 12]
     times = np.array([model.timescales(k=3) for model in clocks])
-    assert lags.tolist() == [1, 2, 4]
-    assert times.shape == (3, 3)
-    assert np.isfinite(times).all()
+    np.testing.assert_allclose(times[:3, 0], 10.0, rtol=0.15)
+    np.testing.assert_allclose(times[:3, 1], 5.0, rtol=0.15)
+    assert np.isnan(times[3, 2])
+    for clock, own in zip(clocks[:3], times, strict=False):
+        for one in clock.by_mode[:3]:
+            assert own[one.mode - 1] == pytest.approx(one.implied_time.value / 0.1)
+    # Each mode says its own time: they are not one diffusivity over eigenvalues at every lag.
+    ratios = times[:3, 1] / times[:3, 0]
+    assert np.ptp(ratios) > 1e-3
+    # In another unit of time a row is still a row.
+    other = modes().clock(step=7.0, lags=[2])
+    np.testing.assert_allclose(other.timescales(k=3), times[1])
 
 
 def test_the_picture():
@@ -238,7 +254,7 @@ def test_bad_input_is_refused_in_words(options, words):
 def test_points_in_no_order_have_no_clock():
     points = np.random.default_rng(0).standard_normal((1000, 1))
     spectrum = vbdm.estimate_operator(points, "generator").spectrum(4)
-    with pytest.raises(InputError, match=r"independent.*shorter `step`"):
+    with pytest.raises(InputError, match=r"independent.*shorter `step`, or shorter `lags`"):
         spectrum.clock(step=0.1)
     known = vbdm.estimate_operator(points, "generator", series=False).spectrum(4)
     with pytest.raises(InputError, match="follow each other"):

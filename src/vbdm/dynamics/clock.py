@@ -13,28 +13,40 @@ from ..base.estimate import Estimate
 
 
 class Timescales(np.ndarray):
-    """Times of modes, an array that can also be called, as packages for Markov models do.
+    """Times of modes, an array that can also be called, as models of packages for Markov models.
 
-    `times[1]` is an entry as in any array. `times(k)` are the first k times of modes that decay:
-    without those of eigenvalue 0, which last for ever, and without modes that have no eigenvalue.
+    As an array these are -1/(D λ), in the user's unit: `times[1]`. The call is for the plots of
+    such packages, which draw implied times over the lag, both in rows: `times(k)` are the implied
+    times -τ/log C of the first k modes that decay, in rows, at the one lag `clock.lagtime`. They
+    are those of single modes, which need no diffusivity; NaN where a mode is forgotten by then.
 
     Examples
     --------
-    >>> times = Timescales.of([np.inf, 4.0, 0.5, np.nan])
+    >>> times = Timescales.of([np.inf, 4.0, 0.5], implied=[21.0, 2.4])
     >>> times[1].item(), times(1).tolist(), times().tolist()
-    (4.0, [4.0], [4.0, 0.5])
+    (4.0, [21.0], [21.0, 2.4])
     """
 
+    implied: FloatArray
+
     @classmethod
-    def of(cls, values: Any) -> Timescales:
-        """Return an array as one that can be called."""
+    def of(cls, values: Any, implied: Any) -> Timescales:
+        """Return an array as one that can be called, and then gives the implied times in rows."""
         result: Timescales = frozen(np.asarray(values, dtype=np.float64)).view(cls)
+        result.implied = frozen(np.asarray(implied, dtype=np.float64))
         return result
 
+    def __array_finalize__(self, made_from: Any) -> None:
+        """Keep the implied times in copies and parts."""
+        self.implied = getattr(made_from, "implied", np.empty(0))
+
+    def __reduce__(self) -> Any:
+        """Keep them in pickles."""
+        return type(self).of, (np.asarray(self), self.implied)
+
     def __call__(self, k: int | None = None) -> FloatArray:
-        """Return the first k times of modes that decay; all of them by default."""
-        times = np.asarray(self)
-        return np.asarray(times[np.isfinite(times)][:k])
+        """Return implied times of the first k modes that decay, in rows; of all by default."""
+        return np.asarray(self.implied[:k])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,8 +84,9 @@ class Clock:
     diffusivity : Estimate
         D in length² per unit of time, and its standard error.
     timescales : (n,) array
-        Times -1/(D λ_j) in which modes decay; infinite where λ = 0. It may be called, too:
-        `clock.timescales(3)` are the first three that are finite.
+        Times -1/(D λ_j) in which modes decay; infinite where λ = 0. It may be called, too, as
+        packages for Markov models do: `clock.timescales(3)` are implied times -τ/log C of the
+        first three modes that decay, at the lag `lagtime` and in rows, as that is.
     timescale_errors : (n,) array
         Their standard errors.
     rates : (n,) array
@@ -125,7 +138,8 @@ class Clock:
     def __repr__(self) -> str:
         """Give the diffusivity, the first times, and whether the modes agree."""
         unit = f" {self.unit}" if self.unit else ""
-        times = ", ".join(f"{time:.3g}" for time in self.timescales(4))
+        finite = self.timescales[np.isfinite(self.timescales)]
+        times = ", ".join(f"{time:.3g}" for time in finite[:4])
         agree = "the modes agree" if self.consistent else "THE MODES DISAGREE"
         per = f" per {self.unit}" if self.unit else ""
         return f"Clock(D = {self.diffusivity} length²{per}, times {times}{unit}, {agree})"

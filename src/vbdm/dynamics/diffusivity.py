@@ -195,7 +195,7 @@ class Table:
         time_errors = np.multiply(relative, times, out=relative.copy(), where=decays)
         return Clock(
             diffusivity=Estimate(pool.value, pool.error),
-            timescales=Timescales.of(times),
+            timescales=Timescales.of(times, in_rows(self, int(self.lags[at]))),
             timescale_errors=frozen(time_errors),
             rates=frozen(rates), rate_errors=frozen(relative * rates),
             consistent=bool(consistent), reason=reason, disagreement=float(chi),
@@ -309,6 +309,17 @@ def remembered(modes: Watched, j: int, lags: Any) -> list[tuple[float, bool]]:
     return found
 
 
+def in_rows(table: Table, lag: int) -> FloatArray:
+    """Return implied times of the first modes that decay, in rows; NaN where one is forgotten.
+
+    No eigenvalue takes part: so these are also told where it is not believed.
+    """
+    ladder = np.union1d(lag, all_lags(lag))
+    decaying = nonzero_modes(table.spectrum.eigenvalues)[:MODES]
+    last = [remembered(table.watched, int(j), ladder)[-1] for j in decaying]
+    return np.array([-lag / np.log(c) if alive and c < 1 else np.nan for c, alive in last])
+
+
 def believed(spectrum: Spectrum) -> tuple[NDArray[np.intp], FloatArray]:
     """Return numbers of modes whose eigenvalues are sound, and what is systematic in their errors.
 
@@ -388,5 +399,5 @@ def nothing_seen(table: Table) -> InputError:
         + ", ".join(f"{value:.2g}" for value in first[:4]),
         because="Rows are so far apart in time that they are as good as independent." if fast else
         "All modes change too little over the whole series: it is too short, or does not move.",
-        hint="Pass a series with a shorter `step`." if fast else "Pass a longer series.",
+        hint="Use a shorter `step`, or shorter `lags`." if fast else "Pass a longer series.",
     )  # fmt: skip
