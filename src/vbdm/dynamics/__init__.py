@@ -9,6 +9,7 @@ It knows a `Spectrum`. All of it is asked for by the spectrum's own verbs.
 `correlations`     correlations in time, power spectra, relaxation, linear response
 `distances`        diffusion and commute distances, pseudotime
 `clock`            the result of a clock: diffusivity, times, rates
+`clock_words`      its arguments, and what is said where modes disagree or tell nothing
 `diffusivity`      the clock, from how fast modes forget along a time series
 `states`           the result: metastable states
 `metastable`       how many states, their populations, the rates between them

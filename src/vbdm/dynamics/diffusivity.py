@@ -20,17 +20,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import helmert
 
-from ..base.accepts import a_count
 from ..base.arrays import BoolArray, FloatArray, frozen
-from ..base.checks import as_floats, as_number, shown
-from ..base.errors import ClockWarning, InputError, bad_input, warn_user
+from ..base.errors import ClockWarning, warn_user
 from ..base.estimate import Estimate
-from ..base.wording import listed
 from ..spectrum.spectrum import Spectrum
 from ..trust.findings import nonzero_modes
 from ..trust.series import series_covariance, variance_by_lags
 from .basis import refuse_unsymmetric
 from .clock import Clock, ModeClock, Timescales
+from .clock_words import all_lags, check_lags, check_step, check_unit, nothing_seen, reason
 from .lagged import Watched, watched
 
 #: A mode is looked at while C is between these. Near 1, noise of the measurement and rounding
@@ -50,8 +48,6 @@ CLEAN, BELIEVED = 0.03, 3.0
 UNKNOWN, BETWEEN = 0.01, 0.02
 #: χ² per degree of freedom above which diffusivities disagree.
 DISAGREE = 3.0
-#: The longest lag, as a share of the longest series.
-LONGEST = 0.25
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,13 +67,7 @@ def clock(
     """Return the clock of a process (see `Spectrum.clock`)."""
     refuse_unsymmetric(spectrum)
     step = check_step(step)
-    if not isinstance(unit, str):
-        raise bad_input(
-            "`unit` must be a text.",
-            received=shown(unit),
-            because="It is the name of the unit of time, and is shown as it is.",
-            hint='Pass, for example, unit="ns".',
-        )
+    check_unit(unit)
     modes = watched(spectrum, series, lengths)
     numbers = check_lags(lags, max(modes.lengths))
     asked, systematic = believed(spectrum)
@@ -142,7 +132,9 @@ class Table:
         """
         candidates = np.flatnonzero(self.usable.any(axis=1))
         if not candidates.size:
-            raise nothing_seen(self)
+            first = self.correlations[0]
+            fast = first.size > 0 and bool((first <= LOW).all())
+            raise nothing_seen(self.asked, int(self.lags[0]), first, fast)
         for at in candidates:
             twice = np.searchsorted(self.lags, 2 * self.lags[at])
             if twice == len(self.lags):
@@ -181,10 +173,10 @@ class Table:
         # With inertia or memory, all but one mode may be forgotten before D settles.
         steady &= len(seen) > 1 or int(self.usable[:at].any(axis=0).sum()) < 2
         chi = self.disagreement(seen, systematic[columns])
-        consistent = steady and not chi > DISAGREE
-        reason = self.reason(steady, chi, by_mode)
-        if not consistent:
-            warn_user(reason, ClockWarning)
+        agree = not chi > DISAGREE
+        words = reason(by_mode, steady=steady, agree=agree, c1=self.spectrum.operator.c1)
+        if not (steady and agree):
+            warn_user(words, ClockWarning)
         relative = self.rate_errors(pool)
         rates = pool.value * np.abs(self.spectrum.eigenvalues)
         # What does not decay has the time infinity, and no error.
@@ -198,7 +190,7 @@ class Table:
             timescales=Timescales.of(times, in_rows(self, int(self.lags[at]))),
             timescale_errors=frozen(time_errors),
             rates=frozen(rates), rate_errors=frozen(relative * rates),
-            consistent=bool(consistent), reason=reason, disagreement=float(chi),
+            consistent=bool(steady and agree), reason=words, disagreement=float(chi),
             by_mode=tuple(by_mode[i] for i in order), lagtime=int(self.lags[at]),
             lags=frozen(self.lags), implied_times=frozen(self.implied_times[:, shown_modes[order]]),
             step=self.step, unit=unit,
@@ -246,30 +238,6 @@ class Table:
                 influence = influence + self.watched.own_influence(int(j))
             result[j] = np.sqrt(self.variance(influence) + own + max(other, 0.0))
         return result
-
-    def reason(self, steady: bool, chi: float, by_mode: tuple[ModeClock, ...]) -> str:
-        """Return in words whether there is one diffusivity."""
-        each = "; ".join(f"mode {one.mode}: {one.diffusivity}" for one in by_mode[:4])
-        if not steady:
-            return (
-                f"The diffusivity changes with the lag until modes are forgotten ({each}), as it "
-                "does with inertia, with memory, or with noise in the measurements. Pass longer "
-                "`lags`, or use the implied times of single modes (`by_mode`)."
-            )
-        if chi > DISAGREE:
-            words = (
-                f"The modes do not decay with one diffusivity ({each}): the process is no "
-                "diffusion that is the same in all directions of these columns. Divide each "
-                "column by the square root of its own diffusivity, or use the implied times of "
-                "single modes (`by_mode`)."
-            )
-            c1 = self.spectrum.operator.c1
-            if c1 is not None and not np.isclose(c1, 1):
-                words += ' A process that samples its own density needs operator="generator".'
-            return words
-        if len(by_mode) == 1:
-            return f"Only mode {by_mode[0].mode} is seen, with no other to compare it with."
-        return f"{len(by_mode)} modes agree on one diffusivity ({each})."
 
 
 @dataclass(frozen=True, eq=False)
@@ -333,71 +301,3 @@ def believed(spectrum: Spectrum) -> tuple[NDArray[np.intp], FloatArray]:
         return numbers[:1], np.zeros(len(numbers[:1]))
     sound = systematic <= max(CLEAN, BELIEVED * systematic.min())
     return numbers[sound], systematic[sound]
-
-
-def check_step(step: Any) -> float:
-    """Return the time from one row to the next."""
-    number = as_number(step)
-    # Squares of times that are far larger or smaller are no numbers any more.
-    if 1e-100 < number < 1e100:
-        return number
-    raise bad_input(
-        "`step` must be a time greater than 0.",
-        received=shown(step),
-        because="It is the time from one row to the next, which the rows do not tell.",
-        hint='Pass, for example, step=0.2, unit="ns".',
-    )
-
-
-def check_lags(lags: Any, longest: int) -> NDArray[np.intp]:
-    """Return lags in rows, from short to long; those that are tried if none are given."""
-    most = max(int(LONGEST * longest), 1)
-    if longest < 3:
-        raise bad_input(
-            "The series is too short for a clock.",
-            received=f"{longest} row(s) in the longest series",
-            because="Rows are compared with later rows of the same series.",
-            hint="Pass a longer series; check `lengths`.",
-        )
-    if lags is None:
-        return all_lags(most)
-    array = as_floats(lags)
-    if array is not None and array.ndim <= 1 and array.size:
-        array = np.unique(array)
-        if np.isfinite(array).all() and (array == np.floor(array)).all() and array[0] >= 1:
-            longest_lag = a_count(1, longest - 1)
-            return np.array([longest_lag(int(lag), "lags") for lag in array], dtype=np.intp)
-    raise bad_input(
-        "`lags` must be whole numbers of rows, 1 or more.",
-        received=shown(lags),
-        because="Each is a distance between two rows that are compared.",
-        hint="Leave `lags` out, or pass, for example, lags=[1, 2, 5, 10].",
-    )
-
-
-def all_lags(longest: int) -> NDArray[np.intp]:
-    """Return 1, 2, 3, 4, 6, 8, 12, … up to a longest lag.
-
-    Examples
-    --------
-    >>> all_lags(10).tolist()
-    [1, 2, 3, 4, 6, 8]
-    """
-    powers = 2 ** np.arange(int(np.log2(longest)) + 1)
-    found = np.unique(np.concatenate([powers, 3 * powers[:-1]]))
-    return np.asarray(found[found <= longest], dtype=np.intp)
-
-
-def nothing_seen(table: Table) -> InputError:
-    """Return the error for a series along which no mode forgets at a rate that can be read."""
-    first = table.correlations[0]
-    fast = bool(table.asked.size) and bool((first <= LOW).all())
-    modes = listed(table.asked[:4]) if table.asked.size else "none"
-    return bad_input(
-        "No mode tells how fast the process is.",
-        received=f"correlations of modes {modes} after {table.lags[0]} row(s) of "
-        + ", ".join(f"{value:.2g}" for value in first[:4]),
-        because="Rows are so far apart in time that they are as good as independent." if fast else
-        "All modes change too little over the whole series: it is too short, or does not move.",
-        hint="Use a shorter `step`, or shorter `lags`." if fast else "Pass a longer series.",
-    )  # fmt: skip
