@@ -256,6 +256,10 @@ def test_points_in_no_order_have_no_clock():
     spectrum = vbdm.estimate_operator(points, "generator").spectrum(4)
     with pytest.raises(InputError, match=r"independent.*shorter `step`, or shorter `lags`"):
         spectrum.clock(step=0.1)
+    # Of few points some correlation comes out large, 0.08 here: that is chance, and no slow mode.
+    few = vbdm.estimate_operator(points[:200], "generator").spectrum(4)
+    with pytest.raises(InputError, match=r"0\.079\. .*independent"):
+        few.clock(step=0.1)
     known = vbdm.estimate_operator(points, "generator", series=False).spectrum(4)
     with pytest.raises(InputError, match="follow each other"):
         known.clock(step=0.1)
