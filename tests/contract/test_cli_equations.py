@@ -1,6 +1,7 @@
 """Questions to a run: committors, rates, equations; written into its folder, and told in words."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -249,15 +250,11 @@ def test_rows_that_were_left_out_count(series):
 
 
 def test_states_on_pieces_have_the_errors_of_the_clock(tmp_path):
-    """Two wells with no way between them: the rates are 0, and the times are the clock's."""
-    rows = np.concatenate(
-        [
-            vbdm.datasets.double_well_series(600, step=0.2, random_state=0).points,
-            vbdm.datasets.double_well_series(600, step=0.2, random_state=1).points + 30,
-        ]
-    )
+    """Two pairs of wells with no way between them: a rate is 0, and the times are the clock's."""
+    walk = partial(vbdm.datasets.double_well_series, 1000, step=0.2, barrier=1.0)
+    rows = np.concatenate([walk(random_state=seed).points + 30 * seed for seed in (0, 1)])
     write_csv(tmp_path / "walk.csv", rows, "x")
-    done("fit", "walk.csv", "-O", "generator", "-n", 5, "--series", *FAST, "-o", "run")
+    done("fit", "walk.csv", "-O", "generator", "-n", 6, "--series", *FAST, "-o", "run")
     asked = ("states", "run", "--states", 3, "--time-step", "0.2ns", "--json")
     named = {own["name"]: own for own in json.loads(done(*asked).stdout)["quantities"]}
     assert named["rate from state 0 to 1"]["value"] == pytest.approx(0, abs=1e-9)
