@@ -82,7 +82,9 @@ class Multigrid:
         finest, inverse = self.finest, self.inverse[:, None]
         coarse = self.corrected(self.network.over_cells(residual * inverse))
         smooth = np.asarray(applied(finest.averages, product, coarse, finest.engine))
-        return np.asarray(inverse * (JACOBI * residual + smooth))
+        smooth += JACOBI * residual
+        smooth *= inverse
+        return smooth
 
     def corrected(self, residual: FloatArray, depth: int = 0) -> FloatArray:
         """Return roughly the solution of a coarse system: a V-cycle."""

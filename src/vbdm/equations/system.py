@@ -88,7 +88,7 @@ class System:
         """Return A times columns that are 0 at held points."""
         image = self.network.weights @ block
         np.subtract(self.diagonal[:, None] * block, image, out=image)
-        image[~self.free] = 0.0
+        image *= self.free[:, None]
         return np.asarray(image)
 
     def solve(self, right: FloatArray, tol: float = TOLERANCE) -> Solution:
@@ -120,6 +120,8 @@ class System:
     def constants(self, right: FloatArray) -> FloatArray:
         """Return the constant c on the free points of each piece with Σ A c = Σ right, (M, m)."""
         pieces, whole = self.network.pieces, self.piece_loads
+        if len(whole) == 1:
+            return np.asarray(self.free[:, None] * (right.sum(axis=0) / whole))
         columns = [np.bincount(pieces, column) / whole for column in right.T]
         return np.where(self.free[:, None], np.stack(columns, axis=1)[pieces], 0.0)
 
