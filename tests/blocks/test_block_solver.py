@@ -81,6 +81,7 @@ def test_many_columns_have_cells_of_the_tree():
     np.testing.assert_allclose(found.eigenvalues[1:], expected.eigenvalues[1:], rtol=1e-8)
 
 
+@pytest.mark.slow
 def test_vectors_on_very_many_cells_live_in_blocks(monkeypatch):
     points = np.random.default_rng(3).standard_normal((6000, 2))
     op = vbdm.estimate_operator(points, "generator", placement=vbdm.placement.Disk(blocks=3))

@@ -23,15 +23,9 @@ def solved(points, placement):
     return operator.spectrum(4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    "stages",
-    [
-        ["eigenpairs"],
-        pytest.param(["density"], marks=pytest.mark.slow),
-        pytest.param(["kernel"], marks=pytest.mark.slow),
-        pytest.param(list(STAGES), marks=pytest.mark.slow),
-    ],
-    ids="-".join,
+    "stages", [["eigenpairs"], ["density"], ["kernel"], list(STAGES)], ids="-".join
 )
 def test_killed_workers_change_nothing(points, cluster, stages):
     killed = []

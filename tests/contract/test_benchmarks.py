@@ -24,6 +24,7 @@ def test_accuracy_table():
     assert "paper" in text
 
 
+@pytest.mark.slow
 def test_bars_of_series():
     text = output_of("series_bars.py", "--series", "2", "--points", "300", "--first-seed", "4000")
     assert "predicted" in text

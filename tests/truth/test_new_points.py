@@ -25,7 +25,13 @@ JUMPS = {
 }
 
 
-@pytest.mark.parametrize("name", extension.PROBLEMS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name == "3-sphere" else ())
+        for name in extension.PROBLEMS
+    ],
+)
 @pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 def test_new_points_are_as_accurate_as_training_points(name):
     row = extension.measure(name, 10_000, 2_000)

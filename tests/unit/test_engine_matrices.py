@@ -92,6 +92,7 @@ def test_row_sums_with_the_evaluation_are_those_of_the_matrix():
     close(kernel.known_sums[1], kernel.weights.row_sums(power=2))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 def test_a_solve_may_start_from_the_result_at_another_epsilon():
     points = vbdm.datasets.ou(3000, dim=2, random_state=0).points

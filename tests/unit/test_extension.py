@@ -134,6 +134,7 @@ def test_many_batches(monkeypatch):
     np.testing.assert_array_equal(parts.values, whole.values)
 
 
+@pytest.mark.slow
 def test_engines_agree():
     pytest.importorskip("numba")
     train, new = (vbdm.datasets.ou(3000, dim=2, random_state=seed).points for seed in (0, 1))

@@ -37,6 +37,7 @@ def test_one_search_for_all(monkeypatch):
     assert lengths == [1088]
 
 
+@pytest.mark.slow
 def test_lists_that_are_given_up_change_nothing(monkeypatch, tmp_path):
     """Beyond 10,000 points the longest lists are released once the kernel is there."""
     X = np.random.default_rng(4107).standard_normal((1200, 20))

@@ -54,10 +54,9 @@ print(op.n_neighbors, peak() - before)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.parametrize(
-    ("n", "columns", "times"), [pytest.param(4000, 50, 1, marks=pytest.mark.slow), (8000, 2, 2)]
-)
+@pytest.mark.parametrize(("n", "columns", "times"), [(4000, 50, 1), (8000, 2, 2)])
 def test_many_columns_and_copies_are_within_thirty_per_cent(n, columns, times):
     """The longest lists, and points that occur twice: 3.8 and 0.4 times the estimate before."""
     task = [sys.executable, "-c", MANY, str(n), str(columns), str(times)]

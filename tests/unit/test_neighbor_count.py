@@ -8,6 +8,7 @@ import vbdm
 D = vbdm.datasets
 
 
+@pytest.mark.slow
 def test_order_place_and_direction_do_not_matter():
     points = D.sphere(6000, axes=(1, 0.5, 0.3), random_state=1).points
     rng = np.random.default_rng(0)

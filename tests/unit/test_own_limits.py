@@ -61,6 +61,7 @@ def test_rates_solve_the_balance_of_their_own_limit(grid):
         assert theta * ((op.degrees * time) @ u[:, j] ** 2) == pytest.approx(energy[j], rel=1e-6)
 
 
+@pytest.mark.slow
 def test_new_points_and_another_solver_agree(grid):
     at_points = grid.extend(points_of(grid)).values
     np.testing.assert_allclose(at_points, grid.eigenfunctions, atol=2e-3)

@@ -38,9 +38,8 @@ def test_modes_that_are_like_no_other_are_compared_all_the_same(share):
     np.testing.assert_allclose(np.diff(np.log2(opinions.epsilons)), 1)
 
 
-@pytest.mark.parametrize(
-    ("n_neighbors", "n_searches"), [("auto", 0), pytest.param(110, 1, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("n_neighbors", "n_searches"), [("auto", 0), (110, 1)])
 def test_lists_that_were_given_up_are_searched_for_once(monkeypatch, n_neighbors, n_searches):
     """By reach there is nothing to search for."""
     points = D.sphere(12_000, random_state=0).points

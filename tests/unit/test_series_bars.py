@@ -123,6 +123,7 @@ def test_copies_share_the_influence_of_their_point():
     np.testing.assert_allclose(3 * rows[::3], op.order.to_caller(found)[::3])
 
 
+@pytest.mark.slow
 def test_bars_of_independent_points_stay_as_they_are():
     for seed in range(4000, 4004):
         points = np.random.default_rng(seed).standard_normal((1000, 2))
