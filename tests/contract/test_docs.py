@@ -40,7 +40,7 @@ def vbdm_command(line):
 #: Pages that take several seconds each: they run with the slow tests.
 LONG = {
     "large-data.md", "choosing-epsilon.md", "extending.md", "method/reach.md", "method/kernel.md",
-    "method/dimension.md", "method/error-bars.md",
+    "method/dimension.md", "method/error-bars.md", "method/blocks.md", "how-good.md",
 }  # fmt: skip
 
 

@@ -112,7 +112,7 @@ def assert_same(one, two):
     assert repr(one.operator.graph) == repr(two.operator.graph)
 
 
-@pytest.mark.parametrize("kernel", [True, False])
+@pytest.mark.parametrize("kernel", [True, pytest.param(False, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", CASES)
 def test_loaded_is_equal_bit_by_bit(name, kernel, tmp_path):
     spectrum = CASES[name]()

@@ -48,7 +48,10 @@ def relative_errors(pairs, exact):
 
 
 @pytest.mark.parametrize("solver", [Lanczos(), ShiftInvert()])
-@pytest.mark.parametrize("name", ["ou in R2", "ou in R3", "sphere", "circle", "clusters"])
+@pytest.mark.parametrize(
+    "name",
+    ["ou in R2", pytest.param("ou in R3", marks=pytest.mark.slow), "sphere", "circle", "clusters"],
+)
 def test_pairs_are_those_of_the_dense_solver(solver, name):
     pencil = pencil_of(operator(name))
     exact = Dense().solve(pencil, 21, 0.0)

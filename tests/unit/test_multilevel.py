@@ -91,7 +91,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
 
 
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("n", [2, 10, 20, MOST])
+@pytest.mark.parametrize("n", [2, 10, pytest.param(20, marks=pytest.mark.slow), MOST])
 def test_eigenvalues_match_the_dense_solver(name, n):
     pencil = pencil_of(name)
     prepared = Multilevel().prepare(pencil, n)

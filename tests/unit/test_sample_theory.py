@@ -88,8 +88,8 @@ def measured_shift(dim, c1, beta, n, seeds, n_points, k0=16):
         (1, 1, -0.5, 50, 3000, 0.35),
         (1, 2, -0.5, 30, 3000, 0.9),
         (2, 0, -0.5, 17, 6000, 0.2),
-        (2, 1, -0.5, 17, 6000, 0.35),
-        (2, 0, 0.0, 25, 6000, 0.2),
+        pytest.param(2, 1, -0.5, 17, 6000, 0.35, marks=pytest.mark.slow),
+        pytest.param(2, 0, 0.0, 25, 6000, 0.2, marks=pytest.mark.slow),
     ],
 )
 def test_eigenvalues_of_boxes_shift_as_derived(dim, c1, beta, n, n_points, room):
