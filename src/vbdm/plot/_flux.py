@@ -70,7 +70,8 @@ def linear_map(columns: FloatArray, places: FloatArray, period: FloatArray) -> F
     for p in places[some].T:
         same = [is_image(p - own, length) for own, length in zip(x.T, period, strict=True)]
         centred = x - x.mean(axis=0), p - p.mean()
-        row = np.eye(x.shape[1])[np.argmax(same)] if any(same) else np.linalg.lstsq(*centred)[0]
+        fitted = None if any(same) else np.linalg.lstsq(*centred, rcond=None)[0]
+        row = np.eye(x.shape[1])[np.argmax(same)] if fitted is None else fitted
         if not any(same) and np.abs(centred[0] @ row - centred[1]).max() > 1e-8 * np.ptp(p):
             return None
         found.append(row)
