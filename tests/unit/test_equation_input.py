@@ -305,3 +305,14 @@ def test_probabilities_out_of_bounds_are_an_error(op, monkeypatch):
     monkeypatch.setattr("vbdm.equations.conjugate_gradients.MOST_ITERATIONS", 2)
     with pytest.raises(vbdm.SolverError, match="2 steps of conjugate gradients left an error"):
         op.committor(CORE, RIM)
+
+
+def test_the_mass_is_limited_by_the_limiters_own_mode():
+    X = np.random.default_rng(0).standard_normal((1500, 2))
+    slow, fast = (
+        vbdm.estimate_operator(X, "generator", limiter=vbdm.Limiter(n_reference=n)).measure
+        for n in (1, 9)
+    )
+    # A slower mode lets outliers keep more of their mass.
+    far = np.hypot(*X.T) > 3.2
+    assert slow[far].sum() > 1.2 * fast[far].sum()

@@ -19,6 +19,7 @@ from ..base.arrays import FloatArray
 from ..base.estimate import Estimate
 from ..graph.point_set import Order
 from ..operator.operator import Operator
+from ..trust.influences import power_of_density
 from ..trust.randomness import autocorrelation_time
 from ..trust.series import by_chance, variance_by_lags
 from .network import Network
@@ -105,11 +106,6 @@ def under_measure(operator: Operator, own: FloatArray) -> FloatArray:
     With a potential (c1 = 0) the two nearly cancel, and bars came out twice as large as the spread.
     """
     return np.asarray(own + (1 - 2 * power_of_density(operator)) * smoothed(operator, own))
-
-
-def power_of_density(operator: Operator) -> float:
-    """Return 1 - c1/2, by which power of the estimated density links are divided."""
-    return float(operator.alpha - (operator.beta or 0.0) * (operator.dim / 2 + 1))
 
 
 def smoothed(operator: Operator, own: FloatArray) -> FloatArray:

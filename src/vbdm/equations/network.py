@@ -7,7 +7,7 @@ those of the operator with two corrections, without which times come out 10 to 2
   each link is divided by :math:`\sqrt{η_i η_j}`. Dividing the right-hand side by a mean η is not
   the same: resistance sits at a barrier, where points are few and η is far from 1.
 * Far outliers have so large a mass that they would carry the equation. Their local time ε m ρ² is
-  held at the time in which the ninth mode decays.
+  held at the time in which the limiter's reference mode, the ninth, decays on the solver's cells.
 
 The network and its coarse levels belong to the operator: they are made once, for all equations.
 """
@@ -27,6 +27,7 @@ from ..base.arrays import FloatArray
 from ..base.errors import bad_input
 from ..base.threads import one_blas_thread
 from ..operator.operator import Operator
+from ..settings.method import Limiter
 from ..spectrum.finite_sample import share_of_points
 from ..spectrum.limiter import first_limit
 from ..spectrum.pieces import connected_pieces
@@ -43,8 +44,6 @@ from ..spectrum.solvers.multilevel.solver import (
 from ..spectrum.solvers.multilevel.warm_start import block_size
 from ..spectrum.solvers.pencil import Pencil
 
-#: Number of the mode, zeros not counted, whose rate limits the mass; as in the limiter.
-REFERENCE = 9
 #: Points in a cell where kernels average over few: 13 iterations where cells of 8 take 24.
 SMALL_CELLS = 2
 
@@ -79,11 +78,12 @@ class Network:
         if limiter is None or not linked.any():
             return np.asarray(op.degrees * steps)
         highest = first_limit(1 / steps[linked], limiter, op.dim).highest
-        cut = min(highest, self.reference_rate(op.degrees * np.minimum(steps, 1 / highest)))
+        mass = op.degrees * np.minimum(steps, 1 / highest)
+        cut = min(highest, self.rate_of_mode(limiter.n_reference, mass))
         return np.asarray(op.degrees * np.minimum(steps, 1 / cut))
 
-    def reference_rate(self, mass: FloatArray) -> float:
-        """Return the rate of the ninth mode on the first cells, infinite if there is none.
+    def rate_of_mode(self, number: int, mass: FloatArray) -> float:
+        """Return the rate of a mode on the first cells, zeros not counted; infinite if none.
 
         Cells are stiffer than points: it is up to twice the rate on the points.
         """
@@ -95,10 +95,10 @@ class Network:
             with one_blas_thread():
                 carried = finest.summed(finest.spread(without_zeros(mass)))
                 hierarchy = Hierarchy.with_mass(self.coarse.levels, carried)
-                values, _ = coarse_pairs(hierarchy, block_size(REFERENCE + 1), finest.cell_rows)
+                values, _ = coarse_pairs(hierarchy, block_size(number + 1), finest.cell_rows)
         # Every piece has a zero of its own, which rounding makes small.
         nonzero = values[values > 1e-9 * values.max(initial=0.0)]
-        return float(nonzero[REFERENCE - 1]) if len(nonzero) >= REFERENCE else np.inf
+        return float(nonzero[number - 1]) if len(nonzero) >= number else np.inf
 
     def whole_matrix(self) -> FloatArray:
         """Return D - K as a dense matrix, of so few points that they have no coarse levels."""
@@ -121,9 +121,8 @@ class Network:
 
     @cached_property
     def widths(self) -> FloatArray:
-        """The kernel's width h = √(4ε)·ρ at the points, (M,)."""
-        op = self.operator
-        return np.asarray(np.sqrt(4 * op.epsilon * op.kernel.bandwidth.squared))
+        """The kernel's width h at the points, (M,)."""
+        return self.operator.kernel.widths
 
     @cached_property
     def resistance(self) -> FloatArray:
@@ -167,7 +166,8 @@ def network_of(operator: Operator) -> Network:
     with one_blas_thread():
         narrow = points_averaged(weights, degrees) < NARROW
         cells = Multilevel(cell_size=SMALL_CELLS) if narrow else Multilevel()
-        prepared = cells.prepare(pencil, REFERENCE + 1)
+        limiter = operator.settings.method.limiter or Limiter()
+        prepared = cells.prepare(pencil, limiter.n_reference + 1)
     coarse = prepared if isinstance(prepared, PreparedMultilevel) else None
     return Network(operator, weights, degrees, coarse)
 

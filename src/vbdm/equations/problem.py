@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -38,14 +39,12 @@ def system_of(
         for own, value in zip(sets, values, strict=True)
     )
     inside = order.to_inside(screen) if isinstance(screen, np.ndarray) else screen
-    left_out = np.zeros(len(network.degrees), dtype=np.bool_)
-    system = System(network, held, inside, left_out)
-    left_out |= unreached(system)
+    system = System(network, held, inside, np.zeros(len(network.degrees), dtype=np.bool_))
+    left_out = unreached(system)
     if not np.all(np.asarray(screen) > 0):
         for own, points in zip(sets, held, strict=True):
-            left_out |= lost_to(network, points, own.name)
-    left_out &= ~system.held
-    return system
+            left_out = left_out | lost_to(network, points, own.name)
+    return replace(system, left_out=left_out & ~system.held)
 
 
 def unreached(system: System) -> BoolArray:

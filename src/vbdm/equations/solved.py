@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..base.accepts import a_switch
 from ..base.arrays import BoolArray, FloatArray, frozen
 from ..base.checks import check_per_point
 from ..base.errors import UnreachedWarning, bad_input, warn_user
 from ..base.estimate import Estimate
 from ..operator.operator import Operator
-from ..settings.arguments import check_switch
 from .conjugate_gradients import Solution
 from .error_bars import functional, summed_inside, under_measure
 from .sets import Naming
@@ -79,7 +79,7 @@ class Solved:
                 hint="Set these weights to 0.",
             )
         own = None
-        if check_switch(sampled, "sampled"):
+        if a_switch(sampled, "sampled"):
             own = summed_inside(self.operator.order, w * np.nan_to_num(self.values))
         return functional(self.system, self.source, self.values, w, self.residual, own)
 
@@ -121,7 +121,7 @@ class Solved:
     @property
     def is_biased(self) -> bool:
         """Whether the points are those of another density than the one that is meant."""
-        return self.operator.potential is not None or self.operator.multiplicity is not None
+        return self.operator.in_potential or self.operator.is_weighted
 
     def shares_of(self, mask: BoolArray) -> FloatArray:
         """Return the weights of a mean over some points, (N,): equal, or those of a bias."""

@@ -56,6 +56,11 @@ class Kernel:
     by_reach: bool = False
     known_sums: tuple[FloatArray, FloatArray] | None = None
 
+    @property
+    def widths(self) -> FloatArray:
+        """The kernel's width √(4ε)·ρ(x), (M,), in the data's own unit of length."""
+        return np.asarray(np.sqrt(4 * self.epsilon * self.bandwidth.squared))
+
     @cached_property
     def row_sums(self) -> FloatArray:
         """Σ_j K(x_i, x_j), (M,), each point counted as often as it occurs."""

@@ -184,7 +184,7 @@ class Operator:
     @property
     def widths(self) -> FloatArray:
         """The kernel's width √(4ε)·ρ(x) at the points, (N,), in the data's own unit of length."""
-        return self._to_caller(np.sqrt(4 * self.epsilon * self.kernel.bandwidth.squared))
+        return self._to_caller(self.kernel.widths)
 
     @property
     def width_quantiles(self) -> tuple[float, float, float]:

@@ -24,6 +24,7 @@ import numpy as np
 
 from ..base.arrays import FloatArray
 from ..base.threads import for_each, in_order, slices
+from ..operator.operator import Operator
 from ..rows.block_array import Tall, beside, changed, mapped, total
 from ..spectrum.limiter import Limit, local_times
 from ..spectrum.spectrum import Spectrum
@@ -140,11 +141,15 @@ def pair_influences(
     with its product; both its arrays are used up.
     """
     op, (held, own), rows = spectrum.operator, together, rows or PairRows.of(spectrum)
-    alpha = op.alpha - (op.beta or 0.0) * (op.dim / 2 + 1)
     (own, held), _ = changed(pair_sums, [own, held], *first, *second, rows.degrees, rows.share)
     spread = op.kernel.weights @ held
-    (own,), _ = changed(respond, [own], spread, rows.counts, alpha)
+    (own,), _ = changed(respond, [own], spread, rows.counts, power_of_density(op))
     return cast(Tall, own)
+
+
+def power_of_density(operator: Operator) -> float:
+    """Return a = 1 - c1/2, the power of the estimated density by which links are divided."""
+    return float(operator.alpha - (operator.beta or 0.0) * (operator.dim / 2 + 1))
 
 
 def pair_sums(
