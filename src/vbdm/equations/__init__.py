@@ -15,7 +15,8 @@ It knows an `Operator`, and solves with it; results are frozen, in the caller's 
 `error_bars`           standard errors of sums over a solution, by one adjoint solve
 `solved`               the result of a solve
 `solve`                (κ - L) u = f
-`committor`            committors, hitting probabilities, flux and rates
+`rates`                flux and rates between two sets, from a committor
+`committor`            committors and hitting probabilities
 `passage`              passage and exit times
 =====================  =============================================================================
 """
