@@ -107,9 +107,10 @@ def column_of(name: str, table: Table) -> FloatArray:
 def bad_condition(name: str, text: str, table: Table, because: str) -> InputError:
     """Return the error for a condition that cannot be read."""
     known = ", ".join(list(table)[:8])
+    first = next(iter(table), "x0")
     return bad_input(
         f"`{name}` is a condition that cannot be read.",
         received=shown(text),
         because=because,
-        hint=f"Write, for example, 'x0 < -1.2 and x1 > 0'; the columns are {known}.",
+        hint=f"Write, for example, '-2 < {first} < -1.2'; the columns are {known}.",
     )
