@@ -1,11 +1,18 @@
-"""Names for the types of arrays, and the read-only view in which results are handed out."""
+"""Types of arrays, the read-only view in which results are handed out, and where arrays live.
+
+Arrays live in this machine's memory, as NumPy's, or on a device, as those of another library that
+answers to NumPy's protocols: `np.sqrt(x)` then computes there, and `np.zeros(n, like=x)` makes an
+array there. Rooms find out from the arrays where they are, and need only what stands here beside
+NumPy itself. Two rules follow: nothing is turned into a NumPy array in passing (`np.asarray`), and
+what is made to stand beside an array is made `like` it.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
@@ -13,7 +20,75 @@ BoolArray = NDArray[np.bool_]
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a read-only view of the array, so that no reader of a result can change it."""
+    """Return a read-only view of the array, so that no reader of a result can change it.
+
+    Arrays on a device have no such views, and come back as they are.
+    """
+    if is_elsewhere(array):
+        return array
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+def is_elsewhere(value: Any) -> bool:
+    """Tell whether this is an array that does not live in this machine's memory."""
+    if isinstance(value, np.ndarray):
+        return False
+    return hasattr(value, "__array_function__") and hasattr(value, "get")
+
+
+def to_host(value: Any) -> Any:
+    """Return arrays as NumPy's, also those in tuples and lists; other things as they are."""
+    if is_elsewhere(value):
+        return value.get()
+    if type(value) in (tuple, list):
+        return type(value)(to_host(entry) for entry in value)
+    return value
+
+
+def beside_array(value: Any, array: Any) -> Any:
+    """Return NumPy arrays, also those in tuples and lists, where an array lives."""
+    if isinstance(value, np.ndarray):
+        return np.asarray(value, like=array) if is_elsewhere(array) else value
+    if type(value) in (tuple, list):
+        return type(value)(beside_array(entry, array) for entry in value)
+    return value
+
+
+def filled(
+    shape: int | tuple[int, ...], value: Any, like: Any, dtype: DTypeLike = np.float64
+) -> Any:
+    """Return an array of equal numbers where another one lives (`np.full` knows no device)."""
+    result = np.empty(shape, dtype=dtype, like=like)
+    result[...] = value
+    return result
+
+
+def ones_for(values: Any) -> Any:
+    """Return a 1 for each row of an array, (M,), where that lives."""
+    return filled(len(values), 1.0, values)
+
+
+def contiguous(array: Any) -> Any:
+    """Return the array with contiguous rows: itself if it has them, else a copy."""
+    if not is_elsewhere(array):
+        return np.ascontiguousarray(array)
+    return array if array.flags.c_contiguous else array.copy(order="C")
+
+
+def quotients(over: Any, under: Any, where: Any, otherwise: float = 0.0) -> Any:
+    """Return over / under where a condition holds, and another number elsewhere; all (M,).
+
+    Examples
+    --------
+    >>> quotients(1.0, np.array([2.0, 0.0]), np.array([True, False])).tolist()
+    [0.5, 0.0]
+    """
+    return np.where(where, over / np.where(where, under, 1.0), otherwise)
+
+
+def column_sums(values: Any) -> Any:
+    """Return the sums of columns, (m,), of a tall array (M, m)."""
+    # On a device, a product is a hundred times faster than a sum along the long side.
+    return ones_for(values) @ values if is_elsewhere(values) else values.sum(axis=0)

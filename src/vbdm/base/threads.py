@@ -16,6 +16,7 @@ from functools import cache
 from threading import Lock, local
 from typing import Any, TypeVar
 
+from .arrays import is_elsewhere
 from .progress import is_heard, report
 
 #: Numbers of 8 bytes in one block, chosen so that a block fits the cache of a core.
@@ -32,6 +33,14 @@ def slices(n_rows: int, size: int) -> Iterator[slice]:
     """
     for start in range(0, n_rows, size):
         yield slice(start, min(start + size, n_rows))
+
+
+def slices_of(array: Any, size: int) -> Iterator[slice]:
+    """Yield slices of the rows of an array: of `size` rows, or all at once if it is on a device.
+
+    A device works on all rows at the same time; small blocks would leave it idle.
+    """
+    return slices(len(array), max(1, len(array)) if is_elsewhere(array) else size)
 
 
 def rows_that_fit(n_entries: int, n_rows: int = 1, *, most: int = IN_CACHE, least: int = 1) -> int:

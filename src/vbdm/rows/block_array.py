@@ -4,6 +4,9 @@
 writes over arrays that are there. All three call their function on NumPy arrays: on each block of
 rows or, if no argument lives in blocks, once, on the whole arrays. So what is written for one block
 runs on all, and ordinary arrays cost nothing.
+
+If the whole arrays live on a device, small NumPy arrays beside them are sent there first, and what
+`total` and `each` return comes back as NumPy arrays: sums are small, and worked on here.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ..base.arrays import FloatArray
+from ..base.arrays import FloatArray, beside_array, is_elsewhere, to_host
 from ..base.progress import is_heard, report
 from .partition import Partition
 from .place import InMemory, Place
@@ -198,7 +201,7 @@ def mapped(
     """
     rows = rows_among(args)
     if rows is None:
-        return function(*args)
+        return function(*in_one_place(args))
     made = rows.run(function, *args, n_results=n_results, stage=stage)
     found = [BlockArray(rows, handles) for handles in made]
     return found[0] if n_results == 1 else tuple(found)
@@ -215,7 +218,7 @@ def each(function: Callable[..., Any], *args: Any) -> list[Any]:
     """Return a function's small results, one for each block; a list of one for ordinary arrays."""
     rows = rows_among(args)
     if rows is None:
-        return [function(*args)]
+        return [to_host(function(*in_one_place(args)))]
     return list(rows.place.read(rows.run(function, *args)[0]))
 
 
@@ -223,7 +226,7 @@ def total(function: Callable[..., Any], *args: Any) -> Any:
     """Return the sum of a function's small results, added in the order of the blocks."""
     rows = rows_among(args)
     if rows is None:
-        return function(*args)
+        return to_host(function(*in_one_place(args)))
     return in_sum(rows, rows.run(function, *args)[0])
 
 
@@ -250,7 +253,8 @@ def changed(
     """
     rows = rows_among((*targets, *args))
     if rows is None:
-        return list(targets), function(*targets, *args)
+        given = in_one_place((*targets, *args))
+        return list(given[: len(targets)]), to_host(function(*given))
     found = rows.run(function, *targets, *args, n_results=int(summed), n_written=len(targets))
     arrays = [
         BlockArray(rows, handles, target.known if isinstance(target, BlockArray) else None)
@@ -266,6 +270,21 @@ def in_sum(rows: Rows, handles: list[Any]) -> Any:
     for value in values:
         result = result + value
     return result
+
+
+def in_one_place(args: Sequence[Any]) -> Sequence[Any]:
+    """Return the arguments of a function, those in this memory sent to the device of the others."""
+    device = next(arrays_elsewhere(args), None)
+    return args if device is None else [beside_array(arg, device) for arg in args]
+
+
+def arrays_elsewhere(args: Sequence[Any]) -> Iterator[Any]:
+    """Yield the arrays among arguments, also in lists and tuples, that live on a device."""
+    for arg in args:
+        if is_elsewhere(arg):
+            yield arg
+        elif isinstance(arg, list | tuple):
+            yield from arrays_elsewhere(arg)
 
 
 def rows_among(args: Sequence[Any]) -> Rows | None:

@@ -1,0 +1,12 @@
+"""The engine of an NVIDIA GPU, an extra: kernels of our own, and CuPy's arrays.
+
+Nothing above this folder knows of it: rooms find out from the arrays where they live
+(`vbdm.base.arrays`), and ask their engine.
+
+============  ======================================================================================
+`device`      the device: its memory, its compiler, and what is needed of CuPy
+`csr`         a sparse matrix on the device, with 64-bit row pointers
+`engine`      the engine: what all engines supply
+`prelude.cu`  what all kernels share
+============  ======================================================================================
+"""

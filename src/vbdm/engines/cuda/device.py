@@ -1,0 +1,170 @@
+"""The device: its memory, its compiler, and the little of CuPy that is needed beside its arrays."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+#: Threads in a block: four warps.
+BLOCK = 128
+WARP = 32
+
+#: CSR matrices as they are passed to and from a device's library: data, indices, indptr, shape.
+CsrArrays = tuple[Any, Any, Any, tuple[int, int]]
+
+
+class Device(Protocol):
+    """What the engine needs of a device beside arrays that answer to NumPy's protocols."""
+
+    @property
+    def name(self) -> str:
+        """The device's name, in words."""
+
+    def array(self, values: Any) -> Any:
+        """Return values as an array on the device; what is there already is not copied."""
+
+    def empty(self, shape: int | tuple[int, ...], dtype: DTypeLike = np.float64) -> Any:
+        """Return an array on the device that holds anything."""
+
+    def free_bytes(self) -> int:
+        """Return how many bytes can still be had."""
+
+    def launch(
+        self, source: str, kernel: str, n_units: int, *args: Any,
+        columns: int = 0, per_warp: bool = False, shared_bytes: int = 0,
+    ) -> None:  # fmt: skip
+        """Run a kernel of a source file for `n_units` units of work, a thread or a warp each.
+
+        Arguments are arrays on the device, None, Python floats (double), `np.int32` (int), and
+        other whole numbers (64 bits). The source is compiled for a number of `columns` of the data,
+        if it has such loops. `shared_bytes` of memory are shared by each warp.
+        """
+
+    def sparse_product(self, a: CsrArrays, b: CsrArrays) -> CsrArrays:
+        """Return the product of two sparse matrices, columns of each row in ascending order."""
+
+    def sparse_sum(self, a: CsrArrays, b: CsrArrays) -> CsrArrays:
+        """Return the sum of two sparse matrices, columns of each row in ascending order."""
+
+    def transposed(self, a: CsrArrays) -> CsrArrays:
+        """Return the transpose of a sparse matrix, columns of each row in ascending order."""
+
+    def eigh(self, matrix: Any) -> tuple[Any, Any]:
+        """Return eigenvalues and eigenvectors of a symmetric matrix."""
+
+
+#: The device of each kind of array.
+DEVICES: dict[type, Device] = {}
+
+
+def device_of(array: Any) -> Device:
+    """Return the device on which an array lives."""
+    return DEVICES[type(array)]
+
+
+@cache
+def source_of(name: str) -> str:
+    """Return the text of a source file, what all share in front."""
+    folder = files(__package__)
+    return (folder / "prelude.cu").read_text("utf-8") + (folder / f"{name}.cu").read_text("utf-8")
+
+
+class CupyDevice:
+    """An NVIDIA GPU, through CuPy."""
+
+    def __init__(self) -> None:
+        import cupy  # type: ignore[import-not-found]
+
+        self.cupy = cupy
+        self.modules: dict[tuple[str, int], Any] = {}
+        self.functions: dict[tuple[str, int, str], Any] = {}
+        DEVICES[cupy.ndarray] = self
+
+    @property
+    def name(self) -> str:
+        """The device's name."""
+        found: bytes = self.cupy.cuda.runtime.getDeviceProperties(0)["name"]
+        return found.decode()
+
+    def array(self, values: Any) -> Any:
+        """Return values as an array on the device."""
+        return self.cupy.asarray(values)
+
+    def empty(self, shape: int | tuple[int, ...], dtype: DTypeLike = np.float64) -> Any:
+        """Return an array on the device that holds anything."""
+        return self.cupy.empty(shape, dtype)
+
+    def free_bytes(self) -> int:
+        """Return how many bytes can still be had: free ones, and those that CuPy holds unused."""
+        free: int = self.cupy.cuda.Device().mem_info[0]
+        return free + int(self.cupy.get_default_memory_pool().free_bytes())
+
+    def launch(
+        self, source: str, kernel: str, n_units: int, *args: Any,
+        columns: int = 0, per_warp: bool = False, shared_bytes: int = 0,
+    ) -> None:  # fmt: skip
+        """Run a kernel."""
+        if n_units == 0:
+            return
+        threads = int(n_units) * (WARP if per_warp else 1)
+        grid = (-(-threads // BLOCK),)
+        shared = shared_bytes * (BLOCK // WARP)
+        given = tuple(map(self.passed, args))
+        self.function(source, columns, kernel)(grid, (BLOCK,), given, shared_mem=shared)
+
+    def function(self, source: str, columns: int, kernel: str) -> Any:
+        """Return a compiled kernel."""
+        key = source, columns, kernel
+        if key not in self.functions:
+            if key[:2] not in self.modules:
+                options = ("--std=c++17", "--fmad=false", f"-DDIM={columns}")
+                self.modules[key[:2]] = self.cupy.RawModule(
+                    code=source_of(source), options=options, backend="nvrtc"
+                )
+            self.functions[key] = self.modules[key[:2]].get_function(kernel)
+        return self.functions[key]
+
+    def passed(self, value: Any) -> Any:
+        """Return an argument as CuPy passes it on."""
+        if isinstance(value, self.cupy.ndarray):
+            if not value.flags.c_contiguous:
+                raise TypeError("kernels take contiguous arrays")
+            return value
+        if value is None:
+            return np.uint64(0)
+        if isinstance(value, float):
+            return np.float64(value)
+        return value if isinstance(value, np.int32) else np.int64(value)
+
+    def sparse_product(self, a: CsrArrays, b: CsrArrays) -> CsrArrays:
+        """Return the product of two sparse matrices."""
+        return self.arrays_of(self.matrix(a) @ self.matrix(b))
+
+    def sparse_sum(self, a: CsrArrays, b: CsrArrays) -> CsrArrays:
+        """Return the sum of two sparse matrices."""
+        return self.arrays_of(self.matrix(a) + self.matrix(b))
+
+    def transposed(self, a: CsrArrays) -> CsrArrays:
+        """Return the transpose of a sparse matrix."""
+        return self.arrays_of(self.matrix(a).T.tocsr())
+
+    def matrix(self, a: CsrArrays) -> Any:
+        """Return a matrix as CuPy's own, whose indices have 32 bits."""
+        import cupyx.scipy.sparse as sparse  # type: ignore[import-not-found]
+
+        data, indices, indptr, shape = a
+        return sparse.csr_matrix((data, indices, indptr.astype(np.int32)), shape=shape)
+
+    def arrays_of(self, matrix: Any) -> CsrArrays:
+        """Return the arrays of one of CuPy's matrices."""
+        matrix.sort_indices()
+        return matrix.data, matrix.indices, matrix.indptr, matrix.shape
+
+    def eigh(self, matrix: Any) -> tuple[Any, Any]:
+        """Return eigenvalues and eigenvectors of a symmetric matrix."""
+        values, vectors = self.cupy.linalg.eigh(matrix)
+        return values, vectors

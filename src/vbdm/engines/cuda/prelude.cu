@@ -1,0 +1,50 @@
+// What all kernels share. They are compiled by NVRTC for the device, without fused multiply-adds, so that distances
+// have the bits that the processor gives them; and by a C++ compiler with -DEMU for tests, where a kernel is a loop
+// over threads, each alone in its warp.
+//
+//   KERNEL(name, arguments…) { … TID, LANE, WARP … return; … } END
+typedef long long i64;
+typedef unsigned long long u64;
+#define BIG 1.7e308
+
+#ifdef EMU
+#include <cmath>
+#include <cstring>
+using std::fmax; using std::fmin; using std::fabs; using std::rint;
+static i64 emu_tid = 0;
+#define KERNEL(name, ...)                                  \
+  extern "C" void name(i64 emu_threads, __VA_ARGS__) {     \
+    for (emu_tid = 0; emu_tid < emu_threads; emu_tid++) {  \
+      [&]()
+#define END () ; } }
+#define DEVICE static inline
+#define TID emu_tid
+#define WARP_SIZE 1
+static inline double warp_max(double x) { return x; }
+static inline double warp_sum(double x) { return x; }
+static inline bool warp_any(bool p) { return p; }
+#define __syncwarp()
+static inline i64 __double_as_longlong(double x) { i64 r; memcpy(&r, &x, 8); return r; }
+static inline int atomicCAS(int* p, int c, int v) { int o = *p; if (o == c) *p = v; return o; }
+static inline int atomicMin(int* p, int v) { int o = *p; if (v < o) *p = v; return o; }
+static inline u64 atomicMax(u64* p, u64 v) { u64 o = *p; if (v > o) *p = v; return o; }
+static inline u64 atomicMin(u64* p, u64 v) { u64 o = *p; if (v < o) *p = v; return o; }
+#else
+#define KERNEL(name, ...) extern "C" __global__ void name(__VA_ARGS__)
+#define END
+#define DEVICE __device__ inline
+#define TID ((i64)blockIdx.x * blockDim.x + threadIdx.x)
+#define WARP_SIZE 32
+DEVICE double warp_max(double x) {
+  for (int o = 16; o; o >>= 1) x = fmax(x, __shfl_xor_sync(~0u, x, o));
+  return x;
+}
+DEVICE double warp_sum(double x) {
+  for (int o = 16; o; o >>= 1) x += __shfl_xor_sync(~0u, x, o);
+  return x;
+}
+DEVICE bool warp_any(bool p) { return __any_sync(~0u, p); }
+#endif
+// A warp per unit of work: its number, and the place of the thread in it.
+#define WARP (TID / WARP_SIZE)
+#define LANE ((int)(TID % WARP_SIZE))

@@ -1,0 +1,135 @@
+"""A device without a GPU: arrays as strict, and the same kernels compiled for this processor."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.linalg import eigh
+from scipy.sparse import csr_array
+
+from vbdm.engines.cuda.device import DEVICES, WARP, source_of
+
+from .strict_array import StrictArray
+
+COMPILER = shutil.which("g++") or shutil.which("c++")
+needs_compiler = pytest.mark.skipif(COMPILER is None, reason="there is no C++ compiler")
+
+
+@cache
+def library(source: str, columns: int) -> ctypes.CDLL:
+    """Compile a source for a number of columns, once for all processes."""
+    text = source_of(source)
+    key = hashlib.sha256(f"{columns}{text}".encode()).hexdigest()[:16]
+    folder = Path(tempfile.gettempdir()) / f"vbdm-emulated-{os.getuid()}"
+    folder.mkdir(exist_ok=True, mode=0o700)
+    built = folder / f"{source}-{key}.so"
+    if not built.exists():
+        with tempfile.TemporaryDirectory(dir=folder) as own:
+            made = Path(own) / "made.so"
+            flags = [
+                "-std=c++17",
+                "-O1",
+                "-w",
+                "-ffp-contract=off",
+                "-DEMU",
+                f"-DDIM={columns}",
+                "-shared",
+                "-fPIC",
+            ]
+            subprocess.run(
+                [str(COMPILER), *flags, "-x", "c++", "-o", str(made), "-"],
+                input=text.encode(),
+                check=True,
+            )
+            made.rename(built)
+    return ctypes.CDLL(str(built))
+
+
+class EmulatedDevice:
+    """What `vbdm.engines.cuda.device.CupyDevice` does, on this processor."""
+
+    name = "an emulated device"
+
+    def __init__(self) -> None:
+        self.limit: int | None = None
+        self.launched: list[str] = []
+        DEVICES[StrictArray] = self
+
+    def array(self, values: Any) -> StrictArray:
+        return (
+            values if isinstance(values, StrictArray) else StrictArray(np.array(values, order="C"))
+        )
+
+    def empty(self, shape: Any, dtype: Any = np.float64) -> StrictArray:
+        result = np.empty(shape, dtype)
+        # What is not written to must not look right by chance.
+        result.view(np.uint8).reshape(-1)[:] = (
+            0xA5 if result.size and result.itemsize == 1 else 0x5A
+        )
+        return StrictArray(result)
+
+    def free_bytes(self) -> int:
+        return 8 << 30 if self.limit is None else self.limit
+
+    def launch(
+        self, source: str, kernel: str, n_units: int, *args: Any,
+        columns: int = 0, per_warp: bool = False, shared_bytes: int = 0,
+    ) -> None:  # fmt: skip
+        if n_units == 0:
+            return
+        assert shared_bytes <= 48 * 1024 // 4, "more shared memory than a warp of four can have"
+        self.launched.append(kernel)
+        function = getattr(library(source, columns), kernel)
+        function.restype = None
+        function(ctypes.c_longlong(int(n_units)), *map(passed, args))
+
+    def sparse_product(self, a: Any, b: Any) -> Any:
+        return arrays_of(matrix(a) @ matrix(b))
+
+    def sparse_sum(self, a: Any, b: Any) -> Any:
+        return arrays_of(matrix(a) + matrix(b))
+
+    def transposed(self, a: Any) -> Any:
+        return arrays_of(csr_array(matrix(a).T))
+
+    def eigh(self, a: StrictArray) -> Any:
+        values, vectors = eigh(a.values)
+        return StrictArray(values), StrictArray(vectors)
+
+
+def passed(value: Any) -> Any:
+    if value is None:
+        return ctypes.c_void_p(None)
+    if isinstance(value, StrictArray):
+        assert value.values.flags.c_contiguous, "kernels take contiguous arrays"
+        return ctypes.c_void_p(value.values.ctypes.data)
+    assert not isinstance(value, np.ndarray), "kernels take arrays of the device"
+    if isinstance(value, float):
+        return ctypes.c_double(value)
+    return (
+        ctypes.c_int(int(value)) if isinstance(value, np.int32) else ctypes.c_longlong(int(value))
+    )
+
+
+def matrix(a: Any) -> Any:
+    data, indices, indptr, shape = a
+    return csr_array((data.values, indices.values, indptr.values.astype(np.int32)), shape=shape)
+
+
+def arrays_of(found: Any) -> Any:
+    found.sort_indices()
+    return (*(StrictArray(part) for part in (found.data, found.indices, found.indptr)), found.shape)
+
+
+# Warps of one thread: the walks below are compiled so.
+assert WARP == 32
