@@ -1,0 +1,168 @@
+"""The engine of a GPU: time from host to host, memory, and the answers of the processor.
+
+Run ``python benchmarks/device.py speed`` for the time of an estimate with ten eigenpairs and their
+intervals, from points in this machine's memory to results there: one run to warm up, which compiles
+what was never compiled before, then three. ``equal`` compares eigenvalues with those of the CPU's
+engine at tol = 1e-6, ``pairs`` the pairs within reach on twenty nasty clouds, ``first`` times the
+first use with an empty cache of compiled code and that of a second process, ``profile`` prints
+where the time goes. Without a word, all but the last.
+"""
+
+from __future__ import annotations
+
+import argparse
+import cProfile
+import os
+import pstats
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+
+import numpy as np
+
+import vbdm
+
+#: Clouds of the figures, by name: how they are made, and the operator's c1.
+CASES = {
+    "plane": (lambda n, seed: np.random.default_rng(seed).standard_normal((n, 2)), 1.0),
+    "space": (lambda n, seed: np.random.default_rng(seed).standard_normal((n, 3)), 1.0),
+    "curve": (lambda n, seed: vbdm.datasets.closed_curve(n, random_state=seed).points, 0.0),
+}
+#: Seconds that were asked for, by number of points.
+ASKED = {10**6: (0.6, 0.9, 0.6), 10**7: (3.0, 6.0, 3.0)}
+
+
+def estimated(X, c1, engine="cuda", **options):
+    """Return the spectrum of ten pairs, its intervals and eigenfunctions, all in host memory."""
+    spectrum = vbdm.estimate_operator(X, c1, engine=engine).spectrum(10, **options)
+    return spectrum, spectrum.intervals(), spectrum.eigenfunctions
+
+
+def pool():
+    import cupy
+
+    return cupy.get_default_memory_pool()
+
+
+def speed(args):
+    """Print seconds, memory and the first eigenvalues of each cloud."""
+    for n in args.points:
+        for name in args.clouds:
+            make, c1 = CASES[name]
+            X, times, values = make(n, args.seed), [], []
+            for run in range(args.runs + 1):
+                if run == 1:
+                    pool().free_all_blocks()
+                begin = time.perf_counter()
+                spectrum, _, functions = estimated(X, c1)
+                times.append(time.perf_counter() - begin)
+                values.append(spectrum.eigenvalues)
+                assert isinstance(functions, np.ndarray)
+                if run == 1:
+                    held = pool().total_bytes() / 2**30
+                op = spectrum.operator
+                info = f"pairs {op.n_neighbors}, steps {spectrum.solve.iterations}"
+                del spectrum, op, functions
+            differ = max(np.abs(v - values[1]).max() for v in values[1:])
+            asked = dict(zip(CASES, ASKED.get(n, ()), strict=False)).get(name)
+            print(
+                f"{name:6} N = {n:9,}: {' '.join(f'{t:.3f}' for t in times[1:])} s"
+                f" (asked {asked}), first {times[0]:.2f} s; {held:.1f} GiB; {info};"
+                f" runs differ by {differ:.0e}; λ {values[-1][1:5].round(4)}",
+                flush=True,
+            )
+            pool().free_all_blocks()
+
+
+def equal(args):
+    """Print the largest relative difference of eigenvalues from those of the CPU's engine."""
+    for name in args.clouds:
+        make, c1 = CASES[name]
+        X = make(args.points[0], args.seed)
+        there, bars, functions = estimated(X, c1, tol=1e-6)
+        begin = time.perf_counter()
+        here, own_bars, own = estimated(X, c1, engine="auto", tol=1e-6)
+        took = time.perf_counter() - begin
+        op, reference = there.operator, here.operator
+        away = np.abs(there.eigenvalues[1:] / here.eigenvalues[1:] - 1).max()
+        epsilon, dim = abs(op.epsilon / reference.epsilon - 1), abs(op.dim / reference.dim - 1)
+        print(
+            f"{name:6} N = {len(X):9,}: λ {away:.1e}, ε {epsilon:.0e}, d {dim:.0e}, density"
+            f" {np.abs(op.density / reference.density - 1).max():.0e}, intervals"
+            f" {np.abs((bars - own_bars)[1:] / own_bars[1:]).max():.0e}, φ"
+            f" {np.abs(np.abs(functions) - np.abs(own)).max():.0e}; the CPU took {took:.1f} s"
+            f" ({reference.settings.engine.name}, {os.cpu_count()} cores)",
+            flush=True,
+        )
+
+
+def pairs(args):
+    """Print on how many nasty clouds the pairs within reach are those of the CPU's engine."""
+    sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+    from tests.device.nasty_clouds import compared_pairs
+
+    found = compared_pairs()
+    for name, same in found.items():
+        print(f"  {name}: {'equal' if same else 'DIFFERENT'}")
+    print(f"pairs equal on {sum(found.values())} of {len(found)} clouds", flush=True)
+
+
+ONE_RUN = """
+import time; t = time.perf_counter()
+import numpy as np, vbdm
+X = np.random.default_rng(0).standard_normal((100_000, 2))
+vbdm.estimate_operator(X, 1.0, engine="cuda").spectrum(10).intervals()
+print(f"{time.perf_counter() - t:.1f} s")
+"""
+
+
+def first(args):
+    """Print the seconds of a first process with an empty cache, and of a second one."""
+    with tempfile.TemporaryDirectory() as folder:
+        where = {**os.environ, "CUPY_CACHE_DIR": folder}
+        for name in ("first process, empty cache", "second process"):
+            done = subprocess.run(
+                [sys.executable, "-c", ONE_RUN], env=where, capture_output=True, text=True
+            )
+            said = " / ".join(line for line in done.stderr.splitlines() if line.strip())
+            print(f"{name}: {done.stdout.strip()}; it said: {said[-300:]}", flush=True)
+
+
+def profile(args):
+    """Print the functions that take longest; the device is waited for after every kernel."""
+    name = args.clouds[0]
+    make, c1 = CASES[name]
+    X = make(args.points[0], args.seed)
+    for _ in range(2):
+        estimated(X, c1)
+    watch = cProfile.Profile()
+    watch.enable()
+    estimated(X, c1)
+    watch.disable()
+    table = pstats.Stats(watch)
+    table.sort_stats("cumulative").print_stats("vbdm", args.lines)
+    table.sort_stats("tottime").print_stats(args.lines)
+
+
+def main():
+    """Run what was asked for."""
+    jobs = {job.__name__: job for job in (speed, equal, pairs, first, profile)}
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("jobs", nargs="*", choices=[*jobs, []], default=[])
+    parser.add_argument("--points", type=float, nargs="+", default=None)
+    parser.add_argument("--clouds", nargs="+", choices=CASES, default=list(CASES))
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--lines", type=int, default=60)
+    args = parser.parse_args()
+    warnings.simplefilter("ignore")
+    given = None if args.points is None else [int(n) for n in args.points]
+    for job in args.jobs or ("first", "pairs", "speed", "equal"):
+        args.points = given or ([10**6, 10**7] if job == "speed" else [10**6])
+        jobs[job](args)
+
+
+if __name__ == "__main__":
+    main()
