@@ -125,3 +125,17 @@ NUMBA = Citation(
     "the Second Workshop on the LLVM Compiler Infrastructure in HPC, 2015. "
     "doi:10.1145/2833157.2833162",
 )
+CUPY = Citation(
+    "OkutaEtAl2017",
+    """@inproceedings{OkutaEtAl2017,
+  author    = {Okuta, Ryosuke and Unno, Yuya and Nishino, Daisuke and Hido, Shohei and
+               Loomis, Crissman},
+  title     = {{CuPy}: A {NumPy}-compatible library for {NVIDIA} {GPU} calculations},
+  booktitle = {Proceedings of Workshop on Machine Learning Systems (LearningSys) in the
+               Thirty-first Annual Conference on Neural Information Processing Systems},
+  year      = {2017}
+}""",
+    "R. Okuta, Y. Unno, D. Nishino, S. Hido and C. Loomis. CuPy: A NumPy-compatible library for "
+    "NVIDIA GPU calculations. Proceedings of Workshop on Machine Learning Systems (LearningSys) in "
+    "the Thirty-first Annual Conference on Neural Information Processing Systems, 2017.",
+)

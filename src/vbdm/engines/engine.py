@@ -24,6 +24,9 @@ class Engine(Protocol):
     def credit(self) -> Credit:
         """Name and words of the engine."""
 
+    def placed(self, points: Any) -> Any:
+        """Return points where the engine computes; points that are there are not copied."""
+
     def order(self, columns: FloatArray, depth: int) -> NDArray[np.intp]:
         """Return the points, (n, N) by columns, in the order of the tree with this depth."""
 

@@ -28,6 +28,10 @@ class NumbaEngine:
         "numba", "loops compiled by numba (Lam, Pitrou and Seibert 2015)", (NUMBA,)
     )
 
+    def placed(self, points: Any) -> Any:
+        """Return points as they are: this machine's memory is the place."""
+        return points
+
     def order(self, columns: FloatArray, depth: int) -> NDArray[np.intp]:
         """Return the points in tree order."""
         from .compiled.order import split_below

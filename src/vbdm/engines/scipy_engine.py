@@ -25,6 +25,10 @@ class ScipyEngine:
 
     credit: ClassVar[Credit] = Credit("scipy", "NumPy and SciPy")
 
+    def placed(self, points: Any) -> Any:
+        """Return points as they are: this machine's memory is the place."""
+        return points
+
     def order(self, columns: FloatArray, depth: int) -> NDArray[np.intp]:
         """Return the points in tree order."""
         return tree_order(columns, depth)

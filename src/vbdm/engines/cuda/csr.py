@@ -18,7 +18,7 @@ class DeviceCsr:
     Attributes
     ----------
     data, indices, indptr : arrays
-        As of SciPy's matrix. Row pointers may have 64 bits while indices have 32.
+        As of SciPy's matrix. Row pointers have 64 bits, indices have 32.
     shape : tuple of int
         Numbers of rows and columns.
     """
@@ -27,6 +27,11 @@ class DeviceCsr:
     indices: Any
     indptr: Any
     shape: tuple[int, int]
+
+    def __post_init__(self) -> None:
+        """Bring indices and row pointers into the types that kernels take."""
+        self.indices = self.indices.astype(np.int32, copy=False)
+        self.indptr = self.indptr.astype(np.int64, copy=False)
 
     @property
     def nnz(self) -> int:

@@ -22,11 +22,15 @@ static i64 emu_tid = 0;
 #define WARP_SIZE 1
 static inline double warp_max(double x) { return x; }
 static inline double warp_sum(double x) { return x; }
+static inline double warp_sum_beyond(double x, int lanes) { return x; }
 static inline bool warp_any(bool p) { return p; }
+static inline unsigned warp_ballot(bool p) { return p; }
+static inline int count_bits(unsigned x) { return __builtin_popcount(x); }
 #define __syncwarp()
 static inline i64 __double_as_longlong(double x) { i64 r; memcpy(&r, &x, 8); return r; }
 static inline int atomicCAS(int* p, int c, int v) { int o = *p; if (o == c) *p = v; return o; }
 static inline int atomicMin(int* p, int v) { int o = *p; if (v < o) *p = v; return o; }
+static inline int atomicMax(int* p, int v) { int o = *p; if (v > o) *p = v; return o; }
 static inline u64 atomicMax(u64* p, u64 v) { u64 o = *p; if (v > o) *p = v; return o; }
 static inline u64 atomicMin(u64* p, u64 v) { u64 o = *p; if (v < o) *p = v; return o; }
 #else
@@ -43,7 +47,15 @@ DEVICE double warp_sum(double x) {
   for (int o = 16; o; o >>= 1) x += __shfl_xor_sync(~0u, x, o);
   return x;
 }
+// Sums over the lanes whose numbers differ by multiples of `lanes`, a power of 2.
+DEVICE double warp_sum_beyond(double x, int lanes) {
+  for (int o = lanes; o < 32; o <<= 1) x += __shfl_xor_sync(~0u, x, o);
+  return x;
+}
 DEVICE bool warp_any(bool p) { return __any_sync(~0u, p); }
+// A bit for each lane.
+DEVICE unsigned warp_ballot(bool p) { return __ballot_sync(~0u, p); }
+DEVICE int count_bits(unsigned x) { return __popc(x); }
 #endif
 // A warp per unit of work: its number, and the place of the thread in it.
 #define WARP (TID / WARP_SIZE)
