@@ -17,6 +17,7 @@ It knows points and how distances are measured. It takes an (N, n) array, or dis
 `one_way`         one-way pairs: j is among i's neighbours, but i is not among j's
 `projection`      fewer columns before the estimate: principal or slow directions
 `long_lists`      whether the longest lists will be needed, so that one search does
+`on_host`         results that live on a device, brought into this machine's memory
 `precomputed`     neighbours and distances found elsewhere, checked
 ================  ==================================================================================
 """

@@ -143,6 +143,19 @@ class NeighborGraph:
         return self.point_set.order
 
     @property
+    def on_host(self) -> NeighborGraph:
+        """The same graph in this machine's memory; itself, unless it lives on a device."""
+        from .on_host import in_memory
+
+        return in_memory(self, self.n_points)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what copies and pickles keep: a graph on a device is copied into memory."""
+        from .on_host import state_in_memory
+
+        return state_in_memory(self)
+
+    @property
     def n_points(self) -> int:
         """Number M of distinct points."""
         return self.point_set.n_points

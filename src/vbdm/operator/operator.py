@@ -19,6 +19,7 @@ from ..base.checks import check_function
 from ..base.errors import bad_input
 from ..graph.caller_order import as_given_out
 from ..graph.neighbor_graph import NeighborGraph
+from ..graph.on_host import in_memory, state_in_memory
 from ..graph.point_set import Order
 from ..kernel.again import at_epsilon
 from ..kernel.block_matrix import BlockMatrix
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     from ..spectrum.solvers import EigenSolver
     from ..spectrum.spectrum import Spectrum
     from ..trust.edge import Edge
+
+#: Cached properties that a copy of an operator in memory takes over.
+KNOWN = ("findings_so_far", "edge")
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -92,6 +96,15 @@ class Operator:
     def order(self) -> Order:
         """Conversion between the order inside and the caller's order."""
         return self.kernel.graph.order
+
+    @property
+    def on_host(self) -> Operator:
+        """The same operator in this machine's memory; itself, unless it lives on a device."""
+        return in_memory(self, self.order.n_points, KNOWN)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what copies and pickles keep: an operator on a device is copied into memory."""
+        return state_in_memory(self)
 
     @property
     def n_points(self) -> int:

@@ -15,6 +15,7 @@ from ..base.accepts import a_count
 from ..base.arrays import BoolArray, FloatArray, frozen
 from ..base.threads import one_blas_thread
 from ..graph.caller_order import as_caller_sees
+from ..graph.on_host import in_memory, state_in_memory
 from ..operator.operator import Operator
 from ..rows.block_array import BlockArray, Tall, beside, mapped, total
 from ..settings.record import Settings
@@ -29,6 +30,11 @@ if TYPE_CHECKING:
     from ..trust.intervals import ErrorParts
     from ..trust.series import Sampling
 
+#: Cached properties that a copy of a spectrum in memory takes over.
+KNOWN = (
+    "sampling", "covariance", "groups", "standard_errors", "error_parts", "bias", "mixing",
+    "unresolved_share", "overlaps", "eigenfunction_errors", "weak_links", "findings_so_far",
+)  # fmt: skip
 #: The columns of all modes.
 EVERY = slice(None)
 #: Numbers of eigenvalues that belong together, one array for each group.
@@ -86,6 +92,15 @@ class Spectrum:
     left_out: FloatArray
     solve: SolveLog
     in_blocks: BlockArray | None = None
+
+    @property
+    def on_host(self) -> Spectrum:
+        """The same spectrum in this machine's memory; itself, unless it lives on a device."""
+        return in_memory(self, self.operator.order.n_points, KNOWN)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what copies and pickles keep: a spectrum on a device is copied into memory."""
+        return state_in_memory(self)
 
     @property
     def settings(self) -> Settings:

@@ -1,0 +1,119 @@
+"""Results that live on a device, as the same results in this machine's memory.
+
+What is off the fast path (equations, dynamics, files, figures) has one way only, that of NumPy and
+SciPy. It is entered with a copy: the same objects, whose arrays are NumPy's, whose matrices are
+SciPy's, and for which an ordinary engine computes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, TypeVar
+
+from ..base.arrays import frozen, is_elsewhere
+from ..base.credit import credit_of
+from ..engines.choose import chosen_engine
+from .point_set import PointSet, tree_index, tree_of
+from .search import KDTree
+
+#: A dataclass.
+Result = TypeVar("Result")
+#: Where a result keeps its copy.
+KEPT = "_on_host"
+#: What was moved so far, by identity: the thing itself, so that it lives on, and its copy.
+Moved = dict[int, tuple[Any, Any]]
+
+
+def in_memory(result: Result, n_points: int, known: tuple[str, ...] = ()) -> Result:
+    """Return a result with all that it consists of in this machine's memory, copied once.
+
+    Parameters
+    ----------
+    result : dataclass
+        Itself, if nothing of it lives on a device.
+    n_points : int
+        Number of points, by which the engine is chosen.
+    known : tuple of str
+        Names of cached properties that the copy takes over where they are known already.
+    """
+    there = vars(result)
+    if KEPT not in there:
+        moved: Moved = {}
+        fresh = copied(result, n_points, moved)
+        if fresh is result:
+            return result
+        for name in known:
+            if name in there:
+                vars(fresh)[name] = brought(there[name], n_points, moved)
+        there[KEPT] = fresh
+    kept: Result = there[KEPT]
+    return kept
+
+
+def state_in_memory(result: Any) -> dict[str, Any]:
+    """Return what copies and pickles of a result keep: what it consists of, in memory."""
+    return dict(vars(result.on_host))
+
+
+def brought(value: Any, n_points: int, moved: Moved) -> Any:
+    """Return what stands for a value in this machine's memory; itself, if it lives there."""
+    if id(value) not in moved:
+        moved[id(value)] = value, found_for(value, n_points, moved)
+    return moved[id(value)][1]
+
+
+def found_for(value: Any, n_points: int, moved: Moved) -> Any:
+    """Return the copy of a value that was not met before."""
+    if is_elsewhere(value):
+        return value.get()
+    if type(value) in (list, tuple):
+        entries = [brought(entry, n_points, moved) for entry in value]
+        same = all(new is old for new, old in zip(entries, value, strict=True))
+        return value if same else type(value)(entries)
+    if type(value) is dict:
+        fresh = {key: brought(entry, n_points, moved) for key, entry in value.items()}
+        return value if all(fresh[key] is entry for key, entry in value.items()) else fresh
+    if isinstance(value, type) or not is_dataclass(value):
+        return value
+    if hasattr(value, "on_host"):
+        return value.on_host
+    if hasattr(value, "get"):
+        # A sparse matrix: it is fetched as its arrays are.
+        return value.get()
+    if hasattr(value, "device"):
+        # An engine that computes there.
+        return chosen_engine("auto", n_points)[0]
+    if isinstance(value, PointSet):
+        return points_in_memory(value, n_points, moved)
+    return copied(value, n_points, moved)
+
+
+def copied(value: Any, n_points: int, moved: Moved) -> Any:
+    """Return a dataclass with its fields in this machine's memory; itself, if all are there."""
+    own = {field.name: getattr(value, field.name) for field in fields(value)}
+    fresh = {name: brought(entry, n_points, moved) for name, entry in own.items()}
+    if all(fresh[name] is entry for name, entry in own.items()):
+        return value
+    result = object.__new__(type(value))
+    vars(result).update(fresh)
+    return result
+
+
+def points_in_memory(points: PointSet, n_points: int, moved: Moved) -> PointSet:
+    """Return points in this machine's memory, with the tree and index of an ordinary engine."""
+    engine, reason = chosen_engine("auto", n_points)
+    if not hasattr(points.engine, "device"):
+        return points
+    order, distance = (brought(part, n_points, moved) for part in (points.order, points.distance))
+    found = replace(points, order=order, distance=distance, engine=engine, engine_reason=reason)
+    if points.coordinates is None:
+        return found
+    coordinates = frozen(brought(points.coordinates, n_points, moved))
+    found = replace(found, coordinates=coordinates)
+    if points.tree is None:
+        return replace(found, index=brought(points.index, n_points, moved))
+    tree = tree_of(coordinates, distance)
+    own = None if tree is None else engine.nearest(tree)
+    # A k-d tree serves lists of any length.
+    index = tree_index(distance.engine(), coordinates, 1, own)
+    return replace(found, tree=tree, index=index, search=credit_of(own or KDTree(), "search"))

@@ -1,0 +1,63 @@
+"""Ordinary results as they would be on a device: the same numbers in strict arrays."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from vbdm.bandwidth.dimension import Dimension
+from vbdm.bandwidth.tuning import Tuning
+from vbdm.graph.distance import Distance
+from vbdm.graph.point_set import PointSet, tree_index
+from vbdm.settings.record import Settings
+from vbdm.spectrum.spectrum import Spectrum
+
+from .strict_array import StrictArray
+from .strict_engine import StrictEngine, away
+
+#: What is small, and stays in this machine's memory.
+SMALL = (Settings, Tuning, Dimension, Distance)
+
+
+def there(value: Any) -> Any:
+    """Return an operator, a graph, or a part of one, with its arrays on a strict device."""
+    if isinstance(value, StrictArray) or isinstance(value, SMALL):
+        return value
+    if isinstance(value, np.ndarray):
+        return StrictArray(np.array(value, order="C"))
+    if issparse(value):
+        return away(value)
+    if hasattr(value, "pairs_to"):
+        return StrictEngine()
+    if isinstance(value, PointSet):
+        return points_there(value)
+    if isinstance(value, Spectrum):
+        return spectrum_there(value)
+    if type(value) in (tuple, list):
+        return type(value)(there(entry) for entry in value)
+    if isinstance(value, type) or not is_dataclass(value):
+        return value
+    result = object.__new__(type(value))
+    vars(result).update({one.name: there(getattr(value, one.name)) for one in fields(value)})
+    return result
+
+
+def points_there(points: PointSet) -> PointSet:
+    engine, distance = StrictEngine(), points.distance
+    moved = {name: there(getattr(points, name)) for name in ("order", "coordinates", "tree")}
+    index = None
+    if points.tree is not None:
+        index = tree_index(distance.engine(), points.coordinates, 1, engine.nearest(moved["tree"]))
+    return replace(points, **moved, engine=engine, index=index)
+
+
+def spectrum_there(spectrum: Spectrum) -> Spectrum:
+    """Return a spectrum of an operator there; what users see of it is in memory."""
+    result = replace(spectrum, operator=there(spectrum.operator))
+    vars(result)["vectors"] = StrictArray(np.array(spectrum.vectors, order="C"))
+    return result
+
+
