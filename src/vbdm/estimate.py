@@ -393,7 +393,7 @@ def first_graph(
     if isinstance(X, NeighborGraph):
         refuse_changes(X, n_neighbors, search, metric, period)
         refuse_blocks(placement, X.n_points, "a NeighborGraph")
-        return computed_by(engine, X.with_lists()), BY_GRAPH
+        return computed_by(engine, X.on_host.with_lists()), BY_GRAPH
     if is_precomputed(metric):
         wanted = None if is_auto(n_neighbors) else n_neighbors
         graph = computed_by(engine, given_graph(X, wanted, search, period))

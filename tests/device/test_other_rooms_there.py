@@ -57,7 +57,8 @@ def assert_same(here: Any, back: Any, path: str = "") -> None:
 def test_back_in_memory_every_bit_is_as_it_was(cloud: str) -> None:
     here = result(cloud)
     away = there(here)
-    assert is_elsewhere(away.operator.degrees) and is_elsewhere(away.vectors)
+    assert is_elsewhere(away.operator.degrees)
+    assert is_elsewhere(away.vectors)
     assert_same(here, away.on_host)
     assert_same(here.operator.graph, away.operator.graph.on_host)
 
@@ -72,7 +73,8 @@ def test_it_is_copied_once_and_shared() -> None:
 
 def test_an_ordinary_result_is_its_own_copy() -> None:
     here = result("plane")
-    assert here.on_host is here and here.operator.on_host is here.operator
+    assert here.on_host is here
+    assert here.operator.on_host is here.operator
     assert here.operator.graph.on_host is here.operator.graph
 
 

@@ -24,7 +24,7 @@ SMALL = (Settings, Tuning, Dimension, Distance)
 
 def there(value: Any) -> Any:
     """Return an operator, a graph, or a part of one, with its arrays on a strict device."""
-    if isinstance(value, StrictArray) or isinstance(value, SMALL):
+    if isinstance(value, (StrictArray, SMALL)):
         return value
     if isinstance(value, np.ndarray):
         return StrictArray(np.array(value, order="C"))
@@ -59,5 +59,3 @@ def spectrum_there(spectrum: Spectrum) -> Spectrum:
     result = replace(spectrum, operator=there(spectrum.operator))
     vars(result)["vectors"] = StrictArray(np.array(spectrum.vectors, order="C"))
     return result
-
-

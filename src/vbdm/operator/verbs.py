@@ -1,4 +1,7 @@
-"""Verbs of an operator: methods of `Operator` that hand it to later rooms when they are called."""
+"""Verbs of an operator: methods of `Operator` that hand it to later rooms when they are called.
+
+Those rooms compute in this machine's memory: an operator that lives on a device is copied first.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ def network(self: Operator) -> Network:
     """Return the network that equations are solved on (see `vbdm.equations.network`)."""
     from ..equations.network import network_of
 
-    return network_of(self)
+    return network_of(self.on_host)
 
 
 def measure(self: Operator) -> FloatArray:
@@ -34,7 +37,7 @@ def measure(self: Operator) -> FloatArray:
     """
     from ..equations.network import invariant_measure
 
-    return invariant_measure(self)
+    return invariant_measure(self.on_host)
 
 
 def solve(
@@ -86,7 +89,7 @@ def solve(
     """
     from ..equations.solve import solve as solved
 
-    return solved(self, f, fixed, screen, labels=labels, columns=columns, tol=tol)
+    return solved(self.on_host, f, fixed, screen, labels=labels, columns=columns, tol=tol)
 
 
 def committor(
@@ -126,7 +129,7 @@ def committor(
     """
     from ..equations.committor import committor as found
 
-    return found(self, A, B, labels=labels, columns=columns, tol=tol)
+    return found(self.on_host, A, B, labels=labels, columns=columns, tol=tol)
 
 
 def hitting_probabilities(
@@ -143,7 +146,7 @@ def hitting_probabilities(
     """
     from ..equations.committor import hitting_probabilities as found
 
-    return found(self, sets, labels=labels, columns=columns, tol=tol)
+    return found(self.on_host, sets, labels=labels, columns=columns, tol=tol)
 
 
 def mean_first_passage(
@@ -174,7 +177,7 @@ def mean_first_passage(
     """
     from ..equations.passage import mean_first_passage as found
 
-    return found(self, B, labels=labels, columns=columns, tol=tol)
+    return found(self.on_host, B, labels=labels, columns=columns, tol=tol)
 
 
 def exit_time(
@@ -191,7 +194,7 @@ def exit_time(
     """
     from ..equations.passage import exit_time as found
 
-    return found(self, inside, labels=labels, columns=columns, tol=tol)
+    return found(self.on_host, inside, labels=labels, columns=columns, tol=tol)
 
 
 def gradient(self: Operator, f: ArrayLike) -> FloatArray:
@@ -234,7 +237,7 @@ def gradient(self: Operator, f: ArrayLike) -> FloatArray:
     """
     from ..calculus.gradient import gradient
 
-    return gradient(self, f)
+    return gradient(self.on_host, f)
 
 
 def tangents(self: Operator) -> FloatArray:
@@ -246,7 +249,7 @@ def tangents(self: Operator) -> FloatArray:
     """
     from ..calculus.gradient import tangents
 
-    return tangents(self)
+    return tangents(self.on_host)
 
 
 def carre_du_champ(self: Operator, f: ArrayLike, g: ArrayLike | None = None) -> FloatArray:
@@ -270,4 +273,4 @@ def carre_du_champ(self: Operator, f: ArrayLike, g: ArrayLike | None = None) -> 
     """
     from ..calculus.carre_du_champ import carre_du_champ
 
-    return carre_du_champ(self, f, g)
+    return carre_du_champ(self.on_host, f, g)

@@ -1,4 +1,7 @@
-"""More verbs of a spectrum: what the process does in time, as methods of `Spectrum`."""
+"""More verbs of a spectrum: what the process does in time, as methods of `Spectrum`.
+
+Those rooms compute in this machine's memory: a spectrum that lives on a device is copied first.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,7 @@ def correlation(
     """
     from ..dynamics.correlations import correlation
 
-    return correlation(self, f, g, times, clock)
+    return correlation(self.on_host, f, g, times, clock)
 
 
 def power_spectrum(
@@ -87,7 +90,7 @@ def power_spectrum(
     """
     from ..dynamics.correlations import power_spectrum
 
-    return power_spectrum(self, f, frequencies, clock)
+    return power_spectrum(self.on_host, f, frequencies, clock)
 
 
 def relax(
@@ -133,7 +136,7 @@ def relax(
     """
     from ..dynamics.correlations import relax
 
-    return relax(self, density, f, times, clock)
+    return relax(self.on_host, density, f, times, clock)
 
 
 def respond(
@@ -181,7 +184,7 @@ def respond(
     """
     from ..dynamics.correlations import respond
 
-    return respond(self, observable, potential, times, clock)
+    return respond(self.on_host, observable, potential, times, clock)
 
 
 def diffusion_distance(
@@ -208,7 +211,7 @@ def diffusion_distance(
     """
     from ..dynamics.distances import diffusion_distance
 
-    return diffusion_distance(self, rows, t, clock)
+    return diffusion_distance(self.on_host, rows, t, clock)
 
 
 def commute_distance(self: Spectrum, rows: int | ArrayLike) -> FloatArray:
@@ -231,7 +234,7 @@ def commute_distance(self: Spectrum, rows: int | ArrayLike) -> FloatArray:
     """
     from ..dynamics.distances import commute_distance
 
-    return commute_distance(self, rows)
+    return commute_distance(self.on_host, rows)
 
 
 def pseudotime(self: Spectrum, root: int) -> FloatArray:
@@ -263,4 +266,4 @@ def pseudotime(self: Spectrum, root: int) -> FloatArray:
     """
     from ..dynamics.distances import pseudotime
 
-    return pseudotime(self, root)
+    return pseudotime(self.on_host, root)

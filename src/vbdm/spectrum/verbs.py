@@ -1,4 +1,7 @@
-"""Verbs of a spectrum: methods of `Spectrum` that hand it to later rooms when they are called."""
+"""Verbs of a spectrum: methods of `Spectrum` that hand it to later rooms when they are called.
+
+Those rooms compute in this machine's memory: a spectrum that lives on a device is copied first.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ def basis(self: Spectrum) -> Basis:
     """Return the span of the modes, with the inner product of the invariant measure."""
     from ..dynamics.basis import basis_of
 
-    return basis_of(self)
+    return basis_of(self.on_host)
 
 
 def project(self: Spectrum, f: ArrayLike) -> FloatArray:
@@ -51,7 +54,7 @@ def project(self: Spectrum, f: ArrayLike) -> FloatArray:
     """
     from ..dynamics.evolution import project
 
-    return project(self, f)
+    return project(self.on_host, f)
 
 
 def evaluate(self: Spectrum, c: ArrayLike) -> FloatArray:
@@ -70,7 +73,7 @@ def evaluate(self: Spectrum, c: ArrayLike) -> FloatArray:
     """
     from ..dynamics.evolution import evaluate
 
-    return evaluate(self, c)
+    return evaluate(self.on_host, c)
 
 
 def evolve(
@@ -127,7 +130,7 @@ def evolve(
     """
     from ..dynamics.evolution import evolve
 
-    return evolve(self, f, t, clock, by=by)
+    return evolve(self.on_host, f, t, clock, by=by)
 
 
 def clock(
@@ -196,7 +199,7 @@ def clock(
     """
     from ..dynamics.diffusivity import clock
 
-    return clock(self, series, step=step, unit=unit, lags=lags, lengths=lengths)
+    return clock(self.on_host, series, step=step, unit=unit, lags=lags, lengths=lengths)
 
 
 def drift(self: Spectrum, n_modes: int | None = None) -> FloatArray:
@@ -236,7 +239,7 @@ def drift(self: Spectrum, n_modes: int | None = None) -> FloatArray:
     """
     from ..calculus.drift import drift
 
-    return drift(self, n_modes)
+    return drift(self.on_host, n_modes)
 
 
 def states(self: Spectrum, n: int | str = "auto", *, clock: Clock | None = None) -> States:
@@ -278,7 +281,7 @@ def states(self: Spectrum, n: int | str = "auto", *, clock: Clock | None = None)
     """
     from ..dynamics.metastable import states
 
-    return states(self, n, clock)
+    return states(self.on_host, n, clock)
 
 
 def verify(self: Spectrum) -> Verification:
@@ -288,4 +291,4 @@ def verify(self: Spectrum) -> Verification:
     """
     from ..trust.verification import verify
 
-    return verify(self)
+    return verify(self.on_host)

@@ -170,6 +170,7 @@ def scan_modes(
         20,000 points, or on a cluster, is estimated from `n_drawn` of them, around the ε that suits
         these.
     """
+    spectrum = spectrum.on_host
     operator = spectrum.operator
     whole = operator.n_points <= ALL_POINTS and at_hand(operator)
     # Points to estimate from must be a fair sample; points to look at need not be.

@@ -81,6 +81,7 @@ def second_opinion(operator: Operator, n: int = 6) -> Opinions:
             hint="Pass what vbdm.estimate_operator(X) returns.",
         )
     n = check_count(n, "n", low=2, high=operator.n_points)
+    operator = operator.on_host
     others = [factor * operator.epsilon for factor in FACTORS if factor != 1]
     with warnings.catch_warnings():
         # Warnings are silenced: what is doubtful at the ends is the very thing to be shown.

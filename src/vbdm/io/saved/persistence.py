@@ -99,6 +99,7 @@ def save(
             hint="Call vbdm.save(op.spectrum(10), path).",
         )
     a_switch(kernel, "kernel")
+    result = result.on_host
     if str(path).lower().endswith(".zarr"):
         if not isinstance(result, Spectrum):
             raise bad_input(
