@@ -56,5 +56,7 @@ class DeviceCsr:
 
     def get(self) -> csr_array:
         """Return SciPy's matrix of the same entries, in this machine's memory."""
-        arrays = self.data.get(), self.indices.get(), self.indptr.get()
+        # SciPy would copy all indices into the type of the row pointers.
+        short = np.int32 if self.nnz < 2**31 else np.int64
+        arrays = self.data.get(), self.indices.get(), self.indptr.get().astype(short, copy=False)
         return csr_array(arrays, shape=self.shape)
