@@ -17,7 +17,7 @@ import pytest
 from scipy.linalg import eigh
 from scipy.sparse import csr_array
 
-from vbdm.engines.cuda.device import DEVICES, WARP, source_of
+from vbdm.engines.cuda.device import BLOCK, DEVICES, WARP, source_of
 
 from .strict_array import StrictArray
 
@@ -91,7 +91,10 @@ class EmulatedDevice:
         self.launched.append(kernel)
         function = getattr(library(source, columns), kernel)
         function.restype = None
-        function(ctypes.c_longlong(int(n_units)), *map(passed, args))
+        # Whole blocks run, as on the device: kernels must stop at their last unit themselves.
+        block = BLOCK // WARP if per_warp else BLOCK
+        units = -(-int(n_units) // block) * block
+        function(ctypes.c_longlong(units), *map(passed, args))
 
     def sparse_product(self, a: Any, b: Any) -> Any:
         return arrays_of(matrix(a) @ matrix(b))

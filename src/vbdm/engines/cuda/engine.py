@@ -38,7 +38,9 @@ class CudaEngine:
 
     def order(self, columns: FloatArray, depth: int) -> Any:
         """Return the points in tree order."""
-        return walks("order").tree_order(self.device, columns, depth)
+        from .order import tree_order
+
+        return tree_order(self.device, columns, depth)
 
     def nearest(self, tree: Tree) -> Any:
         """Return the index that finds nearest points."""

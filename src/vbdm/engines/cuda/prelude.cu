@@ -6,6 +6,7 @@
 typedef long long i64;
 typedef unsigned long long u64;
 #define BIG 1.7e308
+#define INFINITE __longlong_as_double(0x7ff0000000000000LL)
 
 #ifdef EMU
 #include <cmath>
@@ -28,6 +29,7 @@ static inline unsigned warp_ballot(bool p) { return p; }
 static inline int count_bits(unsigned x) { return __builtin_popcount(x); }
 #define __syncwarp()
 static inline i64 __double_as_longlong(double x) { i64 r; memcpy(&r, &x, 8); return r; }
+static inline double __longlong_as_double(i64 x) { double r; memcpy(&r, &x, 8); return r; }
 static inline int atomicCAS(int* p, int c, int v) { int o = *p; if (o == c) *p = v; return o; }
 static inline int atomicMin(int* p, int v) { int o = *p; if (v < o) *p = v; return o; }
 static inline int atomicMax(int* p, int v) { int o = *p; if (v > o) *p = v; return o; }
