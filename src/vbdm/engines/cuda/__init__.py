@@ -6,7 +6,10 @@ Nothing above this folder knows of it: rooms find out from the arrays where they
 ============  ======================================================================================
 `device`      the device: its memory, its compiler, and what is needed of CuPy
 `csr`         a sparse matrix on the device, with 64-bit row pointers
-`order`       the order of the tree
+`order`       the order of the tree; kernels in `order.cu`
+`nearest`     nearest points
+`pairs`       pairs within reach
+`walks.cu`    their kernels: walks on the tree
 `engine`      the engine: what all engines supply
 `products`    matrices times blocks of vectors
 `cells`       sums over cells, connected pieces

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
@@ -44,19 +43,27 @@ class CudaEngine:
 
     def nearest(self, tree: Tree) -> Any:
         """Return the index that finds nearest points."""
-        return walks("nearest").DeviceIndex(tree)
+        from .nearest import DeviceIndex
+
+        return DeviceIndex(tree)
 
     def count_within(self, reach: Reach, leaves: slice) -> Any:
         """Return the number of points within reach of each point of some leaves."""
-        return walks("pairs").count_within(reach, leaves)
+        from .pairs import count_within
+
+        return count_within(reach, leaves)
 
     def pairs_within(self, reach: Reach, leaves: slice, n_pairs: int) -> Any:
         """Return the pairs of the points of some leaves."""
-        return walks("pairs").pairs_within(reach, leaves, n_pairs)
+        from .pairs import pairs_within
+
+        return pairs_within(reach, leaves, n_pairs)
 
     def pairs_to(self, reach: Reach, points: FloatArray, rho: FloatArray) -> Any:
         """Return the pairs of new points with the points of the tree."""
-        return walks("pairs").pairs_to(reach, points, rho)
+        from .pairs import pairs_to
+
+        return pairs_to(reach, points, rho)
 
     def multiply(
         self,
@@ -110,8 +117,3 @@ class CudaEngine:
         from .cells import pieces
 
         return pieces(matrix, scale, least, few)
-
-
-def walks(name: str) -> Any:
-    """Return a module of this package."""
-    return import_module(f".{name}", __package__)

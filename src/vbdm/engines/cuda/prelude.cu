@@ -28,6 +28,9 @@ static inline bool warp_any(bool p) { return p; }
 static inline unsigned warp_ballot(bool p) { return p; }
 static inline int count_bits(unsigned x) { return __builtin_popcount(x); }
 #define __syncwarp()
+static double emu_shared[48 * 1024 / 4 / 8];
+#define SHARED(bytes) ((char*)emu_shared)
+#define __ldg(pointer) (*(pointer))
 static inline i64 __double_as_longlong(double x) { i64 r; memcpy(&r, &x, 8); return r; }
 static inline double __longlong_as_double(i64 x) { double r; memcpy(&r, &x, 8); return r; }
 static inline int atomicCAS(int* p, int c, int v) { int o = *p; if (o == c) *p = v; return o; }
@@ -58,6 +61,9 @@ DEVICE bool warp_any(bool p) { return __any_sync(~0u, p); }
 // A bit for each lane.
 DEVICE unsigned warp_ballot(bool p) { return __ballot_sync(~0u, p); }
 DEVICE int count_bits(unsigned x) { return __popc(x); }
+// The memory that is shared by a warp, if each warp was given so many bytes.
+#define SHARED(bytes) ((char*)shared_by_block + threadIdx.x / 32 * (bytes))
+extern __shared__ double shared_by_block[];
 #endif
 // A warp per unit of work: its number, and the place of the thread in it.
 #define WARP (TID / WARP_SIZE)
