@@ -14,6 +14,8 @@ engine gives the same pairs exactly, and sums that differ by rounding.
 `numpy_pairs`      pairs within reach with NumPy
 `numpy_new_pairs`  pairs within reach of new points with NumPy
 `scipy_graph`      connected pieces and parts of cells with SciPy
+`sparse`           sparse matrices where their arrays live: SciPy's, or a device's
+`dense`            dense matrices where they live
 `numba_engine`     the fast one, an extra
 `compiled/`        its inner loops
 =================  =================================================================================

@@ -15,7 +15,8 @@ from ..base.threads import for_each, in_order, slices
 from .numpy_new_pairs import pairs_to
 from .numpy_order import tree_order
 from .numpy_pairs import count_within, pairs_within
-from .scipy_graph import parts_of_cells, pieces, piecewise_constant, some_rows
+from .scipy_graph import parts_of_cells, pieces, some_rows
+from .sparse import piecewise_constant
 from .tree import Reach, Tree
 
 

@@ -28,13 +28,6 @@ def some_rows(matrix: Any, rows: slice, power: int = 1) -> Any:
     )
 
 
-def piecewise_constant(labels: IntArray) -> Any:
-    """Return P, (N, n_cells), the matrix that gives each point the value of its cell."""
-    n = len(labels)
-    pointer = np.arange(n + 1, dtype=np.int32)
-    return csr_array((np.ones(n), labels, pointer), shape=(n, int(labels.max()) + 1))
-
-
 def pieces(matrix: Any, scale: FloatArray, least: float, few: int) -> NDArray[np.intp]:
     """Return the first point of the piece of each point (`vbdm.engines.engine.Engine.pieces`)."""
     labels = np.arange(matrix.shape[0], dtype=np.int32)

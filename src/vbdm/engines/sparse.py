@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from scipy.sparse import csr_array
+import numpy as np
+from scipy.sparse import csr_array, diags_array
 
-from ..base.arrays import is_elsewhere
+from ..base.arrays import is_elsewhere, ones_for
 
 
 def csr(data: Any, indices: Any, indptr: Any, shape: tuple[int, int]) -> Any:
@@ -19,3 +20,42 @@ def csr(data: Any, indices: Any, indptr: Any, shape: tuple[int, int]) -> Any:
 
         return DeviceCsr(data, indices, indptr, shape)
     return csr_array((data, indices, indptr), shape=shape)
+
+
+def as_csr(matrix: Any) -> Any:
+    """Return a sparse matrix as CSR; those on a device are."""
+    return matrix if is_elsewhere(matrix.data) else csr_array(matrix)
+
+
+def piecewise_constant(labels: Any) -> Any:
+    """Return P, (N, n_cells), the matrix that gives each point the value of its cell."""
+    n = len(labels)
+    pointer = np.arange(n + 1, dtype=np.int32, like=labels)
+    return csr(ones_for(labels), labels, pointer, (n, int(labels.max()) + 1))
+
+
+def scaled_rows(matrix: Any, factors: Any) -> Any:
+    """Return diag(factors) times a CSR matrix."""
+    return matrix.scaled(factors) if is_elsewhere(matrix.data) else diags_array(factors) @ matrix
+
+
+def row_numbers(matrix: Any) -> Any:
+    """Return the row of each stored entry of a CSR matrix, (nnz,)."""
+    rows = np.arange(matrix.shape[0], like=matrix.indptr)
+    return np.repeat(rows, np.diff(matrix.indptr))
+
+
+def graph_laplacian(links: Any) -> Any:
+    """Return D - K of symmetric weights, or some rows of it; the diagonal of K drops out.
+
+    D is summed up from the links, so that weak ones keep all their digits. Of some rows, the first
+    columns must be those of the same points.
+    """
+    links, n = as_csr(links), links.shape[0]
+    row = row_numbers(links)
+    links.data[row == links.indices] = 0.0
+    if not is_elsewhere(links.data):
+        degrees = np.bincount(row, links.data, n)
+        return csr_array(diags_array(degrees, shape=links.shape) - links)
+    places = np.arange(n + 1, dtype=np.int32, like=links.data)
+    return csr(links.sum(axis=1), places[:n], places, links.shape) - links

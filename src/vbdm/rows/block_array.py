@@ -207,6 +207,11 @@ def mapped(
     return found[0] if n_results == 1 else tuple(found)
 
 
+def fetched(array: Tall) -> Any:
+    """Return an array in blocks as NumPy's; others as they are."""
+    return np.asarray(array) if isinstance(array, BlockArray) else array
+
+
 def of_width(array: Tall, n_columns: int) -> Any:
     """Return an array (M, m) of ordinary numbers with the known m: a place need not be asked."""
     if not isinstance(array, BlockArray):

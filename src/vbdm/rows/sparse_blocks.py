@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from ..base.arrays import IntArray
+from ..base.arrays import IntArray, is_elsewhere
 from .block_array import BlockArray, PerBlock, Rows
 from .halo import Halo, own_and_near
 
@@ -195,4 +195,6 @@ def made_square(matrix: Any) -> Any:
 
 def owned(values: Any) -> Any:
     """Return an array that may be written to: compiled code would be compiled anew for others."""
-    return None if values is None else np.require(np.asarray(values), requirements="W")
+    if values is None or is_elsewhere(values):
+        return values
+    return np.require(np.asarray(values), requirements="W")

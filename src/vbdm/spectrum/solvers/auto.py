@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 from ...base.arrays import FloatArray
 from ...base.errors import SolverError, SolverWarning, bad_input, warn_user
@@ -13,7 +14,7 @@ from .factors import affordable
 from .lanczos import Lanczos
 from .multilevel.solver import Multilevel
 from .multilevel.warm_start import block_size
-from .pencil import EigenPairs, EigenSolver, Pencil, PreparedSolver
+from .pencil import EigenPairs, EigenSolver, Pencil, PreparedSolver, prepared
 
 #: Up to this many points the dense solver takes at most a second or two.
 DENSE_POINTS = 1500
@@ -40,6 +41,7 @@ class Auto:
     """
 
     large: EigenSolver = field(default_factory=Multilevel)
+    on_devices: ClassVar[bool] = True
 
     def choose(self, pencil: Pencil, n: int) -> tuple[EigenSolver, str]:
         """Return the solver for this problem, and the reason in words."""
@@ -55,7 +57,7 @@ class Auto:
         solver, reason = self.choose(pencil, n)
         fetched = not isinstance(pencil.weights, BlockMatrix) or pencil.n_points <= FETCHED
         replaceable = solver is self.large and fetched
-        return PreparedAuto(pencil, solver.prepare(pencil, n), reason, replaceable)
+        return PreparedAuto(pencil, prepared(solver, pencil, n), reason, replaceable)
 
     def solve(self, pencil: Pencil, n: int, tol: float) -> EigenPairs:
         """Solve with the chosen solver."""
@@ -101,14 +103,14 @@ class PreparedAuto:
         """Let a slower, sure solver take over, and warn of it."""
         if isinstance(self.pencil.weights, BlockMatrix):
             self.pencil = replace(self.pencil, weights=self.pencil.weights.merged())
-        solver, reason = substitute(self.pencil)
+        solver, reason = substitute(self.pencil.on_host())
         warn_user(
             f"The solver failed and {type(solver).__name__} took over ({reason}): the result is "
             f"as accurate as asked for, only slower. What had failed: {failure} If this happens "
             f"again on such data, pass solver={NAMES[type(solver)]!r} to save the first attempt.",
             SolverWarning,
         )
-        self.prepared, self.replaceable = solver.prepare(self.pencil, n), False
+        self.prepared, self.replaceable = prepared(solver, self.pencil, n), False
         self.reason = f"{self.reason}; it failed, and {type(solver).__name__} took over: {reason}"
 
 

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
-from ...base.arrays import FloatArray
+from ...base.arrays import FloatArray, beside_array, is_elsewhere, quotients, to_host
 from ...base.credit import Credit
+from ...graph.on_host import in_memory
 from ...rows.block_array import Tall, beside, total
 
 
@@ -80,6 +81,10 @@ class Pencil:
         gaps, sizes = total(residual_sums, products, vectors, values, *diagonals)
         return np.asarray(np.sqrt(gaps / sizes))
 
+    def on_host(self) -> Pencil:
+        """Return the same problem in this machine's memory; itself, if it lives there."""
+        return in_memory(self, self.n_points)
+
 
 def residual_sums(
     products: FloatArray,
@@ -90,7 +95,7 @@ def residual_sums(
 ) -> FloatArray:
     """Return r'M⁻¹r for the residuals r = (D - K) u - θ M u, and u'Mu, over the rows, (2, n)."""
     gap = degrees[:, None] * vectors - products - mass[:, None] * vectors * values
-    inverse = np.divide(1.0, mass, out=np.zeros_like(mass), where=mass > 0)
+    inverse = quotients(1.0, mass, mass > 0)
     return np.stack([inverse @ gap**2, mass @ vectors**2])
 
 
@@ -173,3 +178,38 @@ class Unprepared:
     ) -> EigenPairs:
         """Solve the pencil with this mass; `start` is not used."""
         return self.solver.solve(replace(self.pencil, mass=mass), n + extra, tol)
+
+
+@dataclass(frozen=True, eq=False)
+class OnHost:
+    """A prepared solver in this machine's memory, for a problem that lives on a device.
+
+    Attributes
+    ----------
+    inner : PreparedSolver
+        Solves the copy of the problem.
+    like : (N,) array
+        An array of the problem, on the device: the vectors go back there.
+    """
+
+    inner: PreparedSolver
+    like: FloatArray
+
+    def solve(
+        self, mass: FloatArray, n: int, tol: float, start: EigenPairs | None = None, extra: int = 0
+    ) -> EigenPairs:
+        """Solve the copy; vectors come back to the device."""
+        if start is not None:
+            start = replace(start, vectors=to_host(start.vectors))
+        pairs = self.inner.solve(to_host(mass), n, tol, start, extra)
+        return replace(pairs, vectors=beside_array(np.ascontiguousarray(pairs.vectors), self.like))
+
+
+def prepared(solver: EigenSolver, pencil: Pencil, n: int) -> PreparedSolver:
+    """Prepare a solver for a problem, or for its copy in this memory if it cannot go there.
+
+    Solvers that work on a device say so by their attribute ``on_devices``.
+    """
+    if not is_elsewhere(pencil.degrees) or getattr(solver, "on_devices", False):
+        return solver.prepare(pencil, n)
+    return OnHost(solver.prepare(pencil.on_host(), n), pencil.degrees)

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-from ....base.arrays import FloatArray
-from ....base.threads import for_each, in_order, rows_that_fit, slices
+from ....base.arrays import FloatArray, column_dots, column_sums, filled
+from ....base.threads import for_each, in_order, rows_that_fit, slices_of
 from ....rows.block_array import Tall, changed, mapped, of_width, total
 
 #: Eigenvalue of the scaled Gram matrix below which a direction depends on others and is left out.
@@ -67,9 +67,10 @@ def both_grams(basis: list[FloatArray], images: list[FloatArray], mass: FloatArr
     def work(rows: slice) -> FloatArray:
         block = np.hstack([part[rows] for part in basis])
         both = np.hstack([mass[rows, None] * block, *(image[rows] for image in images)])
-        return np.asarray(block.T @ both)
+        grams: FloatArray = block.T @ both
+        return grams
 
-    return summed(work, list(slices(len(mass), size=GRAM_ROWS)))
+    return summed(work, list(slices_of(mass, GRAM_ROWS)))
 
 
 def summed(work: Callable[[slice], FloatArray], pieces: list[slice]) -> FloatArray:
@@ -93,7 +94,7 @@ def combination(parts: list[Tall], mix: FloatArray) -> Any:
 
 def mixed_rows(parts: list[FloatArray], mix: FloatArray) -> FloatArray:
     """Return the parts, side by side, times the matrix `mix`, as an array of its own."""
-    result = np.empty((len(parts[0]), mix.shape[1]))
+    result = np.empty((len(parts[0]), mix.shape[1]), like=parts[0])
     mix_rows(result, parts, mix)
     return result
 
@@ -105,7 +106,7 @@ def mix_rows(result: FloatArray, parts: list[FloatArray], mix: FloatArray) -> No
     def work(rows: slice) -> None:
         result[rows] = np.hstack([part[rows] for part in parts]) @ mix
 
-    for_each(work, row_slices(len(result), len(mix)))
+    for_each(work, row_slices(result, len(mix)))
 
 
 def move(
@@ -144,12 +145,12 @@ def move_rows(
             w[rows] = moves[:, active]
         return energies(X, X_images, mass, rows)
 
-    return summed(work, row_slices(len(mass), len(mix)))
+    return summed(work, row_slices(mass, len(mix)))
 
 
 def energies(vectors: FloatArray, images: FloatArray, mass: FloatArray, rows: slice) -> FloatArray:
     """Return u'(D - K)u and u'Mu of each column, summed over some rows, (2, m)."""
-    energy = np.einsum("ij,ij->j", vectors[rows], images[rows])
+    energy = column_dots(vectors[rows], images[rows])
     return np.stack([energy, mass[rows] @ np.square(vectors[rows])])
 
 
@@ -167,9 +168,10 @@ def squared_terms(vectors: FloatArray, degrees: FloatArray, n_columns: int) -> F
 
     def work(rows: slice) -> FloatArray:
         terms = degrees[rows, None] * np.square(vectors[rows, :n_columns])
-        return np.asarray(np.square(terms, out=terms).sum(axis=0))
+        sums: FloatArray = column_sums(np.square(terms, out=terms))
+        return sums
 
-    return summed(work, row_slices(len(vectors), n_columns))
+    return summed(work, row_slices(vectors, n_columns))
 
 
 def remove_constant(block: Tall, mass: Tall) -> Any:
@@ -180,7 +182,7 @@ def remove_constant(block: Tall, mass: Tall) -> Any:
 
 def weighted_sums(block: FloatArray, mass: FloatArray) -> FloatArray:
     """Return the sums of M u over the rows, for each column u, and that of M."""
-    pieces = row_slices(len(mass), block.shape[1])
+    pieces = row_slices(block)
     return np.append(summed(lambda rows: mass[rows] @ block[rows], pieces), mass.sum())
 
 
@@ -190,7 +192,7 @@ def subtract_row(block: FloatArray, row: FloatArray) -> None:
     def work(rows: slice) -> None:
         block[rows] -= row
 
-    for_each(work, row_slices(len(block), block.shape[1]))
+    for_each(work, row_slices(block))
 
 
 def remove_span(block: Tall, vectors: Tall, mass: Tall) -> Any:
@@ -208,12 +210,11 @@ def overlaps(block: FloatArray, vectors: FloatArray, mass: FloatArray) -> FloatA
 
     def work(rows: slice) -> FloatArray:
         weighted = mass[rows, None] * block[rows]
-        return np.vstack([vectors[rows].T @ weighted, weighted.sum(axis=0)])
+        return np.vstack([vectors[rows].T @ weighted, column_sums(weighted)])
 
     width = vectors.shape[1] + block.shape[1]
-    return np.vstack([
-        summed(work, row_slices(len(mass), width)), np.full(block.shape[1], mass.sum())
-    ])  # fmt: skip
+    masses = filled(block.shape[1], mass.sum(), block)
+    return np.vstack([summed(work, row_slices(mass, width)), masses])
 
 
 def subtract_span(
@@ -225,9 +226,13 @@ def subtract_span(
         block[rows] -= vectors[rows] @ shares
         block[rows] -= constant
 
-    for_each(work, row_slices(len(block), vectors.shape[1] + block.shape[1]))
+    for_each(work, row_slices(block, vectors.shape[1] + block.shape[1]))
 
 
-def row_slices(n_rows: int, width: int) -> list[slice]:
-    """Cut rows of `width` numbers into slices that fit the cache."""
-    return list(slices(n_rows, size=rows_that_fit(width, most=BLOCK_ENTRIES, least=256)))
+def row_slices(array: FloatArray, width: int | None = None) -> list[slice]:
+    """Cut the rows of an array, of `width` numbers each, into slices that fit the cache.
+
+    By default the width is that of the array. On a device all rows are one slice.
+    """
+    width = array.shape[1] if width is None else width
+    return list(slices_of(array, rows_that_fit(width, most=BLOCK_ENTRIES, least=256)))

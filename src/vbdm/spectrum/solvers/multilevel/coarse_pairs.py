@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ....base.arrays import FloatArray
+from ....base.arrays import FloatArray, contiguous
 from ....base.threads import slices
-from ....rows.block_array import BlockArray, Rows, Tall, mapped
+from ....rows.block_array import BlockArray, Rows, Tall, fetched, mapped
 from .hierarchy import Hierarchy, Level
 from .lobpcg import Problem, iterate, ritz_block
 from .warm_start import GUARDS
@@ -43,7 +43,7 @@ def coarse_pairs(
         block = ritz_block(problem.stiffness, problem.mass, finer)
         n_active = max(1, len(block.values) - GUARDS)
         iterate(problem, block, n_active, n_active, COARSE_TOL, COARSE_STEPS)
-        values, vectors = block.values, np.asarray(block.vectors)
+        values, vectors = block.values, fetched(block.vectors)
         # The next level is larger than all that this one needed: nothing of it is kept.
         del finer, problem, block
     return values, vectors
@@ -59,7 +59,7 @@ def interpolated(
 ) -> Tall:
     """Return eigenvectors on a level from those on the next coarser one."""
     if place is None:
-        return level.relaxed(level.interpolation @ vectors, values, mass)
+        return level.relaxed(level.interpolation @ contiguous(vectors), values, mass)
     parts = [
         place.spread(level.relaxed(level.interpolation @ vectors[:, part], values[part], mass))
         for part in slices(len(values), COLUMNS_AT_ONCE)

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from ....base.arrays import FloatArray
+from ....base.arrays import FloatArray, beside_array, contiguous
 from ....engines.engine import Engine
 from ....engines.scipy_engine import ScipyEngine
 from ....kernel.block_matrix import BlockMatrix
 from ....kernel.pair_matrix import PairMatrix
-from ....rows.block_array import Rows, Tall
+from ....rows.block_array import Rows, Tall, fetched
 from ....rows.sparse_blocks import SparseBlocks, applied, owned
 from .tree_cells import Labels
 
@@ -41,7 +41,7 @@ class Finest:
     averages : csr_array or SparseBlocks
         K P, (N, n_cells): it averages as K does, with a third of its entries or less.
 
-    Values on cells, (n_cells, m), are ordinary arrays.
+    Values on cells, (n_cells, m), are ordinary arrays, or live on the device of K.
     """
 
     weights: Any
@@ -71,12 +71,13 @@ class Finest:
         """Return (D - K) times a block of vectors, in `out` if that is given."""
         if hasattr(self.weights, "subtracted_from"):
             return self.weights.subtracted_from(self.degrees, block, out)
-        rows = np.ascontiguousarray(block)
+        rows = contiguous(block)
         return self.engine.multiply(self.weights, rows, diagonal=self.degrees, out=out)
 
     def summed(self, block: Tall) -> FloatArray:
-        """Return the sums over the cells of one vector (N,) or several, an ordinary array."""
-        return np.asarray(applied(self.restriction, product, block, self.engine))
+        """Return the sums over the cells of one vector (N,) or several; never in blocks."""
+        sums: FloatArray = fetched(applied(self.restriction, product, block, self.engine))
+        return sums
 
     def interpolated(self, coarse: FloatArray, values: FloatArray, mass: Tall) -> Any:
         """Return approximate eigenvectors from those of the cells: one Jacobi step.
@@ -109,7 +110,7 @@ class Finest:
 
 def product(matrix: Any, f: FloatArray, engine: Engine) -> FloatArray:
     """Return the product of a CSR matrix with one vector or several."""
-    block = np.ascontiguousarray(f.reshape(len(f), -1))
+    block = contiguous(f.reshape(len(f), -1))
     return engine.multiply(matrix, block).reshape(-1, *f.shape[1:])
 
 
@@ -123,8 +124,8 @@ def interpolated_rows(
     mass: FloatArray,
 ) -> FloatArray:
     """Make a Jacobi step on eigenvectors of cells; return some rows of `Finest.interpolated`."""
-    x = product(averages, coarse, engine)
-    heavy = heavy_points(values, mass, degrees)
+    x, heavy = product(averages, coarse, engine), heavy_points(values, mass, degrees)
+    values = beside_array(values, x)
     gap = 1 - (mass[heavy] / degrees[heavy])[:, None] * values
     kept = coarse[labels[heavy]]
     x /= degrees[:, None]
@@ -143,21 +144,22 @@ def corrected_rows(
     out: FloatArray | None,
 ) -> FloatArray:
     """Make a Jacobi step after a coarse correction; return some rows of `Finest.corrected`."""
-    block = np.ascontiguousarray(coarse)
-    x = engine.jacobi(averages, block, owned(residual), owned(degrees), out)
+    x = engine.jacobi(averages, contiguous(coarse), owned(residual), owned(degrees), out)
     heavy = heavy_points(values, mass, degrees)
+    values = beside_array(values, x)
     x[heavy] /= bounded(1 - (mass[heavy] / degrees[heavy])[:, None] * values)
     return x
 
 
 def heavy_points(values: FloatArray, mass: FloatArray, degrees: FloatArray) -> NDArray[np.intp]:
     """Return the points where θM is no longer small beside D."""
-    return np.flatnonzero(mass * values.max() > HEAVY * degrees)
+    return np.flatnonzero(mass * float(values.max()) > HEAVY * degrees)
 
 
 def bounded(gap: FloatArray) -> FloatArray:
     """Return a divisor whose size is at least 1/2."""
-    return np.asarray(np.copysign(np.maximum(np.abs(gap), 0.5), gap))
+    divisor: FloatArray = np.copysign(np.maximum(np.abs(gap), 0.5), gap)
+    return divisor
 
 
 def engine_of(weights: Any) -> Engine:

@@ -14,14 +14,13 @@ from scipy.sparse import csr_array
 
 from ....base.arrays import FloatArray
 from ....engines.engine import Engine
-from ....engines.scipy_graph import piecewise_constant
+from ....engines.sparse import as_csr, graph_laplacian, piecewise_constant
 from ....kernel.block_matrix import BlockMatrix
 from ....rows.block_array import PerBlock, Rows
 from ....rows.halo import Halo
 from ....rows.partition import Partition
 from ....rows.sparse_blocks import SparseBlocks, arrays_of, csr_of, owned
 from .finest import Finest, engine_of, parts_of
-from .hierarchy import graph_laplacian
 from .tree_cells import Labels, raised
 
 
@@ -31,11 +30,17 @@ def finest_level(weights: Any, degrees: FloatArray, labels: Labels) -> tuple[Fin
         return finest_in_blocks(weights, degrees, labels)
     parts, factor = parts_of(weights)
     engine = engine_of(weights)
-    restriction = csr_array(piecewise_constant(labels).T)
-    averages = sum(engine.sums_over_cells(part, factor, labels) for part in parts)
+    restriction = as_csr(piecewise_constant(labels).T)
+    averages = added([engine.sums_over_cells(part, factor, labels) for part in parts])
     whole = weights if hasattr(weights, "engine") else parts[0]
     finest = Finest(whole, degrees, labels, labels, restriction, averages)
     return finest, graph_laplacian(restriction @ averages)
+
+
+def added(matrices: list[Any]) -> Any:
+    """Return the sum of some matrices."""
+    first, *others = matrices
+    return sum(others, start=first)
 
 
 def finest_in_blocks(

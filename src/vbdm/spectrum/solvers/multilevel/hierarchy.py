@@ -8,17 +8,17 @@ matrix small enough to be diagonalised.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
-from scipy.sparse import csr_array, diags_array
 
-from ....base.arrays import FloatArray
+from ....base.arrays import FloatArray, beside_array, contiguous, to_host
 from ....base.threads import for_each
+from ....engines.dense import all_eigenpairs
 from ....engines.engine import Engine
 from ....engines.scipy_engine import ScipyEngine
-from ....engines.scipy_graph import piecewise_constant
+from ....engines.sparse import as_csr, graph_laplacian, piecewise_constant, scaled_rows
 from .blocks import row_slices
 from .tree_cells import Cells
 
@@ -40,7 +40,7 @@ NEAR_ZERO = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """One coarse problem.
+    """One coarse problem; matrices and arrays live where K does, unless that is in blocks.
 
     Attributes
     ----------
@@ -68,16 +68,22 @@ class Level:
 
     def product(self, x: FloatArray, out: FloatArray | None = None) -> FloatArray:
         """Return A x for a block of vectors, in `out` if that is given."""
-        return self.engine.multiply(self.stiffness, np.ascontiguousarray(x), out=out)
+        return self.engine.multiply(self.stiffness, contiguous(x), out=out)
+
+    @cached_property
+    def damping(self) -> FloatArray:
+        """The factor of a damped Jacobi step, (n, 1)."""
+        damping: FloatArray = (DAMPING / self.diagonal)[:, None]
+        return damping
 
     def smooth(self, x: FloatArray, residual: FloatArray) -> None:
         """Improve x by one damped Jacobi step on A x = residual, in place."""
         step = self.remainder(x, residual)
 
         def work(rows: slice) -> None:
-            x[rows] += (DAMPING / self.diagonal[rows])[:, None] * step[rows]
+            x[rows] += self.damping[rows] * step[rows]
 
-        for_each(work, row_slices(*x.shape))
+        for_each(work, row_slices(x))
 
     def remainder(self, x: FloatArray, residual: FloatArray) -> FloatArray:
         """Return residual - A x."""
@@ -86,29 +92,16 @@ class Level:
 
     def relaxed(self, x: FloatArray, values: FloatArray, mass: FloatArray) -> FloatArray:
         """Return approximate eigenvectors x after one damped Jacobi step on (A - θM) x = 0."""
-        result = self.product(x)
+        result, values = self.product(x), beside_array(values, x)
 
         def work(rows: slice) -> None:
             shifted = 1 - (mass[rows] / self.diagonal[rows])[:, None] * values
             step = result[rows] - mass[rows, None] * x[rows] * values
             step /= np.copysign(np.maximum(np.abs(shifted), 0.5), shifted)
-            result[rows] = x[rows] - (DAMPING / self.diagonal[rows])[:, None] * step
+            result[rows] = x[rows] - self.damping[rows] * step
 
-        for_each(work, row_slices(*x.shape))
+        for_each(work, row_slices(x))
         return result
-
-
-def graph_laplacian(links: Any) -> Any:
-    """Return D - K of symmetric weights, or some rows of it; the diagonal of K drops out.
-
-    D is summed up from the links, so that weak ones keep all their digits. Of some rows, the first
-    columns must be those of the same points.
-    """
-    links = csr_array(links)
-    row = np.repeat(np.arange(links.shape[0]), np.diff(links.indptr))
-    links.data[row == links.indices] = 0.0
-    degrees = np.bincount(row, links.data, links.shape[0])
-    return csr_array(diags_array(degrees, shape=links.shape) - links)
 
 
 def build_levels(
@@ -133,7 +126,7 @@ def build_levels(
             return [*levels, Level(stiffness, diagonal, engine=engine)]
         labels = cells.take(count, [stiffness], diagonal, mass)
         interpolation = smoothed(piecewise_constant(labels), stiffness, diagonal)
-        restriction = csr_array(interpolation.T)
+        restriction = as_csr(interpolation.T)
         levels.append(Level(stiffness, diagonal, interpolation, restriction, engine))
         mass = restriction @ mass
         stiffness = graph_laplacian(-(restriction @ (stiffness @ interpolation)))
@@ -141,10 +134,10 @@ def build_levels(
 
 def smoothed(constant: Any, stiffness: Any, diagonal: FloatArray) -> Any:
     """Return piecewise constants after a Jacobi step, small weights dropped, rows summing to 1."""
-    result = csr_array(constant - diags_array(DAMPING / diagonal) @ (stiffness @ constant))
+    result = as_csr(constant - scaled_rows(stiffness @ constant, DAMPING / diagonal))
     result.data[np.abs(result.data) < NEGLIGIBLE] = 0.0
     result.eliminate_zeros()
-    return csr_array(diags_array(1 / np.asarray(result.sum(axis=1))) @ result)
+    return as_csr(scaled_rows(result, 1 / result.sum(axis=1)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +149,7 @@ class Hierarchy:
     levels, masses : lists
         The levels, and the diagonal of M on each, from fine to coarse.
     mode_values, modes : arrays
-        Eigenvalues and eigenvectors of the coarsest problem, all but the constant.
+        Eigenvalues, in this memory, and eigenvectors of the coarsest problem, all but the constant.
     """
 
     levels: list[Level]
@@ -174,8 +167,16 @@ class Hierarchy:
             carried, total = level.restriction @ masses[-1], abs(level.restriction) @ masses[-1]
             masses.append(np.maximum(carried, 1e-3 * total))
         root = np.sqrt(masses[-1])
-        values, vectors = eigh(levels[-1].stiffness.toarray() / np.outer(root, root), driver="evd")
-        return cls(levels, masses, np.maximum(values[1:], 0.0), vectors[:, 1:] / root[:, None])
+        matrix = levels[-1].stiffness.toarray() / np.outer(root, root)
+        values, vectors = all_eigenpairs(matrix)
+        least = np.maximum(to_host(values)[1:], 0.0)
+        return cls(levels, masses, least, vectors[:, 1:] / root[:, None])
+
+    @cached_property
+    def divided(self) -> FloatArray:
+        """Eigenvalues of the coarsest problem beside its eigenvectors, (n, 1)."""
+        values: FloatArray = beside_array(self.mode_values[:, None], self.modes)
+        return values
 
     def correct(self, residual: FloatArray, shifts: FloatArray, depth: int = 0) -> FloatArray:
         """Return roughly (A - shift M)⁻¹ residual at a level, one shift per column: a V-cycle.
@@ -183,13 +184,14 @@ class Hierarchy:
         Above the coarsest level the shift is left out: it matters for smooth parts only, and these
         are corrected on the coarsest level.
         """
+        shifts = beside_array(shifts, residual)
         if depth == len(self.levels) - 1:
             return self.correct_coarsest(residual, shifts)
         level = self.levels[depth]
-        x = (DAMPING / level.diagonal)[:, None] * residual
+        x = level.damping * residual
         remainder = level.engine.multiply(level.restriction, level.remainder(x, residual))
         coarse = self.correct(remainder, shifts, depth + 1)
-        x += level.engine.multiply(level.interpolation, np.ascontiguousarray(coarse))
+        x += level.engine.multiply(level.interpolation, contiguous(coarse))
         level.smooth(x, residual)
         return x
 
@@ -199,7 +201,8 @@ class Hierarchy:
         Divisors are bounded from below: modes near the shift, or near zero, are in the block of
         eigenvectors already, and amplified they would drown the rest.
         """
-        values = self.mode_values[:, None]
+        values = self.divided
         least = NEAR_ZERO * self.mode_values[min(9, len(values) - 1)]
         distance = np.maximum(np.abs(values - shifts), NEAREST * np.maximum(values, shifts))
-        return np.asarray(self.modes @ ((self.modes.T @ residual) / np.maximum(distance, least)))
+        found: FloatArray = self.modes @ ((self.modes.T @ residual) / np.maximum(distance, least))
+        return found

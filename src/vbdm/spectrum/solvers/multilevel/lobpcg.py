@@ -201,7 +201,7 @@ def advance(problem: Problem, block: Block, active: NDArray[np.intp]) -> None:
     in_blocks = isinstance(block.vectors, BlockArray)
     # Large arrays are not made anew in every step: two that the last step left take W and (D - K) W
     # and, before that, the residuals. Arrays in blocks are kept, and used again, by their place.
-    first, second = (None if in_blocks else reused(array, shape) for array in block.spare)
+    first, second = (None if in_blocks else reused(array, shape, mass) for array in block.spare)
     residual: Tall = mapped(
         residual_rows, block.vectors, block.images, mass, values, active, second
     )  # fmt: skip
@@ -221,11 +221,11 @@ def advance(problem: Problem, block: Block, active: NDArray[np.intp]) -> None:
     block.vectors, block.moves, block.images, block.move_images = written
 
 
-def reused(array: FloatArray | None, shape: tuple[int, int]) -> FloatArray:
+def reused(array: FloatArray | None, shape: tuple[int, int], like: Any) -> FloatArray:
     """Return an array of this shape: the front of an old one, if that is large enough."""
     size = shape[0] * shape[1]
     if array is None or array.size < size:
-        return np.empty(shape)
+        return np.empty(shape, like=like)
     return array.reshape(-1)[:size].reshape(shape)
 
 
@@ -238,7 +238,7 @@ def residual_rows(
     out: FloatArray | None,
 ) -> FloatArray:
     """Return (D - K) x - θ M x for the active columns x, in `out` if that is given."""
-    result = np.empty((len(mass), len(active))) if out is None else out
+    result = np.empty((len(mass), len(active)), like=mass) if out is None else out
 
     def work(rows: slice) -> None:
         part = vectors[rows][:, active]
@@ -246,5 +246,5 @@ def residual_rows(
         part *= values
         np.subtract(images[rows][:, active], part, out=result[rows])
 
-    for_each(work, row_slices(len(mass), len(active)))
+    for_each(work, row_slices(result))
     return result

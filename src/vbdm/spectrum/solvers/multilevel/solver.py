@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ....base.arrays import FloatArray
+from ....base.arrays import FloatArray, beside_array, is_elsewhere, to_host
 from ....base.credit import Credit
 from ....base.errors import SolverError
 from ....base.memory import give_back
@@ -21,7 +21,7 @@ from ....kernel.block_matrix import BlockMatrix
 from ....rows.block_array import Tall, mapped, of_width
 from ....rows.refused import not_in_blocks
 from ..direct import Dense
-from ..pencil import EigenPairs, Pencil, PreparedSolver, Unprepared
+from ..pencil import EigenPairs, Pencil, PreparedSolver, prepared
 from .blocks import combination, rayleigh_ritz, remove_constant
 from .coarse_pairs import COARSE_TOL, coarse_pairs
 from .finest import Finest, engine_of, parts_of
@@ -84,6 +84,7 @@ class Multilevel:
     cell_size: int = 8
     coarsest: int = 600
     max_iterations: int = 100
+    on_devices: ClassVar[bool] = True
     credit: ClassVar[Credit] = Credit(
         "Multilevel", "a multilevel preconditioned LOBPCG iteration (Knyazev 2001)", (LOBPCG,)
     )
@@ -104,7 +105,7 @@ class Multilevel:
             them. With too few points to coarsen, the dense solver steps in.
         """
         if pencil.n_points < 8 * block_size(n):
-            return Unprepared(Dense(), pencil)
+            return prepared(Dense(), pencil, n)
         parts, factor = parts_of(pencil.weights)
         diagonal = pencil.degrees - pencil.weights.diagonal()
         # If a point has hardly any links but to itself, its diagonal may vanish in rounding.
@@ -130,11 +131,14 @@ class Multilevel:
         if isinstance(pencil.weights, BlockMatrix):
             return self.groupings_in_blocks(pencil)
         if pencil.points is None or pencil.points.shape[1] > TREE_COLUMNS:
-            return graph_cells(parts, pencil.degrees, self.cell_size, factor)
+            here = [to_host(part) for part in (pencil.degrees, factor)]
+            links = [part.get() if is_elsewhere(part.data) else part for part in parts]
+            labels = graph_cells(links, here[0], self.cell_size, here[1])
+            return [beside_array(grouping, pencil.degrees) for grouping in labels]
         order = (
             None if pencil.in_tree_order else tree_order(pencil.points, engine_of(pencil.weights))
         )
-        return tree_cells(pencil.n_points, self.cell_size, order)
+        return tree_cells(pencil.n_points, self.cell_size, order, pencil.degrees)
 
     def groupings_in_blocks(self, pencil: Pencil) -> list[Labels]:
         """Return cells of the tree whose leaves make up the blocks: no cell is in two blocks.
@@ -251,7 +255,7 @@ class PreparedMultilevel:
             raise not_converged(n, tol, progress)
         block.moves, block.move_images, block.spare = None, None, (None, None)
         # A copy of what is kept: a view would hold all columns.
-        kept = np.array(coarse[:, : sum(len(part.values) for part in blocks)])
+        kept = coarse[:, : sum(len(part.values) for part in blocks)].copy(order="K")
         left = Warm(blocks, kept, is_sorted=sorted_start)
         return with_constant(block, mass, n + extra, progress, left)
 
@@ -311,9 +315,13 @@ def points_averaged(weights: Any, degrees: FloatArray) -> float:
     """Return over how many points the kernel averages, 1/s² = (ΣK)²/ΣK²: median of 1,000 rows."""
     n = len(degrees)
     rows = np.linspace(0, n - 1, min(n, 1000)).round().astype(np.intp)
-    some = weights.rows_at(rows) if hasattr(weights, "rows_at") else weights[rows]
-    squares = np.asarray(some.power(2).sum(axis=1))
-    return float(np.median(degrees[rows] ** 2 / np.maximum(squares, np.finfo(np.float64).tiny)))
+    if is_elsewhere(degrees):
+        squares = to_host(weights.row_sums(power=2)[rows])
+    else:
+        some = weights.rows_at(rows) if hasattr(weights, "rows_at") else weights[rows]
+        squares = np.asarray(some.power(2).sum(axis=1))
+    sums = to_host(degrees[rows])
+    return float(np.median(sums**2 / np.maximum(squares, np.finfo(np.float64).tiny)))
 
 
 def with_constant(
@@ -321,7 +329,7 @@ def with_constant(
 ) -> EigenPairs:
     """Return the pairs with the constant in front, and the work: two products, and two per step."""
     order = np.argsort(block.values[: n - 1], kind="stable")
-    vectors = mapped(constant_in_front, block.vectors, order, 1 / np.sqrt(mass.sum()))
+    vectors = mapped(constant_in_front, block.vectors, order, 1 / np.sqrt(float(mass.sum())))
     vectors = of_width(vectors, n)
     values = np.concatenate([[0.0], np.maximum(block.values[order], 0.0)])
     steps = progress.steps
@@ -332,7 +340,7 @@ def with_constant(
 
 def constant_in_front(vectors: FloatArray, order: NDArray[np.intp], constant: float) -> FloatArray:
     """Return a constant column followed by some columns of `vectors`."""
-    result = np.empty((len(vectors), len(order) + 1))
+    result = np.empty((len(vectors), len(order) + 1), like=vectors)
     result[:, 0] = constant
     result[:, 1:] = vectors[:, order]
     return result

@@ -20,13 +20,16 @@ from numpy.typing import NDArray
 from ....base.arrays import BoolArray, FloatArray
 from ....engines.engine import Engine
 from ....engines.scipy_engine import ScipyEngine
-from ....engines.tree import levels_to, starts_of
+from ....engines.tree import levels_to
 from ....kernel.block_matrix import BlockMatrix
 from ....rows.block_array import PerBlock
 from ....rows.halo import OwnAndNear
 from ....rows.sparse_blocks import made_square, owned
 
 Labels = NDArray[np.int32]
+
+#: An array in this machine's memory.
+NOTHING = np.empty(0)
 
 #: Coarsening ends with this few cells.
 FEWEST_CELLS = 64
@@ -78,13 +81,15 @@ class Cells:
         del self.groupings[:count]
         tight = tightened(labels, links, diagonal, mass, self.n_apart, self.engine)
         if self.groupings:
-            parent = np.empty(int(tight.max()) + 1, dtype=np.int32)
+            parent = np.empty(int(tight.max()) + 1, dtype=np.int32, like=tight)
             parent[tight] = labels
             self.groupings[0] = self.groupings[0][parent]
         return tight
 
 
-def tree_cells(n_points: int, smallest: int, order: NDArray[np.intp] | None = None) -> list[Labels]:
+def tree_cells(
+    n_points: int, smallest: int, order: NDArray[np.intp] | None = None, like: Any = NOTHING
+) -> list[Labels]:
     """Return groupings by the nodes of a k-d tree, the first of at most `smallest` points.
 
     Parameters
@@ -95,16 +100,19 @@ def tree_cells(n_points: int, smallest: int, order: NDArray[np.intp] | None = No
         The most points in a cell of the first grouping.
     order : (N,) int array, optional
         The points in tree order; None if they stand in it.
+    like : array, optional
+        An array where the groupings are to live.
     """
     level = levels_to(n_points, smallest)
-    sizes = np.diff(starts_of(n_points, level))
-    first = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+    # Node i holds the points from i N >> level on (`vbdm.engines.tree.starts_of`).
+    ends = np.arange(1, n_points + 1, like=like) << level
+    first = ((ends - 1) // n_points).astype(np.int32)
     if order is not None:
         labels = np.empty_like(first)
         labels[order] = first
         first = labels
     above = [
-        np.arange(1 << finer, dtype=np.int32) >> 1
+        np.arange(1 << finer, dtype=np.int32, like=like) >> 1
         for finer in range(level, 0, -1)
         if 1 << (finer - 1) >= FEWEST_CELLS
     ]
@@ -150,7 +158,7 @@ def tightened(
         parts = parts_of_cells(links, labels, root, apart, threshold, engine)
         if parts.max() + 1 <= 1.25 * n_cells + apart.sum():
             break
-    return np.asarray(parts, dtype=np.int32)
+    return parts.astype(np.int32, copy=False)
 
 
 def parts_of_cells(
@@ -206,6 +214,6 @@ def heavy(diagonal: FloatArray, mass: FloatArray, n_apart: int) -> BoolArray:
     low = np.flatnonzero(quotient < HEAVY * np.median(quotient))
     if len(low) > n_apart:
         low = low[np.argpartition(quotient[low], n_apart)[:n_apart]]
-    marked = np.zeros(len(mass), dtype=np.bool_)
+    marked = np.zeros(len(mass), dtype=np.bool_, like=mass)
     marked[low] = True
     return marked

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ....base.arrays import FloatArray
+from ....base.arrays import FloatArray, contiguous, to_host
 from ....base.errors import bad_input
-from ....rows.block_array import Tall
+from ....rows.block_array import BlockArray, Tall
 from .finest import Finest
 from .hierarchy import Hierarchy
 from .lobpcg import Block
@@ -74,8 +74,8 @@ class Warm:
     def of_vectors(cls, finest: Finest, vectors: Tall) -> Warm:
         """Start from eigenvectors of another kernel on the same points, the constant among them."""
         own: Tall = vectors[:, 1:]
-        if isinstance(own, np.ndarray):
-            own = finest.spread(np.ascontiguousarray(own))
+        if not isinstance(own, BlockArray):
+            own = finest.spread(contiguous(own))
         sizes = np.bincount(finest.labels)[:, None]
         values = np.zeros(own.shape[1])
         block = Block(own, finest.stiffness(own), values)
@@ -88,9 +88,9 @@ class Warm:
 
         As a rule there are none, except where the new mass gives a few points modes of their own.
         """
-        gram = self.coarse.T @ (mass[:, None] * self.coarse)
-        shares = self.coarse.T @ (mass[:, None] * coarse)
+        gram = to_host(self.coarse.T @ (mass[:, None] * self.coarse))
+        shares = to_host(self.coarse.T @ (mass[:, None] * coarse))
         inside = np.einsum("ij,ij->j", shares, np.linalg.lstsq(gram, shares, rcond=1e-12)[0])
-        size = mass @ coarse**2
-        new = inside < KNOWN * size
+        size = to_host(mass @ coarse**2)
+        new = np.flatnonzero(inside < KNOWN * size)
         return values[new], coarse[:, new]
