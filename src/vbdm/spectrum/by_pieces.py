@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import FloatArray
+from ..base.arrays import FloatArray, is_elsewhere
 from ..kernel.block_matrix import BlockMatrix
 from ..rows.block_array import BlockArray
-from .members import Placed, among_all, matrix_of_members
+from .members import Placed, among_all, matrix_of_members, pairs_among
 from .pieces import Pieces
 from .solvers.auto import FETCHED, check_solver
-from .solvers.pencil import EigenPairs, EigenSolver, Pencil, PreparedSolver
+from .solvers.pencil import EigenPairs, EigenSolver, Pencil, PreparedSolver, prepared
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ def prepare_pieces(pencil: Pencil, pieces: Pieces, n: int, solver: EigenSolver) 
         if wanted > 1:
             part = pencil if len(members) == pencil.n_points else restricted(pencil, members)
             check_solver(solver, part)
-            parts.append(Piece(members, solver.prepare(part, wanted)))
+            parts.append(Piece(members, prepared(solver, part, wanted)))
     return parts
 
 
@@ -113,10 +113,13 @@ def restricted(pencil: Pencil, members: NDArray[np.intp]) -> Pencil:
         weights = matrix_of_members(weights, members)
         own = pencil.mass[members]
         return Pencil(weights, weights.row_sums(), own, None, members_of=(pencil.n_points, members))
+    points = None if pencil.points is None else pencil.points[members]
+    if is_elsewhere(pencil.degrees):
+        weights = pairs_among(weights, members)
+        return Pencil(weights, weights.row_sums(), pencil.mass[members], points)
     if isinstance(weights, BlockMatrix):
         weights = weights.rows_at(members)[:, members]
     else:
         merged = weights.merged() if hasattr(weights, "merged") else weights
         weights = merged[members][:, members]
-    points = None if pencil.points is None else pencil.points[members]
     return Pencil(weights, np.asarray(weights.sum(axis=1)), pencil.mass[members], points)

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..base.arrays import FloatArray
-from ..base.threads import for_each, slices
+from ..base.arrays import FloatArray, beside_array, ones_for
+from ..base.threads import for_each, slices_of
 from ..operator.operator import Operator
 from ..operator.sample_theory import shift
 from ..rows.block_array import Tall, beside, changed, mapped, of_width
@@ -50,9 +50,12 @@ def share_of_points(operator: Operator) -> FloatArray:
     spread = operator.relative_variance
     known = spread[np.isfinite(spread) & (spread > 0)]
     if not known.size:
-        return np.ones(len(spread))
-    some = np.geomspace(known.min(), known.max(), N_SHARES)
-    return np.asarray(np.interp(np.nan_to_num(spread), some, share_at(operator, some)))
+        ones: FloatArray = ones_for(spread)
+        return ones
+    some = np.geomspace(float(known.min()), float(known.max()), N_SHARES)
+    table = beside_array((some, share_at(operator, some)), spread)
+    shares: FloatArray = np.interp(np.nan_to_num(spread), *table)
+    return shares
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,13 +118,13 @@ def energy_and_product(operator: Operator, vectors: Tall) -> Tall:
 def squares_and_vectors(vectors: FloatArray) -> FloatArray:
     """Return u² and u side by side."""
     m = vectors.shape[1]
-    both = np.empty((len(vectors), 2 * m))
+    both = np.empty((len(vectors), 2 * m), like=vectors)
 
     def work(rows: slice) -> None:
         np.square(vectors[rows], out=both[rows, :m])
         both[rows, m:] = vectors[rows]
 
-    for_each(work, slices(len(vectors), size=8192))
+    for_each(work, slices_of(vectors, 8192))
     return both
 
 
@@ -137,4 +140,4 @@ def write_energy(product: FloatArray, vectors: FloatArray, degrees: FloatArray) 
         e -= u * of_vectors[rows]
         np.maximum(e, 0.0, out=e)
 
-    for_each(work, slices(len(vectors), size=8192))
+    for_each(work, slices_of(vectors, 8192))

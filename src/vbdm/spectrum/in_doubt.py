@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..base.arrays import BoolArray, FloatArray
+from ..base.arrays import BoolArray, FloatArray, column_sums, to_host
 from .finite_sample import local_energy
 from .modes import THIN
 
@@ -26,13 +26,15 @@ def unresolved_share(spectrum: Spectrum) -> FloatArray:
 def weak_links(spectrum: Spectrum) -> BoolArray:
     """Mark points that hold half of the energy of a mode of small extent, (N,)."""
     operator = spectrum.operator
-    marked = np.zeros(operator.order.n_points, dtype=np.bool_)
+    marked = np.zeros(operator.order.n_points, dtype=np.bool_, like=operator.degrees)
     for j in np.flatnonzero(spectrum.extent < THIN):
         energy = local_energy(operator, spectrum.vectors[:, j][:, None])[0][:, 0]
         order = np.argsort(-energy, kind="stable")
-        count = np.searchsorted(np.cumsum(energy[order]), 0.5 * energy.sum()) + 1
+        half = 0.5 * float(energy.sum())
+        count = int(np.searchsorted(np.cumsum(energy[order]), half)) + 1
         marked[order[:count]] = True
-    return operator.order.to_caller(marked)
+    found: BoolArray = to_host(operator.order.to_caller(marked))
+    return found
 
 
 def squares_on(values: FloatArray, counts: FloatArray | None, marked: BoolArray) -> FloatArray:
@@ -40,13 +42,15 @@ def squares_on(values: FloatArray, counts: FloatArray | None, marked: BoolArray)
     square = np.abs(values) ** 2
     if counts is not None:
         square *= counts[:, None]
-    return np.asarray(square[marked].sum(axis=0))
+    sums: FloatArray = column_sums(square[marked])
+    return sums
 
 
 def products_of(values: FloatArray, counts: FloatArray | None) -> FloatArray:
     """Return the sums over the rows of the products of two columns, (n, n)."""
     weighted = values if counts is None else counts[:, None] * values
-    return np.asarray(values.T @ weighted)
+    products: FloatArray = values.T @ weighted
+    return products
 
 
 def without_columns(values: FloatArray, lost: BoolArray) -> FloatArray:

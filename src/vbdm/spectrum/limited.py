@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..base.arrays import BoolArray, FloatArray
+from ..base.arrays import BoolArray, FloatArray, column_dots, column_sums
 from ..operator.operator import Operator
 from ..rows.block_array import Tall, beside, total
 from ..settings.method import Limiter
@@ -45,7 +45,7 @@ class Task:
     @property
     def local_rates(self) -> FloatArray:
         """r, (M,): the fastest decay that each point can represent."""
-        return np.asarray(1 / self.operator.steps)
+        return 1 / self.operator.steps
 
     @cached_property
     def first_limit(self) -> Limit:
@@ -128,5 +128,5 @@ def share_on(vectors: Tall, marked: BoolArray) -> FloatArray:
 
 def squares(vectors: FloatArray, marked: BoolArray) -> FloatArray:
     """Return the sums of squares of the columns over all rows, and over marked ones, (2, n)."""
-    whole = np.einsum("ij,ij->j", vectors, vectors)
-    return np.stack([whole, np.square(vectors[np.flatnonzero(marked)]).sum(axis=0)])
+    on_marked = column_sums(np.square(vectors[np.flatnonzero(marked)]))
+    return np.stack([column_dots(vectors, vectors), on_marked])

@@ -30,9 +30,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bandwidth.dimension import many_dimensions
-from ..base.arrays import BoolArray, FloatArray
+from ..base.arrays import BoolArray, FloatArray, is_elsewhere
 from ..base.threads import in_order, one_blas_thread
-from ..rows.block_array import BlockArray, Tall, beside, total
+from ..rows.block_array import Tall, beside, total
 from ..settings.method import Limiter
 
 #: Newton's method ends with a relative step of this size: the error is then about its square.
@@ -66,7 +66,8 @@ class Limit:
 
     def time(self, rates: FloatArray) -> FloatArray:
         """Return the local time g = (1 - exp(-λ_ref/max(r, cut)))/λ_ref, from the local rates r."""
-        return np.asarray(-np.expm1(-self.reference / np.maximum(rates, self.cut)) / self.reference)
+        lost: FloatArray = -np.expm1(-self.reference / np.maximum(rates, self.cut))
+        return lost / self.reference
 
     def holds(self, rates: FloatArray) -> BoolArray:
         """Tell which points, of these local rates, are limited: those well below the cut.
@@ -74,7 +75,8 @@ class Limit:
         The cut may be the rate of a point, and of others at equal places of a lattice: rounding
         must not tell these apart.
         """
-        return np.asarray(rates < (1 - ROUNDING) * self.cut)
+        held: BoolArray = rates < (1 - ROUNDING) * self.cut
+        return held
 
     @property
     def without_many(self) -> Limit:
@@ -112,8 +114,9 @@ def may_be_limited(limiter: Limiter, dim: float) -> float:
 
 def first_limit(rates: FloatArray, limiter: Limiter, dim: float) -> Limit:
     """Return the limit to start with: its cut is the highest one."""
-    highest = float(np.quantile(rates, limiter.cap))
-    cut = float(np.quantile(rates, may_be_limited(limiter, dim)))
+    cut = highest = float(np.quantile(rates, limiter.cap))
+    if may_be_limited(limiter, dim) > limiter.cap:
+        cut = float(np.quantile(rates, may_be_limited(limiter, dim)))
     return Limit(cut / limiter.kappa, cut, highest, limiter.kappa)
 
 
@@ -161,8 +164,8 @@ def exponential_rates(
     """
     cuts = np.array([limit.balance_cut(value) for value in theta])
     with one_blas_thread():
-        if isinstance(vectors, BlockArray):
-            return rates_in_blocks(vectors, theta, degrees, mass, rates, cuts)
+        if not isinstance(vectors, np.ndarray):
+            return rates_together(vectors, theta, degrees, mass, rates, cuts)
 
         def solve(j: int) -> float:
             if theta[j] <= 0:
@@ -178,16 +181,16 @@ def exponential_rates(
         return np.array(list(in_order(solve, range(len(theta)))))
 
 
-def rates_in_blocks(
-    vectors: BlockArray,
+def rates_together(
+    vectors: Tall,
     theta: FloatArray,
     degrees: FloatArray,
     mass: FloatArray,
     rates: FloatArray,
     cuts: FloatArray,
 ) -> FloatArray:
-    """Return the rates of all modes at once: a step of Newton's method is one sum over blocks."""
-    figures = vectors.rows.spread(degrees), vectors.rows.spread(rates)
+    """Return the rates of all modes at once: a step of Newton's method is one sum over the rows."""
+    figures = beside(vectors, degrees, kept=True), beside(vectors, rates, kept=True)
     sums = total(balance_starts, vectors, *figures, beside(vectors, mass), cuts)
     energy, most, slopes = theta * sums[0], sums[1], sums[2]
     result = np.where(theta > 0, np.nan, 0.0)
@@ -211,6 +214,10 @@ def balance_starts(
     cuts: FloatArray,
 ) -> FloatArray:
     """Return u'Mu, Σ D u² and Σ D u²/max(r, cut) of each mode, summed over the rows, (3, n)."""
+    if is_elsewhere(vectors):
+        square = np.square(vectors)
+        times = 1 / np.maximum(rates[:, None], cuts)
+        return np.stack([mass @ square, degrees @ square, degrees @ (square * times)])
 
     def work(j: int) -> list[float]:
         square = np.square(vectors[:, j])
@@ -229,6 +236,11 @@ def balance_sums(
     values: FloatArray,
 ) -> FloatArray:
     """Return `balance` of some columns, each at its own value and cut, (2, m)."""
+    if is_elsewhere(vectors):
+        times = 1 / np.maximum(rates[:, None], cuts)
+        lost = -np.expm1(-values * times)
+        square = np.square(vectors[:, columns])
+        return np.stack([degrees @ (square * lost), degrees @ (square * (1 - lost) * times)])
 
     def work(j: int) -> tuple[float, float]:
         weight = degrees * np.square(vectors[:, columns[j]])

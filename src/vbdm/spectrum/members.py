@@ -1,18 +1,21 @@
-"""Some of the points of a kernel in blocks, and their vectors back among those of all points.
+"""Some of the points of a kernel, and their vectors back among those of all points.
 
-The members of a connected piece stay in the order that they have, and in their blocks; blocks
-without members are left out.
+In blocks, the members of a connected piece stay in the order that they have, and in their blocks;
+blocks without members are left out.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import FloatArray
+from ..base.arrays import FloatArray, is_elsewhere
+from ..graph.on_host import in_memory
 from ..kernel.block_matrix import BlockMatrix
+from ..kernel.pair_matrix import PairMatrix
 from ..rows.block_array import BlockArray, PerBlock, Rows
 from ..rows.halo import Halo
 from ..rows.partition import Partition
@@ -49,6 +52,23 @@ def matrix_of_members(matrix: BlockMatrix, members: NDArray[np.intp]) -> BlockMa
     left, right = (None if f is None else f[members] for f in (matrix.left, matrix.right))
     entries = SparseBlocks(rows, Halo(rows, near), data, indices, indptr)
     return BlockMatrix(entries, left, right, matrix.power, matrix.engine)
+
+
+def pairs_among(matrix: PairMatrix, members: NDArray[np.intp]) -> PairMatrix:
+    """Return the rows and columns of some points, factors beside the entries as they are."""
+    listed, returned = (
+        None if part is None else part[members][:, members]
+        for part in (matrix.listed, matrix.returned)
+    )
+    left, right = (None if f is None else f[members] for f in (matrix.left, matrix.right))
+    return replace(matrix, listed=listed, returned=returned, left=left, right=right)
+
+
+def links_among(matrix: Any, members: NDArray[np.intp]) -> Any:
+    """Return the rows and columns of some points as a SciPy matrix, in this machine's memory."""
+    if isinstance(matrix, PairMatrix) and is_elsewhere(members):
+        return in_memory(pairs_among(matrix, members), len(members)).merged()
+    return matrix.rows_at(members)[:, members]
 
 
 def part_of_block(matrix: Any, kept: NDArray[np.bool_]) -> tuple[Any, Any, Any]:
@@ -91,9 +111,11 @@ def columns_of_pieces(
     labels: NDArray[np.intp], n_zeros: int, n_columns: int, parts: list[Any]
 ) -> FloatArray:
     """Return indicators of pieces and vectors of pieces, each in its columns and rows."""
-    result = np.zeros((len(labels), n_columns))
+    result = np.zeros((len(labels), n_columns), like=labels)
     for piece in range(n_zeros):
-        result[labels == piece, piece] = 1.0
+        result[:, piece] = labels == piece
     for places, columns, picked, vectors in parts:
-        result[np.ix_(places, columns)] = vectors[:, picked]
+        own = result[places]
+        own[:, columns] = vectors[:, picked]
+        result[places] = own
     return result

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import BoolArray, FloatArray
-from ..base.threads import in_order, one_blas_thread, slices
+from ..base.arrays import BoolArray, FloatArray, column_sums, contiguous, ones_for, quotients
+from ..base.threads import in_order, one_blas_thread, slices, slices_of
 from ..operator.operator import Operator
 from ..rows.block_array import BlockArray, Tall, beside, total
 from .finite_sample import EnergySums, energy_and_product
@@ -19,7 +20,7 @@ from .solvers.pencil import EigenPairs, Pencil
 #: Extent, in kernels' worth of points, below which a mode hangs on a weak link.
 THIN = 6.0
 #: Modes whose energies are computed at a time: each takes several arrays as long as the points.
-#: In blocks all are: the arrays need not be in memory.
+#: In blocks and on a device all are: the arrays need not be in memory.
 MODES_AT_ONCE = 7
 
 
@@ -107,7 +108,7 @@ def without(modes: Modes, lost: BoolArray, n: int) -> Modes:
 
 def corrected(operator: Operator, pencil: Pencil, modes: Modes) -> Modes:
     """Divide the rates by the finite-sample correction, and sort the modes by rate again."""
-    at_once = len(modes.theta) if isinstance(modes.vectors, BlockArray) else MODES_AT_ONCE
+    at_once = MODES_AT_ONCE if isinstance(modes.vectors, np.ndarray) else len(modes.theta)
     figures = [
         energy_figures(operator, pencil, modes, columns)
         for columns in slices(len(modes.theta), size=at_once)
@@ -123,16 +124,16 @@ def energy_figures(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the correction, the extent and the residual of some modes, each (m,)."""
     u: Any = modes.vectors
-    if isinstance(u, np.ndarray):
-        u = np.ascontiguousarray(u[:, columns])
+    if not isinstance(u, BlockArray):
+        u = contiguous(u[:, columns])
     both = energy_and_product(operator, u)
     mass = modes.mass
-    inverse = np.divide(1.0, mass, out=np.zeros_like(mass), where=mass > 0)
+    inverse = quotients(1.0, mass, mass > 0)
     # The energy of a point is that of all its copies, and each of these holds its part.
     counts = operator.order.counts
     figures = (
         pencil.degrees, mass, inverse, operator.relative_variance, operator.kernel.row_sums,
-        np.ones(len(mass)) if counts is None else counts,
+        ones_for(mass) if counts is None else counts,
     )  # fmt: skip
     with one_blas_thread():
         *sums, gaps, sizes = total(
@@ -166,8 +167,8 @@ def energy_sums(
         gap = degrees[rows, None] * u[rows] - products[rows]
         gap -= mass[rows, None] * u[rows] * theta
         return np.stack([
-            e.sum(axis=0), (1 / copies[rows]) @ np.square(e), spread[rows] @ e, sums[rows] @ e,
+            column_sums(e), (1 / copies[rows]) @ np.square(e), spread[rows] @ e, sums[rows] @ e,
             inverse[rows] @ np.square(gap), mass[rows] @ np.square(u[rows]),
         ])  # fmt: skip
 
-    return np.asarray(np.sum(list(in_order(work, slices(len(u), size=8192))), axis=0))
+    return functools.reduce(np.add, in_order(work, slices_of(u, 8192)))

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import FloatArray
-from ..base.threads import rows_that_fit, slices
+from ..base.arrays import FloatArray, column_sums, contiguous, is_elsewhere
+from ..base.threads import rows_that_fit, slices_of
 from ..rows.block_array import beside, changed, each
 
 
@@ -21,7 +21,7 @@ def normalised(
     and `counts` how often each occurs, if not once. Of entries that are equal up to rounding, the
     first counts, in the order of the caller's rows.
     """
-    n = len(vectors) if counts is None else counts.sum()
+    n = len(vectors) if counts is None else float(counts.sum())
     parts = each(squares_and_largest, vectors, beside(vectors, counts))
     squares, largest = zip(*parts, strict=True)
     least = (1 - 1e-6) * np.max(largest, axis=0)
@@ -35,13 +35,18 @@ def normalised(
 
 def row_blocks(vectors: FloatArray) -> list[slice]:
     """Return blocks of rows that fit the cache."""
-    return list(slices(len(vectors), size=rows_that_fit(vectors.shape[1])))
+    return list(slices_of(vectors, rows_that_fit(vectors.shape[1])))
 
 
 def squares_and_largest(
     vectors: FloatArray, counts: FloatArray | None
 ) -> tuple[FloatArray, FloatArray]:
     """Return the sum of squares of each column, and its largest absolute value, both (n,)."""
+    if is_elsewhere(vectors):
+        size = np.abs(vectors)
+        square = np.square(size) if counts is None else counts[:, None] * np.square(size)
+        # Along the long side, a device is fast only if that is contiguous.
+        return column_sums(square), contiguous(size.T).max(axis=1)
     square, largest = np.zeros(vectors.shape[1]), np.zeros(vectors.shape[1])
     for rows in row_blocks(vectors):
         size = np.abs(vectors[rows])
@@ -59,6 +64,14 @@ def first_above(
     Without such a row the number is larger than all, and the value 0.
     """
     none = np.iinfo(np.intp).max
+    if is_elsewhere(vectors):
+        number = np.arange(len(vectors), like=vectors) if numbers is None else numbers
+        columns = contiguous(vectors.T)
+        candidates = np.where(np.abs(columns) >= least[:, None], number, none)
+        place = candidates.argmin(axis=1)[:, None]
+        found = (np.take_along_axis(each, place, axis=1) for each in (candidates, columns))
+        first, value = (part[:, 0] for part in found)
+        return first, np.where(first < none, value, 0.0)
     lowest = np.full(vectors.shape[1], none)
     peak = np.zeros(vectors.shape[1], dtype=vectors.dtype)
     for rows in row_blocks(vectors):

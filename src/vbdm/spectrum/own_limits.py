@@ -27,11 +27,12 @@ import numpy as np
 from scipy.sparse import diags_array
 from scipy.sparse.linalg import eigsh
 
-from ..base.arrays import FloatArray
+from ..base.arrays import FloatArray, filled, to_host
 from ..base.threads import one_blas_thread
 from ..rows.block_array import beside, changed, total
 from .limited import Task, share_on, solve_limited, without_vectors
 from .limiter import Limit
+from .members import links_among
 from .modes import THIN, Modes, corrected, part_of, without
 from .solvers.pencil import EigenPairs
 
@@ -155,9 +156,9 @@ def rate_of_held(task: Task, limit: Limit) -> float:
     held = np.flatnonzero(limit.holds(task.local_rates) & (degrees > 0) & ~task.pieces.strays)
     if not held.size:
         return np.inf
-    scale = 1 / np.sqrt(task.mass(limit)[held])
-    links = task.operator.weights.rows_at(held)[:, held]
-    matrix = diags_array(degrees[held] * scale**2) - diags_array(scale) @ links @ diags_array(scale)
+    scale = to_host(1 / np.sqrt(task.mass(limit)[held]))
+    links, degrees = links_among(task.operator.weights, held), to_host(degrees[held])
+    matrix = diags_array(degrees * scale**2) - diags_array(scale) @ links @ diags_array(scale)
     with one_blas_thread():
         if len(held) <= DENSE:
             return float(np.linalg.eigvalsh(matrix.toarray())[0])
@@ -176,7 +177,7 @@ def is_same(modes: Modes, rung: slice, found: Modes) -> bool:
 def overlaps(before: FloatArray, column: int, after: FloatArray, mass: FloatArray) -> FloatArray:
     """Return V'MV for vectors V, and as further rows u'MV and u'Mu for a column u of others."""
     u, weighted = before[:, column], mass[:, None] * after
-    size = np.full(after.shape[1], mass @ u**2)
+    size = filled(after.shape[1], mass @ u**2, after)
     return np.vstack([after.T @ weighted, u @ weighted, size])
 
 

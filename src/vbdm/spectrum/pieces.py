@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from ..base.arrays import BoolArray, FloatArray
+from ..base.arrays import BoolArray, FloatArray, beside_array, to_host
 from ..base.errors import bad_input
 from ..engines.engine import Engine
 from ..kernel.block_matrix import BlockMatrix
@@ -67,7 +67,7 @@ def find_pieces(pencil: Pencil, components: str, smallest: int) -> Pieces:
         could not even measure their own density.
     """
     labels = connected_pieces(pencil)
-    size = np.bincount(labels)
+    size = to_host(np.bincount(labels))
     if size.max() == 1 < smallest:
         # No piece would be solved: all points are strays.
         raise bad_input(
@@ -96,11 +96,14 @@ def connected_pieces(pencil: Pencil) -> NDArray[np.intp]:
     labels = pieces_of(matrices[0], scale, engine)
     for matrix in matrices[1:]:
         labels = joined_pieces(labels, pieces_of(matrix, scale, engine))
+    if labels.max() == labels.min():
+        return np.zeros(len(labels), dtype=np.intp, like=labels)
     number = np.unique(labels, return_inverse=True)[1].reshape(-1)
     size = np.bincount(number)
-    rank = np.empty(len(size), dtype=np.intp)
-    rank[np.argsort(-size, kind="stable")] = np.arange(len(size))
-    return np.asarray(rank[number])
+    rank = np.empty(len(size), dtype=np.intp, like=size)
+    rank[np.argsort(-size, kind="stable")] = np.arange(len(size), like=size)
+    found: NDArray[np.intp] = rank[number]
+    return found
 
 
 def pieces_of(matrix: Any, scale: FloatArray, engine: Engine) -> NDArray[np.intp]:
@@ -126,7 +129,9 @@ def pieces_in_block(matrix: Any, scale: FloatArray, engine: Engine, power: int) 
 def joined_pieces(first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return the pieces after joining two partitions, each given by a point of each piece."""
     n, points = len(first), np.arange(len(first))
-    return joined(np.tile(points, 2), np.concatenate([first, second]), n)
+    pairs = np.tile(points, 2), np.concatenate([to_host(first), to_host(second)])
+    found: NDArray[np.intp] = beside_array(joined(*pairs, n), first)
+    return found
 
 
 def joined(one: NDArray[Any], other: NDArray[Any], n: int) -> NDArray[np.intp]:

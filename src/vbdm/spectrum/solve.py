@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eig
 
-from ..base.arrays import frozen
+from ..base.arrays import frozen, is_elsewhere, to_host
 from ..base.checks import check_choice, check_count, check_positive
 from ..base.credit import Credit
 from ..base.errors import bad_input
@@ -113,7 +113,7 @@ def pencil_of(operator: Operator) -> Pencil:
 def in_caller_order(operator: Operator, pieces: Pieces, modes: Modes) -> Spectrum:
     """Return the modes as a `Spectrum`: λ is minus the rate, and rows are in the caller's order."""
     order, local = operator.order, 1 / operator.steps
-    held = np.zeros(len(local), dtype=np.bool_) if modes.limit is None else modes.limit.holds(local)
+    held = pieces.strays if modes.limit is None else modes.limit.holds(local) | pieces.strays
     limiter = operator.settings.method.limiter
     solve = SolveLog(
         solvers=modes.pairs.credits,
@@ -128,13 +128,13 @@ def in_caller_order(operator: Operator, pieces: Pieces, modes: Modes) -> Spectru
         set_aside=frozen(modes.set_aside),
         shared_eigenvalues=frozen(modes.shared_theta),
     )
-    functions, in_blocks = functions_of(modes.vectors, order)
+    functions, in_blocks, inside = functions_of(modes.vectors, order)
     return Spectrum(
         operator=operator,
         eigenvalues=frozen(0.0 - modes.rates),
         eigenfunctions=functions,
-        pieces=Pieces(frozen(order.to_caller(pieces.labels)), pieces.n_solved),
-        unresolved=frozen(order.to_caller(held | pieces.strays)),
+        pieces=pieces_of_rows(pieces, order),
+        unresolved=frozen(to_host(order.to_caller(held))),
         limit=modes.limit,
         limits=modes.limits,
         correction=frozen(modes.share),
@@ -142,18 +142,32 @@ def in_caller_order(operator: Operator, pieces: Pieces, modes: Modes) -> Spectru
         left_out=frozen(-modes.left_out),
         solve=solve,
         in_blocks=in_blocks,
+        inside=inside,
     )
 
 
-def functions_of(vectors: Tall, order: Order) -> tuple[Any, BlockArray | None]:
-    """Return eigenvectors, normalised, in the caller's order; and inside, if they are in blocks.
+def pieces_of_rows(pieces: Pieces, order: Order) -> Pieces:
+    """Return the pieces of the caller's rows, in this memory."""
+    if not is_elsewhere(pieces.labels):
+        return Pieces(frozen(order.to_caller(pieces.labels)), pieces.n_solved)
+    # A million equal numbers need not travel.
+    whole = not pieces.labels.any()
+    labels = np.zeros(order.n_rows, dtype=np.intp)
+    found = labels if whole else to_host(order.to_caller(pieces.labels))
+    return Pieces(frozen(found), pieces.n_solved)
 
-    Vectors in blocks are written over.
+
+def functions_of(vectors: Tall, order: Order) -> tuple[Any, BlockArray | None, Any]:
+    """Return eigenvectors, normalised, in the caller's order.
+
+    Also those inside, if they are in blocks, and if they are on a device: both are written over.
     """
-    if not isinstance(vectors, BlockArray):
-        return frozen(normalised(order.to_caller(vectors))), None
+    if isinstance(vectors, np.ndarray):
+        return frozen(normalised(order.to_caller(vectors))), None, None
     inside = normalised(vectors, order.caller_rows, order.counts)
-    return as_caller_sees(inside, order), inside
+    if isinstance(inside, BlockArray):
+        return as_caller_sees(inside, order), inside, None
+    return frozen(to_host(order.to_caller(inside))), None, inside
 
 
 def n_solves(modes: Modes, passes: int) -> int:

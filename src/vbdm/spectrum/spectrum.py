@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..base.accepts import a_count
-from ..base.arrays import BoolArray, FloatArray, frozen
+from ..base.arrays import BoolArray, FloatArray, beside_array, frozen, to_host
 from ..base.threads import one_blas_thread
 from ..graph.caller_order import as_caller_sees
 from ..graph.on_host import in_memory, state_in_memory
@@ -78,6 +78,8 @@ class Spectrum:
         How it was solved: solver, iterations, residuals.
     in_blocks : BlockArray or None
         The eigenfunctions in the order inside, (M, n), if they live in blocks; else None.
+    inside : array or None
+        The eigenfunctions in the order inside, (M, n), if they live on a device; else None.
     """
 
     operator: Operator
@@ -92,6 +94,7 @@ class Spectrum:
     left_out: FloatArray
     solve: SolveLog
     in_blocks: BlockArray | None = None
+    inside: Any = None
 
     @property
     def on_host(self) -> Spectrum:
@@ -139,9 +142,8 @@ class Spectrum:
     @cached_property
     def vectors(self) -> Tall:
         """The eigenfunctions in the order inside, (M, n)."""
-        if self.in_blocks is not None:
-            return self.in_blocks
-        return np.asarray(self.operator.order.to_inside(self.eigenfunctions))
+        kept: Tall | None = self.inside if self.in_blocks is None else self.in_blocks
+        return self.operator.order.to_inside(self.eigenfunctions) if kept is None else kept
 
     def function(self, j: int) -> FloatArray:
         """Return eigenfunction j at all points, (N,), in memory wherever the others are."""
@@ -161,10 +163,11 @@ class Spectrum:
         It gets their values (m, n), how often each row counts, or None, and `values`, which are
         given in the caller's order and equal on copies of a point.
         """
-        if self.in_blocks is None:
+        if self.in_blocks is None and self.inside is None:
             return function(self.eigenfunctions, None, *values)
-        u, order = self.in_blocks, self.operator.order
-        inside = [beside(u, own[order.caller_rows]) for own in values]
+        u, order = self.vectors, self.operator.order
+        rows = order.caller_rows
+        inside = [beside(u, beside_array(own, rows)[rows]) for own in values]
         return total(function, u, beside(u, order.counts), *inside)
 
     def local_times(self, steps: FloatArray, columns: slice = EVERY) -> FloatArray:
@@ -316,7 +319,7 @@ class Spectrum:
         if not self.limits or self.limits[j] == self.limit:
             return self.unresolved
         held = self.limits[j].holds(1 / self.operator.steps)
-        return np.asarray(self.operator.order.to_caller(held) | self.pieces.strays)
+        return np.asarray(to_host(self.operator.order.to_caller(held)) | self.pieces.strays)
 
     @cached_property
     def mixing(self) -> tuple[FloatArray, ...]:
