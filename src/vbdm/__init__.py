@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .base.errors import ClusterError as ClusterError
     from .base.errors import ClusterWarning as ClusterWarning
     from .base.errors import DensityTailWarning as DensityTailWarning
+    from .base.errors import DeviceError as DeviceError
     from .base.errors import DisconnectedWarning as DisconnectedWarning
     from .base.errors import EngineWarning as EngineWarning
     from .base.errors import InputError as InputError

@@ -24,11 +24,12 @@ from ._sklearn import (
 from .bandwidth.dimension import DimensionRule
 from .bandwidth.tuning import EpsilonRule
 from .base.array_hints import points_in, refuse_masked
-from .base.arrays import FloatArray
+from .base.arrays import OUTPUTS, FloatArray, beside_array, is_elsewhere
+from .base.checks import check_points
 from .base.errors import OutsideWarning, bad_input
 from .base.plain import plain
 from .base.progress import showing
-from .engines.choose import NAMES
+from .engines.choose import NAMES, arrived
 from .estimate import estimate_operator
 from .extension.extension import complain, extend
 from .graph.neighbor_graph import NeighborGraph
@@ -53,7 +54,7 @@ AT_LEAST_TWO = Interval(Integral, 2, None, closed="left")
 #: Parameters that mean the same in `vbdm.estimate_operator`.
 PASSED_ON = (
     "beta", "dim", "epsilon", "n_neighbors", "n_density_neighbors", "effort", "metric", "period",
-    "search", "engine", "precision", "placement", "series",
+    "search", "engine", "precision", "placement", "output", "series",
 )  # fmt: skip
 #: Types of parameters that a saved model keeps; objects such as a solver have done their work.
 KEPT = (str, int, float, list, tuple, np.generic, np.ndarray)
@@ -90,15 +91,19 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         Length after which columns repeat, such as 2π for angles; None for those that do not.
     search : {"auto", "kd-tree", "brute", "projected", "pynndescent"} or NeighborSearch, optional
         Who finds the nearest neighbours (see `vbdm.search`).
-    engine : {"auto", "scipy", "numba"}
-        Who computes: NumPy and SciPy, or loops compiled by numba (``pip install vbdm[fast]``). By
-        default numba from 20,000 points on, if it is installed.
+    engine : {"auto", "scipy", "numba", "cuda"}
+        Who computes: NumPy and SciPy, loops compiled by numba (``pip install vbdm[fast]``), or an
+        NVIDIA GPU (``pip install vbdm[cuda]``). By default the GPU if `X` lives there, else numba
+        from 20,000 points on, if it is installed.
     precision : {"auto", "single", "double"}
         How kernel values are stored; they are computed and summed up in double precision.
     placement : {"auto", "memory", "disk"}, Dask client, address or `vbdm.placement` object
         Where the rows of large arrays live; by default in memory if the estimate fits there, else
         on disk. A client as such cannot be copied, as scikit-learn does in a search over
         parameters: pass ``vbdm.placement.Dask(client)`` or the address there.
+    output : {"numpy", "device"}
+        What results are handed out as: NumPy arrays or, if a GPU computes, CuPy arrays that stay
+        there.
     pca : int or float, optional
         Number of principal directions to which the columns are reduced first, or the share of the
         variance, between 0 and 1, that these hold at least. New points are projected alike. For
@@ -218,6 +223,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         "engine": [StrOptions(set(NAMES))],
         "precision": [StrOptions(set(PRECISIONS))],
         "placement": [str, HasMethods("rows"), HasMethods("submit")],
+        "output": [StrOptions(set(OUTPUTS))],
         "pca": [None, Interval(Integral, 1, None, closed="left"), SHARE],
         "series": [AUTO, "boolean"],
         "solver": [StrOptions(set(SOLVERS)), HasMethods(["prepare", "solve"])],
@@ -246,6 +252,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         engine: str = "auto",
         precision: str = "auto",
         placement: Any = "auto",
+        output: str = "numpy",
         pca: int | float | None = None,
         series: bool | str = "auto",
         solver: Any = "auto",
@@ -270,6 +277,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.engine = engine
         self.precision = precision
         self.placement = placement
+        self.output = output
         self.pca = pca
         self.series = series
         self.solver = solver
@@ -304,6 +312,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             Positive weights of the points, if another density than theirs is wanted; `weights` of
             `vbdm.estimate_operator`. A Laplacian does not depend on the density, nor on weights.
         """
+        X = arrived(X, self.engine)
         X, placed = placed_points(X, as_placement(self.placement), self.effort)
         X, rows = read_series(X, lengths, self.series)
         cloud = self._reduce(self._check_cloud(X))
@@ -468,6 +477,10 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             self.__dict__.pop("feature_names_in_", None)
             self.n_features_in_ = X.order.n_rows if X.points is None else X.points.shape[1]
             n_points = X.order.n_rows
+        elif is_elsewhere(X):
+            X = check_points(X)
+            self.__dict__.pop("feature_names_in_", None)
+            n_points, self.n_features_in_ = X.shape
         else:
             given = self._is_precomputed
             X = read_array(X, given)
@@ -487,7 +500,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """
         check_is_fitted(self, "spectrum_")
         self._validate_params()  # some may have changed since `fit`
-        source = opened(X)
+        source = opened(arrived(X, self.engine))
         if not isinstance(source, Chunks):
             return self._columns_of(source)
         n_columns = source.shape[1]
@@ -505,7 +518,11 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     def _columns_of(self, X: Any) -> FloatArray:
         """Return new points, checked and projected as the training points were."""
-        points: FloatArray = validate_data(self, read_array(X), dtype=np.float64, reset=False)
+        points: FloatArray
+        if is_elsewhere(X):
+            points = check_points(X, at_least=0, n_columns=self.n_features_in_)
+        else:
+            points = validate_data(self, read_array(X), dtype=np.float64, reset=False)
         return points if self.projection_ is None else self.projection_.apply(points)
 
     def _reduce(self, cloud: Any) -> Any:
@@ -525,11 +542,14 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     def _coordinates(self, values: FloatArray) -> FloatArray:
         """Leave out the constant and let the modes decay for the diffusion time."""
-        coordinates = np.array(values[:, 1:])
+        rates = self.eigenvalues_[1:]
+        scale = np.ones(len(rates))
         if self.diffusion_time is not None:
-            coordinates *= np.exp(self.eigenvalues_[1:] * self.diffusion_time)
-        lost = np.isnan(self.eigenvalues_[1:])
-        coordinates[:, lost] = 0.0 if self.outside == "nearest" else np.nan
+            scale = np.exp(rates * self.diffusion_time)
+        coordinates: FloatArray = np.asarray(values[:, 1:], like=values)
+        coordinates = coordinates * beside_array(scale, values)
+        for lost in np.flatnonzero(np.isnan(rates)).tolist():
+            coordinates[:, lost] = 0.0 if self.outside == "nearest" else np.nan
         return coordinates
 
 

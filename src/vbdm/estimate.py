@@ -35,7 +35,9 @@ from .base.memory import TREE_COLUMNS
 from .base.progress import LOGGER
 from .base.shapes import radius_of
 from .base.versions import __version__, library_versions
-from .engines.choose import chosen_engine
+from .engines.at_work import at_work
+from .engines.choose import arrived, chosen_engine, computes_on_device
+from .engines.off_device import no_device_output, refuse_off_device
 from .graph.build import (
     given_graph,
     graph_of,
@@ -53,7 +55,7 @@ from .kernel.listed import evaluate_kernel
 from .kernel.within_reach import kernel_within_reach
 from .operator.operator import Operator, normalise
 from .operator.theory import exponents_for
-from .rows.placement import Dask, Disk, Placement, as_placement, in_words, placed_points
+from .rows.placement import Dask, Disk, Memory, Placement, as_placement, in_words, placed_points
 from .rows.refused import NeedsLists, no_lists
 from .settings.arguments import Request, read_arguments
 from .settings.method import METHODS, Limiter, Lists
@@ -65,6 +67,7 @@ from .trust.diagnose import warn_of
 from .trust.epsilon_scan import FACTORS, EpsilonScan, scan_modes, why_no_scan
 
 
+@at_work("the operator")
 def estimate_operator(
     X: ArrayLike | Sequence[ArrayLike] | NeighborGraph,
     operator: str | float | None = None,
@@ -93,6 +96,7 @@ def estimate_operator(
     engine: str = "auto",
     precision: str = "auto",
     placement: Any = "auto",
+    output: str = "numpy",
     lengths: Sequence[int] | None = None,
     series: bool | str = "auto",
 ) -> Operator:
@@ -103,7 +107,8 @@ def estimate_operator(
     X : (N, n) array, path, NeighborGraph, or (N, N) distances with ``metric="precomputed"``
         The points, or their neighbours (to search once and estimate many times). A list of arrays
         with the same n columns are points of several time series. Of an
-        AnnData object the coordinates in ``obsm["X_pca"]`` are taken. Paths are those of .npy, Zarr
+        AnnData object the coordinates in ``obsm["X_pca"]`` are taken. Arrays of CuPy, and of torch
+        and others on a GPU (through DLPack), are computed with there. Paths are those of .npy, Zarr
         and Parquet files with nothing but points in them; these, and arrays of Zarr, HDF5 and Dask,
         are read chunk by chunk; work that chunks of Dask share is repeated for each, unless
         ``X = X.persist()`` went before. `vbdm.io.read` reads all other files.
@@ -177,10 +182,12 @@ def estimate_operator(
     period : float or one per column, optional
         Periods of the columns: 2π or 360 for angles, the edges of a simulation cell; None for
         those that are not periodic.
-    engine : {"auto", "scipy", "numba"}
-        Who computes: NumPy and SciPy, or loops compiled by numba (``pip install vbdm[fast]``),
-        which are faster. By default numba from 20,000 points on, if it is installed.
-        Both give the same pairs, and the same eigenvalues up to rounding.
+    engine : {"auto", "scipy", "numba", "cuda"}
+        Who computes: NumPy and SciPy, loops compiled by numba (``pip install vbdm[fast]``), which
+        are faster, or an NVIDIA GPU (``pip install vbdm[cuda]``), some hundred times faster; it
+        takes points with Euclidean distances and up to 64 columns. By default the GPU if X lives
+        there, else numba from 20,000 points on, if it is installed.
+        All give the same pairs, and the same eigenvalues up to rounding.
     precision : {"auto", "single", "double"}
         How kernel values are stored where the pairs are those within reach; single by default,
         which moves eigenvalues by less than 1e-8 of their size. They are computed and summed up in
@@ -192,6 +199,9 @@ def estimate_operator(
         client if there is one; an estimate that needs lists of neighbours stays in memory. Where
         rows live elsewhere, eigenfunctions, density and bandwidth are arrays of Zarr (disk) or Dask
         (cluster). All give the same numbers, up to rounding and the solver's tolerance.
+    output : {"numpy", "device"}
+        What results are handed out as: NumPy arrays or, if a GPU computes, CuPy arrays that stay
+        there. In both cases rows are in the order of X.
     lengths : sequence of int, optional
         Numbers of rows of several time series that follow each other in X.
     series : bool or "auto"
@@ -227,9 +237,17 @@ def estimate_operator(
         "finite_sample": finite_sample, "effort": effort, "n_neighbors": n_neighbors,
         "n_density_neighbors": n_density_neighbors, "search": search, "metric": metric,
         "period": period, "engine": engine, "precision": precision, "placement": placement,
-        "lengths": lengths, "series": series,
+        "output": output, "lengths": lengths, "series": series,
     })  # fmt: skip
+    X = arrived(X, engine)
     may_move = suits_blocks(X, request, n_neighbors, search, metric)
+    if computes_on_device(X, engine):
+        # Blocks live in the memory of this machine, on its disk, or on workers.
+        may_move = False
+        in_blocks = as_placement(placement) not in (None, Memory())
+        refuse_off_device(X, metric, search, placement if in_blocks else None)
+    elif output == "device":
+        raise no_device_output(engine)
     cloud, placed = placed_points(
         X, as_placement(placement), request.method.lists.effort, may_move=may_move
     )
@@ -359,7 +377,8 @@ def walk(
         search=graph.point_set.search, search_reason=graph.point_set.search_reason,
         engine=graph.point_set.engine.credit, engine_reason=graph.point_set.engine_reason,
         precision=kernel.precision, placement=in_words(graph.point_set.rows),
-        given=request.given, versions=VERSIONS, series=request.series, weighting=weighting,
+        output=request.output, given=request.given, versions=VERSIONS, series=request.series,
+        weighting=weighting,
     )  # fmt: skip
     result = normalise(
         kernel, pilot=pilot, dimension=dimension, tuning=tuning, settings=settings, potential=U,
@@ -404,14 +423,14 @@ def first_graph(
             refuse_one_place(graph.n_points, graph.order.n_rows)
             graph = graph.with_neighbors(lists.n_nearest)
         return graph, automatic if wanted is None else BY_USER
-    points = check_points(X)
+    computes, reason = chosen_engine(engine, rows_of(X), X)
+    points = check_points(X, placed=computes.placed)
     if lists.widen and not isinstance(request.method.dimension, GivenDimension):
         refuse_few(*points.shape)
     k = None
     if not is_auto(n_neighbors):
         k = check_count(n_neighbors, "n_neighbors", low=2, high=len(points))
     distance = Distance.checked(metric, period, points.shape[1])
-    computes, reason = chosen_engine(engine, len(points))
     rows_for = None if placement is None else partial(placement.rows, effort=lists.effort)
     cloud = PointSet.of(
         points, k or min(64, len(points)), search, distance, merge_copies=lists.merge_copies,

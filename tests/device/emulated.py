@@ -18,6 +18,7 @@ from scipy.linalg import eigh
 from scipy.sparse import csr_array
 
 from vbdm.engines.cuda.device import BLOCK, DEVICES, WARP, source_of
+from vbdm.engines.cuda.first_use import FirstUse
 
 from .strict_array import StrictArray
 
@@ -63,6 +64,8 @@ class EmulatedDevice:
     def __init__(self) -> None:
         self.limit: int | None = None
         self.launched: list[str] = []
+        self.given_back = False
+        self.first_use = FirstUse(self.name, Path(tempfile.gettempdir()), "emulated")
         DEVICES[StrictArray] = self
 
     def array(self, values: Any) -> StrictArray:
@@ -77,6 +80,14 @@ class EmulatedDevice:
             0xA5 if result.size and result.itemsize == 1 else 0x5A
         )
         return StrictArray(result)
+
+    def facts(self) -> Any:
+        memory = 8 << 30
+        return {"name": self.name, "memory_free": self.free_bytes(), "memory": memory,
+                "compute_capability": "9.0", "driver": "CUDA 13.0", "folder": "none"}  # fmt: skip
+
+    def give_back(self) -> None:
+        self.given_back = True
 
     def free_bytes(self) -> int:
         return 8 << 30 if self.limit is None else self.limit

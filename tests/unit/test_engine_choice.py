@@ -84,7 +84,7 @@ def test_engines_by_name_whatever_the_number_of_points():
         assert chosen("numba", n) == (NumbaEngine, "chosen by the user", [])
 
 
-@pytest.mark.parametrize("bad", ["cuda", "Numba", "", None, 3, NumbaEngine, ScipyEngine()])
+@pytest.mark.parametrize("bad", ["CUDA", "Numba", "", None, 3, NumbaEngine, ScipyEngine()])
 def test_unknown_engines(bad):
     with pytest.raises(vbdm.InputError, match="'auto', 'scipy', 'numba'"):
         check_engine(bad)

@@ -21,7 +21,7 @@ MODULES = {
     "theory": "vbdm.operator.theory",
 }
 ERRORS = [
-    "ClockWarning", "ClusterError", "ClusterWarning", "ScratchError",
+    "ClockWarning", "ClusterError", "ClusterWarning", "DeviceError", "ScratchError",
     "DensityTailWarning", "DisconnectedWarning", "EngineWarning", "InputError", "NoiseWarning",
     "OutOfMemoryError", "OutsideWarning", "ProjectedWarning", "RecallWarning", "RootWarning",
     "SaturatedNeighborsWarning", "ScaleWarning", "ShortTimeWarning", "SmallSetWarning",

@@ -5,28 +5,37 @@ Each function returns the value in the type that the package works with, or rais
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .array_hints import KIND_NAMES, kind_of, points_in, refuse_kind, refuse_masked, wrong_shape
-from .arrays import FloatArray
+from .arrays import FloatArray, contiguous, is_elsewhere, to_host
 from .errors import InputError, bad_input
-from .threads import rows_that_fit, slices
+from .threads import rows_that_fit, slices_of
 
 
-def check_points(points: ArrayLike, at_least: int = 2, n_columns: int | None = None) -> FloatArray:
+def check_points(
+    points: ArrayLike,
+    at_least: int = 2,
+    n_columns: int | None = None,
+    placed: Callable[[Any], Any] | None = None,
+) -> FloatArray:
     """Return the points as a finite, C-ordered float64 array of shape (N, n), N >= `at_least`.
 
-    `n_columns`, the number of columns of earlier points, serves the message alone.
+    `n_columns`, the number of columns of earlier points, serves the message alone. `placed` brings
+    the array to where it is computed with; points that are on a device stay there.
     """
     found = points_in(points)
     try:
-        X = np.asarray(found)
+        X: Any = found if is_elsewhere(found) else np.asarray(found)
         refuse_kind(X)
-        X = np.asarray(X, dtype=np.float64, order="C")
+        if is_elsewhere(X):
+            X = contiguous(X.astype(np.float64, copy=False))
+        else:
+            X = np.asarray(X, dtype=np.float64, order="C")
     except InputError:
         raise
     except (TypeError, ValueError, OverflowError) as error:
@@ -45,9 +54,12 @@ def check_points(points: ArrayLike, at_least: int = 2, n_columns: int | None = N
             because="An operator compares points with their neighbours.",
             hint="Check that rows are points and columns are coordinates; X.T may be meant.",
         )
+    if placed is not None:
+        X = placed(X)
     check_finite(X, "points")
+    checked: FloatArray = X
     if len(X) == 0:
-        return X
+        return checked
     with np.errstate(over="ignore"):
         extent = np.square(np.ptp(X, axis=0)).sum()
     if not np.isfinite(extent):
@@ -57,7 +69,7 @@ def check_points(points: ArrayLike, at_least: int = 2, n_columns: int | None = N
             because="Missing values are sometimes stored as huge numbers.",
             hint="Check the units and the codes for missing values.",
         )
-    return X
+    return checked
 
 
 def check_finite(array: FloatArray, name: str, first_row: int = 0) -> None:
@@ -66,10 +78,11 @@ def check_finite(array: FloatArray, name: str, first_row: int = 0) -> None:
     `first_row` is the number of the first row, where the array is a part of a larger one.
     """
     size = rows_that_fit(int(np.prod(array.shape[1:])), most=1 << 24)
-    for rows in slices(len(array), size):
-        bad_rows = ~np.isfinite(array[rows]).all(axis=tuple(range(1, array.ndim)))
-        if not bad_rows.any():
+    for rows in slices_of(array, size):
+        finite = np.isfinite(array[rows])
+        if finite.all():
             continue
+        bad_rows = to_host(~finite.all(axis=tuple(range(1, array.ndim))))
         # More may follow in a large array, of which a part at a time is looked at.
         more = "at least " * (rows.stop < len(array))
         raise bad_input(
@@ -191,11 +204,12 @@ def check_choice(value: Any, name: str, choices: Iterable[str]) -> str:
 def as_floats(values: ArrayLike) -> FloatArray | None:
     """Return a copy of the values as an array of float64; None if they are no real numbers."""
     try:
-        array = np.asarray(values)
+        array: Any = values if is_elsewhere(values) else np.asarray(values)
         # Text and dates can be converted, but whoever passes them means something else.
         if kind_of(array) not in ("", KIND_NAMES["b"]):
             return None
-        return np.array(array, dtype=np.float64)
+        copied: FloatArray = array.astype(np.float64)
+        return copied
     except (TypeError, ValueError, OverflowError):
         return None
 

@@ -21,7 +21,10 @@ class SolverError(RuntimeError):
 
 
 class OutOfMemoryError(InputError, MemoryError):
-    """The estimate would need more memory than is free; it is refused before it starts."""
+    """The estimate would need more memory than is free, in this machine or on the GPU.
+
+    Where it can be known, the estimate is refused before it starts.
+    """
 
 
 class ScratchError(InputError):
@@ -30,6 +33,10 @@ class ScratchError(InputError):
 
 class ClusterError(InputError):
     """The cluster cannot be reached or used, or its workers failed for good."""
+
+
+class DeviceError(InputError):
+    """The GPU cannot be used: it, its driver or CuPy is missing, too old, or fails."""
 
 
 class VbdmWarning(UserWarning):

@@ -83,6 +83,20 @@ def report(room: str, done: int, total: int | None = None, note: str = "") -> No
         listener(Progress(room, done, total, note))
 
 
+def announce(text: str) -> None:
+    """Say why nothing will happen for a while: to the logger, the listener, or on standard error.
+
+    A listener with a method `tell` is given the text.
+    """
+    LOGGER.info("%s", text)
+    tell = getattr(LISTENER.get(), "tell", None)
+    if tell is not None:
+        tell(text)
+    elif not LOGGER.isEnabledFor(logging.INFO):
+        sys.stderr.write(f"vbdm: {text}\n")
+        sys.stderr.flush()
+
+
 #: The stage that the logger heard of last, and when it began.
 STAGE: ContextVar[tuple[str, float]] = ContextVar("vbdm_stage", default=("", 0.0))
 

@@ -5,7 +5,9 @@ engine gives the same pairs exactly, and sums that differ by rounding.
 
 =================  =================================================================================
 `engine`           the protocol: the operations that a machine must supply
-`choose`           which engine computes: by name, or by the number of points
+`choose`           which engine computes: by name, by where points live, by their number
+`at_work`          what engines put around each piece of work
+`off_device`       what the engine of a GPU does not take, in words
 `tree`             the k-d tree of all engines, made of arithmetic, and the relation "within reach"
 `tree_part`        a block of leaves with those near it, as a tree of its own
 `near_leaves`      which leaves are near a block of leaves
@@ -18,5 +20,6 @@ engine gives the same pairs exactly, and sums that differ by rounding.
 `dense`            dense matrices where they live
 `numba_engine`     the fast one, an extra
 `compiled/`        its inner loops
+`cuda/`            the engine of a GPU, an extra
 =================  =================================================================================
 """

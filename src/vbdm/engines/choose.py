@@ -1,4 +1,4 @@
-"""Which engine computes: by name, or by the number of points."""
+"""Which engine computes: by name, by where the points live, or by their number."""
 
 from __future__ import annotations
 
@@ -8,15 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from ..base.errors import EngineWarning, InputError, bad_input, warn_user
+from ..base.arrays import is_elsewhere, to_host
+from ..base.errors import DeviceError, EngineWarning, InputError, bad_input, error_of, warn_user
 from ..base.versions import library_versions
+from .at_work import surround
 from .engine import Engine
 from .numba_engine import NumbaEngine
 from .scipy_engine import ScipyEngine
 
 #: Fewest points for which compiled code is worth loading.
 REPAYS = 20_000
-NAMES = ("auto", "scipy", "numba")
+NAMES = ("auto", "scipy", "numba", "cuda")
+#: Numbers by which DLPack calls the memory of NVIDIA's devices.
+DLPACK_CUDA = (2, 13)
 
 
 def check_engine(engine: Any) -> str:
@@ -26,18 +30,25 @@ def check_engine(engine: Any) -> str:
     raise bad_input(
         "`engine` must be the name of an engine.",
         received=repr(engine),
-        because="It says who computes: NumPy and SciPy, or loops compiled by numba.",
+        because="It says who computes: NumPy and SciPy, loops compiled by numba, or a GPU.",
         hint="Choose one of: " + ", ".join(map(repr, NAMES)) + ".",
     )
 
 
-def chosen_engine(engine: str, n_points: int) -> tuple[Engine, str]:
-    """Return the engine for this many points, and the reason in words."""
+def chosen_engine(engine: str, n_points: int, points: Any = None) -> tuple[Engine, str]:
+    """Return the engine for this many points, and the reason in words.
+
+    Points that live on a device are computed with there, unless another engine is asked for.
+    """
     name = check_engine(engine)
     if name == "scipy":
         return ScipyEngine(), "chosen by the user"
     if name == "numba":
         return asked_for_numba(), "chosen by the user"
+    if name == "cuda":
+        return device_engine(), "chosen by the user"
+    if is_elsewhere(points):
+        return device_engine(), "the points are on the device"
     if n_points < REPAYS:
         return ScipyEngine(), f"{n_points} points: too few for compiled loops to pay"
     if find_spec("numba") is None:
@@ -80,6 +91,69 @@ def engine_missing(failure: str) -> InputError:
     )
 
 
+def device_engine() -> Engine:
+    """Return the engine of the device; refuse if there is none."""
+    from .cuda import availability
+    from .cuda.engine import CudaEngine
+
+    engine = CudaEngine(availability.the_device())
+    surround(availability.around)
+    return engine
+
+
+def computes_on_device(X: Any, engine: str) -> bool:
+    """Tell whether a device will compute: asked for by name, or because the points are there."""
+    first = X[0] if isinstance(X, list | tuple) and X else X
+    return engine == "cuda" or is_elsewhere(first)
+
+
+def is_on_device(X: Any) -> bool:
+    """Tell whether an array of any library lives on a GPU."""
+    if isinstance(X, np.ndarray):
+        return False
+    if is_elsewhere(X):
+        return True
+    where = getattr(X, "__dlpack_device__", None)
+    try:
+        return int(where()[0]) in DLPACK_CUDA if callable(where) else has_interface(X)
+    except (TypeError, ValueError, RuntimeError, IndexError):
+        return False
+
+
+def has_interface(X: Any) -> bool:
+    """Tell whether an object shows the memory of a GPU by the older of the two protocols."""
+    return not isinstance(X, type) and hasattr(X, "__cuda_array_interface__")
+
+
+def arrived(X: Any, engine: str) -> Any:
+    """Return points as the engine takes them; those of other libraries on a GPU as its own arrays.
+
+    The processor's engines, asked for by name, get a copy in this machine's memory. Whatever does
+    not live on a GPU comes back as it is.
+    """
+    if isinstance(X, list | tuple) and X and all(map(is_on_device, X)):
+        return type(X)(arrived(part, engine) for part in X)
+    if not is_on_device(X):
+        return X
+    from .cuda.availability import the_device
+
+    try:
+        there = X if is_elsewhere(X) else the_device().array(X)
+    except DeviceError as error:
+        raise DeviceError(
+            f"{error} Or pass a copy of the points in this machine's memory, such as X.cpu()."
+        ) from None
+    except (TypeError, ValueError, RuntimeError, BufferError) as error:
+        raise error_of(
+            DeviceError,
+            "The points on the GPU cannot be shared.",
+            received=f"{type(X).__name__} ({error})",
+            because="Other libraries hand arrays over by DLPack, and some of them not all.",
+            hint="Pass a plain copy: X.detach().clone() does it in torch.",
+        ) from None
+    return to_host(there) if engine in ("scipy", "numba") else there
+
+
 @cache
 def numba_state() -> tuple[str, bool]:
     """Return why numba cannot be used, empty if it can, and whether it keeps compiled code."""
@@ -97,8 +171,11 @@ def numba_state() -> tuple[str, bool]:
 def engines_here() -> dict[str, Any]:
     """Return which engine computes for few points and for many, and what is known of numba here.
 
-    `folder` is where numba keeps compiled code; None where it keeps none.
+    `folder` is where numba keeps compiled code; None where it keeps none. `device` is what is known
+    of the GPU, with a reason in `why_not` where none can be used.
     """
+    from .cuda.availability import device_facts
+
     installed = find_spec("numba") is not None
     failure, kept = numba_state() if installed else ("numba is not installed", False)
     if not failure and not kept:
@@ -111,6 +188,7 @@ def engines_here() -> dict[str, Any]:
         "why_not_numba": failure or None,
         "keeps_compiled_code": kept,
         "folder": folder_of_code() if kept else None,
+        "device": device_facts(),
     }
 
 

@@ -21,6 +21,7 @@ from ..bandwidth.dimension import DimensionRule, GivenDimension
 from ..bandwidth.epsilon_by_degree import GivenEpsilon
 from ..bandwidth.scaled import CutAt
 from ..bandwidth.tuning import EpsilonRule
+from ..base.arrays import OUTPUTS
 from ..base.checks import check_choice, check_positive, check_real, is_auto
 from ..base.errors import bad_input
 from ..base.shapes import Shape, as_shape
@@ -59,6 +60,8 @@ class Request:
         How the rows follow each other.
     weights : Weights or None
         Weights of the points, if these were sampled with another density than the wanted one.
+    output : str
+        What results are handed out as: "numpy" or "device".
     """
 
     method: Method
@@ -70,6 +73,7 @@ class Request:
     potential: PerPoint | None = None
     series: Series = field(default_factory=Series)
     weights: Weights | None = None
+    output: str = "numpy"
 
 
 def read_arguments(method: str, arguments: Mapping[str, Any]) -> Request:
@@ -105,12 +109,14 @@ def read_arguments(method: str, arguments: Mapping[str, Any]) -> Request:
         shape=as_shape(arguments["shape"]),
         given=tuple(name for name, value in arguments.items() if was_given(name, value)),
         potential=None if chosen.potential_in_bandwidth else arguments["potential"],
+        output=check_choice(arguments["output"], "output", OUTPUTS),
     )
 
 
 #: Defaults of arguments that are neither "auto" nor None.
 DEFAULTS: dict[str, Any] = {
     "form": "symmetric", "shape": "gaussian", "effort": 1.0, "metric": "euclidean",
+    "output": "numpy",
 }  # fmt: skip
 
 

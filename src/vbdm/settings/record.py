@@ -71,6 +71,8 @@ class Settings:
         How the kernel's values were stored: "single" or "double".
     placement : str
         Where the rows lived, in words: "in memory", "16 blocks on disk".
+    output : str
+        What results are handed out as: "numpy", or "device", as they are there.
     series : Series
         How the caller's rows follow each other, as far as the user said it.
     weighting : Weighting
@@ -94,6 +96,7 @@ class Settings:
     engine_reason: str = ""
     precision: str = "double"
     placement: str = IN_MEMORY
+    output: str = "numpy"
     series: Series = field(default_factory=Series)
     weighting: Weighting = field(default_factory=Weighting)
     given: tuple[str, ...] = ()

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..base.array_hints import refuse_masked
+from ..base.arrays import is_elsewhere
 from ..base.checks import is_auto
 from ..base.errors import InputError, bad_input
 
@@ -83,7 +84,7 @@ def one_table(parts: Sequence[Any]) -> Any:
             because="Their rows are points of one cloud.",
             hint="Look at the shapes of the arrays; one may have to be transposed.",
         )
-    return np.concatenate([np.asarray(part) for part in parts])
+    return np.concatenate([part if is_elsewhere(part) else np.asarray(part) for part in parts])
 
 
 def rows_of(X: Any) -> int:

@@ -1,7 +1,9 @@
 """The engine of an NVIDIA GPU, an extra: kernels of our own, and CuPy's arrays.
 
 Nothing above this folder knows of it: rooms find out from the arrays where they live
-(`vbdm.base.arrays`), and ask their engine.
+(`vbdm.base.arrays`), and ask their engine. `availability` finds the device or says why there is
+none, `failures` tells in words what CuPy and the driver raise, and `first_use` that code has to be
+compiled, which takes up to a minute.
 
 ============  ======================================================================================
 `device`      the device: its memory, its compiler, and what is needed of CuPy

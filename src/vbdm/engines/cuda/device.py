@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike
+
+from ...base.versions import __version__
+from .first_use import FirstUse
 
 #: Threads in a block: four warps.
 BLOCK = 128
@@ -32,6 +37,16 @@ class Device(Protocol):
 
     def free_bytes(self) -> int:
         """Return how many bytes can still be had."""
+
+    def facts(self) -> dict[str, Any]:
+        """Return name, memory, age and driver of the device, for reports."""
+
+    def give_back(self) -> None:
+        """Give memory that is held unused back to the device."""
+
+    @property
+    def first_use(self) -> FirstUse:
+        """Whether work is done for the first time, so that code is compiled."""
 
     def launch(
         self, source: str, kernel: str, n_units: int, *args: Any,
@@ -82,16 +97,52 @@ class CupyDevice:
         self.cupy = cupy
         self.modules: dict[tuple[str, int], Any] = {}
         self.functions: dict[tuple[str, int, str], Any] = {}
+        self.number: int = cupy.cuda.Device().id
+        self.properties: dict[str, Any] = cupy.cuda.runtime.getDeviceProperties(self.number)
+        self.begun = FirstUse(self.name, self.folder, self.versions)
         DEVICES[cupy.ndarray] = self
 
     @property
     def name(self) -> str:
         """The device's name."""
-        found: bytes = self.cupy.cuda.runtime.getDeviceProperties(0)["name"]
+        found: bytes = self.properties["name"]
         return found.decode()
 
+    @property
+    def capability(self) -> tuple[int, int]:
+        """The compute capability, such as (9, 0)."""
+        return int(self.properties["major"]), int(self.properties["minor"])
+
+    @property
+    def folder(self) -> Path:
+        """Where CuPy keeps compiled code."""
+        own = os.environ.get("CUPY_CACHE_DIR")
+        return Path(own) if own else Path.home() / ".cupy" / "kernel_cache"
+
+    @property
+    def versions(self) -> str:
+        """Versions on which compiled code depends, for the name of a file."""
+        major, minor = self.capability
+        return f"{__version__}-cupy-{self.cupy.__version__}-sm{major}{minor}"
+
+    def facts(self) -> dict[str, Any]:
+        """Return name, memory, age and driver of the device."""
+        free, total = self.cupy.cuda.Device(self.number).mem_info
+        driver = self.cupy.cuda.runtime.driverGetVersion()
+        return {
+            "name": self.name,
+            "memory_free": int(free),
+            "memory": int(total),
+            "compute_capability": ".".join(map(str, self.capability)),
+            "driver": f"CUDA {driver // 1000}.{driver % 1000 // 10}",
+            "folder": str(self.folder),
+        }
+
     def array(self, values: Any) -> Any:
-        """Return values as an array on the device."""
+        """Return values as an array on the device; those of other libraries there are shared."""
+        known = np.ndarray, self.cupy.ndarray
+        if hasattr(values, "__dlpack__") and not isinstance(values, known):
+            return self.cupy.from_dlpack(values)
         return self.cupy.asarray(values)
 
     def empty(self, shape: int | tuple[int, ...], dtype: DTypeLike = np.float64) -> Any:
@@ -103,6 +154,15 @@ class CupyDevice:
         free: int = self.cupy.cuda.Device().mem_info[0]
         return free + int(self.cupy.get_default_memory_pool().free_bytes())
 
+    def give_back(self) -> None:
+        """Give memory that CuPy holds unused back to the device."""
+        self.cupy.get_default_memory_pool().free_all_blocks()
+
+    @property
+    def first_use(self) -> FirstUse:
+        """Whether work is done for the first time."""
+        return self.begun
+
     def launch(
         self, source: str, kernel: str, n_units: int, *args: Any,
         columns: int = 0, per_warp: bool = False, shared_bytes: int = 0,
@@ -110,6 +170,7 @@ class CupyDevice:
         """Run a kernel."""
         if n_units == 0:
             return
+        self.begun.launched()
         threads = int(n_units) * (WARP if per_warp else 1)
         grid = (-(-threads // BLOCK),)
         shared = shared_bytes * (BLOCK // WARP)

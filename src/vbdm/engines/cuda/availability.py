@@ -1,0 +1,179 @@
+"""Whether a device can be used here; if not, why, in words.
+
+`the_device` gives the one device of this process, and looks for it when it is first asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from ...base.errors import DeviceError, error_of
+from .device import CupyDevice, Device
+from .failures import explained, first_line, in_words
+
+#: Least compute capability: that of the V100, of 2017.
+OLDEST = (7, 0)
+#: Names under which CuPy is installed.
+PACKAGES = ("cupy-cuda13x", "cupy-cuda12x", "cupy")
+#: How to get CuPy.
+INSTALL = (
+    "Install it with: pip install 'vbdm[cuda]', for drivers of version 580 and later (CUDA 13), or "
+    "'vbdm[cuda12]' for those from 525 on (CUDA 12); nvidia-smi tells the version"
+)
+#: What anybody can do instead.
+OTHERWISE = "or leave `engine` out: the processor computes the same."
+
+
+@cache
+def the_device() -> Device:
+    """Return the device of this process.
+
+    Raises
+    ------
+    DeviceError
+        If there is none, or it cannot be used; the message says why.
+    """
+    cupy = imported()
+    check_driver(cupy)
+    with explained():
+        device = CupyDevice()
+    check_age(device)
+    with explained():
+        # This compiles a line, so a compiler that is missing is found out now.
+        works = (device.array(np.arange(3.0)) * 2).get().tolist() == [0.0, 2.0, 4.0]
+    if not works:
+        raise unusable("it computes wrong numbers", "Its memory, or the driver, is damaged.")
+    return device
+
+
+@contextmanager
+def around(work: str) -> Iterator[None]:
+    """Do some work: what fails on the device is told in words, and so is that code is compiled."""
+    with explained(), the_device().first_use.of(work):
+        yield
+
+
+def imported() -> Any:
+    """Return CuPy, or raise if it is not installed, or broken."""
+    if find_spec("cupy") is None:
+        raise error_of(
+            DeviceError,
+            "The engine 'cuda' needs CuPy.",
+            received="a Python in which it is not installed",
+            because="It is an extra.",
+            hint=f"{INSTALL}; {OTHERWISE}",
+        )
+    try:
+        return import_module("cupy")
+    except Exception as error:  # whatever a broken installation raises
+        raise error_of(
+            DeviceError,
+            "CuPy is installed, but cannot be loaded.",
+            received=first_line(error),
+            because="It may be made for another version of NumPy, or be installed twice.",
+            hint=f"Remove it (pip uninstall {' '.join(PACKAGES)}). {INSTALL}; {OTHERWISE}",
+        ) from None
+
+
+def check_driver(cupy: Any) -> None:
+    """Raise if there is no driver, if it is too old for CuPy, or if it sees no device."""
+    runtime = cupy.cuda.runtime
+    try:
+        driver, made_for = runtime.driverGetVersion(), runtime.runtimeGetVersion()
+        if driver == 0:
+            raise unusable(
+                "no driver",
+                "There is no NVIDIA GPU, its driver is not installed, or a container hides both.",
+                "Run nvidia-smi: it must name the device. Containers need --gpus all",
+            )
+        n_devices = runtime.getDeviceCount()
+    except DeviceError:
+        raise
+    except Exception as error:
+        if "InsufficientDriver" in str(error):
+            raise unusable(
+                f"a driver for CUDA {dotted(driver)}, and a CuPy for CUDA {dotted(made_for)}",
+                "The driver is older than CuPy.",
+                "Install a later driver, or the CuPy for this one: pip uninstall cupy-cuda13x, "
+                "then pip install 'vbdm[cuda12]'",
+            ) from None
+        if "NoDevice" not in str(error):
+            raise in_words(error) or unusable(first_line(error), "The driver fails.") from None
+        n_devices = 0
+    if n_devices == 0:
+        raise unusable(
+            "a driver that sees none",
+            "There is none, another program holds it alone, or CUDA_VISIBLE_DEVICES hides it.",
+            "Run nvidia-smi, and look at CUDA_VISIBLE_DEVICES",
+        )
+
+
+def check_age(device: CupyDevice) -> None:
+    """Raise if the device is too old."""
+    if device.capability < OLDEST:
+        major, minor = device.capability
+        raise unusable(
+            f"{device.name}, of compute capability {major}.{minor}",
+            f"It is too old: {OLDEST[0]}.{OLDEST[1]} is the least, that of the V100.",
+            "Use a later one",
+        )
+
+
+def unusable(received: str, because: str, hint: str = "Run nvidia-smi") -> DeviceError:
+    """Return the error for a device that is not there, or cannot be used."""
+    return error_of(
+        DeviceError,
+        "No GPU can be used here.",
+        received=received,
+        because=because,
+        hint=f"{hint}; {OTHERWISE}",
+    )
+
+
+def device_facts() -> dict[str, Any]:
+    """Return what is known of the device, or in `why_not`, why none can be used.
+
+    CuPy is loaded only if it is installed.
+    """
+    facts: dict[str, Any] = {"cupy": cupy_version(), "why_not": None}
+    try:
+        device = the_device()
+        with explained():
+            return facts | device.facts()
+    except DeviceError as error:
+        return facts | {"why_not": reason_of(error)}
+
+
+def reason_of(error: DeviceError) -> str:
+    """Return one line of an error: what was received, and the likely cause."""
+    if find_spec("cupy") is None:
+        return "CuPy is not installed"
+    _, _, rest = str(error).partition(" Received ")
+    return rest.partition(". ")[0] or str(error)
+
+
+def cupy_version() -> str | None:
+    """Return the version of CuPy that is installed; None without one."""
+    for package in PACKAGES:
+        try:
+            return version(package)
+        except PackageNotFoundError:
+            continue
+    return None
+
+
+def dotted(number: int) -> str:
+    """Return a version of CUDA as people write it.
+
+    >>> dotted(12090)
+    '12.9'
+    """
+    return f"{number // 1000}.{number % 1000 // 10}"

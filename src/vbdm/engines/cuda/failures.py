@@ -1,0 +1,109 @@
+"""What CuPy and the driver raise, in the words of this package."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from traceback import clear_frames
+
+from ...base.errors import DeviceError, InputError, OutOfMemoryError, error_of
+from .device import DEVICES
+
+#: Modules whose errors are told in words here.
+MODULES = ("cupy", "cupy_backends", "cupyx", "cuda")
+#: The size in CuPy's message.
+WANTED = re.compile(r"allocating ([\d,]+) bytes")
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Raise what fails on the device inside the block in words; other errors pass.
+
+    When its memory runs out, the arrays of the failed work are given up, and the blocks that CuPy
+    holds go back to the device, which can be used on.
+    """
+    try:
+        yield
+    except Exception as error:
+        told = in_words(error)
+        if told is None:
+            raise
+        raise told from None
+
+
+def in_words(error: BaseException) -> InputError | None:
+    """Return an error of CuPy or the driver in four parts; None: it is none of these."""
+    if type(error).__module__.partition(".")[0] not in MODULES:
+        return None
+    if isinstance(error, MemoryError) or "MemoryAllocation" in str(error):
+        return out_of_memory(error)
+    text = f"{type(error).__name__} {error}"
+    if "nvrtc" in text.lower() or "Compile" in text:
+        return error_of(
+            DeviceError,
+            "The code for the GPU could not be compiled.",
+            received=first_line(error),
+            because="NVIDIA's compiler (NVRTC) or its header files are missing, or of another "
+            "version than CuPy.",
+            hint="Install them with CuPy: pip install 'vbdm[cuda]' (CUDA 13) or 'vbdm[cuda12]'; or "
+            "leave `engine` out.",
+        )
+    return error_of(
+        DeviceError,
+        "The GPU failed.",
+        received=first_line(error),
+        because="Another program, the driver or the device itself may be at fault; if it happens "
+        "again with the same data, it is a mistake in vbdm.",
+        hint="Start Python anew, and look at nvidia-smi; engine='numba' computes the same without "
+        "the GPU.",
+    )
+
+
+def out_of_memory(error: BaseException) -> OutOfMemoryError:
+    """Return the error for a device whose memory ran out, after its memory was given back."""
+    give_up_frames(error)
+    free, total = emptied()
+    found = WANTED.search(str(error))
+    wanted = f"a request for {gigabytes(int(found[1].replace(',', '')))}" if found else "a request"
+    return error_of(
+        OutOfMemoryError,
+        "The GPU's memory ran out.",
+        received=f"{wanted}; of {gigabytes(total)}, {gigabytes(free)} are free now",
+        because="Memory grows with points times neighbours; other programs use the device, too.",
+        hint="Pass effort=0.5 (half of the pairs), fewer points, or engine='numba', which has this "
+        "machine's memory; vbdm.estimate_memory(..., engine='cuda') tells what an estimate takes.",
+    )
+
+
+def give_up_frames(error: BaseException | None) -> None:
+    """Forget the arrays in functions that ended with an error, and with those before it."""
+    while error is not None:
+        clear_frames(error.__traceback__)
+        error = error.__context__
+
+
+def emptied() -> tuple[int, int]:
+    """Give back the memory that is held unused; return the free bytes, and all of them."""
+    free, total = 0, 0
+    for device in DEVICES.values():
+        device.give_back()
+        facts = device.facts()
+        free, total = facts["memory_free"], facts["memory"]
+    return free, total
+
+
+def first_line(error: BaseException) -> str:
+    """Return the class and the first line of an error, without the full stop."""
+    lines = str(error).splitlines()
+    text = f"{type(error).__name__}: {lines[0] if lines else ''}"
+    return text.rstrip(". :")[:300]
+
+
+def gigabytes(number: int) -> str:
+    """Return a number of bytes in words.
+
+    >>> gigabytes(1_500_000_000)
+    '1.5 GB'
+    """
+    return f"{number / 1e9:.3g} GB"

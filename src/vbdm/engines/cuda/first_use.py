@@ -1,0 +1,70 @@
+"""The first use of a device takes up to a minute, for it compiles: that is said, once.
+
+CuPy keeps compiled code in a folder, and so do we keep a note for each kind of work that was done
+with that code: where the note is missing, code will be compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ...base.progress import announce
+
+
+@dataclass
+class FirstUse:
+    """Whether work of some kind is done for the first time with this device and these versions.
+
+    Attributes
+    ----------
+    device : str
+        Name of the device.
+    folder : Path
+        Where compiled code is kept.
+    versions : str
+        What the code was compiled for and by.
+    """
+
+    device: str
+    folder: Path
+    versions: str
+    _work: str = ""
+    _seen: set[str] = field(default_factory=set)
+
+    @contextmanager
+    def of(self, work: str) -> Iterator[None]:
+        """Do some work; when it is done, a note is left that its code has been compiled."""
+        if self._work:
+            # A part of other work.
+            yield
+            return
+        self._work = work
+        try:
+            yield
+        finally:
+            self._work = ""
+        if work in self._seen and not self.note(work).exists():
+            self.leave_note(work)
+
+    def launched(self) -> None:
+        """Say that code is compiled, if this is the first launch for work never done before."""
+        work = self._work
+        if work and work not in self._seen:
+            self._seen.add(work)
+            if not self.note(work).exists():
+                announce(f"compiling for {self.device}, first use only: up to a minute ({work})")
+
+    def note(self, work: str) -> Path:
+        """Return the path of the note for some work."""
+        return self.folder / f"vbdm-{self.versions}-{work.replace(' ', '-')}"
+
+    def leave_note(self, work: str) -> None:
+        """Write a note; without a folder to write to there is none, and code is compiled again."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self.note(work).touch()
+        except OSError:
+            pass
