@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array, random_array
 
+from vbdm.engines.cuda import csr
 from vbdm.engines.cuda.csr import DeviceCsr
 from vbdm.engines.numba_engine import NumbaEngine
 from vbdm.engines.scipy_engine import ScipyEngine
@@ -35,6 +37,11 @@ def on(device: Any, matrix: Any, pointer: Any = np.int64) -> DeviceCsr:
     """Return a matrix of SciPy on the device."""
     arrays = matrix.data, matrix.indices.astype(np.int32), matrix.indptr.astype(pointer)
     return DeviceCsr(*map(device.array, arrays), matrix.shape)
+
+
+def others() -> list[Any]:
+    """Return the engines of this machine's processor."""
+    return [ScipyEngine(), *([NumbaEngine()] if find_spec("numba") else [])]
 
 
 MATRICES = {
@@ -109,6 +116,101 @@ def test_points_are_placed_on_the_device(engine: Any) -> None:
     assert placed.get().tolist() == points.tolist()
 
 
+def same(found: DeviceCsr, exact: Any, rtol: float = 1e-13) -> None:
+    """Check a matrix against one of SciPy: entries, and columns that ascend."""
+    got = found.get()
+    assert got.shape == exact.shape
+    assert got.has_canonical_format
+    assert (found.indptr.dtype, found.indices.dtype) == (np.int64, np.int32)
+    np.testing.assert_allclose(got.toarray(), exact.toarray(), rtol=rtol, atol=rtol)
+
+
+@pytest.mark.parametrize("values", [np.float32, np.float64])
+def test_entries(device: Any, matrix: Any, values: Any) -> None:
+    matrix = matrix.astype(values)
+    stored, (n, width) = on(device, matrix), matrix.shape
+    assert (stored.nnz, stored.dtype, stored.shape) == (matrix.nnz, values, matrix.shape)
+    same(stored, matrix)
+    same(-stored, -matrix)
+    same(abs(stored), abs(matrix))
+    same(2.0 * stored, 2.0 * matrix)
+    same(stored.power(2), matrix.power(2))
+    same(stored.T, csr_array(matrix.T))
+    same(stored.astype(np.float64), matrix)
+    np.testing.assert_array_equal(stored.toarray().get(), matrix.toarray())
+    np.testing.assert_array_equal(stored.diagonal().get(), matrix.diagonal())
+    wide = matrix.astype(np.float64)
+    np.testing.assert_allclose(stored.sum(axis=1).get(), wide.sum(axis=1), rtol=1e-13, atol=1e-13)
+    np.testing.assert_allclose(stored.sum(axis=0).get(), wide.sum(axis=0), rtol=1e-13, atol=1e-13)
+    f, g = np.arange(1.0, n + 1), 1 / np.arange(1.0, width + 1)
+    exact = csr_array(f[:, None] * wide.toarray() * g)
+    same(stored.scaled(device.array(f), device.array(g)), exact)
+    same(stored.scaled(right=device.array(g)), csr_array(wide.toarray() * g))
+    copy = stored.copy()
+    copy.data[...] = 0.0
+    same(stored, matrix)
+    copy.eliminate_zeros()
+    assert copy.nnz == 0
+
+
+def test_zeros_are_dropped(device: Any) -> None:
+    matrix = sparse(70, 70, 0.1)
+    matrix.data[::3] = 0.0
+    stored = on(device, matrix)
+    stored.eliminate_zeros()
+    matrix.eliminate_zeros()
+    assert np.array_equal(stored.indices.get(), matrix.indices)
+    same(stored, matrix)
+
+
+def test_sums(device: Any, matrix: Any) -> None:
+    other = narrow(csr_array(sparse(matrix.shape[0], matrix.shape[1], 0.2, 7)).astype(np.float32))
+    stored, more = on(device, matrix), on(device, other)
+    same(stored + more, matrix + other)
+    same(stored - more, matrix - other)
+    same(sum([stored, more]), matrix + other)
+
+
+@pytest.mark.parametrize("short_of_memory", [False, True])
+@pytest.mark.parametrize("density", [0.001, 0.2])
+def test_products_of_matrices(
+    device: Any, matrix: Any, density: float, short_of_memory: bool, monkeypatch: Any
+) -> None:
+    if short_of_memory:
+        monkeypatch.setattr(csr, "MOST", 100)
+    other = sparse(matrix.shape[1], 30, density)
+    exact = csr_array(matrix @ other)
+    same(on(device, matrix) @ on(device, other), exact)
+    same(on(device, csr_array(other.T)) @ on(device, csr_array(matrix.T)), csr_array(exact.T))
+    f = np.random.default_rng(0).normal(size=(matrix.shape[1], 3))
+    found = on(device, matrix) @ device.array(f[:, 0])
+    np.testing.assert_allclose(found.get(), matrix @ f[:, 0], rtol=1e-13, atol=1e-13)
+    found = on(device, matrix) @ device.array(np.asfortranarray(f))
+    np.testing.assert_allclose(found.get(), matrix @ f, rtol=1e-13, atol=1e-13)
+
+
+def test_large_sums_are_made_in_pieces(device: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(csr, "MOST", 100)
+    first, second = sparse(70, 70, 0.1), sparse(70, 70, 0.1, 3)
+    same(on(device, first) + on(device, second), first + second)
+
+
+def test_rows_and_columns(device: Any, matrix: Any) -> None:
+    stored, (n, width) = on(device, matrix), matrix.shape
+    rng = np.random.default_rng(0)
+    rows, columns = rng.permutation(n)[: n // 2], rng.permutation(width)[: width // 2]
+    same(stored[rows], matrix[rows])
+    same(stored[device.array(rows)], matrix[rows])
+    same(stored[np.array([1, 1, -1])], matrix[[1, 1, -1]])
+    same(stored[:, columns], csr_array(matrix.toarray()[:, columns]))
+    same(stored[rows, :], matrix[rows])
+    same(stored[rows][:, columns], csr_array(matrix.toarray()[rows][:, columns]))
+    for part in (slice(1, 3), slice(3), slice(2, None), slice(4, 2), slice(None, None, 2)):
+        same(stored[part], matrix[part])
+    wanted = rng.random(n) < 0.5
+    same(stored[device.array(wanted)], matrix[wanted])
+
+
 def linked(n: int, n_links: int, seed: int) -> Any:
     """Return symmetric weights on points on a line, in several pieces, with a diagonal."""
     rng = np.random.default_rng(seed)
@@ -130,7 +232,7 @@ def test_pieces_are_those_of_the_other_engines(engine: Any, n_links: int, values
         for few in (2, 4, 500):
             given = scale, least, few
             found = engine.pieces(stored, engine.device.array(scale), least, few).get()
-            for other in (ScipyEngine(), NumbaEngine()):
+            for other in others():
                 assert np.array_equal(found, other.pieces(matrix, *given))
 
 
@@ -145,7 +247,7 @@ def test_parts_of_cells_are_those_of_the_other_engines(engine: Any, values: Any)
     for least in (0.0, 0.2, 1.0, 9.0):
         found = engine.parts_of_cells(stored, put(labels), put(root), put(apart), least)
         assert found.dtype == np.int32
-        for other in (ScipyEngine(), NumbaEngine()):
+        for other in others():
             expected = other.parts_of_cells(links, labels, root, apart, least)
             assert np.array_equal(found.get(), expected)
 

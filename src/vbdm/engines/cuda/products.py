@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .device import WARP, device_of
+from .device import WARP
 
 
 def product(
@@ -27,15 +27,12 @@ def product(
     (product + added) / divisor. Sums run along the row in an order that depends on m alone.
     """
     n, m = matrix.shape[0], block.shape[1]
-    device = device_of(matrix.data)
     fits = out is not None and out.flags.c_contiguous and out.dtype == np.float64
-    result = out if fits else device.empty((n, m))
-    kernel = "multiply32" if matrix.data.dtype == np.float32 else "multiply64"
+    result = out if fits else matrix.device.empty((n, m))
     if m > 0:
-        device.launch(
-            "rows", kernel, n, n, np.int32(m), np.int32(lanes_for(m)), matrix.indptr,
-            matrix.indices, matrix.data, np.int32(power), block, left, right, diagonal, added,
-            divisor, result, per_warp=True,
+        matrix.on_rows(
+            "multiply", np.int32(m), np.int32(lanes_for(m)), np.int32(power), block, left, right,
+            diagonal, added, divisor, result,
         )  # fmt: skip
     if out is None or fits:
         return result
