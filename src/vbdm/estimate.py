@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,6 +29,7 @@ from .bandwidth.scaled import (
 )
 from .bandwidth.tuning import EpsilonRule, Tuning, chosen_by
 from .base.accepts import a_count, a_number, accepts, an, numbers
+from .base.arrays import to_host
 from .base.checks import check_count, check_points, is_auto
 from .base.errors import OutOfMemoryError
 from .base.memory import TREE_COLUMNS
@@ -525,7 +526,7 @@ def factors_of_scan(value: Any, name: str) -> list[float]:
 def estimate_again(operator: Operator, rows: NDArray[np.intp]) -> Operator:
     """Estimate the same operator from some of its points, with an ε chosen for these."""
     settings, graph = operator.settings, operator.graph
-    points = np.asarray(graph.point_set.coordinates)[graph.order.inside_rows(rows)]
+    points = to_host(cast(Any, graph.point_set.coordinates)[graph.order.inside_rows(rows)])
     rule: BandwidthRule = settings.method.bandwidth
     if operator.beta is None:
         rule = GivenBandwidth(np.asarray(operator.bandwidth)[rows])

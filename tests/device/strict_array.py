@@ -108,6 +108,8 @@ class StrictArray(np.lib.mixins.NDArrayOperatorsMixin):
             raise refused(f"np.{name}")
         if "initial" in kwargs or "where" in kwargs:
             raise refused(f"the options initial and where of np.{name}")
+        if name == "take" and "mode" in kwargs:
+            raise refused("the option mode of np.take")
         if name == "lexsort" and not isinstance(args[0], StrictArray):
             raise refused("np.lexsort of a tuple: np.stack its keys")
         if name in ("array", "asarray", "asanyarray"):

@@ -12,7 +12,7 @@ from vbdm.base.arrays import to_host
 from vbdm.engines.cuda.csr import DeviceCsr
 from vbdm.engines.scipy_engine import ScipyEngine
 from vbdm.engines.tree import Reach, Tree
-from vbdm.graph.search import KDTree
+from vbdm.graph.search import KDTree, PeriodicTree
 
 from .emulated import EmulatedDevice
 from .strict_array import StrictArray
@@ -106,4 +106,5 @@ class StrictIndex:
 
     def query(self, points: Any, k: int) -> Any:
         points, tree = at_home(points), at_home(self.tree)
-        return away(KDTree().index(np.ascontiguousarray(tree.columns.T), k).query(points, k))
+        search = PeriodicTree(tree.period) if tree.period.any() else KDTree()
+        return away(search.index(np.ascontiguousarray(tree.columns.T), k).query(points, k))

@@ -132,7 +132,7 @@ class PowerOfDensity:
         """Return q0^β."""
         if self.beta is None:
             raise TypeError("the rule is not settled yet")
-        return np.asarray(pilot**self.beta)
+        return pilot**self.beta
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,7 +213,7 @@ class FromPotential:
     def settled(self, graph: NeighborGraph, dim: float) -> FromPotential:
         """Return the rule with dimension and centre decided."""
         U = evaluated(self.potential, graph, "potential")
-        if np.ptp(U) / (dim + 2) > 600:
+        if float(np.ptp(U)) / (dim + 2) > 600:
             raise bad_input(
                 "`potential` spans too wide a range.",
                 received=f"values from {U.min():.3g} to {U.max():.3g}",
@@ -234,7 +234,7 @@ class FromPotential:
         """Return exp(-(U - centre)/(d+2))."""
         if self.dim is None or self.centre is None:
             raise TypeError("the rule is not settled yet")
-        return np.asarray(np.exp(-(potential - self.centre) / (self.dim + 2)))
+        return np.exp(-(potential - self.centre) / (self.dim + 2))
 
 
 def positive(values: FloatArray) -> FloatArray:
@@ -279,4 +279,4 @@ def evaluated(function: PerPoint, graph: NeighborGraph, name: str) -> FloatArray
             )
         values = answer_of(function, name, graph.points)
     checked = check_per_point(values, name, graph.order.n_rows)
-    return np.asarray(graph.order.to_inside(checked), dtype=np.float64)
+    return graph.order.to_inside(checked)

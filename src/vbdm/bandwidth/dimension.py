@@ -8,7 +8,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from ..base.accepts import a_count
-from ..base.arrays import FloatArray, frozen
+from ..base.arrays import FloatArray, frozen, to_host
 from ..base.checks import check_positive
 from ..base.credit import Credit
 from ..base.errors import InputError, bad_input
@@ -150,14 +150,13 @@ class ByRatios:
             raise no_dimension(f"{graph.n_neighbors - 1} neighbour(s) per point")
         scales = sorted({k for k in (top // 4, top // 2, top) if k >= 2} | {max(top, 2)})
         readings = graph.from_distances(log_ratios, slice(1, scales[-1] + 1), scales)
-        inverse = readings[-1]
-        blocks = np.array_split(inverse, min(N_BLOCKS, len(inverse)))
-        error = np.std([block.mean() for block in blocks], ddof=1) / np.sqrt(len(blocks))
-        if not inverse.mean() > 1 / LARGEST:
+        blocks = means_of_blocks(readings[-1], N_BLOCKS)
+        error = np.std(blocks, ddof=1) / np.sqrt(len(blocks))
+        means = [float(reading.mean()) for reading in readings]
+        if not means[-1] > 1 / LARGEST:
             raise no_dimension("neighbour distances that are all nearly equal")
-        value = 1 / inverse.mean()
+        value = 1 / means[-1]
         # On a lattice the nearest neighbours are at equal distances, which tell nothing.
-        means = [reading.mean() for reading in readings]
         told = {k: 1 / mean for k, mean in zip(scales, means, strict=True) if mean > 1 / LARGEST}
         return Dimension(
             float(value), float(error * value**2), frozen(np.array(list(told))),
@@ -175,13 +174,28 @@ def no_dimension(received: str) -> InputError:
     )
 
 
+def means_of_blocks(values: FloatArray, most: int) -> FloatArray:
+    """Return the means of consecutive values in up to `most` blocks, as NumPy's `array_split` cuts.
+
+    Examples
+    --------
+    >>> means_of_blocks(np.arange(5.0), 2).tolist()
+    [1.0, 3.5]
+    """
+    n_blocks = min(most, len(values))
+    size, n_longer = divmod(len(values), n_blocks)
+    cut = n_longer * (size + 1)
+    parts = values[:cut].reshape(n_longer, size + 1), values[cut:].reshape(-1, size)
+    return np.concatenate([to_host(part.mean(axis=1)) for part in parts if len(part)])
+
+
 def log_ratios(sqdist: FloatArray, scales: list[int]) -> FloatArray:
     """Return the mean over j < k of log(r_k/r_j), for each scale k and each row of distances.
 
     A copy, at distance 0, counts as if it were at the smallest positive distance in these rows.
     """
-    positive = sqdist[sqdist > 0]
-    log_distance = 0.5 * np.log(np.maximum(sqdist, positive.min() if positive.size else 1.0))
-    return np.array(
+    least = float(np.where(sqdist > 0, sqdist, np.inf).min())
+    log_distance = 0.5 * np.log(np.maximum(sqdist, least if np.isfinite(least) else 1.0))
+    return np.stack(
         [log_distance[:, k - 1] - log_distance[:, : k - 1].mean(axis=1) for k in scales]
     )

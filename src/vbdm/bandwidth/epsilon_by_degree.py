@@ -14,7 +14,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from ..base.accepts import EPSILONS, a_number, a_switch
-from ..base.arrays import FloatArray
+from ..base.arrays import FloatArray, to_host
 from ..base.checks import check_positive
 from ..base.errors import TuningWarning, bad_input, warn_user
 from ..base.shapes import Shape
@@ -202,7 +202,7 @@ def solve_degree(
     It is looked for around `near` first.
     """
     target = min(target, 0.5 * rows.scaled.shape[1])
-    copies = (rows.scaled == 0).sum(axis=1)
+    copies = to_host((rows.scaled == 0).sum(axis=1))
     if summary(copies) >= target:
         raise bad_input(
             "Almost every point has so many copies that they fill its kernel.",
@@ -219,7 +219,7 @@ def solve_degree(
     else:
         # The bracket starts at the typical scaled distance to the eighth neighbour, so that it
         # scales with the data; nearer neighbours may be copies.
-        eighth = rows.scaled[:, : min(8, rows.scaled.shape[1])].max(axis=1)
+        eighth = to_host(rows.scaled[:, : min(8, rows.scaled.shape[1])].max(axis=1))
         start = float(np.log2(np.median(eighth[eighth > 0]))) if eighth.any() else 0.0
         low, high = start - 5, start + 1
     while excess(low) > 0:

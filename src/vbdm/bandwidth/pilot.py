@@ -91,7 +91,8 @@ def pilot_bandwidth(graph: NeighborGraph, n_density_neighbors: int) -> FloatArra
 
 def root_mean_square(sqdist: FloatArray) -> FloatArray:
     """Return the root mean square distance of each row, (1, m), from squared ones, (m, k)."""
-    return np.asarray(np.sqrt(sqdist.mean(axis=1))[None])
+    rho0: FloatArray = np.sqrt(sqdist.mean(axis=1))
+    return rho0[None]
 
 
 def refuse_widths(rho0: FloatArray, graph: NeighborGraph) -> None:
@@ -201,7 +202,7 @@ def density_from(
     """Return the density: sums of a kernel over its volume and the number of rows summed over."""
     # A point is left out of its own sum with all its copies.
     own = leave_one_out * (1.0 if order.counts is None else order.counts)
-    return np.asarray(sums / ((order.n_rows - own) * volume))
+    return sums / ((order.n_rows - own) * volume)
 
 
 def look_first(

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..base.accepts import a_number
-from ..base.arrays import FloatArray, IntArray
-from ..base.shapes import Shape, radius_of
-from ..base.threads import in_order, slices
+from ..base.arrays import FloatArray, IntArray, to_host
+from ..base.shapes import Shape, radius_of, values_of
+from ..base.threads import in_order, slices, slices_of
 from ..graph.lists import ListedRows
 from ..graph.neighbor_graph import NeighborGraph
 from ..graph.one_way import ROUNDING
@@ -95,7 +95,7 @@ def rim(table: FloatArray) -> FloatArray:
     The last entry alone may belong to a point with a much wider kernel than the others.
     """
     n_last = max(1, table.shape[1] // 16)
-    return np.asarray(np.median(table[:, -n_last:], axis=1))
+    return np.median(table[:, -n_last:], axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +110,8 @@ class SampledRows:
     index : (m,) int array
         The sampled points, in the order inside.
     scaled : (m, k - 1) array
-        t = |x-y|²/(ρρ) to their nearest neighbours, the points themselves left out.
+        t = |x-y|²/(ρρ) to their nearest neighbours, the points themselves left out. It lives where
+        the points do; what is summed up from it are NumPy arrays.
     n_points : int
         Number M of all points.
     tail : SampledRows or None
@@ -132,9 +133,10 @@ class SampledRows:
         peak = float(shape(np.zeros(1))[0])
 
         def work(part: slice) -> FloatArray:
-            return np.asarray(shape(self.scaled[part] / epsilon).sum(axis=1) / peak)
+            sums: FloatArray = to_host(values_of(shape, self.scaled[part] / epsilon).sum(axis=1))
+            return sums / peak
 
-        return np.concatenate(list(in_order(work, slices(len(self.index), size=256))))
+        return np.concatenate(list(in_order(work, slices_of(self.scaled, size=256))))
 
     def reach(self, epsilon: float, cutoff: float) -> NDArray[np.intp]:
         """Return how many neighbours of each row lie within the cut kernel, (m,).
@@ -142,7 +144,8 @@ class SampledRows:
         Lists are sorted by distance, so an outlier with a wide kernel may come late although it
         lies within. The list need not reach to it: it has the pair in its own list.
         """
-        return np.asarray((self.scaled < cutoff * epsilon).sum(axis=1))
+        count: NDArray[np.intp] = to_host((self.scaled < cutoff * epsilon).sum(axis=1))
+        return count
 
 
 def sample_rows(graph: NeighborGraph, bandwidth: Bandwidth) -> SampledRows:
@@ -209,13 +212,20 @@ def scale_rows(
     """
     sqdist = sqdist[:, 1:]
     last = sqdist >= (1 - ROUNDING) * sqdist[:, -1:]
-    column = np.where(last, bandwidth.column[index, None], bandwidth.column[neighbors[:, 1:]])
-    t = sqdist / (bandwidth.row[index, None] * column)
+    column = np.where(last, bandwidth.column[index][:, None], bandwidth.column[neighbors[:, 1:]])
+    t = sqdist / (bandwidth.row[index][:, None] * column)
     further = sqdist[:, 1:] > (1 + ROUNDING) * sqdist[:, :-1]
     if not further.all():
         group = np.pad(np.cumsum(further, axis=1), ((0, 0), (1, 0)))
-        t = np.take_along_axis(t, np.lexsort((t, group), axis=1), axis=1)
+        t = np.take_along_axis(t, sorted_within(group, t), axis=1)
     return SampledRows(index, t, len(bandwidth.row))
+
+
+def sorted_within(group: NDArray[Any], t: FloatArray) -> NDArray[np.intp]:
+    """Return the places, (m, k), at which t ascends within each group of its row; groups ascend."""
+    by_size = np.argsort(t, axis=1, kind="stable")
+    by_group = np.argsort(np.take_along_axis(group, by_size, axis=1), axis=1, kind="stable")
+    return np.take_along_axis(by_size, by_group, axis=1)
 
 
 def grow_rows(
@@ -229,7 +239,7 @@ def grow_rows(
         most = min(most, graph.longest)
     while True:
         epsilon = choose(rows)
-        cut = np.mean(rim(rows.scaled) < pairs.reach * epsilon)
+        cut = float((rim(rows.scaled) < pairs.reach * epsilon).mean())
         if cut <= CUT_ROWS or rows.n_neighbors >= most:
             return epsilon, rows
         k = min(2 * rows.n_neighbors, most)

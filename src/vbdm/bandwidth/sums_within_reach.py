@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import FloatArray
-from ..base.shapes import Shape
+from ..base.arrays import FloatArray, beside_array, is_elsewhere, ones_for, to_host
+from ..base.progress import report
+from ..base.shapes import Shape, values_of
 from ..base.threads import for_each
-from ..engines.tree import ROWS_AT_ONCE
+from ..engines.sparse import csr
+from ..engines.tree import ROWS_AT_ONCE, Tree
 from ..graph.neighbor_graph import NeighborGraph
 from ..graph.neighbourhood import Neighbourhood, within_reach
 from ..graph.point_set import needed_rows
@@ -43,6 +49,8 @@ def sums_of_rows(
 ) -> FloatArray:
     """Return the sums of rows over the points within their reach."""
     reach, engine, tree = near.reach, near.engine, near.reach.tree
+    if is_elsewhere(reach.rho):
+        return sums_on_device(near, epsilon, shape, stage)
     places = tree.rows_of(near.leaves)
     sums = np.zeros(places.stop - places.start)
 
@@ -59,6 +67,63 @@ def sums_of_rows(
 
     for_each(work, tree.leaf_blocks(ROWS_AT_ONCE // 4, near.leaves), stage)
     return near.of_rows(sums)
+
+
+#: Pairs that a device evaluates at a time: 12 bytes each, and twice 8 beside them.
+PAIRS_ON_DEVICE = 1 << 27
+
+
+def sums_on_device(
+    near: Neighbourhood, epsilon: float, shape: Shape, stage: str | None = None
+) -> FloatArray:
+    """Return the sums of all rows, in a few large parts: each is a matrix times a vector."""
+    reach, engine, tree = near.reach, near.engine, near.reach.tree
+    pointer = row_pointer(engine.count_within(reach, near.leaves))
+    counts = ones_for(reach.rho) if near.counts is None else near.counts
+    sums = np.empty(tree.n_points, like=reach.rho)
+    for leaves, rows, pairs in large_parts(tree, pointer, stage):
+        neighbors, scaled = engine.pairs_within(reach, leaves, pairs.stop - pairs.start)
+        scaled /= epsilon
+        own = pointer[rows.start : rows.stop + 1] - pairs.start
+        size = rows.stop - rows.start, tree.n_points
+        part = csr(values_of(shape, scaled), neighbors, own, size)
+        sums[rows] = engine.multiply(part, counts[:, None])[:, 0]
+    return sums
+
+
+def large_parts(
+    tree: Tree, pointer: NDArray[Any], stage: str | None = None
+) -> Iterator[tuple[slice, slice, slice]]:
+    """Yield parts of all leaves with about `PAIRS_ON_DEVICE` pairs: leaves, rows and pairs of each.
+
+    `pointer`, (M + 1,), says where the pairs of each row begin.
+    """
+    n_leaves, total = 1 << tree.depth, int(pointer[-1])
+    ends = np.arange(PAIRS_ON_DEVICE, total, PAIRS_ON_DEVICE)
+    rows = to_host(np.searchsorted(pointer, beside_array(ends, pointer)))
+    cuts = np.unique(np.concatenate([[0], rows * n_leaves // tree.n_points, [n_leaves]]))
+    first = 0
+    for done, (start, stop) in enumerate(pairwise(cuts.tolist()), start=1):
+        leaves = slice(start, stop)
+        last = total if stop == n_leaves else int(pointer[tree.rows_of(leaves).stop])
+        yield leaves, tree.rows_of(leaves), slice(first, last)
+        first = last
+        if stage is not None:
+            report(stage, done, len(cuts) - 1)
+
+
+def row_pointer(counts: NDArray[np.integer]) -> NDArray[Any]:
+    """Return where the rows of a CSR matrix begin, and where the last one ends.
+
+    It gets the type of the indices where that is enough: SciPy would copy all indices to make the
+    types alike. On a device it has 64 bits.
+    """
+    if is_elsewhere(counts):
+        counts = counts.astype(np.int64, copy=False)
+    short = not is_elsewhere(counts) and counts.sum() < 2**31
+    pointer = np.zeros(len(counts) + 1, dtype=np.int32 if short else np.int64, like=counts)
+    np.cumsum(counts, out=pointer[1:])
+    return pointer
 
 
 def sum_rows(entries: FloatArray, start: NDArray[np.integer], out: FloatArray) -> None:

@@ -8,8 +8,8 @@ from typing import Protocol
 
 import numpy as np
 
-from ..base.arrays import FloatArray, frozen
-from ..base.threads import in_order, slices
+from ..base.arrays import FloatArray, beside_array, frozen, to_host
+from ..base.threads import in_order, slices_of
 from ..graph.search.exact import squared_distances
 from .bandwidth import Bandwidth
 from .scaled import SampledRows, ScaledPairs
@@ -111,16 +111,16 @@ class DegreeCurve:
 
         def work(part: slice) -> tuple[FloatArray, FloatArray]:
             near, distant = self.rows.scaled[part] / 4, far[part] / 4
-            degrees = np.empty((len(self.epsilons), len(near)))
+            degrees = np.empty((len(self.epsilons), len(near)), like=near)
             moments = np.empty_like(degrees)
-            for i, eps in enumerate(self.epsilons):
+            for i, eps in enumerate(self.epsilons.tolist()):
                 z, z_far = near / eps, distant / eps
                 h, h_far = np.exp(-z), weight[part] * np.exp(-z_far)
                 degrees[i] = h.sum(axis=1) + h_far.sum(axis=1)
                 moments[i] = np.einsum("ij,ij->i", z, h) + np.einsum("ij,ij->i", z_far, h_far)
-            return degrees, moments
+            return to_host((degrees, moments))  # type: ignore[no-any-return]
 
-        results = in_order(work, slices(len(self.rows.index), size=64))
+        results = in_order(work, slices_of(self.rows.scaled, size=64))
         degrees, moments = (np.hstack(part) for part in zip(*results, strict=True))
         return degrees, moments
 
@@ -162,15 +162,16 @@ def far_pairs(
     n, index = rows.n_points, rows.index
     beyond = n - rows.n_neighbors
     if cloud is None or beyond <= 0:
-        return np.zeros((len(index), 1)), np.zeros((len(index), 1))
+        none = np.zeros((len(index), 1), like=rows.scaled)
+        return none, none
     ranked = np.argsort(bandwidth.squared, kind="stable")
-    rank = np.empty(n, dtype=np.intp)
-    rank[ranked] = np.arange(n)
+    rank = np.empty_like(ranked)
+    rank[ranked] = np.arange(n, like=ranked)
     count = min(FAR_PAIRS, n - 1)
-    offsets = 1 + (np.arange(count) * (n - 1)) // count
-    partners = ranked[(rank[index, None] + offsets) % n]
+    offsets = beside_array(1 + (np.arange(count) * (n - 1)) // count, rank)
+    partners = ranked[(rank[index][:, None] + offsets) % n]
     sqdist = squared_distances(cloud[index], cloud, partners, period)
-    scaled = sqdist / (bandwidth.row[index, None] * bandwidth.column[partners])
+    scaled = sqdist / (bandwidth.row[index][:, None] * bandwidth.column[partners])
     # Strictly, a list ends at a true distance. Scaled distances have almost the same order, so a
     # point counts as beyond the list if it is beyond all of its scaled distances.
     outside = scaled > rows.scaled.max(axis=1)[:, None]

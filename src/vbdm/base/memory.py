@@ -182,11 +182,16 @@ def memory_taken(
 
 
 def refuse_if_too_large(
-    n_points: int, n_neighbors: int, n_columns: int, per_pair: float | None = None
+    n_points: int,
+    n_neighbors: int,
+    n_columns: int,
+    per_pair: float | None = None,
+    available: int | None = None,
 ) -> None:
     """Raise before the search if operator and spectrum would not fit into the free memory.
 
-    `per_pair` are the bytes per pair; by default those of lists.
+    `per_pair` are the bytes per pair; by default those of lists. `available` are the free bytes
+    where the arrays are to live; by default those of this machine.
 
     Raises
     ------
@@ -194,7 +199,7 @@ def refuse_if_too_large(
         The message says how much is needed, how much is free, and what to try.
     """
     needed = memory_needed(n_points, n_neighbors, n_columns, per_pair)
-    free = available_memory()
+    free = available_memory() if available is None else available
     if free is None or needed <= free:
         return
     raise OutOfMemoryError(
@@ -262,10 +267,13 @@ def free_in_group(folder: str = "/sys/fs/cgroup") -> int | None:
     return max(0, limit - used + cached)
 
 
-def refuse_pairs(n_points: int, n_pairs: int, n_columns: int) -> None:
-    """Raise before the pairs within reach are stored, if they and the spectrum would not fit."""
+def refuse_pairs(n_points: int, n_pairs: int, n_columns: int, available: int | None = None) -> None:
+    """Raise before the pairs within reach are stored, if they and the spectrum would not fit.
+
+    `available` is as of `refuse_if_too_large`.
+    """
     mean = max(1, -(-n_pairs // n_points))
-    refuse_if_too_large(n_points, mean, n_columns, PER_PAIR)
+    refuse_if_too_large(n_points, mean, n_columns, PER_PAIR, available)
 
 
 def refuse_block(n_pairs: int) -> None:

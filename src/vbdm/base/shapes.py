@@ -18,7 +18,7 @@ from scipy.optimize import brentq
 from scipy.special import gammainc, gammaln
 
 from .accepts import a_function, answer_of
-from .arrays import FloatArray
+from .arrays import FloatArray, beside_array, is_elsewhere, to_host
 from .checks import as_floats
 from .errors import bad_input
 
@@ -107,6 +107,17 @@ class Custom:
     def moments(self, dim: float, cutoff: float = np.inf) -> Moments:
         """Integrate the radial moments numerically, as far as h is not negligible."""
         return radial_moments(self, dim, reach=min(cutoff, 16.0 * falls_to(self.function, 1e-3)))
+
+
+def values_of(shape: Shape, s: FloatArray) -> FloatArray:
+    """Return h at scaled squared distances, where these live.
+
+    A user's own shape is called with NumPy arrays, wherever the distances are.
+    """
+    if not is_elsewhere(s) or isinstance(shape, Gaussian | Broad | Compact):
+        return shape(s)
+    found: FloatArray = beside_array(np.asarray(shape(to_host(s)), dtype=np.float64), s)
+    return found
 
 
 SHAPES: dict[str, Shape] = {"gaussian": Gaussian(), "broad": Broad(), "compact": Compact()}

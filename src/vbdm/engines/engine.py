@@ -12,6 +12,12 @@ from ..base.credit import Credit
 from .tree import Reach, Tree
 
 
+def free_bytes(engine: Any) -> int | None:
+    """Return how many bytes of memory of its own an engine has free; None: it has none."""
+    device = getattr(engine, "device", None)
+    return None if device is None else int(device.free_bytes())
+
+
 class Engine(Protocol):
     """Computes; it knows points, pairs and matrices, and nothing of densities or operators.
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import FloatArray
+from ..base.arrays import FloatArray, beside_array, is_elsewhere
 
 #: The most points in a leaf that is searched.
 LEAF = 16
@@ -71,10 +72,10 @@ class Tree:
         """
         n, n_points = columns.shape
         depth = levels_to(n_points, LEAF)
-        starts = starts_of(n_points, depth)[:-1]
-        low = from_leaves(np.minimum.reduceat(columns, starts, axis=1).T, np.minimum)
-        high = from_leaves(np.maximum.reduceat(columns, starts, axis=1).T, np.maximum)
-        return cls(columns, np.zeros(n) if period is None else period, depth, low, high)
+        low = from_leaves(over_leaves(columns, depth, np.minimum).T, np.minimum)
+        high = from_leaves(over_leaves(columns, depth, np.maximum).T, np.maximum)
+        lengths = np.zeros(n) if period is None else period
+        return cls(columns, beside_array(lengths, columns), depth, low, high)
 
     @property
     def n_points(self) -> int:
@@ -129,18 +130,33 @@ class Reach:
     @classmethod
     def of(cls, tree: Tree, rho: FloatArray, cut: float, *, with_self: bool = True) -> Reach:
         """Find the largest ρ of each node."""
-        widest = np.maximum.reduceat(rho, tree.starts[:-1])
+        widest = over_leaves(rho, tree.depth, np.maximum)
         return cls(tree, rho, from_leaves(widest, np.maximum), cut, with_self)
+
+
+def over_leaves(values: Any, depth: int, join: np.ufunc) -> Any:
+    """Return the least or largest of values, (…, M), in each leaf, (…, 2^depth)."""
+    n_points = values.shape[-1]
+    if not is_elsewhere(values):
+        return join.reduceat(values, starts_of(n_points, depth)[:-1], axis=-1)
+    # A device has no such sums over ranges. Leaves differ by one point at most: the last one of a
+    # shorter leaf is looked at twice.
+    leaf = np.arange(1 << depth, like=values)
+    starts, ends = (leaf * n_points) >> depth, ((leaf + 1) * n_points) >> depth
+    width = -(-n_points >> depth)
+    places = np.minimum(starts[:, None] + np.arange(width, like=values), ends[:, None] - 1)
+    found = np.take(values, places, axis=-1)
+    return found.min(axis=-1) if join is np.minimum else found.max(axis=-1)
 
 
 def from_leaves(leaves: FloatArray, join: np.ufunc) -> FloatArray:
     """Return values of all nodes, level after level, from those of the leaves."""
     first = len(leaves) - 1
-    result = np.empty((2 * first + 1, *leaves.shape[1:]))
+    result = np.empty((2 * first + 1, *leaves.shape[1:]), like=leaves)
     result[first:] = leaves
     while first:
         above = first // 2
         children = result[first : 2 * first + 1]
-        result[above:first] = join(children[::2], children[1::2])
+        join(children[::2], children[1::2], out=result[above:first])
         first = above
     return result

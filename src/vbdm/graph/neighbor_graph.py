@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..base.arrays import FloatArray, IntArray, frozen
+from ..base.arrays import FloatArray, IntArray, frozen, to_host
 from ..base.checks import check_points
 from ..base.errors import bad_input
 from ..base.memory import MEASURED_COLUMNS, refuse_if_too_large
-from ..base.threads import in_order, rows_that_fit, slices
+from ..base.threads import in_order, rows_that_fit, slices_of
 from ..rows.block_array import BlockArray
 from ..rows.refused import no_lists
 from .distance import Metric
@@ -210,19 +210,20 @@ class NeighborGraph:
     def points(self) -> FloatArray | None:
         """The points in the caller's order, (N, n), or None for a graph without points."""
         inside = self.point_set.coordinates
-        return None if inside is None else frozen(self.order.to_caller(inside))
+        return None if inside is None else frozen(to_host(self.order.to_caller(inside)))
 
     @cached_property
     def indices(self) -> IntArray:
         """Neighbours, (N, k), rows and numbers in the caller's order."""
         inside = self.with_lists().kept.indices
-        return frozen(self.order.to_caller(self.order.caller_rows[inside].astype(np.int32)))
+        named = self.order.caller_rows[inside].astype(np.int32)
+        return frozen(to_host(self.order.to_caller(named)))
 
     @cached_property
     def sqdist(self) -> FloatArray:
         """Squared distances, (N, k), rows in the caller's order."""
         inside = self.with_lists().distances(slice(0, self.n_points))
-        return frozen(self.order.to_caller(inside))
+        return frozen(to_host(self.order.to_caller(inside)))
 
     @property
     def kept(self) -> KeptLists:
@@ -277,8 +278,8 @@ class NeighborGraph:
         return replace(self, point_set=points, lists=searched(points, k))
 
     def row_blocks(self) -> list[slice]:
-        """Cut the rows into blocks that fit the cache."""
-        return list(slices(self.n_points, size=rows_that_fit(self.n_neighbors)))
+        """Cut the rows into blocks that fit the cache; on a device they are one block."""
+        return list(slices_of(self.order.permutation, size=rows_that_fit(self.n_neighbors)))
 
     def block(self, rows: slice) -> ListedRows:
         """Return one block of the lists."""
@@ -323,7 +324,8 @@ class NeighborGraph:
         """Squared distance of each point's last neighbour, (M,) in the order inside."""
         if isinstance(self.lists, ReleasedLists):
             return self.lists.radii
-        return np.asarray(self.from_distances(np.transpose, slice(-1, None))[0])
+        last: FloatArray = self.from_distances(np.transpose, slice(-1, None))[0]
+        return last
 
 
 def name_of(metric: object) -> str:

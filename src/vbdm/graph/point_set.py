@@ -11,7 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
-from ..base.arrays import FloatArray, IntArray, frozen
+from ..base.arrays import (
+    FloatArray,
+    IntArray,
+    beside_array,
+    contiguous,
+    frozen,
+    is_elsewhere,
+    to_host,
+)
 from ..base.credit import Credit, credit_of
 from ..base.memory import MEASURED_COLUMNS
 from ..engines.engine import Engine
@@ -53,18 +61,24 @@ class Copies:
         """Give every row the value of its point."""
         return values[self.point_of]
 
-    def average(self, values: NDArray[Any]) -> NDArray[Any]:
+    def average(self, values: NDArray[Any]) -> Any:
         """Return the mean over the copies of each point."""
-        return np.asarray(self.averaging @ values.reshape(len(values), -1)).reshape(
-            len(self.counts), *values.shape[1:]
-        )
+        columns = to_host(values).reshape(len(values), -1)
+        means = np.asarray(self.averaging @ columns).reshape(len(self.counts), *values.shape[1:])
+        return beside_array(means, values)
 
     @property
     def averaging(self) -> Any:
-        """The matrix (M, N) that takes means over copies."""
-        n = len(self.point_of)
-        share = 1 / self.counts[self.point_of]
-        return csr_array((share, (self.point_of, np.arange(n))), shape=(len(self.counts), n))
+        """The matrix (M, N) that takes means over copies, in this machine's memory."""
+        own = self.host
+        n = len(own.point_of)
+        share = 1 / own.counts[own.point_of]
+        return csr_array((share, (own.point_of, np.arange(n))), shape=(len(own.counts), n))
+
+    @property
+    def host(self) -> Copies:
+        """The same in this machine's memory."""
+        return Copies(*to_host((self.point_of, self.first, self.counts)))
 
 
 def find_copies(points: FloatArray) -> Copies | None:
@@ -77,25 +91,37 @@ def find_copies(points: FloatArray) -> Copies | None:
     if (ranked[1:] != ranked[:-1]).all():
         return None
     del ranked
+    found = equal_keys(keys)
+    if np.array_equal(points[found.first[found.point_of]], points):
+        return found
+    # Two different rows with one hash, once in 10^8 clouds of 10^5 points: sort the rows.
     _, first, point_of, counts = np.unique(
-        keys, return_index=True, return_inverse=True, return_counts=True
+        to_host(points), axis=0, return_index=True, return_inverse=True, return_counts=True
     )
-    if not np.array_equal(points[first[point_of]], points):
-        # Two different rows with one hash, once in 10^8 clouds of 10^5 points: sort the rows.
-        _, first, point_of, counts = np.unique(
-            points, axis=0, return_index=True, return_inverse=True, return_counts=True
-        )
-        if len(first) == len(points):
-            return None
-    return Copies(point_of.reshape(-1), first, counts.astype(np.float64))
+    if len(first) == len(points):
+        return None
+    merged = point_of.reshape(-1), first, counts.astype(np.float64)
+    return Copies(*beside_array(merged, points))
+
+
+def equal_keys(keys: NDArray[np.uint64]) -> Copies:
+    """Return which rows have equal keys; points are numbered by these, in ascending order."""
+    ranked = np.argsort(keys, kind="stable")
+    new = np.empty(len(keys), dtype=np.bool_, like=keys)
+    new[:1] = True
+    new[1:] = keys[ranked[1:]] != keys[ranked[:-1]]
+    start = np.flatnonzero(new)
+    point_of = np.empty_like(ranked)
+    point_of[ranked] = np.cumsum(new) - 1
+    return Copies(point_of, ranked[start], np.diff(start, append=len(keys)).astype(np.float64))
 
 
 def row_hashes(points: FloatArray) -> NDArray[np.uint64]:
     """Return a 64-bit number per row; equal rows have equal numbers."""
-    keys = np.zeros(len(points), dtype=np.uint64)
+    keys = np.zeros(len(points), dtype=np.uint64, like=points)
     for column in points.T:
         # Adding 0 makes -0 and 0 the same; the multipliers are those of splitmix64.
-        keys ^= np.ascontiguousarray(column + 0.0).view(np.uint64)
+        keys ^= contiguous(column + 0.0).view(np.uint64)
         keys ^= keys >> np.uint64(30)
         keys *= np.uint64(0xBF58476D1CE4E5B9)
         keys ^= keys >> np.uint64(27)
@@ -114,7 +140,7 @@ class Order:
     Attributes
     ----------
     permutation : (M,) int array
-        Index of the distinct point at each place of the order inside.
+        Index of the distinct point at each place of the order inside. It lives where the points do.
     copies : Copies or None
         How the caller's N rows were merged into M distinct points; None if they were not, M = N.
     """
@@ -148,18 +174,34 @@ class Order:
         return self.permutation if self.copies is None else self.copies.first[self.permutation]
 
     def inside_rows(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return the places in the order inside of some of the caller's rows."""
-        return self.places[rows if self.copies is None else self.copies.point_of[rows]]
+        """Return the places in the order inside of some of the caller's rows.
+
+        Rows that are named by a NumPy array have their places in one, wherever the points live.
+        """
+        found = self.places[rows if self.copies is None else self.copies.point_of[rows]]
+        return found if is_elsewhere(rows) else to_host(found)
 
     @cached_property
     def places(self) -> NDArray[np.intp]:
         """The place in the order inside of each distinct point, (M,)."""
-        result = np.empty(self.n_points, dtype=np.intp)
-        result[self.permutation] = np.arange(self.n_points)
+        result = np.empty_like(self.permutation)
+        result[self.permutation] = np.arange(self.n_points, like=result)
         return frozen(result)
 
+    @cached_property
+    def host(self) -> Order:
+        """The same order, in this machine's memory."""
+        if not is_elsewhere(self.permutation):
+            return self
+        return Order(to_host(self.permutation), self.copies and self.copies.host)
+
     def to_caller(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Bring values (M, …) from the order inside into the caller's order, (N, …)."""
+        """Bring values (M, …) from the order inside into the caller's order, (N, …).
+
+        They stay where they are: in this machine's memory, or on a device.
+        """
+        if isinstance(values, np.ndarray) and self is not self.host:
+            return self.host.to_caller(values)
         result = np.empty_like(values)
         result[self.permutation] = values
         return result if self.copies is None else self.copies.expand(result)
@@ -167,10 +209,11 @@ class Order:
     def to_inside(self, values: NDArray[Any]) -> NDArray[Any]:
         """Bring values (N, …) from the caller's order into the order inside, (M, …).
 
-        Values at the copies of a point are averaged.
+        Values at the copies of a point are averaged. The result lives where the points do.
         """
         distinct = values if self.copies is None else self.copies.average(values)
-        return distinct[self.permutation]
+        moved: NDArray[Any] = beside_array(distinct, self.permutation)
+        return moved[self.permutation]
 
     def matrix_to_caller(self, matrix: Any, symmetric: bool = False) -> Any:
         """Return the matrix (M, M) with rows and columns in the caller's order, (N, N), as CSR.
@@ -178,11 +221,11 @@ class Order:
         All copies of a point get its row, and its column is divided equally among them. If
         `symmetric`, rows and columns are both divided by the square root of the number of copies.
         """
-        coo, place = matrix.tocoo(), self.permutation
+        coo, place, copies = matrix.tocoo(), self.host.permutation, self.host.copies
         moved = csr_array((coo.data, (place[coo.row], place[coo.col])), shape=matrix.shape)
-        if self.copies is not None:
-            share, expanded = self.copies.averaging, self.copies.averaging.T
-            root = diags_array(self.copies.counts ** (0.5 if symmetric else 1.0))
+        if copies is not None:
+            share, expanded = copies.averaging, copies.averaging.T
+            root = diags_array(copies.counts ** (0.5 if symmetric else 1.0))
             moved = csr_array(expanded @ root @ moved @ (root @ share if symmetric else share))
         moved.sort_indices()
         return moved
@@ -258,17 +301,19 @@ class PointSet:
         if rows is not None:
             refuse_far_from_tree(searcher, distance, points.shape[1])
         permutation = tree_order(points, engine)
-        coordinates = np.ascontiguousarray(points[permutation])
+        coordinates = contiguous(points[permutation])
         tree = tree_of(coordinates, distance)
         own = None if tree is None else engine.nearest(tree)
-        if rows is not None and tree is not None:
-            # Blocks are searched by trees of their own; this one is for a few points. So many
-            # points are kept once, by columns.
-            coordinates = tree.columns.T
+        why = only_by_tree(points, rows)
+        if why and tree is not None:
+            if rows is not None:
+                # Blocks are searched by trees of their own; this one is for a few points. So many
+                # points are kept once, by columns.
+                coordinates = tree.columns.T
             index = tree_index(searcher, coordinates, k, own)
             return cls(
                 Order(frozen(permutation), copies), distance, frozen(coordinates), tree, index,
-                search=credit_of(own or KDTree(), "search"), search_reason="rows live in blocks",
+                search=credit_of(own or KDTree(), "search"), search_reason=why,
                 engine=engine, rows=rows,
             )  # fmt: skip
         choice, index = chosen(searcher, coordinates, k, own)
@@ -340,7 +385,7 @@ CELL = 8
 def tree_order(points: FloatArray, engine: Engine) -> NDArray[np.intp]:
     """Return the permutation that puts points, (M, n), into tree order: near points together."""
     # In many columns a tree has little locality to give.
-    columns = np.ascontiguousarray(points[:, :TREE_COLUMNS].T)
+    columns = contiguous(points[:, :TREE_COLUMNS].T)
     return engine.order(columns, levels_to(len(points), CELL))
 
 
@@ -348,7 +393,14 @@ def tree_of(coordinates: FloatArray, distance: Distance) -> Tree | None:
     """Return the tree of points in its order, if distances are Euclidean and columns few."""
     if distance.metric != "euclidean" or coordinates.shape[1] > TREE_COLUMNS:
         return None
-    return Tree.over(frozen(np.ascontiguousarray(coordinates.T)), distance.period)
+    return Tree.over(frozen(contiguous(coordinates.T)), distance.period)
+
+
+def only_by_tree(points: FloatArray, rows: Rows | None) -> str:
+    """Return why there is no choice but to search by the k-d tree; empty: there is one."""
+    if rows is not None:
+        return "rows live in blocks"
+    return "the points live on a device" if is_elsewhere(points) else ""
 
 
 def refuse_far_from_tree(search: NeighborSearch, distance: Distance, n_columns: int) -> None:
@@ -372,7 +424,10 @@ def tree_index(search: NeighborSearch, cloud: FloatArray, k: int, own: Any) -> N
     """Return the index of a k-d tree: the engine's own, or SciPy's."""
     if own is None:
         return (KDTree() if isinstance(search, Auto) else search).index(cloud, k)
-    return PeriodicIndex(own, search.period) if isinstance(search, PeriodicTree) else own
+    if not isinstance(search, PeriodicTree):
+        found: NeighborIndex = own
+        return found
+    return PeriodicIndex(own, search.period, own.rows_per_call, own.parallel)
 
 
 def needed_rows(points: PointSet) -> Rows:

@@ -42,11 +42,16 @@ class Factored(ABC):
     @property
     def factor(self) -> FloatArray:
         """The common factor of rows and columns, (M,), where left and right are equal."""
-        return np.ones(self.n_points) if self.left is None else self.left
+        return self.ones() if self.left is None else self.left
+
+    def ones(self) -> FloatArray:
+        """Return a 1 for each row, (M,), where the factors live."""
+        return np.ones(self.n_points)
 
     def row_sums(self, power: int = 1) -> FloatArray:
         """Return the sum of each row, (M,), all entries raised to a power first."""
-        return np.asarray(self.product(np.ones(self.n_points), power))
+        sums: FloatArray = self.product(self.ones(), power)
+        return sums
 
     def scaled(self, left: FloatArray, right: FloatArray) -> Self:
         """Return diag(left) · self · diag(right); the entries are shared, not copied."""
@@ -67,4 +72,5 @@ class Factored(ABC):
         """Return the diagonal, (M,), from that of the stored entries."""
         left = 1.0 if self.left is None else self.left
         right = 1.0 if self.right is None else self.right
-        return np.asarray(left * right * entries)
+        product: FloatArray = left * right * entries
+        return product

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..bandwidth.bandwidth import Bandwidth
 from ..bandwidth.pilot import density_from
-from ..base.arrays import FloatArray
+from ..base.arrays import FloatArray, quotients
 from ..base.shapes import Moments, Shape
 from ..graph.neighbor_graph import NeighborGraph
 from .block_matrix import BlockMatrix
@@ -59,14 +59,15 @@ class Kernel:
     @property
     def widths(self) -> FloatArray:
         """The kernel's width √(4ε)·ρ(x), (M,), in the data's own unit of length."""
-        return np.asarray(np.sqrt(4 * self.epsilon * self.bandwidth.squared))
+        return np.sqrt(4 * self.epsilon * self.bandwidth.squared)
 
     @cached_property
     def row_sums(self) -> FloatArray:
         """Σ_j K(x_i, x_j), (M,), each point counted as often as it occurs."""
         counts = self.graph.order.counts
         if counts is not None:
-            return np.asarray(self.weights @ counts)
+            sums: FloatArray = self.weights @ counts
+            return sums
         return self.weights.row_sums() if self.known_sums is None else self.known_sums[0]
 
     @cached_property
@@ -78,7 +79,8 @@ class Kernel:
         else:
             weight = np.ones_like(sums) if counts is None else counts**2
             squares = self.weights.product(weight, power=2)
-        return np.divide(squares, sums**2, out=np.zeros_like(sums), where=sums > 0)
+        share: FloatArray = quotients(squares, sums**2, sums > 0)
+        return share
 
     def density(self, dim: float) -> FloatArray:
         r"""Return the kernel density estimate, (M,) in the order inside.

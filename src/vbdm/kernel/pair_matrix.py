@@ -17,12 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
-from ..base.arrays import FloatArray, IntArray
+from ..base.arrays import FloatArray, IntArray, beside_array, contiguous, filled, is_elsewhere
 from ..base.threads import in_order
 from ..engines.engine import Engine
 from ..engines.scipy_engine import ScipyEngine
 from ..graph.lists import ListedRows
 from ..graph.neighbor_graph import NeighborGraph
+from ..graph.on_host import copied
 from ..graph.one_way import OneWay, one_way_places
 from .factored import Factored
 
@@ -123,7 +124,8 @@ class PairMatrix(Factored):
 
     def product(self, f: FloatArray, power: int = 1) -> FloatArray:
         """Return the product with vectors (M,) or (M, m), all entries raised to a power first."""
-        block = np.ascontiguousarray(f.reshape(len(f), -1), dtype=np.float64)
+        block = contiguous(beside_array(f, self.listed.data).reshape(len(f), -1))
+        block = block.astype(np.float64, copy=False)
         left, right = power_of(self.left, power), power_of(self.right, power)
         total = self.power * power
         result = self.engine.multiply(self.listed, block, left, right, total)
@@ -135,7 +137,7 @@ class PairMatrix(Factored):
         self, diagonal: FloatArray, block: FloatArray, out: FloatArray | None = None
     ) -> FloatArray:
         """Return (diag(diagonal) - self) times vectors (M, m), in one pass, in `out` if given."""
-        rows = np.ascontiguousarray(block)
+        rows = contiguous(block)
         result = self.engine.multiply(
             self.listed, rows, self.left, self.right, self.power, diagonal, out
         )
@@ -143,9 +145,14 @@ class PairMatrix(Factored):
             result -= self.engine.multiply(self.returned, rows, self.left, self.right, self.power)
         return result
 
+    def ones(self) -> FloatArray:
+        """Return a 1 for each row, (M,), where the entries live."""
+        found: FloatArray = filled(self.n_points, 1.0, self.listed.data)
+        return found
+
     def pairs_per_row(self) -> NDArray[np.intp]:
         """Return the number of stored pairs of each row with other points, (M,)."""
-        count = np.zeros(self.n_points, dtype=np.intp)
+        count = np.zeros(self.n_points, dtype=np.intp, like=self.listed.data)
         for part in (self.listed, self.returned):
             if part is not None:
                 count += np.diff(part.indptr) - (part.diagonal() != 0)
@@ -156,7 +163,9 @@ class PairMatrix(Factored):
         return self.on_diagonal(sum(part.diagonal() for part in self.parts))
 
     def merged(self) -> Any:
-        """Return one canonical CSR matrix in the order inside; this copies all entries."""
+        """Return SciPy's canonical CSR matrix in the order inside; this copies all entries."""
+        if is_elsewhere(self.listed.data):
+            return copied(self, self.n_points, {}).merged()
         parts = [part.astype(np.float64) for part in self.parts]
         matrix = parts[0] if len(parts) == 1 else parts[0] + parts[1]
         matrix.sum_duplicates()

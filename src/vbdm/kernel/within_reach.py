@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
-from scipy.sparse import csr_array
 
 from ..bandwidth.bandwidth import Bandwidth
-from ..bandwidth.sums_within_reach import sum_rows
-from ..base.arrays import FloatArray, IntArray
+from ..bandwidth.sums_within_reach import large_parts, row_pointer, sum_rows
+from ..base.arrays import FloatArray, IntArray, is_elsewhere, ones_for
 from ..base.memory import refuse_block, refuse_pairs
-from ..base.shapes import Shape
+from ..base.shapes import Shape, values_of
 from ..base.threads import for_each, in_order, rows_that_fit, slices
+from ..engines.engine import free_bytes
+from ..engines.sparse import csr
 from ..engines.tree import ROWS_AT_ONCE, Reach
 from ..engines.tree_part import TreePart
 from ..graph.neighbor_graph import NeighborGraph
@@ -90,6 +91,8 @@ def kernel_of_rows(
     Columns are places in the tree of the neighbourhood.
     """
     reach, engine, tree = near.reach, near.engine, near.reach.tree
+    if is_elsewhere(reach.rho):
+        return kernel_on_device(near, epsilon, shape, kind)
     parts, stage = tree.leaf_blocks(leaves=near.leaves), "pairs" if report else None
     found = in_order(lambda leaves: engine.count_within(reach, leaves), parts, stage)
     counts = np.concatenate(list(found))
@@ -120,6 +123,25 @@ def kernel_of_rows(
         # Places without a point have no pairs.
         pointer = np.append(near.of_rows(pointer[:-1]), pointer[-1:])
     return values, neighbors, pointer, near.of_rows(sums), near.of_rows(squares)
+
+
+def kernel_on_device(
+    near: Neighbourhood, epsilon: float, shape: Shape, kind: DTypeLike
+) -> tuple[NDArray[Any], IntArray, NDArray[Any], FloatArray, FloatArray]:
+    """Return what `kernel_of_rows` does of all rows, which are evaluated in a few large parts."""
+    reach, engine, tree = near.reach, near.engine, near.reach.tree
+    pointer = row_pointer(engine.count_within(reach, near.leaves))
+    total, n = int(pointer[-1]), tree.n_points
+    refuse_pairs(n, total, tree.columns.shape[0], available=free_bytes(engine))
+    neighbors = np.empty(total, dtype=np.int32, like=reach.rho)
+    values = np.empty(total, dtype=kind, like=reach.rho)
+    for leaves, _, pairs in large_parts(tree, pointer, "kernel"):
+        neighbors[pairs], scaled = engine.pairs_within(reach, leaves, pairs.stop - pairs.start)
+        scaled /= epsilon
+        values[pairs] = values_of(shape, scaled)
+    matrix, one = csr(values, neighbors, pointer, (n, n)), ones_for(reach.rho)[:, None]
+    sums, squares = (engine.multiply(matrix, one, power=power)[:, 0] for power in (1, 2))
+    return values, neighbors, pointer, sums, squares
 
 
 def block_kernel(
@@ -185,7 +207,7 @@ def sums_of(matrix: Any) -> tuple[FloatArray, FloatArray]:
     return sums, squares
 
 
-def rows_within_reach(kernel: Kernel, points: FloatArray, rho: FloatArray) -> csr_array:
+def rows_within_reach(kernel: Kernel, points: FloatArray, rho: FloatArray) -> Any:
     """Return K(x, x_j) for new points x, (m, n), and all points x_j within reach, as CSR (m, M).
 
     `rho` is ρ(x), (m,); a row with ρ = 0 is empty.
@@ -193,27 +215,14 @@ def rows_within_reach(kernel: Kernel, points: FloatArray, rho: FloatArray) -> cs
     known, cut = kernel.graph.point_set, kernel.cutoff * kernel.epsilon
     reach = Reach.of(needed_tree(known), kernel.bandwidth.row, cut)
     counts, neighbors, scaled = known.engine.pairs_to(reach, known.distance.wrapped(points), rho)
-    values = kernel.shape(scaled / kernel.epsilon)
-    shape = (len(points), known.n_points)
-    return csr_array((values, neighbors, row_pointer(counts)), shape=shape)
+    values = values_of(kernel.shape, scaled / kernel.epsilon)
+    return csr(values, neighbors, row_pointer(counts), (len(points), known.n_points))
 
 
-def row_pointer(counts: NDArray[np.intp]) -> NDArray[Any]:
-    """Return where the rows of a CSR matrix begin, and where the last one ends.
-
-    It gets the type of the indices where that is enough: SciPy would copy all indices to make the
-    types alike.
-    """
-    short = np.int32 if counts.sum() < 2**31 else np.int64
-    pointer = np.zeros(len(counts) + 1, dtype=short)
-    np.cumsum(counts, out=pointer[1:])
-    return pointer
-
-
-def symmetric_csr(values: np.ndarray, neighbors: IntArray, pointer: np.ndarray) -> csr_array:
+def symmetric_csr(values: NDArray[Any], neighbors: IntArray, pointer: NDArray[Any]) -> Any:
     """Return the CSR matrix of the pairs; nothing is copied or checked."""
     n = len(pointer) - 1
-    return csr_array((values, neighbors, pointer), shape=(n, n))
+    return csr(values, neighbors, pointer, (n, n))
 
 
 def stored_type(precision: str, shape: Shape, cutoff: float) -> DTypeLike:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +14,7 @@ from ..bandwidth.dimension import Dimension
 from ..bandwidth.pilot import Pilot
 from ..bandwidth.tuning import Tuning
 from ..base.accepts import EPSILONS, a_number, a_switch
-from ..base.arrays import FloatArray, frozen
+from ..base.arrays import FloatArray, frozen, quotients, to_host
 from ..base.checks import check_function
 from ..base.errors import bad_input
 from ..graph.caller_order import as_given_out
@@ -228,9 +228,9 @@ class Operator:
         """s² = Σ_j K² / (Σ_j K)², (M,): one over the number of points that each row averages."""
         if self.multiplicity is None:
             return self.kernel.relative_variance
-        counts = np.asarray(self.counts)
-        squares = self.kernel.weights.product(counts**2, power=2)
-        return np.divide(squares, self.sums**2, out=np.zeros_like(squares), where=self.sums > 0)
+        squares = self.kernel.weights.product(cast(FloatArray, self.counts) ** 2, power=2)
+        share: FloatArray = quotients(squares, self.sums**2, self.sums > 0)
+        return share
 
     @cached_property
     def kernel_waves(self) -> KernelWaves:
@@ -311,7 +311,7 @@ class Operator:
         """L as a SciPy CSR matrix, built when asked for; rows of isolated points are 0."""
         inverse = np.nan_to_num(self._inverse_degrees())
         rate = np.where(inverse > 0, 1 / self.steps, 0.0)
-        P = self.weights.scaled(rate * inverse, np.ones(len(rate)))
+        P = self.weights.scaled(rate * inverse, np.ones_like(rate))
         return self.order.matrix_to_caller(P.merged()) - diags_array(self._to_caller(rate))
 
     @property
@@ -406,10 +406,10 @@ class Operator:
 
     def _inverse_degrees(self) -> FloatArray:
         """1/D, (M,), NaN where no neighbour is within reach."""
-        return np.asarray(1 / np.where(self.degrees > 0, self.degrees, np.nan))
+        return 1 / np.where(self.degrees > 0, self.degrees, np.nan)
 
     def _to_caller(self, values: NDArray[Any]) -> NDArray[Any]:
-        return frozen(self.order.to_caller(values))
+        return frozen(to_host(self.order.to_caller(values)))
 
     @cached_property
     def _known(self) -> dict[str, FloatArray]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..base.arrays import FloatArray
+from ..base.arrays import FloatArray, quotients
 from ..base.errors import bad_input
 from ..kernel.kernel import Kernel
 from ..settings.weights import LARGEST_RANGE
@@ -18,21 +18,22 @@ def counted(kernel: Kernel, multiplicity: FloatArray | None) -> FloatArray | Non
     copies = kernel.graph.order.counts
     if multiplicity is None or copies is None:
         return copies if multiplicity is None else multiplicity
-    return np.asarray(copies * multiplicity)
+    return copies * multiplicity
 
 
 def sums_of(kernel: Kernel, multiplicity: FloatArray | None) -> FloatArray:
     """Return Σ_j K(x_i, x_j), (M,), each point counted by copies and by weight."""
     if multiplicity is None:
         return kernel.row_sums
-    return np.asarray(kernel.weights @ counted(kernel, multiplicity))
+    sums: FloatArray = kernel.weights @ counted(kernel, multiplicity)
+    return sums
 
 
 def of_multiplicity(kernel: Kernel, multiplicity: FloatArray, c1: float) -> FloatArray:
     """Return log w - (1 - c1/2) log w̄, (M,), with the mean w̄ of w over each kernel."""
     sums, plain = sums_of(kernel, multiplicity), kernel.row_sums
     # A point without neighbours has its own weight for a mean; its row is empty.
-    mean = np.divide(sums, plain, out=multiplicity.copy(), where=sums > 0)
+    mean = np.where(sums > 0, quotients(sums, plain, sums > 0), multiplicity)
     result = np.log(multiplicity) - (1 - c1 / 2) * np.log(mean)
     result -= np.median(result)
     if np.abs(result).max() > LARGEST_EXPONENT:
@@ -43,7 +44,7 @@ def of_multiplicity(kernel: Kernel, multiplicity: FloatArray, c1: float) -> Floa
             because="Pairs are multiplied by them, and would overflow or underflow.",
             hint="Points of such small weights say nothing about the process: leave them out.",
         )
-    return np.asarray(result)
+    return result
 
 
 def half_weights(potential: FloatArray) -> FloatArray:
@@ -59,4 +60,4 @@ def half_weights(potential: FloatArray) -> FloatArray:
             hint="Check its units: U is in units of kT. Points far above the lowest U say nothing "
             "about the process: leave them out.",
         )
-    return np.asarray(-(potential - np.median(potential)) / 2)
+    return -(potential - np.median(potential)) / 2

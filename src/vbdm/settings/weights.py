@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import FloatArray
+from ..base.arrays import FloatArray, to_host
 from ..base.checks import check_per_point
 from ..base.errors import bad_input
 from ..graph.lists import KeptLists
@@ -89,7 +89,7 @@ class Weights:
             return Weighting(self.way, n_eff, log_range)
         inside = np.log(graph.order.to_inside(self.values))
         found = roughness(graph, inside)
-        jumps = found > max(ROUGH, np.sqrt(ROUGH_SHARE) * inside.std())
+        jumps = found > max(ROUGH, np.sqrt(ROUGH_SHARE) * float(inside.std()))
         kind = "counts" if jumps else "measure"
         return Weighting(kind, n_eff, log_range, found)
 
@@ -178,8 +178,9 @@ def roughness(graph: NeighborGraph, log_weights: FloatArray) -> float:
     rows = np.unique(np.linspace(0, graph.n_points - 1, SOME_POINTS).astype(np.intp))
     k = min(SOME_NEIGHBORS, graph.n_neighbors)
     neighbors, sqdist = some_neighbors(graph, rows, k)
-    half = np.square(log_weights[neighbors[:, 1:]] - log_weights[rows, None]) / 2
-    t = sqdist[:, 1:]
+    apart = log_weights[neighbors[:, 1:]] - log_weights[rows][:, None]
+    # The few differences and distances are worked on here, wherever the points live.
+    half, t = np.square(to_host(apart)) / 2, to_host(sqdist)[:, 1:]
     apart = t - t.mean(axis=1, keepdims=True)
     spread = np.square(apart).sum(axis=1)
     known = spread > 0

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from ...base.accepts import a_count
-from ...base.arrays import FloatArray, IntArray, frozen
+from ...base.arrays import FloatArray, IntArray, frozen, is_elsewhere
 from ...base.progress import report
-from ...base.threads import for_each, in_order, slices
+from ...base.threads import for_each, in_order, slices, slices_of
 
 
 class NeighborIndex(Protocol):
@@ -112,15 +112,15 @@ def squared_distances(
 
     In a periodic box the distance is that to the nearest image.
     """
-    result = np.empty(indices.shape)
+    result = np.empty(indices.shape, like=points)
     size = max(1, GATHERED // max(1, indices.shape[1] * cloud.shape[1]))
-    for rows in slices(len(points), size=size):
+    for rows in slices_of(points, size=size):
         gap = np.take(cloud, indices[rows], axis=0)
         gap -= points[rows, None, :]
         if period is not None:
             for column in np.flatnonzero(period):
                 to_nearest_image(gap[..., column], period[column])
-        np.einsum("ijk,ijk->ij", gap, gap, out=result[rows])
+        result[rows] = np.einsum("ijk,ijk->ij", gap, gap)
     return result
 
 
@@ -136,10 +136,12 @@ def distances_by_column(
     """
     # The indices are converted once: NumPy would convert them again for every column.
     wanted = indices.astype(np.intp, copy=False)
-    total, gap = np.zeros(wanted.shape), np.empty(wanted.shape)
+    total, gap = np.zeros(wanted.shape, like=points), np.empty(wanted.shape, like=points)
     lengths = np.zeros(len(columns)) if period is None else period
+    # Without this option NumPy would copy first; a device does not have it.
+    options: Any = {} if is_elsewhere(points) else {"mode": "clip"}
     for own, column, length in zip(points.T, columns, lengths, strict=True):
-        np.take(column, wanted, out=gap, mode="clip")
+        np.take(column, wanted, out=gap, **options)
         gap -= own[:, None]
         if length > 0:
             to_nearest_image(gap, length)
@@ -156,8 +158,8 @@ def search_all(
     index: NeighborIndex, cloud: FloatArray, k: int, *, keep: bool
 ) -> tuple[IntArray, FloatArray | None]:
     """Find the k nearest of every point; distances come back only if they are to be kept."""
-    indices = np.empty((len(cloud), k), dtype=np.int32)
-    sqdist = np.empty((len(cloud), k)) if keep else None
+    indices = np.empty((len(cloud), k), dtype=np.int32, like=cloud)
+    sqdist = np.empty((len(cloud), k), like=cloud) if keep else None
 
     def work(rows: slice) -> None:
         indices[rows], distances = index.query(cloud[rows], k)
@@ -205,7 +207,7 @@ def put_self_first(indices: IntArray, sqdist: FloatArray, first: int = 0) -> Non
     Only copies of a point can stand before it, all at distance 0, so a swap keeps the row sorted.
     With more than k copies the point may be missing from its row: it then takes a copy's place.
     """
-    own = np.arange(first, first + len(indices), dtype=np.int32)
+    own = np.arange(first, first + len(indices), dtype=np.int32, like=indices)
     strayed = np.flatnonzero(indices[:, 0] != own)
     if strayed.size == 0:
         return
