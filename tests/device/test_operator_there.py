@@ -18,13 +18,7 @@ from .strict_engine import StrictEngine
 @pytest.fixture(autouse=True)
 def strict(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have engine="cuda" compute on strict arrays."""
-    choose = vbdm.estimate.chosen_engine
-
-    def chosen(engine: str, n_points: int) -> Any:
-        return (StrictEngine(), "asked for") if engine == "cuda" else choose(engine, n_points)
-
-    monkeypatch.setattr(vbdm.estimate, "chosen_engine", chosen)
-    monkeypatch.setattr(vbdm.engines.choose, "NAMES", ("auto", "scipy", "numba", "cuda"))
+    monkeypatch.setattr(vbdm.engines.choose, "device_engine", StrictEngine)
     monkeypatch.setattr(vbdm.estimate, "warn_of", lambda result: None)
 
 
