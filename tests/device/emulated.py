@@ -23,13 +23,15 @@ from vbdm.engines.cuda.first_use import FirstUse
 from .strict_array import StrictArray
 
 COMPILER = shutil.which("g++") or shutil.which("c++")
+#: Lets the lanes of a warp take turns.
+WARPS = Path(__file__).with_name("lanes.h")
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="there is no C++ compiler")
 
 
 @cache
-def library(source: str, columns: int) -> ctypes.CDLL:
-    """Compile a source for a number of columns, once for all processes."""
-    text = source_of(source)
+def library(source: str, columns: int, lanes: int) -> ctypes.CDLL:
+    """Compile a source for a number of columns, and warps of one or 32 lanes, once for all."""
+    text = source_of(source) if lanes == 1 else WARPS.read_text("utf-8") + source_of(source)
     key = hashlib.sha256(f"{columns}{text}".encode()).hexdigest()[:16]
     folder = Path(tempfile.gettempdir()) / f"vbdm-emulated-{os.getuid()}"
     folder.mkdir(exist_ok=True, mode=0o700)
@@ -42,7 +44,7 @@ def library(source: str, columns: int) -> ctypes.CDLL:
                 "-O1",
                 "-w",
                 "-ffp-contract=off",
-                "-DEMU",
+                "-DEMU" if lanes == 1 else "-UEMU",
                 f"-DDIM={columns}",
                 "-shared",
                 "-fPIC",
@@ -62,6 +64,8 @@ class EmulatedDevice:
     name = "an emulated device"
 
     def __init__(self) -> None:
+        #: Lanes of a warp. Warps of 32 do what those of the device do, but slowly.
+        self.lanes = int(os.environ.get("VBDM_LANES", "1"))
         self.limit: int | None = None
         self.launched: list[str] = []
         self.given_back = False
@@ -100,11 +104,13 @@ class EmulatedDevice:
             return
         assert shared_bytes <= 48 * 1024 // 4, "more shared memory than a warp of four can have"
         self.launched.append(kernel)
-        function = getattr(library(source, columns), kernel)
+        function = getattr(library(source, columns, self.lanes), kernel)
         function.restype = None
         # Whole blocks run, as on the device: kernels must stop at their last unit themselves.
         block = BLOCK // WARP if per_warp else BLOCK
         units = -(-int(n_units) // block) * block
+        if per_warp:
+            units *= self.lanes
         function(ctypes.c_longlong(units), *map(passed, args))
 
     def sparse_product(self, a: Any, b: Any) -> Any:

@@ -187,3 +187,15 @@ def test_pairs_of_new_points(device: Any, engine: Any, name: str) -> None:
         for other in NumbaEngine(), ScipyEngine():
             check_same(found, other.pairs_to(home, points, rho))
     assert len(found[1]) > 0
+
+
+@pytest.mark.parametrize("name", ["copies", "curve", "heavy_tails", "torus"])
+def test_warps_of_32_lanes(device: Any, engine: Any, name: str, monkeypatch: Any) -> None:
+    """The same, where the lanes of a warp work together as they do on a GPU."""
+    monkeypatch.setattr(device, "lanes", 32, raising=False)
+    test_order_of_nasty_clouds(device, name, 700)
+    tree, _ = in_order(CLOUDS[name](300))
+    for k, step in (33, 3), (200, 50), (299, 100):
+        check_nearest(device, engine, tree, np.ascontiguousarray(tree.columns.T[::step]), k)
+    test_pairs_of_nasty_clouds(device, engine, name)
+    test_pairs_of_new_points(device, engine, name)
