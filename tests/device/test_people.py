@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 
 import vbdm
+from vbdm.cli.info import engine_lines
+from vbdm.cli.timing import Ledger
 from vbdm.engines import at_work, choose
 from vbdm.engines.cuda import availability
 from vbdm.engines.cuda.device import DEVICES
 from vbdm.engines.cuda.failures import explained, in_words
 from vbdm.engines.cuda.first_use import FirstUse
-from vbdm.progress import listening
+from vbdm.progress import announce, listening
 
 from .emulated import EmulatedDevice
 from .strict_array import StrictArray
@@ -129,6 +131,15 @@ def test_drivers_and_devices_that_cannot_be_used(monkeypatch, runtime, received,
     assert words in text
     facts = choose.engines_here()["device"]
     assert facts["why_not"] == received
+
+
+def test_info_names_the_device(emulated, monkeypatch):
+    monkeypatch.setattr(availability, "cupy_version", lambda: "14.2.0")
+    (*_, line) = engine_lines(choose.engines_here())
+    assert line == (
+        "  cuda, if asked for: an emulated device, 8.6 of 8.6 GB free, compute capability 9.0, "
+        "driver for CUDA 13.0, CuPy 14.2.0; compiled code is kept in none"
+    )
 
 
 def test_compilers_and_failures_in_words():
@@ -336,6 +347,17 @@ def test_who_listens_is_told_of_the_first_use(tmp_path, capsys):
         first.launched()
     assert heard == ["compiling for NVIDIA H200, first use only: up to a minute (the operator)"]
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(("options", "said"), [
+    ({}, "compiling for a GPU\n"),
+    ({"lines": sys.stderr}, '{"note": "compiling for a GPU", "kind": "Note"}\n'),
+    ({"quiet": True}, ""),
+])  # fmt: skip
+def test_the_command_says_that_it_compiles(options, said, capsys):
+    with listening(Ledger(**options)):
+        announce("compiling for a GPU")
+    assert capsys.readouterr().err == said
 
 
 def test_the_first_estimate_is_surrounded_though_it_finds_the_device(monkeypatch, capsys):

@@ -8,7 +8,8 @@ __version__ = "0.1.0.dev0"
 
 #: Libraries whose versions are recorded with a result, by their names in pip.
 LIBRARIES = (
-    "numpy", "scipy", "scikit-learn", "threadpoolctl", "numba", "pynndescent", "matplotlib",
+    "numpy", "scipy", "scikit-learn", "threadpoolctl", "numba", "cupy-cuda13x", "cupy-cuda12x",
+    "pynndescent", "matplotlib",
 )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from .options import Command, remember_json, setting
 #: Optional libraries, what they are for, and the extra that installs them.
 OPTIONAL = (
     ("numba", "compiled loops", "fast"),
+    ("cupy", "computing on an NVIDIA GPU", "cuda"),
     ("matplotlib", "figures", "plot"),
     ("pynndescent", "approximate neighbours", "approximate"),
     ("distributed", "blocks on a cluster", "cluster"),
@@ -101,20 +102,37 @@ def describe(facts: dict[str, Any]) -> Iterator[str]:
 
 
 def engine_lines(engines: dict[str, Any]) -> Iterator[str]:
-    """Yield who computes: for few points, and for many.
+    """Yield who computes: for few points, and for many; and which GPU can be asked for.
 
     Examples
     --------
     >>> here = {"few_points": "scipy", "many_points": "scipy", "many_from": 20_000,
-    ...         "numba": None, "why_not_numba": "numba is not installed"}
-    >>> list(engine_lines(here))
-    ['  scipy computes, whatever the number of points: numba is not installed']
+    ...         "numba": None, "why_not_numba": "numba is not installed",
+    ...         "device": {"why_not": "CuPy is not installed"}}
+    >>> for line in engine_lines(here):
+    ...     print(line)
+      scipy computes, whatever the number of points: numba is not installed
+      cuda cannot be used: CuPy is not installed
     """
     if engines["why_not_numba"]:
         yield f"  scipy computes, whatever the number of points: {engines['why_not_numba']}"
-        return
-    yield f"  scipy below {engines['many_from']:,} points"
-    yield f"  numba {engines['numba']} from there on; compiled code is kept in {engines['folder']}"
+    else:
+        kept = f"compiled code is kept in {engines['folder']}"
+        yield f"  scipy below {engines['many_from']:,} points"
+        yield f"  numba {engines['numba']} from there on; {kept}"
+    yield f"  {device_line(engines['device'])}"
+
+
+def device_line(device: dict[str, Any]) -> str:
+    """Return a line on the GPU, or on why there is none."""
+    if device["why_not"]:
+        return f"cuda cannot be used: {device['why_not']}"
+    free, whole = device["memory_free"] / 1e9, device["memory"] / 1e9
+    return (
+        f"cuda, if asked for: {device['name']}, {free:.1f} of {whole:.1f} GB free, compute "
+        f"capability {device['compute_capability']}, driver for {device['driver']}, CuPy "
+        f"{device['cupy']}; compiled code is kept in {device['folder']}"
+    )
 
 
 def line_of(text: str, entry: dict[str, Any]) -> str:

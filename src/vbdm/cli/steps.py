@@ -106,7 +106,7 @@ def working(quiet: bool = False, as_json: bool = False) -> Iterator[Work]:
     os.environ.setdefault("MPLBACKEND", "Agg")
     show = not quiet and not as_json and sys.stderr.isatty()
     screen = Screen() if show else None
-    ledger = Ledger(screen, sys.stderr if as_json and not quiet else None)
+    ledger = Ledger(screen, sys.stderr if as_json and not quiet else None, quiet)
     work = Work(ledger, as_json)
     try:
         with (

@@ -25,9 +25,11 @@ class Ledger:
     the stage that reports; the time at the end of a block, to the last stage of the block.
     """
 
-    def __init__(self, screen: Screen | None = None, lines: TextIO | None = None) -> None:
+    def __init__(
+        self, screen: Screen | None = None, lines: TextIO | None = None, quiet: bool = False
+    ) -> None:
         self.seconds: dict[str, float] = {}
-        self._screen, self._lines = screen, lines
+        self._screen, self._lines, self._quiet = screen, lines, quiet
         self._open: tuple[str, ...] = ()
         self._last = perf_counter()
 
@@ -58,6 +60,15 @@ class Ledger:
         stage = progress.room if inside else self._open[0]
         self._add(stage)
         self._show(stage, progress if inside else None)
+
+    def tell(self, text: str) -> None:
+        """Write why nothing will happen for a while: as text, or as a line of JSON."""
+        if self._screen is not None:
+            self._screen.leave()
+        line = text if self._lines is None else json.dumps({"note": text, "kind": "Note"})
+        if not self._quiet:
+            sys.stderr.write(f"{line}\n")
+            sys.stderr.flush()
 
     def _add(self, stage: str) -> None:
         now = perf_counter()

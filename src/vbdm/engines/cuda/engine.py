@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -27,9 +27,15 @@ class CudaEngine:
     """
 
     device: Device
-    credit: ClassVar[Credit] = Credit(
-        "cuda", "kernels of our own on a GPU, through CuPy (Okuta et al. 2017)", (CUPY,)
-    )
+
+    @property
+    def credit(self) -> Credit:
+        """Name and words of the engine; the device is among these."""
+        return Credit(
+            "cuda",
+            f"kernels of our own on a GPU ({self.device.name}), through CuPy (Okuta et al. 2017)",
+            (CUPY,),
+        )
 
     def placed(self, points: Any) -> Any:
         """Return points on the device, in double precision and with contiguous rows."""
