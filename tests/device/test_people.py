@@ -181,6 +181,36 @@ def test_memory_that_ran_out_is_given_back(emulated):
     assert emulated.given_back
 
 
+def test_what_will_not_fit_is_refused_before_the_kernel(emulated):
+    emulated.limit = 20_000_000
+    with pytest.raises(vbdm.OutOfMemoryError) as caught:
+        vbdm.estimate_operator(
+            POINTS.repeat(8, axis=0) + np.arange(2400)[:, None] * 1e-3, engine="cuda"
+        )
+    text = str(caught.value)
+    assert text.startswith(
+        "The estimate would not fit into the memory of the GPU. Received 2400 points"
+    )
+    assert "GB more, where 0.0 GB are free there. " in text
+    for advice in ("effort=0.5", "random subset", "engine='numba'", "vbdm.estimate_memory"):
+        assert advice in text
+    assert "kernel" not in " ".join(emulated.launched)
+
+
+def test_memory_of_a_device():
+    def needed(n, k, columns=2, **options):
+        return vbdm.estimate_memory(n, k, columns, engine="cuda", **options)
+
+    # A prototype that stored 12 bytes per pair and kept distances took 4.5 to 109 GiB for these.
+    for n, k, columns, most in [(10**6, 96, 2, 6), (10**6, 150, 3, 11), (10**7, 150, 3, 110)]:
+        assert most / 4 < needed(n, k, columns) / 2**30 < most
+    assert needed(10**6, 200) > needed(10**6, 100) > needed(10**5, 100)
+    assert needed(10**6, 100, n_eigen=50) > needed(10**6, 100)
+    assert needed(10**6, 100, 30) > needed(10**6, 100)
+    with pytest.raises(vbdm.InputError, match="'auto', 'scipy', 'numba', 'cuda'"):
+        vbdm.estimate_memory(100, 10, engine="gpu")
+
+
 class FromTorch:
     """An array of another library on the device, as DLPack shows it."""
 

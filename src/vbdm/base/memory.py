@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from .checks import check_choice, check_count
+from .device_memory import device_memory, refuse_on_device
 from .errors import OutOfMemoryError
 
+#: Names of engines.
+ENGINES = ("auto", "scipy", "numba", "cuda")
 #: Bytes per pair within reach: 8 for an entry of the kernel, and about 3 for the sums over cells in
 #: the solver.
 PER_PAIR = 11
@@ -67,6 +70,7 @@ def estimate_memory(
     n_pieces: int = 1,
     placement: str = "memory",
     n_blocks: int | None = None,
+    engine: str = "auto",
 ) -> int:
     """Return the bytes that an operator and its spectrum take at the peak, to within 30 %.
 
@@ -90,6 +94,8 @@ def estimate_memory(
         Where the rows of large arrays live; what they take on disk, `estimate_disk` tells.
     n_blocks : int, optional
         Number of blocks on disk; by default one for every 60,000 points.
+    engine : {"auto", "scipy", "numba", "cuda"}
+        Who computes; of "cuda" these are the bytes in the memory of the GPU.
 
     Notes
     -----
@@ -103,13 +109,20 @@ def estimate_memory(
     --------
     >>> round(estimate_memory(1_000_000, 96, n_columns=2) / 1e9, 1)
     2.2
+    >>> round(estimate_memory(1_000_000, 96, n_columns=2, engine="cuda") / 1e9, 1)
+    4.4
     """
     N = check_count(n_points, "n_points", low=1, high=2**40)
     if n_distinct is not None:
         N = check_count(n_distinct, "n_distinct", low=1, high=N)
     n_neighbors = check_count(n_neighbors, "n_neighbors", low=1, high=N)
     n_columns = check_count(n_columns, "n_columns", low=1, high=2**40)
-    if check_choice(placement, "placement", ("memory", "disk")) == "disk":
+    on_disk = check_choice(placement, "placement", ("memory", "disk")) == "disk"
+    if check_choice(engine, "engine", ENGINES) == "cuda":
+        return device_memory(
+            N, n_neighbors, n_columns, check_count(n_eigen, "n_eigen", low=1, high=N)
+        )
+    if on_disk:
         return memory_beside(N, n_neighbors, n_columns, n_eigen, n_blocks)
     per_pair = bytes_per_pair(N, n_neighbors, n_columns)
     if check_count(n_pieces, "n_pieces", low=1, high=N) > 1:
@@ -202,8 +215,9 @@ def refuse_if_too_large(
     free = available_memory() if available is None else available
     if free is None or needed <= free:
         return
+    where = "memory" if available is None else "the memory of the GPU"
     raise OutOfMemoryError(
-        f"The estimate would not fit into memory. Received {n_points} points with {n_neighbors} "
+        f"The estimate would not fit into {where}. Received {n_points} points with {n_neighbors} "
         f"neighbours each: about {needed / 1e9:.1f} GB, where {free / 1e9:.1f} GB are free. "
         "Memory grows with points times neighbours. Pass effort=0.5 (half of it), a smaller "
         "`n_neighbors`, or a random subset of the points, and new points through the extension; "
@@ -270,10 +284,13 @@ def free_in_group(folder: str = "/sys/fs/cgroup") -> int | None:
 def refuse_pairs(n_points: int, n_pairs: int, n_columns: int, available: int | None = None) -> None:
     """Raise before the pairs within reach are stored, if they and the spectrum would not fit.
 
-    `available` is as of `refuse_if_too_large`.
+    `available` are the free bytes of a device on which they are to live.
     """
     mean = max(1, -(-n_pairs // n_points))
-    refuse_if_too_large(n_points, mean, n_columns, PER_PAIR, available)
+    if available is None:
+        refuse_if_too_large(n_points, mean, n_columns, PER_PAIR)
+    else:
+        refuse_on_device(n_points, mean, available)
 
 
 def refuse_block(n_pairs: int) -> None:

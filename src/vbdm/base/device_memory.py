@@ -1,0 +1,55 @@
+"""How much memory of a GPU an estimate takes, and a refusal before its kernel is made."""
+
+from __future__ import annotations
+
+from .errors import OutOfMemoryError, error_of
+
+#: Bytes per pair of the kernel: a value in single precision and a column.
+PER_PAIR = 8
+#: Bytes per pair of coarse levels of the solver, sums over cells.
+PER_COARSE_PAIR = 3
+#: Most pairs that are worked on at a time, and the bytes that each takes then: distances, columns
+#: and values in double precision.
+PAIRS_AT_ONCE, PER_PAIR_AT_WORK = 1 << 27, 24
+#: Neighbours per point whose distances and numbers are kept for the density, and bytes of each.
+LISTED, PER_LISTED = 33, 12
+#: Copies of the coordinates, and arrays with one number of 8 bytes per point.
+COPIES, ARRAYS = 3, 30
+#: Sets of vectors that the solver holds, and columns of each: so many per eigenpair, and more.
+BLOCKS, PER_PAIR_OF_THE_SOLVER, EXTRA = 8, 1.2, 12
+#: Bytes that the driver and the libraries take, however few the points are.
+FIXED = 600_000_000
+
+
+def device_memory(n_points: int, n_neighbors: int, n_columns: int, n_eigen: int) -> int:
+    """Return the bytes on the GPU at the peak."""
+    before = n_points * (8 * (COPIES * n_columns + ARRAYS) + LISTED * PER_LISTED)
+    return FIXED + before + from_the_kernel_on(n_points, n_neighbors, n_eigen)
+
+
+def from_the_kernel_on(n_points: int, n_neighbors: int, n_eigen: int) -> int:
+    """Return the bytes that the kernel and the solver take beside what is there before them."""
+    pairs = n_points * n_neighbors
+    kernel = PER_PAIR * pairs
+    made = PER_PAIR_AT_WORK * min(pairs, PAIRS_AT_ONCE)
+    columns = PER_PAIR_OF_THE_SOLVER * n_eigen + EXTRA
+    solved = PER_COARSE_PAIR * pairs + 8 * BLOCKS * n_points * columns
+    # What the kernel is made in is given back before the solver begins.
+    return int(kernel + max(made, solved))
+
+
+def refuse_on_device(n_points: int, n_neighbors: int, free: int, n_eigen: int = 10) -> None:
+    """Raise before the kernel is made, if it and the spectrum would not fit into the free bytes."""
+    needed = from_the_kernel_on(n_points, n_neighbors, min(n_eigen, n_points))
+    if needed <= free:
+        return
+    raise error_of(
+        OutOfMemoryError,
+        "The estimate would not fit into the memory of the GPU.",
+        received=f"{n_points} points with {n_neighbors} neighbours each: about {needed / 1e9:.1f} "
+        f"GB more, where {free / 1e9:.1f} GB are free there",
+        because="Memory grows with points times neighbours, and all pairs live on the GPU.",
+        hint="Pass effort=0.5 (half of it), a random subset of the points, and new points through "
+        "the extension, or engine='numba', which has this machine's memory and disk; "
+        "vbdm.estimate_memory(..., engine='cuda') tells what an estimate takes.",
+    )
