@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..base.arrays import BoolArray, FloatArray, column_sums, to_host
+from ..base.arrays import BoolArray, FloatArray, is_elsewhere, to_host
 from .finite_sample import local_energy
 from .modes import THIN
 
@@ -42,8 +42,10 @@ def squares_on(values: FloatArray, counts: FloatArray | None, marked: BoolArray)
     square = np.abs(values) ** 2
     if counts is not None:
         square *= counts[:, None]
-    sums: FloatArray = column_sums(square[marked])
-    return sums
+    if is_elsewhere(values):
+        sums: FloatArray = marked.astype(np.float64) @ square
+        return sums
+    return np.asarray(square[marked].sum(axis=0))
 
 
 def products_of(values: FloatArray, counts: FloatArray | None) -> FloatArray:

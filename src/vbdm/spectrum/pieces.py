@@ -67,7 +67,7 @@ def find_pieces(pencil: Pencil, components: str, smallest: int) -> Pieces:
         could not even measure their own density.
     """
     labels = connected_pieces(pencil)
-    size = to_host(np.bincount(labels))
+    size = sizes_of(labels)
     if size.max() == 1 < smallest:
         # No piece would be solved: all points are strays.
         raise bad_input(
@@ -104,6 +104,13 @@ def connected_pieces(pencil: Pencil) -> NDArray[np.intp]:
     rank[np.argsort(-size, kind="stable")] = np.arange(len(size), like=size)
     found: NDArray[np.intp] = rank[number]
     return found
+
+
+def sizes_of(labels: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the number of points of each piece, in this memory."""
+    # Mostly there is one: a device would count a million points at one place of its memory.
+    whole = np.array([len(labels)]) if labels.max() == 0 else to_host(np.bincount(labels))
+    return np.asarray(whole)
 
 
 def pieces_of(matrix: Any, scale: FloatArray, engine: Engine) -> NDArray[np.intp]:

@@ -80,7 +80,7 @@ def compute_spectrum(
     tolerance = TOLERANCE if tol is None else min(check_positive(tol, "tol"), LARGEST_TOLERANCE)
     engine = as_solver(solver)
     if not operator.is_symmetric:
-        return solve_unsymmetric(operator, n)
+        return solve_unsymmetric(operator.on_host, n)
     pencil = pencil_of(operator)
     pieces = find_pieces(pencil, components, operator.settings.smallest_piece)
     near: Any = None if start is None or not start.operator.is_symmetric else start.vectors

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ....base.arrays import FloatArray, beside_array, is_elsewhere, to_host
+from ....base.arrays import FloatArray, beside_array, contiguous, is_elsewhere, to_host
 from ....base.credit import Credit
 from ....base.errors import SolverError
 from ....base.memory import give_back
@@ -245,7 +245,10 @@ class PreparedMultilevel:
         blocks = (
             [Block(vectors, images_of_them, values[parts[0]])]
             if len(parts) == 1
-            else [Block(vectors[:, part], images_of_them[:, part], values[part]) for part in parts]
+            else [
+                Block(columns_of(vectors, part), columns_of(images_of_them, part), values[part])
+                for part in parts
+            ]
         )
         block = blocks[0]
         progress = iterate(
@@ -309,6 +312,11 @@ class PreparedMultilevel:
         """Return roughly (D - K - θM)⁻¹ residual: a coarse correction, then a Jacobi step."""
         coarse = hierarchy.correct(self.finest.summed(residual), stiffer * values)
         return self.finest.corrected(residual, stiffer * coarse, values, mass, out)
+
+
+def columns_of(vectors: Tall, part: slice) -> Any:
+    """Return some columns: a view, or on a device, which is slow on those, a copy."""
+    return contiguous(vectors[:, part]) if is_elsewhere(vectors) else vectors[:, part]
 
 
 def points_averaged(weights: Any, degrees: FloatArray) -> float:

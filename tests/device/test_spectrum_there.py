@@ -1,0 +1,144 @@
+"""The spectrum of an operator that lives on a device: the same as that of the one in memory.
+
+The operators are ordinary ones, moved; arrays are as strict as a GPU's. Both ways compute the same
+sums in another order, so eigenvalues agree far better than the solver is asked for.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import vbdm
+from vbdm.spectrum.solve import compute_spectrum
+
+from .moved import moved
+from .strict_array import StrictArray
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def plane(seed: int, n: int) -> Any:
+    return np.random.default_rng(seed).normal(size=(n, 2))
+
+
+def copied() -> Any:
+    points = plane(4, 1800)
+    return np.concatenate([points, points[:700], points[:300]])
+
+
+def tails(seed: int, freedom: float, shape: tuple[int, int]) -> Any:
+    return np.random.default_rng(seed).standard_t(freedom, size=shape)
+
+
+def strays() -> Any:
+    far = np.random.default_rng(6).normal(size=(7, 2)) * 5 + 400
+    return np.concatenate([plane(5, 1800), far])
+
+
+#: Clouds, with the error of eigenvalues that rounding may make. Heavy tails have modes on a few
+#: points whose rates lie close together.
+CLOUDS = {
+    "plane": (plane(1, 2400), 1e-11),
+    "space with tails": (tails(3, 3.0, (2000, 3)), 1e-7),
+    "heavy tails": (tails(1, 1.5, (2000, 2)), 1e-7),
+    "two pieces": (np.concatenate([plane(5, 1400), plane(6, 1200) + 40]), 1e-11),
+    "strays": (strays(), 1e-11),
+    "copies": (copied(), 1e-11),
+}
+
+
+def there(operator: Any) -> Any:
+    return moved(operator, operator.order.n_points)
+
+
+@pytest.mark.parametrize("name", CLOUDS)
+def test_the_same_spectrum_as_in_memory(name: str) -> None:
+    points, error = CLOUDS[name]
+    operator = vbdm.estimate_operator(points, "generator", engine="scipy")
+    here = compute_spectrum(operator, 10, solver="multilevel", tol=1e-8)
+    away = compute_spectrum(there(operator), 10, solver="multilevel", tol=1e-8)
+    assert np.allclose(away.eigenvalues, here.eigenvalues, rtol=error, atol=1e-9, equal_nan=True)
+    assert np.allclose(away.eigenfunctions, here.eigenfunctions, atol=1e-6 + 300 * error)
+    assert away.solve.iterations == here.solve.iterations
+    assert away.solve.passes == here.solve.passes
+    assert len(set(away.limits)) == len(set(here.limits))
+    assert np.array_equal(away.unresolved, here.unresolved)
+    assert np.array_equal(away.components, here.components)
+    assert np.allclose(away.correction, here.correction, rtol=1e-6)
+    assert np.allclose(away.unresolved_share, here.unresolved_share, atol=1e-6)
+    assert np.allclose(away.overlaps, here.overlaps, atol=1e-6)
+    assert np.array_equal(away.weak_links, here.weak_links)
+    # What users see is NumPy's; what later rooms compute with stays where it is.
+    for seen in (away.eigenvalues, away.eigenfunctions, away.unresolved, away.components):
+        assert isinstance(seen, np.ndarray)
+    assert isinstance(away.vectors, StrictArray)
+    assert np.allclose(away.vectors.get(), here.vectors, atol=1e-6 + 300 * error)
+
+
+@pytest.mark.parametrize("solver", ["dense", "lanczos", "shift-invert", "auto"])
+def test_other_solvers_take_a_copy_in_memory(solver: str) -> None:
+    operator = vbdm.estimate_operator(plane(7, 500), engine="scipy")
+    here = compute_spectrum(operator, 6, solver=solver)
+    away = compute_spectrum(there(operator), 6, solver=solver)
+    assert np.allclose(away.eigenvalues, here.eigenvalues, rtol=1e-9, atol=1e-12)
+    assert np.allclose(away.eigenfunctions, here.eigenfunctions, atol=1e-7)
+    assert away.solver == here.solver
+    assert isinstance(away.vectors, StrictArray)
+
+
+def test_components_and_a_start_from_another_width() -> None:
+    points = np.concatenate([plane(8, 1200), plane(9, 1100) + 40])
+    operator = vbdm.estimate_operator(points, engine="scipy")
+    here = compute_spectrum(operator, 6, solver="multilevel", components="largest")
+    away = compute_spectrum(there(operator), 6, solver="multilevel", components="largest")
+    assert np.allclose(away.eigenvalues, here.eigenvalues, rtol=1e-10, atol=1e-12)
+    assert np.array_equal(away.unresolved, here.unresolved)
+    with pytest.raises(vbdm.InputError, match="not connected"):
+        compute_spectrum(there(operator), 6, components="error")
+    single = vbdm.estimate_operator(plane(8, 1500), engine="scipy")
+    wider = single.at_epsilon(1.5 * single.epsilon)
+    first = compute_spectrum(single, 6, solver="multilevel")
+    here = compute_spectrum(wider, 6, solver="multilevel", start=first)
+    start = compute_spectrum(there(single), 6, solver="multilevel")
+    away = compute_spectrum(there(wider), 6, solver="multilevel", start=start)
+    assert np.allclose(away.eigenvalues, here.eigenvalues, rtol=1e-10, atol=1e-12)
+
+
+def test_lists_and_no_limiter() -> None:
+    operator = vbdm.estimate_operator(plane(10, 1500), method="paper", engine="scipy")
+    assert operator.weights.returned is not None
+    here = compute_spectrum(operator, 6, solver="multilevel")
+    away = compute_spectrum(there(operator), 6, solver="multilevel")
+    assert np.allclose(away.eigenvalues, here.eigenvalues, rtol=1e-10, atol=1e-12)
+    assert here.limit is None
+    assert not away.unresolved.any()
+
+
+def test_an_unsymmetric_form_is_solved_in_memory() -> None:
+    operator = vbdm.estimate_operator(plane(11, 400), form="left", method="paper", engine="scipy")
+    here = compute_spectrum(operator, 4)
+    away = compute_spectrum(there(operator), 4)
+    assert np.array_equal(away.eigenvalues, here.eigenvalues)
+    assert np.array_equal(away.eigenfunctions, here.eigenfunctions)
+
+
+def test_without_points_cells_come_from_the_graph() -> None:
+    points = np.random.default_rng(12).normal(size=(1500, 3))
+    many = np.hstack([points, np.zeros((1500, 20))])
+    operator = vbdm.estimate_operator(many, engine="scipy")
+    here = compute_spectrum(operator, 5, solver="multilevel", tol=1e-8)
+    away = compute_spectrum(there(operator), 5, solver="multilevel", tol=1e-8)
+    assert np.allclose(away.eigenvalues, here.eigenvalues, rtol=1e-10, atol=1e-12)
+    assert away.solve.iterations == here.solve.iterations
+
+
+def test_where_the_fast_solver_fails_another_takes_over() -> None:
+    operator = vbdm.estimate_operator(plane(13, 1600), engine="scipy")
+    slow = vbdm.solvers.Auto(vbdm.solvers.Multilevel(max_iterations=1))
+    here = compute_spectrum(operator, 5, solver=slow, tol=1e-6)
+    away = compute_spectrum(there(operator), 5, solver=slow, tol=1e-6)
+    assert np.allclose(away.eigenvalues, here.eigenvalues, rtol=1e-6, atol=1e-12)
+    assert "took over" in away.solve.reason
