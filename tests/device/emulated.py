@@ -62,6 +62,7 @@ class EmulatedDevice:
     """What `vbdm.engines.cuda.device.CupyDevice` does, on this processor."""
 
     name = "an emulated device"
+    most_shared = 32 * 1024
 
     def __init__(self) -> None:
         #: Lanes of a warp. Warps of 32 do what those of the device do, but slowly.
@@ -102,7 +103,7 @@ class EmulatedDevice:
     ) -> None:  # fmt: skip
         if n_units == 0:
             return
-        assert shared_bytes <= 48 * 1024 // 4, "more shared memory than a warp of four can have"
+        assert shared_bytes <= self.most_shared, "more shared memory than a warp can have"
         self.launched.append(kernel)
         function = getattr(library(source, columns, self.lanes), kernel)
         function.restype = None

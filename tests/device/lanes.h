@@ -72,7 +72,7 @@ template <class Kernel> static void run_threads(long long threads, Kernel kernel
 }
 }
 using emulated::threadIdx; using emulated::blockIdx; using emulated::blockDim;
-double shared_by_block[48 * 1024 / 8];
+double shared_by_block[4 * 32 * 1024 / 8];
 #define KERNEL(name, ...) extern "C" void name(long long emu_threads, __VA_ARGS__) { emulated::run_threads(emu_threads, [&]()
 #define END ); }
 

@@ -62,6 +62,18 @@ def on(device: Any, tree: Tree) -> Tree:
     return replace(tree, **{name: device.array(getattr(tree, name)) for name in names})
 
 
+@pytest.mark.parametrize("n", [1, 16, 17, 1000])
+def test_boxes(device: Any, n: int) -> None:
+    rng = np.random.default_rng(n)
+    columns, rho = rng.normal(size=(3, n)), rng.random(n)
+    home = Tree.over(columns, np.array([0.0, 2.0, 0.0]))
+    there = Tree.over(device.array(columns), np.array([0.0, 2.0, 0.0]))
+    for name in "columns", "period", "low", "high":
+        np.testing.assert_array_equal(getattr(there, name).get(), getattr(home, name))
+    widest = Reach.of(there, device.array(rho), 1.0).widest
+    np.testing.assert_array_equal(widest.get(), Reach.of(home, rho, 1.0).widest)
+
+
 def nearest_of_all(tree: Tree, points: Any, k: int) -> tuple[Any, Any]:
     """Return the first k of all points, by distance and then by number."""
     total = np.zeros((len(points), tree.n_points))
@@ -112,6 +124,7 @@ def test_any_number_of_nearest_points(device: Any, engine: Any, n: int) -> None:
 
 def test_nearest_points_in_pieces(device: Any, engine: Any, monkeypatch: Any) -> None:
     tree, _ = in_order(CLOUDS["rounded"](700))
+    monkeypatch.setattr("vbdm.engines.cuda.nearest.IN_SHARED", 512)
     monkeypatch.setattr("vbdm.engines.cuda.nearest.AT_ONCE", 2048 * 12 * 5)
     check_nearest(device, engine, tree, np.ascontiguousarray(tree.columns.T)[:23], 650)
 

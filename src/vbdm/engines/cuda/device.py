@@ -17,6 +17,8 @@ from .first_use import FirstUse
 #: Threads in a block: four warps.
 BLOCK = 128
 WARP = 32
+#: Bytes of fast memory that a block can have without asking.
+USUAL_SHARED = 48 * 1024
 
 #: CSR matrices as they are passed to and from a device's library: data, indices, indptr, shape.
 CsrArrays = tuple[Any, Any, Any, tuple[int, int]]
@@ -37,6 +39,10 @@ class Device(Protocol):
 
     def free_bytes(self) -> int:
         """Return how many bytes can still be had."""
+
+    @property
+    def most_shared(self) -> int:
+        """Bytes of fast memory that each warp can have for itself."""
 
     def facts(self) -> dict[str, Any]:
         """Return name, memory, age and driver of the device, for reports."""
@@ -163,6 +169,11 @@ class CupyDevice:
         """Whether work is done for the first time."""
         return self.begun
 
+    @property
+    def most_shared(self) -> int:
+        """Bytes of fast memory that each warp can have for itself."""
+        return int(self.properties["sharedMemPerBlockOptin"]) // (BLOCK // WARP)
+
     def launch(
         self, source: str, kernel: str, n_units: int, *args: Any,
         columns: int = 0, per_warp: bool = False, shared_bytes: int = 0,
@@ -174,8 +185,11 @@ class CupyDevice:
         threads = int(n_units) * (WARP if per_warp else 1)
         grid = (-(-threads // BLOCK),)
         shared = shared_bytes * (BLOCK // WARP)
+        function = self.function(source, columns, kernel)
+        if shared > USUAL_SHARED:
+            function.max_dynamic_shared_size_bytes = shared
         given = tuple(map(self.passed, args))
-        self.function(source, columns, kernel)(grid, (BLOCK,), given, shared_mem=shared)
+        function(grid, (BLOCK,), given, shared_mem=shared)
 
     def function(self, source: str, columns: int, kernel: str) -> Any:
         """Return a compiled kernel."""

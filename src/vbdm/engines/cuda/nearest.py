@@ -17,8 +17,8 @@ from .device import device_of
 WAITING_BYTES = 32 * 12
 #: Bytes of a pair: its squared distance, and a number.
 PAIR_BYTES = 12
-#: The most pairs that a warp collects in memory of its own.
-IN_SHARED = 512
+#: The most pairs that a warp collects in memory of its own: with more, few warps would have room.
+IN_SHARED = 2048
 #: Bytes of device memory for pairs that are collected there, at a time.
 AT_ONCE = 1 << 29
 
@@ -44,7 +44,7 @@ class DeviceIndex:
         indices, sqdist = device.empty((m, k), np.int32), device.empty((m, k))
         collected: tuple[Any, Any] = None, None
         size, shared = max(1, m), WAITING_BYTES + room * PAIR_BYTES
-        if room > IN_SHARED:
+        if room > IN_SHARED or shared > device.most_shared:
             size, shared = max(1, min(m, AT_ONCE // (room * PAIR_BYTES))), WAITING_BYTES
             collected = device.empty((size, room)), device.empty((size, room), np.int32)
         for rows in slices(m, size):

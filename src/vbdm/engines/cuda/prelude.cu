@@ -28,7 +28,7 @@ static inline bool warp_any(bool p) { return p; }
 static inline unsigned warp_ballot(bool p) { return p; }
 static inline int count_bits(unsigned x) { return __builtin_popcount(x); }
 #define __syncwarp()
-static double emu_shared[48 * 1024 / 4 / 8];
+static double emu_shared[32 * 1024 / 8];
 #define SHARED(bytes) ((char*)emu_shared)
 #define __ldg(pointer) (*(pointer))
 static inline i64 __double_as_longlong(double x) { i64 r; memcpy(&r, &x, 8); return r; }
