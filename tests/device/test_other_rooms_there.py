@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import copy
 import pickle
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,16 +19,77 @@ from vbdm.base.arrays import is_elsewhere
 
 from .there import there
 
+#: What an operator is asked, by the names of its methods; `x` are its points.
+ASKED: dict[str, Callable[[Any, Any], Any]] = {
+    "apply": lambda op, x: op.apply(x, return_std=True),
+    "at_epsilon": lambda op, x: op.at_epsilon(op.epsilon / 2).on_host.degrees,
+    "carre_du_champ": lambda op, x: op.carre_du_champ(x[:, 0]),
+    "committor": lambda op, x: op.committor(x[:, 0] < -1, x[:, 0] > 1).values,
+    "density_at": lambda op, x: op.density_at(x[:5] + 0.01),
+    "exit_time": lambda op, x: op.exit_time(np.abs(x[:, 0]) < 1).values,
+    "extend": lambda op, x: op.extend(x, x[:5] + 0.01),
+    "gradient": lambda op, x: op.gradient(x[:, 0]),
+    "hitting_probabilities": lambda op, x: (
+        op.hitting_probabilities(
+            [x[:, 0] < -1, x[:, 0] > 1, (x[:, 1] > 1) & (np.abs(x[:, 0]) < 0.5)]
+        ).values
+    ),
+    "mean_first_passage": lambda op, x: op.mean_first_passage(x[:, 0] > 1).values,
+    "plot": lambda op, x: len(op.plot().axes),
+    "solve": lambda op, x: op.solve(x[:, 0], [(x[:, 0] > 1, 1.0)]).values,
+    "spectrum": lambda op, x: op.spectrum(4, tol=1e-10).eigenvalues,
+    "with_kernel": lambda op, x: op.with_kernel(op.kernel).on_host.degrees,
+}
+#: What a spectrum is asked.
+ASKED_OF_SPECTRUM: dict[str, Callable[[Any, Any], Any]] = {
+    "clock": lambda s, x: s.clock(step=1.0).diffusivity.value,
+    "commute_distance": lambda s, x: s.commute_distance(3),
+    "correlation": lambda s, x: s.correlation(x[:, 0], times=[1.0, 2.0]),
+    "diffusion_distance": lambda s, x: s.diffusion_distance(3, 1.0),
+    "drift": lambda s, x: s.drift(),
+    "evaluate": lambda s, x: s.evaluate(np.ones(6)),
+    "evolve": lambda s, x: s.evolve(x[:, 0], [2.0]),
+    "extend": lambda s, x: s.extend(x[:5] + 0.01).values,
+    "function": lambda s, x: s.function(1),
+    "functions_at": lambda s, x: s.functions_at(np.arange(4)),
+    "group_error": lambda s, x: s.group_error([1, 2]),
+    "group_function_error": lambda s, x: s.group_function_error([1, 2]),
+    "group_interval": lambda s, x: s.group_interval([1, 2]),
+    "held_for": lambda s, x: s.held_for(1),
+    "intervals": lambda s, x: s.intervals(0.9),
+    "local_times": lambda s, x: s.local_times(np.ones(3)),
+    "plot": lambda s, x: len(s.plot().axes),
+    "pointwise_errors": lambda s, x: s.pointwise_errors(2),
+    "power_spectrum": lambda s, x: s.power_spectrum(x[:, 0], [0.1, 0.2]),
+    "project": lambda s, x: s.project(x),
+    "pseudotime": lambda s, x: s.pseudotime(3),
+    "relax": lambda s, x: s.relax(np.exp(-((x[:, 0] - 1) ** 2)), x[:, 0], [1.0]),
+    "respond": lambda s, x: s.respond(x[:, 0], x[:, 0], [1.0]),
+    "save": lambda s, x: None,
+    "states": lambda s, x: s.states(2).memberships,
+    "sum_over_points": lambda s, x: s.sum_over_points(squares),
+    "table": lambda s, x: s.table(),
+    "to_frame": lambda s, x: s.to_frame().to_numpy(),
+    "verify": lambda s, x: s.verify().reference,
+}
+
+
+def squares(values: Any, counts: Any) -> Any:
+    square = values**2 if counts is None else counts[:, None] * values**2
+    return square.T @ np.ones_like(square[:, 0])
+
 
 @cache
 def result(cloud: str) -> Any:
     """Return an ordinary spectrum."""
     rng = np.random.default_rng(3)
-    points, options = rng.standard_normal((900, 2)), {"operator": "generator"}
+    points, options = rng.standard_normal((500, 2)), {"operator": "generator"}
+    for t in range(1, len(points)):
+        points[t] = 0.8 * points[t - 1] + 0.6 * points[t]
     if cloud == "copies":
         points = np.concatenate([points, points[:100]])
     if cloud == "periodic":
-        points, options = rng.random((700, 2)) * [1.0, 3.0], {"period": [1.0, 0.0]}
+        points, options = rng.random((500, 2)) * [1.0, 3.0], {"period": [1.0, 0.0]}
     if cloud == "lists":
         options = {"n_neighbors": 40, "method": "paper"}
     return vbdm.estimate_operator(points, **options).spectrum(6)
@@ -87,3 +150,83 @@ def test_copies_and_pickles_are_ordinary(copied: Any) -> None:
     assert_same(here.operator.graph, copied(away.operator.graph))
     same = copied(away).extend(here.operator.graph.points[:7])
     np.testing.assert_array_equal(same.values, here.eigenfunctions[:7])
+
+
+def public(kind: type, methods: bool) -> list[str]:
+    """Return the names that users see: methods, or what is asked for without a call."""
+    names = [name for name in dir(kind) if not name.startswith("_")]
+    return [name for name in names if callable(getattr(kind, name)) == methods]
+
+
+def seen_alike(found: Any, known: Any, path: str = "") -> None:
+    """Compare what users see: arrays are NumPy's, and equal up to rounding."""
+    assert not is_elsewhere(found), path
+    if isinstance(known, np.ndarray):
+        assert isinstance(found, np.ndarray), path
+        if known.dtype.kind in "fc":
+            size = np.abs(known[np.isfinite(known)]).max(initial=0.0)
+            np.testing.assert_allclose(found, known, rtol=1e-7, atol=1e-9 * size, err_msg=path)
+        elif known.dtype.kind in "biu":
+            np.testing.assert_array_equal(found, known, err_msg=path)
+    elif isinstance(known, tuple | list):
+        assert len(found) == len(known), path
+        for number, pair in enumerate(zip(found, known, strict=True)):
+            seen_alike(*pair, f"{path}[{number}]")
+    elif isinstance(known, float):
+        assert found == pytest.approx(known, rel=1e-7, nan_ok=True), path
+    elif isinstance(known, str | int):
+        assert found == known, path
+
+
+@pytest.mark.parametrize("cloud", ["plane", "copies"])
+@pytest.mark.parametrize("what", ["operator", "spectrum"])
+@pytest.mark.filterwarnings("ignore")
+def test_every_question_is_answered(what: str, cloud: str) -> None:
+    here, away = result(cloud), there(result(cloud))
+    x, asked = here.operator.graph.points, ASKED_OF_SPECTRUM
+    if what == "operator":
+        here, away, asked = here.operator, away.operator, ASKED
+    assert sorted(asked) == public(type(here), methods=True)
+    for name, ask in asked.items():
+        seen_alike(ask(away, x), ask(here, x), name)
+    for name in public(type(here), methods=False):
+        if name not in INSIDE:
+            seen_alike(getattr(away, name), getattr(here, name), name)
+    assert repr(away) == repr(here)
+    assert away._repr_html_() == here._repr_html_()
+
+
+def test_a_saved_file_is_an_ordinary_one(tmp_path: Path) -> None:
+    here, away = result("copies"), there(result("copies"))
+    for name, one in (("here", here), ("away", away)):
+        vbdm.save(one, tmp_path / f"{name}.vbdm")
+        vbdm.save(one.operator.graph, tmp_path / f"{name}.graph")
+        one.save(tmp_path / f"{name}.zarr")
+    for kind in ("vbdm", "graph"):
+        files = [(tmp_path / f"{name}.{kind}").read_bytes() for name in ("here", "away")]
+        assert files[0] == files[1]
+    assert_same(vbdm.load(tmp_path / "here.vbdm"), vbdm.load(tmp_path / "away.vbdm"))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_functions_of_results_take_it() -> None:
+    here, away = result("plane"), there(result("plane"))
+    asked: dict[str, Callable[[Any], Any]] = {
+        "scan": lambda s: vbdm.scan_epsilon(s, factors=(0.5, 1)).eigenvalues,
+        "opinion": lambda s: vbdm.second_opinion(s.operator, n=3).eigenvalues,
+        "graph": lambda s: vbdm.estimate_operator(s.operator.graph, epsilon=0.1).degrees,
+        "citations": lambda s: [one.key for one in vbdm.report.citations(s)],
+        "methods": vbdm.report.methods_paragraph,
+        "page": lambda s: vbdm.report.page(s)[:15],
+    }
+    for name, ask in asked.items():
+        seen_alike(ask(away), ask(here), name)
+    for draw in ("density", "eigenfunctions", "embedding", "spectrum", "tuning", "unresolved"):
+        getattr(vbdm.plot, draw)(away)
+
+
+#: What is documented to be in the order inside: it lives where the points do.
+INSIDE = {
+    "counts", "degrees", "inside", "multiplicity", "potential", "relative_variance", "steps",
+    "sums", "vectors",
+}  # fmt: skip

@@ -57,5 +57,5 @@ def points_there(points: PointSet) -> PointSet:
 def spectrum_there(spectrum: Spectrum) -> Spectrum:
     """Return a spectrum of an operator there; what users see of it is in memory."""
     result = replace(spectrum, operator=there(spectrum.operator))
-    vars(result)["vectors"] = StrictArray(np.array(spectrum.vectors, order="C"))
+    vars(result)["inside"] = StrictArray(np.array(spectrum.vectors, order="C"))
     return result

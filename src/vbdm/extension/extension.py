@@ -15,7 +15,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..base.arrays import BoolArray, FloatArray, frozen
+from ..base.arrays import (
+    BoolArray,
+    FloatArray,
+    beside_array,
+    frozen,
+    is_elsewhere,
+    quotients,
+    to_host,
+)
 from ..base.checks import check_choice, check_function, check_is, check_points
 from ..base.errors import OutsideWarning, bad_input, warn_user
 from ..base.threads import in_order, slices
@@ -32,8 +40,9 @@ SMALLEST_DIVISOR = 0.05
 #: The largest coordinate of new points whose squared distances are numbers.
 LARGEST_COORDINATE = 1e150
 #: New points in a batch, so that memory does not grow with their number. Each batch also takes a
-#: look at all training points: of very many, a batch has at least one in SHARE.
-BATCH, SHARE = 2048, 500
+#: look at all training points: of very many, a batch has at least one in SHARE. A device takes
+#: many at a time.
+BATCH, SHARE, BATCH_ON_DEVICE = 2048, 500, 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +153,7 @@ def extend_function(
 
 def density_at(operator: Operator, X_new: ArrayLike) -> FloatArray:
     """Return the sampling density at new points; 0 where no training point's kernel reaches."""
-    nothing = np.zeros((len(operator.degrees), 0))
+    nothing = np.zeros((len(operator.degrees), 0), like=operator.degrees)
     return gather(operator, X_new, "nearest", nothing, None).density
 
 
@@ -166,16 +175,16 @@ def gather(
     if outside == "nearest":
         width = values.shape[1]
         unknown = undefined | (far & (training < 0))[:, None]
-        values = np.where(unknown, vectors[nearest, :width], values)
+        values = np.where(unknown, to_host(vectors[nearest, :width]), values)
     elif far.any():
         complain(far, strict=outside == "error")
-    row = np.where(training >= 0, op.order.caller_rows[training], -1)
+    row = np.where(training >= 0, to_host(op.order.caller_rows[training]), -1)
     return Extension(frozen(values), frozen(far), frozen(undefined), frozen(density), frozen(row))
 
 
 def chunks_of(X_new: Any, op: Operator) -> Iterator[FloatArray]:
     """Yield the new points, checked: all at once or, if they are not in memory, chunk by chunk."""
-    source = opened(X_new)
+    source = opened(to_host(X_new))
     if not isinstance(source, Chunks):
         yield check_new_points(source, op)
         return
@@ -187,16 +196,18 @@ def known_at(
     op: Operator, points: FloatArray, vectors: Tall, spectrum: Spectrum | None
 ) -> Sequence[Any]:
     """Return values, flags, density, coinciding and nearest training points, for all new points."""
+    points = op.graph.point_set.engine.placed(points)
     order = order_of_work(op, points)
 
     def work(part: slice) -> Batch:
         return extend_batch(new_rows(op, points[order[part]]), vectors, spectrum)
 
     parallel = getattr(op.graph.point_set.index, "parallel", False)
-    batches = slices(len(points), size=max(BATCH, op.order.n_points // SHARE))
+    size = max(BATCH, op.order.n_points // SHARE)
+    batches = slices(len(points), size=BATCH_ON_DEVICE if is_elsewhere(points) else size)
     parts = in_order(work, batches, parallel=parallel)
     place = np.argsort(order)
-    return [np.concatenate(part)[place] for part in zip(*parts, strict=True)]
+    return [to_host(np.concatenate(part)[place]) for part in zip(*parts, strict=True)]
 
 
 def of_no_points(n_functions: int) -> Extension:
@@ -218,7 +229,7 @@ def order_of_work(op: Operator, points: FloatArray) -> NDArray[np.intp]:
     """
     cloud = op.graph.point_set
     if cloud.tree is None:
-        return np.arange(len(points))
+        return np.arange(len(points), like=points)
     return tree_order(cloud.distance.wrapped(points), cloud.engine)
 
 
@@ -245,12 +256,13 @@ def by_rows(
     `sums` are P f. Values with a trust of 0 are 0.
     """
     if spectrum is None:
-        own, change = np.hsplit(sums, 2)
-        return own - steps[:, None] * change, np.ones(own.shape)
-    theta = spectrum.solve.pencil_eigenvalues
+        half = sums.shape[1] // 2
+        own, change = sums[:, :half], sums[:, half:]
+        return own - steps[:, None] * change, np.ones_like(own)
+    theta = beside_array(spectrum.solve.pencil_eigenvalues, steps)
     divisor = 1 - spectrum.local_times(steps) * theta
     trust = np.clip(divisor / SMALLEST_DIVISOR - 1, 0.0, 1.0)
-    return np.divide(sums, divisor, out=np.zeros(sums.shape), where=trust > 0), trust
+    return quotients(sums, divisor, trust > 0), trust
 
 
 def pull_to_training_values(

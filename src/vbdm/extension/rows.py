@@ -12,17 +12,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
+from ..bandwidth.bandwidth import BandwidthRule, PowerOfDensity
 from ..bandwidth.pilot import LARGEST_WIDTH, PILOT_EPSILON, PILOT_SHARE, by_reach
 from ..bandwidth.scaled import NEGLIGIBLE
-from ..bandwidth.sums_within_reach import sum_rows
-from ..base.arrays import BoolArray, FloatArray
+from ..bandwidth.sums_within_reach import row_pointer, sum_rows
+from ..base.arrays import (
+    BoolArray,
+    FloatArray,
+    beside_array,
+    contiguous,
+    is_elsewhere,
+    ones_for,
+    quotients,
+    to_host,
+)
 from ..base.errors import bad_input
-from ..base.shapes import Gaussian, radius_of
+from ..base.shapes import Gaussian, radius_of, values_of
+from ..engines.sparse import csr
 from ..engines.tree import Reach
 from ..graph.neighbor_graph import NeighborGraph
 from ..graph.neighbourhood import needed_tree
@@ -49,7 +60,7 @@ class NewRows:
 
     Attributes
     ----------
-    weights : csr_array
+    weights : CSR matrix
         P(x, x_j), (m, M), with columns in the order inside: rows sum to 1, or are 0 where the
         kernel has no row to give: outside, and by reach at training points, too.
     beside : (m,) array
@@ -68,7 +79,7 @@ class NewRows:
         The operator that these rows extend.
     """
 
-    weights: csr_array
+    weights: Any
     beside: FloatArray
     nearest: NDArray[np.intp]
     steps: FloatArray
@@ -83,7 +94,7 @@ class NewRows:
         By lists, the row of a training point holds all points that list it, also some beyond those
         that are searched for around a new one; beside it the new row turns into it by the share w.
         """
-        result = sparse_times(self.weights, f)
+        result = rows_times(self.operator, self.weights, f)
         if lists_end(self.operator):
             beside = np.flatnonzero(self.beside > 0)
             w = self.beside[beside, None]
@@ -94,8 +105,26 @@ class NewRows:
         """Return P f at the training points nearest to some of the new ones, by their own rows."""
         op, row = self.operator, self.nearest[which]
         degree = op.degrees[row, None]
-        own = sparse_times(op.weights.rows_at(row), f)
-        return np.divide(own, degree, out=np.zeros_like(own), where=degree > 0)
+        average: FloatArray = quotients(op.weights.product_at(row, f), degree, degree > 0)
+        return average
+
+
+def rows_times(op: Operator, rows: Any, f: Any) -> FloatArray:
+    """Return the product of a CSR matrix (m, M) with vectors (M, n), where these live."""
+    if not is_elsewhere(f):
+        return sparse_times(rows, f)
+    if not f.shape[1]:
+        return np.zeros((len(rows.indptr) - 1, 0), like=f)
+    return op.graph.point_set.engine.multiply(rows, contiguous(f))
+
+
+def row_sums(op: Operator, rows: Any, counts: FloatArray | None = None) -> FloatArray:
+    """Return the sums of rows, (m,), each column counted as often as its point occurs."""
+    if not is_elsewhere(rows.data):
+        sums: FloatArray = rows.sum(axis=1) if counts is None else rows @ counts
+        return sums
+    often = ones_for(op.degrees) if counts is None else counts
+    return rows_times(op, rows, often[:, None])[:, 0]
 
 
 def lists_end(op: Operator) -> bool:
@@ -111,7 +140,7 @@ def new_rows(op: Operator, points: FloatArray) -> NewRows:
     known = training >= 0
     outside = out_of_reach(kernel, near)
     with np.errstate(over="ignore", divide="ignore"):
-        rho = op.settings.method.bandwidth.at(points, pilot_at(op, points, near))
+        rho = width_at(op.settings.method.bandwidth, points, pilot_at(op, points, near))
     # Far outside the width may be no number, and none is needed.
     rho = np.where(outside & ~(rho < LARGEST_WIDTH), 1.0, rho)
     if kernel.by_reach:
@@ -120,13 +149,13 @@ def new_rows(op: Operator, points: FloatArray) -> NewRows:
     else:
         rows = listed_rows(kernel, near, rho)
     rows.data *= near.counted(np.diff(rows.indptr), rows.indices, kernel.leave_one_out)
-    sums = rows.sum(axis=1) if order.counts is None else rows @ order.counts
+    sums = row_sums(op, rows, order.counts)
     volume = kernel.moments(op.dim).m0 * (kernel.epsilon * rho**2) ** (op.dim / 2)
     density = sums / (near.n_counted(order, kernel.leave_one_out) * volume)
     if lists_end(op):
         density += near.beside * (kernel.density(op.dim)[near.neighbors[:, 0]] - density)
     steps = kernel.epsilon * kernel.moments(op.dim).m * rho**2
-    weights, total = normalised(rows, op.weights.factor)
+    weights, total = normalised(op, rows)
     outside |= total == 0
     if known.any():
         row = training[known]
@@ -137,10 +166,18 @@ def new_rows(op: Operator, points: FloatArray) -> NewRows:
     return NewRows(weights, near.beside, nearest, steps, density, outside, training, op)
 
 
-def normalised(rows: csr_array, factor: FloatArray) -> tuple[csr_array, FloatArray]:
+def width_at(rule: BandwidthRule, points: FloatArray, pilot: FloatArray) -> FloatArray:
+    """Return ρ at new points; functions of the user get NumPy arrays, wherever the points are."""
+    if not is_elsewhere(points) or isinstance(rule, PowerOfDensity):
+        return rule.at(points, pilot)
+    width: FloatArray = beside_array(rule.at(to_host(points), to_host(pilot)), points)
+    return width
+
+
+def normalised(op: Operator, rows: Any) -> tuple[Any, FloatArray]:
     """Multiply columns by their factors and divide rows by their sums, in place; return both."""
-    rows.data *= factor[rows.indices]
-    total: FloatArray = rows.sum(axis=1)
+    rows.data *= op.weights.factor[rows.indices]
+    total = row_sums(op, rows)
     rows.data /= np.repeat(np.where(total > 0, total, 1.0), np.diff(rows.indptr))
     return rows, total
 
@@ -160,8 +197,9 @@ class Nearest:
     def beside(self) -> FloatArray:
         """w(x), (m,): 1 at a training point, 0 from half the distance to the next one on."""
         first, second = self.sqdist[:, 0], self.sqdist[:, min(1, self.sqdist.shape[1] - 1)]
-        ratio = np.divide(first, second, out=np.zeros_like(first), where=first > 0)
-        return np.asarray(np.maximum(1 - BESIDE**2 * ratio, 0.0) ** 2)
+        ratio = quotients(first, second, first > 0)
+        share: FloatArray = np.maximum(1 - BESIDE**2 * ratio, 0.0) ** 2
+        return share
 
     def counted(
         self, lengths: NDArray[np.integer], indices: NDArray[np.integer], leave_one_out: bool
@@ -181,7 +219,7 @@ class Nearest:
             return order.n_rows
         # A point is left out with all its copies.
         own = 1.0 if order.counts is None else order.counts[self.neighbors[:, 0]]
-        return np.asarray(order.n_rows - self.beside * own)
+        return order.n_rows - self.beside * own
 
     def least_sum(self, order: Order) -> FloatArray | float:
         """Return what a new point counts for if it is alone: as often as points occur on average.
@@ -191,7 +229,7 @@ class Nearest:
         if order.counts is None:
             return 1.0
         mean, own = order.n_rows / order.n_points, order.counts[self.neighbors[:, 0]]
-        return np.asarray(mean + self.beside * (own - mean))
+        return mean + self.beside * (own - mean)
 
 
 def find_neighbors(op: Operator, points: FloatArray) -> Nearest:
@@ -230,12 +268,13 @@ def listed_share(radii: FloatArray, k: int, near: Nearest, one_way: float) -> Fl
     The list of a training point holds k - 1 others. Beside it a new point lists, by the share w,
     one more, in place of that point; and beyond a training point's radius it fades out of its list.
     """
-    place = np.arange(near.neighbors.shape[1])
+    place = np.arange(near.neighbors.shape[1], like=near.neighbors)
     by_new = np.clip(k - 1 + near.beside[:, None] - place, 0.0, 1.0)
     beyond = near.sqdist / np.maximum(radii, TINY)[near.neighbors] - 1
     by_training = np.clip(1 - beyond / RIM, 0.0, 1.0)
     both = by_new * by_training
-    return np.asarray(one_way * (by_new + by_training - 2 * both) + both)
+    share: FloatArray = one_way * (by_new + by_training - 2 * both) + both
+    return share
 
 
 def pilot_at(op: Operator, points: FloatArray, near: Nearest) -> FloatArray:
@@ -258,11 +297,12 @@ def pilot_at(op: Operator, points: FloatArray, near: Nearest) -> FloatArray:
         sums = (values * counts).sum(axis=1)
     m0 = shape.moments(op.dim, pilot.cutoff).m0
     volume = m0 * (PILOT_EPSILON * rho0**2) ** (op.dim / 2)
-    density = np.maximum(sums, near.least_sum(order)) / (near.n_counted(order, alone) * volume)
+    least, number = near.least_sum(order), near.n_counted(order, alone)
+    density: FloatArray = np.maximum(sums, least) / (number * volume)
     if not within and pilot.n_neighbors < op.graph.n_points:
         # The sum of a training point is over all points that list it, some beyond these.
         density = density ** (1 - w) * pilot.density[near.neighbors[:, 0]] ** w
-    return np.asarray(density)
+    return density
 
 
 def pilot_sums_within_reach(
@@ -274,6 +314,9 @@ def pilot_sums_within_reach(
     found, neighbors, scaled = known.engine.pairs_to(reach, known.distance.wrapped(points), rho0)
     values = Gaussian()(scaled / PILOT_EPSILON)
     values *= near.counted(found, neighbors, op.kernel.leave_one_out)
+    if is_elsewhere(values):
+        rows = csr(values, neighbors, row_pointer(found), (len(points), known.n_points))
+        return row_sums(op, rows, counts)
     if counts is not None:
         values *= counts[neighbors]
     sums = np.zeros(len(points))
@@ -281,19 +324,19 @@ def pilot_sums_within_reach(
     return sums
 
 
-def listed_rows(kernel: Kernel, near: Nearest, rho: FloatArray) -> csr_array:
+def listed_rows(kernel: Kernel, near: Nearest, rho: FloatArray) -> Any:
     """Return K(x, x_j) at the nearest training points, as CSR (m, M), for a kernel by lists.
 
     A one-way pair counts with the kernel's `one_way_share`.
     """
     graph = kernel.graph
     scaled = near.sqdist / (kernel.epsilon * rho[:, None] * kernel.bandwidth.column[near.neighbors])
-    values = kernel.shape(scaled)
+    values = values_of(kernel.shape, scaled)
     values[scaled >= kernel.cutoff] = 0.0
     values *= listed_share(graph.radii, graph.n_neighbors, near, kernel.one_way_share)
     m, k = values.shape
-    pointer = np.arange(0, m * k + 1, k)
-    return csr_array((values.ravel(), near.neighbors.ravel(), pointer), shape=(m, graph.n_points))
+    pointer = np.arange(0, m * k + 1, k, like=values)
+    return csr(values.ravel(), near.neighbors.ravel(), pointer, (m, graph.n_points))
 
 
 def out_of_reach(kernel: Kernel, near: Nearest) -> BoolArray:
@@ -306,4 +349,5 @@ def out_of_reach(kernel: Kernel, near: Nearest) -> BoolArray:
     widths = kernel.bandwidth
     squared = widths.row[near.neighbors] * widths.column[near.neighbors]
     reach = kernel.epsilon * squared * radius_of(kernel.shape, NEGLIGIBLE)
-    return np.asarray((near.sqdist >= reach).all(axis=1))
+    beyond: BoolArray = np.all(near.sqdist >= reach, axis=1)
+    return beyond

@@ -24,7 +24,9 @@ KEPT = "_on_host"
 Moved = dict[int, tuple[Any, Any]]
 
 
-def in_memory(result: Result, n_points: int, known: tuple[str, ...] = ()) -> Result:
+def in_memory(
+    result: Result, n_points: int, known: tuple[str, ...] = (), left_out: str = ""
+) -> Result:
     """Return a result with all that it consists of in this machine's memory, copied once.
 
     Parameters
@@ -35,10 +37,14 @@ def in_memory(result: Result, n_points: int, known: tuple[str, ...] = ()) -> Res
         Number of points, by which the engine is chosen.
     known : tuple of str
         Names of cached properties that the copy takes over where they are known already.
+    left_out : str
+        Name of a field that is None in the copy: what it holds is there in another one as well.
     """
     there = vars(result)
     if KEPT not in there:
         moved: Moved = {}
+        if left_out:
+            moved[id(there[left_out])] = there[left_out], None
         fresh = copied(result, n_points, moved)
         if fresh is result:
             return result

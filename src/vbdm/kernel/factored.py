@@ -7,8 +7,11 @@ from dataclasses import replace
 from typing import Any, Self, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..base.arrays import FloatArray
+from ..rows.block_array import Tall
+from ..rows.fetching import sparse_times
 
 
 class Factored(ABC):
@@ -63,6 +66,14 @@ class Factored(ABC):
                 right=right if self.right is None else right * self.right,
             ),
         )
+
+    @abstractmethod
+    def rows_at(self, rows: NDArray[np.intp]) -> Any:
+        """Return some rows, in any order, as a SciPy matrix with all factors multiplied in."""
+
+    def product_at(self, rows: NDArray[np.intp], f: Tall) -> FloatArray:
+        """Return some rows of the product with vectors, (m, n)."""
+        return sparse_times(self.rows_at(rows), f)
 
     def squared(self) -> Self:
         """Return the matrix with stored entries squared, factors as they are; nothing is copied."""

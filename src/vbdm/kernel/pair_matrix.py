@@ -25,6 +25,7 @@ from ..graph.lists import ListedRows
 from ..graph.neighbor_graph import NeighborGraph
 from ..graph.on_host import copied
 from ..graph.one_way import OneWay, one_way_places
+from ..rows.block_array import Tall
 from .factored import Factored
 
 
@@ -174,6 +175,18 @@ class PairMatrix(Factored):
         if self.right is not None:
             matrix = matrix @ diags_array(self.right)
         return csr_array(matrix)
+
+    def product_at(self, rows: NDArray[np.intp], f: Tall) -> FloatArray:
+        """Return some rows of the product with vectors, (m, n)."""
+        if not is_elsewhere(self.listed.data):
+            return super().product_at(rows, f)
+        left = None if self.left is None else self.left[rows]
+        stored = [part for part in (self.listed, self.returned) if part is not None]
+        block, (first, *others) = contiguous(f), [part[rows] for part in stored]
+        result = self.engine.multiply(first, block, left, self.right, self.power)
+        for part in others:
+            result += self.engine.multiply(part, block, left, self.right, self.power)
+        return result
 
     def rows_at(self, rows: NDArray[np.intp]) -> Any:
         """Return some rows, in any order, as a CSR matrix with all factors multiplied in."""

@@ -99,7 +99,7 @@ class Spectrum:
     @property
     def on_host(self) -> Spectrum:
         """The same spectrum in this machine's memory; itself, unless it lives on a device."""
-        return in_memory(self, self.operator.order.n_points, KNOWN)
+        return in_memory(self, self.operator.order.n_points, KNOWN, left_out="inside")
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what copies and pickles keep: a spectrum on a device is copied into memory."""

@@ -19,11 +19,14 @@ for a kernel of width h = √(4ε) ρ: the first order in h. With r = 1, I is 0.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import erf
 
 from ..bandwidth.pilot import PILOT_EPSILON
-from ..base.arrays import FloatArray
+from ..base.arrays import FloatArray, is_elsewhere, to_host
 from ..operator.operator import Operator
 from ..rows.fetching import occurring
 from ..spectrum.spectrum import Spectrum
@@ -54,21 +57,30 @@ def boundary_shifts(spectrum: Spectrum) -> FloatArray:
     edge = operator.edge
     if edge is None or not edge.found:
         return np.zeros(n)
-    rows = edge.rows
-    widths = np.sqrt(4 * operator.epsilon * operator.kernel.bandwidth.squared[rows])
-    ratio = np.median(widths / (np.sqrt(4 * PILOT_EPSILON) * operator.pilot.rho0[rows]))
+    rows, tall = edge.rows, (operator.kernel.bandwidth.squared, operator.pilot.rho0)
+    squared, rho0 = to_host([values[rows] for values in tall])
+    widths = np.sqrt(4 * operator.epsilon * squared)
+    ratio = np.median(widths / (np.sqrt(4 * PILOT_EPSILON) * rho0))
     weights = overhang(edge.strips / widths, *mass_exponents(operator), float(ratio))
-    degrees = operator.degrees[rows, None]
-    mass = degrees * spectrum.local_times(operator.steps[rows])
-    links, reached = occurring(operator.weights.rows_at(rows))
-    u, at = spectrum.vectors[reached], spectrum.vectors[rows]
-    product = links @ np.hstack([u, u**2])
+    degrees = to_host(operator.degrees[rows, None])
+    mass = degrees * spectrum.local_times(to_host(operator.steps[rows]))
+    at, product = to_host(spectrum.vectors[rows]), products_at(operator, rows, spectrum.vectors)
     energy = 0.5 * (degrees * at**2 - 2 * at * product[:, :n] + product[:, n:])
     theta = spectrum.solve.pencil_eigenvalues
     changes = weights @ (energy - theta * mass * at**2)
     total = masses(spectrum) * edge.n_judged / operator.order.n_points
     # The rates are -λ.
     return np.asarray(-changes / total)
+
+
+def products_at(operator: Operator, rows: NDArray[np.intp], u: Any) -> FloatArray:
+    """Return K u and K u² at some points, (m, 2n)."""
+    if is_elsewhere(u):
+        found: FloatArray = to_host(operator.weights.product_at(rows, np.hstack([u, u**2])))
+        return found
+    links, reached = occurring(operator.weights.rows_at(rows))
+    near = u[reached]
+    return np.asarray(links @ np.hstack([near, near**2]))
 
 
 def mass_exponents(operator: Operator) -> tuple[float, float]:

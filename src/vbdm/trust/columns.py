@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import BoolArray, FloatArray
+from ..base.arrays import BoolArray, FloatArray, to_host
 from ..operator.operator import Operator
 
 #: Share of the squared distances from which on the other columns do not count.
@@ -65,8 +65,9 @@ def scales_of(operator: Operator) -> Scales | None:
         return None
     if graph.period is not None and np.any(graph.period):
         return None
-    rows = points[:: -(-len(points) // MOST_ROWS)]
-    narrow = narrow_columns(rows, float(np.median(operator.widths)))
+    rows = to_host(points[:: -(-len(points) // MOST_ROWS)])
+    widths = operator.order.to_caller(operator.kernel.widths)
+    narrow = narrow_columns(rows, float(np.median(widths)))
     variance = rows.var(axis=0)
     share = float(variance[~narrow].sum() / variance.sum())
     hidden = share >= NEARLY_ALL and narrow.sum() >= len(narrow) / 2 and not is_noise(rows, narrow)

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, gammaln
 
-from ..base.arrays import BoolArray, FloatArray, frozen
+from ..base.arrays import BoolArray, FloatArray, frozen, to_host
 from ..base.threads import one_blas_thread
 from ..graph.distance import Distance
 from ..graph.point_set import PointSet
@@ -116,7 +116,7 @@ def find_edge(operator: Operator) -> Edge | None:
     if operator.dimension.drift > NOISE_DRIFT:
         return None
     rows = np.linspace(0, len(X) - 1, min(len(X), SAMPLE)).round().astype(np.intp)
-    sample = X[rows]
+    sample = to_host(X[rows])
     neighbors, radii = surroundings(sample, distance)
     places = displacements(narrowed(sample, distance), neighbors, distance) / radii[:, None, None]
     y, flat = tangential(places, dim)

@@ -28,10 +28,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..base.accepts import some_of
-from ..base.arrays import BoolArray, FloatArray, frozen
+from ..base.arrays import BoolArray, FloatArray, beside_array, frozen, to_host
 from ..base.checks import check_count
-from ..base.threads import one_blas_thread, slices
-from ..rows.block_array import beside, mapped, total
+from ..base.threads import one_blas_thread, slices_of
+from ..rows.block_array import BlockArray, beside, mapped, total
 from ..spectrum.limiter import local_times
 from ..spectrum.spectrum import Spectrum
 from .error_bars import refuse_unsymmetric
@@ -73,8 +73,10 @@ def mixing(spectrum: Spectrum) -> tuple[FloatArray, ...]:
             together = both, operator.weights @ both
             influence = pair_influences(spectrum, first, second, together, rows)
             sums = total(squares_of, influence, scale)
-            held = beside(u, spectrum.held_for(j)[order.caller_rows])
-            mass = np.mean(operator.degrees * local_times(own, operator.steps)[:, 0])
+            # On a device, what users see is in memory.
+            marked = beside_array(spectrum.held_for(j), operator.degrees)
+            held = beside(u, marked[order.caller_rows])
+            mass = float(np.mean(operator.degrees * local_times(own, operator.steps)[:, 0]))
             tail = theta[j] * mass * total(products_on, held, first[0], second[0]) * scale
             known = spectrum.eigenvalues[j] == 0
             result.append(frozen((not known) * (sums + np.outer(tail, tail))))
@@ -84,12 +86,14 @@ def mixing(spectrum: Spectrum) -> tuple[FloatArray, ...]:
 def squares_of(influence: FloatArray, scale: FloatArray) -> FloatArray:
     """Return the sums of products of two amounts, (m, m), from the influences on them."""
     amounts = influence * scale
-    return np.asarray(amounts.T @ amounts)
+    products: FloatArray = amounts.T @ amounts
+    return products
 
 
 def products_on(held: BoolArray, own: FloatArray, others: FloatArray) -> FloatArray:
     """Return the sums over held points of the products of one mode with others, (m,)."""
-    return np.asarray(own[held, 0] @ others[held])
+    products: FloatArray = own[held, 0] @ others[held]
+    return products
 
 
 def partners(spectrum: Spectrum, j: int) -> slice:
@@ -169,16 +173,18 @@ def pointwise_errors(spectrum: Spectrum, j: int) -> FloatArray:
     overlap, mix = spectrum.overlaps[number, near], spectrum.mixing[number]
     with one_blas_thread():
         variance = mapped(variance_at, spectrum.vectors, number, near, overlap, mix)
-    deviation = np.sqrt(np.maximum(np.asarray(variance), 0.0))
-    return frozen(operator.order.to_caller(deviation))
+    if isinstance(variance, BlockArray):
+        variance = np.asarray(variance)
+    deviation = np.sqrt(np.maximum(variance, 0.0))
+    return frozen(to_host(operator.order.to_caller(deviation)))
 
 
 def variance_at(
     vectors: FloatArray, number: int, near: slice, overlap: FloatArray, mix: FloatArray
 ) -> FloatArray:
     """Return the variance of a mode at some points, (m,), from the modes near it."""
-    variance = np.empty(len(vectors))
-    for rows in slices(len(vectors), size=8192):
+    variance = np.empty(len(vectors), like=vectors)
+    for rows in slices_of(vectors, 8192):
         added = vectors[rows, near] - vectors[rows, number, None] * overlap
         variance[rows] = np.einsum("ij,ij->i", added @ mix, added)
     return variance

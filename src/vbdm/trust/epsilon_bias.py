@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import eigh
 
-from ..base.arrays import FloatArray
+from ..base.arrays import FloatArray, column_dots
 from ..base.threads import one_blas_thread
 from ..kernel.again import halved
 from ..operator.operator import Operator
@@ -91,5 +91,4 @@ def energies_on_span(
     """
     w, of_w = u @ mix, of_vectors @ mix
     weighted = 0.5 * (spread * degrees + of_spread) * w - spread * of_w
-    energy = np.einsum("ij,ij->j", w, degrees * w - of_w)
-    return np.stack([energy, np.einsum("ij,ij->j", w, weighted)])
+    return np.stack([column_dots(w, degrees * w - of_w), column_dots(w, weighted)])

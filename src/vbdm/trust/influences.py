@@ -22,15 +22,16 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..base.arrays import FloatArray
-from ..base.threads import for_each, in_order, slices
+from ..base.arrays import FloatArray, column_dots, is_elsewhere, quotients
+from ..base.threads import for_each, in_order, slices, slices_of
 from ..operator.operator import Operator
 from ..rows.block_array import Tall, beside, changed, mapped, total
 from ..spectrum.limiter import Limit, local_times
 from ..spectrum.spectrum import Spectrum
 
-#: Modes whose influences are computed at a time: each takes several arrays as long as the points.
-MODES_AT_ONCE = 5
+#: Modes whose influences are computed at a time: each takes several arrays as long as the points. A
+#: device has fewer, and longer, steps.
+MODES_AT_ONCE, MODES_ON_DEVICE = 5, 12
 
 
 def influences(spectrum: Spectrum) -> Tall:
@@ -39,7 +40,8 @@ def influences(spectrum: Spectrum) -> Tall:
     Columns sum to 0.
     """
     result, rows = mapped(copied, spectrum.vectors), PairRows.of(spectrum)
-    for columns in slices(result.shape[1], size=MODES_AT_ONCE):
+    size = MODES_ON_DEVICE if is_elsewhere(result) else MODES_AT_ONCE
+    for columns in slices(result.shape[1], size=size):
         part = some_influences(spectrum, columns, result[:, columns], rows)
         (result,), _ = changed(put_columns, [result], part, columns)
     return cast(Tall, result)
@@ -47,7 +49,7 @@ def influences(spectrum: Spectrum) -> Tall:
 
 def copied(values: FloatArray) -> FloatArray:
     """Return a copy with contiguous rows."""
-    return np.array(values, order="C")
+    return values.copy(order="C")
 
 
 def put_columns(values: FloatArray, part: FloatArray, columns: slice) -> None:
@@ -78,7 +80,7 @@ class PairRows:
     def of(cls, spectrum: Spectrum) -> PairRows:
         """Return them for a spectrum."""
         op, sums = spectrum.operator, spectrum.operator.sums
-        share = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0)
+        share = quotients(1.0, sums, sums > 0)
         rows = op.degrees, op.steps, share, op.counts
         return cls(*(beside(spectrum.vectors, row, kept=True) for row in rows))
 
@@ -118,12 +120,12 @@ def times_of(u: FloatArray, steps: FloatArray, limits: Sequence[Limit]) -> Float
 
 def held_together(u: FloatArray, v: FloatArray, theta: FloatArray, time: FloatArray) -> FloatArray:
     """Return u v (1 - θ g), (M, m); a single column u, θ or g stands beside every column v."""
-    held = np.empty(v.shape)
+    held = np.empty(v.shape, like=v)
 
     def work(rows: slice) -> None:
         held[rows] = u[rows] * v[rows] * (1 - theta * time[rows])
 
-    for_each(work, slices(len(v), size=8192))
+    for_each(work, slices_of(v, 8192))
     return held
 
 
@@ -169,7 +171,7 @@ def pair_sums(
         own[rows] -= u[rows] * of_v[rows] + v[rows] * of_u[rows]
         held[rows] = own[rows] * share[rows, None]
 
-    for_each(work, slices(len(v), size=8192))
+    for_each(work, slices_of(v, 8192))
 
 
 def respond(own: FloatArray, spread: FloatArray, counts: FloatArray | None, alpha: float) -> None:
@@ -179,7 +181,7 @@ def respond(own: FloatArray, spread: FloatArray, counts: FloatArray | None, alph
         often = 1.0 if counts is None else counts[rows, None]
         own[rows] -= alpha * often * spread[rows]
 
-    for_each(work, slices(len(own), size=8192))
+    for_each(work, slices_of(own, 8192))
 
 
 def response(spectrum: Spectrum, u: Tall, columns: slice) -> FloatArray:
@@ -197,7 +199,8 @@ def response(spectrum: Spectrum, u: Tall, columns: slice) -> FloatArray:
 
 def unlimited_response(u: FloatArray, degrees: FloatArray, steps: FloatArray) -> FloatArray:
     """Return Σ D g u² of each mode, (m,), without limiter."""
-    return np.asarray((degrees * steps) @ u**2)
+    sums: FloatArray = (degrees * steps) @ u**2
+    return sums
 
 
 def limited_response(
@@ -206,12 +209,12 @@ def limited_response(
     """Return Σ D u² e^(-λ/r)/r of each mode, (m,), local rates r raised to its cut."""
     local = 1 / steps
 
-    def work(j: int) -> float:
+    def work(j: int) -> Any:
         slowest = np.maximum(local, cuts[j])
         weight = np.square(u[:, j]) * degrees / slowest
-        return float(np.dot(weight, np.exp(-rates[j] / slowest)))
+        return np.dot(weight, np.exp(-rates[j] / slowest))
 
-    return np.array(list(in_order(work, range(u.shape[1]))))
+    return np.stack(list(in_order(work, range(u.shape[1]), parallel=not is_elsewhere(u))))
 
 
 def masses(spectrum: Spectrum) -> FloatArray:
@@ -226,4 +229,5 @@ def masses_of(
 ) -> FloatArray:
     """Return Σ D g u² over some points, (n,)."""
     mass = degrees[:, None] * local_times(limits, steps)
-    return np.asarray(np.einsum("ij,ij->j", np.broadcast_to(mass, u.shape), u**2))
+    sums: FloatArray = column_dots(np.broadcast_to(mass, u.shape), u**2)
+    return sums

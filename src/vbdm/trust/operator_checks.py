@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..bandwidth.scaled import MOST_NEIGHBORS
+from ..base.arrays import to_host
 from ..base.errors import (
     DensityTailWarning,
     NoiseWarning,
@@ -212,7 +213,7 @@ def density_tail(operator: Operator) -> Finding | None:
     if operator.c1 is None or operator.c1 > NEARLY_LAPLACIAN or operator.in_potential:
         return None
     name, pilot = "Density at the edge", operator.pilot.density
-    low, lowest = np.quantile(pilot, TAIL_QUANTILES)
+    low, lowest = to_host(np.quantile(pilot, TAIL_QUANTILES))
     ratio = float(low / lowest)
     if len(pilot) < TAIL_POINTS or ratio < TAIL_RATIO:
         words = (
@@ -237,7 +238,8 @@ def boundary(operator: Operator) -> Finding | None:
     if not edge.found:
         words = "No edge was found: the data closes in itself, or thins out towards its end."
         return Finding(name, "green", words, 0.0, 0.0)
-    widths = np.sqrt(4 * operator.epsilon * operator.kernel.bandwidth.squared[edge.rows])
+    squared = to_host(operator.kernel.bandwidth.squared[edge.rows])
+    widths = np.sqrt(4 * operator.epsilon * squared)
     share = edge.share_within(widths)
     words = (
         f"The data ends at an edge, and {percent(share)} of the points lie within a kernel's width "

@@ -8,12 +8,13 @@ independent, and the points of a grid are not random; both can be seen in the po
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import scipy.fft
 from numpy.typing import ArrayLike, NDArray
-from scipy.fft import irfft, rfft
 
-from ..base.arrays import FloatArray, IntArray
+from ..base.arrays import FloatArray, IntArray, is_elsewhere, to_host
 from ..graph.lists import ReleasedLists
 from ..graph.neighbor_graph import NeighborGraph
 from ..operator.operator import Operator
@@ -48,7 +49,7 @@ def autocorrelation_time(values: ArrayLike, lengths: Sequence[int] = ()) -> floa
     >>> bool(autocorrelation_time(noise) < 1.2), round(autocorrelation_time(np.repeat(noise, 20)))
     (True, 20)
     """
-    numbers = np.asarray(values, dtype=np.float64)
+    numbers: Any = values if is_elsewhere(values) else np.asarray(values, dtype=np.float64)
     centred = np.nan_to_num(numbers - np.nanmean(numbers))
     sums = lagged_sums(centred, lengths)
     if not sums[0] > 0:
@@ -81,15 +82,17 @@ def lagged_sums(values: FloatArray, lengths: Sequence[int] = ()) -> FloatArray:
     sizes = np.asarray(lengths or [len(values)])
     starts = np.cumsum(sizes) - sizes
     room = 2 ** np.ceil(np.log2(2 * sizes)).astype(int)
-    sums = np.zeros(sizes.max())
-    for size in np.unique(room):
+    sums = np.zeros(int(sizes.max()), like=values)
+    # NumPy's transforms are those of the arrays' own library; SciPy's are faster than NumPy's.
+    fft: Any = np.fft if is_elsewhere(values) else scipy.fft
+    for size in np.unique(room).tolist():
         members = np.flatnonzero(room == size)
-        padded = np.zeros((len(members), size))
+        padded = np.zeros((len(members), size), like=values)
         for row, number in zip(padded, members, strict=True):
             row[: sizes[number]] = values[starts[number] : starts[number] + sizes[number]]
-        power = np.square(np.abs(rfft(padded, axis=1))).sum(axis=0)
+        power = np.square(np.abs(fft.rfft(padded, axis=1))).sum(axis=0)
         longest = sizes[members].max()
-        sums[:longest] += irfft(power, size)[:longest]
+        sums[:longest] += fft.irfft(power, size)[:longest]
     return sums
 
 
@@ -147,18 +150,21 @@ def time_neighbors(operator: Operator, memory: float) -> float:
     if not neighbors.size:
         return 0.0
     row = operator.order.caller_rows
-    lengths = operator.settings.series.lengths or (operator.n_points,)
-    series = np.repeat(np.arange(len(lengths)), lengths)
-    mine, others = row[points][:, None], row[neighbors]
-    close = (np.abs(mine - others) <= memory) & (series[mine] == series[others])
+    ends = np.cumsum(operator.settings.series.lengths or (operator.n_points,))
+    mine, others = to_host(row[points])[:, None], to_host(row[neighbors])
+    series, other_series = (np.searchsorted(ends, rows, side="right") for rows in (mine, others))
+    close = (np.abs(mine - others) <= memory) & (series == other_series)
     return float(np.median(close.mean(axis=1)))
 
 
 def nearest_distances(graph: NeighborGraph) -> FloatArray | None:
     """Return squared distances from some points to their nearest neighbours, without themselves."""
-    rows = some_points(graph)
+    rows, points = some_points(graph), graph.point_set
+    if is_elsewhere(points.coordinates):
+        found: FloatArray = to_host(points.nearest(rows, min(NEAREST + 1, graph.n_points))[1])
+        return found[:, 1:]
     if isinstance(graph.lists, ReleasedLists):
-        return graph.point_set.measured(rows, nearest_neighbors(graph)[1])
+        return points.measured(rows, nearest_neighbors(graph)[1])
     return graph.distances(rows, slice(1, NEAREST + 1))
 
 
@@ -168,8 +174,8 @@ def nearest_neighbors(graph: NeighborGraph) -> tuple[NDArray[np.intp], IntArray]
     if isinstance(graph.lists, ReleasedLists):
         # The lists are gone, and to search around all points again would take long.
         neighbors, _ = graph.point_set.nearest(rows, min(k, graph.n_points))
-        return rows, neighbors[:, 1:]
-    return rows, graph.kept.indices[rows, 1:k]
+        return rows, to_host(neighbors)[:, 1:]
+    return rows, to_host(graph.kept.indices[rows, 1:k])
 
 
 def some_points(graph: NeighborGraph) -> NDArray[np.intp]:

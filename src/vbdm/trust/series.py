@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import BoolArray, FloatArray, frozen
+from ..base.arrays import BoolArray, FloatArray, frozen, is_elsewhere, to_host
 from ..base.threads import in_order, one_blas_thread, slices
 from ..graph.caller_order import InCallerOrder
 from ..graph.point_set import Order
@@ -72,7 +72,8 @@ def sampling(spectrum: Spectrum, influence: Tall) -> Sampling:
 
 def own_products(values: FloatArray) -> FloatArray:
     """Return the sums of products of two columns, (n, n)."""
-    return np.asarray(values.T @ values)
+    products: FloatArray = values.T @ values
+    return products
 
 
 def in_series(spectrum: Spectrum) -> bool:
@@ -102,7 +103,14 @@ def row_memory(spectrum: Spectrum) -> float:
 def first_modes(spectrum: Spectrum) -> Iterator[FloatArray]:
     """Yield the first eigenfunctions that vary, (N,) each, in the order of the rows."""
     for j in nonzero_modes(spectrum.eigenvalues)[:FIRST]:
-        yield np.real(spectrum.function(j))
+        yield np.real(mode_at_rows(spectrum, j))
+
+
+def mode_at_rows(spectrum: Spectrum, j: int) -> FloatArray:
+    """Return eigenfunction j in the order of the rows, (N,): on a device, if it lives there."""
+    if is_elsewhere(spectrum.vectors):
+        return spectrum.operator.order.to_caller(spectrum.vectors[:, j])
+    return spectrum.function(j)
 
 
 def by_chance(n_rows: int) -> float:
@@ -177,8 +185,8 @@ def variance_by_lags(values: FloatArray, lengths: Sequence[int]) -> float:
     pairs = sums[0::2].copy()
     pairs[: len(sums) // 2] += sums[1::2]
     cut = int(np.argmax(pairs <= 0)) or len(pairs)
-    falling = np.minimum.accumulate(pairs[:cut])
-    return float(max(2 * falling.sum() - sums[0], sums[0]))
+    falling, alone = np.minimum.accumulate(to_host(pairs[:cut])), float(sums[0])
+    return float(max(2 * falling.sum() - alone, alone))
 
 
 def block_sums(rows: Any, lengths: Sequence[int], length: int) -> FloatArray:
@@ -196,10 +204,10 @@ def block_sums(rows: Any, lengths: Sequence[int], length: int) -> FloatArray:
             for ends in slices(size + length, size=most):
                 before = max(ends.start - length, 0)
                 part = rows[start + before : start + min(ends.stop, size)]
-                running = np.zeros((ends.stop - ends.start + length, n))
+                running = np.zeros((ends.stop - ends.start + length, n), like=part)
                 at = length - (ends.start - before)
                 np.cumsum(part, axis=0, out=running[at : at + len(part)])
                 running[at + len(part) :] = running[at + len(part) - 1]
                 blocks = running[length:] - running[:-length]
-                result += blocks.T @ blocks / length
+                result += to_host(blocks.T @ blocks) / length
     return result

@@ -15,7 +15,7 @@ from .error_bars import Group, groups_of
 from .error_sources import source_in_words
 from .findings import FIRST, Finding, Light, eigenvalues, nonzero_modes
 from .randomness import time_neighbors
-from .series import by_chance, in_series, row_memory
+from .series import by_chance, in_series, mode_at_rows, row_memory
 
 #: Share of a mode's weight on unresolved points above which the mode is doubtful.
 HEAVY = 0.3
@@ -68,9 +68,11 @@ def connected_pieces(spectrum: Spectrum) -> Finding | None:
 
 def left_aside(spectrum: Spectrum) -> NDArray[np.bool_]:
     """Mark the points, (N,), of pieces large enough to be solved, but not asked for."""
+    strays = spectrum.pieces.strays
+    if not strays.any():
+        return strays
     size = np.bincount(spectrum.components)[spectrum.components]
-    large = size >= spectrum.settings.smallest_piece
-    return np.asarray(spectrum.pieces.strays & large)
+    return np.asarray(strays & (size >= spectrum.settings.smallest_piece))
 
 
 def unresolved_points(spectrum: Spectrum) -> Finding | None:
@@ -130,7 +132,7 @@ def tail_shares(spectrum: Spectrum) -> tuple[FloatArray, FloatArray]:
     Both are running maxima: a mode that is faster than a bad one is orthogonal to something wrong.
     """
     known = spectrum.eigenvalues != 0
-    on_few = np.array([share_on_largest(spectrum.function(j)) for j in range(len(known))])
+    on_few = np.array([share_on_largest(mode_at_rows(spectrum, j)) for j in range(len(known))])
     both = np.where(known, [spectrum.unresolved_share, on_few], 0.0)
     held, largest = np.maximum.accumulate(both, axis=1)
     # In many dimensions most points may be held: they are no tail then.

@@ -1,0 +1,119 @@
+"""Error bars, checks and new points of a spectrum that lives on a device, against the ordinary."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+import vbdm
+from vbdm.base.arrays import is_elsewhere
+from vbdm.trust.diagnose import diagnose
+
+from .there import there
+
+CLOUDS = (
+    "plane", "curve", "copies", "pieces", "series", "runs", "periodic", "edge", "weights", "lists",
+)  # fmt: skip
+
+
+@cache
+def result(cloud: str) -> Any:
+    """Return an ordinary spectrum of one of several clouds."""
+    rng = np.random.default_rng(4)
+    points, options = rng.standard_normal((900, 2)), {"operator": "generator"}
+    if cloud == "curve":
+        turn = np.sort(rng.random(700)) * 2 * np.pi
+        waves = np.outer(turn, [1, 2])
+        points, options = np.hstack([np.cos(waves), np.sin(waves)]), {"series": False}
+    if cloud == "copies":
+        points = np.concatenate([points, points[:150], points[:30]])
+    if cloud == "pieces":
+        away, strays = points[:500] + np.array([40.0, 0.0]), [[90.0, 90.0], [90.1, 90.0]]
+        points = np.concatenate([points, away, strays])
+    if cloud in ("series", "runs"):
+        for t in range(1, len(points)):
+            points[t] = 0.9 * points[t - 1] + np.sqrt(0.19) * points[t]
+    if cloud == "runs":
+        options["lengths"] = [300, 100, 500]
+    if cloud == "periodic":
+        points, options = rng.random((800, 2)) * [1.0, 3.0] - 0.2, {"period": [1.0, 3.0]}
+    if cloud == "edge":
+        points, options = rng.random((1200, 3)) ** [1.0, 1.0, 0.5], {}
+    if cloud == "weights":
+        options["weights"] = rng.random(len(points)) + 0.1
+    if cloud == "lists":
+        options["n_neighbors"] = 60
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return vbdm.estimate_operator(points, **options).spectrum(7)
+
+
+def test_the_clouds_are_what_they_are_for() -> None:
+    assert result("edge").error_parts.boundary.any()
+    assert result("plane").error_parts.tail.any()
+    assert result("pieces").pieces.n_solved == 2
+    assert result("pieces").pieces.strays.any()
+    assert result("copies").operator.order.copies is not None
+    assert result("lists").operator.weights.returned is not None
+    for cloud in ("series", "runs"):
+        assert result(cloud).effective_points.min() < 500
+
+
+def close(found: Any, known: Any, scale: float = 1.0) -> None:
+    """Compare two arrays, both in memory."""
+    assert isinstance(found, np.ndarray)
+    np.testing.assert_allclose(found, known, rtol=1e-8, atol=1e-10 * scale)
+
+
+@pytest.mark.parametrize("cloud", CLOUDS)
+def test_error_bars_are_those_of_the_processor(cloud: str) -> None:
+    here, away = result(cloud), there(result(cloud))
+    assert is_elsewhere(away.vectors)
+    size = np.abs(here.covariance).max()
+    close(away.covariance, here.covariance, size)
+    close(away.effective_points, here.effective_points)
+    close(away.standard_errors, here.standard_errors, np.sqrt(size))
+    close(away.bias, here.bias, np.abs(here.bias).max())
+    close(away.intervals(), here.intervals(), np.abs(here.eigenvalues).max())
+    for part in ("sampling", "tail", "epsilon", "noise", "boundary"):
+        close(getattr(away.error_parts, part), getattr(here.error_parts, part))
+
+
+@pytest.mark.parametrize("cloud", ["plane", "copies", "pieces", "runs"])
+def test_eigenfunction_errors_are_those_of_the_processor(cloud: str) -> None:
+    here, away = result(cloud), there(result(cloud))
+    close(away.eigenfunction_errors, here.eigenfunction_errors)
+    close(away.pointwise_errors(1), here.pointwise_errors(1))
+    for found, known in zip(away.mixing, here.mixing, strict=True):
+        close(found, known, np.abs(known).max())
+
+
+@pytest.mark.parametrize("cloud", CLOUDS)
+def test_findings_are_those_of_the_processor(cloud: str) -> None:
+    here, away = diagnose(result(cloud)), diagnose(there(result(cloud)))
+    assert [found.words for found in away] == [found.words for found in here]
+    assert [found.light for found in away] == [found.light for found in here]
+
+
+@pytest.mark.parametrize("cloud", CLOUDS)
+def test_new_points_have_the_values_of_the_processor(cloud: str) -> None:
+    here, away = result(cloud), there(result(cloud))
+    points, rng = here.operator.graph.points, np.random.default_rng(8)
+    new = points[::7] + 0.05 * rng.standard_normal(points[::7].shape) * points.std(axis=0)
+    new = np.concatenate([new, points[:9], points[:9] + 1e-5, points[:1] + 1e4])
+    for outside in ("nan", "nearest"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found, known = (one.extend(new, outside=outside) for one in (away, here))
+        close(found.values, known.values)
+        close(found.density, known.density, known.density.max())
+        for name in ("outside", "undefined", "training"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(known, name))
+    close(away.operator.density_at(new), here.operator.density_at(new), known.density.max())
+    f = np.stack([points[:, 0], np.sin(points[:, 1])], axis=1)
+    found, known = (one.operator.extend(f, new, outside="nearest") for one in (away, here))
+    close(found, known)
