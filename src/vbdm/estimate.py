@@ -529,7 +529,7 @@ def estimate_again(operator: Operator, rows: NDArray[np.intp]) -> Operator:
     points = to_host(cast(Any, graph.point_set.coordinates)[graph.order.inside_rows(rows)])
     rule: BandwidthRule = settings.method.bandwidth
     if operator.beta is None:
-        rule = GivenBandwidth(np.asarray(operator.bandwidth)[rows])
+        rule = GivenBandwidth(np.asarray(to_host(operator.bandwidth))[rows])
     method = replace(
         settings.method, bandwidth=rule, dimension=GivenDimension(operator.dim),
         epsilon=METHODS[settings.method.name].epsilon,

@@ -14,7 +14,7 @@ from ..bandwidth.dimension import Dimension
 from ..bandwidth.pilot import Pilot
 from ..bandwidth.tuning import Tuning
 from ..base.accepts import EPSILONS, a_number, a_switch
-from ..base.arrays import FloatArray, frozen, quotients, to_host
+from ..base.arrays import FloatArray, frozen, handed_out, quotients, taken_in
 from ..base.checks import check_function
 from ..base.errors import bad_input
 from ..graph.caller_order import as_given_out
@@ -187,7 +187,8 @@ class Operator:
     def bandwidth(self) -> FloatArray | tuple[FloatArray, FloatArray]:
         """ρ at the points, (N,); the pair (ρ1, ρ2) for the two-sided form.
 
-        Where rows live in blocks, it is an array of Zarr or Dask, as eigenfunctions are.
+        Where rows live in blocks, it is an array of Zarr or Dask, as eigenfunctions are; on a
+        device, if that was asked for by `output`, it stays there.
         """
         widths = self.kernel.bandwidth
         if self.form == "two-sided":
@@ -282,7 +283,8 @@ class Operator:
         for c1 = 0, 1, 2 and three β.
         One sparse product, O(N k) per column; three with the deviation.
         """
-        values = check_function(f, self.n_points)
+        output = self.settings.output
+        values = taken_in(check_function(f, self.n_points), self.degrees, output)
         columns = values.reshape(len(values), -1)
         columns = columns - columns.mean(axis=0)
         inside = self.order.to_inside(columns)
@@ -290,8 +292,8 @@ class Operator:
         steps = self.steps[:, None]
         mean = (self.weights @ inside) * inverse
         # Copies of a point may carry different values of f: each is compared with the mean.
-        result = (self._to_caller(mean) - columns) / self._to_caller(steps)
-        result = frozen(result.reshape(values.shape))
+        mean_there, time = (handed_out(self.order.to_caller(one), output) for one in (mean, steps))
+        result = frozen(((mean_there - columns) / time).reshape(values.shape))
         if not a_switch(return_std, "return_std"):
             return result
         second = self.weights.product(inside**2, power=2)
@@ -300,7 +302,8 @@ class Operator:
         deviation = np.sqrt(np.maximum(second, 0)) * inverse / steps
         share = self.alpha if self.c1 is None else theory.alpha_for(self.c1, 0, self.dim)
         deviation *= theory.density_response(share, self.dim)
-        return result, self._to_caller(deviation).reshape(values.shape)
+        spread = handed_out(self.order.to_caller(deviation), output)
+        return result, spread.reshape(values.shape)
 
     def __matmul__(self, f: ArrayLike) -> FloatArray:
         """Return `apply(f)`."""
@@ -409,7 +412,8 @@ class Operator:
         return 1 / np.where(self.degrees > 0, self.degrees, np.nan)
 
     def _to_caller(self, values: NDArray[Any]) -> NDArray[Any]:
-        return frozen(to_host(self.order.to_caller(values)))
+        found: NDArray[Any] = handed_out(self.order.to_caller(values))
+        return found
 
     @cached_property
     def _known(self) -> dict[str, FloatArray]:
@@ -420,7 +424,8 @@ class Operator:
         """Return values (M,) in the caller's order, as an array of the kind that rows live in."""
         rows = self.graph.point_set.rows
         if rows is None:
-            return self._to_caller(values)
+            found: FloatArray = handed_out(self.order.to_caller(values), self.settings.output)
+            return found
         if name not in self._known:
             self._known[name] = as_given_out(values, rows, self.order)
         return self._known[name]

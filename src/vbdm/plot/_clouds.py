@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..base.accepts import a_number, accepts
-from ..base.arrays import FloatArray
+from ..base.arrays import FloatArray, to_host
 from ..base.checks import check_count, check_per_point
 from ..base.errors import bad_input
 from ..base.wording import percent
@@ -175,7 +175,7 @@ def density(result: Any, ax: Any = None, points: ArrayLike | None = None) -> Any
     operator = operator_of(result)
     positions = place(operator, points, ax)
     ax = new_axes(ax, positions.n_dims)
-    values = np.asarray(operator.density)[positions.rows]
+    values = np.asarray(to_host(operator.density))[positions.rows]
     known = values > 0
     low, high = np.quantile(values[known], [1 - COLOURED, COLOURED])
     wide = high > WIDE_RANGE * low
@@ -333,6 +333,8 @@ def place_all(operator: Operator, points: ArrayLike | None, ax: Any) -> Position
 
 def lifted(positions: Positions, operator: Operator) -> Positions:
     """Return points of the line with their density as a second coordinate."""
-    coordinates = np.c_[positions.coordinates, np.asarray(operator.density)[positions.rows]]
+    coordinates = np.c_[
+        positions.coordinates, np.asarray(to_host(operator.density))[positions.rows]
+    ]
     labels = [*positions.labels, f"density {per_volume(operator)}"]
     return Positions(coordinates, labels, positions.rows, positions.notes)

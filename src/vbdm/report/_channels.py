@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..base.arrays import FloatArray
+from ..base.arrays import FloatArray, to_host
 from ..base.errors import bad_input
 from ..base.row_notes import Labels, RowNotes
 from ..plot._canvas import principal_positions
@@ -44,7 +44,7 @@ def channels(
     functions = np.real(spectrum.functions_at(rows)[:, :MOST_FUNCTIONS])
     for number, values in enumerate(functions.T):
         result.append(channel("function", f"eigenfunction {number}", values))
-    density = np.asarray(operator.density)[rows]
+    density = np.asarray(to_host(operator.density))[rows]
     with np.errstate(divide="ignore"):
         result.append(channel("density", "log10 of the density", np.log10(density)))
     result.append(channel("width", "kernel width", operator.widths[rows]))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.arrays import to_host
 from ..base.references import Citation
 from ..base.wording import Style, counted, minus, with_error
 from ..operator.operator import Operator
@@ -309,7 +310,7 @@ def tuning_note(operator: Operator) -> str:
 
 def density_note(operator: Operator) -> str:
     """Return a note on the density: median, range, and points without one."""
-    density = np.asarray(operator.density)
+    density = np.asarray(to_host(operator.density))
     known = density[density > 0]
     low, middle, high = np.quantile(known, [0.01, 0.5, 0.99])
     none = len(density) - len(known)

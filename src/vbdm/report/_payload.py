@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bandwidth.tuning import SlopeCurve
+from ..base.arrays import to_host
 from ..base.plain import plain
 from ..base.row_notes import RowNotes
 from ..base.wording import Style, common_style
@@ -186,7 +187,7 @@ def tuning(operator: Operator) -> dict[str, Any] | None:
 
 def histogram(operator: Operator) -> dict[str, Any]:
     """Return the histogram of log10 of the density, over all points that have one."""
-    density = np.asarray(operator.density)
+    density = np.asarray(to_host(operator.density))
     known = np.log10(density[density > 0])
     counts, edges = np.histogram(known, BINS if len(known) > 500 else 24)
     return {"counts": counts, "edges": edges}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eig
 
-from ..base.arrays import frozen, is_elsewhere, to_host
+from ..base.arrays import frozen, handed_out, is_elsewhere, taken_in, to_host
 from ..base.checks import check_choice, check_count, check_positive
 from ..base.credit import Credit
 from ..base.errors import bad_input
@@ -128,7 +128,7 @@ def in_caller_order(operator: Operator, pieces: Pieces, modes: Modes) -> Spectru
         set_aside=frozen(modes.set_aside),
         shared_eigenvalues=frozen(modes.shared_theta),
     )
-    functions, in_blocks, inside = functions_of(modes.vectors, order)
+    functions, in_blocks, inside = functions_of(modes.vectors, order, operator.settings.output)
     return Spectrum(
         operator=operator,
         eigenvalues=frozen(0.0 - modes.rates),
@@ -157,7 +157,9 @@ def pieces_of_rows(pieces: Pieces, order: Order) -> Pieces:
     return Pieces(frozen(found), pieces.n_solved)
 
 
-def functions_of(vectors: Tall, order: Order) -> tuple[Any, BlockArray | None, Any]:
+def functions_of(
+    vectors: Tall, order: Order, output: str = "numpy"
+) -> tuple[Any, BlockArray | None, Any]:
     """Return eigenvectors, normalised, in the caller's order.
 
     Also those inside, if they are in blocks, and if they are on a device: both are written over.
@@ -167,7 +169,7 @@ def functions_of(vectors: Tall, order: Order) -> tuple[Any, BlockArray | None, A
     inside = normalised(vectors, order.caller_rows, order.counts)
     if isinstance(inside, BlockArray):
         return as_caller_sees(inside, order), inside, None
-    return frozen(to_host(order.to_caller(inside))), None, inside
+    return handed_out(order.to_caller(inside), output), None, inside
 
 
 def n_solves(modes: Modes, passes: int) -> int:
@@ -199,7 +201,9 @@ def solve_unsymmetric(operator: Operator, n: int) -> Spectrum:
     return Spectrum(
         operator=operator,
         eigenvalues=frozen(values),
-        eigenfunctions=frozen(normalised(vectors)),
+        eigenfunctions=frozen(
+            taken_in(normalised(vectors), operator.degrees, operator.settings.output)
+        ),
         pieces=Pieces(frozen(whole), 1),
         unresolved=frozen(whole > 0),
         limit=None,

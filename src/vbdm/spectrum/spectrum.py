@@ -148,13 +148,13 @@ class Spectrum:
     def function(self, j: int) -> FloatArray:
         """Return eigenfunction j at all points, (N,), in memory wherever the others are."""
         if self.in_blocks is None:
-            return np.asarray(self.eigenfunctions[:, j])
+            return np.asarray(to_host(self.eigenfunctions[:, j]))
         return self.operator.order.to_caller(self.in_blocks[:, j])
 
     def functions_at(self, rows: NDArray[np.intp]) -> FloatArray:
         """Return all eigenfunctions at some of the points, (m, n), in memory."""
         if self.in_blocks is None:
-            return np.asarray(self.eigenfunctions[rows])
+            return np.asarray(to_host(self.eigenfunctions[rows]))
         return np.asarray(self.in_blocks[self.operator.order.inside_rows(rows)])
 
     def sum_over_points(self, function: Callable[..., Any], *values: NDArray[Any]) -> Any:
@@ -188,7 +188,8 @@ class Spectrum:
         if not lost.any():
             return self.eigenfunctions
         if self.in_blocks is None:
-            return without_columns(self.eigenfunctions, lost)
+            marked = beside_array(lost, self.eigenfunctions)
+            return without_columns(self.eigenfunctions, marked)
         known = mapped(without_columns, self.in_blocks, lost)
         return as_caller_sees(known, self.operator.order)
 

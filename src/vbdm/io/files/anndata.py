@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
+from ...base.arrays import to_host
 from ...base.errors import bad_input
 from ...base.files import check_target, replacing_path
 from ...base.libraries import need
@@ -214,8 +215,8 @@ def put_results(
 ) -> None:
     """Put a spectrum into an AnnData object; rows that are not in the cloud, if any, get NaN."""
     operator = spectrum.operator
-    adata.obsm[f"X_{key}"] = spread(spectrum.known_eigenfunctions[:, 1:], cloud)
-    adata.obs[f"{key}_density"] = spread(np.asarray(operator.density), cloud)
+    adata.obsm[f"X_{key}"] = spread(to_host(spectrum.known_eigenfunctions[:, 1:]), cloud)
+    adata.obs[f"{key}_density"] = spread(np.asarray(to_host(operator.density)), cloud)
     adata.uns[key] = {
         **adata.uns.get(key, {}),
         "params": settings_to_store(params),

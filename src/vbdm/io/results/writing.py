@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...base.accepts import a_function, a_switch, accepts, an, or_none
+from ...base.arrays import to_host
 from ...base.files import PathLike
 from ...base.plain import plain
 from ...base.progress import report
@@ -190,8 +191,8 @@ def arrays_of(
         "standard_errors": spectrum.standard_errors,
         "bias": spectrum.bias,
         "residuals": spectrum.residuals,
-        "eigenfunctions": spectrum.known_eigenfunctions,
-        "density": np.asarray(op.density),
+        "eigenfunctions": to_host(spectrum.known_eigenfunctions),
+        "density": np.asarray(to_host(op.density)),
         "widths": op.widths,
         "unresolved": spectrum.unresolved,
         "weak_links": spectrum.weak_links,

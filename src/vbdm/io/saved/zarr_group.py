@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ...base.arrays import frozen
+from ...base.arrays import frozen, to_host
 from ...base.errors import InputError, bad_input
 from ...base.files import PathLike
 from ...base.libraries import damaged, need
@@ -172,7 +172,7 @@ def arrays_of(spectrum: Spectrum) -> dict[str, Any]:
         found["intervals"] = spectrum.intervals()
         found["total_errors"] = spectrum.total_errors
         found["standard_errors"] = spectrum.standard_errors
-    return found
+    return {name: to_host(values) for name, values in found.items()}
 
 
 def attributes_of(spectrum: Spectrum, notes: Mapping[str, Any] | None = None) -> dict[str, Any]:
