@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.linalg import eigh
-from scipy.sparse import csr_array
 
 from vbdm.engines.cuda.device import BLOCK, DEVICES, WARP, source_of
 from vbdm.engines.cuda.first_use import FirstUse
@@ -114,15 +113,6 @@ class EmulatedDevice:
             units *= self.lanes
         function(ctypes.c_longlong(units), *map(passed, args))
 
-    def sparse_product(self, a: Any, b: Any) -> Any:
-        return arrays_of(matrix(a) @ matrix(b))
-
-    def sparse_sum(self, a: Any, b: Any) -> Any:
-        return arrays_of(matrix(a) + matrix(b))
-
-    def transposed(self, a: Any) -> Any:
-        return arrays_of(csr_array(matrix(a).T))
-
     def eigh(self, a: StrictArray) -> Any:
         values, vectors = eigh(a.values)
         return StrictArray(values), StrictArray(vectors)
@@ -140,16 +130,6 @@ def passed(value: Any) -> Any:
     return (
         ctypes.c_int(int(value)) if isinstance(value, np.int32) else ctypes.c_longlong(int(value))
     )
-
-
-def matrix(a: Any) -> Any:
-    data, indices, indptr, shape = a
-    return csr_array((data.values, indices.values, indptr.values.astype(np.int32)), shape=shape)
-
-
-def arrays_of(found: Any) -> Any:
-    found.sort_indices()
-    return (*(StrictArray(part) for part in (found.data, found.indices, found.indptr)), found.shape)
 
 
 # Warps of one thread: the walks below are compiled so.

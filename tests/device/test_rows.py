@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array, random_array
 
-from vbdm.engines.cuda import csr
+from vbdm.engines.cuda import algebra
 from vbdm.engines.cuda.csr import DeviceCsr
 from vbdm.engines.numba_engine import NumbaEngine
 from vbdm.engines.scipy_engine import ScipyEngine
@@ -171,13 +171,12 @@ def test_sums(device: Any, matrix: Any) -> None:
     same(sum([stored, more]), matrix + other)
 
 
-@pytest.mark.parametrize("short_of_memory", [False, True])
+@pytest.mark.parametrize("workers", [1, 7, 8192])
 @pytest.mark.parametrize("density", [0.001, 0.2])
 def test_products_of_matrices(
-    device: Any, matrix: Any, density: float, short_of_memory: bool, monkeypatch: Any
+    device: Any, matrix: Any, density: float, workers: int, monkeypatch: Any
 ) -> None:
-    if short_of_memory:
-        monkeypatch.setattr(csr, "MOST", 100)
+    monkeypatch.setattr(algebra, "WORKERS", workers)
     other = sparse(matrix.shape[1], 30, density)
     exact = csr_array(matrix @ other)
     same(on(device, matrix) @ on(device, other), exact)
@@ -187,12 +186,6 @@ def test_products_of_matrices(
     np.testing.assert_allclose(found.get(), matrix @ f[:, 0], rtol=1e-13, atol=1e-13)
     found = on(device, matrix) @ device.array(np.asfortranarray(f))
     np.testing.assert_allclose(found.get(), matrix @ f, rtol=1e-13, atol=1e-13)
-
-
-def test_large_sums_are_made_in_pieces(device: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(csr, "MOST", 100)
-    first, second = sparse(70, 70, 0.1), sparse(70, 70, 0.1, 3)
-    same(on(device, first) + on(device, second), first + second)
 
 
 def test_rows_and_columns(device: Any, matrix: Any) -> None:

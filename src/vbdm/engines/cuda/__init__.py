@@ -14,6 +14,7 @@ compiled, which takes up to a minute.
 `walks.cu`    their kernels: walks on the tree
 `engine`      the engine: what all engines supply
 `products`    matrices times blocks of vectors
+`algebra`     sums, products and transposes of matrices
 `cells`       sums over cells, connected pieces
 `rows.cu`     their kernels
 `prelude.cu`  what all kernels share

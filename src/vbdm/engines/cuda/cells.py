@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .csr import DeviceCsr, pointers
+from .algebra import pointers
+from .csr import DeviceCsr
 from .device import Device, device_of
 
 
@@ -33,9 +34,7 @@ def sums_over_cells(matrix: DeviceCsr, factor: Any, labels: Any) -> DeviceCsr:
 
 def first_and_last(matrix: DeviceCsr, labels: Any, n_cells: int) -> tuple[Any, Any]:
     """Return the first and the last point of each cell; None, None if columns do not ascend."""
-    descends = np.zeros(1, dtype=np.int32, like=labels)
-    matrix.on_rows("find_descent", descends)
-    if int(descends[0]):
+    if not matrix.ascends:
         return None, None
     first = matrix.device.empty(n_cells, np.int32)
     first[...] = len(labels)

@@ -1,8 +1,7 @@
 """A sparse matrix on the device: three arrays, and what rooms use of SciPy's matrices.
 
-CuPy's sparse matrices have 32-bit row pointers, and scaling one of them by a diagonal takes longer
-than a product with ten vectors. So the matrix is ours, and CuPy's library is asked for what it does
-well: products, sums and transposes, in pieces of rows where all would be too much for it.
+CuPy's own sparse matrices would not do: their products take milliseconds even if they are small,
+fail where most rows are empty, and sum up in an order that is not said.
 """
 
 from __future__ import annotations
@@ -15,7 +14,8 @@ from numpy.typing import DTypeLike
 from scipy.sparse import csr_array
 
 from ...base.arrays import contiguous, filled
-from .device import CsrArrays, Device, device_of
+from .algebra import pointers, sparse_product, sparse_sum, transposed
+from .device import Device, device_of
 from .products import product
 
 
@@ -56,11 +56,6 @@ class DeviceCsr:
     def device(self) -> Device:
         """Where the arrays live."""
         return device_of(self.data)
-
-    @property
-    def arrays(self) -> CsrArrays:
-        """Arrays and shape, as a device's library takes them."""
-        return self.data, self.indices, self.indptr, self.shape
 
     @property
     def lengths(self) -> Any:
@@ -139,7 +134,7 @@ class DeviceCsr:
     @property
     def T(self) -> DeviceCsr:
         """The transpose."""
-        return DeviceCsr(*self.device.transposed(self.arrays))
+        return DeviceCsr(*transposed(self))
 
     def eliminate_zeros(self) -> None:
         """Drop entries that are zero, in place."""
@@ -147,10 +142,19 @@ class DeviceCsr:
         self.data, self.indices, self.indptr = found.data, found.indices, found.indptr
 
     def sort_indices(self) -> None:
-        """Bring the columns of each row into ascending order, in place."""
-        self.on_rows("sort_rows")
+        """Bring the columns of each row into ascending order; other matrices may share the old."""
+        if not self.ascends:
+            self.data, self.indices = self.data.copy(), self.indices.copy()
+            self.on_rows("sort_rows")
 
     sum_duplicates = sort_indices
+
+    @property
+    def ascends(self) -> bool:
+        """Whether the columns of all rows ascend."""
+        descends = np.zeros(1, dtype=np.int32, like=self.data)
+        self.on_rows("find_descent", descends)
+        return not int(descends[0])
 
     def only(self, wanted: Any) -> DeviceCsr:
         """Return the matrix with some of its entries, marked in a boolean array."""
@@ -211,105 +215,28 @@ class DeviceCsr:
     def __add__(self, other: Any) -> DeviceCsr:
         if isinstance(other, int | float) and other == 0:
             return self
-        return sparse_sum(self, other) if isinstance(other, DeviceCsr) else NotImplemented
+        return DeviceCsr(*sparse_sum(self, other))
 
     __radd__ = __add__
 
     def __sub__(self, other: DeviceCsr) -> DeviceCsr:
-        return self + -other
+        return DeviceCsr(*sparse_sum(self, other, -1.0))
 
     def __matmul__(self, other: Any) -> Any:
         if isinstance(other, DeviceCsr):
-            return sparse_product(self, other)
+            return DeviceCsr(*sparse_product(self, other))
         block = other.reshape(len(other), -1).astype(np.float64, copy=False)
         return product(self, contiguous(block)).reshape(-1, *other.shape[1:])
 
-    def on_rows(self, kernel: str, *args: Any, n_rows: int | None = None) -> None:
-        """Run a kernel on this matrix, a warp per row."""
+    def on_rows(
+        self, kernel: str, *args: Any, n_rows: int | None = None, n_warps: int | None = None
+    ) -> None:
+        """Run a kernel on this matrix, or on some rows, a warp per row or as many as are named."""
         n = self.shape[0] if n_rows is None else n_rows
         self.device.launch(
-            "rows", kernel, n, n, self.indptr, self.indices, self.data, *args,
-            columns=8 * self.data.itemsize, per_warp=True,
+            "rows", kernel, n if n_warps is None else n_warps, n, self.indptr, self.indices,
+            self.data, *args, columns=8 * self.data.itemsize, per_warp=True,
         )  # fmt: skip
-
-
-#: The most entries that a device's library counts.
-MOST = 2**31 - 1
-#: Bytes that its product of two matrices may take for each product of two entries.
-BYTES_PER_PRODUCT = 64
-
-
-def sparse_product(a: DeviceCsr, b: DeviceCsr) -> DeviceCsr:
-    """Return the product of two sparse matrices, in pieces of rows if it is large."""
-    shape, n = (a.shape[0], b.shape[1]), a.shape[0]
-    if a.nnz == 0 or b.nnz == 0:
-        nothing = np.zeros(0, dtype=np.result_type(a.dtype, b.dtype), like=a.data)
-        return DeviceCsr(nothing, nothing.astype(np.int32), 0 * a.indptr, shape)
-    # The library fails on matrices with hardly an entry in a row: these rows are left out.
-    if a.nnz < n // 2:
-        used = np.flatnonzero(a.lengths)
-        return spread(sparse_product(a[used], b), used, n)
-    if b.nnz < b.shape[0] // 2:
-        used = np.flatnonzero(b.lengths)
-        return sparse_product(a[:, used], b[used])
-    counts = a.device.empty(n, np.int64)
-    a.on_rows("count_products", b.indptr, counts)
-    most = min(MOST, a.device.free_bytes() // BYTES_PER_PRODUCT)
-    if n == 1 or (max(a.nnz, b.nnz) <= MOST and int(counts.sum()) <= most):
-        return DeviceCsr(*a.device.sparse_product(a.arrays, b.arrays))
-    return stacked([sparse_product(*trimmed(part, b)) for part in halves(a)])
-
-
-def sparse_sum(a: DeviceCsr, b: DeviceCsr) -> DeviceCsr:
-    """Return the sum of two sparse matrices, in pieces of rows if it is large."""
-    if a.shape[0] == 1 or a.nnz + b.nnz <= MOST:
-        kind = np.result_type(a.dtype, b.dtype)
-        given = a.astype(kind, copy=False).arrays, b.astype(kind, copy=False).arrays
-        return DeviceCsr(*a.device.sparse_sum(*given))
-    return stacked([sparse_sum(*parts) for parts in zip(halves(a), halves(b), strict=True)])
-
-
-def halves(a: DeviceCsr) -> list[DeviceCsr]:
-    """Return the upper and the lower half of a matrix; entries are not copied."""
-    middle = a.shape[0] // 2
-    return [a[:middle], a[middle:]]
-
-
-def trimmed(a: DeviceCsr, b: DeviceCsr) -> tuple[DeviceCsr, DeviceCsr]:
-    """Return two factors without the rows of the second, before and after all, that play no role.
-
-    If a holds the links of some points that stand together, few rows of b are left.
-    """
-    if a.nnz == 0:
-        return a, b
-    first, last = int(a.indices.min()), int(a.indices.max()) + 1
-    own = DeviceCsr(a.data, a.indices - np.int32(first), a.indptr, (a.shape[0], last - first))
-    return own, b[first:last]
-
-
-def stacked(parts: list[DeviceCsr]) -> DeviceCsr:
-    """Return the matrix of the rows of several, one after the other."""
-    counts = pointers(np.concatenate([part.lengths for part in parts]))
-    return DeviceCsr(
-        np.concatenate([part.data for part in parts]),
-        np.concatenate([part.indices for part in parts]),
-        counts,
-        (len(counts) - 1, parts[0].shape[1]),
-    )
-
-
-def spread(a: DeviceCsr, rows: Any, n_rows: int) -> DeviceCsr:
-    """Return a matrix with another's rows at some places, ascending, and empty ones between."""
-    lengths = np.zeros(n_rows, dtype=np.int64, like=a.data)
-    lengths[rows] = a.lengths
-    return DeviceCsr(a.data, a.indices, pointers(lengths), (n_rows, a.shape[1]))
-
-
-def pointers(lengths: Any) -> Any:
-    """Return row pointers from the lengths of rows."""
-    result = np.zeros(len(lengths) + 1, dtype=np.int64, like=lengths)
-    result[1:] = np.cumsum(lengths, dtype=np.int64)
-    return result
 
 
 def is_all(key: Any) -> bool:

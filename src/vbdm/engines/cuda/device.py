@@ -20,9 +20,6 @@ WARP = 32
 #: Bytes of fast memory that a block can have without asking.
 USUAL_SHARED = 48 * 1024
 
-#: CSR matrices as they are passed to and from a device's library: data, indices, indptr, shape.
-CsrArrays = tuple[Any, Any, Any, tuple[int, int]]
-
 
 class Device(Protocol):
     """What the engine needs of a device beside arrays that answer to NumPy's protocols."""
@@ -64,15 +61,6 @@ class Device(Protocol):
         other whole numbers (64 bits). The source is compiled for a number of `columns` of the data,
         if it has such loops. `shared_bytes` of memory are shared by each warp.
         """
-
-    def sparse_product(self, a: CsrArrays, b: CsrArrays) -> CsrArrays:
-        """Return the product of two sparse matrices, columns of each row in ascending order."""
-
-    def sparse_sum(self, a: CsrArrays, b: CsrArrays) -> CsrArrays:
-        """Return the sum of two sparse matrices, columns of each row in ascending order."""
-
-    def transposed(self, a: CsrArrays) -> CsrArrays:
-        """Return the transpose of a sparse matrix, columns of each row in ascending order."""
 
     def eigh(self, matrix: Any) -> tuple[Any, Any]:
         """Return eigenvalues and eigenvectors of a symmetric matrix."""
@@ -214,30 +202,6 @@ class CupyDevice:
         if isinstance(value, float):
             return np.float64(value)
         return value if isinstance(value, np.int32) else np.int64(value)
-
-    def sparse_product(self, a: CsrArrays, b: CsrArrays) -> CsrArrays:
-        """Return the product of two sparse matrices."""
-        return self.arrays_of(self.matrix(a) @ self.matrix(b))
-
-    def sparse_sum(self, a: CsrArrays, b: CsrArrays) -> CsrArrays:
-        """Return the sum of two sparse matrices."""
-        return self.arrays_of(self.matrix(a) + self.matrix(b))
-
-    def transposed(self, a: CsrArrays) -> CsrArrays:
-        """Return the transpose of a sparse matrix."""
-        return self.arrays_of(self.matrix(a).T.tocsr())
-
-    def matrix(self, a: CsrArrays) -> Any:
-        """Return a matrix as CuPy's own, whose indices have 32 bits."""
-        import cupyx.scipy.sparse as sparse  # type: ignore[import-not-found]
-
-        data, indices, indptr, shape = a
-        return sparse.csr_matrix((data, indices, indptr.astype(np.int32)), shape=shape)
-
-    def arrays_of(self, matrix: Any) -> CsrArrays:
-        """Return the arrays of one of CuPy's matrices."""
-        matrix.sort_indices()
-        return matrix.data, matrix.indices, matrix.indptr, matrix.shape
 
     def eigh(self, matrix: Any) -> tuple[Any, Any]:
         """Return eigenvalues and eigenvectors of a symmetric matrix."""

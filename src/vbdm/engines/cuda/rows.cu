@@ -98,14 +98,166 @@ KERNEL(sort_rows, i64 n, const i64* pointer, int* columns, value* values) {
     columns[q] = column; values[q] = kept;
   }
 } END
-// The number of products of entries that make up each row of A times another matrix.
+// ---- sums and products of matrices ----
+
+// The second matrix is handed over in the same way; its numbers are of one of two types, the other pointer is null.
+#define OTHER const i64* other_pointer, const int* other_columns, const float* other32, const double* other64
+DEVICE double other_value(const float* other32, const double* other64, i64 q) {
+  return other32 ? (double)other32[q] : other64[q];
+}
+// The first entry of a row, from begin to end - 1, whose column is not below the wanted one.
+DEVICE i64 first_from(i64 begin, i64 end, const int* columns, int wanted) {
+  while (begin < end) {
+    const i64 middle = (begin + end) / 2;
+    if (columns[middle] < wanted) begin = middle + 1; else end = middle;
+  }
+  return begin;
+}
+// Goes through the entries of a row, and calls visit(p, q, has, before): q is the first entry of the other row from
+// the same column on, `has` whether it has that column, `before` the number of common columns before.
+template <class Visit>
+DEVICE i64 beside(i64 begin, i64 end, const int* columns, i64 other_begin, i64 other_end, const int* other_columns,
+                  Visit visit) {
+  i64 common = 0;
+  for (i64 from = begin; from < end; from += WARP_SIZE) {
+    const i64 p = from + LANE;
+    const i64 q = p < end ? first_from(other_begin, other_end, other_columns, columns[p]) : other_end;
+    const bool has = p < end && q < other_end && other_columns[q] == columns[p];
+    const unsigned all = warp_ballot(has);
+    if (p < end) visit(p, q, has, common + count_bits(all & ((1u << LANE) - 1)));
+    common += count_bits(all);
+  }
+  return common;
+}
+// The columns of A + B in each row; columns ascend in both.
+KERNEL(count_sum, MATRIX, OTHER, i64* counts) {
+  A_ROW;
+  const i64 first = other_pointer[row], last = other_pointer[row + 1];
+  const i64 common = beside(begin, end, columns, first, last, other_columns, [](i64, i64, bool, i64) {});
+  if (LANE == 0) counts[row] = end - begin + last - first - common;
+} END
+// A + factor B. A column comes after those of both rows that are below it, common ones counted once.
+KERNEL(add, MATRIX, OTHER, double factor, const i64* out_pointer, int* out_columns, double* out_values) {
+  A_ROW;
+  const i64 first = other_pointer[row], last = other_pointer[row + 1], at = out_pointer[row];
+  beside(begin, end, columns, first, last, other_columns, [&](i64 p, i64 q, bool has, i64 before) {
+    const i64 place = at + (p - begin) + (q - first) - before;
+    out_columns[place] = columns[p];
+    out_values[place] = (double)values[p] + (has ? factor * other_value(other32, other64, q) : 0.0);
+  });
+  beside(first, last, other_columns, begin, end, columns, [&](i64 q, i64 p, bool has, i64 before) {
+    if (has) return;
+    const i64 place = at + (p - begin) + (q - first) - before;
+    out_columns[place] = other_columns[q];
+    out_values[place] = factor * other_value(other32, other64, q);
+  });
+} END
+
+// The number of products of entries that make up each row of A B.
 KERNEL(count_products, MATRIX, const i64* other_pointer, i64* counts) {
   A_ROW;
-  i64 count = 0;
+  double count = 0;
   for (i64 p = begin + LANE; p < end; p += WARP_SIZE)
     count += other_pointer[columns[p] + 1] - other_pointer[columns[p]];
-  count = (i64)warp_sum((double)count);
-  if (LANE == 0) counts[row] = count;
+  count = warp_sum(count);
+  if (LANE == 0) counts[row] = (i64)count;
+} END
+// A table of the columns that occur in a row of A B: 2^bits slots for each warp, at least twice as many as columns.
+// Free slots hold -1. Slots and columns are listed as they come, `places` will say where the columns go. Keys are
+// changed by atomic operations, which a cache does not see: hence volatile.
+struct Table { volatile int* keys; int *places, *slots, *names; int bits; };
+DEVICE Table table_of(int* tables, int bits, i64 warp) {
+  int* own = tables + warp * (3ll << bits);
+  return Table{own, own + (1ll << bits), own + (2ll << bits), own + (5ll << (bits - 1)), bits};
+}
+DEVICE int first_slot(const Table& table, int column) {
+  return (int)((unsigned)column * 2654435761u >> (32 - table.bits));
+}
+DEVICE int next_slot(const Table& table, int slot) { return (slot + 1) & ((1 << table.bits) - 1); }
+DEVICE int slot_of(const Table& table, int column) {
+  int slot = first_slot(table, column);
+  while (table.keys[slot] != column) slot = next_slot(table, slot);
+  return slot;
+}
+// Puts a column into the table and returns its slot; -1 if it is there already.
+DEVICE int put(Table& table, int column) {
+  for (int slot = first_slot(table, column);; slot = next_slot(table, slot)) {
+    int held = table.keys[slot];
+    if (held == -1) held = atomicCAS((int*)table.keys + slot, -1, column);
+    if (held == -1) return slot;
+    if (held == column) return -1;
+  }
+}
+// Goes through the products of a row, and calls visit(p, q) for each: all lanes call it at the same time, those that
+// have none with q = -1. `lanes` of them share a row of B, the others the entries of the row of A.
+template <class Visit>
+DEVICE void each_product(i64 begin, i64 end, const int* columns, const i64* other_pointer, int lanes, Visit visit) {
+  const int across = lanes < WARP_SIZE ? lanes : WARP_SIZE, parts = WARP_SIZE / across;
+  for (i64 from = begin; from < end; from += parts) {
+    const i64 p = from + LANE / across;
+    i64 q = p < end ? other_pointer[columns[p]] + LANE % across : 0;
+    const i64 stop = p < end ? other_pointer[columns[p] + 1] : 0;
+    for (; warp_any(q < stop); q += across) visit(p, q < stop ? q : -1);
+  }
+}
+// Puts the columns of a row of A B into the table; returns their number.
+DEVICE int collect(Table& table, i64 begin, i64 end, const int* columns, const i64* other_pointer,
+                   const int* other_columns, int lanes) {
+  int count = 0;
+  each_product(begin, end, columns, other_pointer, lanes, [&](i64, i64 q) {
+    const int slot = q < 0 ? -1 : put(table, other_columns[q]);
+    const unsigned all = warp_ballot(slot >= 0);
+    const int at = count + count_bits(all & ((1u << LANE) - 1));
+    if (slot >= 0) { table.slots[at] = slot; table.names[at] = other_columns[q]; }
+    count += count_bits(all);
+  });
+  __syncwarp();
+  return count;
+}
+DEVICE void clear(Table& table, int count) {
+  __syncwarp();
+  for (int k = LANE; k < count; k += WARP_SIZE) table.keys[table.slots[k]] = -1;
+  __syncwarp();
+}
+// `workers` warps share the rows.
+KERNEL(count_columns, MATRIX, OTHER, i64 workers, int lanes, int bits, int* tables, i64* counts) {
+  if (WARP >= workers) return;
+  Table table = table_of(tables, bits, WARP);
+  for (i64 row = WARP; row < n; row += workers) {
+    const int count =
+        collect(table, pointer[row], pointer[row + 1], columns, other_pointer, other_columns, lanes);
+    if (LANE == 0) counts[row] = count;
+    clear(table, count);
+  }
+} END
+// Columns go to the places of their ranks. Lanes that share a row of B have different columns, and those with
+// different rows of B wait for each other: so sums run along the row of A.
+KERNEL(multiply_rows, MATRIX, OTHER, i64 workers, int lanes, int bits, int* tables, const i64* out_pointer,
+       int* out_columns, double* out_values) {
+  if (WARP >= workers) return;
+  Table table = table_of(tables, bits, WARP);
+  const int across = lanes < WARP_SIZE ? lanes : WARP_SIZE;
+  for (i64 row = WARP; row < n; row += workers) {
+    const i64 begin = pointer[row], end = pointer[row + 1], at = out_pointer[row];
+    const int count = collect(table, begin, end, columns, other_pointer, other_columns, lanes);
+    for (int k = LANE; k < count; k += WARP_SIZE) {
+      const int column = table.names[k];
+      int rank = 0;
+      for (int other = 0; other < count; other++) rank += table.names[other] < column;
+      table.places[table.slots[k]] = rank;
+      out_columns[at + rank] = column; out_values[at + rank] = 0;
+    }
+    __syncwarp();
+    each_product(begin, end, columns, other_pointer, lanes, [&](i64 p, i64 q) {
+      const i64 place = q < 0 ? 0 : at + table.places[slot_of(table, other_columns[q])];
+      const double product = q < 0 ? 0.0 : (double)values[p] * other_value(other32, other64, q);
+      for (int part = 0; part < WARP_SIZE / across; part++) {
+        if (q >= 0 && LANE / across == part) out_values[place] += product;
+        __syncwarp();
+      }
+    });
+    clear(table, count);
+  }
 } END
 
 // ---- connected pieces (after Jaiganesh and Burtscher 2018) ----

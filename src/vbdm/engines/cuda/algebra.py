@@ -1,0 +1,78 @@
+"""Sums, products and transposes of sparse matrices on the device, columns of rows ascending.
+
+A row of a result is made by one warp, twice: first its entries are counted, then they are written.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .products import lanes_for
+
+#: The arrays and the shape of a CSR matrix.
+Csr = tuple[Any, Any, Any, tuple[int, int]]
+#: Warps that multiply at the same time, and the most bytes of their tables.
+WORKERS, TABLE_BYTES = 1 << 13, 1 << 29
+
+
+def sparse_sum(a: Any, b: Any, factor: float = 1.0) -> Csr:
+    """Return a + factor · b."""
+    a.sort_indices()
+    b.sort_indices()
+    counts = a.device.empty(a.shape[0], np.int64)
+    a.on_rows("count_sum", *other(b), counts)
+    columns, values, pointer = room_for(a.device, counts)
+    a.on_rows("add", *other(b), float(factor), pointer, columns, values)
+    return values, columns, pointer, a.shape
+
+
+def sparse_product(a: Any, b: Any) -> Csr:
+    """Return a · b.
+
+    Each warp has a table of the columns that it met in its row, with room for twice as many as can
+    occur. They are few where cells of neighbours are joined, and the tables small.
+    """
+    n, device = a.shape[0], a.device
+    counts = device.empty(n, np.int64)
+    a.on_rows("count_products", b.indptr, counts)
+    most = min(int(counts.max()), b.shape[1]) if n else 0
+    bits = max(6, (2 * most).bit_length())
+    workers = max(1, min(n, WORKERS, TABLE_BYTES // (12 << bits)))
+    tables = device.empty((workers, 3 << bits), np.int32)
+    tables[...] = -1
+    lanes = lanes_for(max(1, b.nnz // max(1, b.shape[0])))
+    given = *other(b), workers, np.int32(lanes), np.int32(bits), tables
+    a.on_rows("count_columns", *given, counts, n_warps=workers)
+    columns, values, pointer = room_for(device, counts)
+    a.on_rows("multiply_rows", *given, pointer, columns, values, n_warps=workers)
+    return values, columns, pointer, (n, b.shape[1])
+
+
+def transposed(a: Any) -> Csr:
+    """Return the transpose: entries sorted by their columns, rows in the order that they have."""
+    n, width = a.shape
+    order = np.argsort(a.indices, kind="stable")
+    pointer = pointers(np.bincount(a.indices, minlength=width))
+    return a.data[order], a.row_numbers[order], pointer, (width, n)
+
+
+def other(b: Any) -> tuple[Any, ...]:
+    """Return a second matrix as kernels take it: its numbers are of one of two types."""
+    both = (b.data, None) if b.dtype == np.float32 else (None, b.data)
+    return b.indptr, b.indices, *both
+
+
+def room_for(device: Any, counts: Any) -> tuple[Any, Any, Any]:
+    """Return columns and values, not set yet, and row pointers, for rows of these lengths."""
+    pointer = pointers(counts)
+    total = int(pointer[-1])
+    return device.empty(total, np.int32), device.empty(total), pointer
+
+
+def pointers(lengths: Any) -> Any:
+    """Return row pointers from the lengths of rows."""
+    result = np.zeros(len(lengths) + 1, dtype=np.int64, like=lengths)
+    result[1:] = np.cumsum(lengths, dtype=np.int64)
+    return result
