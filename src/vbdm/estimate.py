@@ -13,11 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 from .bandwidth.bandwidth import (
     Bandwidth,
     BandwidthRule,
+    FromPotential,
     GivenBandwidth,
     PerPoint,
+    PowerOfDensity,
+    TwoBandwidths,
     evaluated,
 )
-from .bandwidth.dimension import DimensionRule, GivenDimension, found_by
+from .bandwidth.dimension import ByRatios, DimensionRule, GivenDimension, found_by
 from .bandwidth.epsilon_by_degree import ByDegree, GivenEpsilon
 from .bandwidth.pilot import by_reach, look_first, neighbors_within, pilot_bandwidth, pilot_cutoff
 from .bandwidth.scaled import (
@@ -29,7 +32,7 @@ from .bandwidth.scaled import (
 )
 from .bandwidth.tuning import EpsilonRule, Tuning, chosen_by
 from .base.accepts import a_count, a_number, accepts, an, numbers
-from .base.arrays import to_host
+from .base.arrays import beside_array, is_elsewhere, to_host
 from .base.checks import check_count, check_points, is_auto
 from .base.errors import OutOfMemoryError
 from .base.memory import TREE_COLUMNS
@@ -38,7 +41,7 @@ from .base.shapes import radius_of
 from .base.versions import __version__, library_versions
 from .engines.at_work import at_work
 from .engines.choose import arrived, chosen_engine, computes_on_device
-from .engines.off_device import no_device_output, refuse_off_device
+from .engines.off_device import no_device_output, not_on_device, refuse_off_device
 from .graph.build import (
     given_graph,
     graph_of,
@@ -50,6 +53,7 @@ from .graph.build import (
 from .graph.distance import Distance, Metric
 from .graph.long_lists import needs_long_lists
 from .graph.neighbor_graph import NeighborGraph
+from .graph.on_host import Moved, brought
 from .graph.point_set import PointSet
 from .graph.search import NeighborSearch
 from .kernel.listed import evaluate_kernel
@@ -242,7 +246,8 @@ def estimate_operator(
     })  # fmt: skip
     X = arrived(X, engine)
     may_move = suits_blocks(X, request, n_neighbors, search, metric)
-    if computes_on_device(X, engine):
+    on_device = computes_on_device(X, engine)
+    if on_device:
         # Blocks live in the memory of this machine, on its disk, or on workers.
         may_move = False
         in_blocks = as_placement(placement) not in (None, Memory())
@@ -257,11 +262,23 @@ def estimate_operator(
     cloud, rows = read_series(cloud, lengths, series)
     known = read_weights(weights, weights_as, rows_of(cloud))
     request = replace(request, series=rows, weights=known)
-    first = partial(first_graph, cloud, request, n_neighbors, search, metric, period, engine)
+    search_first = partial(
+        first_graph, request=request, n_neighbors=n_neighbors, search=search, metric=metric,
+        period=period,
+    )  # fmt: skip
+    first = partial(search_first, cloud, engine=engine)
     on = partial(
         walk, request, n_density_neighbors=n_density_neighbors,
         keep_lists=isinstance(X, NeighborGraph), precision=precision,
     )  # fmt: skip
+    if on_device:
+        try:
+            return on(first)
+        except NeedsLists:
+            # Only when dimension and ε are known is it known that lists are needed.
+            refuse_output(request)
+        LOGGER.info("the kernel needs lists of neighbours: the processor computes")
+        return on(partial(search_first, to_host(cloud), why=BY_LISTS))
     try:
         return on(partial(first, placement=placed))
     except (OutOfMemoryError, NeedsLists) as error:
@@ -325,22 +342,26 @@ def walk(
         near = graph.with_neighbors(lists.n_neighbors)
     k0 = density_neighbors(n_density_neighbors, near, lists)
     rho0 = pilot_bandwidth(near, k0)
-    dimension = found_by(method.dimension, near, rho0)
+    dimension = found_by(
+        method.dimension, *for_rule(method.dimension, (ByRatios, GivenDimension), near, rho0)
+    )
     d = dimension.value
     end = pilot_cutoff(d) if lists.widen else np.inf
     near = enough_for_density(graph, lists, k0, d, end)
     pilot = look_first(
         near, rho0, k0, d, leave_one_out=method.leave_one_out, cutoff=end, even_ends=lists.widen
     )
-    rule = method.bandwidth.settled(graph, d)
-    bandwidth = Bandwidth.of_form(request.form, rule.on_data(graph, pilot.density))
+    settled, density = for_rule(method.bandwidth, BANDWIDTH_RULES, graph, pilot.density)
+    rule = method.bandwidth.settled(settled, d)
+    rho = beside_array(rule.on_data(settled, density), pilot.density)
+    bandwidth = Bandwidth.of_form(request.form, rho)
     share = method.truncation.share(graph.n_points, dimension)
     cutoff = radius_of(h, share)
     # These two rules lengthen the rows that they look at; a rule of the user's own may not.
     if lists.widen and not isinstance(method.epsilon, ByDegree | GivenEpsilon):
         graph = graph.with_neighbors(max(lists.n_neighbors, graph.n_neighbors))
     pairs = ScaledPairs(graph, bandwidth, h, cutoff, lists.effort, d)
-    tuning = chosen_by(method.epsilon, pairs)
+    tuning = chosen_by(method.epsilon, *for_rule(method.epsilon, (ByDegree, GivenEpsilon), pairs))
     needed = neighbors_needed(pairs, tuning) if k_from == BY_EPSILON else 0
     without_lists = k_from == BY_EPSILON and reaches(pairs, needed)
     graph = graph.without_distances()
@@ -354,7 +375,7 @@ def walk(
             graph, bandwidth, tuning.epsilon, h, cutoff=cutoff, leave_one_out=method.leave_one_out,
             precision=precision,
         )  # fmt: skip
-    elif graph.point_set.rows is not None:
+    elif has_no_lists(graph):
         raise no_lists(f"a kernel cut at {share}, with {needed} neighbours per point")
     else:
         if k_from == BY_EPSILON:
@@ -395,6 +416,23 @@ VERSIONS = {"vbdm": __version__, **library_versions()}
 BY_EPSILON, BY_METHOD = "as many as ε needs", "the method's own number"
 BY_REACH = "all pairs within the kernel's reach"
 BY_USER, BY_GRAPH = "given", "those of the given graph"
+#: Why the processor computes where a device was to, in words for the settings.
+BY_LISTS = "kernels on lists of neighbours are worked on in memory"
+#: Rules for ρ that take arrays wherever they live.
+BANDWIDTH_RULES = (PowerOfDensity, GivenBandwidth, TwoBandwidths, FromPotential)
+
+
+def for_rule(rule: object, own: tuple[type, ...], *args: Any) -> tuple[Any, ...]:
+    """Return the arguments of a rule: one that is not among our own gets them in memory."""
+    if isinstance(rule, own):
+        return args
+    moved: Moved = {}
+    return tuple(brought(arg, 0, moved) for arg in args)
+
+
+def has_no_lists(graph: NeighborGraph) -> bool:
+    """Tell whether rows live in blocks, or on a device: there no kernel is evaluated on lists."""
+    return graph.point_set.rows is not None or is_elsewhere(graph.order.permutation)
 
 
 def first_graph(
@@ -406,8 +444,13 @@ def first_graph(
     period: Any,
     engine: str = "auto",
     placement: Placement | None = None,
+    why: str = "",
 ) -> tuple[NeighborGraph, str]:
-    """Return the first graph, given or searched, and what decides the number of neighbours."""
+    """Return the first graph, given or searched, and what decides the number of neighbours.
+
+    Lists of a given length are searched where the points live, and brought into memory. `why` is
+    the reason for the choice of the engine, if it is known.
+    """
     lists = request.method.lists
     automatic = BY_EPSILON if lists.widen else BY_METHOD
     if isinstance(X, NeighborGraph):
@@ -437,18 +480,40 @@ def first_graph(
         points, k or min(64, len(points)), search, distance, merge_copies=lists.merge_copies,
         engine=computes, rows_for=rows_for,
     )  # fmt: skip
-    cloud = replace(cloud, engine_reason=reason)
+    cloud = replace(cloud, engine_reason=why or reason)
     refuse_one_place(cloud.n_points, len(points))
     if cloud.rows is not None and (k is not None or not lists.widen):
         raise no_lists("method='paper'" if k is None else f"n_neighbors={k}")
     if k is not None:
-        return graph_of(cloud, k), BY_USER
+        return listed_in_memory(graph_of(cloud, k), request), BY_USER
     # The density may need no lists; the dimension and k0 do.
     near = lists.n_nearest if lists.widen and cloud.tree is not None else lists.n_neighbors
     longest = int(MOST_NEIGHBORS * SLACK)
     if lists.widen and needs_long_lists(cloud, longest):
         return graph_of(cloud, longest).with_neighbors(lists.n_neighbors), automatic
-    return graph_of(cloud, min(cloud.n_points, near), keep=True), automatic
+    graph = graph_of(cloud, min(cloud.n_points, near), keep=True)
+    return graph if lists.widen else listed_in_memory(graph, request), automatic
+
+
+def listed_in_memory(graph: NeighborGraph, request: Request) -> NeighborGraph:
+    """Return a graph whose lists are the kernel's pairs: in memory, where kernels on them are."""
+    if not is_elsewhere(graph.order.permutation):
+        return graph
+    refuse_output(request)
+    graph = graph.on_host
+    return replace(graph, point_set=replace(graph.point_set, engine_reason=BY_LISTS))
+
+
+def refuse_output(request: Request) -> None:
+    """Refuse to leave results on a device where the kernel is evaluated on lists."""
+    if request.output == "device":
+        raise not_on_device(
+            "Results of an estimate by lists of neighbours",
+            "output='device'",
+            "Lists are needed for method='paper', `n_neighbors`, no `truncation`, and in many "
+            "dimensions; kernels on them are evaluated in this machine's memory.",
+            "Leave `output` out. ",
+        )
 
 
 def refuse_blocks(placement: Placement | None, n_points: int, received: str) -> None:
@@ -490,7 +555,7 @@ def enough_for_density(
     """
     if not lists.widen or (np.isfinite(cutoff) and by_reach(graph)):
         return graph
-    if graph.point_set.rows is not None:
+    if has_no_lists(graph):
         raise no_lists(f"points in {dim:.2g} dimensions, whose density is summed over lists")
     held = lists.n_neighbors if np.isinf(cutoff) else neighbors_within(cutoff, k0, dim)
     if graph.is_whole and np.isfinite(cutoff):

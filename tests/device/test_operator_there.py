@@ -10,21 +10,30 @@ import pytest
 import vbdm
 import vbdm.engines.choose
 import vbdm.estimate
+from vbdm.bandwidth import sums_within_reach
+from vbdm.bandwidth.dimension import Dimension
+from vbdm.bandwidth.tuning import Tuning
 from vbdm.base.arrays import is_elsewhere
+from vbdm.base.errors import DeviceError
+from vbdm.base.shapes import Gaussian
 
+from .strict_array import StrictArray
 from .strict_engine import StrictEngine
+
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
 
 
 @pytest.fixture(autouse=True)
 def strict(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have engine="cuda" compute on strict arrays."""
     monkeypatch.setattr(vbdm.engines.choose, "device_engine", StrictEngine)
-    monkeypatch.setattr(vbdm.estimate, "warn_of", lambda result: None)
 
 
-def cloud(name: str, n: int = 1500) -> Any:
+def cloud(name: str, n: int = 900) -> Any:
     """Return points of one of several kinds."""
     rng = np.random.default_rng(5)
+    if name == "columns":
+        return rng.standard_normal((n, 8))
     if name == "curve":
         angle = rng.random(n) * 2 * np.pi
         waves = np.arange(1, 6)[:, None] * angle
@@ -35,7 +44,7 @@ def cloud(name: str, n: int = 1500) -> Any:
     if name == "copies":
         return np.concatenate([points, points[: n // 5], points[:7]])
     if name == "lattice":
-        return np.stack(np.meshgrid(np.arange(40.0), np.arange(40.0)), -1).reshape(-1, 2)
+        return np.stack(np.meshgrid(np.arange(30.0), np.arange(30.0)), -1).reshape(-1, 2)
     return points
 
 
@@ -53,25 +62,79 @@ def assert_same(points: Any, **options: Any) -> tuple[Any, Any]:
     )  # fmt: skip
     for look in seen:
         own, other = look(here), look(there)
-        assert isinstance(other, np.ndarray)
+        assert not is_elsewhere(other)
         np.testing.assert_allclose(other, own, rtol=1e-12)
     np.testing.assert_array_equal(there.pairs, here.pairs)
     for own, other in zip(here.apply(f, True), there.apply(f, True), strict=True):
         assert isinstance(other, np.ndarray)
-        np.testing.assert_allclose(other, own, rtol=1e-9, atol=1e-9 * np.abs(own).max())
+        np.testing.assert_allclose(other, own, rtol=1e-9, atol=1e-7 * np.nanmax(np.abs(own)))
     np.testing.assert_array_equal(there.graph.points, here.graph.points)
     assert abs(there.matrix - here.matrix).max() <= 1e-12 * abs(here.matrix).max()
     return here, there
+
+
+def width(points: Any) -> Any:
+    return 1 + points[:, 0] ** 2
+
+
+def hill(points: Any) -> Any:
+    return np.square(points).sum(axis=1) / 2
+
+
+PLANE = cloud("plane")
+JUMPING = np.random.default_rng(1).exponential(size=len(PLANE)) + 0.1
+
+
+class OwnShape:
+    """A user's shape, which knows NumPy's arrays only."""
+
+    def __call__(self, s: Any) -> Any:
+        return np.exp(-np.asarray(s) / 4)
+
+    def moments(self, dim: float, cutoff: float = np.inf) -> Any:
+        return Gaussian().moments(dim, cutoff)
+
+
+class OwnRules:
+    """A user's rules for ρ, d and ε, which know NumPy's arrays only."""
+
+    beta = None
+
+    def settled(self, graph: Any, dim: float) -> Any:
+        return self
+
+    def on_data(self, graph: Any, pilot: Any) -> Any:
+        return np.asarray(pilot) ** -0.4
+
+    def estimate(self, graph: Any, rho0: Any) -> Any:
+        return Dimension(2.0 if np.asarray(rho0).min() > 0 else np.nan)
+
+    def choose(self, pairs: Any) -> Any:
+        return Tuning(float(np.median(np.concatenate(list(pairs.blocks())))))
 
 
 @pytest.mark.parametrize(
     ("name", "options"),
     [
         ("plane", {"operator": "generator"}),
-        ("space", {}),
+        ("space", {"alpha": 0.3}),
         ("curve", {}),
         ("copies", {"operator": "generator"}),
+        ("copies", {"weights": np.tile([1.0, 2.0, 5.0], 400)[:1087], "operator": 2.0}),
+        ("lattice", {"leave_one_out": False}),
         ("box", {"period": [1.0, None]}),
+        ("plane", {"operator": 1, "weights": np.exp(-hill(PLANE) / 2)}),
+        ("plane", {"operator": 1, "weights": JUMPING}),
+        ("plane", {"potential": hill}),
+        ("plane", {"potential": hill(PLANE), "dim": 2}),
+        ("plane", {"bandwidth": width, "epsilon": 0.01}),
+        ("plane", {"bandwidth": width(PLANE), "epsilon": 0.01}),
+        ("plane", {"beta": 0.0, "operator": 2.0, "epsilon": 0.01}),
+        ("plane", {"effort": 0.5, "precision": "double", "shape": "broad"}),
+        ("plane", {"shape": "compact", "truncation": 0.05, "n_density_neighbors": 24}),
+        ("plane", {"shape": OwnShape()}),
+        ("plane", {"bandwidth": OwnRules(), "dim": OwnRules(), "epsilon": OwnRules()}),
+        ("plane", {"epsilon": vbdm.rules.BySlope(), "dim": vbdm.rules.DimensionBySlope()}),
     ],
 )
 def test_the_operator_is_the_same(name: str, options: Any) -> None:
@@ -80,3 +143,66 @@ def test_the_operator_is_the_same(name: str, options: Any) -> None:
         assert is_elsewhere(tall)
     assert is_elsewhere(there.order.permutation)
     assert is_elsewhere(there.graph.point_set.coordinates)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("plane", {"method": "paper"}),
+        ("plane", {"method": "paper", "form": "left"}),
+        ("plane", {"method": "paper", "form": "right"}),
+        ("plane", {"n_neighbors": 40}),
+        ("plane", {"truncation": None}),
+        ("columns", {}),
+    ],
+)
+def test_kernels_on_lists_are_evaluated_in_memory(name: str, options: Any) -> None:
+    _, there = assert_same(cloud(name, 500), **options)
+    assert not is_elsewhere(there.degrees)
+    assert "lists" in there.settings.engine_reason
+    with pytest.raises(DeviceError, match="lists of neighbours cannot be had on the GPU"):
+        vbdm.estimate_operator(cloud(name, 500), engine="cuda", output="device", **options)
+
+
+def test_lists_come_out_in_the_caller_s_order() -> None:
+    here, there = (vbdm.estimate_operator(PLANE, engine=name).graph for name in ("scipy", "cuda"))
+    for name in ("indices", "sqdist"):
+        np.testing.assert_array_equal(getattr(there, name), getattr(here, name))
+
+
+def test_curves_of_epsilon_are_the_same() -> None:
+    here, there = (vbdm.estimate_operator(PLANE, engine=name) for name in ("scipy", "cuda"))
+    # Rounding decides whether a far point counts as the last one of a list.
+    assert there.tuning.dim == pytest.approx(here.tuning.dim, rel=1e-3)
+    np.testing.assert_allclose(there.tuning.sums, here.tuning.sums, rtol=1e-3)
+    np.testing.assert_allclose(there.tuning.curve.quantiles, here.tuning.curve.quantiles, 1e-2)
+
+
+def test_results_stay_there_if_asked_for() -> None:
+    op = vbdm.estimate_operator(StrictArray(PLANE), output="device")
+    f = StrictArray(np.sin(PLANE))
+    for values in (op.density, op.bandwidth, op @ f, *op.apply(f, True)):
+        assert is_elsewhere(values)
+    plain = vbdm.estimate_operator(PLANE, engine="scipy")
+    np.testing.assert_allclose((op @ f).get(), plain @ np.sin(PLANE), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(plain @ f, plain @ np.sin(PLANE), rtol=1e-12)
+
+
+def test_pairs_are_evaluated_in_large_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = vbdm.estimate_operator(PLANE, engine="cuda")
+    monkeypatch.setattr(sums_within_reach, "PAIRS_ON_DEVICE", 5000)
+    parts = vbdm.estimate_operator(PLANE, engine="cuda")
+    np.testing.assert_array_equal(parts.degrees.get(), whole.degrees.get())
+    tree = whole.graph.point_set.tree
+    pointer = whole.weights.listed.indptr
+    found = list(sums_within_reach.large_parts(tree, pointer))
+    assert len(found) > 5
+    assert max(pairs.stop - pairs.start for _, _, pairs in found) < 5000 + 16 * 200
+    assert [rows.start for _, rows, _ in found[1:]] == [rows.stop for _, rows, _ in found[:-1]]
+    assert found[-1][2].stop == whole.weights.nnz
+
+
+def test_what_does_not_fit_on_the_device_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(StrictEngine.device, "limit", 1 << 20)
+    with pytest.raises(vbdm.errors.OutOfMemoryError, match="would not fit"):
+        vbdm.estimate_operator(PLANE, engine="cuda")
