@@ -30,6 +30,7 @@ the noise: a medium that fluctuates conducts less than its mean.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -38,12 +39,15 @@ from scipy.special import gamma, jv
 
 from ..base.arrays import FloatArray
 from ..base.shapes import Gaussian, Shape, radius_of
+from ..base.threads import in_order, slices
 
 #: Beyond the first, in kernels, the kernel's transform is 0; up to the second, in units of the
 #: radius of the k0 nearest, the pilot responds, which may be narrower.
 KERNEL_WAVES, PILOT_WAVES = 9.0, 60.0
 #: Nodes of the integrals over each of these two ranges, and over distances.
 FINE, RADII = 160, 72
+#: Waves whose Bessel functions a thread computes at a time.
+ROWS_AT_ONCE = 20
 #: A pilot whose kernel is cut beyond the first is complete. Its transform is 0 beyond the wave
 #: number RESOLVED, in units of the radius of the k0 nearest; ρ0 itself responds to shorter waves.
 COMPLETE, RESOLVED, SHORTEST = 80.0, 30.0, 300.0
@@ -154,7 +158,7 @@ def ladder(h: Shape, dim: float, reach: float, waves: FloatArray) -> FloatArray:
     share = weights * x ** (dim - 1) * h(x**2)
     share /= share.sum()
     z = waves[:, None] * x
-    means = [sphere_mean(z, dim + 8), sphere_mean(z, dim + 6)]
+    means = sphere_means(z, (dim + 8, dim + 6))
     for D in (dim + 4, dim + 2, dim):
         # Downwards, the recurrence of Bessel functions is stable.
         means.append(means[-1] - z**2 / (D * (D + 2)) * means[-2])
@@ -196,6 +200,18 @@ def sphere_mean(z: FloatArray, dim: float) -> FloatArray:
     order, far = dim / 2 - 1, np.maximum(z, 1e-3)
     values = gamma(order + 1) * (2 / far) ** order * jv(order, far)
     return np.asarray(np.where(z < 1e-3, 1 - z**2 / (2 * dim), values))
+
+
+def sphere_means(z: FloatArray, dims: Sequence[float]) -> list[FloatArray]:
+    """Return `sphere_mean` of a table, (m, n), in several dimensions, on all cores.
+
+    Bessel functions of any order are slow: a microsecond each.
+    """
+    blocks = list(slices(len(z), size=ROWS_AT_ONCE))
+    tasks = [(dim, rows) for dim in dims for rows in blocks]
+    parts = list(in_order(lambda task: sphere_mean(z[task[1]], task[0]), tasks))
+    n = len(blocks)
+    return [np.concatenate(parts[i * n : (i + 1) * n]) for i in range(len(dims))]
 
 
 @lru_cache(maxsize=4)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..base.arrays import BoolArray, FloatArray, is_elsewhere, to_host
+from ..base.arrays import BoolArray, FloatArray, beside_array, is_elsewhere, to_host
+from ..rows.block_array import total
 from .finite_sample import local_energy
 from .modes import THIN
 
@@ -17,10 +18,29 @@ if TYPE_CHECKING:
 def unresolved_share(spectrum: Spectrum) -> FloatArray:
     """Return the share of each mode on its unresolved points (kept as that of the spectrum)."""
     share = spectrum.sum_over_points(squares_on, spectrum.unresolved)
-    for j, limit in enumerate(spectrum.limits):
-        if limit != spectrum.limit:
-            share[j] = squares_on(spectrum.function(j), None, spectrum.held_for(j))
+    own = [j for j, limit in enumerate(spectrum.limits) if limit != spectrum.limit]
+    if is_elsewhere(spectrum.vectors):
+        # On a device, modes are looked at where they are, all that share a limit together.
+        counts = spectrum.operator.order.counts
+        for limit in {spectrum.limits[j] for j in own}:
+            members = [j for j in own if spectrum.limits[j] == limit]
+            held = held_inside(spectrum, members[0])
+            share[members] = total(squares_on, spectrum.vectors[:, members], counts, held)
+        own = []
+    for j in own:
+        share[j] = squares_on(spectrum.function(j), None, spectrum.held_for(j))
     return np.asarray(share / spectrum.operator.n_points)
+
+
+def held_inside(spectrum: Spectrum, j: int) -> BoolArray:
+    """Return the points that mode j does not resolve, (M,) in the order inside, where they live."""
+    operator = spectrum.operator
+    rows = operator.order.caller_rows
+    if not spectrum.limits or spectrum.limits[j] == spectrum.limit:
+        held: BoolArray = beside_array(spectrum.unresolved, rows)[rows]
+        return held
+    strays: BoolArray = beside_array(spectrum.pieces.strays, rows)[rows]
+    return spectrum.limits[j].holds(1 / operator.steps) | strays
 
 
 def weak_links(spectrum: Spectrum) -> BoolArray:

@@ -23,7 +23,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, gammaln
 
-from ..base.arrays import BoolArray, FloatArray, frozen, to_host
+from ..base.arrays import (
+    BoolArray,
+    FloatArray,
+    beside_array,
+    filled,
+    frozen,
+    is_elsewhere,
+    to_host,
+)
 from ..base.threads import one_blas_thread
 from ..graph.distance import Distance
 from ..graph.point_set import PointSet
@@ -116,20 +124,23 @@ def find_edge(operator: Operator) -> Edge | None:
     if operator.dimension.drift > NOISE_DRIFT:
         return None
     rows = np.linspace(0, len(X) - 1, min(len(X), SAMPLE)).round().astype(np.intp)
-    sample = to_host(X[rows])
-    neighbors, radii = surroundings(sample, distance)
-    places = displacements(narrowed(sample, distance), neighbors, distance) / radii[:, None, None]
-    y, flat = tangential(places, dim)
+    sample = X[rows]
+    neighbors, around = surroundings(sample, points)
+    places = displacements(narrowed(sample, distance), neighbors, distance) / around[:, None, None]
+    y, in_plane = tangential(places, dim)
+    sorted_v = np.sort(way_out(y), axis=1)
+    straying = STRAYING if dim > 1 else 0
+    ends = sorted_v[:, [-1, -1 - straying // 2, -1 - straying]]
+    # From here on it is a few numbers per point of the sample.
+    ends, mean, flat, radii = to_host([ends, sorted_v.mean(axis=1), in_plane, around])
     if flat.mean() < JUDGED:
         return None
-    v = np.sort(way_out(y), axis=1)
-    straying = STRAYING if dim > 1 else 0
-    last, middle, first = np.maximum(v[:, [-1, -1 - straying // 2, -1 - straying]], 0.0).T
-    lean = -v.mean(axis=1) / mean_inward(np.minimum(last, STRIP), dim)
+    last, middle, first = np.maximum(ends, 0.0).T
+    lean = -mean / mean_inward(np.minimum(last, STRIP), dim)
     sure = flat & (last < STRIP) & (lean > LEAN[0]) & (lean < LEAN[1])
     found = sure.sum() >= FEWEST_SURE * dim
     near = np.flatnonzero(flat & (first < STRIP) & found)
-    inward = displacements(sample, neighbors[near], distance, near).mean(axis=1)
+    inward = to_host(displacements(sample, neighbors[near], distance, near).mean(axis=1))
     return Edge(
         rows=frozen(rows[near]), distances=frozen(radii[near] * middle[near]),
         strips=frozen(STRIP * radii[near]),
@@ -138,12 +149,16 @@ def find_edge(operator: Operator) -> Edge | None:
     )  # fmt: skip
 
 
-def surroundings(sample: FloatArray, distance: Distance) -> tuple[NDArray[np.intp], FloatArray]:
-    """Return the neighbours of each point of the sample, (m, k), and the distance to the last."""
-    pool = PointSet.of(narrowed(sample, distance), NEIGHBORS + 1, distance=distance)
-    found, sqdist = pool.nearest(np.arange(len(sample)), NEIGHBORS + 1)
+def surroundings(sample: FloatArray, points: PointSet) -> tuple[NDArray[np.intp], FloatArray]:
+    """Return the neighbours of each point of a sample, (m, k), and the distance to the last."""
+    # On a device its own engine searches; for so few points others need not be compiled.
+    engine = points.engine if is_elsewhere(sample) else None
+    narrow, m = narrowed(sample, points.distance), len(sample)
+    pool = PointSet.of(narrow, NEIGHBORS + 1, distance=points.distance, engine=engine)
+    found, sqdist = pool.nearest(np.arange(m), NEIGHBORS + 1)
     numbers = pool.order.caller_rows
-    neighbors, radii = np.empty((len(sample), NEIGHBORS), np.intp), np.empty(len(sample))
+    neighbors = np.empty((m, NEIGHBORS), np.intp, like=sample)
+    radii = np.empty(m, like=sample)
     neighbors[numbers], radii[numbers] = numbers[found[:, 1:]], np.sqrt(sqdist[:, -1])
     return neighbors, radii
 
@@ -153,7 +168,9 @@ def narrowed(points: FloatArray, distance: Distance) -> FloatArray:
     n = points.shape[1]
     if n <= COLUMNS or not distance.is_euclidean:
         return points
-    return np.asarray(points @ np.random.default_rng(0).standard_normal((n, COLUMNS)))
+    some = np.random.default_rng(0).standard_normal((n, COLUMNS))
+    projected: FloatArray = points @ beside_array(some, points)
+    return projected
 
 
 def displacements(
@@ -176,7 +193,7 @@ def tangential(places: FloatArray, dim: int) -> tuple[FloatArray, BoolArray]:
     The tangent space is spanned by the d directions with the largest mean squares.
     """
     if places.shape[2] == dim:
-        return places, np.ones(len(places), dtype=np.bool_)
+        return places, filled(len(places), True, places, np.bool_)
     with one_blas_thread():
         squares, ways = np.linalg.eigh(np.matmul(places.transpose(0, 2, 1), places))
     # A bend of the manifold would look like an edge if its direction were taken for a tangent.
@@ -187,9 +204,10 @@ def way_out(y: FloatArray) -> FloatArray:
     """Return the places of the neighbours, (m, k), along the direction away from their mean."""
     outward = -y.mean(axis=1)
     # On a grid the mean may be 0: then any direction is as good.
-    outward[~outward.any(axis=1), 0] = 1.0
+    outward[:, 0] = np.where(outward.any(axis=1), outward[:, 0], 1.0)
     outward /= np.linalg.norm(outward, axis=1, keepdims=True)
-    return np.asarray(np.einsum("ikc,ic->ik", y, outward))
+    found: FloatArray = np.einsum("ikc,ic->ik", y, outward)
+    return found
 
 
 def mean_inward(ends: FloatArray, dim: int) -> FloatArray:

@@ -28,10 +28,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..base.accepts import some_of
-from ..base.arrays import BoolArray, FloatArray, beside_array, frozen, to_host
+from ..base.arrays import BoolArray, FloatArray, frozen, to_host
 from ..base.checks import check_count
 from ..base.threads import one_blas_thread, slices_of
 from ..rows.block_array import BlockArray, beside, mapped, total
+from ..spectrum.in_doubt import held_inside
 from ..spectrum.limiter import local_times
 from ..spectrum.spectrum import Spectrum
 from .error_bars import refuse_unsymmetric
@@ -60,7 +61,7 @@ def mixing(spectrum: Spectrum) -> tuple[FloatArray, ...]:
     refuse_unsymmetric(spectrum)
     theta = spectrum.solve.pencil_eigenvalues
     u: Any = spectrum.vectors
-    operator, order = spectrum.operator, spectrum.operator.order
+    operator = spectrum.operator
     with one_blas_thread():
         size, products, rows = masses(spectrum), operator.weights @ u, PairRows.of(spectrum)
         result = []
@@ -73,9 +74,7 @@ def mixing(spectrum: Spectrum) -> tuple[FloatArray, ...]:
             together = both, operator.weights @ both
             influence = pair_influences(spectrum, first, second, together, rows)
             sums = total(squares_of, influence, scale)
-            # On a device, what users see is in memory.
-            marked = beside_array(spectrum.held_for(j), operator.degrees)
-            held = beside(u, marked[order.caller_rows])
+            held = beside(u, held_inside(spectrum, j))
             mass = float(np.mean(operator.degrees * local_times(own, operator.steps)[:, 0]))
             tail = theta[j] * mass * total(products_on, held, first[0], second[0]) * scale
             known = spectrum.eigenvalues[j] == 0
