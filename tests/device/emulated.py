@@ -1,4 +1,8 @@
-"""A device without a GPU: arrays as strict, and the same kernels compiled for this processor."""
+"""A device without a GPU: arrays as strict, and the same kernels compiled for this processor.
+
+Each thread is alone in its warp, which is quick. With VBDM_LANES=32 in the environment warps are
+whole, and their lanes take turns as in `lanes.h`: slower, and what the device does.
+"""
 
 from __future__ import annotations
 

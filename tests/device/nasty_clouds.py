@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 
 class NastyCloud(NamedTuple):
@@ -25,16 +26,16 @@ def random(n: int, dim: int, seed: int) -> Any:
     return np.random.default_rng(seed).normal(size=(n, dim))
 
 
-def widths(points: Any, neighbors: int = 8) -> Any:
-    """Return widths near the typical spacing, different for each point."""
-    n, dim = points.shape
-    size = np.median(np.abs(points - np.median(points, axis=0)), axis=0).max()
-    scale = (neighbors / n) ** (1 / dim) * max(float(size), float(np.ptp(points)) / n, 1e-300)
-    return scale * np.random.default_rng(n).uniform(0.5, 2.0, n)
+def widths(points: Any, neighbors: int = 6) -> Any:
+    """Return widths near the distances to the nearest points, different for each point."""
+    scale = np.abs(points).max()
+    distance = cKDTree(points / scale).query(points / scale, neighbors + 1)[0][:, -1]
+    factor = np.random.default_rng(len(points)).uniform(0.3, 1.2, len(points))
+    return scale * factor * np.maximum(distance, np.median(distance) / 10)
 
 
-def of(points: Any, cut: float = 4.0, period: Any = None) -> NastyCloud:
-    return NastyCloud(points, widths(points), cut, period)
+def of(points: Any, cut: float = 2.0) -> NastyCloud:
+    return NastyCloud(points, widths(points), cut)
 
 
 def lattice(n: int) -> NastyCloud:
@@ -57,11 +58,11 @@ def copies(n: int) -> NastyCloud:
     return of(random(n, 2, 1)[place])
 
 
-def one_place(n: int) -> NastyCloud:
-    """All points are copies but one."""
+def crowds(n: int) -> NastyCloud:
+    """Hundreds of copies at each place."""
     points = np.zeros((n, 3))
-    points[n // 2] = 1.0
-    return NastyCloud(points, np.ones(n), 0.5)
+    points[:, 1] = np.arange(n) // 400
+    return NastyCloud(np.random.default_rng(17).permutation(points), np.ones(n), 0.5)
 
 
 def heavy_tails(n: int) -> NastyCloud:
@@ -85,13 +86,15 @@ def torus(n: int) -> NastyCloud:
     """Two periodic columns and one that is not."""
     rng = np.random.default_rng(5)
     points = rng.uniform(0, (1.0, 2.0, 0.3), (n, 3))
-    return NastyCloud(points, rng.uniform(0.03, 0.15, n), 4.0, np.array([1.0, 2.0, 0.0]))
+    return NastyCloud(
+        points, rng.uniform(0.03, 0.15, n) * (600 / n) ** (1 / 3), 4.0, np.array([1.0, 2.0, 0.0])
+    )
 
 
 def circle(n: int) -> NastyCloud:
-    """One periodic column: also points at half a period, on a lattice."""
+    """One periodic column: a lattice on a circle, with pairs exactly at the cut."""
     points = np.arange(n, dtype=float)[:, None] / n
-    return NastyCloud(points, np.full(n, 0.25), 4.0 * (0.5 - 1.0 / n) ** 2 / 0.25, np.ones(1))
+    return NastyCloud(points, np.full(n, 8.0 / n), 1.0, np.ones(1))
 
 
 def late_period(n: int) -> NastyCloud:
@@ -99,7 +102,9 @@ def late_period(n: int) -> NastyCloud:
     rng = np.random.default_rng(6)
     points = rng.uniform(0, 1, (n, 2))
     points[::3, 1] = 0.0
-    return NastyCloud(points, rng.uniform(0.03, 0.1, n), 4.0, np.array([0.0, 1.0]))
+    return NastyCloud(
+        points, rng.uniform(0.03, 0.1, n) * (600 / n) ** 0.5, 4.0, np.array([0.0, 1.0])
+    )
 
 
 def one_column(n: int) -> NastyCloud:
@@ -122,17 +127,18 @@ def huge(n: int) -> NastyCloud:
 
 
 def outliers(n: int) -> NastyCloud:
+    """Three points far away, of which one reaches all."""
     points = random(n, 3, 11)
     points[:3] *= 1e8
     cloud = of(points)
-    cloud.rho[:3] *= 1e6
+    cloud.rho[0] = 1e20
     return cloud
 
 
 def uneven_widths(n: int) -> NastyCloud:
     """Widths that vary by a million, not with the density; some are 0."""
     points = random(n, 2, 12)
-    rho = 10 ** np.random.default_rng(12).uniform(-5, 1, n)
+    rho = 10 ** np.random.default_rng(12).uniform(-5, 1, n) * (600 / n) ** 0.5
     rho[::17] = 0.0
     return NastyCloud(points, rho, 0.1)
 
@@ -148,21 +154,21 @@ def rounded(n: int) -> NastyCloud:
 
 
 def many_columns(n: int) -> NastyCloud:
-    points = random(n, 20, 15)
-    return NastyCloud(points, np.full(n, 2.0), 5.0)
+    points = random(n, 64, 15)
+    return NastyCloud(points, np.full(n, 4.0), 6.5)
 
 
 def spiral(n: int) -> NastyCloud:
     """The density varies by ten thousand along a spiral in the plane."""
     t = np.random.default_rng(16).uniform(0, 1, n) ** 4 * 30
     points = np.stack([t * np.cos(t), t * np.sin(t)], axis=1)
-    return NastyCloud(points, 0.02 + 0.2 * t, 1.0)
+    return of(points)
 
 
 CLOUDS: dict[str, Callable[[int], NastyCloud]] = {
     function.__name__: function
     for function in (
-        lattice, lattice_in_space, copies, one_place, heavy_tails, curve, clusters, torus, circle,
+        lattice, lattice_in_space, copies, crowds, heavy_tails, curve, clusters, torus, circle,
         late_period, one_column, collinear, tiny, huge, outliers, uneven_widths, uneven_columns,
         rounded, many_columns, spiral,
     )
