@@ -20,13 +20,17 @@ from ..base.arrays import (
     FloatArray,
     beside_array,
     frozen,
+    handed_out,
     is_elsewhere,
     quotients,
+    taken_in,
     to_host,
 )
 from ..base.checks import check_choice, check_function, check_is, check_points
 from ..base.errors import OutsideWarning, bad_input, warn_user
 from ..base.threads import in_order, slices
+from ..engines.at_work import at_work
+from ..engines.choose import arrived
 from ..graph.point_set import tree_order
 from ..operator.operator import Operator
 from ..rows.block_array import Tall
@@ -72,6 +76,7 @@ class Extension:
     training: NDArray[np.intp]
 
 
+@at_work("the extension")
 def extend(spectrum: Spectrum, X_new: ArrayLike, *, outside: str = "nan") -> Extension:
     r"""Return the eigenfunctions at new points.
 
@@ -117,6 +122,7 @@ def extend(spectrum: Spectrum, X_new: ArrayLike, *, outside: str = "nan") -> Ext
     return gather(op, X_new, outside, spectrum.vectors, spectrum)
 
 
+@at_work("the extension")
 def extend_function(
     operator: Operator, f: ArrayLike, X_new: ArrayLike, *, outside: str = "nan"
 ) -> FloatArray:
@@ -144,6 +150,7 @@ def extend_function(
     check_choice(outside, "outside", ("nan", "nearest", "error"))
     refuse_unsymmetric(operator)
     values = check_function(f, operator.n_points)
+    values = taken_in(values, operator.degrees, operator.settings.output)
     change = np.nan_to_num(operator.apply(values))
     columns = values.reshape(len(values), -1)
     both = np.hstack([columns, change.reshape(columns.shape)])
@@ -151,6 +158,7 @@ def extend_function(
     return frozen(result.values.reshape(-1, *values.shape[1:]))
 
 
+@at_work("the extension")
 def density_at(operator: Operator, X_new: ArrayLike) -> FloatArray:
     """Return the sampling density at new points; 0 where no training point's kernel reaches."""
     nothing = np.zeros((len(operator.degrees), 0), like=operator.degrees)
@@ -175,7 +183,9 @@ def gather(
     if outside == "nearest":
         width = values.shape[1]
         unknown = undefined | (far & (training < 0))[:, None]
-        values = np.where(unknown, to_host(vectors[nearest, :width]), values)
+        known = vectors[nearest, :width]
+        known = known if is_elsewhere(values) else to_host(known)
+        values = np.where(beside_array(unknown, values), known, values)
     elif far.any():
         complain(far, strict=outside == "error")
     row = np.where(training >= 0, to_host(op.order.caller_rows[training]), -1)
@@ -184,7 +194,7 @@ def gather(
 
 def chunks_of(X_new: Any, op: Operator) -> Iterator[FloatArray]:
     """Yield the new points, checked: all at once or, if they are not in memory, chunk by chunk."""
-    source = opened(to_host(X_new))
+    source = opened(arrived(X_new, op.graph.point_set.engine.credit.name))
     if not isinstance(source, Chunks):
         yield check_new_points(source, op)
         return
@@ -207,7 +217,9 @@ def known_at(
     batches = slices(len(points), size=BATCH_ON_DEVICE if is_elsewhere(points) else size)
     parts = in_order(work, batches, parallel=parallel)
     place = np.argsort(order)
-    return [to_host(np.concatenate(part)[place]) for part in zip(*parts, strict=True)]
+    found = [np.concatenate(part)[place] for part in zip(*parts, strict=True)]
+    stays = [op.settings.output if part in HANDED_OUT else "numpy" for part in range(len(found))]
+    return [handed_out(*part) for part in zip(found, stays, strict=True)]
 
 
 def of_no_points(n_functions: int) -> Extension:
@@ -218,6 +230,8 @@ def of_no_points(n_functions: int) -> Extension:
     )
 
 
+#: Which parts of a batch are results that may stay on a device: the values and the density.
+HANDED_OUT = (0, 3)
 Batch = tuple[FloatArray, BoolArray, BoolArray, FloatArray, NDArray[np.intp], NDArray[np.intp]]
 
 
@@ -303,7 +317,7 @@ def check_new_points(X_new: ArrayLike, op: Operator) -> FloatArray:
             because="They are compared with the training points, column by column.",
             hint="Select and scale the columns as it was done for training.",
         )
-    furthest = float(np.abs(points).max(initial=0.0))
+    furthest = float(np.abs(points).max()) if len(points) else 0.0
     if furthest > LARGEST_COORDINATE:
         raise bad_input(
             "New points lie too far away for the computer's numbers.",

@@ -17,6 +17,7 @@ from ..base.accepts import EPSILONS, a_number, a_switch
 from ..base.arrays import FloatArray, frozen, handed_out, quotients, taken_in
 from ..base.checks import check_function
 from ..base.errors import bad_input
+from ..engines.at_work import at_work
 from ..graph.caller_order import as_given_out
 from ..graph.neighbor_graph import NeighborGraph
 from ..graph.on_host import in_memory, state_in_memory
@@ -254,6 +255,7 @@ class Operator:
     def apply(self, f: ArrayLike, return_std: Literal[False] = ...) -> FloatArray: ...
     @overload
     def apply(self, f: ArrayLike, return_std: Literal[True]) -> tuple[FloatArray, FloatArray]: ...
+    @at_work("L f")
     def apply(
         self, f: ArrayLike, return_std: bool = False
     ) -> FloatArray | tuple[FloatArray, FloatArray]:
@@ -339,6 +341,7 @@ class Operator:
         moved = self.order.matrix_to_caller(conjugate, symmetric=True)
         return moved - diags_array(self._to_caller(rate))
 
+    @at_work("the spectrum")
     def spectrum(
         self,
         n: int = 10,

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..base.accepts import a_count
 from ..base.arrays import BoolArray, FloatArray, beside_array, frozen, to_host
 from ..base.threads import one_blas_thread
+from ..engines.at_work import at_work
 from ..graph.caller_order import as_caller_sees
 from ..graph.on_host import in_memory, state_in_memory
 from ..operator.operator import Operator
@@ -194,6 +195,7 @@ class Spectrum:
         return as_caller_sees(known, self.operator.order)
 
     @cached_property
+    @at_work("error bars")
     def sampling(self) -> Sampling:
         """How the eigenvalues scatter with the sample; rows may be steps of a time series."""
         from ..trust.error_bars import sampling_of
@@ -242,6 +244,7 @@ class Spectrum:
         return group_error(self, members)
 
     @cached_property
+    @at_work("error bars")
     def error_parts(self) -> ErrorParts:
         """What `total_errors` consists of: sampling, tail, ε, noise, boundary."""
         from ..trust.intervals import error_parts
@@ -288,6 +291,7 @@ class Spectrum:
         return group_interval(self, members, level)
 
     @cached_property
+    @at_work("error bars")
     def bias(self) -> FloatArray:
         """Rough size of the systematic error of each eigenvalue, (n,): λ(ε) - λ(0), from ε/2.
 
@@ -330,6 +334,7 @@ class Spectrum:
         return mixing(self)
 
     @cached_property
+    @at_work("error bars")
     def eigenfunction_errors(self) -> FloatArray:
         """Error of each eigenfunction, (n,): root mean square over the points, from 0 to √2.
 
