@@ -19,6 +19,14 @@ from .emulated import needs_compiler
 pytestmark = needs_compiler
 
 
+@pytest.fixture(autouse=True, params=[1, 32])
+def lanes(request: Any, device: Any, monkeypatch: Any) -> None:
+    """Emulate threads that are alone in their warps, and warps as they are on a GPU."""
+    if not hasattr(device, "lanes") and request.param == 1:
+        pytest.skip("a GPU has its own warps")
+    monkeypatch.setattr(device, "lanes", request.param, raising=False)
+
+
 def sparse(rows: int, columns: int, density: float, seed: int = 0) -> Any:
     """Return a random matrix; its first and last rows are empty, the second is full."""
     rng = np.random.default_rng(seed)

@@ -41,8 +41,9 @@ def scaled_rows(matrix: Any, factors: Any) -> Any:
 
 def row_numbers(matrix: Any) -> Any:
     """Return the row of each stored entry of a CSR matrix, (nnz,)."""
-    rows = np.arange(matrix.shape[0], like=matrix.indptr)
-    return np.repeat(rows, np.diff(matrix.indptr))
+    if is_elsewhere(matrix.data):
+        return matrix.row_numbers
+    return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
 
 
 def graph_laplacian(links: Any) -> Any:

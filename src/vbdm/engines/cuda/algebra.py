@@ -54,7 +54,8 @@ def transposed(a: Any) -> Csr:
     """Return the transpose: entries sorted by their columns, rows in the order that they have."""
     n, width = a.shape
     order = np.argsort(a.indices, kind="stable")
-    pointer = pointers(np.bincount(a.indices, minlength=width))
+    columns = np.arange(width + 1, dtype=np.int32, like=a.indices)
+    pointer = np.searchsorted(a.indices[order], columns)
     return a.data[order], a.row_numbers[order], pointer, (width, n)
 
 

@@ -27,8 +27,8 @@ def sums_over_cells(matrix: DeviceCsr, factor: Any, labels: Any) -> DeviceCsr:
     total = int(pointer[-1])
     columns, values = device.empty(total, np.int32), device.empty(total, np.float32)
     matrix.on_rows("sum_cells", labels, first, last, factor, pointer, columns, values)
-    result = DeviceCsr(values, columns, pointer, (n, n_cells))
-    result.sort_indices()
+    result = DeviceCsr(values, columns, pointer, (n, n_cells), is_sorted=True)
+    result.on_rows("sort_rows")
     return result
 
 

@@ -29,12 +29,15 @@ class DeviceCsr:
         As of SciPy's matrix. Row pointers have 64 bits, indices have 32.
     shape : tuple of int
         Numbers of rows and columns.
+    is_sorted : bool
+        Whether the columns of rows are known to ascend.
     """
 
     data: Any
     indices: Any
     indptr: Any
     shape: tuple[int, int]
+    is_sorted: bool = False
 
     def __post_init__(self) -> None:
         """Bring indices and row pointers into the types that kernels take."""
@@ -65,7 +68,9 @@ class DeviceCsr:
     @property
     def row_numbers(self) -> Any:
         """The row of each entry."""
-        return np.repeat(np.arange(self.shape[0], dtype=np.int32, like=self.data), self.lengths)
+        result = self.device.empty(self.nnz, np.int32)
+        self.on_rows("number_rows", result)
+        return result
 
     def get(self) -> csr_array:
         """Return SciPy's matrix of the same entries, in this machine's memory."""
@@ -84,7 +89,7 @@ class DeviceCsr:
 
     def with_data(self, data: Any) -> DeviceCsr:
         """Return a matrix with other numbers at the same places."""
-        return DeviceCsr(data, self.indices, self.indptr, self.shape)
+        return DeviceCsr(data, self.indices, self.indptr, self.shape, self.is_sorted)
 
     def copy(self) -> DeviceCsr:
         """Return a matrix whose numbers can be changed without changing these."""
@@ -134,7 +139,7 @@ class DeviceCsr:
     @property
     def T(self) -> DeviceCsr:
         """The transpose."""
-        return DeviceCsr(*transposed(self))
+        return DeviceCsr(*transposed(self), is_sorted=True)
 
     def eliminate_zeros(self) -> None:
         """Drop entries that are zero, in place."""
@@ -146,21 +151,26 @@ class DeviceCsr:
         if not self.ascends:
             self.data, self.indices = self.data.copy(), self.indices.copy()
             self.on_rows("sort_rows")
+            self.is_sorted = True
 
     sum_duplicates = sort_indices
 
     @property
     def ascends(self) -> bool:
         """Whether the columns of all rows ascend."""
-        descends = np.zeros(1, dtype=np.int32, like=self.data)
-        self.on_rows("find_descent", descends)
-        return not int(descends[0])
+        if not self.is_sorted:
+            descends = np.zeros(1, dtype=np.int32, like=self.data)
+            self.on_rows("find_descent", descends)
+            self.is_sorted = not int(descends[0])
+        return self.is_sorted
 
     def only(self, wanted: Any) -> DeviceCsr:
         """Return the matrix with some of its entries, marked in a boolean array."""
         before = np.zeros(self.nnz + 1, dtype=np.int64, like=self.data)
         before[1:] = np.cumsum(wanted, dtype=np.int64)
-        return DeviceCsr(self.data[wanted], self.indices[wanted], before[self.indptr], self.shape)
+        return DeviceCsr(
+            self.data[wanted], self.indices[wanted], before[self.indptr], self.shape, self.is_sorted
+        )
 
     def __getitem__(self, key: Any) -> DeviceCsr:
         if not isinstance(key, tuple):
@@ -178,7 +188,7 @@ class DeviceCsr:
         begin, end = int(self.indptr[first]), int(self.indptr[last])
         return DeviceCsr(
             self.data[begin:end], self.indices[begin:end], self.indptr[first : last + 1] - begin,
-            (last - first, self.shape[1]),
+            (last - first, self.shape[1]), self.is_sorted,
         )  # fmt: skip
 
     def rows_at(self, rows: Any) -> DeviceCsr:
@@ -189,7 +199,7 @@ class DeviceCsr:
         data = self.device.empty(n_entries, self.dtype)
         indices = self.device.empty(n_entries, np.int32)
         self.on_rows("take_rows", rows, pointer, indices, data, n_rows=len(rows))
-        return DeviceCsr(data, indices, pointer, (len(rows), self.shape[1]))
+        return DeviceCsr(data, indices, pointer, (len(rows), self.shape[1]), self.is_sorted)
 
     def columns_at(self, columns: Any) -> DeviceCsr:
         """Return columns with these numbers, in any order."""
@@ -215,16 +225,16 @@ class DeviceCsr:
     def __add__(self, other: Any) -> DeviceCsr:
         if isinstance(other, int | float) and other == 0:
             return self
-        return DeviceCsr(*sparse_sum(self, other))
+        return DeviceCsr(*sparse_sum(self, other), is_sorted=True)
 
     __radd__ = __add__
 
     def __sub__(self, other: DeviceCsr) -> DeviceCsr:
-        return DeviceCsr(*sparse_sum(self, other, -1.0))
+        return DeviceCsr(*sparse_sum(self, other, -1.0), is_sorted=True)
 
     def __matmul__(self, other: Any) -> Any:
         if isinstance(other, DeviceCsr):
-            return DeviceCsr(*sparse_product(self, other))
+            return DeviceCsr(*sparse_product(self, other), is_sorted=True)
         block = other.reshape(len(other), -1).astype(np.float64, copy=False)
         return product(self, contiguous(block)).reshape(-1, *other.shape[1:])
 

@@ -66,6 +66,10 @@ KERNEL(scale, MATRIX, const double* left, const double* right, double* out) {
     out[p] = right ? w * right[columns[p]] : w;
   }
 } END
+KERNEL(number_rows, MATRIX, int* out) {
+  A_ROW;
+  for (i64 p = begin + LANE; p < end; p += WARP_SIZE) out[p] = (int)row;
+} END
 KERNEL(diagonal, MATRIX, double* out) {
   A_ROW;
   double found = 0;
