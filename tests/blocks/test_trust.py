@@ -10,7 +10,7 @@ from tests.support.blocks import rows_in, solved_in_blocks
 
 import vbdm
 from vbdm.graph.caller_order import InCallerOrder
-from vbdm.graph.point_set import Copies, Order
+from vbdm.graph.order import Copies, Order
 from vbdm.rows.block_array import BlockArray
 from vbdm.spectrum.normalisation import normalised
 from vbdm.trust import series

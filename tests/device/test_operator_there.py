@@ -208,11 +208,12 @@ def test_pairs_are_evaluated_in_large_parts(monkeypatch: pytest.MonkeyPatch) -> 
     np.testing.assert_array_equal(parts.degrees.get(), whole.degrees.get())
     tree = whole.graph.point_set.tree
     pointer = whole.weights.listed.indptr
-    found = list(sums_within_reach.large_parts(tree, pointer))
+    found = list(sums_within_reach.large_parts(tree, pointer, None))
     assert len(found) > 5
     assert max(pairs.stop - pairs.start for _, _, pairs in found) < 5000 + 16 * 200
     assert [rows.start for _, rows, _ in found[1:]] == [rows.stop for _, rows, _ in found[:-1]]
     assert found[-1][2].stop == whole.weights.nnz
+    assert len(list(sums_within_reach.large_parts(tree, pointer, 32 * 1000))) > 3 * len(found)
 
 
 def test_what_does_not_fit_on_the_device_is_refused(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import vbdm
-from vbdm.graph.point_set import find_copies, row_hashes
+from vbdm.graph.order import find_copies, row_hashes
 
 SPHERE = vbdm.datasets.sphere(1200, random_state=3).points
 

@@ -12,7 +12,7 @@ from ..base.shapes import Gaussian
 from ..graph.lists import ListedRows
 from ..graph.neighbor_graph import NeighborGraph
 from ..graph.one_way import at_the_end, mean_row_sums
-from ..graph.point_set import Order
+from ..graph.order import Order
 from .bandwidth import Bandwidth
 from .scaled import scaled
 from .sums_within_reach import sums_within_reach

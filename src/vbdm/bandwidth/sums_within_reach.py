@@ -13,6 +13,7 @@ from ..base.arrays import FloatArray, beside_array, is_elsewhere, ones_for, to_h
 from ..base.progress import report
 from ..base.shapes import Shape, values_of
 from ..base.threads import for_each
+from ..engines.engine import free_bytes
 from ..engines.sparse import csr
 from ..engines.tree import ROWS_AT_ONCE, Tree
 from ..graph.neighbor_graph import NeighborGraph
@@ -69,8 +70,9 @@ def sums_of_rows(
     return near.of_rows(sums)
 
 
-#: Pairs that a device evaluates at a time: 12 bytes each, and twice 8 beside them.
-PAIRS_ON_DEVICE = 1 << 27
+#: Pairs that a device evaluates at a time, and the bytes that each takes meanwhile: it is listed,
+#: measured and evaluated.
+PAIRS_ON_DEVICE, BYTES_MEANWHILE = 1 << 27, 32
 
 
 def sums_on_device(
@@ -81,7 +83,7 @@ def sums_on_device(
     pointer = row_pointer(engine.count_within(reach, near.leaves))
     counts = ones_for(reach.rho) if near.counts is None else near.counts
     sums = np.empty(tree.n_points, like=reach.rho)
-    for leaves, rows, pairs in large_parts(tree, pointer, stage):
+    for leaves, rows, pairs in large_parts(tree, pointer, free_bytes(engine), stage):
         neighbors, scaled = engine.pairs_within(reach, leaves, pairs.stop - pairs.start)
         scaled /= epsilon
         own = pointer[rows.start : rows.stop + 1] - pairs.start
@@ -92,16 +94,30 @@ def sums_on_device(
 
 
 def large_parts(
-    tree: Tree, pointer: NDArray[Any], stage: str | None = None
+    tree: Tree, pointer: NDArray[Any], free: int | None, stage: str | None = None
 ) -> Iterator[tuple[slice, slice, slice]]:
-    """Yield parts of all leaves with about `PAIRS_ON_DEVICE` pairs: leaves, rows and pairs of each.
+    """Yield parts of all leaves with many pairs, in order: leaves, rows and pairs of each.
 
-    `pointer`, (M + 1,), says where the pairs of each row begin.
+    Parameters
+    ----------
+    tree : Tree
+        The points.
+    pointer : (M + 1,) int array
+        Where the pairs of each row begin.
+    free : int or None
+        Bytes that can be had: parts are smaller where these are few.
+    stage : str or None
+        What is reported after each part.
     """
     n_leaves, total = 1 << tree.depth, int(pointer[-1])
-    ends = np.arange(PAIRS_ON_DEVICE, total, PAIRS_ON_DEVICE)
-    rows = to_host(np.searchsorted(pointer, beside_array(ends, pointer)))
-    cuts = np.unique(np.concatenate([[0], rows * n_leaves // tree.n_points, [n_leaves]]))
+    size = PAIRS_ON_DEVICE
+    if free is not None:
+        size = max(1, min(size, free // BYTES_MEANWHILE))
+    cuts = np.array([0, n_leaves])
+    if total > size:
+        ends = beside_array(np.arange(size, total, size), pointer)
+        rows = to_host(np.searchsorted(pointer, ends))
+        cuts = np.unique(np.append(cuts, rows * n_leaves // tree.n_points))
     first = 0
     for done, (start, stop) in enumerate(pairwise(cuts.tolist()), start=1):
         leaves = slice(start, stop)

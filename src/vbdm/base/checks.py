@@ -58,11 +58,7 @@ def check_points(
         X = placed(X)
     check_finite(X, "points")
     checked: FloatArray = X
-    if len(X) == 0:
-        return checked
-    with np.errstate(over="ignore"):
-        extent = np.square(np.ptp(X, axis=0)).sum()
-    if not np.isfinite(extent):
+    if len(X) and are_too_far_apart(X):
         raise bad_input(
             "The points lie too far apart for their squared distances to be numbers.",
             received=f"a largest coordinate of {np.abs(X).max():.3g}",
@@ -70,6 +66,16 @@ def check_points(
             hint="Check the units and the codes for missing values.",
         )
     return checked
+
+
+def are_too_far_apart(X: FloatArray) -> bool:
+    """Tell whether squared distances of points overflow."""
+    # A bound that nearly all points keep costs no pass along each column, slow on a device.
+    side = 2 * max(float(X.max()), -float(X.min()))
+    if np.isfinite(X.shape[1] * side * side):
+        return False
+    with np.errstate(over="ignore"):
+        return not np.isfinite(np.square(np.ptp(X, axis=0)).sum())
 
 
 def check_finite(array: FloatArray, name: str, first_row: int = 0) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..base.arrays import FloatArray
 from ..base.estimate import Estimate
-from ..graph.point_set import Order
+from ..graph.order import Order
 from ..operator.operator import Operator
 from ..trust.influences import power_of_density
 from ..trust.randomness import autocorrelation_time

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..base.arrays import BoolArray, FloatArray
 from ..base.checks import as_floats, shown
 from ..base.errors import bad_input
-from ..graph.point_set import Order
+from ..graph.order import Order
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,7 +37,7 @@ from ..engines.sparse import csr
 from ..engines.tree import Reach
 from ..graph.neighbor_graph import NeighborGraph
 from ..graph.neighbourhood import needed_tree
-from ..graph.point_set import Order
+from ..graph.order import Order
 from ..graph.precomputed import check_distances, nearest_in_rows
 from ..kernel.kernel import Kernel
 from ..kernel.within_reach import rows_within_reach

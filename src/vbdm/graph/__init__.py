@@ -5,8 +5,8 @@ It knows points and how distances are measured. It takes an (N, n) array, or dis
 
 ================  ==================================================================================
 `distance`        metric and periods
-`point_set`       the distinct points in the order inside, with an index to search them, and the
-                  way back to the caller's order
+`order`           the order inside, in which copies are merged, and the way back to the caller's
+`point_set`       the distinct points in the order inside, with an index to search them
 `caller_order`    arrays in blocks as the caller sees them
 `search/`         engines that find the nearest points: exact ones, approximate ones, any metric
 `block_search`    nearest neighbours of rows in blocks

@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 from ..base.arrays import frozen
 from ..rows.block_array import BlockArray, Rows, Tall
 from ..rows.results import in_callers_order
-from .point_set import Order
+from .order import Order
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,8 @@ from ..rows.block_array import BlockArray
 from ..rows.refused import no_lists
 from .distance import Metric
 from .lists import KeptLists, ListedRows, ReleasedLists, of_distances, searched
-from .point_set import Copies, Order, PointSet
+from .order import Copies, Order
+from .point_set import PointSet
 from .precomputed import check_table, equal_points, part_of_whole, table_of_matrix
 from .search.exact import search_all
 

@@ -135,7 +135,7 @@ def kernel_on_device(
     refuse_pairs(n, total, tree.columns.shape[0], available=free_bytes(engine))
     neighbors = np.empty(total, dtype=np.int32, like=reach.rho)
     values = np.empty(total, dtype=kind, like=reach.rho)
-    for leaves, _, pairs in large_parts(tree, pointer, "kernel"):
+    for leaves, _, pairs in large_parts(tree, pointer, free_bytes(engine), "kernel"):
         neighbors[pairs], scaled = engine.pairs_within(reach, leaves, pairs.stop - pairs.start)
         scaled /= epsilon
         values[pairs] = values_of(shape, scaled)

@@ -21,7 +21,7 @@ from ..engines.at_work import at_work
 from ..graph.caller_order import as_given_out
 from ..graph.neighbor_graph import NeighborGraph
 from ..graph.on_host import in_memory, state_in_memory
-from ..graph.point_set import Order
+from ..graph.order import Order
 from ..kernel.again import at_epsilon
 from ..kernel.block_matrix import BlockMatrix
 from ..kernel.kernel import Kernel

@@ -14,7 +14,7 @@ from ..base.credit import Credit
 from ..base.errors import bad_input
 from ..base.threads import one_blas_thread
 from ..graph.caller_order import as_caller_sees
-from ..graph.point_set import Order
+from ..graph.order import Order
 from ..operator.operator import Operator
 from ..rows.block_array import BlockArray, Tall
 from .modes import Modes

@@ -14,7 +14,8 @@ from ...engines.tree import LEAF, Tree
 from ...graph.distance import PRECOMPUTED, Distance
 from ...graph.lists import KeptLists, ReleasedLists
 from ...graph.neighbor_graph import NeighborGraph
-from ...graph.point_set import Copies, Order, PointSet, faster, tree_of
+from ...graph.order import Copies, Order
+from ...graph.point_set import PointSet, faster, tree_of
 from ...graph.search.approximate import ApproximateIndex, PyNNDescent
 from ...graph.search.brute import BruteForce, BruteIndex
 from ...graph.search.exact import KDTree, NeighborIndex, TreeIndex
