@@ -15,9 +15,9 @@ import pytest
 from scipy.sparse import issparse
 
 import vbdm
-from vbdm.base.arrays import is_elsewhere
+from vbdm.base.arrays import is_elsewhere, to_host
 
-from .there import there
+from .there import results_stay, there
 
 #: What an operator is asked, by the names of its methods; `x` are its points.
 ASKED: dict[str, Callable[[Any, Any], Any]] = {
@@ -176,6 +176,24 @@ def seen_alike(found: Any, known: Any, path: str = "") -> None:
         assert found == pytest.approx(known, rel=1e-7, nan_ok=True), path
     elif isinstance(known, str | int):
         assert found == known, path
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_no_question_fails_where_results_stay_there() -> None:
+    away = results_stay(result("copies"))
+    x = to_host(away.operator.graph.points)
+    for one, asked in ((away.operator, ASKED), (away, ASKED_OF_SPECTRUM)):
+        for ask in asked.values():
+            ask(one, x)
+        for name in public(type(one), methods=False):
+            getattr(one, name)
+        assert repr(one)
+        assert one._repr_html_()
+    vbdm.diagnose(away)
+    vbdm.report.page(away)
+    for draw in ("density", "eigenfunctions", "embedding", "spectrum", "tuning", "unresolved"):
+        getattr(vbdm.plot, draw)(away)
+    assert_same(pickle.loads(pickle.dumps(away)).eigenfunctions, result("copies").eigenfunctions)
 
 
 @pytest.mark.parametrize("cloud", ["plane", "copies"])

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import vbdm
+import vbdm.engines.choose
 from vbdm.base.arrays import is_elsewhere
 from vbdm.trust.diagnose import diagnose
 
@@ -20,11 +21,10 @@ CLOUDS = (
 )  # fmt: skip
 
 
-@cache
-def result(cloud: str) -> Any:
-    """Return an ordinary spectrum of one of several clouds."""
+def points_of(cloud: str) -> Any:
+    """Return the points of one of several clouds, and options of its estimate."""
     rng = np.random.default_rng(4)
-    points, options = rng.standard_normal((900, 2)), {"operator": "generator"}
+    points, options = rng.standard_normal((900, 2)), dict[str, Any](operator="generator")
     if cloud == "curve":
         turn = np.sort(rng.random(700)) * 2 * np.pi
         waves = np.outer(turn, [1, 2])
@@ -47,9 +47,16 @@ def result(cloud: str) -> Any:
         options["weights"] = rng.random(len(points)) + 0.1
     if cloud == "lists":
         options["n_neighbors"] = 60
+    return points, options
+
+
+@cache
+def result(cloud: str) -> Any:
+    """Return the ordinary spectrum of a cloud."""
+    points, options = points_of(cloud)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return vbdm.estimate_operator(points, **options).spectrum(7)
+        return vbdm.estimate_operator(points, engine="scipy", **options).spectrum(7)
 
 
 def test_the_clouds_are_what_they_are_for() -> None:
@@ -117,3 +124,21 @@ def test_new_points_have_the_values_of_the_processor(cloud: str) -> None:
     f = np.stack([points[:, 0], np.sin(points[:, 1])], axis=1)
     found, known = (one.operator.extend(f, new, outside="nearest") for one in (away, here))
     close(found, known)
+
+
+@pytest.mark.parametrize("cloud", ["copies", "curve", "pieces", "runs", "periodic", "edge"])
+@pytest.mark.filterwarnings("ignore")
+def test_from_points_by_the_kernels_themselves(
+    cloud: str, engine: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vbdm.engines.choose, "device_engine", lambda: engine)
+    points, options = points_of(cloud)
+    here, away = result(cloud), vbdm.estimate_operator(points, engine="cuda", **options).spectrum(7)
+    assert is_elsewhere(away.vectors)
+    np.testing.assert_allclose(away.intervals(), here.intervals(), rtol=1e-7, atol=1e-9)
+    assert [one.words for one in diagnose(away)] == [one.words for one in diagnose(here)]
+    new = points[::9] + 0.02 * points.std(axis=0)
+    found, known = (one.extend(new, outside="nearest") for one in (away, here))
+    np.testing.assert_allclose(found.density, known.density, rtol=1e-9)
+    np.testing.assert_allclose(found.values, known.values, atol=1e-6)
+    np.testing.assert_array_equal(found.training, known.training)

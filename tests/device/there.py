@@ -54,6 +54,16 @@ def points_there(points: PointSet) -> PointSet:
     return replace(points, **moved, engine=engine, index=index)
 
 
+def results_stay(spectrum: Spectrum) -> Spectrum:
+    """Return a spectrum there whose results were asked to stay there, with output="device"."""
+    result = there(spectrum)
+    settings = replace(result.operator.settings, output="device")
+    operator = replace(result.operator, settings=settings)
+    return replace(
+        result, operator=operator, eigenfunctions=StrictArray(spectrum.eigenfunctions.copy())
+    )
+
+
 def spectrum_there(spectrum: Spectrum) -> Spectrum:
     """Return a spectrum of an operator there; what users see of it is in memory."""
     result = replace(spectrum, operator=there(spectrum.operator))

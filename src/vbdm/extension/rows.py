@@ -158,9 +158,10 @@ def new_rows(op: Operator, points: FloatArray) -> NewRows:
     weights, total = normalised(op, rows)
     outside |= total == 0
     if known.any():
-        row = training[known]
-        steps[known], density[known] = op.steps[row], kernel.density(op.dim)[row]
-        outside[known] = op.degrees[row] == 0
+        place = np.flatnonzero(known)
+        row = training[place]
+        steps[place], density[place] = op.steps[row], kernel.density(op.dim)[row]
+        outside[place] = op.degrees[row] == 0
     density[outside] = 0.0
     nearest = near.neighbors[:, 0]
     return NewRows(weights, near.beside, nearest, steps, density, outside, training, op)

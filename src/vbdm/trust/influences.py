@@ -208,13 +208,17 @@ def limited_response(
 ) -> FloatArray:
     """Return Σ D u² e^(-λ/r)/r of each mode, (m,), local rates r raised to its cut."""
     local = 1 / steps
+    if is_elsewhere(u):
+        raised = np.maximum(local[:, None], cuts)
+        sums: FloatArray = degrees @ (np.square(u) / raised * np.exp(-rates / raised))
+        return sums
 
-    def work(j: int) -> Any:
+    def work(j: int) -> float:
         slowest = np.maximum(local, cuts[j])
         weight = np.square(u[:, j]) * degrees / slowest
-        return np.dot(weight, np.exp(-rates[j] / slowest))
+        return float(np.dot(weight, np.exp(-rates[j] / slowest)))
 
-    return np.stack(list(in_order(work, range(u.shape[1]), parallel=not is_elsewhere(u))))
+    return np.array(list(in_order(work, range(u.shape[1]))))
 
 
 def masses(spectrum: Spectrum) -> FloatArray:
