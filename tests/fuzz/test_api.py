@@ -341,11 +341,11 @@ NO_OPTIONS = {
 #: Public functions that are not called here: they are for those who extend the package, and pass
 #: what it gave them.
 NOT_CALLED = {
-    "io.write_anndata", "progress.log_stage", "progress.report", "progress.showing",
-    "results.pictures_of", "results.read_summary", "results.save_picture",
+    "io.write_anndata", "progress.announce", "progress.log_stage", "progress.report",
+    "progress.showing", "results.pictures_of", "results.read_summary", "results.save_picture",
     "results.write_arrays", "results.write_report", "rules.tuned", "shapes.below",
     "shapes.check_decay", "shapes.falls_to", "shapes.radial_moments", "shapes.radius_of",
-    "theory.exponents_for",
+    "shapes.values_of", "theory.exponents_for",
 }  # fmt: skip
 
 
