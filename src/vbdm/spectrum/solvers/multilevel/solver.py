@@ -123,7 +123,8 @@ class Multilevel:
         room, mass = max(self.coarsest, 8 * n), finest.summed(finest.spread(pencil.mass))
         levels = build_levels(stiffness, mass, cells, room, finest.engine)
         narrow = points_averaged(pencil.weights, pencil.degrees) < NARROW
-        give_back()
+        if not is_elsewhere(pencil.degrees):
+            give_back()
         return PreparedMultilevel(finest, levels, self.max_iterations, narrow)
 
     def groupings(self, pencil: Pencil, parts: list[Any], factor: FloatArray) -> list[Labels]:
