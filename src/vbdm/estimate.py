@@ -34,7 +34,7 @@ from .bandwidth.tuning import EpsilonRule, Tuning, chosen_by
 from .base.accepts import a_count, a_number, accepts, an, numbers
 from .base.arrays import beside_array, is_elsewhere, to_host
 from .base.checks import check_count, check_points, is_auto
-from .base.errors import OutOfMemoryError
+from .base.errors import EngineWarning, OutOfMemoryError, warn_user
 from .base.memory import TREE_COLUMNS
 from .base.progress import LOGGER
 from .base.shapes import radius_of
@@ -277,7 +277,11 @@ def estimate_operator(
         except NeedsLists:
             # Only when dimension and ε are known is it known that lists are needed.
             refuse_output(request)
-        LOGGER.info("the kernel needs lists of neighbours: the processor computes")
+        warn_user(
+            "The kernel needs lists of neighbours, as in many dimensions: the processor computes, "
+            "which takes longer. engine='auto' silences this.",
+            EngineWarning,
+        )
         return on(partial(search_first, to_host(cloud), why=BY_LISTS))
     try:
         return on(partial(first, placement=placed))

@@ -116,7 +116,7 @@ class SolverWarning(VbdmWarning):
 
 
 class EngineWarning(VbdmWarning):
-    """The compiled engine cannot be used; SciPy computes the same, only slower."""
+    """A fast engine cannot be used, or not for this; another computes the same, only slower."""
 
 
 class ClusterWarning(VbdmWarning):

@@ -45,10 +45,10 @@ def chosen_engine(engine: str, n_points: int, points: Any = None) -> tuple[Engin
         return ScipyEngine(), "chosen by the user"
     if name == "numba":
         return asked_for_numba(), "chosen by the user"
-    if name == "cuda":
-        return device_engine(), "chosen by the user"
-    if is_elsewhere(points):
-        return device_engine(), "the points are on the device"
+    if name == "cuda" or is_elsewhere(points):
+        found = device_engine()
+        why = "chosen by the user" if name == "cuda" else "the points are there"
+        return found, f"{why} ({device_name(found)})"
     if n_points < REPAYS:
         return ScipyEngine(), f"{n_points} points: too few for compiled loops to pay"
     if find_spec("numba") is None:
@@ -99,6 +99,11 @@ def device_engine() -> Engine:
     engine = CudaEngine(availability.the_device())
     surround(availability.around)
     return engine
+
+
+def device_name(engine: Any) -> str:
+    """Return the name of the device of an engine."""
+    return str(engine.device.name)
 
 
 def computes_on_device(X: Any, engine: str) -> bool:
