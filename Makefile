@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 STAMP = $(VENV)/.installed
 
-.PHONY: demo reproduce test test-slow test-minimum lint docs bench bench-history clean
+.PHONY: demo reproduce test test-slow test-cuda test-minimum lint docs bench bench-history clean
 
 demo: $(STAMP)-plot
 	$(BIN)/vbdm demo --out results
@@ -22,6 +22,10 @@ test: lint
 test-slow: $(STAMP)-test
 	$(BIN)/python -m pytest -m "slow or not slow"
 	$(BIN)/python benchmarks/accuracy.py
+
+# On a machine with an NVIDIA GPU, whose own Python has CuPy and pytest; nothing is installed.
+test-cuda:
+	VBDM_DEVICE=cuda PYTHONPATH=src $(PYTHON) -m pytest -m "slow or not slow" tests/device
 
 # The declared minimum versions together, and what reads, draws and wraps by other libraries.
 # make test-minimum TESTS=tests runs everything.

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from vbdm.engines.cuda.device import CupyDevice
+from vbdm.engines.cuda.availability import the_device
 from vbdm.engines.cuda.engine import CudaEngine
 
 from .emulated import EmulatedDevice
@@ -15,7 +15,7 @@ from .emulated import EmulatedDevice
 
 @pytest.fixture(scope="session")
 def device() -> Any:
-    return CupyDevice() if os.environ.get("VBDM_DEVICE") == "cuda" else EmulatedDevice()
+    return the_device() if os.environ.get("VBDM_DEVICE") == "cuda" else EmulatedDevice()
 
 
 @pytest.fixture(scope="session")

@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 
 import vbdm
-from vbdm.cli.info import engine_lines
-from vbdm.cli.timing import Ledger
 from vbdm.engines import at_work, choose
 from vbdm.engines.cuda import availability
 from vbdm.engines.cuda.device import DEVICES
@@ -18,7 +16,7 @@ from vbdm.engines.cuda.failures import explained, in_words
 from vbdm.engines.cuda.first_use import FirstUse
 from vbdm.progress import announce, listening
 
-from .emulated import EmulatedDevice
+from .emulated import EmulatedDevice, needs_compiler
 from .strict_array import StrictArray
 
 POINTS = np.random.default_rng(0).standard_normal((300, 2))
@@ -134,6 +132,7 @@ def test_drivers_and_devices_that_cannot_be_used(monkeypatch, runtime, received,
 
 
 def test_info_names_the_device(emulated, monkeypatch):
+    engine_lines = pytest.importorskip("vbdm.cli.info").engine_lines
     monkeypatch.setattr(availability, "cupy_version", lambda: "14.2.0")
     (*_, line) = engine_lines(choose.engines_here())
     assert line == (
@@ -181,6 +180,7 @@ def test_memory_that_ran_out_is_given_back(emulated):
     assert emulated.given_back
 
 
+@needs_compiler
 def test_what_will_not_fit_is_refused_before_the_kernel(emulated):
     emulated.limit = 20_000_000
     with pytest.raises(vbdm.OutOfMemoryError) as caught:
@@ -385,7 +385,8 @@ def test_who_listens_is_told_of_the_first_use(tmp_path, capsys):
     ({"quiet": True}, ""),
 ])  # fmt: skip
 def test_the_command_says_that_it_compiles(options, said, capsys):
-    with listening(Ledger(**options)):
+    ledger = pytest.importorskip("vbdm.cli.timing").Ledger(**options)
+    with listening(ledger):
         announce("compiling for a GPU")
     assert capsys.readouterr().err == said
 

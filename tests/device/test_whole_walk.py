@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import warnings
 
 import numpy as np
@@ -15,8 +16,9 @@ from vbdm.engines.cuda import availability
 
 from .emulated import COMPILER
 
+ON_GPU = os.environ.get("VBDM_DEVICE") == "cuda"
 pytestmark = [
-    pytest.mark.skipif(COMPILER is None, reason="there is no C++ compiler"),
+    pytest.mark.skipif(not (COMPILER or ON_GPU), reason="there is no C++ compiler"),
     pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning"),
 ]
 N = 1000
@@ -199,6 +201,31 @@ def test_points_from_a_device_and_results_here(device):
     series = vbdm.estimate_operator([device.array(plane()[:400]), device.array(plane()[400:])], 1.0)
     assert series.settings.series.lengths == (400, N - 400)
     np.testing.assert_allclose(series.density, op.density, rtol=1e-12)
+
+
+@pytest.mark.skipif(not ON_GPU, reason="there is no GPU")
+def test_arrays_of_other_libraries_are_shared(device):
+    class Other:
+        """What torch shows of its arrays."""
+
+        def __init__(self, array):
+            self.array, self.shape = array, array.shape
+
+        def __dlpack__(self, **options):
+            return self.array.__dlpack__(**options)
+
+        def __dlpack_device__(self):
+            return self.array.__dlpack_device__()
+
+    op = vbdm.estimate_operator(Other(device.array(plane())), 1.0, output="device")
+    same = vbdm.estimate_operator(plane(), 1.0, engine="cuda")
+    assert (op.density.get() == same.density).all()
+    assert is_elsewhere(op.extend(Other(op.density), Other(device.array(plane()[:5] + 0.01))))
+    torch = pytest.importorskip("torch")
+    assert torch.from_dlpack(op.density).shape == (N,)
+    assert is_elsewhere(
+        vbdm.estimate_operator(torch.tensor(plane()).cuda(), output="device").density
+    )
 
 
 def test_the_estimator(device):

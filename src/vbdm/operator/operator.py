@@ -18,6 +18,7 @@ from ..base.arrays import FloatArray, frozen, handed_out, quotients, taken_in
 from ..base.checks import check_function
 from ..base.errors import bad_input
 from ..engines.at_work import at_work
+from ..engines.choose import arrived
 from ..graph.caller_order import as_given_out
 from ..graph.neighbor_graph import NeighborGraph
 from ..graph.on_host import in_memory, state_in_memory
@@ -286,6 +287,7 @@ class Operator:
         One sparse product, O(N k) per column; three with the deviation.
         """
         output = self.settings.output
+        f = arrived(f, self.graph.point_set.engine.credit.name)
         values = taken_in(check_function(f, self.n_points), self.degrees, output)
         columns = values.reshape(len(values), -1)
         columns = columns - columns.mean(axis=0)
