@@ -205,6 +205,9 @@ def test_rows_and_columns(device: Any, matrix: Any) -> None:
     same(stored[np.array([1, 1, -1])], matrix[[1, 1, -1]])
     same(stored[:, columns], csr_array(matrix.toarray()[:, columns]))
     same(stored[rows, :], matrix[rows])
+    same(stored[np.ix_(rows, columns)], csr_array(matrix.toarray()[np.ix_(rows, columns)]))
+    both = map(device.array, (rows, columns))
+    same(stored[np.ix_(*both)], csr_array(matrix.toarray()[np.ix_(rows, columns)]))
     same(stored[rows][:, columns], csr_array(matrix.toarray()[rows][:, columns]))
     for part in (slice(1, 3), slice(3), slice(2, None), slice(4, 2), slice(None, None, 2)):
         same(stored[part], matrix[part])

@@ -57,7 +57,7 @@ def matrix_of_members(matrix: BlockMatrix, members: NDArray[np.intp]) -> BlockMa
 def pairs_among(matrix: PairMatrix, members: NDArray[np.intp]) -> PairMatrix:
     """Return the rows and columns of some points, factors beside the entries as they are."""
     listed, returned = (
-        None if part is None else part[members][:, members]
+        None if part is None else part[np.ix_(members, members)]
         for part in (matrix.listed, matrix.returned)
     )
     left, right = (None if f is None else f[members] for f in (matrix.left, matrix.right))

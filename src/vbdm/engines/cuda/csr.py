@@ -61,11 +61,6 @@ class DeviceCsr:
         return device_of(self.data)
 
     @property
-    def lengths(self) -> Any:
-        """Number of entries of each row."""
-        return np.diff(self.indptr)
-
-    @property
     def row_numbers(self) -> Any:
         """The row of each entry."""
         result = self.device.empty(self.nnz, np.int32)
@@ -173,17 +168,15 @@ class DeviceCsr:
         )
 
     def __getitem__(self, key: Any) -> DeviceCsr:
-        if not isinstance(key, tuple):
-            return self.rows_in(key) if isinstance(key, slice) else self.rows_at(key)
-        rows, columns = key
-        found = self if is_all(rows) else self[rows]
-        return found if is_all(columns) else found.columns_at(columns)
+        """Return rows, ``[rows]``, columns, ``[:, columns]``, or ``[np.ix_(rows, columns)]``."""
+        rows, columns = key if isinstance(key, tuple) else (key, slice(None))
+        if is_all(columns) and isinstance(rows, slice) and rows.step in (None, 1):
+            return self.rows_in(rows)
+        return self.taken(self.numbers(rows, 0), self.numbers(columns, 1))
 
     def rows_in(self, rows: slice) -> DeviceCsr:
         """Return consecutive rows; entries are not copied."""
-        first, last, step = rows.indices(self.shape[0])
-        if step != 1:
-            return self.rows_at(np.arange(first, last, step))
+        first, last, _ = rows.indices(self.shape[0])
         last = max(first, last)
         begin, end = int(self.indptr[first]), int(self.indptr[last])
         return DeviceCsr(
@@ -191,30 +184,26 @@ class DeviceCsr:
             (last - first, self.shape[1]), self.is_sorted,
         )  # fmt: skip
 
-    def rows_at(self, rows: Any) -> DeviceCsr:
-        """Return rows with these numbers, in any order."""
-        rows = self.numbers(rows, self.shape[0])
-        pointer = pointers(self.indptr[rows + 1] - self.indptr[rows])
-        n_entries = int(pointer[-1])
-        data = self.device.empty(n_entries, self.dtype)
-        indices = self.device.empty(n_entries, np.int32)
-        self.on_rows("take_rows", rows, pointer, indices, data, n_rows=len(rows))
-        return DeviceCsr(data, indices, pointer, (len(rows), self.shape[1]), self.is_sorted)
-
-    def columns_at(self, columns: Any) -> DeviceCsr:
-        """Return columns with these numbers, in any order."""
-        columns = self.numbers(columns, self.shape[1])
+    def taken(self, rows: Any, columns: Any) -> DeviceCsr:
+        """Return rows with these numbers, in any order, and of them these columns."""
         place = filled(self.shape[1], -1, self.data, np.int32)
         place[columns] = np.arange(len(columns), dtype=np.int32, like=self.data)
-        local = place[self.indices]
-        every = DeviceCsr(self.data, local, self.indptr, (self.shape[0], len(columns)))
-        found = every.only(local >= 0)
-        found.sort_indices()
-        return found
+        counts = self.device.empty(len(rows), np.int64)
+        self.on_rows("count_taken", rows, place, counts, n_rows=len(rows))
+        pointer = pointers(counts)
+        total = int(pointer[-1])
+        data, indices = self.device.empty(total, self.dtype), self.device.empty(total, np.int32)
+        self.on_rows("take", rows, place, pointer, indices, data, n_rows=len(rows))
+        result = DeviceCsr(data, indices, pointer, (len(rows), len(columns)))
+        result.sort_indices()
+        return result
 
-    def numbers(self, chosen: Any, n: int) -> Any:
-        """Return whole numbers on the device; of a boolean array, the places where it is true."""
-        chosen = self.device.array(chosen)
+    def numbers(self, chosen: Any, axis: int) -> Any:
+        """Return the numbers of the chosen rows or columns, on the device."""
+        n = self.shape[axis]
+        if isinstance(chosen, slice):
+            return np.arange(*chosen.indices(n), dtype=np.int64, like=self.data)
+        chosen = self.device.array(chosen).reshape(-1)
         if chosen.dtype == np.bool_:
             return np.flatnonzero(chosen)
         chosen = chosen.astype(np.int64, copy=False)

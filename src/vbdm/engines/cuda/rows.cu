@@ -78,14 +78,27 @@ KERNEL(diagonal, MATRIX, double* out) {
   found = warp_sum(found);
   if (LANE == 0) out[row] = found;
 } END
-// Row `row` of the result is row `rows[row]` of the matrix.
-KERNEL(take_rows, MATRIX, const i64* rows, const i64* out_pointer, int* out_columns, value* out_values) {
+// Row `row` of the result is row rows[row] of the matrix, its columns are those that have a place, -1 for none.
+KERNEL(count_taken, MATRIX, const i64* rows, const int* place, i64* counts) {
   const i64 row = WARP;
   if (row >= n) return;
-  const i64 shift = pointer[rows[row]] - out_pointer[row];
-  for (i64 p = out_pointer[row] + LANE; p < out_pointer[row + 1]; p += WARP_SIZE) {
-    out_columns[p] = columns[p + shift];
-    out_values[p] = values[p + shift];
+  double count = 0;
+  for (i64 p = pointer[rows[row]] + LANE; p < pointer[rows[row] + 1]; p += WARP_SIZE) count += place[columns[p]] >= 0;
+  count = warp_sum(count);
+  if (LANE == 0) counts[row] = (i64)count;
+} END
+KERNEL(take, MATRIX, const i64* rows, const int* place, const i64* out_pointer, int* out_columns, value* out_values) {
+  const i64 row = WARP;
+  if (row >= n) return;
+  i64 at = out_pointer[row];
+  const i64 end = pointer[rows[row] + 1];
+  for (i64 from = pointer[rows[row]]; from < end; from += WARP_SIZE) {
+    const i64 p = from + LANE;
+    const int column = p < end ? place[columns[p]] : -1;
+    const unsigned all = warp_ballot(column >= 0);
+    const i64 to = at + count_bits(all & ((1u << LANE) - 1));
+    if (column >= 0) { out_columns[to] = column; out_values[to] = values[p]; }
+    at += count_bits(all);
   }
 } END
 // Brings the columns of each row into ascending order. Few stand elsewhere, so that one thread mends the row.
