@@ -14,7 +14,7 @@ import numpy as np
 import scipy.fft
 from numpy.typing import ArrayLike, NDArray
 
-from ..base.arrays import FloatArray, IntArray, is_elsewhere, to_host
+from ..base.arrays import FloatArray, IntArray, beside_array, is_elsewhere, to_host
 from ..graph.lists import ReleasedLists
 from ..graph.neighbor_graph import NeighborGraph
 from ..operator.operator import Operator
@@ -87,13 +87,27 @@ def lagged_sums(values: FloatArray, lengths: Sequence[int] = ()) -> FloatArray:
     fft: Any = np.fft if is_elsewhere(values) else scipy.fft
     for size in np.unique(room).tolist():
         members = np.flatnonzero(room == size)
-        padded = np.zeros((len(members), size), like=values)
-        for row, number in zip(padded, members, strict=True):
-            row[: sizes[number]] = values[starts[number] : starts[number] + sizes[number]]
+        padded = in_rows(values, starts[members], sizes[members], size)
         power = np.square(np.abs(fft.rfft(padded, axis=1))).sum(axis=0)
         longest = sizes[members].max()
         sums[:longest] += fft.irfft(power, size)[:longest]
     return sums
+
+
+def in_rows(
+    values: FloatArray, starts: NDArray[np.intp], sizes: NDArray[np.intp], length: int
+) -> FloatArray:
+    """Return parts of values as the rows of a table, (m, length), with zeros behind them."""
+    if is_elsewhere(values) and len(starts) > 1:
+        # All rows at once: a device would wait for one after the other.
+        place = np.arange(length, like=values)
+        first, number = beside_array((starts, sizes), values)
+        there = np.minimum(first[:, None] + place, len(values) - 1)
+        return np.where(place < number[:, None], values[there], 0.0)
+    padded = np.zeros((len(starts), length), like=values)
+    for row, start, size in zip(padded, starts, sizes, strict=True):
+        row[:size] = values[start : start + size]
+    return padded
 
 
 def regularity(graph: NeighborGraph) -> float | None:

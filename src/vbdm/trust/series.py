@@ -32,8 +32,8 @@ from .randomness import autocorrelation_time, lagged_sums
 #: Autocorrelation times above this plus NOISE/√N are not chance: of 1,000 independent samples of
 #: 30 to 2,000 points none came near.
 LONG, NOISE = 2.0, 40.0
-#: Rows of a long series that are summed up at a time.
-ROWS_AT_ONCE = 1 << 20
+#: Rows of a long series that are summed up at a time, and the most series for which a device does.
+ROWS_AT_ONCE, MANY_SERIES = 1 << 20, 64
 #: Length of the blocks of rows that show how eigenvalues move together, in autocorrelation times.
 BLOCK = 3
 
@@ -195,6 +195,8 @@ def block_sums(rows: Any, lengths: Sequence[int], length: int) -> FloatArray:
     Blocks overlap, and reach beyond both ends of a series: so all rows count alike, and this is
     the sum of Γ_k with weights 1 - |k|/length, which is positive semi-definite.
     """
+    # A device is slow at many short sums; this memory is not.
+    rows = to_host(rows) if len(lengths) > MANY_SERIES else rows
     n, most = rows.shape[1], max(ROWS_AT_ONCE, length)
     result = np.zeros((n, n))
     with one_blas_thread():
