@@ -179,12 +179,13 @@ def test_sums(device: Any, matrix: Any) -> None:
     same(sum([stored, more]), matrix + other)
 
 
-@pytest.mark.parametrize("workers", [1, 7, 8192])
+@pytest.mark.parametrize(("workers", "fast"), [(8192, 12288), (7, 1000), (3, 0)])
 @pytest.mark.parametrize("density", [0.001, 0.2])
 def test_products_of_matrices(
-    device: Any, matrix: Any, density: float, workers: int, monkeypatch: Any
+    device: Any, matrix: Any, density: float, workers: int, fast: int, monkeypatch: Any
 ) -> None:
     monkeypatch.setattr(algebra, "WORKERS", workers)
+    monkeypatch.setattr(algebra, "FAST_TABLE", fast)
     other = sparse(matrix.shape[1], 30, density)
     exact = csr_array(matrix @ other)
     same(on(device, matrix) @ on(device, other), exact)

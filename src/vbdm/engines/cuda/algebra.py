@@ -13,8 +13,10 @@ from .products import lanes_for
 
 #: The arrays and the shape of a CSR matrix.
 Csr = tuple[Any, Any, Any, tuple[int, int]]
-#: Warps that multiply at the same time, and the most bytes of their tables.
+#: Warps that multiply at the same time, and the most bytes of all their tables.
 WORKERS, TABLE_BYTES = 1 << 13, 1 << 29
+#: Bytes of a table up to which it lies in the fast memory of a warp.
+FAST_TABLE = 12 << 10
 
 
 def sparse_sum(a: Any, b: Any, factor: float = 1.0) -> Csr:
@@ -34,20 +36,31 @@ def sparse_product(a: Any, b: Any) -> Csr:
     Each warp has a table of the columns that it met in its row, with room for twice as many as can
     occur. They are few where cells of neighbours are joined, and the tables small.
     """
-    n, device = a.shape[0], a.device
-    counts = device.empty(n, np.int64)
+    n = a.shape[0]
+    counts = a.device.empty(n, np.int64)
     a.on_rows("count_products", b.indptr, counts)
-    most = min(int(counts.max()), b.shape[1]) if n else 0
-    bits = max(6, (2 * most).bit_length())
-    workers = max(1, min(n, WORKERS, TABLE_BYTES // (12 << bits)))
-    tables = device.empty((workers, 3 << bits), np.int32)
-    tables[...] = -1
-    lanes = lanes_for(max(1, b.nnz // max(1, b.shape[0])))
-    given = *other(b), workers, np.int32(lanes), np.int32(bits), tables
-    a.on_rows("count_columns", *given, counts, n_warps=workers)
-    columns, values, pointer = room_for(device, counts)
-    a.on_rows("multiply_rows", *given, pointer, columns, values, n_warps=workers)
+    with_tables(a, b, "count_columns", min(largest(counts), b.shape[1]), counts)
+    columns, values, pointer = room_for(a.device, counts)
+    with_tables(a, b, "multiply_rows", largest(counts), pointer, columns, values)
     return values, columns, pointer, (n, b.shape[1])
+
+
+def with_tables(a: Any, b: Any, kernel: str, most: int, *args: Any) -> None:
+    """Run a kernel on the rows of a product that have at most so many columns."""
+    bits = max(4, (2 * most).bit_length())
+    is_fast = 12 << bits <= FAST_TABLE
+    workers = max(1, min(a.shape[0], WORKERS, WORKERS if is_fast else TABLE_BYTES // (12 << bits)))
+    tables = None if is_fast else a.device.empty((workers, 3 << bits), np.int32)
+    lanes = lanes_for(max(1, b.nnz // max(1, b.shape[0])))
+    a.on_rows(
+        kernel, *other(b), workers, np.int32(lanes), np.int32(bits), tables, *args,
+        n_warps=workers, shared_bytes=12 << bits if is_fast else 0,
+    )  # fmt: skip
+
+
+def largest(counts: Any) -> int:
+    """Return the largest of some numbers; 0 if there are none."""
+    return int(counts.max()) if len(counts) else 0
 
 
 def transposed(a: Any) -> Csr:

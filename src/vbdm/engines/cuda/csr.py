@@ -228,13 +228,15 @@ class DeviceCsr:
         return product(self, contiguous(block)).reshape(-1, *other.shape[1:])
 
     def on_rows(
-        self, kernel: str, *args: Any, n_rows: int | None = None, n_warps: int | None = None
-    ) -> None:
+        self, kernel: str, *args: Any,
+        n_rows: int | None = None, n_warps: int | None = None, shared_bytes: int = 0,
+    ) -> None:  # fmt: skip
         """Run a kernel on this matrix, or on some rows, a warp per row or as many as are named."""
         n = self.shape[0] if n_rows is None else n_rows
         self.device.launch(
             "rows", kernel, n if n_warps is None else n_warps, n, self.indptr, self.indices,
             self.data, *args, columns=8 * self.data.itemsize, per_warp=True,
+            shared_bytes=shared_bytes,
         )  # fmt: skip
 
 

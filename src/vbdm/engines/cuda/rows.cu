@@ -179,12 +179,14 @@ KERNEL(count_products, MATRIX, const i64* other_pointer, i64* counts) {
   count = warp_sum(count);
   if (LANE == 0) counts[row] = (i64)count;
 } END
-// A table of the columns that occur in a row of A B: 2^bits slots for each warp, at least twice as many as columns.
-// Free slots hold -1. Slots and columns are listed as they come, `places` will say where the columns go. Keys are
+// A table of the columns that occur in a row of A B: 2^bits slots for each warp, at least twice as many as columns, in
+// `tables` or, if that is null, in the memory that a warp shares. Free slots hold -1. Slots and columns are listed as they come, `places` will say where the columns go. Keys are
 // changed by atomic operations, which a cache does not see: hence volatile.
 struct Table { volatile int* keys; int *places, *slots, *names; int bits; };
-DEVICE Table table_of(int* tables, int bits, i64 warp) {
-  int* own = tables + warp * (3ll << bits);
+DEVICE Table table_of(int* tables, int bits) {
+  int* own = tables ? tables + WARP * (3ll << bits) : (int*)SHARED(12 << bits);
+  for (int slot = LANE; slot < 1 << bits; slot += WARP_SIZE) own[slot] = -1;
+  __syncwarp();
   return Table{own, own + (1ll << bits), own + (2ll << bits), own + (5ll << (bits - 1)), bits};
 }
 DEVICE int first_slot(const Table& table, int column) {
@@ -239,7 +241,7 @@ DEVICE void clear(Table& table, int count) {
 // `workers` warps share the rows.
 KERNEL(count_columns, MATRIX, OTHER, i64 workers, int lanes, int bits, int* tables, i64* counts) {
   if (WARP >= workers) return;
-  Table table = table_of(tables, bits, WARP);
+  Table table = table_of(tables, bits);
   for (i64 row = WARP; row < n; row += workers) {
     const int count =
         collect(table, pointer[row], pointer[row + 1], columns, other_pointer, other_columns, lanes);
@@ -252,7 +254,7 @@ KERNEL(count_columns, MATRIX, OTHER, i64 workers, int lanes, int bits, int* tabl
 KERNEL(multiply_rows, MATRIX, OTHER, i64 workers, int lanes, int bits, int* tables, const i64* out_pointer,
        int* out_columns, double* out_values) {
   if (WARP >= workers) return;
-  Table table = table_of(tables, bits, WARP);
+  Table table = table_of(tables, bits);
   const int across = lanes < WARP_SIZE ? lanes : WARP_SIZE;
   for (i64 row = WARP; row < n; row += workers) {
     const i64 begin = pointer[row], end = pointer[row + 1], at = out_pointer[row];
