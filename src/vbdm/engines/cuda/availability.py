@@ -57,7 +57,8 @@ def the_device() -> Device:
 @contextmanager
 def around(work: str) -> Iterator[None]:
     """Do some work: what fails on the device is told in words, and so is that code is compiled."""
-    with explained(), the_device().first_use.of(work):
+    device = the_device()
+    with explained(), device.first_use.of(work), device.soon_compiled():
         yield
 
 
