@@ -364,7 +364,7 @@ def test_the_engine_and_the_precision_are_passed_on():
     assert (decided["engine"], decided["engine_reason"]) == ("scipy", "chosen by the user")
     assert decided["precision"] == "double"
     assert decided["given"][-2:] == ["engine", "precision"]
-    wrong = vbdm_command("fit", "data.csv", "--engine", "cuda")
+    wrong = vbdm_command("fit", "data.csv", "--engine", "opencl")
     assert wrong.exit_code == 2
     assert "'auto', 'scipy', 'numba'" in wrong.stderr
 
