@@ -238,6 +238,21 @@ DEVICE void clear(Table& table, int count) {
   for (int k = LANE; k < count; k += WARP_SIZE) table.keys[table.slots[k]] = -1;
   __syncwarp();
 }
+// Sorts numbers by comparing pairs that lie ever nearer (Batcher 1968); there is room up to the next power of 2.
+DEVICE void sort(int* numbers, int count) {
+  int size = 1;
+  while (size < count) size <<= 1;
+  for (int k = count + LANE; k < size; k += WARP_SIZE) numbers[k] = 0x7fffffff;
+  __syncwarp();
+  for (int run = 2; run <= size; run <<= 1)
+    for (int step = run >> 1; step; step >>= 1) {
+      for (int k = LANE; k < size / 2; k += WARP_SIZE) {
+        const int i = 2 * k - (k & (step - 1)), j = i + step, x = numbers[i], y = numbers[j];
+        if ((x > y) == ((i & run) == 0)) { numbers[i] = y; numbers[j] = x; }
+      }
+      __syncwarp();
+    }
+}
 // `workers` warps share the rows.
 KERNEL(count_columns, MATRIX, OTHER, i64 workers, int lanes, int bits, int* tables, i64* counts) {
   if (WARP >= workers) return;
@@ -249,7 +264,7 @@ KERNEL(count_columns, MATRIX, OTHER, i64 workers, int lanes, int bits, int* tabl
     clear(table, count);
   }
 } END
-// Columns go to the places of their ranks. Lanes that share a row of B have different columns, and those with
+// Columns go to their places in ascending order. Lanes that share a row of B have different columns, and those with
 // different rows of B wait for each other: so sums run along the row of A.
 KERNEL(multiply_rows, MATRIX, OTHER, i64 workers, int lanes, int bits, int* tables, const i64* out_pointer,
        int* out_columns, double* out_values) {
@@ -259,12 +274,10 @@ KERNEL(multiply_rows, MATRIX, OTHER, i64 workers, int lanes, int bits, int* tabl
   for (i64 row = WARP; row < n; row += workers) {
     const i64 begin = pointer[row], end = pointer[row + 1], at = out_pointer[row];
     const int count = collect(table, begin, end, columns, other_pointer, other_columns, lanes);
+    sort(table.names, count);
     for (int k = LANE; k < count; k += WARP_SIZE) {
-      const int column = table.names[k];
-      int rank = 0;
-      for (int other = 0; other < count; other++) rank += table.names[other] < column;
-      table.places[table.slots[k]] = rank;
-      out_columns[at + rank] = column; out_values[at + rank] = 0;
+      table.places[slot_of(table, table.names[k])] = k;
+      out_columns[at + k] = table.names[k]; out_values[at + k] = 0;
     }
     __syncwarp();
     each_product(begin, end, columns, other_pointer, lanes, [&](i64 p, i64 q) {
