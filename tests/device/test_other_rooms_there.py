@@ -219,11 +219,19 @@ def test_a_saved_file_is_an_ordinary_one(tmp_path: Path) -> None:
     for name, one in (("here", here), ("away", away)):
         vbdm.save(one, tmp_path / f"{name}.vbdm")
         vbdm.save(one.operator.graph, tmp_path / f"{name}.graph")
-        one.save(tmp_path / f"{name}.zarr")
     for kind in ("vbdm", "graph"):
         files = [(tmp_path / f"{name}.{kind}").read_bytes() for name in ("here", "away")]
         assert files[0] == files[1]
     assert_same(vbdm.load(tmp_path / "here.vbdm"), vbdm.load(tmp_path / "away.vbdm"))
+
+
+def test_a_group_of_zarr_is_an_ordinary_one(tmp_path: Path) -> None:
+    zarr = pytest.importorskip("zarr")
+    here = result("copies")
+    there(here).save(tmp_path / "away.zarr")
+    np.testing.assert_array_equal(
+        zarr.open(tmp_path / "away.zarr")["eigenfunctions"][:], here.eigenfunctions
+    )
 
 
 @pytest.mark.filterwarnings("ignore")
