@@ -24,7 +24,7 @@ from ._sklearn import (
 from .bandwidth.dimension import DimensionRule
 from .bandwidth.tuning import EpsilonRule
 from .base.array_hints import points_in, refuse_masked
-from .base.arrays import OUTPUTS, FloatArray, beside_array, is_elsewhere
+from .base.arrays import OUTPUTS, FloatArray, beside_array, is_elsewhere, to_host
 from .base.checks import check_points
 from .base.errors import OutsideWarning, bad_input
 from .base.plain import plain
@@ -478,7 +478,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             self.n_features_in_ = X.order.n_rows if X.points is None else X.points.shape[1]
             n_points = X.order.n_rows
         elif is_elsewhere(X):
-            X = check_points(X)
+            X = check_points(X, placed=as_it_is)
             self.__dict__.pop("feature_names_in_", None)
             n_points, self.n_features_in_ = X.shape
         else:
@@ -520,10 +520,10 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """Return new points, checked and projected as the training points were."""
         points: FloatArray
         if is_elsewhere(X):
-            points = check_points(X, at_least=0, n_columns=self.n_features_in_)
+            points = check_points(X, at_least=0, n_columns=self.n_features_in_, placed=as_it_is)
         else:
             points = validate_data(self, read_array(X), dtype=np.float64, reset=False)
-        return points if self.projection_ is None else self.projection_.apply(points)
+        return self._projected(points)
 
     def _reduce(self, cloud: Any) -> Any:
         """Return the points in their principal directions, if these are asked for."""
@@ -537,8 +537,15 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
                 because="Principal directions are those of coordinates.",
                 hint="Leave it out, or pass the points.",
             )
-        self.projection_ = pca(cloud, self.pca)
-        return self.projection_.apply(cloud)
+        self.projection_ = pca(to_host(cloud), self.pca)
+        return self._projected(cloud)
+
+    def _projected(self, points: Any) -> FloatArray:
+        """Return points in the principal directions, if there are any; they stay where they are."""
+        found: FloatArray = points
+        if self.projection_ is not None:
+            found = beside_array(self.projection_.apply(to_host(points)), points)
+        return found
 
     def _coordinates(self, values: FloatArray) -> FloatArray:
         """Leave out the constant and let the modes decay for the diffusion time."""
@@ -551,6 +558,11 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         for lost in np.flatnonzero(np.isnan(rates)).tolist():
             coordinates[:, lost] = 0.0 if self.outside == "nearest" else np.nan
         return coordinates
+
+
+def as_it_is(X: Any) -> Any:
+    """Return the points as they are, on a device say."""
+    return X
 
 
 def read_array(X: Any, precomputed: bool = False) -> Any:

@@ -41,7 +41,12 @@ from .base.shapes import radius_of
 from .base.versions import __version__, library_versions
 from .engines.at_work import at_work
 from .engines.choose import arrived, chosen_engine, computes_on_device
-from .engines.off_device import no_device_output, not_on_device, refuse_off_device
+from .engines.off_device import (
+    no_device_output,
+    not_on_device,
+    refuse_many_columns,
+    refuse_off_device,
+)
 from .graph.build import (
     given_graph,
     graph_of,
@@ -260,6 +265,8 @@ def estimate_operator(
     if is_auto(placement):
         tell_of_disk(placed)
     cloud, rows = read_series(cloud, lengths, series)
+    if on_device:
+        refuse_many_columns(cloud)
     known = read_weights(weights, weights_as, rows_of(cloud))
     request = replace(request, series=rows, weights=known)
     search_first = partial(

@@ -304,11 +304,36 @@ def test_what_a_device_does_not_do(emulated, options, words):
             vbdm.estimate_operator(StrictArray(POINTS), **options)
 
 
-def test_columns_and_graphs_that_a_device_does_not_take(emulated):
+def test_columns_and_graphs_that_a_device_does_not_take(emulated, tmp_path):
+    np.save(tmp_path / "wide.npy", np.zeros((100, 65)))
+    with pytest.raises(vbdm.DeviceError, match="65 columns"):
+        vbdm.estimate_operator(tmp_path / "wide.npy", engine="cuda")
     with pytest.raises(vbdm.DeviceError, match=r"More than 64 columns .*65 columns.*vbdm.pca"):
         vbdm.estimate_operator(np.zeros((100, 65)), engine="cuda")
     with pytest.raises(vbdm.DeviceError, match=r"found elsewhere .*NeighborGraph.*Pass the points"):
         vbdm.estimate_operator(vbdm.neighbors(POINTS), engine="cuda")
+
+
+def test_other_functions_take_a_copy_of_points_there():
+    there = StrictArray(POINTS)
+    np.testing.assert_array_equal(
+        vbdm.neighbors(there, 8).indices, vbdm.neighbors(POINTS, 8).indices
+    )
+    reduced, known = (vbdm.pca(X, 1).apply(POINTS) for X in (there, POINTS))
+    np.testing.assert_array_equal(reduced, known)
+
+
+def test_the_command_speaks_of_its_options(monkeypatch, tmp_path):
+    pytest.importorskip("click")
+    from ..support.commands import vbdm_command
+
+    monkeypatch.setattr(availability, "find_spec", lambda name: None)
+    np.save(tmp_path / "points.npy", POINTS)
+    done = vbdm_command("fit", tmp_path / "points.npy", "--engine", "cuda", "-o", tmp_path / "out")
+    assert done.exit_code == 2
+    assert "needs CuPy" in done.stderr
+    assert "or leave --engine out" in done.stderr
+    assert not (tmp_path / "out").exists()
 
 
 def test_results_on_a_device_where_none_computes():

@@ -242,6 +242,9 @@ def test_the_estimator(device):
         assert is_elsewhere(look(on))
     found, known = to_host(on.embedding_), timed.embedding_
     np.testing.assert_allclose(np.abs(found), np.abs(known), rtol=1e-4, atol=1e-5)
+    reduced = vbdm.DiffusionMap("generator", pca=1).fit(device.array(X))
+    assert reduced.operator_.settings.engine.name == "cuda"
+    assert reduced.transform(device.array(new)).shape == (50, 2)
     with pytest.raises(vbdm.InputError, match="columns"):
         on.transform(device.array(new[:, :1]))
 

@@ -26,11 +26,12 @@ def check_points(
     """Return the points as a finite, C-ordered float64 array of shape (N, n), N >= `at_least`.
 
     `n_columns`, the number of columns of earlier points, serves the message alone. `placed` brings
-    the array to where it is computed with; points that are on a device stay there.
+    the array to where it is computed with; without it, points that are on a device are copied.
     """
     found = points_in(points)
     try:
-        X: Any = found if is_elsewhere(found) else np.asarray(found)
+        there = placed is not None and is_elsewhere(found)
+        X: Any = found if there else np.asarray(to_host(found))
         refuse_kind(X)
         if is_elsewhere(X):
             X = contiguous(X.astype(np.float64, copy=False))

@@ -56,6 +56,10 @@ def refuse_off_device(X: Any, metric: Any, search: Any, placement: Any) -> None:
             "All rows live in the memory of the GPU.",
             "Leave `placement` out. ",
         )
+
+
+def refuse_many_columns(X: Any) -> None:
+    """Refuse points in more columns than a tree is of use for."""
     shape: tuple[int, ...] = getattr(X, "shape", ())
     if len(shape) == 2 and shape[1] > TREE_COLUMNS:
         raise not_on_device(

@@ -310,7 +310,9 @@ def pull_to_training_values(
 def check_new_points(X_new: ArrayLike, op: Operator) -> FloatArray:
     """Return the new points, checked: they need as many columns as the training points have."""
     known = op.graph.point_set.coordinates
-    points = check_points(X_new, at_least=0, n_columns=None if known is None else known.shape[1])
+    n_columns = None if known is None else known.shape[1]
+    placed = op.graph.point_set.engine.placed
+    points = check_points(X_new, at_least=0, n_columns=n_columns, placed=placed)
     if known is not None and points.shape[1] != known.shape[1]:
         raise bad_input(
             f"New points must have {known.shape[1]} columns.",
