@@ -17,6 +17,7 @@ from vbdm.bandwidth.tuning import Tuning
 from vbdm.base.arrays import is_elsewhere
 from vbdm.base.errors import DeviceError
 from vbdm.base.shapes import Gaussian
+from vbdm.graph import neighbor_graph
 
 from .emulated import needs_compiler
 from .strict_engine import StrictEngine
@@ -222,3 +223,27 @@ def test_what_does_not_fit_on_the_device_is_refused(
     monkeypatch.setattr(type(there), "free_bytes", lambda self: 1 << 20)
     with pytest.raises(vbdm.errors.OutOfMemoryError, match="would not fit"):
         vbdm.estimate_operator(PLANE, engine="cuda")
+
+
+def test_another_epsilon_and_the_conjugate_are_the_same() -> None:
+    here, there = (vbdm.estimate_operator(PLANE, engine=name) for name in ("scipy", "cuda"))
+    assert abs(there.symmetric - here.symmetric).max() <= 1e-12 * abs(here.symmetric).max()
+    own, other = here.at_epsilon(2 * here.epsilon), there.at_epsilon(2 * here.epsilon)
+    assert is_elsewhere(other.degrees)
+    np.testing.assert_allclose(other.degrees.get(), own.degrees, rtol=1e-12)
+
+
+def test_doors_that_work_in_memory_take_points_from_a_device(there: Any) -> None:
+    away = there.array(PLANE)
+    np.testing.assert_array_equal(vbdm.neighbors(away, 9).indices, vbdm.neighbors(PLANE, 9).indices)
+    for find in (vbdm.pca, vbdm.tica):
+        assert find(away, 1) == find(PLANE, 1)
+        np.testing.assert_array_equal(find(away, 1).apply(away), find(PLANE, 1).apply(PLANE))
+
+
+def test_readings_in_blocks_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = vbdm.estimate_operator(PLANE, engine="cuda")
+    monkeypatch.setattr(neighbor_graph, "AT_ONCE_ON_DEVICE", 5000)
+    blocks = vbdm.estimate_operator(PLANE, engine="cuda")
+    assert blocks.dim == whole.dim
+    np.testing.assert_array_equal(blocks.pilot.rho0.get(), whole.pilot.rho0.get())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from ..base.arrays import to_host
 from ..base.checks import check_count, check_points, is_auto
 from ..base.errors import RecallWarning, bad_input, warn_user
 from ..base.wording import percent
@@ -69,7 +70,7 @@ def neighbors(
     """
     if is_precomputed(metric):
         return given_graph(X, n_neighbors, search, period)
-    points = check_points(X)
+    points = check_points(X, placed=to_host)
     k = check_count(n_neighbors, "n_neighbors", low=2, high=len(points))
     distance = Distance.checked(metric, period, points.shape[1])
     return graph_of(PointSet.of(points, k, search, distance), k)

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..base.arrays import FloatArray, IntArray, frozen, to_host
+from ..base.arrays import FloatArray, IntArray, frozen, is_elsewhere, to_host
 from ..base.checks import check_points
 from ..base.errors import bad_input
 from ..base.memory import MEASURED_COLUMNS, refuse_if_too_large
-from ..base.threads import in_order, rows_that_fit, slices_of
+from ..base.threads import IN_CACHE, in_order, rows_that_fit, slices
 from ..rows.block_array import BlockArray
 from ..rows.refused import no_lists
 from .distance import Metric
@@ -23,6 +23,9 @@ from .order import Copies, Order
 from .point_set import PointSet
 from .precomputed import check_table, equal_points, part_of_whole, table_of_matrix
 from .search.exact import search_all
+
+#: Neighbours in the lists that are worked on at a time on a device: 512 MB of distances.
+AT_ONCE_ON_DEVICE = 1 << 26
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -118,7 +121,7 @@ class NeighborGraph:
         J = np.asarray(indices)
         t = np.array(sqdist, dtype=np.float64, ndmin=1)
         check_table(J, t)
-        X = None if points is None else check_points(points)
+        X = None if points is None else check_points(points, placed=to_host)
         if X is not None and len(X) != len(J):
             raise bad_input(
                 "`points` and `indices` must have the same number of rows.",
@@ -279,8 +282,9 @@ class NeighborGraph:
         return replace(self, point_set=points, lists=searched(points, k))
 
     def row_blocks(self) -> list[slice]:
-        """Cut the rows into blocks that fit the cache; on a device they are one block."""
-        return list(slices_of(self.order.permutation, size=rows_that_fit(self.n_neighbors)))
+        """Cut the rows into blocks that fit the cache; on a device blocks are large."""
+        most = AT_ONCE_ON_DEVICE if is_elsewhere(self.order.permutation) else IN_CACHE
+        return list(slices(self.n_points, size=rows_that_fit(self.n_neighbors, most=most)))
 
     def block(self, rows: slice) -> ListedRows:
         """Return one block of the lists."""

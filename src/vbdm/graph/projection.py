@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..base.accepts import accepts, numbers, or_none
-from ..base.arrays import FloatArray
+from ..base.arrays import FloatArray, to_host
 from ..base.checks import check_count, check_points, is_whole, shown
 from ..base.errors import InputError, bad_input
 from .search.rotation import axes_of
@@ -80,7 +80,7 @@ class Projection:
 
     def apply(self, points: ArrayLike) -> FloatArray:
         """Return the coordinates of points with the same columns, (N, m)."""
-        X = np.asarray(points, dtype=np.float64)
+        X = np.asarray(to_host(points), dtype=np.float64)
         return np.asarray((X - np.array(self.center)) @ np.array(self.axes).T)
 
     @classmethod
@@ -118,7 +118,7 @@ def pca(points: ArrayLike, n: int | float) -> Projection:
     >>> vbdm.pca(line, 1).apply(line).ravel().tolist()
     [-10.0, -5.0, 0.0, 5.0, 10.0]
     """
-    X = check_points(points)
+    X = check_points(points, placed=to_host)
     found = axes_of(X)
     rank = found.basis.shape[1]
     shares = found.variances / max(found.variances.sum(), np.finfo(float).tiny)
@@ -171,7 +171,7 @@ def tica(
     >>> bool(abs(np.corrcoef(found, slow)[0, 1]) > 0.99)
     True
     """
-    X = check_points(points)
+    X = check_points(points, placed=to_host)
     lag = check_count(lag, "lag", low=1, high=2**40)
     parts = np.asarray(lengths)
     if len(parts) and ((parts < 1).any() or (parts % 1).any() or parts.sum() != len(X)):
