@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 
 import vbdm
+from vbdm.bandwidth.epsilon_by_degree import solve_degree
+from vbdm.bandwidth.scaled import SampledRows
+from vbdm.base.shapes import Gaussian
 
 D = vbdm.datasets
 
@@ -34,3 +37,12 @@ def test_a_target_within_reach_is_followed_without_a_word(recwarn):
     X = vbdm.datasets.sphere(2000, random_state=4100).points
     vbdm.estimate_operator(X, epsilon=vbdm.rules.ByDegree(30))
     assert not [one for one in recwarn if one.category is vbdm.errors.TuningWarning]
+
+
+def test_an_epsilon_that_is_enough_ends_the_search():
+    scaled = np.sort(np.random.default_rng(0).random((50, 40)), axis=1)
+    rows = SampledRows(np.arange(50), scaled, 1000)
+    exact = solve_degree(rows, Gaussian(), 8.0, np.median)
+    assert np.median(rows.degrees(exact, Gaussian())) == pytest.approx(8, rel=1e-9)
+    assert solve_degree(rows, Gaussian(), 8.0, np.median, enough=1.01 * exact) == 1.01 * exact
+    assert solve_degree(rows, Gaussian(), 8.0, np.median, enough=0.99 * exact) == exact

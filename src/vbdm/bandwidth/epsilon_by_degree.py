@@ -186,7 +186,7 @@ def choose_epsilon(
     def sparsest(degrees: FloatArray) -> float:
         return float(np.partition(degrees, SPARSEST - 1)[SPARSEST - 1])
 
-    tail = solve_degree(rows.tail, shape, target / 3, sparsest, near)
+    tail = solve_degree(rows.tail, shape, target / 3, sparsest, near, enough=epsilon)
     return float(np.clip(tail, epsilon, 4 * epsilon))
 
 
@@ -196,10 +196,12 @@ def solve_degree(
     target: float,
     summary: Callable[[FloatArray], float],
     near: float | None = None,
+    enough: float | None = None,
 ) -> float:
     """Return the ε at which a summary of the degrees equals the target, by Brent's method.
 
-    It is looked for around `near` first.
+    It is looked for around `near` first. If the target is reached at `enough`, that is returned:
+    the ε that reaches it exactly is smaller, and of no interest.
     """
     target = min(target, 0.5 * rows.scaled.shape[1])
     copies = to_host((rows.scaled == 0).sum(axis=1))
@@ -214,6 +216,8 @@ def solve_degree(
     def excess(log_epsilon: float) -> float:
         return float(summary(rows.degrees(2.0**log_epsilon, shape))) - target
 
+    if enough is not None and excess(float(np.log2(enough))) >= 0:
+        return enough
     if near is not None:
         low, high = float(np.log2(near)) - 0.25, float(np.log2(near)) + 0.25
     else:
