@@ -62,7 +62,7 @@ def check_points(
     if len(X) and are_too_far_apart(X):
         raise bad_input(
             "The points lie too far apart for their squared distances to be numbers.",
-            received=f"a largest coordinate of {np.abs(X).max():.3g}",
+            received=f"a largest coordinate of {float(np.abs(X).max()):.3g}",
             because="Missing values are sometimes stored as huge numbers.",
             hint="Check the units and the codes for missing values.",
         )

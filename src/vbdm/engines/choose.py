@@ -140,6 +140,8 @@ def arrived(X: Any, engine: str) -> Any:
         return type(X)(arrived(part, engine) for part in X)
     if not is_on_device(X):
         return X
+    if is_elsewhere(X) and engine in ("scipy", "numba"):
+        return to_host(X)
     from .cuda.availability import the_device
 
     try:

@@ -425,6 +425,7 @@ class Operator:
         """Arrays that were given out, by name: each is brought to where rows live only once."""
         return {}
 
+    @at_work("results")
     def _given_out(self, name: str, values: FloatArray) -> FloatArray:
         """Return values (M,) in the caller's order, as an array of the kind that rows live in."""
         rows = self.graph.point_set.rows

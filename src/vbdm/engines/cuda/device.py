@@ -156,8 +156,11 @@ class CupyDevice:
         """Return values as an array on the device; those of other libraries there are shared."""
         known = np.ndarray, self.cupy.ndarray
         if hasattr(values, "__dlpack__") and not isinstance(values, known):
-            return self.cupy.from_dlpack(values)
-        return self.cupy.asarray(values)
+            found = self.cupy.from_dlpack(values)
+        else:
+            found = self.cupy.asarray(values)
+        # Arrays on another device of this machine are copied to ours.
+        return found if found.device.id == self.number else found.copy()
 
     def empty(self, shape: int | tuple[int, ...], dtype: DTypeLike = np.float64) -> Any:
         """Return an array on the device that holds anything."""
