@@ -20,6 +20,7 @@ from vbdm.base.shapes import Gaussian
 from vbdm.graph import neighbor_graph
 
 from .emulated import needs_compiler
+from .nasty_clouds import CLOUDS
 from .strict_engine import StrictEngine
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
@@ -247,3 +248,30 @@ def test_readings_in_blocks_are_the_same(monkeypatch: pytest.MonkeyPatch) -> Non
     blocks = vbdm.estimate_operator(PLANE, engine="cuda")
     assert blocks.dim == whole.dim
     np.testing.assert_array_equal(blocks.pilot.rho0.get(), whole.pilot.rho0.get())
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", [*CLOUDS, "one place", "ten points"])
+def test_nasty_clouds_have_the_same_operator_or_the_same_error(
+    name: str, engine: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vbdm.engines.choose, "device_engine", lambda: engine)
+    period = None
+    if name in CLOUDS:
+        points, _, _, lengths = CLOUDS[name](250)
+        period = None if lengths is None else [length or None for length in lengths]
+    else:
+        points = np.ones((20, 2)) if name == "one place" else PLANE[:10]
+    found = []
+    for one in ("scipy", "cuda"):
+        try:
+            op = vbdm.estimate_operator(points, engine=one, period=period)
+            found.append((op.epsilon, op.dim, op.pairs))
+        except vbdm.errors.InputError as error:
+            found.append(str(error))
+    here, there = found
+    if isinstance(here, str):
+        assert there == here
+        return
+    assert there[:2] == pytest.approx(here[:2], rel=1e-12)
+    np.testing.assert_array_equal(there[2], here[2])

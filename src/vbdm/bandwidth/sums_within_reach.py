@@ -138,7 +138,7 @@ def row_pointer(counts: NDArray[np.integer]) -> NDArray[Any]:
         counts = counts.astype(np.int64, copy=False)
     short = not is_elsewhere(counts) and counts.sum() < 2**31
     pointer = np.zeros(len(counts) + 1, dtype=np.int32 if short else np.int64, like=counts)
-    np.cumsum(counts, out=pointer[1:])
+    pointer[1:] = np.cumsum(counts)
     return pointer
 
 
