@@ -25,7 +25,7 @@ test-slow: $(STAMP)-test
 
 # On a machine with an NVIDIA GPU, whose own Python has CuPy and pytest; nothing is installed.
 test-cuda:
-	VBDM_DEVICE=cuda PYTHONPATH=src $(PYTHON) -m pytest -m "slow or not slow" tests/device
+	VBDM_DEVICE=cuda PYTHONPATH=src $(PYTHON) -m pytest -m "slow or not slow" tests/device $(ARGS)
 
 # The declared minimum versions together, and what reads, draws and wraps by other libraries.
 # make test-minimum TESTS=tests runs everything.

@@ -19,10 +19,14 @@ import sys
 import tempfile
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 
 import vbdm
+from vbdm.base.arrays import contiguous, to_host
+from vbdm.engines.tree import Reach, Tree, levels_to
+from vbdm.graph.point_set import CELL
 
 #: Clouds of the figures, by name: how they are made, and the operator's c1.
 CASES = {
@@ -99,14 +103,38 @@ def equal(args):
 
 
 def pairs(args):
-    """Print on how many nasty clouds the pairs within reach are those of the CPU's engine."""
-    sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
-    from tests.device.nasty_clouds import compared_pairs
+    """Print on how many nasty clouds the order and the pairs within reach are those of the CPU."""
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    from tests.device.nasty_clouds import CLOUDS
 
-    found = compared_pairs()
-    for name, same in found.items():
-        print(f"  {name}: {'equal' if same else 'DIFFERENT'}")
-    print(f"pairs equal on {sum(found.values())} of {len(found)} clouds", flush=True)
+    from vbdm.engines.cuda.availability import the_device
+    from vbdm.engines.cuda.engine import CudaEngine
+    from vbdm.engines.numba_engine import NumbaEngine
+
+    there, here, n_equal, n_pairs = CudaEngine(the_device()), NumbaEngine(), 0, 0
+    for name, cloud in CLOUDS.items():
+        made = cloud(20_000)
+        (order, *own), (device_order, *found) = (pairs_of(made, engine) for engine in (here, there))
+        same = np.array_equal(order, device_order)
+        same &= all(np.array_equal(a, b) for a, b in zip(own, found, strict=True))
+        print(
+            f"  {name}: {len(order):,} points, {len(own[1]):,} pairs, {'equal' if same else 'NOT'}"
+        )
+        n_equal, n_pairs = n_equal + same, n_pairs + len(own[1])
+    print(f"order and pairs equal on {n_equal} of {len(CLOUDS)} clouds, {n_pairs:,} pairs")
+
+
+def pairs_of(cloud, engine):
+    """Return the tree's order, numbers of pairs, neighbours and scaled distances, as NumPy's."""
+    given = engine.placed(np.ascontiguousarray(cloud.points.T))
+    order = engine.order(given, levels_to(len(cloud.points), CELL))
+    rho = engine.placed(cloud.rho)[order]
+    period = None if cloud.period is None else engine.placed(cloud.period)
+    tree = Tree.over(contiguous(given[:, order]), period)
+    reach, leaves = Reach.of(tree, rho, cloud.cut), slice(0, 1 << tree.depth)
+    counts = engine.count_within(reach, leaves)
+    found = engine.pairs_within(reach, leaves, int(counts.sum()))
+    return to_host((order, counts, *found))
 
 
 ONE_RUN = """
