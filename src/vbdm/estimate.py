@@ -286,7 +286,7 @@ def estimate_operator(
             refuse_output(request)
         warn_user(
             "The kernel needs lists of neighbours, as in many dimensions: the processor computes, "
-            "which takes longer. engine='auto' silences this.",
+            "which takes longer. engine='numba' silences this.",
             EngineWarning,
         )
         return on(partial(search_first, to_host(cloud), why=BY_LISTS))
