@@ -187,6 +187,8 @@ def test_points_from_a_device_and_results_there(device):
     for small in (spectrum.eigenvalues, spectrum.intervals(), spectrum.unresolved, op.pairs):
         assert isinstance(small, np.ndarray)
     # Later rooms are none the wiser.
+    for verb in (op.gradient, spectrum.project):
+        np.testing.assert_allclose(verb(device.array(f)), verb(f))
     solution = op.committor(X[:, 0] < -1.5, X[:, 0] > 1.5)
     assert isinstance(solution.values, np.ndarray)
     assert isinstance(spectrum.function(1), np.ndarray)

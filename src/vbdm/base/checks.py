@@ -208,10 +208,14 @@ def check_choice(value: Any, name: str, choices: Iterable[str]) -> str:
     return value
 
 
-def as_floats(values: ArrayLike) -> FloatArray | None:
-    """Return a copy of the values as an array of float64; None if they are no real numbers."""
+def as_floats(values: ArrayLike, there: bool = False) -> FloatArray | None:
+    """Return a copy of the values as an array of float64; None if they are no real numbers.
+
+    Values that live on a device are copied into this machine's memory, unless they may stay
+    `there`.
+    """
     try:
-        array: Any = values if is_elsewhere(values) else np.asarray(values)
+        array: Any = values if there and is_elsewhere(values) else np.asarray(to_host(values))
         # Text and dates can be converted, but whoever passes them means something else.
         if kind_of(array) not in ("", KIND_NAMES["b"]):
             return None
@@ -236,10 +240,13 @@ def check_per_point(values: ArrayLike, name: str, n_points: int) -> FloatArray:
     return array
 
 
-def check_function(f: ArrayLike, n_points: int) -> FloatArray:
-    """Return the values of one or several functions on the points, (N,) or (N, m), finite."""
+def check_function(f: ArrayLike, n_points: int, there: bool = False) -> FloatArray:
+    """Return the values of one or several functions on the points, (N,) or (N, m), finite.
+
+    They come back in this machine's memory, unless they may stay `there`, on a device.
+    """
     refuse_masked(f, "function values")
-    values = as_floats(f)
+    values = as_floats(f, there)
     if values is None or values.ndim not in (1, 2) or len(values) != n_points:
         raise bad_input(
             f"A function on the points has shape ({n_points},) or ({n_points}, m).",

@@ -150,7 +150,7 @@ def extend_function(
     check_choice(outside, "outside", ("nan", "nearest", "error"))
     refuse_unsymmetric(operator)
     f = arrived(f, operator.graph.point_set.engine.credit.name)
-    values = check_function(f, operator.n_points)
+    values = check_function(f, operator.n_points, there=True)
     values = taken_in(values, operator.degrees, operator.settings.output)
     change = np.nan_to_num(operator.apply(values))
     columns = values.reshape(len(values), -1)

@@ -288,7 +288,7 @@ class Operator:
         """
         output = self.settings.output
         f = arrived(f, self.graph.point_set.engine.credit.name)
-        values = taken_in(check_function(f, self.n_points), self.degrees, output)
+        values = taken_in(check_function(f, self.n_points, there=True), self.degrees, output)
         columns = values.reshape(len(values), -1)
         columns = columns - columns.mean(axis=0)
         inside = self.order.to_inside(columns)
