@@ -81,7 +81,7 @@ CASES = {
 
 
 #: Kernels on lists of neighbours are evaluated in this machine's memory.
-ON_LISTS = ("fixed kernel", "paper", "paper on a curve", "lists")
+ON_LISTS = ("paper", "paper on a curve", "lists")
 #: The same lines with other numbers.
 SLOW = (
     "one column periodic", "weights that jump", "fixed kernel", "effort", "broad shape",
