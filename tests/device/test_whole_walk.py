@@ -121,6 +121,21 @@ def test_same_answers_as_the_processor(case):
         assert isinstance(values, np.ndarray)
 
 
+def test_lists_of_neighbours_are_for_the_processor(device):
+    X = np.random.default_rng(7).standard_normal((400, 12))
+    with pytest.warns(
+        vbdm.EngineWarning, match="needs lists of neighbours.*engine='numba'"
+    ) as seen:
+        there = vbdm.estimate_operator(X, 1.0, engine="cuda")
+    assert seen[0].filename == __file__
+    assert there.settings.engine_reason.startswith("kernels on lists of neighbours")
+    here = vbdm.estimate_operator(X, 1.0, engine="scipy")
+    assert (there.density == here.density).all()
+    for options in ({}, {"method": "paper"}):
+        with pytest.raises(vbdm.DeviceError, match=r"by lists of neighbours .*output='device'"):
+            vbdm.estimate_operator(device.array(X), 1.0, output="device", **options)
+
+
 @pytest.mark.parametrize("form", ["left", "right", "two-sided"])
 def test_the_other_forms(form):
     X = plane(800)
