@@ -14,9 +14,9 @@ PAIRS_AT_ONCE, PER_PAIR_AT_WORK = 1 << 27, 24
 #: Neighbours per point whose distances and numbers are kept for the density, and bytes of each.
 LISTED, PER_LISTED = 33, 12
 #: Copies of the coordinates, and arrays with one number of 8 bytes per point.
-COPIES, ARRAYS = 3, 30
+COPIES, ARRAYS = 3, 60
 #: Sets of vectors that the solver holds, and columns of each: so many per eigenpair, and more.
-BLOCKS, PER_PAIR_OF_THE_SOLVER, EXTRA = 8, 1.2, 12
+BLOCKS, PER_PAIR_OF_THE_SOLVER, EXTRA = 12, 1.2, 12
 #: Bytes that the driver and the libraries take, however few the points are.
 FIXED = 600_000_000
 

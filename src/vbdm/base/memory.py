@@ -110,7 +110,7 @@ def estimate_memory(
     >>> round(estimate_memory(1_000_000, 96, n_columns=2) / 1e9, 1)
     2.2
     >>> round(estimate_memory(1_000_000, 96, n_columns=2, engine="cuda") / 1e9, 1)
-    4.4
+    4.9
     """
     N = check_count(n_points, "n_points", low=1, high=2**40)
     if n_distinct is not None:
