@@ -24,9 +24,10 @@ from ._sklearn import (
 from .bandwidth.dimension import DimensionRule
 from .bandwidth.tuning import EpsilonRule
 from .base.array_hints import points_in, refuse_masked
-from .base.arrays import OUTPUTS, FloatArray, beside_array, is_elsewhere, to_host
+from .base.arrays import FloatArray, beside_array, is_elsewhere, to_host
 from .base.checks import check_points
 from .base.errors import OutsideWarning, bad_input
+from .base.handing_out import OUTPUTS
 from .base.plain import plain
 from .base.progress import showing
 from .engines.choose import NAMES, arrived

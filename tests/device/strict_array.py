@@ -150,9 +150,12 @@ class StrictArray(np.lib.mixins.NDArrayOperatorsMixin):
     def __repr__(self) -> str:
         return f"strict {self.values!r}"
 
-    def get(self) -> Any:
-        """Return a NumPy array of its own: the way out."""
-        return self.values.copy(order="C")
+    def get(self, out: Any = None) -> Any:
+        """Return a NumPy array of its own, or the one that is given: the way out."""
+        if out is None:
+            return self.values.copy(order="C")
+        out[...] = self.values
+        return out
 
     def item(self, *args: Any) -> Any:
         return self.values.item(*args)

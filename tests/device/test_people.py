@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import vbdm
+from vbdm.base.handing_out import AT_ONCE, fetched, handed_out
 from vbdm.engines import at_work, choose
 from vbdm.engines.cuda import availability
 from vbdm.engines.cuda.device import DEVICES
@@ -437,3 +438,12 @@ def test_the_first_estimate_is_surrounded_though_it_finds_the_device(monkeypatch
     work()
     work()
     assert seen == ["begin work", "work", "end work"] * 2
+
+
+def test_large_results_come_back_whole():
+    values = np.random.default_rng(0).random((1 << 19, 3))
+    there = StrictArray(values)
+    assert values.size > AT_ONCE
+    np.testing.assert_array_equal(fetched(there), values)
+    assert not handed_out(there).flags.writeable
+    assert handed_out(there, "device") is there

@@ -1,7 +1,7 @@
 """What every room uses; it knows nothing of the method.
 
 ================  ==================================================================================
-`arrays`          names for the types of arrays, and read-only views
+`arrays`          names for the types of arrays, read-only views, and where arrays live
 `accepts`         arguments of public functions, checked by a decorator
 `array_hints`     what people pass in place of an array of numbers, and words that help
 `checks`          every array, number and name that comes in from a user is checked here
@@ -10,6 +10,7 @@
 `shapes`          shape functions h of the kernel, with their moments
 `credit`          name, words and references that a solver, an engine or a rule carries
 `references`      the works to cite
+`handing_out`     results as users get them, here or on a device
 `threads`         work on blocks of rows, on all cores
 `progress`        how far the work is
 `memory`          how much memory an estimate takes, and a refusal before it is too late

@@ -47,22 +47,6 @@ def to_host(value: Any) -> Any:
     return value
 
 
-#: Where results are handed out: in this machine's memory, or where they were computed.
-OUTPUTS = ("numpy", "device")
-
-
-def handed_out(values: Any, output: str = "numpy") -> Any:
-    """Return results as users get them: read-only NumPy arrays, or as they are on a device."""
-    return frozen(values if output == "device" else to_host(values))
-
-
-def taken_in(values: Any, there: Any, output: str = "numpy") -> Any:
-    """Return a user's values where results are handed out; `there` lives where these are made."""
-    if output == "device" and is_elsewhere(there):
-        return beside_array(values, there)
-    return to_host(values)
-
-
 def beside_array(value: Any, array: Any) -> Any:
     """Return NumPy arrays, also those in tuples and lists, where an array lives."""
     if isinstance(value, np.ndarray):

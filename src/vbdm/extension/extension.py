@@ -20,14 +20,13 @@ from ..base.arrays import (
     FloatArray,
     beside_array,
     frozen,
-    handed_out,
     is_elsewhere,
     quotients,
-    taken_in,
     to_host,
 )
 from ..base.checks import check_choice, check_function, check_is, check_points
 from ..base.errors import OutsideWarning, bad_input, warn_user
+from ..base.handing_out import handed_out, taken_in
 from ..base.threads import in_order, slices
 from ..engines.at_work import at_work
 from ..engines.choose import arrived

@@ -14,9 +14,10 @@ from ..bandwidth.dimension import Dimension
 from ..bandwidth.pilot import Pilot
 from ..bandwidth.tuning import Tuning
 from ..base.accepts import EPSILONS, a_number, a_switch
-from ..base.arrays import FloatArray, frozen, handed_out, quotients, taken_in
+from ..base.arrays import FloatArray, frozen, quotients
 from ..base.checks import check_function
 from ..base.errors import bad_input
+from ..base.handing_out import handed_out, taken_in
 from ..engines.at_work import at_work
 from ..engines.choose import arrived
 from ..graph.caller_order import as_given_out

@@ -21,9 +21,9 @@ from ..bandwidth.dimension import DimensionRule, GivenDimension
 from ..bandwidth.epsilon_by_degree import GivenEpsilon
 from ..bandwidth.scaled import CutAt
 from ..bandwidth.tuning import EpsilonRule
-from ..base.arrays import OUTPUTS
 from ..base.checks import check_choice, check_positive, check_real, is_auto
 from ..base.errors import bad_input
+from ..base.handing_out import OUTPUTS
 from ..base.shapes import Shape, as_shape
 from ..engines.choose import check_engine
 from .method import FORMS, METHODS, Limiter, Lists, Method

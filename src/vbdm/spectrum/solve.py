@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eig
 
-from ..base.arrays import frozen, handed_out, is_elsewhere, taken_in, to_host
+from ..base.arrays import frozen, is_elsewhere, to_host
 from ..base.checks import check_choice, check_count, check_positive
 from ..base.credit import Credit
 from ..base.errors import bad_input
+from ..base.handing_out import handed_out, taken_in
 from ..base.threads import one_blas_thread
 from ..graph.caller_order import as_caller_sees
 from ..graph.order import Order
