@@ -58,7 +58,7 @@ def the_device() -> Device:
 def around(work: str) -> Iterator[None]:
     """Do some work: what fails on the device is told in words, and so is that code is compiled."""
     device = the_device()
-    with explained(), device.first_use.of(work), device.soon_compiled():
+    with explained(), device.current(), device.first_use.of(work), device.soon_compiled():
         yield
 
 

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from threading import Lock
 from typing import Any, Protocol
 
 import numpy as np
@@ -48,6 +49,9 @@ class Device(Protocol):
 
     def give_back(self) -> None:
         """Give memory that is held unused back to the device."""
+
+    def current(self) -> AbstractContextManager[None]:
+        """Return a block in which this is the device that the library computes on."""
 
     def soon_compiled(self) -> AbstractContextManager[None]:
         """Return a block in which the library's own code takes little time to compile."""
@@ -99,6 +103,8 @@ class CupyDevice:
         self.number: int = cupy.cuda.Device().id
         self.properties: dict[str, Any] = cupy.cuda.runtime.getDeviceProperties(self.number)
         self.begun = FirstUse(self.name, self.folder, self.versions)
+        self.lock, self.n_at_work = Lock(), 0
+        self.usual_sums: list[Any] = []
         DEVICES[cupy.ndarray] = self
 
     @property
@@ -125,19 +131,32 @@ class CupyDevice:
         return f"{__version__}-cupy-{self.cupy.__version__}-sm{major}{minor}"
 
     @contextmanager
+    def current(self) -> Iterator[None]:
+        """Let CuPy compute on this device: another thread, or its user, may have chosen another."""
+        with self.cupy.cuda.Device(self.number):
+            yield
+
+    @contextmanager
     def soon_compiled(self) -> Iterator[None]:
         """Let CuPy add up by kernels of its own.
 
         Those of CUB, its default, take two seconds each to compile: 27 of them were two thirds of
-        the first use. On a million points both are as fast.
+        the first use. On a million points both are as fast. The setting is that of all threads:
+        the first to begin changes it, the last to end changes it back.
         """
         core = self.cupy._core
-        before = core.get_reduction_accelerators()
-        core.set_reduction_accelerators([])
+        with self.lock:
+            if self.n_at_work == 0:
+                self.usual_sums = core.get_reduction_accelerators()
+                core.set_reduction_accelerators([])
+            self.n_at_work += 1
         try:
             yield
         finally:
-            core.set_reduction_accelerators(before)
+            with self.lock:
+                self.n_at_work -= 1
+                if self.n_at_work == 0:
+                    core.set_reduction_accelerators(self.usual_sums)
 
     def facts(self) -> dict[str, Any]:
         """Return name, memory, age and driver of the device."""
@@ -155,21 +174,28 @@ class CupyDevice:
     def array(self, values: Any) -> Any:
         """Return values as an array on the device; those of other libraries there are shared."""
         known = np.ndarray, self.cupy.ndarray
-        if hasattr(values, "__dlpack__") and not isinstance(values, known):
-            found = self.cupy.from_dlpack(values)
-        else:
-            found = self.cupy.asarray(values)
-        # Arrays on another device of this machine are copied to ours.
-        return found if found.device.id == self.number else found.copy()
+        with self.current():
+            if hasattr(values, "__dlpack__") and not isinstance(values, known):
+                found = self.cupy.from_dlpack(values)
+            else:
+                found = self.cupy.asarray(values)
+            # Arrays on another device of this machine are copied to ours.
+            return found if found.device.id == self.number else found.copy()
 
     def empty(self, shape: int | tuple[int, ...], dtype: DTypeLike = np.float64) -> Any:
         """Return an array on the device that holds anything."""
         return self.cupy.empty(shape, dtype)
 
     def free_bytes(self) -> int:
-        """Return how many bytes can still be had: free ones, and those that CuPy holds unused."""
-        free: int = self.cupy.cuda.Device().mem_info[0]
-        return free + int(self.cupy.get_default_memory_pool().free_bytes())
+        """Return how many bytes can still be had: free ones, and those that CuPy holds unused.
+
+        Users may limit what CuPy takes, with CUPY_GPU_MEMORY_LIMIT.
+        """
+        with self.current():
+            pool = self.cupy.get_default_memory_pool()
+            free = self.cupy.cuda.Device().mem_info[0] + pool.free_bytes()
+            limit = pool.get_limit()
+            return int(min(free, limit - pool.used_bytes()) if limit else free)
 
     def give_back(self) -> None:
         """Give memory that CuPy holds unused back to the device."""
