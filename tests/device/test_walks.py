@@ -126,7 +126,13 @@ def test_nearest_points_in_pieces(device: Any, engine: Any, monkeypatch: Any) ->
     tree, _ = in_order(CLOUDS["rounded"](700))
     monkeypatch.setattr("vbdm.engines.cuda.nearest.IN_SHARED", 512)
     monkeypatch.setattr("vbdm.engines.cuda.nearest.AT_ONCE", 2048 * 12 * 5)
-    check_nearest(device, engine, tree, np.ascontiguousarray(tree.columns.T)[:23], 650)
+    points = np.ascontiguousarray(tree.columns.T)[:23]
+    check_nearest(device, engine, tree, points, 650)
+    # Where little memory is free, pieces are smaller: two rows, or one.
+    monkeypatch.setattr("vbdm.engines.cuda.nearest.AT_ONCE", 1 << 29)
+    for free in (4 * 2048 * 12 * 2, 0):
+        monkeypatch.setattr(device, "free_bytes", lambda free=free: free)
+        check_nearest(device, engine, tree, points[:5], 650)
 
 
 def test_the_engine_of_this_machine_finds_the_same_points() -> None:
@@ -180,6 +186,20 @@ def test_pairs_of_leaves_that_were_not_counted(device: Any, engine: Any) -> None
     for leaves in slice(5, 9), slice(2, 6), slice(0, n_leaves), slice(3, n_leaves):
         counts, *pairs = pairs_of(NumbaEngine(), home, leaves)
         check_same(engine.pairs_within(there, leaves, int(counts.sum())), pairs)
+
+
+def test_what_another_thread_counts_meanwhile_is_not_taken(
+    device: Any, engine: Any, monkeypatch: Any
+) -> None:
+    class Meanwhile(dict):  # type: ignore[type-arg]
+        def __setitem__(self, reach: Any, found: Any) -> None:
+            super().__setitem__(reach, (slice(0, 1), device.array(np.array([0, 7]))))
+
+    monkeypatch.setattr("vbdm.engines.cuda.pairs.COUNTED", Meanwhile())
+    home, there = reaches(device, CLOUDS["torus"](600), True)
+    leaves = slice(3, 9)
+    exact = pairs_of(ScipyEngine(), home, leaves)
+    check_same(pairs_of(engine, there, leaves), exact)
 
 
 @pytest.mark.parametrize("name", CLOUDS)

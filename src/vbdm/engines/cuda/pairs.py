@@ -18,10 +18,16 @@ COUNTED: WeakKeyDictionary[Reach, tuple[slice, Any]] = WeakKeyDictionary()
 
 def count_within(reach: Reach, leaves: slice) -> Any:
     """Return the number of points within reach of each point of some leaves, (m,)."""
+    counts = counted(reach, leaves)
+    COUNTED[reach] = reach.tree.rows_of(leaves), row_pointer(counts)
+    return counts
+
+
+def counted(reach: Reach, leaves: slice) -> Any:
+    """Count the points within reach of each point of some leaves, (m,)."""
     rows = reach.tree.rows_of(leaves)
     counts = device_of(reach.rho).empty(rows.stop - rows.start, np.intp)
     launch_leaves(reach, leaves, "count_pairs", counts)
-    COUNTED[reach] = rows, row_pointer(counts)
     return counts
 
 
@@ -30,8 +36,8 @@ def pairs_within(reach: Reach, leaves: slice, n_pairs: int) -> tuple[Any, Any]:
     device, rows = device_of(reach.rho), reach.tree.rows_of(leaves)
     known, pointer = COUNTED.get(reach, (slice(0, 0), None))
     if not known.start <= rows.start < rows.stop <= known.stop:
-        count_within(reach, leaves)
-        known, pointer = COUNTED[reach]
+        # What another thread counts meanwhile must not come between.
+        known, pointer = rows, row_pointer(counted(reach, leaves))
     neighbors, scaled = device.empty(n_pairs, np.int32), device.empty(n_pairs)
     begins = pointer[rows.start - known.start :]
     launch_leaves(reach, leaves, "write_pairs", begins, neighbors, scaled)

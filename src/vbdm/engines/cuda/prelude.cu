@@ -5,7 +5,6 @@
 //   KERNEL(name, arguments…) { … TID, LANE, WARP … return; … } END
 typedef long long i64;
 typedef unsigned long long u64;
-#define BIG 1.7e308
 #define INFINITE __longlong_as_double(0x7ff0000000000000LL)
 
 #ifdef EMU
