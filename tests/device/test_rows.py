@@ -197,6 +197,23 @@ def test_products_of_matrices(
     np.testing.assert_allclose(found.get(), matrix @ f, rtol=1e-13, atol=1e-13)
 
 
+def test_tables_of_products_shrink_with_the_free_memory(device: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(algebra, "FAST_TABLE", 0)
+    made: list[int] = []
+    empty = device.empty
+
+    def noted(shape: Any, dtype: Any = np.float64) -> Any:
+        made.append(int(np.prod(shape)) * np.dtype(dtype).itemsize)
+        return empty(shape, dtype)
+
+    a, b = (sparse(60, 60, 0.3, seed) for seed in (1, 2))
+    for free in (1 << 16, 0):
+        monkeypatch.setattr(device, "free_bytes", lambda free=free: free)
+        monkeypatch.setattr(device, "empty", noted)
+        same(on(device, a) @ on(device, b), csr_array(a @ b))
+    assert max(made) <= 1 << 15
+
+
 def test_rows_and_columns(device: Any, matrix: Any) -> None:
     stored, (n, width) = on(device, matrix), matrix.shape
     rng = np.random.default_rng(0)

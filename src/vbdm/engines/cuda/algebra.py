@@ -13,7 +13,8 @@ from .products import lanes_for
 
 #: The arrays and the shape of a CSR matrix.
 Csr = tuple[Any, Any, Any, tuple[int, int]]
-#: Warps that multiply at the same time, and the most bytes of all their tables.
+#: Warps that multiply at the same time, and the most bytes of all their tables; fewer, if few are
+#: free.
 WORKERS, TABLE_BYTES = 1 << 13, 1 << 29
 #: Bytes of a table up to which it lies in the fast memory of a warp.
 FAST_TABLE = 12 << 10
@@ -49,7 +50,10 @@ def with_tables(a: Any, b: Any, kernel: str, most: int, *args: Any) -> None:
     """Run a kernel on the rows of a product that have at most so many columns."""
     bits = max(4, (2 * most).bit_length())
     is_fast = 12 << bits <= FAST_TABLE
-    workers = max(1, min(a.shape[0], WORKERS, WORKERS if is_fast else TABLE_BYTES // (12 << bits)))
+    workers = min(a.shape[0], WORKERS)
+    if not is_fast:
+        workers = min(workers, min(TABLE_BYTES, a.device.free_bytes() // 4) // (12 << bits))
+    workers = max(1, workers)
     tables = None if is_fast else a.device.empty((workers, 3 << bits), np.int32)
     lanes = lanes_for(max(1, b.nnz // max(1, b.shape[0])))
     a.on_rows(

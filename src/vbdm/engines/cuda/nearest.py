@@ -19,7 +19,7 @@ WAITING_BYTES = 32 * 12
 PAIR_BYTES = 12
 #: The most pairs that a warp collects in memory of its own: with more, few warps would have room.
 IN_SHARED = 2048
-#: Bytes of device memory for pairs that are collected there, at a time.
+#: Bytes of device memory for pairs that are collected there, at a time; fewer if few are free.
 AT_ONCE = 1 << 29
 
 
@@ -45,7 +45,8 @@ class DeviceIndex:
         collected: tuple[Any, Any] = None, None
         size, shared = max(1, m), WAITING_BYTES + room * PAIR_BYTES
         if room > IN_SHARED or shared > device.most_shared:
-            size, shared = max(1, min(m, AT_ONCE // (room * PAIR_BYTES))), WAITING_BYTES
+            most = min(AT_ONCE, device.free_bytes() // 4)
+            size, shared = max(1, min(m, most // (room * PAIR_BYTES))), WAITING_BYTES
             collected = device.empty((size, room)), device.empty((size, room), np.int32)
         for rows in slices(m, size):
             device.launch(
