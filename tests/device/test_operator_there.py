@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -248,6 +249,16 @@ def test_readings_in_blocks_are_the_same(monkeypatch: pytest.MonkeyPatch) -> Non
     blocks = vbdm.estimate_operator(PLANE, engine="cuda")
     assert blocks.dim == whole.dim
     np.testing.assert_array_equal(blocks.pilot.rho0.get(), whole.pilot.rho0.get())
+    seen = []
+
+    def noted(distances: Any) -> Any:
+        seen.append(get_ident())
+        return distances.T
+
+    assert blocks.graph.from_distances(noted, slice(1, 3)).shape == (2, len(PLANE))
+    # One after the other, by the thread whose device and whose queue of work it is.
+    assert len(seen) > 1
+    assert set(seen) == {get_ident()}
 
 
 @needs_compiler

@@ -322,7 +322,10 @@ class NeighborGraph:
         def work(rows: slice) -> FloatArray:
             return function(self.distances(rows, which), *args)
 
-        return np.concatenate(list(in_order(work, self.row_blocks())), axis=1)
+        # A device takes one block after the other: in several threads they would need its memory at
+        # the same time, and other threads may have chosen another device, or another queue of work.
+        parallel = not is_elsewhere(self.order.permutation)
+        return np.concatenate(list(in_order(work, self.row_blocks(), parallel=parallel)), axis=1)
 
     @cached_property
     def radii(self) -> FloatArray:
