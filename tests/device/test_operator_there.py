@@ -216,7 +216,11 @@ def test_pairs_are_evaluated_in_large_parts(monkeypatch: pytest.MonkeyPatch) -> 
     assert max(pairs.stop - pairs.start for _, _, pairs in found) < 5000 + 16 * 200
     assert [rows.start for _, rows, _ in found[1:]] == [rows.stop for _, rows, _ in found[:-1]]
     assert found[-1][2].stop == whole.weights.nnz
-    assert len(list(sums_within_reach.large_parts(tree, pointer, 32 * 1000))) > 3 * len(found)
+    monkeypatch.setattr(sums_within_reach, "FEWEST_PAIRS", 1000)
+    for free in (32 * 1000, 0):
+        assert len(list(sums_within_reach.large_parts(tree, pointer, free))) > 3 * len(found)
+    monkeypatch.setattr(sums_within_reach, "FEWEST_PAIRS", 1 << 16)
+    assert len(list(sums_within_reach.large_parts(tree, pointer, 0))) == len(found)
 
 
 def test_what_does_not_fit_on_the_device_is_refused(

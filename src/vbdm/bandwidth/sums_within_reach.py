@@ -73,6 +73,8 @@ def sums_of_rows(
 #: Pairs that a device evaluates at a time, and the bytes that each takes meanwhile: it is listed,
 #: measured and evaluated.
 PAIRS_ON_DEVICE, BYTES_MEANWHILE = 1 << 27, 32
+#: The fewest pairs of a part, however little memory is free: 2 MB.
+FEWEST_PAIRS = 1 << 16
 
 
 def sums_on_device(
@@ -112,7 +114,8 @@ def large_parts(
     n_leaves, total = 1 << tree.depth, int(pointer[-1])
     size = PAIRS_ON_DEVICE
     if free is not None:
-        size = max(1, min(size, free // BYTES_MEANWHILE))
+        # If hardly any are free, small parts help no more, and would be too many to count.
+        size = min(size, max(FEWEST_PAIRS, free // BYTES_MEANWHILE))
     cuts = np.array([0, n_leaves])
     if total > size:
         ends = beside_array(np.arange(size, total, size), pointer)
