@@ -554,8 +554,10 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         scale = np.ones(len(rates))
         if self.diffusion_time is not None:
             scale = np.exp(rates * self.diffusion_time)
-        coordinates: FloatArray = np.asarray(values[:, 1:], like=values)
-        coordinates = coordinates * beside_array(scale, values)
+        held = values[:, 1:]
+        # Results in blocks are arrays of other libraries, but they are read into memory here.
+        coordinates: FloatArray = held if is_elsewhere(held) else np.array(held)
+        coordinates = coordinates * beside_array(scale, held)
         for lost in np.flatnonzero(np.isnan(rates)).tolist():
             coordinates[:, lost] = 0.0 if self.outside == "nearest" else np.nan
         return coordinates

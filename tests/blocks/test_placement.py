@@ -120,6 +120,17 @@ def test_the_estimator_takes_it_too(points):
     assert model.operator_.settings.placement == "3 blocks in memory"
 
 
+def test_coordinates_in_blocks_are_those_in_memory(points):
+    models = [
+        vbdm.DiffusionMap(n_components=2, diffusion_time=0.3, placement=placement).fit(points)
+        for placement in (Memory(), Disk(blocks=2))
+    ]
+    whole, on_disk = (model.embedding_ for model in models)
+    assert isinstance(on_disk, np.ndarray)
+    signs = np.sign((whole * on_disk).sum(axis=0))
+    np.testing.assert_allclose(on_disk * signs, whole, atol=1e-6 * np.abs(whole).max())
+
+
 @pytest.mark.parametrize("n_workers", [0, -1, 2.5, "two", None])
 def test_numbers_of_workers_are_counted(n_workers):
     with pytest.raises(InputError, match="`n_workers`"):
