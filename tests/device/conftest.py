@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from vbdm.engines import at_work
+from vbdm.engines.cuda import availability
 from vbdm.engines.cuda.availability import the_device
+from vbdm.engines.cuda.device import DEVICES
 from vbdm.engines.cuda.engine import CudaEngine
 
 from .emulated import EmulatedDevice
@@ -21,3 +25,25 @@ def device() -> Any:
 @pytest.fixture(scope="session")
 def engine(device: Any) -> CudaEngine:
     return CudaEngine(device)
+
+
+@pytest.fixture
+def fresh_look(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What is known of the device is forgotten, before a test and after it."""
+    found = getattr(availability.the_device, "cache_clear", lambda: None)
+    found()
+    monkeypatch.setattr(at_work, "SURROUNDINGS", [])
+    known = dict(DEVICES)
+    DEVICES.clear()
+    yield
+    found()
+    DEVICES.clear()
+    DEVICES.update(known)
+
+
+@pytest.fixture
+def emulated(fresh_look: None, monkeypatch: pytest.MonkeyPatch) -> EmulatedDevice:
+    """An emulated device, whatever this machine has."""
+    device = EmulatedDevice()
+    monkeypatch.setattr(availability, "the_device", lambda: device)
+    return device

@@ -1,0 +1,172 @@
+"""A device that is not there, cannot be used, or does not do what is asked for."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType, SimpleNamespace
+
+import numpy as np
+import pytest
+
+import vbdm
+from vbdm.engines import choose
+from vbdm.engines.cuda import availability
+from vbdm.engines.cuda.failures import explained, in_words
+
+from .cupy_errors import error_of_cupy
+from .strict_array import StrictArray
+
+pytestmark = pytest.mark.usefixtures("fresh_look")
+POINTS = np.random.default_rng(0).standard_normal((300, 2))
+
+
+class Runtime:
+    """What is asked of the driver."""
+
+    def __init__(self, driver=13000, made_for=13000, n_devices=1, error=None):
+        self.numbers, self.error = (driver, made_for, n_devices), error
+
+    def driverGetVersion(self):
+        return self.numbers[0]
+
+    def runtimeGetVersion(self):
+        return self.numbers[1]
+
+    def getDeviceCount(self):
+        if self.error is not None:
+            raise self.error
+        return self.numbers[2]
+
+    def getDeviceProperties(self, number):
+        return {"name": b"An Old One", "major": 6, "minor": 1}
+
+
+def cupy_with(monkeypatch, runtime):
+    """Put a CuPy with this driver in front of all others."""
+    cupy = ModuleType("cupy")
+    cupy.__version__ = "14.0"
+    cupy.ndarray = type("ndarray", (), {})
+    cupy.cuda = SimpleNamespace(runtime=runtime, Device=lambda: SimpleNamespace(id=0))
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    monkeypatch.setattr(availability, "find_spec", lambda name: True)
+
+
+def refusal():
+    with pytest.raises(vbdm.DeviceError) as caught:
+        vbdm.estimate_operator(POINTS, engine="cuda")
+    text = str(caught.value)
+    assert " Received " in text
+    return text
+
+
+def test_without_cupy(monkeypatch):
+    monkeypatch.setattr(availability, "find_spec", lambda name: None)
+    text = refusal()
+    assert text.startswith("The engine 'cuda' needs CuPy. Received a Python in which it is not ")
+    assert "pip install 'vbdm[cuda]', for drivers of version 580 and later (CUDA 13)" in text
+    assert "'vbdm[cuda12]'" in text
+    assert text.endswith("or leave `engine` out: the processor computes the same.")
+    assert choose.engines_here()["device"]["why_not"] == "CuPy is not installed"
+
+
+def test_a_broken_cupy(monkeypatch, tmp_path):
+    (tmp_path / "cupy.py").write_text("raise OSError('libcublas is missing.\\nLook')\n")
+    monkeypatch.delitem(sys.modules, "cupy", raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    text = refusal()
+    assert text.startswith(
+        "CuPy is installed, but cannot be loaded. Received OSError: libcublas is "
+    )
+    assert "pip uninstall cupy-cuda13x cupy-cuda12x cupy" in text
+
+
+TOO_OLD = error_of_cupy("CUDARuntimeError", "cudaErrorInsufficientDriver: CUDA driver version is")
+NO_DEVICE = error_of_cupy("CUDARuntimeError", "cudaErrorNoDevice: no CUDA-capable device")
+STRANGE = error_of_cupy("CUDARuntimeError", "cudaErrorUnknown: unknown error")
+
+
+@pytest.mark.parametrize(("runtime", "received", "words"), [
+    (Runtime(driver=0, error=TOO_OLD), "no driver", "Run nvidia-smi: it must name the device"),
+    (Runtime(driver=12020, error=TOO_OLD), "a driver for CUDA 12.2, and a CuPy for CUDA 13.0",
+     "pip install 'vbdm[cuda12]'"),
+    (Runtime(error=NO_DEVICE), "a driver that sees none", "CUDA_VISIBLE_DEVICES"),
+    (Runtime(n_devices=0), "a driver that sees none", "CUDA_VISIBLE_DEVICES"),
+    (Runtime(error=STRANGE), "CUDARuntimeError: cudaErrorUnknown: unknown error", "nvidia-smi"),
+    (Runtime(), "An Old One, of compute capability 6.1", "7.0 is the least, that of the V100"),
+])  # fmt: skip
+def test_drivers_and_devices_that_cannot_be_used(monkeypatch, runtime, received, words):
+    cupy_with(monkeypatch, runtime)
+    text = refusal()
+    assert f" Received {received}. " in text
+    assert words in text
+    facts = choose.engines_here()["device"]
+    assert facts["why_not"] == received
+
+
+def test_info_names_the_device(emulated, monkeypatch):
+    engine_lines = pytest.importorskip("vbdm.cli.info").engine_lines
+    monkeypatch.setattr(availability, "cupy_version", lambda: "14.2.0")
+    (*_, line) = engine_lines(choose.engines_here())
+    assert line == (
+        "  cuda, if asked for: an emulated device, 8.6 of 8.6 GB free, compute capability 9.0, "
+        "driver for CUDA 13.0, CuPy 14.2.0; compiled code is kept in none"
+    )
+
+
+def test_compilers_and_failures_in_words():
+    missing = error_of_cupy("DynamicLibNotFoundError", 'Failure finding "libnvrtc.so.13"')
+    assert "compiler (NVRTC) or its header files are missing" in str(in_words(missing))
+    broken = error_of_cupy("CompileException", "kernel.cu(3): error: identifier\nmore", Exception)
+    assert "Received CompileException: kernel.cu(3): error: identifier. " in str(in_words(broken))
+    failed = error_of_cupy("CUDARuntimeError", "cudaErrorIllegalAddress: an illegal memory access")
+    assert str(in_words(failed)).startswith("The GPU failed. Received CUDARuntimeError: cudaError")
+    assert in_words(ValueError("x")) is None
+    with pytest.raises(KeyError), explained():
+        raise KeyError("not of the device")
+
+
+@pytest.mark.parametrize(("options", "words"), [
+    ({"metric": "manhattan"}, "Other distances than Euclidean ones .*metric='manhattan'"),
+    ({"metric": "precomputed"}, "Other distances"),
+    ({"search": "brute"}, "This search .*Leave it out"),
+    ({"placement": "disk"}, "Rows in blocks .*placement='disk'.*Leave `placement` out"),
+    ({"placement": vbdm.placement.Memory(blocks=4)}, "Rows in blocks"),
+])  # fmt: skip
+def test_what_a_device_does_not_do(emulated, options, words):
+    with pytest.raises(vbdm.DeviceError, match=words) as caught:
+        vbdm.estimate_operator(POINTS, engine="cuda", **options)
+    assert "Pass engine='numba', or 'scipy'" in str(caught.value)
+    if "placement" not in options:
+        with pytest.raises(vbdm.DeviceError, match=words):
+            vbdm.estimate_operator(StrictArray(POINTS), **options)
+
+
+def test_columns_and_graphs_that_a_device_does_not_take(emulated, tmp_path):
+    np.save(tmp_path / "wide.npy", np.zeros((100, 65)))
+    with pytest.raises(vbdm.DeviceError, match="65 columns"):
+        vbdm.estimate_operator(tmp_path / "wide.npy", engine="cuda")
+    with pytest.raises(vbdm.DeviceError, match=r"More than 64 columns .*65 columns.*vbdm.pca"):
+        vbdm.estimate_operator(np.zeros((100, 65)), engine="cuda")
+    with pytest.raises(vbdm.DeviceError, match=r"found elsewhere .*NeighborGraph.*Pass the points"):
+        vbdm.estimate_operator(vbdm.neighbors(POINTS), engine="cuda")
+
+
+def test_the_command_speaks_of_its_options(monkeypatch, tmp_path):
+    pytest.importorskip("click")
+    from ..support.commands import vbdm_command
+
+    monkeypatch.setattr(availability, "find_spec", lambda name: None)
+    np.save(tmp_path / "points.npy", POINTS)
+    done = vbdm_command("fit", tmp_path / "points.npy", "--engine", "cuda", "-o", tmp_path / "out")
+    assert done.exit_code == 2
+    assert "needs CuPy" in done.stderr
+    assert "or leave --engine out" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_results_on_a_device_where_none_computes():
+    for engine in ("auto", "scipy"):
+        with pytest.raises(vbdm.DeviceError, match=r"output='device' with .*Pass engine='cuda'"):
+            vbdm.estimate_operator(POINTS, engine=engine, output="device")
+    with pytest.raises(vbdm.InputError, match="'numpy', 'device'"):
+        vbdm.estimate_operator(POINTS, output="cupy")

@@ -1,0 +1,73 @@
+"""A device whose memory runs out, or would."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import vbdm
+from vbdm.engines.cuda.failures import explained
+
+from .cupy_errors import error_of_cupy
+from .emulated import needs_compiler
+
+pytestmark = pytest.mark.usefixtures("fresh_look")
+POINTS = np.random.default_rng(0).standard_normal((300, 2))
+
+
+def test_memory_that_ran_out_is_given_back(emulated):
+    kept = []
+
+    class Large:
+        def __del__(self):
+            kept.append("freed")
+
+    def work():
+        large = Large()
+        raise error_of_cupy(
+            "OutOfMemoryError", "Out of memory allocating 12,500,000,000 bytes (allocated so far: "
+            "1 bytes).", MemoryError,
+        ) if large else None  # fmt: skip
+
+    emulated.limit = 3 * 10**9
+    with pytest.raises(vbdm.OutOfMemoryError) as caught, explained():
+        work()
+    text = str(caught.value)
+    assert text.startswith(
+        "The GPU's memory ran out. Received a request for 12.5 GB; of 8.59 GB, 3"
+    )
+    for advice in ("effort=0.5", "fewer points", "engine='numba'", "vbdm.estimate_memory"):
+        assert advice in text
+    assert kept == ["freed"]
+    assert emulated.given_back
+
+
+@needs_compiler
+def test_what_will_not_fit_is_refused_before_the_kernel(emulated):
+    emulated.limit = 20_000_000
+    with pytest.raises(vbdm.OutOfMemoryError) as caught:
+        vbdm.estimate_operator(
+            POINTS.repeat(8, axis=0) + np.arange(2400)[:, None] * 1e-3, engine="cuda"
+        )
+    text = str(caught.value)
+    assert text.startswith(
+        "The estimate would not fit into the memory of the GPU. Received 2400 points"
+    )
+    assert "GB more, where 0.0 GB are free there. " in text
+    for advice in ("effort=0.5", "random subset", "engine='numba'", "vbdm.estimate_memory"):
+        assert advice in text
+    assert "kernel" not in " ".join(emulated.launched)
+
+
+def test_memory_of_a_device():
+    def needed(n, k, columns=2, **options):
+        return vbdm.estimate_memory(n, k, columns, engine="cuda", **options)
+
+    # A prototype that stored 12 bytes per pair and kept distances took 4.5 to 109 GiB for these.
+    for n, k, columns, most in [(10**6, 96, 2, 6), (10**6, 150, 3, 11), (10**7, 150, 3, 110)]:
+        assert most / 4 < needed(n, k, columns) / 2**30 < most
+    assert needed(10**6, 200) > needed(10**6, 100) > needed(10**5, 100)
+    assert needed(10**6, 100, n_eigen=50) > needed(10**6, 100)
+    assert needed(10**6, 100, 30) > needed(10**6, 100)
+    with pytest.raises(vbdm.InputError, match="'auto', 'scipy', 'numba', 'cuda'"):
+        vbdm.estimate_memory(100, 10, engine="gpu")

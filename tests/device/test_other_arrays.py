@@ -1,0 +1,130 @@
+"""Points of other libraries, those that are on a device already, and results that come back."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import vbdm
+from vbdm.base.handing_out import AT_ONCE, fetched, handed_out
+from vbdm.engines import choose
+from vbdm.engines.cuda import availability
+
+from .emulated import EmulatedDevice
+from .strict_array import StrictArray
+
+pytestmark = pytest.mark.usefixtures("fresh_look")
+POINTS = np.random.default_rng(0).standard_normal((300, 2))
+
+
+class FromTorch:
+    """An array of another library on the device, as DLPack shows it."""
+
+    def __init__(self, values, place=2, error=None):
+        self.values, self.place, self.error = values, place, error
+        self.shape = values.shape
+
+    def __dlpack_device__(self):
+        return self.place, 0
+
+    def __dlpack__(self, **options):
+        raise self.error or NotImplementedError
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.values, dtype=dtype)
+
+
+@pytest.fixture
+def shared(emulated, monkeypatch):
+    """The emulated device takes arrays of other libraries."""
+    array = EmulatedDevice.array
+
+    def taken(self, values):
+        if isinstance(values, FromTorch):
+            if values.error is not None:
+                raise values.error
+            return StrictArray(values.values)
+        return array(self, values)
+
+    monkeypatch.setattr(EmulatedDevice, "array", taken)
+    return emulated
+
+
+def test_where_arrays_live():
+    there = StrictArray(POINTS)
+    assert choose.is_on_device(there)
+    assert choose.is_on_device(FromTorch(POINTS))
+    assert choose.is_on_device(FromTorch(POINTS, 13))
+    assert choose.is_on_device(SimpleNamespace(__cuda_array_interface__={}))
+    for here in (
+        POINTS,
+        POINTS.tolist(),
+        FromTorch(POINTS, 1),
+        FromTorch(POINTS, 10),
+        None,
+        "a.npy",
+    ):
+        assert not choose.is_on_device(here)
+        assert choose.arrived(here, "auto") is here
+
+
+def test_arrays_of_other_libraries_arrive(shared):
+    there = choose.arrived(FromTorch(POINTS), "auto")
+    assert isinstance(there, StrictArray)
+    parts = choose.arrived([FromTorch(POINTS), FromTorch(POINTS)], "auto")
+    assert all(isinstance(part, StrictArray) for part in parts)
+    for name in ("scipy", "numba"):
+        np.testing.assert_array_equal(choose.arrived(FromTorch(POINTS), name), POINTS)
+        np.testing.assert_array_equal(choose.arrived(StrictArray(POINTS), name), POINTS)
+    gradient = BufferError("Can't export tensors that require gradient, use tensor.detach()")
+    with pytest.raises(vbdm.DeviceError, match=r"cannot be shared. Received FromTorch .*gradient"):
+        choose.arrived(FromTorch(POINTS, error=gradient), "auto")
+
+
+def test_an_engine_of_the_processor_gets_a_copy(shared):
+    op = vbdm.estimate_operator(FromTorch(POINTS), 1.0, engine="scipy")
+    assert op.settings.engine.name == "scipy"
+    same = vbdm.estimate_operator(POINTS, 1.0, engine="scipy")
+    assert (op.density == same.density).all()
+
+
+def test_points_on_a_device_without_cupy(monkeypatch):
+    monkeypatch.setattr(availability, "find_spec", lambda name: None)
+    with pytest.raises(vbdm.DeviceError, match=r"needs CuPy.*such as X.cpu\(\)"):
+        vbdm.estimate_operator(FromTorch(POINTS))
+
+
+def test_other_functions_take_a_copy_of_points_there():
+    there = StrictArray(POINTS)
+    np.testing.assert_array_equal(
+        vbdm.neighbors(there, 8).indices, vbdm.neighbors(POINTS, 8).indices
+    )
+    reduced, known = (vbdm.pca(X, 1).apply(POINTS) for X in (there, POINTS))
+    np.testing.assert_array_equal(reduced, known)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_points_are_checked_where_they_are(emulated, bad):
+    wrong = POINTS.copy()
+    wrong[17, 1] = bad
+    for X, options in ((wrong, {"engine": "cuda"}), (StrictArray(wrong), {})):
+        with pytest.raises(vbdm.InputError, match=r"1 row\(s\) with NaN or infinity.*at row 17"):
+            vbdm.estimate_operator(X, **options)
+    far = POINTS * 1e200
+    with pytest.raises(vbdm.InputError, match="too far apart"):
+        vbdm.estimate_operator(StrictArray(far))
+    with pytest.raises(vbdm.InputError, match="complex numbers"):
+        vbdm.estimate_operator(StrictArray(POINTS * 1j))
+    with pytest.raises(vbdm.InputError, match="shape"):
+        vbdm.estimate_operator(StrictArray(POINTS[:, 0]))
+
+
+def test_large_results_come_back_whole():
+    values = np.random.default_rng(0).random((1 << 19, 3))
+    there = StrictArray(values)
+    assert values.size > AT_ONCE
+    np.testing.assert_array_equal(fetched(there), values)
+    assert not handed_out(there).flags.writeable
+    assert handed_out(there, "device") is there
