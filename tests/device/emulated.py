@@ -21,8 +21,9 @@ import numpy as np
 import pytest
 from scipy.linalg import eigh
 
-from vbdm.engines.cuda.device import BLOCK, DEVICES, WARP, source_of
+from vbdm.engines.cuda.device import BLOCK, DEVICES, WARP
 from vbdm.engines.cuda.first_use import FirstUse
+from vbdm.engines.cuda.sources import check_arguments, source_of
 
 from .strict_array import StrictArray
 
@@ -115,6 +116,7 @@ class EmulatedDevice:
             return
         assert shared_bytes <= self.most_shared, "more shared memory than a warp can have"
         self.launched.append(kernel)
+        check_arguments(source, columns, kernel, args)
         function = getattr(library(source, columns, self.lanes), kernel)
         function.restype = None
         # Whole blocks run, as on the device: kernels must stop at their last unit themselves.

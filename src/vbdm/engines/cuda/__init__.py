@@ -7,6 +7,7 @@ compiled, which takes up to a minute.
 
 ============  ======================================================================================
 `device`      the device: its memory, its compiler, and what is needed of CuPy
+`sources`     sources of kernels, and the types of their arguments
 `csr`         a sparse matrix on the device, with 64-bit row pointers
 `order`       the order of the tree; kernels in `order.cu`
 `nearest`     nearest points

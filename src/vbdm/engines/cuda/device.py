@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol
@@ -16,6 +14,7 @@ from numpy.typing import DTypeLike
 
 from ...base.versions import __version__
 from .first_use import FirstUse
+from .sources import check_arguments, source_of
 
 #: Threads in a block: four warps.
 BLOCK = 128
@@ -82,13 +81,6 @@ DEVICES: dict[type, Device] = {}
 def device_of(array: Any) -> Device:
     """Return the device on which an array lives."""
     return DEVICES[type(array)]
-
-
-@cache
-def source_of(name: str) -> str:
-    """Return the text of a source file, what all share in front."""
-    folder = files(__package__)
-    return (folder / "prelude.cu").read_text("utf-8") + (folder / f"{name}.cu").read_text("utf-8")
 
 
 class CupyDevice:
@@ -219,6 +211,7 @@ class CupyDevice:
         if n_units == 0:
             return
         self.begun.launched()
+        check_arguments(source, columns, kernel, args)
         threads = int(n_units) * (WARP if per_warp else 1)
         grid = (-(-threads // BLOCK),)
         shared = shared_bytes * (BLOCK // WARP)
