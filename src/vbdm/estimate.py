@@ -32,7 +32,7 @@ from .bandwidth.scaled import (
 )
 from .bandwidth.tuning import EpsilonRule, Tuning, chosen_by
 from .base.accepts import a_count, a_number, accepts, an, numbers
-from .base.arrays import beside_array, is_elsewhere, to_host
+from .base.arrays import FloatArray, is_elsewhere, to_host
 from .base.checks import check_count, check_points, is_auto
 from .base.errors import EngineWarning, OutOfMemoryError, warn_user
 from .base.memory import TREE_COLUMNS
@@ -353,18 +353,16 @@ def walk(
         near = graph.with_neighbors(lists.n_neighbors)
     k0 = density_neighbors(n_density_neighbors, near, lists)
     rho0 = pilot_bandwidth(near, k0)
-    dimension = found_by(
-        method.dimension, *for_rule(method.dimension, (ByRatios, GivenDimension), near, rho0)
-    )
+    dimension = found_by(method.dimension, *for_rule(method.dimension, graph.n_points, near, rho0))
     d = dimension.value
     end = pilot_cutoff(d) if lists.widen else np.inf
     near = enough_for_density(graph, lists, k0, d, end)
     pilot = look_first(
         near, rho0, k0, d, leave_one_out=method.leave_one_out, cutoff=end, even_ends=lists.widen
     )
-    settled, density = for_rule(method.bandwidth, BANDWIDTH_RULES, graph, pilot.density)
-    rule = method.bandwidth.settled(settled, d)
-    rho = beside_array(rule.on_data(settled, density), pilot.density)
+    known, density = for_rule(method.bandwidth, graph.n_points, graph, pilot.density)
+    rule = method.bandwidth.settled(known, d)
+    rho = from_rule(rule.on_data(known, density), pilot.density)
     bandwidth = Bandwidth.of_form(request.form, rho)
     share = method.truncation.share(graph.n_points, dimension)
     cutoff = radius_of(h, share)
@@ -372,7 +370,7 @@ def walk(
     if lists.widen and not isinstance(method.epsilon, ByDegree | GivenEpsilon):
         graph = graph.with_neighbors(max(lists.n_neighbors, graph.n_neighbors))
     pairs = ScaledPairs(graph, bandwidth, h, cutoff, lists.effort, d)
-    tuning = chosen_by(method.epsilon, *for_rule(method.epsilon, (ByDegree, GivenEpsilon), pairs))
+    tuning = chosen_by(method.epsilon, *for_rule(method.epsilon, graph.n_points, pairs))
     needed = neighbors_needed(pairs, tuning) if k_from == BY_EPSILON else 0
     without_lists = k_from == BY_EPSILON and reaches(pairs, needed)
     graph = graph.without_distances()
@@ -429,16 +427,30 @@ BY_REACH = "all pairs within the kernel's reach"
 BY_USER, BY_GRAPH = "given", "those of the given graph"
 #: Why the processor computes where a device was to, in words for the settings.
 BY_LISTS = "kernels on lists of neighbours are worked on in memory"
-#: Rules for ρ that take arrays wherever they live.
-BANDWIDTH_RULES = (PowerOfDensity, GivenBandwidth, TwoBandwidths, FromPotential)
+#: Rules for d, ρ and ε that take arrays wherever they live; classes derived from them may not.
+OWN_RULES = (
+    ByRatios, GivenDimension, PowerOfDensity, GivenBandwidth, TwoBandwidths, FromPotential,
+    ByDegree, GivenEpsilon,
+)  # fmt: skip
 
 
-def for_rule(rule: object, own: tuple[type, ...], *args: Any) -> tuple[Any, ...]:
-    """Return the arguments of a rule: one that is not among our own gets them in memory."""
-    if isinstance(rule, own):
+def for_rule(rule: object, n_points: int, *args: Any) -> tuple[Any, ...]:
+    """Return the arguments of a rule: one that is not among our own gets them in memory.
+
+    The number of points decides which engine computes with them there.
+    """
+    if type(rule) in OWN_RULES:
         return args
     moved: Moved = {}
-    return tuple(brought(arg, 0, moved) for arg in args)
+    return tuple(brought(arg, n_points, moved) for arg in args)
+
+
+def from_rule(rho: Any, beside: FloatArray) -> Any:
+    """Return what a rule gives for ρ, one array or two, in double precision beside another."""
+    if isinstance(rho, tuple):
+        return tuple(from_rule(part, beside) for part in rho)
+    like = beside if is_elsewhere(beside) else None
+    return np.asarray(rho, dtype=np.float64, like=cast(Any, like))
 
 
 def has_no_lists(graph: NeighborGraph) -> bool:

@@ -112,9 +112,10 @@ class Custom:
 def values_of(shape: Shape, s: FloatArray) -> FloatArray:
     """Return h at scaled squared distances, where these live.
 
-    A user's own shape is called with NumPy arrays, wherever the distances are.
+    A user's own shape, also one that is derived from ours, is called with NumPy arrays, wherever
+    the distances are.
     """
-    if not is_elsewhere(s) or isinstance(shape, Gaussian | Broad | Compact):
+    if not is_elsewhere(s) or type(shape) in (Gaussian, Broad, Compact):
         return shape(s)
     found: FloatArray = beside_array(np.asarray(shape(to_host(s)), dtype=np.float64), s)
     return found

@@ -169,9 +169,10 @@ def new_rows(op: Operator, points: FloatArray) -> NewRows:
 
 def width_at(rule: BandwidthRule, points: FloatArray, pilot: FloatArray) -> FloatArray:
     """Return ρ at new points; functions of the user get NumPy arrays, wherever the points are."""
-    if not is_elsewhere(points) or isinstance(rule, PowerOfDensity):
+    if type(rule) is PowerOfDensity:
         return rule.at(points, pilot)
-    width: FloatArray = beside_array(rule.at(to_host(points), to_host(pilot)), points)
+    found = np.asarray(rule.at(to_host(points), to_host(pilot)), dtype=np.float64)
+    width: FloatArray = beside_array(found, points)
     return width
 
 
