@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -139,6 +139,28 @@ def test_an_ordinary_result_is_its_own_copy() -> None:
     assert here.on_host is here
     assert here.operator.on_host is here.operator
     assert here.operator.graph.on_host is here.operator.graph
+
+
+@dataclass(frozen=True)
+class OwnShape:
+    """A user's shape whose fields have names that arrays, engines and results have, too."""
+
+    device: str = "probe 7"
+    placed: bool = True
+    get: float = 2.0
+    data: str = "hall"
+    on_host: str = "hotel"
+
+    def __call__(self, s: Any) -> Any:
+        return np.exp(-s)
+
+
+def test_rules_of_users_are_left_alone_whatever_their_fields_are_called() -> None:
+    own, away = OwnShape(), there(result("plane")).operator
+    marked = replace(away, kernel=replace(away.kernel, shape=own))
+    assert is_elsewhere(marked.degrees)
+    assert not is_elsewhere(marked.on_host.degrees)
+    assert marked.on_host.kernel.shape is own
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])

@@ -18,6 +18,11 @@ def free_bytes(engine: Any) -> int | None:
     return None if device is None else int(device.free_bytes())
 
 
+def computes_elsewhere(value: Any) -> bool:
+    """Tell whether this is an engine that computes on a device, with memory of its own."""
+    return callable(getattr(value, "placed", None)) and hasattr(value, "device")
+
+
 class Engine(Protocol):
     """Computes; it knows points, pairs and matrices, and nothing of densities or operators.
 

@@ -22,6 +22,11 @@ def csr(data: Any, indices: Any, indptr: Any, shape: tuple[int, int]) -> Any:
     return csr_array((data, indices, indptr), shape=shape)
 
 
+def is_csr_elsewhere(value: Any) -> bool:
+    """Tell whether this is a CSR matrix on a device; its `get` returns SciPy's."""
+    return hasattr(value, "indptr") and is_elsewhere(value.data)
+
+
 def as_csr(matrix: Any) -> Any:
     """Return a sparse matrix as CSR; those on a device are."""
     return matrix if is_elsewhere(matrix.data) else csr_array(matrix)

@@ -13,6 +13,8 @@ from typing import Any, TypeVar
 from ..base.arrays import frozen, is_elsewhere
 from ..base.credit import credit_of
 from ..engines.choose import chosen_engine
+from ..engines.engine import computes_elsewhere
+from ..engines.sparse import is_csr_elsewhere
 from .point_set import PointSet, tree_index, tree_of
 from .search import KDTree
 
@@ -79,19 +81,18 @@ def found_for(value: Any, n_points: int, moved: Moved) -> Any:
     if type(value) is dict:
         fresh = {key: brought(entry, n_points, moved) for key, entry in value.items()}
         return value if all(fresh[key] is entry for key, entry in value.items()) else fresh
-    if isinstance(value, type) or not is_dataclass(value):
+    if isinstance(value, type):
         return value
-    if hasattr(value, "on_host"):
+    # Fields of a user's rule may have any name: what is ours is known by more than one.
+    if isinstance(getattr(type(value), "on_host", None), property):
         return value.on_host
-    if hasattr(value, "get"):
-        # A sparse matrix: it is fetched as its arrays are.
+    if is_csr_elsewhere(value):
         return value.get()
-    if hasattr(value, "device"):
-        # An engine that computes there.
+    if computes_elsewhere(value):
         return chosen_engine("auto", n_points)[0]
     if isinstance(value, PointSet):
         return points_in_memory(value, n_points, moved)
-    return copied(value, n_points, moved)
+    return copied(value, n_points, moved) if is_dataclass(value) else value
 
 
 def copied(value: Any, n_points: int, moved: Moved) -> Any:
@@ -108,7 +109,7 @@ def copied(value: Any, n_points: int, moved: Moved) -> Any:
 def points_in_memory(points: PointSet, n_points: int, moved: Moved) -> PointSet:
     """Return points in this machine's memory, with the tree and index of an ordinary engine."""
     engine, reason = chosen_engine("auto", n_points)
-    if not hasattr(points.engine, "device"):
+    if not computes_elsewhere(points.engine):
         return points
     order, distance = (brought(part, n_points, moved) for part in (points.order, points.distance))
     found = replace(points, order=order, distance=distance, engine=engine, engine_reason=reason)

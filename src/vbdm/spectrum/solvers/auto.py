@@ -103,7 +103,7 @@ class PreparedAuto:
         """Let a slower, sure solver take over, and warn of it."""
         if isinstance(self.pencil.weights, BlockMatrix):
             self.pencil = replace(self.pencil, weights=self.pencil.weights.merged())
-        solver, reason = substitute(self.pencil.on_host())
+        solver, reason = substitute(self.pencil.on_host)
         warn_user(
             f"The solver failed and {type(solver).__name__} took over ({reason}): the result is "
             f"as accurate as asked for, only slower. What had failed: {failure} If this happens "

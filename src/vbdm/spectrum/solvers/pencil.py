@@ -81,8 +81,9 @@ class Pencil:
         gaps, sizes = total(residual_sums, products, vectors, values, *diagonals)
         return np.asarray(np.sqrt(gaps / sizes))
 
+    @property
     def on_host(self) -> Pencil:
-        """Return the same problem in this machine's memory; itself, if it lives there."""
+        """The same problem in this machine's memory; itself, if it lives there."""
         return in_memory(self, self.n_points)
 
 
@@ -212,4 +213,4 @@ def prepared(solver: EigenSolver, pencil: Pencil, n: int) -> PreparedSolver:
     """
     if not is_elsewhere(pencil.degrees) or getattr(solver, "on_devices", False):
         return solver.prepare(pencil, n)
-    return OnHost(solver.prepare(pencil.on_host(), n), pencil.degrees)
+    return OnHost(solver.prepare(pencil.on_host, n), pencil.degrees)
