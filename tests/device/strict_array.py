@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from vbdm.base.threads import WORKER
+
 #: Functions of NumPy that CuPy does not have, or does not hand on.
 MISSING = {
     "block", "einsum_path", "eye", "full", "geomspace", "histogram_bin_edges", "identity", "insert",
@@ -40,8 +42,13 @@ def unwrapped(value: Any) -> Any:
 
 
 def wrapped(value: Any) -> Any:
-    """Put NumPy's arrays, and single numbers, into strict ones."""
+    """Put NumPy's arrays, and single numbers, into strict ones.
+
+    The threads that share out work may not: which device is chosen is known to each for itself.
+    """
     if isinstance(value, np.ndarray | np.generic):
+        if getattr(WORKER, "busy", False):
+            raise refused("work of other threads than the one that asked for it")
         return StrictArray(np.asarray(value))
     if isinstance(value, list):
         return [wrapped(entry) for entry in value]
