@@ -18,6 +18,7 @@ from vbdm.bandwidth.tuning import Tuning
 from vbdm.base.arrays import is_elsewhere
 from vbdm.base.errors import DeviceError
 from vbdm.base.shapes import Gaussian
+from vbdm.extension import extension
 from vbdm.graph import neighbor_graph
 
 from .emulated import needs_compiler
@@ -263,6 +264,19 @@ def test_readings_in_blocks_are_the_same(monkeypatch: pytest.MonkeyPatch) -> Non
     # One after the other, by the thread whose device and whose queue of work it is.
     assert len(seen) > 1
     assert set(seen) == {get_ident()}
+
+
+def test_new_points_come_in_smaller_batches_where_little_memory_is_free(
+    there: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    op = vbdm.estimate_operator(PLANE, engine="cuda")
+    new, f = PLANE[:100] + 0.01, np.sin(PLANE)
+    whole = op.extend(f, new)
+    assert extension.batch_size(op, there.array(new)) == extension.BATCH_ON_DEVICE
+    monkeypatch.setattr(extension, "BATCH", 30)
+    monkeypatch.setattr(there, "free_bytes", lambda: 0)
+    assert extension.batch_size(op, there.array(new)) == 30
+    np.testing.assert_allclose(op.extend(f, new), whole, rtol=1e-12)
 
 
 @needs_compiler

@@ -30,6 +30,7 @@ from ..base.handing_out import handed_out, taken_in
 from ..base.threads import in_order, slices
 from ..engines.at_work import at_work
 from ..engines.choose import arrived
+from ..engines.engine import free_bytes
 from ..graph.point_set import tree_order
 from ..operator.operator import Operator
 from ..rows.block_array import Tall
@@ -44,8 +45,11 @@ SMALLEST_DIVISOR = 0.05
 LARGEST_COORDINATE = 1e150
 #: New points in a batch, so that memory does not grow with their number. Each batch also takes a
 #: look at all training points: of very many, a batch has at least one in SHARE. A device takes
-#: many at a time.
+#: many at a time, fewer where little of its memory is free.
 BATCH, SHARE, BATCH_ON_DEVICE = 2048, 500, 1 << 18
+#: Bytes of a device for each pair of a batch, of as many as training points have: listed, measured
+#: and evaluated it takes 48; some new points have more pairs.
+BYTES_OF_PAIR = 128
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,13 +217,21 @@ def known_at(
         return extend_batch(new_rows(op, points[order[part]]), vectors, spectrum)
 
     parallel = getattr(op.graph.point_set.index, "parallel", False)
-    size = max(BATCH, op.order.n_points // SHARE)
-    batches = slices(len(points), size=BATCH_ON_DEVICE if is_elsewhere(points) else size)
+    batches = slices(len(points), size=batch_size(op, points))
     parts = in_order(work, batches, parallel=parallel)
     place = np.argsort(order)
     found = [np.concatenate(part)[place] for part in zip(*parts, strict=True)]
     stays = [op.settings.output if part in HANDED_OUT else "numpy" for part in range(len(found))]
     return [handed_out(*part) for part in zip(found, stays, strict=True)]
+
+
+def batch_size(op: Operator, points: FloatArray) -> int:
+    """Return how many new points are worked on at a time, where they live."""
+    free = free_bytes(op.graph.point_set.engine)
+    if free is None or not is_elsewhere(points):
+        return max(BATCH, op.order.n_points // SHARE)
+    pairs = max(1, op.weights.nnz // op.order.n_points)
+    return max(BATCH, min(BATCH_ON_DEVICE, free // (BYTES_OF_PAIR * pairs)))
 
 
 def of_no_points(n_functions: int) -> Extension:
