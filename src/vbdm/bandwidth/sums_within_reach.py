@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import FloatArray, beside_array, is_elsewhere, ones_for, to_host
+from ..base.device_memory import PAIRS_ON_DEVICE, PER_PAIR_AT_WORK
 from ..base.progress import report
 from ..base.shapes import Shape, values_of
 from ..base.threads import for_each
@@ -70,10 +71,7 @@ def sums_of_rows(
     return near.of_rows(sums)
 
 
-#: Pairs that a device evaluates at a time, and the bytes that each takes meanwhile: it is listed,
-#: measured and evaluated.
-PAIRS_ON_DEVICE, BYTES_MEANWHILE = 1 << 27, 32
-#: The fewest pairs of a part, however little memory is free: 2 MB.
+#: The fewest pairs of a part on a device, however little memory is free: 2 MB.
 FEWEST_PAIRS = 1 << 16
 
 
@@ -114,8 +112,9 @@ def large_parts(
     n_leaves, total = 1 << tree.depth, int(pointer[-1])
     size = PAIRS_ON_DEVICE
     if free is not None:
-        # If hardly any are free, small parts help no more, and would be too many to count.
-        size = min(size, max(FEWEST_PAIRS, free // BYTES_MEANWHILE))
+        # Half of them are left: some shapes take more. If hardly any are free, small parts help no
+        # more, and would be too many to count.
+        size = min(size, max(FEWEST_PAIRS, free // 2 // PER_PAIR_AT_WORK))
     cuts = np.array([0, n_leaves])
     if total > size:
         ends = beside_array(np.arange(size, total, size), pointer)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from .errors import OutOfMemoryError, error_of
 
-#: Bytes per pair of the kernel: a value in single precision and a column.
-PER_PAIR = 8
+#: Bytes per pair of the kernel: a column, and a value, in single precision unless told otherwise.
+PER_COLUMN, PER_VALUE = 4, 4
 #: Bytes per pair of coarse levels of the solver, sums over cells.
 PER_COARSE_PAIR = 3
 #: Most pairs that are worked on at a time, and the bytes that each takes then: distances, columns
 #: and values in double precision.
-PAIRS_AT_ONCE, PER_PAIR_AT_WORK = 1 << 27, 24
+PAIRS_ON_DEVICE, PER_PAIR_AT_WORK = 1 << 27, 24
 #: Neighbours per point whose distances and numbers are kept for the density, and bytes of each.
 LISTED, PER_LISTED = 33, 12
 #: Copies of the coordinates, and arrays with one number of 8 bytes per point.
@@ -27,20 +27,27 @@ def device_memory(n_points: int, n_neighbors: int, n_columns: int, n_eigen: int)
     return FIXED + before + from_the_kernel_on(n_points, n_neighbors, n_eigen)
 
 
-def from_the_kernel_on(n_points: int, n_neighbors: int, n_eigen: int) -> int:
+def from_the_kernel_on(
+    n_points: int, n_neighbors: int, n_eigen: int, per_value: int = PER_VALUE
+) -> int:
     """Return the bytes that the kernel and the solver take beside what is there before them."""
     pairs = n_points * n_neighbors
-    kernel = PER_PAIR * pairs
-    made = PER_PAIR_AT_WORK * min(pairs, PAIRS_AT_ONCE)
-    columns = PER_PAIR_OF_THE_SOLVER * n_eigen + EXTRA
-    solved = PER_COARSE_PAIR * pairs + 8 * BLOCKS * n_points * columns
+    made = PER_PAIR_AT_WORK * min(pairs, PAIRS_ON_DEVICE)
     # What the kernel is made in is given back before the solver begins.
-    return int(kernel + max(made, solved))
+    return (PER_COLUMN + per_value) * pairs + max(made, of_the_solver(n_points, pairs, n_eigen))
 
 
-def refuse_on_device(n_points: int, n_neighbors: int, free: int, n_eigen: int = 10) -> None:
+def of_the_solver(n_points: int, n_pairs: int, n_eigen: int) -> int:
+    """Return the bytes that the solver takes beside the kernel."""
+    columns = PER_PAIR_OF_THE_SOLVER * n_eigen + EXTRA
+    return int(PER_COARSE_PAIR * n_pairs + 8 * BLOCKS * n_points * columns)
+
+
+def refuse_on_device(
+    n_points: int, n_neighbors: int, free: int, n_eigen: int = 10, per_value: int = PER_VALUE
+) -> None:
     """Raise before the kernel is made, if it and the spectrum would not fit into the free bytes."""
-    needed = from_the_kernel_on(n_points, n_neighbors, min(n_eigen, n_points))
+    needed = from_the_kernel_on(n_points, n_neighbors, min(n_eigen, n_points), per_value)
     if needed <= free:
         return
     raise error_of(
@@ -52,4 +59,23 @@ def refuse_on_device(n_points: int, n_neighbors: int, free: int, n_eigen: int = 
         hint="Pass effort=0.5 (half of it), a random subset of the points, and new points through "
         "the extension, or engine='numba', which has this machine's memory and disk; "
         "vbdm.estimate_memory(..., engine='cuda') tells what an estimate takes.",
+    )
+
+
+def refuse_spectrum(n_points: int, n_neighbors: int, n_eigen: int, free: int | None) -> None:
+    """Raise before so many eigenpairs are solved for, if they would not fit into the free bytes.
+
+    None are the free bytes of this machine, where an estimate was refused that leaves too few.
+    """
+    needed = of_the_solver(n_points, n_points * n_neighbors, n_eigen)
+    if free is None or needed <= free:
+        return
+    raise error_of(
+        OutOfMemoryError,
+        "The spectrum would not fit into the memory of the GPU.",
+        received=f"{n_eigen} eigenpairs of {n_points} points: about {needed / 1e9:.1f} GB more, "
+        f"where {free / 1e9:.1f} GB are free there",
+        because="The solver holds some vectors for each eigenpair.",
+        hint="Ask for fewer, delete results that are still there, or solve in this machine's "
+        "memory: op.on_host.spectrum(n).",
     )

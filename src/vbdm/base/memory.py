@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .checks import check_choice, check_count
-from .device_memory import device_memory, refuse_on_device
+from .device_memory import PER_VALUE, device_memory, refuse_on_device
 from .errors import OutOfMemoryError
 
 #: Names of engines.
@@ -95,7 +95,8 @@ def estimate_memory(
     n_blocks : int, optional
         Number of blocks on disk; by default one for every 60,000 points.
     engine : {"auto", "scipy", "numba", "cuda"}
-        Who computes; of "cuda" these are the bytes in the memory of the GPU.
+        Who computes; of "cuda" these are the bytes in the memory of the GPU, where
+        ``precision="double"`` takes 4 more per pair.
 
     Notes
     -----
@@ -281,16 +282,23 @@ def free_in_group(folder: str = "/sys/fs/cgroup") -> int | None:
     return max(0, limit - used + cached)
 
 
-def refuse_pairs(n_points: int, n_pairs: int, n_columns: int, available: int | None = None) -> None:
+def refuse_pairs(
+    n_points: int,
+    n_pairs: int,
+    n_columns: int,
+    available: int | None = None,
+    per_value: int = PER_VALUE,
+) -> None:
     """Raise before the pairs within reach are stored, if they and the spectrum would not fit.
 
-    `available` are the free bytes of a device on which they are to live.
+    `available` are the free bytes of a device on which they are to live, with values of so many
+    bytes each.
     """
     mean = max(1, -(-n_pairs // n_points))
     if available is None:
         refuse_if_too_large(n_points, mean, n_columns, PER_PAIR)
     else:
-        refuse_on_device(n_points, mean, available)
+        refuse_on_device(n_points, mean, available, per_value=per_value)
 
 
 def refuse_block(n_pairs: int) -> None:

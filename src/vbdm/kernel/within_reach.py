@@ -132,7 +132,8 @@ def kernel_on_device(
     reach, engine, tree = near.reach, near.engine, near.reach.tree
     pointer = row_pointer(engine.count_within(reach, near.leaves))
     total, n = int(pointer[-1]), tree.n_points
-    refuse_pairs(n, total, tree.columns.shape[0], available=free_bytes(engine))
+    bytes_each = np.dtype(kind).itemsize
+    refuse_pairs(n, total, tree.columns.shape[0], free_bytes(engine), bytes_each)
     neighbors = np.empty(total, dtype=np.int32, like=reach.rho)
     values = np.empty(total, dtype=kind, like=reach.rho)
     for leaves, _, pairs in large_parts(tree, pointer, free_bytes(engine), "kernel"):

@@ -11,9 +11,11 @@ from scipy.linalg import eig
 from ..base.arrays import frozen, is_elsewhere, to_host
 from ..base.checks import check_choice, check_count, check_positive
 from ..base.credit import Credit
+from ..base.device_memory import refuse_spectrum
 from ..base.errors import bad_input
 from ..base.handing_out import handed_out, taken_in
 from ..base.threads import one_blas_thread
+from ..engines.engine import free_bytes
 from ..graph.caller_order import as_caller_sees
 from ..graph.order import Order
 from ..operator.operator import Operator
@@ -82,6 +84,9 @@ def compute_spectrum(
     engine = as_solver(solver)
     if not operator.is_symmetric:
         return solve_unsymmetric(operator.on_host, n)
+    if getattr(engine, "on_devices", False):
+        free = free_bytes(operator.graph.point_set.engine)
+        refuse_spectrum(operator.n_points, operator.n_neighbors, n, free)
     pencil = pencil_of(operator)
     pieces = find_pieces(pencil, components, operator.settings.smallest_piece)
     near: Any = None if start is None or not start.operator.is_symmetric else start.vectors
