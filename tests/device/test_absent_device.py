@@ -23,8 +23,8 @@ POINTS = np.random.default_rng(0).standard_normal((300, 2))
 class Runtime:
     """What is asked of the driver."""
 
-    def __init__(self, driver=13000, made_for=13000, n_devices=1, error=None):
-        self.numbers, self.error = (driver, made_for, n_devices), error
+    def __init__(self, driver=13000, made_for=13000, n_devices=1, error=None, age=(6, 1)):
+        self.numbers, self.error, self.age = (driver, made_for, n_devices), error, age
 
     def driverGetVersion(self):
         return self.numbers[0]
@@ -38,7 +38,7 @@ class Runtime:
         return self.numbers[2]
 
     def getDeviceProperties(self, number):
-        return {"name": b"An Old One", "major": 6, "minor": 1}
+        return {"name": b"An Old One", "major": self.age[0], "minor": self.age[1]}
 
 
 def cupy_with(monkeypatch, runtime):
@@ -93,6 +93,8 @@ STRANGE = error_of_cupy("CUDARuntimeError", "cudaErrorUnknown: unknown error")
     (Runtime(n_devices=0), "a driver that sees none", "CUDA_VISIBLE_DEVICES"),
     (Runtime(error=STRANGE), "CUDARuntimeError: cudaErrorUnknown: unknown error", "nvidia-smi"),
     (Runtime(), "An Old One, of compute capability 6.1", "7.0 is the least, that of the V100"),
+    (Runtime(age=(7, 0)), "An Old One, of compute capability 7.0, and a CuPy for CUDA 13.0",
+     "pip install 'vbdm[cuda12]'"),
 ])  # fmt: skip
 def test_drivers_and_devices_that_cannot_be_used(monkeypatch, runtime, received, words):
     cupy_with(monkeypatch, runtime)
@@ -118,6 +120,23 @@ def test_compilers_and_failures_in_words():
     assert "compiler (NVRTC) or its header files are missing" in str(in_words(missing))
     broken = error_of_cupy("CompileException", "kernel.cu(3): error: identifier\nmore", Exception)
     assert "Received CompileException: kernel.cu(3): error: identifier. " in str(in_words(broken))
+    for absent in (
+        RuntimeError("CuPy failed to load libnvrtc.so.13: OSError: libnvrtc.so.13: cannot open "
+                     "shared object file: No such file or directory"),
+        ImportError("libcublas.so.13: cannot open shared object file: No such file or directory"),
+        OSError("libnvrtc-builtins.so.13.0: cannot open shared object file: No such file"),
+        RuntimeError("CuPy failed to load nvrtc64_120_0.dll: FileNotFoundError: Could not find "
+                     "module 'nvrtc64_120_0.dll' (or one of its dependencies)"),
+    ):  # fmt: skip
+        text = str(in_words(absent))
+        assert text.startswith("The code for the GPU could not be compiled, or not be loaded.")
+        assert f" Received {type(absent).__name__}: " in text
+        assert "pip install 'vbdm[cuda]'" in text
+    for other in (
+        OSError("libown.so: cannot open shared object file: No such file or directory"),
+        RuntimeError("something of the user's"),
+    ):
+        assert in_words(other) is None
     failed = error_of_cupy("CUDARuntimeError", "cudaErrorIllegalAddress: an illegal memory access")
     assert str(in_words(failed)).startswith("The GPU failed. Received CUDARuntimeError: cudaError")
     assert in_words(ValueError("x")) is None
@@ -165,8 +184,11 @@ def test_the_command_speaks_of_its_options(monkeypatch, tmp_path):
 
 
 def test_results_on_a_device_where_none_computes():
-    for engine in ("auto", "scipy"):
-        with pytest.raises(vbdm.DeviceError, match=r"output='device' with .*Pass engine='cuda'"):
-            vbdm.estimate_operator(POINTS, engine=engine, output="device")
+    for engine, received in (("auto", "'auto' and points in this machine's memory"),
+                             ("scipy", "'scipy'")):  # fmt: skip
+        for X in (POINTS, StrictArray(POINTS)) if engine == "scipy" else (POINTS,):
+            with pytest.raises(vbdm.DeviceError, match=r"Pass engine='cuda'") as caught:
+                vbdm.estimate_operator(X, engine=engine, output="device")
+            assert f" Received output='device' with engine={received}. " in str(caught.value)
     with pytest.raises(vbdm.InputError, match="'numpy', 'device'"):
         vbdm.estimate_operator(POINTS, output="cupy")

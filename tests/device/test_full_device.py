@@ -42,6 +42,24 @@ def test_memory_that_ran_out_is_given_back(emulated):
     assert emulated.given_back
 
 
+def test_what_the_user_was_dealing_with_is_left_as_it_is():
+    def of_users():
+        kept = "the user's"
+        raise ValueError(kept)
+
+    def work():
+        raise error_of_cupy("OutOfMemoryError", "Out of memory allocating 1 bytes", MemoryError)
+
+    try:
+        of_users()
+    except ValueError as error:
+        earlier = error
+        with pytest.raises(vbdm.OutOfMemoryError), explained():
+            work()
+    frame = earlier.__traceback__.tb_next.tb_frame
+    assert frame.f_locals["kept"] == "the user's"
+
+
 @needs_compiler
 def test_what_will_not_fit_is_refused_before_the_kernel(emulated):
     emulated.limit = 20_000_000

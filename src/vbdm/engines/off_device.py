@@ -72,10 +72,11 @@ def refuse_many_columns(X: Any) -> None:
 
 def no_device_output(engine: str) -> DeviceError:
     """Return the error for results that are wanted on a GPU where none computes."""
+    points = " and points in this machine's memory" if engine == "auto" else ""
     return error_of(
         DeviceError,
         "Results stay on a GPU only if it computes.",
-        received=f"output='device' with engine={engine!r} and points in this machine's memory",
-        because="NumPy arrays cannot live there.",
+        received=f"output='device' with engine={engine!r}{points}",
+        because="The processor computes with NumPy's arrays, which cannot live there.",
         hint="Pass engine='cuda', or points that are on the GPU; or leave `output` out.",
     )

@@ -21,6 +21,8 @@ from .failures import explained, first_line, in_words
 
 #: Least compute capability: that of the V100, of 2017.
 OLDEST = (7, 0)
+#: CUDA 13 compiles for devices from this compute capability on.
+OLDEST_OF_CUDA_13 = (7, 5)
 #: Names under which CuPy is installed.
 PACKAGES = ("cupy-cuda13x", "cupy-cuda12x", "cupy")
 #: How to get CuPy.
@@ -118,13 +120,21 @@ def check_driver(cupy: Any) -> None:
 
 
 def check_age(device: CupyDevice) -> None:
-    """Raise if the device is too old."""
+    """Raise if the device is too old, for us or for the CUDA that CuPy is made for."""
+    major, minor = device.capability
+    received = f"{device.name}, of compute capability {major}.{minor}"
     if device.capability < OLDEST:
-        major, minor = device.capability
         raise unusable(
-            f"{device.name}, of compute capability {major}.{minor}",
+            received,
             f"It is too old: {OLDEST[0]}.{OLDEST[1]} is the least, that of the V100.",
             "Use a later one",
+        )
+    made_for = device.cupy.cuda.runtime.runtimeGetVersion()
+    if made_for >= 13000 and device.capability < OLDEST_OF_CUDA_13:
+        raise unusable(
+            f"{received}, and a CuPy for CUDA {dotted(made_for)}",
+            "CUDA 13 no longer compiles for this device; CUDA 12 does.",
+            "Install the CuPy for it: pip uninstall cupy-cuda13x, then pip install 'vbdm[cuda12]'",
         )
 
 

@@ -12,6 +12,15 @@ from .device import DEVICES
 
 #: Modules whose errors are told in words here.
 MODULES = ("cupy", "cupy_backends", "cupyx", "cuda")
+#: Where an error may begin that was met inside our work.
+OURS = (*MODULES, "vbdm", "contextlib")
+#: What Python's own errors say where a library of NVIDIA's is missing; other libraries may be too.
+NOT_LOADED = re.compile(
+    r"CuPy failed to load|"
+    r"(nvrtc|cudart|libcuda|cublas|cusolver|cusparse|nvjitlink)\S*: cannot open shared object|"
+    r"Could not find module '(nvrtc|cudart|cublas|cusolver|cusparse|nvjitlink)",
+    re.IGNORECASE,
+)
 #: The size in CuPy's message.
 WANTED = re.compile(r"allocating ([\d,]+) bytes")
 
@@ -35,20 +44,12 @@ def explained() -> Iterator[None]:
 def in_words(error: BaseException) -> InputError | None:
     """Return an error of CuPy or the driver in four parts; None: it is none of these."""
     if type(error).__module__.partition(".")[0] not in MODULES:
-        return None
+        return library_missing(error) if is_not_loaded(error) else None
     if isinstance(error, MemoryError) or "MemoryAllocation" in str(error):
         return out_of_memory(error)
     text = f"{type(error).__name__} {error}"
     if "nvrtc" in text.lower() or "Compile" in text:
-        return error_of(
-            DeviceError,
-            "The code for the GPU could not be compiled.",
-            received=first_line(error),
-            because="NVIDIA's compiler (NVRTC) or its header files are missing, or of another "
-            "version than CuPy.",
-            hint="Install them with CuPy: pip install 'vbdm[cuda]' (CUDA 13) or 'vbdm[cuda12]'; or "
-            "leave `engine` out.",
-        )
+        return library_missing(error)
     return error_of(
         DeviceError,
         "The GPU failed.",
@@ -57,6 +58,26 @@ def in_words(error: BaseException) -> InputError | None:
         "again with the same data, it is a mistake in vbdm.",
         hint="Start Python anew, and look at nvidia-smi; engine='numba' computes the same without "
         "the GPU.",
+    )
+
+
+def is_not_loaded(error: BaseException) -> bool:
+    """Tell whether an error of Python's own says that a library of NVIDIA's is missing."""
+    return isinstance(error, RuntimeError | ImportError | OSError) and bool(
+        NOT_LOADED.search(str(error))
+    )
+
+
+def library_missing(error: BaseException) -> DeviceError:
+    """Return the error for a compiler, or another library of NVIDIA's, that is missing."""
+    return error_of(
+        DeviceError,
+        "The code for the GPU could not be compiled, or not be loaded.",
+        received=first_line(error),
+        because="NVIDIA's compiler (NVRTC) or its header files are missing, or another of its "
+        "libraries, or they are of another version than CuPy.",
+        hint="Install them with CuPy: pip install 'vbdm[cuda]' (CUDA 13) or 'vbdm[cuda12]'; or "
+        "leave `engine` out.",
     )
 
 
@@ -76,11 +97,22 @@ def out_of_memory(error: BaseException) -> OutOfMemoryError:
     )
 
 
-def give_up_frames(error: BaseException | None) -> None:
-    """Forget the arrays in functions that ended with an error, and with those before it."""
-    while error is not None:
-        clear_frames(error.__traceback__)
-        error = error.__context__
+def give_up_frames(error: BaseException) -> None:
+    """Forget the arrays in functions that ended with an error, and with those met before it.
+
+    What the user was dealing with when our work began is left as it is.
+    """
+    clear_frames(error.__traceback__)
+    before = error.__context__
+    if before is not None and begins_inside(before):
+        give_up_frames(before)
+
+
+def begins_inside(error: BaseException) -> bool:
+    """Tell whether an error was met inside our work."""
+    trace = error.__traceback__
+    name = "" if trace is None else str(trace.tb_frame.f_globals.get("__name__", ""))
+    return name.partition(".")[0] in OURS
 
 
 def emptied() -> tuple[int, int]:
