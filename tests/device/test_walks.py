@@ -13,6 +13,7 @@ from vbdm.engines.numba_engine import NumbaEngine
 from vbdm.engines.numpy_order import tree_order as order_on_host
 from vbdm.engines.scipy_engine import ScipyEngine
 from vbdm.engines.tree import Reach, Tree, levels_to
+from vbdm.graph.search.exact import search_all
 
 from .emulated import needs_compiler
 from .nasty_clouds import CLOUDS, NastyCloud
@@ -133,6 +134,18 @@ def test_nearest_points_in_pieces(device: Any, engine: Any, monkeypatch: Any) ->
     for free in (4 * 2048 * 12 * 2, 0):
         monkeypatch.setattr(device, "free_bytes", lambda free=free: free)
         check_nearest(device, engine, tree, points[:5], 650)
+
+
+def test_nearest_of_all_points_in_several_calls(device: Any, engine: Any) -> None:
+    tree, _ = in_order(CLOUDS["rounded"](300))
+    there, points = on(device, tree), np.ascontiguousarray(tree.columns.T)
+    index, cloud = engine.nearest(there), device.array(points)
+    whole, pieces = (
+        search_all(replace(index, rows_per_call=size), cloud, 9, keep=True)
+        for size in (index.rows_per_call, 70)
+    )
+    for one, other in zip(whole, pieces, strict=True):
+        np.testing.assert_array_equal(one.get(), other.get())
 
 
 def test_the_engine_of_this_machine_finds_the_same_points() -> None:

@@ -28,8 +28,8 @@ class DeviceIndex:
     """The tree, searched by a warp for each point; equal distances are told apart by number."""
 
     tree: Tree
-    #: The device works on all rows at the same time.
-    rows_per_call: int = 1 << 30
+    #: Enough to keep a device at work; of all rows at once, results would be there twice.
+    rows_per_call: int = 1 << 21
     parallel: bool = False
     is_exact: bool = True
     #: Its squared distances have the bits of measured ones.
