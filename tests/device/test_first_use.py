@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from threading import Thread
 
 import pytest
 
@@ -43,6 +44,24 @@ def test_nothing_is_said_of_work_elsewhere_or_that_failed(tmp_path, capsys):
         fails()
     assert "first use only" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+def test_each_thread_of_the_user_has_its_own_first_use(tmp_path, capsys):
+    first = FirstUse("NVIDIA H200", tmp_path, "0.1")
+
+    def in_another_thread():
+        with first.of("the spectrum"):
+            first.launched()
+
+    with first.of("the operator"):
+        other = Thread(target=in_another_thread)
+        other.start()
+        other.join()
+        first.launched()
+    said = capsys.readouterr().err
+    assert "(the spectrum)" in said
+    assert "(the operator)" in said
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 def test_who_listens_is_told_of_the_first_use(tmp_path, capsys):

@@ -18,6 +18,7 @@ from vbdm.bandwidth.tuning import Tuning
 from vbdm.base.arrays import is_elsewhere
 from vbdm.base.errors import DeviceError
 from vbdm.base.shapes import Gaussian
+from vbdm.engines.cuda import availability
 from vbdm.extension import extension
 from vbdm.graph import neighbor_graph
 
@@ -34,6 +35,7 @@ def there(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> An
     real = os.environ.get("VBDM_DEVICE") == "cuda"
     engine = request.getfixturevalue("engine") if real else StrictEngine()
     monkeypatch.setattr(vbdm.engines.choose, "device_engine", lambda: engine)
+    monkeypatch.setattr(availability, "the_device", lambda: engine.device)
     return engine.device
 
 

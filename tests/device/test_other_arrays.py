@@ -11,6 +11,7 @@ import vbdm
 from vbdm.base.handing_out import AT_ONCE, fetched, handed_out
 from vbdm.engines import choose
 from vbdm.engines.cuda import availability
+from vbdm.settings.series import read_series
 
 from .emulated import EmulatedDevice
 from .strict_array import StrictArray
@@ -81,6 +82,40 @@ def test_arrays_of_other_libraries_arrive(shared):
     gradient = BufferError("Can't export tensors that require gradient, use tensor.detach()")
     with pytest.raises(vbdm.DeviceError, match=r"cannot be shared. Received FromTorch .*gradient"):
         choose.arrived(FromTorch(POINTS, error=gradient), "auto")
+
+
+@pytest.mark.parametrize(
+    "other", [POINTS, POINTS.tolist(), POINTS.astype(np.float32), POINTS.astype(object)]
+)
+@pytest.mark.parametrize("there", [StrictArray, FromTorch])
+def test_series_of_which_some_are_there(shared, there, other):
+    expected = np.concatenate([POINTS, np.array(other, dtype=np.float64)])
+    for series in ([there(POINTS), other], (other, there(POINTS))):
+        parts = choose.arrived(series, "auto")
+        assert choose.computes_on_device(parts, "auto")
+        table, rows = read_series(parts)
+        assert isinstance(table, StrictArray)
+        np.testing.assert_allclose(np.sort(table.get(), 0), np.sort(expected, 0), rtol=1e-6)
+        assert rows.lengths == (300, 300)
+        table, _ = read_series(choose.arrived(series, "scipy"))
+        assert isinstance(table, np.ndarray)
+
+
+def test_series_of_which_some_are_there_and_some_no_numbers(shared):
+    for other, words in ((POINTS.astype(str), "text"), (POINTS * 1j, "complex")):
+        with pytest.raises(vbdm.InputError, match=words):
+            vbdm.estimate_operator([StrictArray(POINTS), other])
+    with pytest.raises(vbdm.InputError, match="masked"):
+        vbdm.estimate_operator([StrictArray(POINTS), np.ma.masked_less(POINTS, 0)])
+
+
+def test_all_arrays_pass_the_device_which_may_be_another_than_theirs(shared, monkeypatch):
+    elsewhere, ours = StrictArray(POINTS), StrictArray(POINTS + 1)
+    monkeypatch.setattr(
+        EmulatedDevice, "array", lambda self, values: ours if values is elsewhere else values
+    )
+    assert choose.arrived(elsewhere, "auto") is ours
+    assert choose.arrived([elsewhere, elsewhere], "cuda") == [ours, ours]
 
 
 def test_an_engine_of_the_processor_gets_a_copy(shared):

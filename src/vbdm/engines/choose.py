@@ -108,8 +108,8 @@ def device_name(engine: Any) -> str:
 
 def computes_on_device(X: Any, engine: str) -> bool:
     """Tell whether a device will compute: asked for by name, or because the points are there."""
-    first = X[0] if isinstance(X, list | tuple) and X else X
-    return engine == "cuda" or is_elsewhere(first)
+    several = isinstance(X, list | tuple)
+    return engine == "cuda" or (any(map(is_elsewhere, X)) if several else is_elsewhere(X))
 
 
 def is_on_device(X: Any) -> bool:
@@ -136,7 +136,7 @@ def arrived(X: Any, engine: str) -> Any:
     The processor's engines, asked for by name, get a copy in this machine's memory. Whatever does
     not live on a GPU comes back as it is.
     """
-    if isinstance(X, list | tuple) and X and all(map(is_on_device, X)):
+    if isinstance(X, list | tuple) and any(map(is_on_device, X)):
         return type(X)(arrived(part, engine) for part in X)
     if not is_on_device(X):
         return X
@@ -145,7 +145,8 @@ def arrived(X: Any, engine: str) -> Any:
     from .cuda.availability import the_device
 
     try:
-        there = X if is_elsewhere(X) else the_device().array(X)
+        # Those of our own library, too: they may be on another device of this machine.
+        there = the_device().array(X)
     except DeviceError as error:
         raise DeviceError(
             f"{error} Or pass a copy of the points in this machine's memory, such as X.cpu()."

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..base.array_hints import refuse_masked
-from ..base.arrays import is_elsewhere
-from ..base.checks import is_auto
+from ..base.arrays import beside_array, is_elsewhere, to_host
+from ..base.checks import as_floats, is_auto
 from ..base.errors import InputError, bad_input
 
 
@@ -84,7 +84,13 @@ def one_table(parts: Sequence[Any]) -> Any:
             because="Their rows are points of one cloud.",
             hint="Look at the shapes of the arrays; one may have to be transposed.",
         )
-    return np.concatenate([part if is_elsewhere(part) else np.asarray(part) for part in parts])
+    there = next(filter(is_elsewhere, parts), None)
+    if there is not None:
+        tables = [as_floats(part, there=True) for part in parts]
+        # What is not made of numbers is refused in words where points are checked.
+        if all(table is not None for table in tables):
+            return np.concatenate(beside_array(tables, there))
+    return np.concatenate([np.asarray(to_host(part)) for part in parts])
 
 
 def rows_of(X: Any) -> int:

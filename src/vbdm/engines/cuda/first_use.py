@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import local
 
 from ...base.progress import announce
 
@@ -31,31 +32,37 @@ class FirstUse:
     device: str
     folder: Path
     versions: str
-    _work: str = ""
+    # Threads of the user's do work of their own.
+    _thread: local = field(default_factory=local)
     _seen: set[str] = field(default_factory=set)
 
     @contextmanager
     def of(self, work: str) -> Iterator[None]:
         """Do some work; when it is done, a note is left that its code has been compiled."""
-        if self._work:
+        if self.current_work:
             # A part of other work.
             yield
             return
-        self._work = work
+        self._thread.work = work
         try:
             yield
         finally:
-            self._work = ""
+            self._thread.work = ""
         if work in self._seen and not self.note(work).exists():
             self.leave_note(work)
 
     def launched(self) -> None:
         """Say that code is compiled, if this is the first launch for work never done before."""
-        work = self._work
+        work = self.current_work
         if work and work not in self._seen:
             self._seen.add(work)
             if not self.note(work).exists():
                 announce(f"compiling for {self.device}, first use only: up to a minute ({work})")
+
+    @property
+    def current_work(self) -> str:
+        """The work that this thread does; empty: none."""
+        return str(getattr(self._thread, "work", ""))
 
     def note(self, work: str) -> Path:
         """Return the path of the note for some work."""
