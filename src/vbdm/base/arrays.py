@@ -95,5 +95,29 @@ def column_sums(values: Any) -> Any:
 
 
 def column_dots(a: Any, b: Any) -> Any:
-    """Return the sums of products of the columns of two tall arrays (M, m), (m,)."""
+    """Return the sums of products of the columns of two tall arrays (M, m), (m,); of (M,), one."""
+    if a.ndim == 1:
+        return np.dot(a, b)
     return ones_for(a) @ (a * b) if is_elsewhere(a) else np.einsum("ij,ij->j", a, b)
+
+
+def column_largest(values: Any) -> Any:
+    """Return the largest number of each column, (m,), of a tall array (M, m)."""
+    # Along the long side, a device is fast only if that is contiguous.
+    return contiguous(values.T).max(axis=1) if is_elsewhere(values) else values.max(axis=0)
+
+
+def marked_squares(values: Any, marked: Any, counts: Any = None) -> Any:
+    """Return the sums of the squares of columns over marked rows, (m,).
+
+    `counts` says how often each row occurs, if not once; all have M rows.
+    """
+    if is_elsewhere(values):
+        # A device is faster with all rows than with a copy of some.
+        often = marked.astype(np.float64) if counts is None else marked * counts
+        return often @ np.abs(values) ** 2
+    rows = np.flatnonzero(marked)
+    square = np.abs(values[rows]) ** 2
+    if counts is not None:
+        square *= counts[rows, None]
+    return square.sum(axis=0)

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
 from threading import Lock, local
 from typing import Any, TypeVar
+
+import numpy as np
 
 from .arrays import is_elsewhere
 from .progress import is_heard, report
@@ -41,6 +43,24 @@ def slices_of(array: Any, size: int) -> Iterator[slice]:
     A device works on all rows at the same time; small blocks would leave it idle.
     """
     return slices(len(array), max(1, len(array)) if is_elsewhere(array) else size)
+
+
+def by_columns(
+    work: Callable[..., Sequence[Any]], vectors: Any, rows: Sequence[Any], numbers: Sequence[Any]
+) -> Any:
+    """Return figures of the columns of an array (M, m): (k, m) if `work` returns k of them.
+
+    It is called as `work(column, *rows, *numbers)`: with one column, (M,), arrays of as many rows,
+    and a number of each array (m,); by several threads. On a device it is called once, with all
+    columns, (M, m), arrays (M, 1), and all numbers.
+    """
+    if is_elsewhere(vectors):
+        return np.stack(work(vectors, *(one[:, None] for one in rows), *numbers))
+
+    def of_column(j: int) -> Sequence[Any]:
+        return work(vectors[:, j], *rows, *(one[j] for one in numbers))
+
+    return np.array(list(in_order(of_column, range(vectors.shape[1])))).T
 
 
 def rows_that_fit(n_entries: int, n_rows: int = 1, *, most: int = IN_CACHE, least: int = 1) -> int:

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..base.arrays import BoolArray, FloatArray, beside_array, is_elsewhere, to_host
+from ..base.arrays import (
+    BoolArray,
+    FloatArray,
+    beside_array,
+    is_elsewhere,
+    marked_squares,
+    to_host,
+)
 from ..rows.block_array import total
 from .finite_sample import local_energy
 from .modes import THIN
@@ -59,13 +66,8 @@ def weak_links(spectrum: Spectrum) -> BoolArray:
 
 def squares_on(values: FloatArray, counts: FloatArray | None, marked: BoolArray) -> FloatArray:
     """Return the sums of squares over marked rows, (n,), each row counted as often as it occurs."""
-    square = np.abs(values) ** 2
-    if counts is not None:
-        square *= counts[:, None]
-    if is_elsewhere(values):
-        sums: FloatArray = marked.astype(np.float64) @ square
-        return sums
-    return np.asarray(square[marked].sum(axis=0))
+    sums: FloatArray = marked_squares(values, marked, counts)
+    return sums
 
 
 def products_of(values: FloatArray, counts: FloatArray | None) -> FloatArray:

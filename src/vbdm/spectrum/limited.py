@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..base.arrays import BoolArray, FloatArray, column_dots, is_elsewhere
+from ..base.arrays import BoolArray, FloatArray, column_dots, marked_squares
 from ..operator.operator import Operator
 from ..rows.block_array import Tall, beside, total
 from ..settings.method import Limiter
@@ -128,7 +128,4 @@ def share_on(vectors: Tall, marked: BoolArray) -> FloatArray:
 
 def squares(vectors: FloatArray, marked: BoolArray) -> FloatArray:
     """Return the sums of squares of the columns over all rows, and over marked ones, (2, n)."""
-    whole = column_dots(vectors, vectors)
-    if is_elsewhere(vectors):
-        return np.stack([whole, marked.astype(np.float64) @ np.square(vectors)])
-    return np.stack([whole, np.square(vectors[np.flatnonzero(marked)]).sum(axis=0)])
+    return np.stack([column_dots(vectors, vectors), marked_squares(vectors, marked)])

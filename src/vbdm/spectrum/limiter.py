@@ -30,8 +30,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bandwidth.dimension import many_dimensions
-from ..base.arrays import BoolArray, FloatArray, is_elsewhere
-from ..base.threads import in_order, one_blas_thread
+from ..base.arrays import BoolArray, FloatArray, column_dots, column_sums
+from ..base.threads import by_columns, in_order, one_blas_thread
 from ..rows.block_array import Tall, beside, total
 from ..settings.method import Limiter
 
@@ -214,17 +214,14 @@ def balance_starts(
     cuts: FloatArray,
 ) -> FloatArray:
     """Return u'Mu, Σ D u² and Σ D u²/max(r, cut) of each mode, summed over the rows, (3, n)."""
-    if is_elsewhere(vectors):
-        square = np.square(vectors)
-        times = 1 / np.maximum(rates[:, None], cuts)
-        return np.stack([mass @ square, degrees @ square, degrees @ (square * times)])
 
-    def work(j: int) -> list[float]:
-        square = np.square(vectors[:, j])
-        weight = degrees * square
-        return [mass @ square, weight.sum(), weight @ (1 / np.maximum(rates, cuts[j]))]
+    def work(u: Any, degrees: Any, rates: Any, mass: Any, cut: Any) -> list[Any]:
+        square = np.square(u)
+        weight, times = degrees * square, 1 / np.maximum(rates, cut)
+        return [column_dots(mass, square), column_sums(weight), column_dots(weight, times)]
 
-    return np.array(list(in_order(work, range(len(cuts))))).T
+    sums: FloatArray = by_columns(work, vectors, (degrees, rates, mass), (cuts,))
+    return sums
 
 
 def balance_sums(
@@ -236,24 +233,19 @@ def balance_sums(
     values: FloatArray,
 ) -> FloatArray:
     """Return `balance` of some columns, each at its own value and cut, (2, m)."""
-    if is_elsewhere(vectors):
-        times = 1 / np.maximum(rates[:, None], cuts)
-        lost = -np.expm1(-values * times)
-        square = np.square(vectors[:, columns])
-        return np.stack([degrees @ (square * lost), degrees @ (square * (1 - lost) * times)])
 
-    def work(j: int) -> tuple[float, float]:
-        weight = degrees * np.square(vectors[:, columns[j]])
-        return balance(weight, 1 / np.maximum(rates, cuts[j]), values[j])
+    def work(u: Any, degrees: Any, rates: Any, cut: Any, value: Any) -> tuple[Any, Any]:
+        return balance(degrees * np.square(u), 1 / np.maximum(rates, cut), value)
 
-    return np.array(list(in_order(work, range(len(columns))))).T
+    sums: FloatArray = by_columns(work, vectors[:, columns], (degrees, rates), (cuts, values))
+    return sums
 
 
-def balance(weight: FloatArray, times: FloatArray, value: float) -> tuple[float, float]:
-    """Return Σ weight (1 - exp(-λ times)) at λ = value, and its slope."""
+def balance(weight: FloatArray, times: FloatArray, value: Any) -> tuple[Any, Any]:
+    """Return Σ weight (1 - exp(-λ times)) at λ = value, and its slope; of columns, or of one."""
     # 1 - e^(-λ/r) must not be a difference: where r is large, it would be rounding alone.
     lost = -np.expm1(-value * times)
-    return np.dot(weight, lost), np.dot(weight, (1 - lost) * times)
+    return column_dots(weight, lost), column_dots(weight, (1 - lost) * times)
 
 
 def newton(energy: Any, value: Any, balance: Callable[[Any], Any]) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import FloatArray, column_sums, contiguous, is_elsewhere
+from ..base.arrays import FloatArray, column_largest, column_sums, contiguous, filled
 from ..base.threads import rows_that_fit, slices_of
 from ..rows.block_array import beside, changed, each
 
@@ -42,17 +42,12 @@ def squares_and_largest(
     vectors: FloatArray, counts: FloatArray | None
 ) -> tuple[FloatArray, FloatArray]:
     """Return the sum of squares of each column, and its largest absolute value, both (n,)."""
-    if is_elsewhere(vectors):
-        size = np.abs(vectors)
-        square = np.square(size) if counts is None else counts[:, None] * np.square(size)
-        # Along the long side, a device is fast only if that is contiguous.
-        return column_sums(square), contiguous(size.T).max(axis=1)
-    square, largest = np.zeros(vectors.shape[1]), np.zeros(vectors.shape[1])
+    square, largest = np.zeros((2, vectors.shape[1]), like=vectors)
     for rows in row_blocks(vectors):
         size = np.abs(vectors[rows])
-        largest = np.maximum(largest, size.max(axis=0))
+        largest = np.maximum(largest, column_largest(size))
         size = np.square(size)
-        square += size.sum(axis=0) if counts is None else (counts[rows, None] * size).sum(axis=0)
+        square += column_sums(size if counts is None else counts[rows, None] * size)
     return square, largest
 
 
@@ -64,24 +59,18 @@ def first_above(
     Without such a row the number is larger than all, and the value 0.
     """
     none = np.iinfo(np.intp).max
-    if is_elsewhere(vectors):
-        number = np.arange(len(vectors), like=vectors) if numbers is None else numbers
-        columns = contiguous(vectors.T)
-        candidates = np.where(np.abs(columns) >= least[:, None], number, none)
-        place = candidates.argmin(axis=1)[:, None]
-        found = (np.take_along_axis(each, place, axis=1) for each in (candidates, columns))
-        first, value = (part[:, 0] for part in found)
-        return first, np.where(first < none, value, 0.0)
-    lowest = np.full(vectors.shape[1], none)
-    peak = np.zeros(vectors.shape[1], dtype=vectors.dtype)
+    lowest = filled(vectors.shape[1], none, vectors, np.intp)
+    peak = np.zeros(vectors.shape[1], dtype=vectors.dtype, like=vectors)
     for rows in row_blocks(vectors):
-        own = np.arange(rows.start, rows.stop) if numbers is None else numbers[rows]
-        candidates = np.where(np.abs(vectors[rows]) >= least, own[:, None], none)
-        place = candidates.argmin(axis=0)
-        number = np.take_along_axis(candidates, place[None], axis=0)[0]
-        better = np.flatnonzero(number < lowest)
-        lowest[better] = number[better]
-        peak[better] = vectors[rows][place[better], better]
+        own = np.arange(rows.start, rows.stop, like=vectors) if numbers is None else numbers[rows]
+        columns = contiguous(vectors[rows].T)
+        candidates = np.where(np.abs(columns) >= least[:, None], own, none)
+        place = candidates.argmin(axis=1)[:, None]
+        number, value = (
+            np.take_along_axis(each, place, axis=1)[:, 0] for each in (candidates, columns)
+        )
+        better = number < lowest
+        lowest, peak = np.where(better, number, lowest), np.where(better, value, peak)
     return lowest, peak
 
 

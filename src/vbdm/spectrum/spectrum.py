@@ -21,7 +21,7 @@ from ..operator.operator import Operator
 from ..rows.block_array import BlockArray, Tall, beside, mapped, total
 from ..settings.record import Settings
 from . import time_verbs, verbs, views
-from .in_doubt import products_of, unresolved_share, weak_links, without_columns
+from .in_doubt import held_inside, products_of, unresolved_share, weak_links, without_columns
 from .limiter import Limit, local_times
 from .pieces import Pieces
 from .solve_log import SolveLog
@@ -323,8 +323,7 @@ class Spectrum:
         j = a_count(0, len(self.eigenvalues) - 1)(j, "j")
         if not self.limits or self.limits[j] == self.limit:
             return self.unresolved
-        held = self.limits[j].holds(1 / self.operator.steps)
-        return np.asarray(to_host(self.operator.order.to_caller(held)) | self.pieces.strays)
+        return np.asarray(to_host(self.operator.order.to_caller(held_inside(self, j))))
 
     @cached_property
     def mixing(self) -> tuple[FloatArray, ...]:

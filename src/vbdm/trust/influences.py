@@ -23,7 +23,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..base.arrays import FloatArray, column_dots, is_elsewhere, quotients
-from ..base.threads import for_each, in_order, slices, slices_of
+from ..base.threads import by_columns, for_each, slices, slices_of
 from ..operator.operator import Operator
 from ..rows.block_array import Tall, beside, changed, mapped, total
 from ..spectrum.limiter import Limit, local_times
@@ -207,18 +207,14 @@ def limited_response(
     u: FloatArray, degrees: FloatArray, steps: FloatArray, cuts: FloatArray, rates: FloatArray
 ) -> FloatArray:
     """Return Σ D u² e^(-λ/r)/r of each mode, (m,), local rates r raised to its cut."""
-    local = 1 / steps
-    if is_elsewhere(u):
-        raised = np.maximum(local[:, None], cuts)
-        sums: FloatArray = degrees @ (np.square(u) / raised * np.exp(-rates / raised))
-        return sums
 
-    def work(j: int) -> float:
-        slowest = np.maximum(local, cuts[j])
-        weight = np.square(u[:, j]) * degrees / slowest
-        return float(np.dot(weight, np.exp(-rates[j] / slowest)))
+    def work(u: Any, degrees: Any, local: Any, cut: Any, rate: Any) -> list[Any]:
+        slowest = np.maximum(local, cut)
+        weight = np.square(u) * degrees / slowest
+        return [column_dots(weight, np.exp(-rate / slowest))]
 
-    return np.array(list(in_order(work, range(u.shape[1]))))
+    sums: FloatArray = by_columns(work, u, (degrees, 1 / steps), (cuts, rates))[0]
+    return sums
 
 
 def masses(spectrum: Spectrum) -> FloatArray:
