@@ -15,7 +15,7 @@ from ..base.progress import report
 from ..base.shapes import Shape, values_of
 from ..base.threads import for_each
 from ..engines.engine import free_bytes
-from ..engines.sparse import csr
+from ..engines.sparse import csr, row_pointer
 from ..engines.tree import ROWS_AT_ONCE, Tree
 from ..graph.neighbor_graph import NeighborGraph
 from ..graph.neighbourhood import Neighbourhood, within_reach
@@ -128,20 +128,6 @@ def large_parts(
         first = last
         if stage is not None:
             report(stage, done, len(cuts) - 1)
-
-
-def row_pointer(counts: NDArray[np.integer]) -> NDArray[Any]:
-    """Return where the rows of a CSR matrix begin, and where the last one ends.
-
-    It gets the type of the indices where that is enough: SciPy would copy all indices to make the
-    types alike. On a device it has 64 bits.
-    """
-    if is_elsewhere(counts):
-        counts = counts.astype(np.int64, copy=False)
-    short = not is_elsewhere(counts) and counts.sum() < 2**31
-    pointer = np.zeros(len(counts) + 1, dtype=np.int32 if short else np.int64, like=counts)
-    pointer[1:] = np.cumsum(counts)
-    return pointer
 
 
 def sum_rows(entries: FloatArray, start: NDArray[np.integer], out: FloatArray) -> None:

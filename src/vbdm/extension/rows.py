@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ..bandwidth.bandwidth import BandwidthRule, PowerOfDensity
 from ..bandwidth.pilot import LARGEST_WIDTH, PILOT_EPSILON, PILOT_SHARE, by_reach
 from ..bandwidth.scaled import NEGLIGIBLE
-from ..bandwidth.sums_within_reach import row_pointer, sum_rows
+from ..bandwidth.sums_within_reach import sum_rows
 from ..base.arrays import (
     BoolArray,
     FloatArray,
@@ -33,7 +33,7 @@ from ..base.arrays import (
 )
 from ..base.errors import bad_input
 from ..base.shapes import Gaussian, radius_of, values_of
-from ..engines.sparse import csr
+from ..engines.sparse import csr, row_pointer
 from ..engines.tree import Reach
 from ..graph.neighbor_graph import NeighborGraph
 from ..graph.neighbourhood import needed_tree

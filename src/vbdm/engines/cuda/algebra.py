@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..sparse import row_pointer
 from .products import lanes_for
 
 #: The arrays and the shape of a CSR matrix.
@@ -84,13 +85,6 @@ def other(b: Any) -> tuple[Any, ...]:
 
 def room_for(device: Any, counts: Any) -> tuple[Any, Any, Any]:
     """Return columns and values, not set yet, and row pointers, for rows of these lengths."""
-    pointer = pointers(counts)
+    pointer = row_pointer(counts)
     total = int(pointer[-1])
     return device.empty(total, np.int32), device.empty(total), pointer
-
-
-def pointers(lengths: Any) -> Any:
-    """Return row pointers from the lengths of rows."""
-    result = np.zeros(len(lengths) + 1, dtype=np.int64, like=lengths)
-    result[1:] = np.cumsum(lengths, dtype=np.int64)
-    return result

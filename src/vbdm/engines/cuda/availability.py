@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...base.errors import DeviceError, error_of
-from .device import CupyDevice, Device
+from .device import CupyDevice, Device, dotted
 from .failures import explained, first_line, in_words
 
 #: Least compute capability: that of the V100, of 2017.
@@ -179,12 +179,3 @@ def cupy_version() -> str | None:
         except PackageNotFoundError:
             continue
     return None
-
-
-def dotted(number: int) -> str:
-    """Return a version of CUDA as people write it.
-
-    >>> dotted(12090)
-    '12.9'
-    """
-    return f"{number // 1000}.{number % 1000 // 10}"

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .algebra import pointers
+from ..sparse import row_pointer
 from .csr import DeviceCsr
 from .device import Device, device_of
 
@@ -23,7 +23,7 @@ def sums_over_cells(matrix: DeviceCsr, factor: Any, labels: Any) -> DeviceCsr:
     first, last = first_and_last(matrix, labels, n_cells)
     counts = device.empty(n, np.int64)
     matrix.on_rows("count_cells", labels, first, counts)
-    pointer = pointers(counts)
+    pointer = row_pointer(counts)
     total = int(pointer[-1])
     columns, values = device.empty(total, np.int32), device.empty(total, np.float32)
     matrix.on_rows("sum_cells", labels, first, last, factor, pointer, columns, values)

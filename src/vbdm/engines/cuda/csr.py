@@ -14,7 +14,8 @@ from numpy.typing import DTypeLike
 from scipy.sparse import csr_array
 
 from ...base.arrays import contiguous, filled
-from .algebra import pointers, sparse_product, sparse_sum, transposed
+from ..sparse import row_pointer
+from .algebra import sparse_product, sparse_sum, transposed
 from .device import Device, device_of
 from .products import product
 
@@ -190,7 +191,7 @@ class DeviceCsr:
         place[columns] = np.arange(len(columns), dtype=np.int32, like=self.data)
         counts = self.device.empty(len(rows), np.int64)
         self.on_rows("count_taken", rows, place, counts, n_rows=len(rows))
-        pointer = pointers(counts)
+        pointer = row_pointer(counts)
         total = int(pointer[-1])
         data, indices = self.device.empty(total, self.dtype), self.device.empty(total, np.int32)
         self.on_rows("take", rows, place, pointer, indices, data, n_rows=len(rows))

@@ -83,6 +83,15 @@ def device_of(array: Any) -> Device:
     return DEVICES[type(array)]
 
 
+def dotted(number: int) -> str:
+    """Return a version of CUDA as people write it.
+
+    >>> dotted(12090)
+    '12.9'
+    """
+    return f"{number // 1000}.{number % 1000 // 10}"
+
+
 class CupyDevice:
     """An NVIDIA GPU, through CuPy."""
 
@@ -159,7 +168,7 @@ class CupyDevice:
             "memory_free": int(free),
             "memory": int(total),
             "compute_capability": ".".join(map(str, self.capability)),
-            "driver": f"CUDA {driver // 1000}.{driver % 1000 // 10}",
+            "driver": f"CUDA {dotted(driver)}",
             "folder": str(self.folder),
         }
 

@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ...base.arrays import contiguous
+from ..sparse import row_pointer
 from ..tree import Reach
 from .device import device_of
 from .nearest import walked
@@ -73,13 +74,6 @@ def pairs_to(reach: Reach, points: Any, rho: Any) -> tuple[Any, Any, Any]:
     neighbors, scaled = device.empty(n_pairs, np.int32), device.empty(n_pairs)
     launch(None, pointer, neighbors, scaled)
     return counts, neighbors, scaled
-
-
-def row_pointer(counts: Any) -> Any:
-    """Return where rows of so many entries begin, and the number of all entries."""
-    pointer = np.zeros(len(counts) + 1, dtype=np.int64, like=counts)
-    pointer[1:] = np.cumsum(counts)
-    return pointer
 
 
 def parts_of(reach: Reach) -> tuple[Any, ...]:
