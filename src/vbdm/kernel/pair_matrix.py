@@ -180,13 +180,10 @@ class PairMatrix(Factored):
         """Return some rows of the product with vectors, (m, n)."""
         if not is_elsewhere(self.listed.data):
             return super().product_at(rows, f)
+        # A kernel on lists, which has returned pairs, is evaluated in this machine's memory.
         left = None if self.left is None else self.left[rows]
-        stored = [part for part in (self.listed, self.returned) if part is not None]
-        block, (first, *others) = contiguous(f), [part[rows] for part in stored]
-        result = self.engine.multiply(first, block, left, self.right, self.power)
-        for part in others:
-            result += self.engine.multiply(part, block, left, self.right, self.power)
-        return result
+        part, block = self.listed[rows], contiguous(f)
+        return self.engine.multiply(part, block, left, self.right, self.power)
 
     def rows_at(self, rows: NDArray[np.intp]) -> Any:
         """Return some rows, in any order, as a CSR matrix with all factors multiplied in."""

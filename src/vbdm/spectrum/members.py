@@ -55,13 +55,11 @@ def matrix_of_members(matrix: BlockMatrix, members: NDArray[np.intp]) -> BlockMa
 
 
 def pairs_among(matrix: PairMatrix, members: NDArray[np.intp]) -> PairMatrix:
-    """Return the rows and columns of some points, factors beside the entries as they are."""
-    listed, returned = (
-        None if part is None else part[np.ix_(members, members)]
-        for part in (matrix.listed, matrix.returned)
-    )
+    """Return the rows and columns of some points on a device, factors beside them as they are."""
+    # A kernel on lists, which has returned pairs, is evaluated in this machine's memory.
+    listed = matrix.listed[np.ix_(members, members)]
     left, right = (None if f is None else f[members] for f in (matrix.left, matrix.right))
-    return replace(matrix, listed=listed, returned=returned, left=left, right=right)
+    return replace(matrix, listed=listed, left=left, right=right)
 
 
 def links_among(matrix: Any, members: NDArray[np.intp]) -> Any:

@@ -7,7 +7,7 @@ fail where most rows are empty, and sum up in an order that is not said.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -87,10 +87,6 @@ class DeviceCsr:
         """Return a matrix with other numbers at the same places."""
         return DeviceCsr(data, self.indices, self.indptr, self.shape, self.is_sorted)
 
-    def copy(self) -> DeviceCsr:
-        """Return a matrix whose numbers can be changed without changing these."""
-        return self.with_data(self.data.copy())
-
     def astype(self, kind: DTypeLike, copy: bool = True) -> DeviceCsr:
         """Return the matrix with numbers of another type."""
         return self.with_data(self.data.astype(kind, copy=copy))
@@ -105,11 +101,6 @@ class DeviceCsr:
     def __abs__(self) -> DeviceCsr:
         return self.with_data(np.abs(self.data))
 
-    def __mul__(self, number: float) -> DeviceCsr:
-        return self.with_data(self.data * number)
-
-    __rmul__ = __mul__
-
     def scaled(self, left: Any = None, right: Any = None) -> DeviceCsr:
         """Return diag(left) · matrix · diag(right) in double precision; None counts as 1."""
         data = self.device.empty(self.nnz)
@@ -122,12 +113,8 @@ class DeviceCsr:
         self.on_rows("diagonal", result, n_rows=len(result))
         return result
 
-    def sum(self, axis: int | None = None) -> Any:
-        """Return the sums of rows (axis 1) or of columns (axis 0), or that of all entries."""
-        if axis is None:
-            return self.data.sum()
-        if axis == 0:
-            return self.T.sum(axis=1)
+    def sum(self, axis: Literal[1]) -> Any:
+        """Return the sums of rows."""
         return self @ filled(self.shape[1], 1.0, self.data)
 
     # ---- other patterns ----
@@ -210,14 +197,7 @@ class DeviceCsr:
         chosen = chosen.astype(np.int64, copy=False)
         return np.where(chosen < 0, chosen + n, chosen)
 
-    # ---- sums and products ----
-
-    def __add__(self, other: Any) -> DeviceCsr:
-        if isinstance(other, int | float) and other == 0:
-            return self
-        return DeviceCsr(*sparse_sum(self, other), is_sorted=True)
-
-    __radd__ = __add__
+    # ---- differences and products ----
 
     def __sub__(self, other: DeviceCsr) -> DeviceCsr:
         return DeviceCsr(*sparse_sum(self, other, -1.0), is_sorted=True)

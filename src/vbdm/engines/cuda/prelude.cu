@@ -36,7 +36,6 @@ static inline int atomicCAS(int* p, int c, int v) { int o = *p; if (o == c) *p =
 static inline int atomicMin(int* p, int v) { int o = *p; if (v < o) *p = v; return o; }
 static inline int atomicMax(int* p, int v) { int o = *p; if (v > o) *p = v; return o; }
 static inline u64 atomicMax(u64* p, u64 v) { u64 o = *p; if (v > o) *p = v; return o; }
-static inline u64 atomicMin(u64* p, u64 v) { u64 o = *p; if (v < o) *p = v; return o; }
 #else
 #ifndef KERNEL  // tests have another one that runs whole warps
 #define KERNEL(name, ...) extern "C" __global__ void name(__VA_ARGS__)
