@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,12 +13,12 @@ from vbdm.engines.cuda.availability import the_device
 from vbdm.engines.cuda.device import DEVICES
 from vbdm.engines.cuda.engine import CudaEngine
 
-from .emulated import EmulatedDevice
+from .emulated import ON_GPU, EmulatedDevice
 
 
 @pytest.fixture(scope="session")
 def device() -> Any:
-    return the_device() if os.environ.get("VBDM_DEVICE") == "cuda" else EmulatedDevice()
+    return the_device() if ON_GPU else EmulatedDevice()
 
 
 @pytest.fixture(scope="session")

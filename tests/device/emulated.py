@@ -12,6 +12,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterable
 from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
@@ -30,7 +31,18 @@ from .strict_array import StrictArray
 COMPILER = shutil.which("g++") or shutil.which("c++")
 #: Lets the lanes of a warp take turns.
 WARPS = Path(__file__).with_name("lanes.h")
-needs_compiler = pytest.mark.skipif(COMPILER is None, reason="there is no C++ compiler")
+#: Whether these tests run on a real device.
+ON_GPU = os.environ.get("VBDM_DEVICE") == "cuda"
+needs_compiler = pytest.mark.skipif(
+    not (COMPILER or ON_GPU), reason="there is no C++ compiler, and no GPU"
+)
+
+
+def some_slow(cases: Iterable[str], *slow: str) -> list[Any]:
+    """Return cases as parameters of a test; some only run where there is time, or a GPU."""
+    cases = list(cases)
+    assert set(slow) <= set(cases)
+    return [pytest.param(case, marks=[pytest.mark.slow] * (case in slow)) for case in cases]
 
 
 @cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from threading import get_ident
 from typing import Any
 
@@ -22,18 +21,17 @@ from vbdm.engines.cuda import availability
 from vbdm.extension import extension
 from vbdm.graph import neighbor_graph
 
-from .emulated import needs_compiler
+from .emulated import ON_GPU, needs_compiler, some_slow
 from .nasty_clouds import CLOUDS
 from .strict_engine import StrictEngine
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
+pytestmark = [needs_compiler, pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")]
 
 
 @pytest.fixture(autouse=True)
 def there(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Any:
     """Have engine="cuda" compute on strict arrays, or on the real device; return that."""
-    real = os.environ.get("VBDM_DEVICE") == "cuda"
-    engine = request.getfixturevalue("engine") if real else StrictEngine()
+    engine = request.getfixturevalue("engine") if ON_GPU else StrictEngine()
     monkeypatch.setattr(vbdm.engines.choose, "device_engine", lambda: engine)
     monkeypatch.setattr(availability, "the_device", lambda: engine.device)
     return engine.device
@@ -155,8 +153,9 @@ def test_the_operator_is_the_same(name: str, options: Any) -> None:
     assert is_elsewhere(there.graph.point_set.coordinates)
 
 
-@needs_compiler
-@pytest.mark.parametrize("name", ["plane", "space", "curve", "copies", "box"])
+@pytest.mark.parametrize(
+    "name", some_slow(["plane", "space", "curve", "copies", "box"], "plane", "space")
+)
 def test_kernels_make_the_same_operator(
     name: str, engine: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -281,8 +280,9 @@ def test_new_points_come_in_smaller_batches_where_little_memory_is_free(
     np.testing.assert_allclose(op.extend(f, new), whole, rtol=1e-12)
 
 
-@needs_compiler
-@pytest.mark.parametrize("name", [*CLOUDS, "one place", "ten points"])
+@pytest.mark.parametrize(
+    "name", some_slow([*CLOUDS, "one place", "ten points"], *list(CLOUDS)[::2], "many_columns")
+)
 def test_nasty_clouds_have_the_same_operator_or_the_same_error(
     name: str, engine: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,7 +17,10 @@ from scipy.sparse import issparse
 import vbdm
 from vbdm.base.arrays import is_elsewhere, to_host
 
+from .emulated import needs_compiler, some_slow
 from .there import results_stay, there
+
+pytestmark = needs_compiler
 
 #: What an operator is asked, by the names of its methods; `x` are its points.
 ASKED: dict[str, Callable[[Any, Any], Any]] = {
@@ -90,8 +93,6 @@ def result(cloud: str) -> Any:
         points = np.concatenate([points, points[:100]])
     if cloud == "periodic":
         points, options = rng.random((500, 2)) * [1.0, 3.0], {"period": [1.0, 0.0]}
-    if cloud == "lists":
-        options = {"n_neighbors": 40, "method": "paper"}
     return vbdm.estimate_operator(points, **options).spectrum(6)
 
 
@@ -116,7 +117,7 @@ def assert_same(here: Any, back: Any, path: str = "") -> None:
             assert_same(getattr(here, one.name), getattr(back, one.name), f"{path}.{one.name}")
 
 
-@pytest.mark.parametrize("cloud", ["plane", "copies", "periodic", "lists"])
+@pytest.mark.parametrize("cloud", ["plane", "copies", "periodic"])
 def test_back_in_memory_every_bit_is_as_it_was(cloud: str) -> None:
     here = result(cloud)
     away = there(here)
@@ -218,7 +219,7 @@ def test_no_question_fails_where_results_stay_there() -> None:
     assert_same(pickle.loads(pickle.dumps(away)).eigenfunctions, result("copies").eigenfunctions)
 
 
-@pytest.mark.parametrize("cloud", ["plane", "copies"])
+@pytest.mark.parametrize("cloud", some_slow(["plane", "copies"], "copies"))
 @pytest.mark.parametrize("what", ["operator", "spectrum"])
 @pytest.mark.filterwarnings("ignore")
 def test_every_question_is_answered(what: str, cloud: str) -> None:

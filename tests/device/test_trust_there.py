@@ -14,10 +14,13 @@ import vbdm.engines.choose
 from vbdm.base.arrays import is_elsewhere
 from vbdm.trust.diagnose import diagnose
 
+from .emulated import needs_compiler, some_slow
 from .there import there
 
+pytestmark = needs_compiler
+
 CLOUDS = (
-    "plane", "curve", "copies", "pieces", "series", "runs", "periodic", "edge", "weights", "lists",
+    "plane", "curve", "copies", "pieces", "series", "runs", "periodic", "edge", "weights",
 )  # fmt: skip
 
 
@@ -45,8 +48,6 @@ def points_of(cloud: str) -> Any:
         points, options = rng.random((1200, 3)) ** [1.0, 1.0, 0.5], {}
     if cloud == "weights":
         options["weights"] = rng.random(len(points)) + 0.1
-    if cloud == "lists":
-        options["n_neighbors"] = 60
     return points, options
 
 
@@ -65,7 +66,6 @@ def test_the_clouds_are_what_they_are_for() -> None:
     assert result("pieces").pieces.n_solved == 2
     assert result("pieces").pieces.strays.any()
     assert result("copies").operator.order.copies is not None
-    assert result("lists").operator.weights.returned is not None
     for cloud in ("series", "runs"):
         assert result(cloud).effective_points.min() < 500
 
@@ -126,7 +126,13 @@ def test_new_points_have_the_values_of_the_processor(cloud: str) -> None:
     close(found, known)
 
 
-@pytest.mark.parametrize("cloud", ["copies", "curve", "pieces", "runs", "periodic", "edge"])
+@pytest.mark.parametrize(
+    "cloud",
+    some_slow(
+        ["copies", "curve", "pieces", "runs", "periodic", "edge"],
+        *("curve", "runs", "periodic", "edge"),
+    ),
+)
 @pytest.mark.filterwarnings("ignore")
 def test_from_points_by_the_kernels_themselves(
     cloud: str, engine: Any, monkeypatch: pytest.MonkeyPatch

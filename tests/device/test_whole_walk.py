@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import warnings
 
 import numpy as np
@@ -14,14 +13,15 @@ from vbdm.base.arrays import is_elsewhere, to_host
 from vbdm.engines import at_work
 from vbdm.engines.cuda import availability
 
-from .emulated import COMPILER
+from .emulated import ON_GPU, needs_compiler, some_slow
 
-ON_GPU = os.environ.get("VBDM_DEVICE") == "cuda"
 pytestmark = [
-    pytest.mark.skipif(not (COMPILER or ON_GPU), reason="there is no C++ compiler"),
+    needs_compiler,
     pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning"),
 ]
 N = 1000
+#: Few points, but several coarse levels.
+LEVELS = vbdm.solvers.Multilevel(4, 100)
 RNG = np.random.default_rng(18)
 
 
@@ -85,9 +85,9 @@ ON_LISTS = ("paper", "paper on a curve", "lists")
 #: The same lines with other numbers.
 SLOW = (
     "one column periodic", "weights that jump", "fixed kernel", "effort", "broad shape",
-    "double precision", "float32", "paper on a curve", "no leave-one-out",
+    "double precision", "float32", "paper on a curve", "no leave-one-out", "space",
+    "curve in R^10", "weights", "given bandwidth", "lists", "paper",
 )  # fmt: skip
-MARKED = [pytest.param(case, marks=[pytest.mark.slow] * (case in SLOW)) for case in CASES]
 
 
 def both(case, n=5):
@@ -96,10 +96,12 @@ def both(case, n=5):
     here, there = (
         vbdm.estimate_operator(X, c1, engine=name, **options) for name in ("scipy", "cuda")
     )
-    return X, here, there, here.spectrum(n, tol=1e-8), there.spectrum(n, tol=1e-8)
+    # On so few points, the solver that is chosen by itself would take a copy in memory.
+    own, found = (op.spectrum(n, solver="multilevel", tol=1e-8) for op in (here, there))
+    return X, here, there, own, found
 
 
-@pytest.mark.parametrize("case", MARKED)
+@pytest.mark.parametrize("case", some_slow(CASES, *SLOW))
 def test_same_answers_as_the_processor(case):
     _, here, there, own, found = both(case)
     if case in ON_LISTS:
@@ -136,9 +138,9 @@ def test_lists_of_neighbours_are_for_the_processor(device):
             vbdm.estimate_operator(device.array(X), 1.0, output="device", **options)
 
 
-@pytest.mark.parametrize("form", ["left", "right", "two-sided"])
+@pytest.mark.parametrize("form", some_slow(["left", "right", "two-sided"], "left", "right"))
 def test_the_other_forms(form):
-    X = plane(800)
+    X = plane(500)
     rho = 1 + (X**2).sum(axis=1) / 4
     options = {"bandwidth": (rho, np.sqrt(rho)) if form == "two-sided" else rho}
     here, there = (
@@ -150,16 +152,28 @@ def test_the_other_forms(form):
     np.testing.assert_allclose(there.operator @ f, here.operator @ f, rtol=1e-6, atol=1e-9)
 
 
+def test_several_coarse_levels():
+    here, there = (
+        vbdm.estimate_operator(plane(), 1.0, engine=name).spectrum(6, solver=LEVELS, tol=1e-8)
+        for name in ("scipy", "cuda")
+    )
+    assert is_elsewhere(there.vectors)
+    np.testing.assert_allclose(there.eigenvalues, here.eigenvalues, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(there.eigenfunctions, here.eigenfunctions, atol=1e-5)
+    np.testing.assert_allclose(there.intervals(), here.intervals(), rtol=1e-5, atol=1e-9)
+
+
 def test_two_runs_have_the_same_bits():
     first, second = (
-        vbdm.estimate_operator(plane(700), 1.0, engine="cuda").spectrum(4) for _ in "ab"
+        vbdm.estimate_operator(plane(700), 1.0, engine="cuda").spectrum(4, solver=LEVELS)
+        for _ in "ab"
     )
     for name in ("eigenvalues", "eigenfunctions", "total_errors"):
         assert (getattr(first, name) == getattr(second, name)).all()
     assert (first.operator.density == second.operator.density).all()
 
 
-@pytest.mark.parametrize("case", ["copies", "periodic", "paper"])
+@pytest.mark.parametrize("case", some_slow(["copies", "periodic", "paper"], "paper"))
 def test_new_points(case):
     X, here, there, own, found = both(case)
     new = np.concatenate([X[:40], X[40:140] + 0.02 * RNG.standard_normal((100, 2)), X[:1] + 40.0])
@@ -278,6 +292,7 @@ def test_saved_and_pickled_results_need_no_device(tmp_path):
         assert isinstance(again.extend(plane()[:3] + 0.01).values, np.ndarray)
 
 
+@pytest.mark.slow
 def test_the_command(device, tmp_path):
     pytest.importorskip("click")
     from ..support.commands import vbdm_command

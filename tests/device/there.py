@@ -1,8 +1,12 @@
-"""Ordinary results as they would be on a device: the same numbers in strict arrays."""
+"""Ordinary results as they would be on a device: the same numbers in arrays of the device.
+
+That is the real one where VBDM_DEVICE=cuda says so; else its arrays are strict.
+"""
 
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -10,28 +14,38 @@ from scipy.sparse import issparse
 
 from vbdm.bandwidth.dimension import Dimension
 from vbdm.bandwidth.tuning import Tuning
+from vbdm.base.arrays import is_elsewhere
+from vbdm.engines.cuda.availability import the_device
+from vbdm.engines.cuda.engine import CudaEngine
+from vbdm.engines.sparse import csr
 from vbdm.graph.distance import Distance
 from vbdm.graph.point_set import PointSet, tree_index
 from vbdm.settings.record import Settings
 from vbdm.spectrum.spectrum import Spectrum
 
-from .strict_array import StrictArray
-from .strict_engine import StrictEngine, away
+from .emulated import ON_GPU
+from .strict_engine import StrictEngine
 
 #: What is small, and stays in this machine's memory.
 SMALL = (Settings, Tuning, Dimension, Distance)
 
 
+@cache
+def engine_there() -> Any:
+    """Return the engine of the device."""
+    return CudaEngine(the_device()) if ON_GPU else StrictEngine()
+
+
 def there(value: Any) -> Any:
-    """Return an operator, a graph, or a part of one, with its arrays on a strict device."""
-    if isinstance(value, (StrictArray, SMALL)):
+    """Return an operator, a graph, or a part of one, with its arrays on the device."""
+    if isinstance(value, SMALL) or is_elsewhere(value):
         return value
     if isinstance(value, np.ndarray):
-        return StrictArray(np.array(value, order="C"))
+        return engine_there().device.array(np.array(value, order="C"))
     if issparse(value):
-        return away(value)
+        return csr(*map(there, (value.data, value.indices, value.indptr)), value.shape)
     if hasattr(value, "pairs_to"):
-        return StrictEngine()
+        return engine_there()
     if isinstance(value, PointSet):
         return points_there(value)
     if isinstance(value, Spectrum):
@@ -46,7 +60,7 @@ def there(value: Any) -> Any:
 
 
 def points_there(points: PointSet) -> PointSet:
-    engine, distance = StrictEngine(), points.distance
+    engine, distance = engine_there(), points.distance
     moved = {name: there(getattr(points, name)) for name in ("order", "coordinates", "tree")}
     index = None
     if points.tree is not None:
@@ -59,13 +73,11 @@ def results_stay(spectrum: Spectrum) -> Spectrum:
     result = there(spectrum)
     settings = replace(result.operator.settings, output="device")
     operator = replace(result.operator, settings=settings)
-    return replace(
-        result, operator=operator, eigenfunctions=StrictArray(spectrum.eigenfunctions.copy())
-    )
+    return replace(result, operator=operator, eigenfunctions=there(spectrum.eigenfunctions))
 
 
 def spectrum_there(spectrum: Spectrum) -> Spectrum:
     """Return a spectrum of an operator there; what users see of it is in memory."""
     result = replace(spectrum, operator=there(spectrum.operator))
-    vars(result)["inside"] = StrictArray(np.array(spectrum.vectors, order="C"))
+    vars(result)["inside"] = there(spectrum.vectors)
     return result
