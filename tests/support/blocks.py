@@ -30,5 +30,5 @@ def solved_in_blocks(spectrum, n_blocks, place="memory"):
     """Return a spectrum in memory as if it had been solved in blocks."""
     operator = in_blocks(spectrum.operator, n_blocks, place)
     vectors = operator.weights.rows.spread(spectrum.vectors.copy())
-    functions, inside = functions_of(vectors, operator.order)
+    functions, inside, _ = functions_of(vectors, operator.order)
     return replace(spectrum, operator=operator, eigenfunctions=functions, in_blocks=inside)

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import FloatArray, beside_array, is_elsewhere, ones_for, to_host
+from ..base.arrays import FloatArray, beside_array, is_elsewhere, ones_for, row_pointer, to_host
 from ..base.device_memory import PAIRS_ON_DEVICE, PER_PAIR_AT_WORK
 from ..base.progress import report
 from ..base.shapes import Shape, values_of
 from ..base.threads import for_each
 from ..engines.engine import free_bytes
-from ..engines.sparse import csr, row_pointer
+from ..engines.sparse import csr
 from ..engines.tree import ROWS_AT_ONCE, Tree
 from ..graph.neighbor_graph import NeighborGraph
 from ..graph.neighbourhood import Neighbourhood, within_reach

@@ -121,3 +121,17 @@ def marked_squares(values: Any, marked: Any, counts: Any = None) -> Any:
     if counts is not None:
         square *= counts[rows, None]
     return square.sum(axis=0)
+
+
+def row_pointer(counts: Any) -> Any:
+    """Return where the rows of a CSR matrix begin, and where the last one ends, from their lengths.
+
+    It gets the type of the indices where that is enough: SciPy would copy all indices to make the
+    types alike. On a device it has 64 bits.
+    """
+    if is_elsewhere(counts):
+        counts = counts.astype(np.int64, copy=False)
+    short = not is_elsewhere(counts) and counts.sum() < 2**31
+    pointer = np.zeros(len(counts) + 1, dtype=np.int32 if short else np.int64, like=counts)
+    pointer[1:] = np.cumsum(counts)
+    return pointer

@@ -27,20 +27,6 @@ def is_csr_elsewhere(value: Any) -> bool:
     return hasattr(value, "indptr") and is_elsewhere(value.data)
 
 
-def row_pointer(counts: Any) -> Any:
-    """Return where the rows of a CSR matrix begin, and where the last one ends, from their lengths.
-
-    It gets the type of the indices where that is enough: SciPy would copy all indices to make the
-    types alike. On a device it has 64 bits.
-    """
-    if is_elsewhere(counts):
-        counts = counts.astype(np.int64, copy=False)
-    short = not is_elsewhere(counts) and counts.sum() < 2**31
-    pointer = np.zeros(len(counts) + 1, dtype=np.int32 if short else np.int64, like=counts)
-    pointer[1:] = np.cumsum(counts)
-    return pointer
-
-
 def as_csr(matrix: Any) -> Any:
     """Return a sparse matrix as CSR; those on a device are."""
     return matrix if is_elsewhere(matrix.data) else csr_array(matrix)

@@ -29,11 +29,12 @@ from ..base.arrays import (
     is_elsewhere,
     ones_for,
     quotients,
+    row_pointer,
     to_host,
 )
 from ..base.errors import bad_input
 from ..base.shapes import Gaussian, radius_of, values_of
-from ..engines.sparse import csr, row_pointer
+from ..engines.sparse import csr
 from ..engines.tree import Reach
 from ..graph.neighbor_graph import NeighborGraph
 from ..graph.neighbourhood import needed_tree

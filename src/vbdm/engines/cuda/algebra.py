@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..sparse import row_pointer
+from ...base.arrays import row_pointer
 from .products import lanes_for
 
 #: The arrays and the shape of a CSR matrix.

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..sparse import row_pointer
+from ...base.arrays import row_pointer
 from .csr import DeviceCsr
 from .device import Device, device_of
 

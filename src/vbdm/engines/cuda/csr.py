@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy.sparse import csr_array
 
-from ...base.arrays import contiguous, filled
-from ..sparse import row_pointer
+from ...base.arrays import contiguous, filled, row_pointer
 from .algebra import sparse_product, sparse_sum, transposed
 from .device import Device, device_of
 from .products import product

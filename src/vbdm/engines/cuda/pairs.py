@@ -7,8 +7,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ...base.arrays import contiguous
-from ..sparse import row_pointer
+from ...base.arrays import contiguous, row_pointer
 from ..tree import Reach
 from .device import device_of
 from .nearest import walked
