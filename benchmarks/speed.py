@@ -26,8 +26,8 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 import vbdm
-from vbdm import estimate
 from vbdm.bandwidth import dimension, epsilon_by_degree
+from vbdm.estimate import from_points, walk
 from vbdm.graph import neighbor_graph
 from vbdm.spectrum import limited, passes, solve
 from vbdm.trust import error_bars
@@ -49,13 +49,13 @@ PROBLEMS = {
 }
 #: Where each stage is called from: its time does not include the stages called inside it.
 STAGES = {
-    "graph": [(estimate, "first_graph")],
-    "density": [(estimate, "pilot_bandwidth"), (estimate, "look_first"),
+    "graph": [(from_points, "first_graph")],
+    "density": [(walk, "pilot_bandwidth"), (walk, "look_first"),
                 (dimension.ByRatios, "estimate")],
     "tuning": [(epsilon_by_degree, "grow_rows")],
     "search": [(neighbor_graph.NeighborGraph, "with_neighbors")],
-    "kernel": [(estimate, "kernel_within_reach")],
-    "operator": [(estimate, "normalise")],
+    "kernel": [(walk, "kernel_within_reach")],
+    "operator": [(walk, "normalise")],
     "pieces": [(solve, "find_pieces")],
     "prepare": [(passes, "prepare_pieces")],
     "solve": [(passes, "solve_pieces"), (limited, "solve_pieces")],

@@ -43,7 +43,7 @@ def test_lists_that_are_given_up_change_nothing(monkeypatch, tmp_path):
     X = np.random.default_rng(4107).standard_normal((1200, 20))
     with pytest.warns(vbdm.SaturatedNeighborsWarning):
         kept = vbdm.estimate_operator(X, "generator").spectrum(4)
-    monkeypatch.setattr("vbdm.estimate.ENOUGH_POINTS", 100)
+    monkeypatch.setattr("vbdm.estimate.walk.ENOUGH_POINTS", 100)
     with pytest.warns(vbdm.SaturatedNeighborsWarning):
         given_up = vbdm.estimate_operator(X, "generator").spectrum(4)
     assert not hasattr(given_up.operator.graph.lists, "indices")

@@ -1,0 +1,15 @@
+"""The walk through the rooms: from points to the operator, and again at other ε.
+
+It knows the rooms, and what each takes and gives; it computes nothing itself.
+
+==============  ====================================================================================
+`from_points`   the door: arguments are read, points placed, and the walk begun
+`first_graph`   the first graph, given or searched
+`walk`          the list of rooms, from that graph to the operator
+`on_device`     where a device computes: what users' own rules get, and what is done in memory
+`again`         the walk once more: from some of the points, and at other ε
+==============  ====================================================================================
+"""
+
+from .again import scan_epsilon as scan_epsilon
+from .from_points import estimate_operator as estimate_operator
