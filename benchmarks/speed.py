@@ -27,7 +27,7 @@ from scipy.spatial import cKDTree
 
 import vbdm
 from vbdm.bandwidth import dimension, epsilon_by_degree
-from vbdm.estimate import from_points, walk
+from vbdm.estimate import from_points, scales, walk
 from vbdm.graph import neighbor_graph
 from vbdm.spectrum import limited, passes, solve
 from vbdm.trust import error_bars
@@ -50,7 +50,7 @@ PROBLEMS = {
 #: Where each stage is called from: its time does not include the stages called inside it.
 STAGES = {
     "graph": [(from_points, "first_graph")],
-    "density": [(walk, "pilot_bandwidth"), (walk, "look_first"),
+    "density": [(scales, "pilot_bandwidth"), (scales, "look_first"),
                 (dimension.ByRatios, "estimate")],
     "tuning": [(epsilon_by_degree, "grow_rows")],
     "search": [(neighbor_graph.NeighborGraph, "with_neighbors")],

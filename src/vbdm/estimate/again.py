@@ -10,10 +10,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bandwidth.bandwidth import (
-    BandwidthRule,
-    GivenBandwidth,
-)
+from ..bandwidth.bandwidth import BandwidthRule, GivenBandwidth
 from ..bandwidth.dimension import GivenDimension
 from ..base.accepts import a_count, a_number, accepts, an, numbers
 from ..base.arrays import to_host

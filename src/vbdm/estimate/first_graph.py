@@ -7,10 +7,7 @@ from functools import partial
 from typing import Any
 
 from ..bandwidth.dimension import GivenDimension
-from ..bandwidth.scaled import (
-    MOST_NEIGHBORS,
-    SLACK,
-)
+from ..bandwidth.scaled import MOST_NEIGHBORS, SLACK
 from ..base.checks import check_count, check_points, is_auto
 from ..engines.choose import chosen_engine
 from ..graph.build import (

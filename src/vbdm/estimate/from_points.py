@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -10,27 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..bandwidth.bandwidth import (
-    BandwidthRule,
-    PerPoint,
-)
+from ..bandwidth.bandwidth import BandwidthRule, PerPoint
 from ..bandwidth.dimension import DimensionRule
-from ..bandwidth.scaled import (
-    TruncationRule,
-)
+from ..bandwidth.scaled import TruncationRule
 from ..bandwidth.tuning import EpsilonRule
-from ..base.arrays import to_host
 from ..base.checks import is_auto
-from ..base.errors import EngineWarning, OutOfMemoryError, warn_user
+from ..base.errors import OutOfMemoryError
 from ..base.memory import TREE_COLUMNS
 from ..base.progress import LOGGER
 from ..engines.at_work import at_work
 from ..engines.choose import arrived, computes_on_device
-from ..engines.off_device import (
-    no_device_output,
-    refuse_many_columns,
-    refuse_off_device,
-)
+from ..engines.off_device import no_device_output, refuse_many_columns, refuse_off_device
 from ..graph.distance import Metric
 from ..graph.neighbor_graph import NeighborGraph
 from ..graph.search import NeighborSearch
@@ -42,7 +32,7 @@ from ..settings.method import Limiter
 from ..settings.series import read_series, rows_of
 from ..settings.weights import read_weights
 from .first_graph import first_graph
-from .on_device import BY_LISTS, refuse_output
+from .on_device import there_if_possible
 from .walk import walk
 
 
@@ -219,54 +209,52 @@ def estimate_operator(
         "output": output, "lengths": lengths, "series": series,
     })  # fmt: skip
     X = arrived(X, engine)
-    may_move = suits_blocks(X, request, n_neighbors, search, metric)
     on_device = computes_on_device(X, engine)
     if on_device:
         # Blocks live in the memory of this machine, on its disk, or on workers.
-        may_move = False
         in_blocks = as_placement(placement) not in (None, Memory())
         refuse_off_device(X, metric, search, placement if in_blocks else None)
     elif output == "device":
         raise no_device_output(engine)
+    may_move = is_auto(placement) and not on_device
+    may_move = may_move and suits_blocks(X, request, n_neighbors, search, metric)
     cloud, placed = placed_points(
         X, as_placement(placement), request.method.lists.effort, may_move=may_move
     )
-    if is_auto(placement):
+    if may_move:
         tell_of_disk(placed)
     cloud, rows = read_series(cloud, lengths, series)
     if on_device:
         refuse_many_columns(cloud)
     known = read_weights(weights, weights_as, rows_of(cloud))
     request = replace(request, series=rows, weights=known)
-    search_first = partial(
+    first = partial(
         first_graph, request=request, n_neighbors=n_neighbors, search=search, metric=metric,
         period=period,
     )  # fmt: skip
-    first = partial(search_first, cloud, engine=engine)
-    on = partial(
+    go = partial(
         walk, request, n_density_neighbors=n_density_neighbors,
         keep_lists=isinstance(X, NeighborGraph), precision=precision,
     )  # fmt: skip
     if on_device:
-        try:
-            return on(first)
-        except NeedsLists:
-            # Only when dimension and ε are known is it known that lists are needed.
-            refuse_output(request)
-        warn_user(
-            "The kernel needs lists of neighbours, as in many dimensions: the processor computes, "
-            "which takes longer. engine='numba' silences this.",
-            EngineWarning,
-        )
-        return on(partial(search_first, to_host(cloud), why=BY_LISTS))
+        return there_if_possible(go, first, cloud, engine, request)
+    return where_it_fits(go, partial(first, engine=engine), cloud, placed, may_move)
+
+
+def where_it_fits(
+    go: Callable[..., Operator],
+    first: Callable[..., Any],
+    cloud: Any,
+    placed: Placement | None,
+    may_move: bool,
+) -> Operator:
+    """Walk with rows in their place or, if that fails and they may move, on disk or in memory."""
     try:
-        return on(partial(first, placement=placed))
+        return go(partial(first, cloud, placement=placed))
     except (OutOfMemoryError, NeedsLists) as error:
-        if not (is_auto(placement) and may_move and np.shape(cloud)[1] <= TREE_COLUMNS):
-            raise
         # Disk helps where memory is too small, and memory where lists are needed.
         elsewhere = OutOfMemoryError if placed is None else NeedsLists
-        if not isinstance(error, elsewhere):
+        if not (may_move and np.shape(cloud)[1] <= TREE_COLUMNS and isinstance(error, elsewhere)):
             raise
         # What was made so far is given up with the error's traceback.
         before = error.with_traceback(None)
@@ -275,7 +263,7 @@ def estimate_operator(
     placed = Disk() if placed is None else None
     tell_of_disk(placed)
     try:
-        return on(partial(first, placement=placed))
+        return go(partial(first, cloud, placement=placed))
     except NeedsLists:
         raise before from None
 

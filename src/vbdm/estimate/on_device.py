@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
 
-from ..bandwidth.bandwidth import (
-    FromPotential,
-    GivenBandwidth,
-    PowerOfDensity,
-    TwoBandwidths,
-)
+from ..bandwidth.bandwidth import FromPotential, GivenBandwidth, PowerOfDensity, TwoBandwidths
 from ..bandwidth.dimension import ByRatios, GivenDimension
 from ..bandwidth.epsilon_by_degree import ByDegree, GivenEpsilon
-from ..base.arrays import FloatArray, is_elsewhere
-from ..engines.off_device import (
-    not_on_device,
-)
+from ..base.arrays import FloatArray, is_elsewhere, to_host
+from ..base.errors import EngineWarning, warn_user
+from ..engines.off_device import not_on_device
 from ..graph.neighbor_graph import NeighborGraph
 from ..graph.on_host import Moved, brought
+from ..operator.operator import Operator
+from ..rows.refused import NeedsLists
 from ..settings.arguments import Request
 
 #: Why the processor computes where a device was to, in words for the settings.
@@ -30,6 +28,27 @@ OWN_RULES = (
     ByRatios, GivenDimension, PowerOfDensity, GivenBandwidth, TwoBandwidths, FromPotential,
     ByDegree, GivenEpsilon,
 )  # fmt: skip
+
+
+def there_if_possible(
+    go: Callable[..., Operator],
+    first: Callable[..., Any],
+    cloud: Any,
+    engine: str,
+    request: Request,
+) -> Operator:
+    """Walk on the device or, where it turns out that lists are needed, in memory."""
+    try:
+        return go(partial(first, cloud, engine=engine))
+    except NeedsLists:
+        # Only when dimension and ε are known is it known that lists are needed.
+        refuse_output(request)
+    warn_user(
+        "The kernel needs lists of neighbours, as in many dimensions: the processor computes, "
+        "which takes longer. engine='numba' silences this.",
+        EngineWarning,
+    )
+    return go(partial(first, to_host(cloud), why=BY_LISTS))
 
 
 def for_rule(rule: object, n_points: int, *args: Any) -> tuple[Any, ...]:
