@@ -16,8 +16,11 @@ from scipy.sparse import issparse
 
 import vbdm
 from vbdm.base.arrays import is_elsewhere, to_host
+from vbdm.engines.cuda import availability
 
 from .emulated import needs_compiler, some_slow
+from .strict_array import StrictArray
+from .strict_engine import StrictEngine
 from .there import results_stay, there
 
 pytestmark = needs_compiler
@@ -235,6 +238,40 @@ def test_every_question_is_answered(what: str, cloud: str) -> None:
             seen_alike(getattr(away, name), getattr(here, name), name)
     assert repr(away) == repr(here)
     assert away._repr_html_() == here._repr_html_()
+
+
+@pytest.mark.parametrize("what", ["operator", "spectrum"])
+@pytest.mark.filterwarnings("ignore")
+def test_all_that_is_passed_may_live_there(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(availability, "the_device", lambda: StrictEngine.device)
+    here, asked = result("plane"), ASKED_OF_SPECTRUM
+    x = here.operator.graph.points
+    if what == "operator":
+        here, asked = here.operator, ASKED
+    for name, ask in asked.items():
+        seen_alike(ask(here, StrictArray(x)), ask(here, x), name)
+
+
+def test_sets_and_labels_that_live_there() -> None:
+    op = result("plane").operator
+    x = op.graph.points
+    labels, rows = (x[:, 0] > 0) + 2 * (x[:, 0] > 1), np.flatnonzero(x[:, 0] > 1)
+
+    def answers(to: Callable[[Any], Any]) -> list[Any]:
+        return [
+            op.mean_first_passage(to(rows)).values,
+            op.mean_first_passage(to(1 - x[:, 0])).values,
+            op.mean_first_passage(3, labels=to(labels)).values,
+            op.mean_first_passage("height > 1", columns={"height": to(x[:, 0])}).values,
+        ]
+
+    for found, known in zip(answers(StrictArray), answers(np.array), strict=True):
+        np.testing.assert_array_equal(found, known)
+    over = x[:, 0] < 0
+    passage = op.mean_first_passage(rows)
+    assert passage.mean(over=StrictArray(over)) == passage.mean(over=over)
+    with pytest.raises(vbdm.InputError, match="`B` is no set of points"):
+        op.mean_first_passage(StrictArray(x))
 
 
 def test_a_saved_file_is_an_ordinary_one(tmp_path: Path) -> None:

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from ..base.arrays import BoolArray, FloatArray
 from ..base.checks import as_floats, shown
 from ..base.errors import bad_input
+from ..engines.choose import arrived
 from ..graph.order import Order
 
 
@@ -58,10 +59,14 @@ def region_of(what: Any, n: int, name: str) -> Region:
     return Region(by_rows(what, values, n, name), None, called)
 
 
-def as_array(what: Any) -> NDArray[Any]:
-    """Return what the user passed as an array; None in it, if its rows have different lengths."""
+def as_array(what: Any, dtype: DTypeLike | None = None) -> NDArray[Any]:
+    """Return what the user passed as an array; None in it, if its rows have different lengths.
+
+    Arrays on a GPU, such as ``X[:, 0] < -1`` of points there, are copied into memory.
+    """
+    what = arrived(what, "scipy")
     try:
-        return np.asarray(what)
+        return np.asarray(what, dtype=dtype)
     except (ValueError, TypeError, OverflowError):
         return np.asarray(None)
 
@@ -105,7 +110,7 @@ def refuse_labels(values: NDArray[Any], name: str) -> None:
 
 def by_rows(what: Any, values: NDArray[Any], n: int, name: str) -> BoolArray:
     """Return a mask from row numbers."""
-    numbers = as_floats(what) if values.dtype.kind in "iuf" and values.ndim <= 1 else None
+    numbers = as_floats(values) if values.dtype.kind in "iuf" and values.ndim <= 1 else None
     rows = np.atleast_1d(np.nan if numbers is None else numbers)
     if (rows != np.floor(rows)).any() or (rows < 0).any() or (rows >= n).any():
         raise bad_input(

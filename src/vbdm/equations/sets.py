@@ -97,7 +97,7 @@ class Naming:
     @cached_property
     def label_list(self) -> list[Any]:
         """The labels as plain values; None where one is missing."""
-        found = np.asarray(self.labels, dtype=object).tolist() if self.labels is not None else []
+        found = as_array(self.labels, object).tolist() if self.labels is not None else []
         return [None if is_missing(label) else label for label in found]
 
     @cached_property
@@ -143,7 +143,7 @@ class Naming:
         """Return the columns that conditions may speak of, by their names."""
         if isinstance(self.columns, Mapping) or hasattr(self.columns, "columns"):
             names = getattr(self.columns, "columns", self.columns)
-            table = {str(key): np.asarray(self.columns[key]) for key in names}
+            table = {str(key): as_array(self.columns[key]) for key in names}
             return {
                 key: own for key, own in table.items() if own.shape == (self.operator.n_points,)
             }
@@ -177,10 +177,7 @@ def is_hashable(what: Any) -> bool:
 
 def check_labels(labels: Any, n: int) -> None:
     """Refuse anything but one label for each point."""
-    try:
-        found = np.asarray(labels, dtype=object)
-    except ValueError:
-        found = np.asarray(None)
+    found = as_array(labels, object)
     named = not isinstance(labels, str | bytes | Mapping) and found.shape == (n,)
     if named and all(map(is_hashable, found)):
         return
