@@ -21,6 +21,7 @@ pieces, and which points are too sparse to be trusted.
 `pieces`           connected pieces of the data
 `verbs`            questions to a spectrum, answered by later rooms
 `time_verbs`       more of them, about time
+`error_verbs`      and about errors
 `views`            tables and pictures of a spectrum, by later rooms
 `alignment`        compare eigenfunctions up to sign and rotation
 `solvers/`         several ways to solve (D - K) u = θ M u, behind one small protocol

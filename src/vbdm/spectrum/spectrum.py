@@ -20,7 +20,7 @@ from ..graph.on_host import in_memory, state_in_memory
 from ..operator.operator import Operator
 from ..rows.block_array import BlockArray, Tall, beside, mapped, total
 from ..settings.record import Settings
-from . import time_verbs, verbs, views
+from . import error_verbs, time_verbs, verbs, views
 from .in_doubt import held_inside, products_of, unresolved_share, weak_links, without_columns
 from .limiter import Limit, local_times
 from .pieces import Pieces
@@ -231,18 +231,6 @@ class Spectrum:
 
         return frozen(sampling_errors(self))
 
-    def group_error(self, members: ArrayLike) -> float:
-        """Return the standard error of the mean of some eigenvalues, a group that you know.
-
-        Parameters
-        ----------
-        members : array of int
-            Their numbers, counted from 0.
-        """
-        from ..trust.error_bars import group_error
-
-        return group_error(self, members)
-
     @cached_property
     @at_work("error bars")
     def error_parts(self) -> ErrorParts:
@@ -255,40 +243,6 @@ class Spectrum:
     def total_errors(self) -> FloatArray:
         """Total error of each eigenvalue, (n,), a standard deviation: sampling and systematic."""
         return self.error_parts.total
-
-    def intervals(self, level: float = 0.95) -> FloatArray:
-        """Return an interval for each true eigenvalue, (n, 2): its lower and its upper end.
-
-        Parameters
-        ----------
-        level : float
-            The share of cases in which the interval holds the truth.
-
-        Examples
-        --------
-        >>> sample = vbdm.datasets.sphere(600, random_state=0)
-        >>> spectrum = vbdm.estimate_operator(sample.points).spectrum(4)
-        >>> lower, upper = spectrum.intervals().T     # the truth: 0, -2, -2, -2
-        >>> bool((lower[1:] < -2).all() and (upper[1:] > -2).all())
-        True
-        """
-        from ..trust.intervals import intervals
-
-        return intervals(self, level)
-
-    def group_interval(self, members: ArrayLike, level: float = 0.95) -> tuple[float, float]:
-        """Return the interval of the mean of some eigenvalues, a group that you know.
-
-        Parameters
-        ----------
-        members : array of int
-            Their numbers, counted from 0.
-        level : float
-            As in `intervals`.
-        """
-        from ..trust.intervals import group_interval
-
-        return group_interval(self, members, level)
 
     @cached_property
     @at_work("error bars")
@@ -345,27 +299,6 @@ class Spectrum:
 
         return function_errors(self)
 
-    def group_function_error(self, members: ArrayLike) -> float:
-        """Return the error of the span of some eigenfunctions: root mean square over the points.
-
-        Parameters
-        ----------
-        members : array of int
-            Their numbers, counted from 0: a group of near eigenvalues, such as one of `groups`.
-        """
-        from ..trust.eigenfunction_errors import group_function_error
-
-        return group_function_error(self, members)
-
-    def pointwise_errors(self, j: int) -> FloatArray:
-        """Return the standard deviation of eigenfunction j at each point, (N,).
-
-        It is NaN where `eigenfunction_errors` is. Errors of neighbouring points go together.
-        """
-        from ..trust.eigenfunction_errors import pointwise_errors
-
-        return pointwise_errors(self, j)
-
     @cached_property
     def weak_links(self) -> BoolArray:
         """Points that hold half of the energy of a mode of small extent, (N,).
@@ -396,6 +329,9 @@ class Spectrum:
 
         save(self, path, kernel=kernel)
 
+    group_error, group_interval = error_verbs.group_error, error_verbs.group_interval
+    intervals, pointwise_errors = error_verbs.intervals, error_verbs.pointwise_errors
+    group_function_error = error_verbs.group_function_error
     verify, basis = verbs.verify, cached_property(verbs.basis)
     project, evaluate, evolve, clock = verbs.project, verbs.evaluate, verbs.evolve, verbs.clock
     drift = verbs.drift
