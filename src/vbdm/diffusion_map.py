@@ -28,9 +28,10 @@ from .base.arrays import FloatArray, beside_array, is_elsewhere, to_host
 from .base.checks import check_points
 from .base.errors import OutsideWarning, bad_input
 from .base.handing_out import OUTPUTS
+from .base.names import ENGINE_NAMES
 from .base.plain import plain
 from .base.progress import showing
-from .engines.choose import NAMES, arrived
+from .engines.choose import arrived
 from .estimate import estimate_operator
 from .extension.extension import complain, extend
 from .graph.neighbor_graph import NeighborGraph
@@ -221,7 +222,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         "metric": [str, callable],
         "period": [None, POSITIVE, "array-like"],
         "search": [None, StrOptions(set(ENGINES)), HasMethods("index")],
-        "engine": [StrOptions(set(NAMES))],
+        "engine": [StrOptions(set(ENGINE_NAMES))],
         "precision": [StrOptions(set(PRECISIONS))],
         "placement": [str, HasMethods("rows"), HasMethods("submit")],
         "output": [StrOptions(set(OUTPUTS))],

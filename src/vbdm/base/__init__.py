@@ -15,6 +15,7 @@
 `progress`        how far the work is
 `memory`          how much memory an estimate takes, and a refusal before it is too late
 `device_memory`   the same for the memory of a GPU
+`names`           names that both the library and the command know
 `files`           files that are written whole or not at all
 `libraries`       libraries that are optional, and files that they cannot read
 `plain`           any value as strict JSON

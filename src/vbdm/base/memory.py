@@ -14,9 +14,8 @@ from typing import Any
 from .checks import check_choice, check_count
 from .device_memory import PER_VALUE, device_memory, refuse_on_device
 from .errors import OutOfMemoryError
+from .names import ENGINE_NAMES
 
-#: Names of engines.
-ENGINES = ("auto", "scipy", "numba", "cuda")
 #: Bytes per pair within reach: 8 for an entry of the kernel, and about 3 for the sums over cells in
 #: the solver.
 PER_PAIR = 11
@@ -119,7 +118,7 @@ def estimate_memory(
     n_neighbors = check_count(n_neighbors, "n_neighbors", low=1, high=N)
     n_columns = check_count(n_columns, "n_columns", low=1, high=2**40)
     on_disk = check_choice(placement, "placement", ("memory", "disk")) == "disk"
-    if check_choice(engine, "engine", ENGINES) == "cuda":
+    if check_choice(engine, "engine", ENGINE_NAMES) == "cuda":
         return device_memory(
             N, n_neighbors, n_columns, check_count(n_eigen, "n_eigen", low=1, high=N)
         )

@@ -6,10 +6,11 @@ from functools import cache
 
 __version__ = "0.1.0.dev0"
 
+#: Names under which CuPy is installed.
+CUPY = ("cupy-cuda13x", "cupy-cuda12x", "cupy")
 #: Libraries whose versions are recorded with a result, by their names in pip.
 LIBRARIES = (
-    "numpy", "scipy", "scikit-learn", "threadpoolctl", "numba", "cupy-cuda13x", "cupy-cuda12x",
-    "pynndescent", "matplotlib",
+    "numpy", "scipy", "scikit-learn", "threadpoolctl", "numba", *CUPY, "pynndescent", "matplotlib",
 )  # fmt: skip
 
 

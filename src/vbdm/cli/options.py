@@ -17,6 +17,8 @@ from typing import Any
 
 import click
 
+from ..base.names import ENGINE_NAMES
+
 #: Headings under which a help text lists its options.
 IN, HOW, BEFORE, AFTER = "Reading the file", "The estimate", "Before the estimate", "Results"
 WHERE = "More points than fit into memory"
@@ -236,7 +238,7 @@ ESTIMATING = (
             help="Whether a point is left out of its own sums; not on regular grids. [yes]"),
     Setting(["--search"], HOW,
             help="Who finds neighbours: auto, kd-tree, brute, projected, pynndescent."),
-    Setting(["--engine"], HOW, type=click.Choice(["auto", "scipy", "numba", "cuda"]),
+    Setting(["--engine"], HOW, type=click.Choice(ENGINE_NAMES),
             help="Who computes: cuda is a GPU. [numba from 20,000 points on, if it is installed]"),
     Setting(["--precision"], HOW, type=click.Choice(["auto", "single", "double"]),
             help="How kernel values are stored. [single]"),

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..base.arrays import is_elsewhere, to_host
 from ..base.errors import DeviceError, EngineWarning, InputError, bad_input, error_of, warn_user
+from ..base.names import ENGINE_NAMES
 from ..base.versions import library_versions
 from .at_work import surround
 from .engine import Engine
@@ -18,20 +19,19 @@ from .scipy_engine import ScipyEngine
 
 #: Fewest points for which compiled code is worth loading.
 REPAYS = 20_000
-NAMES = ("auto", "scipy", "numba", "cuda")
 #: Numbers by which DLPack calls the memory of NVIDIA's devices.
 DLPACK_CUDA = (2, 13)
 
 
 def check_engine(engine: Any) -> str:
     """Return the name of an engine, or refuse it."""
-    if isinstance(engine, str) and engine in NAMES:
+    if isinstance(engine, str) and engine in ENGINE_NAMES:
         return engine
     raise bad_input(
         "`engine` must be the name of an engine.",
         received=repr(engine),
         because="It says who computes: NumPy and SciPy, loops compiled by numba, or a GPU.",
-        hint="Choose one of: " + ", ".join(map(repr, NAMES)) + ".",
+        hint="Choose one of: " + ", ".join(map(repr, ENGINE_NAMES)) + ".",
     )
 
 

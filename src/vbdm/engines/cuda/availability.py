@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
 from ...base.errors import DeviceError, error_of
+from ...base.versions import CUPY, library_versions
 from .device import CupyDevice, Device, dotted
 from .failures import explained, first_line, in_words
 
@@ -23,8 +23,6 @@ from .failures import explained, first_line, in_words
 OLDEST = (7, 0)
 #: CUDA 13 compiles for devices from this compute capability on.
 OLDEST_OF_CUDA_13 = (7, 5)
-#: Names under which CuPy is installed.
-PACKAGES = ("cupy-cuda13x", "cupy-cuda12x", "cupy")
 #: How to get CuPy.
 INSTALL = (
     "Install it with: pip install 'vbdm[cuda]', for drivers of version 580 and later (CUDA 13), or "
@@ -82,7 +80,7 @@ def imported() -> Any:
             "CuPy is installed, but cannot be loaded.",
             received=first_line(error),
             because="It may be made for another version of NumPy, or be installed twice.",
-            hint=f"Remove it (pip uninstall {' '.join(PACKAGES)}). {INSTALL}; {OTHERWISE}",
+            hint=f"Remove it (pip uninstall {' '.join(CUPY)}). {INSTALL}; {OTHERWISE}",
         ) from None
 
 
@@ -173,9 +171,5 @@ def reason_of(error: DeviceError) -> str:
 
 def cupy_version() -> str | None:
     """Return the version of CuPy that is installed; None without one."""
-    for package in PACKAGES:
-        try:
-            return version(package)
-        except PackageNotFoundError:
-            continue
-    return None
+    known = library_versions()
+    return next((known[name] for name in CUPY if name in known), None)
