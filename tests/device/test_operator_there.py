@@ -90,6 +90,8 @@ def hill(points: Any) -> Any:
 
 
 PLANE = cloud("plane")
+#: Lines that other cases run, too, with other numbers.
+SLOW = pytest.mark.slow
 JUMPING = np.random.default_rng(1).exponential(size=len(PLANE)) + 0.1
 
 
@@ -125,24 +127,28 @@ class OwnRules:
     ("name", "options"),
     [
         ("plane", {"operator": "generator"}),
-        ("space", {"alpha": 0.3}),
-        ("curve", {}),
+        pytest.param("space", {"alpha": 0.3}, marks=SLOW),
+        pytest.param("curve", {}, marks=SLOW),
         ("copies", {"operator": "generator"}),
         ("copies", {"weights": np.tile([1.0, 2.0, 5.0], 243)[:727], "operator": 2.0}),
         ("lattice", {"leave_one_out": False}),
         ("box", {"period": [1.0, None]}),
-        ("plane", {"operator": 1, "weights": np.exp(-hill(PLANE) / 2)}),
+        pytest.param("plane", {"operator": 1, "weights": np.exp(-hill(PLANE) / 2)}, marks=SLOW),
         ("plane", {"operator": 1, "weights": JUMPING}),
         ("plane", {"potential": hill}),
-        ("plane", {"potential": hill(PLANE), "dim": 2}),
+        pytest.param("plane", {"potential": hill(PLANE), "dim": 2}, marks=SLOW),
         ("plane", {"bandwidth": width, "epsilon": 0.01}),
-        ("plane", {"bandwidth": width(PLANE), "epsilon": 0.01}),
+        pytest.param("plane", {"bandwidth": width(PLANE), "epsilon": 0.01}, marks=SLOW),
         ("plane", {"beta": 0.0, "operator": 2.0, "epsilon": 0.01}),
         ("plane", {"effort": 0.5, "precision": "double", "shape": "broad"}),
         ("plane", {"shape": "compact", "truncation": 0.05, "n_density_neighbors": 24}),
         ("plane", {"shape": OwnShape()}),
         ("plane", {"bandwidth": OwnRules(), "dim": OwnRules(), "epsilon": OwnRules()}),
-        ("plane", {"epsilon": vbdm.rules.BySlope(), "dim": vbdm.rules.DimensionBySlope()}),
+        pytest.param(
+            "plane",
+            {"epsilon": vbdm.rules.BySlope(), "dim": vbdm.rules.DimensionBySlope()},
+            marks=SLOW,
+        ),
     ],
 )
 def test_the_operator_is_the_same(name: str, options: Any) -> None:

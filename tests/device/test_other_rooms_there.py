@@ -89,13 +89,13 @@ def squares(values: Any, counts: Any) -> Any:
 def result(cloud: str) -> Any:
     """Return an ordinary spectrum."""
     rng = np.random.default_rng(3)
-    points, options = rng.standard_normal((500, 2)), {"operator": "generator"}
+    points, options = rng.standard_normal((300, 2)), {"operator": "generator"}
     for t in range(1, len(points)):
         points[t] = 0.8 * points[t - 1] + 0.6 * points[t]
     if cloud == "copies":
         points = np.concatenate([points, points[:100]])
     if cloud == "periodic":
-        points, options = rng.random((500, 2)) * [1.0, 3.0], {"period": [1.0, 0.0]}
+        points, options = rng.random((300, 2)) * [1.0, 3.0], {"period": [1.0, 0.0]}
     return vbdm.estimate_operator(points, **options).spectrum(6)
 
 

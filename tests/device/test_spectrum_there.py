@@ -26,8 +26,8 @@ def plane(seed: int, n: int) -> Any:
 
 
 def copied() -> Any:
-    points = plane(4, 1500)
-    return np.concatenate([points, points[:500], points[:200]])
+    points = plane(4, 1000)
+    return np.concatenate([points, points[:300], points[:100]])
 
 
 def tails(seed: int, freedom: float, shape: tuple[int, int]) -> Any:
@@ -45,7 +45,7 @@ CLOUDS = {
     "plane": (plane(1, 2400), 1e-11),
     "space with tails": (tails(3, 3.0, (1500, 3)), 1e-7),
     "heavy tails": (tails(1, 1.5, (1500, 2)), 1e-7),
-    "two pieces": (np.concatenate([plane(5, 1200), plane(6, 800) + 40]), 1e-11),
+    "two pieces": (np.concatenate([plane(5, 800), plane(6, 600) + 40]), 1e-11),
     "strays": (strays(), 1e-11),
     "copies": (copied(), 1e-11),
 }
@@ -91,7 +91,7 @@ def test_other_solvers_take_a_copy_in_memory(solver: str) -> None:
 
 
 def test_components_and_a_start_from_another_width() -> None:
-    points = np.concatenate([plane(8, 900), plane(9, 800) + 40])
+    points = np.concatenate([plane(8, 500), plane(9, 400) + 40])
     operator = vbdm.estimate_operator(points, engine="scipy")
     here = compute_spectrum(operator, 6, solver="multilevel", components="largest")
     away = compute_spectrum(there(operator), 6, solver="multilevel", components="largest")
@@ -99,7 +99,7 @@ def test_components_and_a_start_from_another_width() -> None:
     assert np.array_equal(away.unresolved, here.unresolved)
     with pytest.raises(vbdm.InputError, match="not connected"):
         compute_spectrum(there(operator), 6, components="error")
-    single = vbdm.estimate_operator(plane(8, 1200), engine="scipy")
+    single = vbdm.estimate_operator(plane(8, 600), engine="scipy")
     wider = single.at_epsilon(1.5 * single.epsilon)
     first = compute_spectrum(single, 6, solver="multilevel")
     here = compute_spectrum(wider, 6, solver="multilevel", start=first)
@@ -126,8 +126,8 @@ def test_an_unsymmetric_form_is_solved_in_memory() -> None:
 
 
 def test_without_points_cells_come_from_the_graph() -> None:
-    points = np.random.default_rng(12).normal(size=(1000, 3))
-    many = np.hstack([points, np.zeros((1000, 20))])
+    points = np.random.default_rng(12).normal(size=(600, 3))
+    many = np.hstack([points, np.zeros((600, 20))])
     operator = vbdm.estimate_operator(many, engine="scipy")
     here = compute_spectrum(operator, 5, solver="multilevel", tol=1e-8)
     away = compute_spectrum(there(operator), 5, solver="multilevel", tol=1e-8)

@@ -27,25 +27,25 @@ CLOUDS = (
 def points_of(cloud: str) -> Any:
     """Return the points of one of several clouds, and options of its estimate."""
     rng = np.random.default_rng(4)
-    points, options = rng.standard_normal((900, 2)), dict[str, Any](operator="generator")
+    points, options = rng.standard_normal((600, 2)), dict[str, Any](operator="generator")
     if cloud == "curve":
-        turn = np.sort(rng.random(700)) * 2 * np.pi
+        turn = np.sort(rng.random(500)) * 2 * np.pi
         waves = np.outer(turn, [1, 2])
         points, options = np.hstack([np.cos(waves), np.sin(waves)]), {"series": False}
     if cloud == "copies":
         points = np.concatenate([points, points[:150], points[:30]])
     if cloud == "pieces":
-        away, strays = points[:500] + np.array([40.0, 0.0]), [[90.0, 90.0], [90.1, 90.0]]
+        away, strays = points[:400] + np.array([40.0, 0.0]), [[90.0, 90.0], [90.1, 90.0]]
         points = np.concatenate([points, away, strays])
     if cloud in ("series", "runs"):
         for t in range(1, len(points)):
             points[t] = 0.9 * points[t - 1] + np.sqrt(0.19) * points[t]
     if cloud == "runs":
-        options["lengths"] = [300, 100, 500]
+        options["lengths"] = [200, 100, 300]
     if cloud == "periodic":
-        points, options = rng.random((800, 2)) * [1.0, 3.0] - 0.2, {"period": [1.0, 3.0]}
+        points, options = rng.random((500, 2)) * [1.0, 3.0] - 0.2, {"period": [1.0, 3.0]}
     if cloud == "edge":
-        points, options = rng.random((1200, 3)) ** [1.0, 1.0, 0.5], {}
+        points, options = rng.random((800, 3)) ** [1.0, 1.0, 0.5], {}
     if cloud == "weights":
         options["weights"] = rng.random(len(points)) + 0.1
     return points, options
@@ -67,7 +67,7 @@ def test_the_clouds_are_what_they_are_for() -> None:
     assert result("pieces").pieces.strays.any()
     assert result("copies").operator.order.copies is not None
     for cloud in ("series", "runs"):
-        assert result(cloud).effective_points.min() < 500
+        assert result(cloud).effective_points.min() < 300
 
 
 def close(found: Any, known: Any, scale: float = 1.0) -> None:

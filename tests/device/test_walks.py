@@ -15,7 +15,7 @@ from vbdm.engines.scipy_engine import ScipyEngine
 from vbdm.engines.tree import Reach, Tree, levels_to
 from vbdm.graph.search.exact import search_all
 
-from .emulated import needs_compiler
+from .emulated import needs_compiler, some_slow
 from .nasty_clouds import CLOUDS, NastyCloud
 
 pytestmark = needs_compiler
@@ -25,7 +25,7 @@ def ordered(device: Any, columns: Any, depth: int) -> Any:
     return tree_order(device, device.array(columns), depth).get()
 
 
-@pytest.mark.parametrize("name", CLOUDS)
+@pytest.mark.parametrize("name", some_slow(CLOUDS, "many_columns"))
 @pytest.mark.parametrize("n", [700, 4096])
 def test_order_of_nasty_clouds(device: Any, name: str, n: int) -> None:
     columns = np.ascontiguousarray(CLOUDS[name](n).points.T)
@@ -96,7 +96,7 @@ def check_nearest(device: Any, engine: Any, tree: Tree, points: Any, k: int) -> 
     assert found[0].dtype == np.int32
 
 
-@pytest.mark.parametrize("name", CLOUDS)
+@pytest.mark.parametrize("name", some_slow(CLOUDS, "many_columns"))
 def test_nearest_points_of_nasty_clouds(device: Any, engine: Any, name: str) -> None:
     tree, _ = in_order(CLOUDS[name](600))
     points = np.ascontiguousarray(tree.columns.T)
@@ -177,7 +177,7 @@ def check_same(found: Any, home: Any) -> None:
         np.testing.assert_array_equal(one.get(), other)
 
 
-@pytest.mark.parametrize("name", CLOUDS)
+@pytest.mark.parametrize("name", some_slow(CLOUDS, "many_columns"))
 def test_pairs_of_nasty_clouds(device: Any, engine: Any, name: str) -> None:
     cloud = CLOUDS[name](600)
     for with_self in True, False:
@@ -215,7 +215,7 @@ def test_what_another_thread_counts_meanwhile_is_not_taken(
     check_same(pairs_of(engine, there, leaves), exact)
 
 
-@pytest.mark.parametrize("name", CLOUDS)
+@pytest.mark.parametrize("name", some_slow(CLOUDS, "many_columns"))
 def test_pairs_of_new_points(device: Any, engine: Any, name: str) -> None:
     cloud = CLOUDS[name](600)
     home, there = reaches(device, cloud, with_self=True)
@@ -235,7 +235,7 @@ def test_pairs_of_new_points(device: Any, engine: Any, name: str) -> None:
     assert len(found[1]) > 0
 
 
-@pytest.mark.parametrize("name", ["copies", "curve", "heavy_tails", "torus"])
+@pytest.mark.parametrize("name", some_slow(["copies", "curve", "heavy_tails", "torus"], "curve"))
 def test_warps_of_32_lanes(device: Any, engine: Any, name: str, monkeypatch: Any) -> None:
     """The same, where the lanes of a warp work together as they do on a GPU."""
     monkeypatch.setattr(device, "lanes", 32, raising=False)
