@@ -31,6 +31,7 @@ from .base.handing_out import OUTPUTS
 from .base.names import ENGINE_NAMES
 from .base.plain import plain
 from .base.progress import showing
+from .engines.at_work import at_work
 from .engines.choose import arrived
 from .estimate import estimate_operator
 from .extension.extension import complain, extend
@@ -290,6 +291,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=True)
+    @at_work("the model")
     def fit(
         self,
         X: Cloud,
@@ -333,6 +335,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         refuse_too_few(len(spectrum.eigenvalues) - 1, self.n_components)
         return self._remember(spectrum)
 
+    @at_work("the extension")
     def transform(self, X: ArrayLike) -> FloatArray:
         """Return the coordinates of new points, and of training points among them.
 
@@ -371,11 +374,13 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.fit(X, lengths=lengths, sample_weight=sample_weight)
         return self.embedding_
 
+    @at_work("the extension")
     def density(self, X: ArrayLike) -> FloatArray:
         """Return the sampling density at new points; 0 outside the data."""
         points = self._check_new(X)
         return self.operator_.density_at(points)
 
+    @at_work("the extension")
     def extend(self, f: ArrayLike, X: ArrayLike) -> FloatArray:
         """Return functions known on the training data at new points.
 
@@ -444,6 +449,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         return self.spectrum_.standard_errors
 
     @property
+    @at_work("results")
     def embedding_(self) -> FloatArray:
         """Coordinates of the training points."""
         return self._coordinates(self.eigenfunctions_)
@@ -451,6 +457,14 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     @property
     def _n_features_out(self) -> int:
         return len(self.eigenvalues_) - 1
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what copies and pickles keep: a model on a device is copied into memory."""
+        state: dict[str, Any] = super().__getstate__()
+        spectrum = state.get("spectrum_")
+        if spectrum is None or spectrum.on_host is spectrum:
+            return state
+        return state | vars(object.__new__(type(self))._remember(spectrum.on_host))
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn what `X` may be: distances, also sparse ones, if precomputed."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 import warnings
 
 import numpy as np
@@ -281,8 +283,6 @@ def test_the_estimator(device):
 
 
 def test_saved_and_pickled_results_need_no_device(tmp_path):
-    import pickle
-
     spectrum = vbdm.estimate_operator(plane(), 1.0, engine="cuda", output="device").spectrum(4)
     spectrum.save(tmp_path / "model.vbdm")
     for again in (vbdm.load(tmp_path / "model.vbdm"), pickle.loads(pickle.dumps(spectrum))):
@@ -290,6 +290,23 @@ def test_saved_and_pickled_results_need_no_device(tmp_path):
         assert isinstance(again.operator.density, np.ndarray)
         assert (again.eigenvalues == spectrum.eigenvalues).all()
         assert isinstance(again.extend(plane()[:3] + 0.01).values, np.ndarray)
+
+
+def test_pickled_models_need_no_device():
+    model = vbdm.DiffusionMap("generator", 3, engine="cuda", output="device").fit(plane(400))
+    assert is_elsewhere(model.embedding_)
+    for again in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        assert again.get_params() == model.get_params()
+        assert again.n_features_in_ == 2
+        assert again.eigenfunctions_ is again.spectrum_.eigenfunctions
+        for found, known in (
+            (again.embedding_, model.embedding_),
+            (again.density_, model.density_),
+            (again.transform(plane()[:3] + 0.01), model.transform(plane()[:3] + 0.01)),
+        ):
+            assert isinstance(found, np.ndarray)
+            np.testing.assert_allclose(found, to_host(known), rtol=1e-6, atol=1e-9)
+    assert is_elsewhere(model.eigenfunctions_)
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from ..base.arrays import frozen, is_elsewhere
 from ..base.credit import credit_of
+from ..engines.at_work import at_work
 from ..engines.choose import chosen_engine
 from ..engines.engine import computes_elsewhere
 from ..engines.sparse import is_csr_elsewhere
@@ -26,6 +27,7 @@ KEPT = "_on_host"
 Moved = dict[int, tuple[Any, Any]]
 
 
+@at_work("results")
 def in_memory(
     result: Result, n_points: int, known: tuple[str, ...] = (), left_out: str = ""
 ) -> Result:

@@ -136,6 +136,7 @@ class Operator:
         return self.kernel.n_neighbors
 
     @property
+    @at_work("results")
     def pairs(self) -> NDArray[np.intp]:
         """Number of other points that the kernel joins each point to, (N,)."""
         return self._to_caller(self.weights.pairs_per_row())
@@ -199,6 +200,7 @@ class Operator:
         return self._given_out("bandwidth", widths.column if self.form == "right" else widths.row)
 
     @property
+    @at_work("results")
     def widths(self) -> FloatArray:
         """The kernel's width √(4ε)·ρ(x) at the points, (N,), in the data's own unit of length."""
         return self._to_caller(self.kernel.widths)
@@ -210,6 +212,7 @@ class Operator:
         return float(low), float(middle), float(high)
 
     @property
+    @at_work("results")
     def density(self) -> FloatArray:
         """The estimated sampling density q, (N,), per unit of d-dimensional volume.
 
@@ -218,16 +221,19 @@ class Operator:
         return self._given_out("density", self.kernel.density(self.dim))
 
     @cached_property
+    @at_work("results")
     def counts(self) -> FloatArray | None:
         """How often each point inside counts, (M,): its copies times its weight; None: once."""
         return counted(self.kernel, self.multiplicity)
 
     @cached_property
+    @at_work("results")
     def sums(self) -> FloatArray:
         """Σ_j K(x_i, x_j), (M,), each point counted by copies and by weight."""
         return sums_of(self.kernel, self.multiplicity)
 
     @cached_property
+    @at_work("results")
     def relative_variance(self) -> FloatArray:
         """s² = Σ_j K² / (Σ_j K)², (M,): one over the number of points that each row averages."""
         if self.multiplicity is None:
@@ -315,6 +321,7 @@ class Operator:
         return self.apply(f)
 
     @property
+    @at_work("results")
     def matrix(self) -> Any:
         """L as a SciPy CSR matrix, built when asked for; rows of isolated points are 0."""
         inverse = np.nan_to_num(self._inverse_degrees())
@@ -323,6 +330,7 @@ class Operator:
         return self.order.matrix_to_caller(P.merged()) - diags_array(self._to_caller(rate))
 
     @property
+    @at_work("results")
     def symmetric(self) -> Any:
         r"""The symmetric conjugate :math:`\hat L = S L S^{-1}`, S = P D^{1/2}, as CSR (Section 3).
 
@@ -365,6 +373,7 @@ class Operator:
         warn_of(spectrum)
         return spectrum
 
+    @at_work("the operator")
     def with_kernel(self, kernel: Kernel) -> Operator:
         """Return the operator that the same settings make from another kernel."""
         return normalise(
@@ -372,6 +381,7 @@ class Operator:
             settings=self.settings, potential=self.potential, multiplicity=self.multiplicity,
         )  # fmt: skip
 
+    @at_work("the operator")
     def at_epsilon(self, epsilon: float, graph: NeighborGraph | None = None) -> Operator:
         """Return the operator at another ε, with the same bandwidth, on this or another graph."""
         epsilon = a_number(*EPSILONS)(epsilon, "epsilon")

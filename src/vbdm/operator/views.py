@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..engines.at_work import at_work
+
 if TYPE_CHECKING:
     from .operator import Operator
 
@@ -15,6 +17,7 @@ def as_html(self: Operator) -> str:
     return operator_html(self)
 
 
+@at_work("results")
 def plot(self: Operator) -> Any:
     """Draw the choice of ε and the density, and return the figure (see `vbdm.plot`)."""
     from ..plot import summary

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from numpy.typing import ArrayLike
 
 from ..base.arrays import FloatArray
+from ..engines.at_work import at_work
 
 if TYPE_CHECKING:
     from .spectrum import Spectrum
@@ -61,6 +62,7 @@ def group_interval(self: Spectrum, members: ArrayLike, level: float = 0.95) -> t
     return group_interval(self, members, level)
 
 
+@at_work("error bars")
 def group_function_error(self: Spectrum, members: ArrayLike) -> float:
     """Return the error of the span of some eigenfunctions: root mean square over the points.
 
@@ -74,6 +76,7 @@ def group_function_error(self: Spectrum, members: ArrayLike) -> float:
     return group_function_error(self, members)
 
 
+@at_work("error bars")
 def pointwise_errors(self: Spectrum, j: int) -> FloatArray:
     """Return the standard deviation of eigenfunction j at each point, (N,).
 

@@ -146,18 +146,21 @@ class Spectrum:
         kept: Tall | None = self.inside if self.in_blocks is None else self.in_blocks
         return self.operator.order.to_inside(self.eigenfunctions) if kept is None else kept
 
+    @at_work("results")
     def function(self, j: int) -> FloatArray:
         """Return eigenfunction j at all points, (N,), in memory wherever the others are."""
         if self.in_blocks is None:
             return np.asarray(to_host(self.eigenfunctions[:, j]))
         return self.operator.order.to_caller(self.in_blocks[:, j])
 
+    @at_work("results")
     def functions_at(self, rows: NDArray[np.intp]) -> FloatArray:
         """Return all eigenfunctions at some of the points, (m, n), in memory."""
         if self.in_blocks is None:
             return np.asarray(to_host(self.eigenfunctions[rows]))
         return np.asarray(self.in_blocks[self.operator.order.inside_rows(rows)])
 
+    @at_work("results")
     def sum_over_points(self, function: Callable[..., Any], *values: NDArray[Any]) -> Any:
         """Return a sum over the points: `function` adds up what eigenfunctions give on some rows.
 
@@ -256,6 +259,7 @@ class Spectrum:
         return frozen(epsilon_bias(self))
 
     @cached_property
+    @at_work("error bars")
     def unresolved_share(self) -> FloatArray:
         """Share of each eigenfunction's mean square that lies on unresolved points, (n,).
 
@@ -264,11 +268,13 @@ class Spectrum:
         return frozen(unresolved_share(self))
 
     @cached_property
+    @at_work("error bars")
     def overlaps(self) -> FloatArray:
         """Means over the points of the products of two eigenfunctions, (n, n)."""
         with one_blas_thread():
             return frozen(self.sum_over_points(products_of) / self.operator.n_points)
 
+    @at_work("results")
     def held_for(self, j: int) -> BoolArray:
         """Return the points that mode j does not resolve, (N,): those its limit holds, and strays.
 
@@ -280,6 +286,7 @@ class Spectrum:
         return np.asarray(to_host(self.operator.order.to_caller(held_inside(self, j))))
 
     @cached_property
+    @at_work("error bars")
     def mixing(self) -> tuple[FloatArray, ...]:
         """How much of its neighbours each mode contains by error: mean products, an array each."""
         from ..trust.eigenfunction_errors import mixing
@@ -300,6 +307,7 @@ class Spectrum:
         return function_errors(self)
 
     @cached_property
+    @at_work("error bars")
     def weak_links(self) -> BoolArray:
         """Points that hold half of the energy of a mode of small extent, (N,).
 

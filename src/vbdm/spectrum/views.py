@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..engines.at_work import at_work
+
 if TYPE_CHECKING:
     from .spectrum import Spectrum
 
@@ -56,6 +58,7 @@ def as_html(self: Spectrum) -> str:
     return spectrum_html(self)
 
 
+@at_work("results")
 def plot(self: Spectrum) -> Any:
     """Draw an overview and return its figure (see `vbdm.plot.summary`)."""
     from ..plot import summary

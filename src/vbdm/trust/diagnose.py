@@ -9,6 +9,7 @@ from typing import Any
 from ..base.checks import check_is
 from ..base.errors import bad_input, warn_user
 from ..base.progress import LOGGER
+from ..engines.at_work import at_work
 from ..operator.operator import Operator
 from ..spectrum.spectrum import Spectrum
 from . import operator_checks as of_operator
@@ -65,6 +66,7 @@ CHECKS = (
 BEFORE_PLATEAU = of_spectrum.solver_residuals
 
 
+@at_work("error bars")
 def diagnose(spectrum: Spectrum, scan: EpsilonScan | None = None) -> Findings:
     """Judge a result by all checks.
 
