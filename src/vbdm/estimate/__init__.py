@@ -12,5 +12,6 @@ It knows the rooms, and what each takes and gives; it computes nothing itself.
 ==============  ====================================================================================
 """
 
+from .again import estimate_again as estimate_again
 from .again import scan_epsilon as scan_epsilon
 from .from_points import estimate_operator as estimate_operator
