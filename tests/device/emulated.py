@@ -33,7 +33,9 @@ COMPILER = shutil.which("g++") or shutil.which("c++")
 WARPS = Path(__file__).with_name("lanes.h")
 #: Whether these tests run on a real device.
 ON_GPU = os.environ.get("VBDM_DEVICE") == "cuda"
-needs_compiler = pytest.mark.skipif(
+#: For tests on the emulated device, and for those on whichever the fixture `device` returns.
+needs_compiler = pytest.mark.skipif(COMPILER is None, reason="there is no C++ compiler")
+needs_device = pytest.mark.skipif(
     not (COMPILER or ON_GPU), reason="there is no C++ compiler, and no GPU"
 )
 

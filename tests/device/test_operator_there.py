@@ -21,11 +21,11 @@ from vbdm.engines.cuda import availability
 from vbdm.extension import extension
 from vbdm.graph import neighbor_graph
 
-from .emulated import ON_GPU, needs_compiler, some_slow
+from .emulated import ON_GPU, needs_device, some_slow
 from .nasty_clouds import CLOUDS
 from .strict_engine import StrictEngine
 
-pytestmark = [needs_compiler, pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")]
+pytestmark = [needs_device, pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")]
 
 
 @pytest.fixture(autouse=True)

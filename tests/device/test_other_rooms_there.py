@@ -18,12 +18,12 @@ import vbdm
 from vbdm.base.arrays import is_elsewhere, to_host
 from vbdm.engines.cuda import availability
 
-from .emulated import needs_compiler, some_slow
+from .emulated import needs_device, some_slow
 from .strict_array import StrictArray
 from .strict_engine import StrictEngine
 from .there import results_stay, there
 
-pytestmark = needs_compiler
+pytestmark = needs_device
 
 #: What an operator is asked, by the names of its methods; `x` are its points.
 ASKED: dict[str, Callable[[Any, Any], Any]] = {

@@ -17,7 +17,7 @@ from vbdm.engines.choose import chosen_engine
 from vbdm.engines.cuda import sources
 from vbdm.graph import on_host
 
-from .emulated import needs_compiler
+from .emulated import needs_device
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
 SPACE = np.random.default_rng(5).standard_normal((500, 3))
@@ -65,7 +65,7 @@ class NumpyShape(Gaussian):
         return super().__call__(s)
 
 
-@needs_compiler
+@needs_device
 @pytest.mark.parametrize(
     "options",
     [
@@ -90,7 +90,7 @@ def test_rules_get_arrays_of_numpy(
     np.testing.assert_allclose(there.density_at(new), here.density_at(new), rtol=10 * bound)
 
 
-@needs_compiler
+@needs_device
 def test_the_engine_beside_a_rule_suits_the_number_of_points(
     engine: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

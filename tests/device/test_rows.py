@@ -14,9 +14,9 @@ from vbdm.engines.cuda.csr import DeviceCsr
 from vbdm.engines.numba_engine import NumbaEngine
 from vbdm.engines.scipy_engine import ScipyEngine
 
-from .emulated import needs_compiler
+from .emulated import needs_device
 
-pytestmark = needs_compiler
+pytestmark = needs_device
 
 
 @pytest.fixture(autouse=True, params=[1, 32])

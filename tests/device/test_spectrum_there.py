@@ -15,10 +15,10 @@ import vbdm
 from vbdm.base.arrays import is_elsewhere
 from vbdm.spectrum.solve import compute_spectrum
 
-from .emulated import needs_compiler, some_slow
+from .emulated import needs_device, some_slow
 from .there import there
 
-pytestmark = [needs_compiler, pytest.mark.filterwarnings("ignore")]
+pytestmark = [needs_device, pytest.mark.filterwarnings("ignore")]
 
 
 def plane(seed: int, n: int) -> Any:

@@ -14,10 +14,10 @@ import vbdm.engines.choose
 from vbdm.base.arrays import is_elsewhere
 from vbdm.trust.diagnose import diagnose
 
-from .emulated import needs_compiler, some_slow
+from .emulated import needs_device, some_slow
 from .there import there
 
-pytestmark = needs_compiler
+pytestmark = needs_device
 
 CLOUDS = (
     "plane", "curve", "copies", "pieces", "series", "runs", "periodic", "edge", "weights",

@@ -15,10 +15,10 @@ from vbdm.engines.scipy_engine import ScipyEngine
 from vbdm.engines.tree import Reach, Tree, levels_to
 from vbdm.graph.search.exact import search_all
 
-from .emulated import needs_compiler, some_slow
+from .emulated import needs_device, some_slow
 from .nasty_clouds import CLOUDS, NastyCloud
 
-pytestmark = needs_compiler
+pytestmark = needs_device
 
 
 def ordered(device: Any, columns: Any, depth: int) -> Any:

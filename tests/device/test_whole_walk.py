@@ -15,10 +15,10 @@ from vbdm.base.arrays import is_elsewhere, to_host
 from vbdm.engines import at_work
 from vbdm.engines.cuda import availability
 
-from .emulated import ON_GPU, needs_compiler, some_slow
+from .emulated import ON_GPU, needs_device, some_slow
 
 pytestmark = [
-    needs_compiler,
+    needs_device,
     pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning"),
 ]
 N = 700

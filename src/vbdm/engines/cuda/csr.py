@@ -135,8 +135,6 @@ class DeviceCsr:
             self.on_rows("sort_rows")
             self.is_sorted = True
 
-    sum_duplicates = sort_indices
-
     @property
     def ascends(self) -> bool:
         """Whether the columns of all rows ascend."""
