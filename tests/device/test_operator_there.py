@@ -173,8 +173,8 @@ def test_kernels_make_the_same_operator(
     ("name", "options"),
     [
         ("plane", {"method": "paper"}),
-        ("plane", {"method": "paper", "form": "left"}),
-        ("plane", {"method": "paper", "form": "right"}),
+        pytest.param("plane", {"method": "paper", "form": "left"}, marks=SLOW),
+        pytest.param("plane", {"method": "paper", "form": "right"}, marks=SLOW),
         ("plane", {"n_neighbors": 40}),
         ("plane", {"truncation": None}),
         ("columns", {}),

@@ -204,6 +204,7 @@ def seen_alike(found: Any, known: Any, path: str = "") -> None:
         assert found == known, path
 
 
+@pytest.mark.slow  # the test of doors asks most of it every time
 @pytest.mark.filterwarnings("ignore")
 def test_no_question_fails_where_results_stay_there() -> None:
     away = results_stay(result("copies"))

@@ -88,7 +88,7 @@ ON_LISTS = ("paper", "paper on a curve", "lists")
 SLOW = (
     "one column periodic", "weights that jump", "fixed kernel", "effort", "broad shape",
     "double precision", "float32", "paper on a curve", "no leave-one-out", "space", "plane",
-    "curve in R^10", "weights", "given bandwidth", "lists", "paper",
+    "curve in R^10", "two pieces", "weights", "given bandwidth", "lists", "paper",
 )  # fmt: skip
 
 
