@@ -153,7 +153,7 @@ def estimate_operator(
         those that are not periodic.
     engine : {"auto", "scipy", "numba", "cuda"}
         Who computes: NumPy and SciPy, loops compiled by numba (``pip install vbdm[fast]``), which
-        are faster, or an NVIDIA GPU (``pip install vbdm[cuda]``), some hundred times faster; it
+        are faster, or an NVIDIA GPU (``pip install vbdm[cuda]``), faster by far; it
         takes points with Euclidean distances and up to 64 columns. By default the GPU if X lives
         there, else numba from 20,000 points on, if it is installed.
         All give the same pairs, and the same eigenvalues up to rounding.
