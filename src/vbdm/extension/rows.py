@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from ..bandwidth.bandwidth import BandwidthRule, PowerOfDensity
 from ..bandwidth.pilot import LARGEST_WIDTH, PILOT_EPSILON, PILOT_SHARE, by_reach
@@ -136,14 +137,9 @@ def lists_end(op: Operator) -> bool:
 def new_rows(op: Operator, points: FloatArray) -> NewRows:
     """Return the rows of the kernel at new points, with density and local time measured there."""
     kernel, order = op.kernel, op.order
-    near = find_neighbors(op, points)
+    near, rho, outside = scales_at(op, points)
     training = np.where(near.sqdist[:, 0] == 0, near.neighbors[:, 0], -1)
     known = training >= 0
-    outside = out_of_reach(kernel, near)
-    with np.errstate(over="ignore", divide="ignore"):
-        rho = width_at(op.settings.method.bandwidth, points, pilot_at(op, points, near))
-    # Far outside the width may be no number, and none is needed.
-    rho = np.where(outside & ~(rho < LARGEST_WIDTH), 1.0, rho)
     if kernel.by_reach:
         # Where no row is needed ρ = 0: it reaches nothing, and takes no time.
         rows = rows_within_reach(kernel, points, np.where(known | outside, 0.0, rho))
@@ -166,6 +162,36 @@ def new_rows(op: Operator, points: FloatArray) -> NewRows:
     density[outside] = 0.0
     nearest = near.neighbors[:, 0]
     return NewRows(weights, near.beside, nearest, steps, density, outside, training, op)
+
+
+def scales_at(op: Operator, points: FloatArray) -> tuple[Nearest, FloatArray, BoolArray]:
+    """Return the training points nearest to new ones, ρ at the new ones, and which are outside."""
+    near = find_neighbors(op, points)
+    outside = out_of_reach(op.kernel, near)
+    with np.errstate(over="ignore", divide="ignore"):
+        rho = width_at(op.settings.method.bandwidth, points, pilot_at(op, points, near))
+    # Far outside the width may be no number, and none is needed.
+    return near, np.where(outside & ~(rho < LARGEST_WIDTH), 1.0, rho), outside
+
+
+def kernel_rows(op: Operator, points: FloatArray) -> tuple[Any, BoolArray]:
+    """Return K(x, x_j) as CSR (m, M), columns in the order inside, and which points are outside.
+
+    A point that is a training point has a row like any other, with itself in it. A point outside
+    has its nearest training points in equal shares, as many as tell the density.
+    """
+    near, rho, outside = scales_at(op, points)
+    if op.kernel.by_reach:
+        rows = rows_within_reach(op.kernel, points, np.where(outside, 0.0, rho))
+    else:
+        rows = listed_rows(op.kernel, near, rho)
+    lost = outside | (row_sums(op, rows) <= 0)
+    if lost.any():
+        place, k = np.flatnonzero(lost), op.pilot.n_density_neighbors
+        columns = near.neighbors[place, :k].ravel()
+        ones = np.ones(len(columns))
+        rows = rows + csr_array((ones, (np.repeat(place, k), columns)), shape=rows.shape)
+    return rows, lost
 
 
 def width_at(rule: BandwidthRule, points: FloatArray, pilot: FloatArray) -> FloatArray:
