@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .base.errors import DeviceError as DeviceError
     from .base.errors import DisconnectedWarning as DisconnectedWarning
     from .base.errors import EngineWarning as EngineWarning
+    from .base.errors import FilterWarning as FilterWarning
     from .base.errors import InputError as InputError
     from .base.errors import NoiseWarning as NoiseWarning
     from .base.errors import OutOfMemoryError as OutOfMemoryError
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from .base.errors import ScaleWarning as ScaleWarning
     from .base.errors import ScratchError as ScratchError
     from .base.errors import ShortTimeWarning as ShortTimeWarning
+    from .base.errors import SkillWarning as SkillWarning
     from .base.errors import SmallSetWarning as SmallSetWarning
     from .base.errors import SolverError as SolverError
     from .base.errors import SolverWarning as SolverWarning
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
     from .diffusion_map import DiffusionMap
     from .estimate import estimate_operator, scan_epsilon
     from .extension.extension import extend
+    from .forecaster import Forecaster
     from .graph import search
     from .graph.build import neighbors
     from .graph.neighbor_graph import NeighborGraph
@@ -70,6 +73,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DiffusionMap",
+    "Forecaster",
     "Limiter",
     "NeighborGraph",
     "Operator",
@@ -107,6 +111,7 @@ __all__ = [
 #: The module of each public name. Nothing is loaded before it is used: ``import vbdm`` is quick.
 HOMES = {
     "DiffusionMap": "diffusion_map",
+    "Forecaster": "forecaster",
     "Limiter": "settings.method",
     "NeighborGraph": "graph.neighbor_graph",
     "Operator": "operator.operator",

@@ -111,6 +111,14 @@ class ClockWarning(VbdmWarning):
     """The modes disagree about the diffusivity: rates and times in units of time are doubtful."""
 
 
+class SkillWarning(VbdmWarning):
+    """At some leads a forecast is no better than climatology: it knows nothing of what comes."""
+
+
+class FilterWarning(VbdmWarning):
+    """A filter had to begin anew, or its densities were partly negative: look at its evidence."""
+
+
 class SolverWarning(VbdmWarning):
     """The fast eigenvalue solver failed and a slower one took over; the result is sound."""
 

@@ -1,0 +1,130 @@
+r"""Bayes' rule on the states of a record: what is known after each observation.
+
+The density of the state is a weight of each state of the record. A step ahead it is moved by the
+predictor; an observation y multiplies it by the likelihood ℓ(y | x_s) of the states (Berry and
+Harlim 2016). No model of the system is needed but its record, and a likelihood that says how
+observations come about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, vstack
+
+from ..base.arrays import FloatArray, frozen
+from ..base.progress import report
+from .ensemble import Ensemble
+from .predictor import Predictor
+
+#: Weights below this share of the mean one are not kept.
+NEGLIGIBLE = 1e-6
+#: Observation, and the rows of all states, (S, n); returns the likelihood of each, (S,).
+Likelihood = Callable[[Any, FloatArray], FloatArray]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Filtered:
+    """What is known of the state after each observation.
+
+    Attributes
+    ----------
+    mean, variance : (T, n) arrays
+        Moments of the columns, given all observations so far.
+    evidence : (T,) array
+        Logarithm of the likelihood of each observation, given those before it; 0 where none was
+        made. The sum is the log-likelihood of all, by which settings can be compared.
+    effective : (T,) array
+        Effective number of states, 1/Σ w².
+    restarted : (T,) bool array
+        Where no state that was expected explains the observation: the filter began anew there,
+        from the observation and the record alone.
+    observed : (T,) bool array
+        Where there was an observation.
+    """
+
+    mean: FloatArray
+    variance: FloatArray
+    evidence: FloatArray
+    effective: FloatArray
+    restarted: Any
+    observed: Any
+    weights: Any = field(repr=False)
+    values: FloatArray = field(repr=False)
+    season: FloatArray = field(repr=False)
+
+    @property
+    def log_likelihood(self) -> float:
+        """Logarithm of the likelihood of all observations."""
+        return float(self.evidence.sum())
+
+    def quantile(self, p: Any) -> FloatArray:
+        """Return quantiles of the columns, (T, n) for one p, (P, T, n) for several."""
+        levels = np.atleast_1d(np.asarray(p, dtype=np.float64))
+        found = [Ensemble.of(self.weights, column).quantile(levels) for column in self.values.T]
+        table = np.stack(found, axis=-1).transpose(1, 0, 2) + self.season
+        return table if np.ndim(p) else table[0]
+
+
+def run_filter(
+    predictor: Predictor,
+    observations: Sequence[Any],
+    missing: Any,
+    likelihood: Likelihood,
+    season: FloatArray,
+    few: float,
+) -> Filtered:
+    """Follow observations, one at each step; see the module.
+
+    Parameters
+    ----------
+    predictor : Predictor
+        Moves the weights one step ahead.
+    observations : sequence
+        What was observed.
+    missing : (T,) bool array
+        Steps without an observation.
+    likelihood : callable
+        ℓ(y, rows) of all states.
+    season : (T, n) array
+        The cycle of the seasons, which rows of the record are without.
+    few : float
+        The effective number of states below which the filter begins anew.
+    """
+    record = predictor.record
+    values = record.values[record.rows]
+    n = len(values)
+    weights = np.full(n, 1 / n)
+    kept, evidence, effective, restarted = [], [], [], []
+    for t, seen in enumerate(observations):
+        if t:
+            weights = predictor.stepped(weights)
+        told, again = 0.0, False
+        if not missing[t]:
+            likely = likelihood(seen, values + season[t])
+            joint = weights * likely
+            total = joint.sum()
+            told = float(np.log(total)) if total > 0 else float(np.log(np.finfo(float).tiny))
+            again = not total > 0 or 1 / ((joint / total) ** 2).sum() < few
+            if again:
+                # Half of what was expected is given up for the record as a whole.
+                joint = (weights + 1 / n) / 2 * likely
+                total = joint.sum()
+            weights = joint / total if total > 0 else np.full(n, 1 / n)
+        evidence.append(told)
+        restarted.append(again)
+        effective.append(1 / (weights**2).sum())
+        kept.append(csr_array(np.where(weights > NEGLIGIBLE / n, weights, 0.0)[None]))
+        report("filter", t + 1, len(observations))
+    rows = csr_array(vstack(kept, format="csr"))
+    mean = rows @ values / np.asarray(rows.sum(axis=1)).ravel()[:, None]
+    square = rows @ values**2 / np.asarray(rows.sum(axis=1)).ravel()[:, None]
+    return Filtered(
+        mean=frozen(mean + season), season=season, variance=frozen(np.maximum(square - mean**2, 0.0)),
+        evidence=frozen(np.array(evidence)), effective=frozen(np.array(effective)),
+        restarted=frozen(np.array(restarted)), observed=frozen(~np.asarray(missing)),
+        weights=rows, values=values,
+    )  # fmt: skip

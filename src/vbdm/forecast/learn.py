@@ -1,0 +1,223 @@
+"""From series to what is learned of them: delays, predictor and spread, by a hold-out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..base.arrays import FloatArray
+from ..base.progress import report
+from ..graph.delays import Delays
+from ..operator.operator import Operator
+from .bases import EIGENFUNCTIONS, Basis
+from .calibration import spread_factor
+from .choose_modes import NUMBERS, choose_modes
+from .choose_neighbours import choose_neighbours
+from .holdout import HoldOut
+from .judged import judge_alone
+from .leads import ByLead, grid
+from .learned import Learned
+from .modes import Modes
+from .record import Record
+from .trial import Trial
+
+#: Starts from which distributions by modes are tried: each has all states for members.
+STARTS_OF_MODES = 200
+#: Numbers of rows in a state that are tried, and the most columns that a state may then have.
+DELAYS, MOST_COLUMNS = (1, 2, 3, 5, 8, 12), 30
+#: Rows, starts, leads and functions that are enough to choose the delays by.
+SOME_ROWS, SOME_STARTS, SOME_LEADS, SOME_FUNCTIONS = 3000, 200, 6, 30
+#: The search for delays ends when so many numbers in a row are not worth it.
+WAIT = 2
+#: The horizon is this share of the rows, and at most LONGEST steps.
+SHARE_OF_ROWS, LONGEST = 1 / 20, 128
+
+#: Estimates the generator from the states of a record.
+Estimator = Callable[[Record], Operator]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What the user asked for; None leaves a choice to the hold-out.
+
+    Attributes
+    ----------
+    predictor : {"auto", "modes", "neighbours"}
+        Who predicts.
+    delays : int or None
+        Number of rows in a state.
+    delay_step : int
+        Number of rows from one of them to the next.
+    n_modes : int or None
+        Number of modes.
+    direct : bool
+        Whether modes have a matrix for each lead.
+    horizon : int or None
+        Largest lead at which forecasts are tried.
+    """
+
+    predictor: str = "auto"
+    delays: int | None = None
+    delay_step: int = 1
+    n_modes: int | None = None
+    direct: bool = False
+    horizon: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Decided:
+    """What was learned, and the trials that decided.
+
+    Attributes
+    ----------
+    learned : Learned
+        The predictor and its spread.
+    chosen : Trial
+        The trial of the predictor that was taken.
+    trials : dict
+        Trials of all predictors, by their names.
+    delay_scores : dict
+        Mean scores by number of delays, where these were chosen; else empty.
+    """
+
+    learned: Learned
+    chosen: Trial
+    trials: dict[str, Trial]
+    delay_scores: dict[int, float]
+
+
+def learn(values: FloatArray, lengths: Sequence[int], asked: Asked, estimate: Estimator) -> Decided:
+    """Learn a forecast from series, (N, n), one below the other."""
+    leads = grid(horizon_of(lengths, asked))
+    delays, scores = choose_delays(values, lengths, asked, estimate, leads)
+    record = Record.of(values, lengths, delays)
+    operator = estimate(record)
+    held = HoldOut.of(record)
+    trials: dict[str, Trial] = {}
+    told = leads
+    if asked.predictor != "modes":
+        trials["neighbours"] = try_neighbours(record, operator, held, leads)
+        told = trials["neighbours"].telling
+    if asked.predictor != "neighbours":
+        trials["modes"] = try_modes(record, operator, held, asked, leads, told)
+    best = trials.get("modes") or trials["neighbours"]
+    if len(trials) == 2 and trials["neighbours"].worth_more(best, told):
+        best = trials["neighbours"]
+    return Decided(calibrated(best), best, trials, scores)
+
+
+def horizon_of(lengths: Sequence[int], asked: Asked) -> int:
+    """Return the largest lead at which forecasts are tried."""
+    wanted = asked.horizon or min(LONGEST, max(4, int(SHARE_OF_ROWS * sum(lengths))))
+    return max(1, min(wanted, max(lengths) // 2))
+
+
+def choose_delays(
+    values: FloatArray,
+    lengths: Sequence[int],
+    asked: Asked,
+    estimate: Estimator,
+    leads: tuple[int, ...],
+) -> tuple[Delays, dict[int, float]]:
+    """Return the number of rows in a state that is worth it, and the scores of all that were tried.
+
+    Tried are both predictors, on some rows and leads only.
+    """
+    if asked.delays is not None:
+        return Delays(asked.delays, asked.delay_step), {}
+    few = tuple(sorted({leads[i] for i in np.linspace(0, len(leads) - 1, SOME_LEADS).astype(int)}))
+    part, parts = latest(values, lengths, SOME_ROWS)
+    best, waited, scores = None, 0, {}
+    for number, count in enumerate(DELAYS):
+        if number and (count * values.shape[1] > MOST_COLUMNS or waited == WAIT):
+            break
+        own = best_of_both(
+            Record.of(part, parts, Delays(count, asked.delay_step)), estimate, asked, few
+        )
+        scores[count] = own.score
+        report("delays", number + 1, len(DELAYS))
+        if best is None or own.worth_more(best):
+            best, waited = own, 0
+        else:
+            waited += 1
+    assert best is not None  # noqa: S101
+    return best.record.delays, scores
+
+
+def latest(
+    values: FloatArray, lengths: Sequence[int], n_rows: int
+) -> tuple[FloatArray, tuple[int, ...]]:
+    """Return the last rows of some series, and the lengths that these then have.
+
+    Examples
+    --------
+    >>> latest(np.zeros((9, 1)), [4, 5], 7)[1]
+    (2, 5)
+    """
+    kept, left = [], n_rows
+    for length in reversed(lengths):
+        if left > 0:
+            kept.append(min(length, left))
+            left -= length
+    return values[-sum(kept) :], tuple(reversed(kept))
+
+
+def best_of_both(
+    record: Record, estimate: Estimator, asked: Asked, leads: tuple[int, ...]
+) -> Trial:
+    """Return the better trial of both predictors, with few functions and starts."""
+    operator, held = estimate(record), HoldOut.of(record, SOME_STARTS)
+    trials = []
+    if asked.predictor != "modes":
+        trials.append(try_neighbours(record, operator, held, leads))
+    if asked.predictor != "neighbours":
+        trials.append(try_modes(record, operator, held, asked, leads, leads, SOME_FUNCTIONS))
+    return min(trials, key=lambda one: one.score)
+
+
+def try_neighbours(
+    record: Record, operator: Operator, held: HoldOut, leads: tuple[int, ...]
+) -> Trial:
+    """Try forecasts by neighbours, with the best sharpness."""
+    predictor, judged = choose_neighbours(record, operator, held, leads)
+    return Trial(predictor, held, leads, tuple(judged))
+
+
+def try_modes(
+    record: Record,
+    operator: Operator,
+    held: HoldOut,
+    asked: Asked,
+    leads: tuple[int, ...],
+    told: tuple[int, ...],
+    most: int = EIGENFUNCTIONS,
+) -> Trial:
+    """Try forecasts by modes, as many as are best at the leads that tell."""
+    size = asked.n_modes or min(most, len(record.rows) // 10)
+    functions = Basis.of(operator, record.states, size)
+    modes = Modes(record=record, functions=functions, direct=asked.direct)
+    numbers = (asked.n_modes,) if asked.n_modes else NUMBERS
+    modes = choose_modes(modes, held, told, numbers)
+    fewer = held.thinned(STARTS_OF_MODES)
+    judged = []
+    found = fewer.members(modes, modes.begin(fewer.points), leads)
+    for lead, members in zip(leads, found, strict=True):
+        judged.append(judge_alone(fewer, members, lead))
+        report("hold-out", len(judged), len(leads))
+    return Trial(modes, fewer, leads, tuple(judged))
+
+
+def calibrated(chosen: Trial) -> Learned:
+    """Return the predictor with the spread that makes its intervals right."""
+    held, predictor, leads = chosen.held, chosen.predictor, chosen.leads
+    factors = []
+    found = held.members(predictor, predictor.begin(held.points), leads)
+    for lead, members in zip(leads, found, strict=True):
+        truths = held.truths(lead)
+        factors.append([spread_factor(own, truths[:, j]) for j, own in enumerate(members)])
+        report("spread", len(factors), len(leads))
+    at = np.array(leads, dtype=np.float64)
+    scores = ByLead(at, np.array([own.score for own in chosen.judged]))
+    return Learned(predictor=predictor, spread=ByLead(at, np.array(factors)), score=scores)

@@ -1,0 +1,108 @@
+"""How observations come about: likelihoods of the rows of a record."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..base.accepts import answer_of
+from ..base.arrays import BoolArray, FloatArray
+from ..base.checks import as_floats, shown
+from ..base.errors import bad_input
+from .filtering import Likelihood
+
+
+def observations_of(observations: Any) -> tuple[list[Any], BoolArray]:
+    """Return observations as a list, and which of them are missing: None, or NaN throughout."""
+    if np.ndim(observations) == 0 or isinstance(observations, (str, bytes, dict)):
+        raise bad_input(
+            "`observations` must be a list, one entry for each step.",
+            received=shown(observations),
+            because="A filter follows steps in time.",
+            hint="Pass an array of shape (n_steps,) or (n_steps, n_observed).",
+        )
+    seen = [observations[i] for i in range(len(observations))]
+    missing = [
+        one is None or bool(np.isnan(np.asarray(one, dtype=np.float64)).all()) for one in seen
+    ]
+    return seen, np.array(missing, dtype=np.bool_)
+
+
+def as_likelihood(
+    likelihood: Any, columns: Sequence[int | str] | None, names: tuple[str, ...], seen: list[Any]
+) -> Likelihood:
+    """Return a function of observation and rows; numbers are standard deviations of normal errors."""
+    if callable(likelihood):
+        return lambda y, rows: checked(answer_of(likelihood, "likelihood", y, rows), len(rows))
+    deviation = as_floats(likelihood)
+    if (
+        deviation is None
+        or deviation.ndim > 1
+        or not (np.isfinite(deviation) & (deviation > 0)).all()
+    ):
+        raise bad_input(
+            "`likelihood` must be a function, or positive standard deviations.",
+            received=shown(likelihood),
+            because="It says how likely an observation is in each row of the record.",
+            hint="Pass, for example, 0.5, or lambda y, rows: np.exp(-abs(rows[:, 0] - y)).",
+        )
+    chosen = numbers_of(columns, names)
+    width = next((np.size(one) for one in seen if one is not None), len(chosen))
+    if width != len(chosen) or deviation.size not in (1, len(chosen)):
+        raise bad_input(
+            "Observations do not fit the columns.",
+            received=f"{width} number(s) in an observation, {deviation.size} standard deviation(s), "
+            f"and {len(chosen)} column(s)",
+            because="Each number observes one column.",
+            hint="Say which columns are observed: columns=[0].",
+        )
+    return lambda y, rows: normal(np.atleast_1d(y), rows[:, chosen], deviation)
+
+
+def numbers_of(columns: Sequence[int | str] | None, names: tuple[str, ...]) -> list[int]:
+    """Return the numbers of columns that are given by number or name; all by default."""
+    if columns is None:
+        return list(range(len(names)))
+    given = [columns] if isinstance(columns, (str, int)) else list(columns)
+    found = [names.index(one) if one in names else one for one in given]
+    if (
+        not all(isinstance(j, (int, np.integer)) and 0 <= j < len(names) for j in found)
+        or not found
+    ):
+        raise bad_input(
+            "`columns` must name columns of the series.",
+            received=shown(columns),
+            because=f"The columns are {', '.join(names)}, numbered from 0.",
+            hint="Pass, for example, columns=[0].",
+        )
+    return [int(j) for j in found]
+
+
+def normal(y: FloatArray, rows: FloatArray, deviation: FloatArray) -> FloatArray:
+    """Return the likelihood of rows, (S, k), under normal errors; missing numbers do not count."""
+    seen = np.asarray(y, dtype=np.float64)
+    known = np.isfinite(seen)
+    sigma = np.broadcast_to(deviation, seen.shape)[known]
+    z = (rows[:, known] - seen[known]) / sigma
+    with np.errstate(under="ignore"):
+        return np.asarray(np.exp(-0.5 * (z**2).sum(axis=1)) / np.prod(sigma * np.sqrt(2 * np.pi)))
+
+
+def checked(found: Any, n_rows: int) -> FloatArray:
+    """Return the likelihoods that a user's function gave, or refuse them."""
+    values = as_floats(found)
+    if (
+        values is None
+        or values.shape != (n_rows,)
+        or not (values >= 0).all()
+        or np.isinf(values).any()
+    ):
+        raise bad_input(
+            "`likelihood` must return a number, 0 or more, for each row.",
+            received=shown(found),
+            because=f"It was called with one observation and {n_rows:,} rows.",
+            hint="Pass, for example, lambda y, rows: np.exp(-0.5 * (rows[:, 0] - y) ** 2).",
+        )
+    return values

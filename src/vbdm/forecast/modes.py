@@ -1,0 +1,194 @@
+r"""Forecasts by modes: a density in a basis of smooth functions, moved by one matrix.
+
+With functions Q that are orthonormal over the states of the record, the matrix
+:math:`A = Σ_s Q(x_{s+1}) Q(x_s)^T / n` moves the coefficients of a density, relative to that of the
+record, one step ahead. A start at x has the coefficients Q(x), after k steps
+:math:`c = A^k Q(x)`, and the density :math:`r = Q c` at the states, where negative values count as 0.
+This is the diffusion forecast of Berry, Giannakis and Harlim (2015), with a basis that is
+orthonormal on the data itself: the raw eigenfunctions are so only nearly, and powers of their
+matrix grow without bounds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.linalg import cholesky, solve_triangular
+from scipy.sparse import csr_array
+
+from ..base.arrays import BoolArray, FloatArray
+from ..base.threads import one_blas_thread
+from ..operator.operator import Operator
+from .bases import Basis
+from .ensemble import Ensemble
+from .predictor import normalised
+from .record import Record, Rows
+
+#: Least mean square that a function has over the rows that count.
+LEAST_SIZE = 1e-3
+#: The least mass of a density that is divided by.
+LEAST_MASS = 0.1
+#: Most members of a forecast.
+MEMBERS = 4000
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Modes:
+    """Forecasts by a shift matrix in an orthonormal basis; see the module.
+
+    Attributes
+    ----------
+    record : Record
+        What was learned from.
+    functions : Basis
+        Functions on the states, orthonormal over these; the first is 1.
+    direct : bool
+        Whether each lead has a matrix of its own, from pairs of states so far apart. Else the
+        matrix of one step is applied again and again.
+    left_out : (N,) bool array or None
+        Rows that do not count.
+    """
+
+    name: str = field(default="modes", init=False)
+    record: Record
+    functions: Basis
+    direct: bool = False
+    left_out: BoolArray | None = None
+
+    @property
+    def basis(self) -> FloatArray:
+        """The functions on the states, (S, m)."""
+        return self.functions.values
+
+    @property
+    def operator(self) -> Operator:
+        """The operator of the states."""
+        return self.functions.operator
+
+    @property
+    def n_modes(self) -> int:
+        """Number m of functions."""
+        return self.basis.shape[1]
+
+    def truncated(self, n_modes: int) -> Modes:
+        """Return the predictor by the first functions alone."""
+        return replace(self, functions=self.functions.first(n_modes))
+
+    @cached_property
+    def counted(self) -> BoolArray:
+        """States that count, (S,)."""
+        if self.left_out is None:
+            return np.ones(len(self.record.rows), dtype=np.bool_)
+        return ~self.left_out[self.record.rows]
+
+    def begin(self, states: FloatArray) -> FloatArray:
+        """Return the coefficients of starting states, (n, m): the basis there."""
+        return self.functions.at(states)
+
+    @cached_property
+    def mix(self) -> FloatArray:
+        """The matrix that makes the basis orthonormal over the states that count, (m, m)."""
+        if self.left_out is None:
+            return np.eye(self.n_modes)
+        return whitening(self.basis[self.counted])
+
+    @cached_property
+    def own_basis(self) -> FloatArray:
+        """The basis, orthonormal over the states that count, (S, m)."""
+        return self.basis if self.left_out is None else self.basis @ self.mix
+
+    def matrix(self, lag: int) -> FloatArray:
+        """Return the matrix that moves coefficients by `lag` steps, (m, m)."""
+        first, second = self.record.pairs(lag)
+        use = self.counted[first] & self.counted[second]
+        first, second = first[use], second[use]
+        with one_blas_thread():
+            found = self.own_basis[second].T @ self.own_basis[first]
+        return bounded(found / max(len(first), 1))
+
+    @cached_property
+    def one_step(self) -> FloatArray:
+        """The matrix of one step."""
+        return self.matrix(1)
+
+    def moved(self, coefficients: FloatArray, lead: int) -> FloatArray:
+        """Return coefficients, (n, m), `lead` steps after the starts with these values."""
+        coefficients = coefficients @ self.mix
+        if self.direct:
+            return np.asarray(coefficients @ self.matrix(lead).T)
+        return np.asarray(coefficients @ np.linalg.matrix_power(self.one_step, lead).T)
+
+    @cached_property
+    def members_at(self) -> Rows:
+        """States that are members of forecasts: all that count or, of very many, some."""
+        states = np.flatnonzero(self.counted)
+        kept = np.linspace(0, len(states) - 1, min(MEMBERS, len(states)))
+        return states[kept.round().astype(np.intp)]
+
+    def densities(self, coefficients: FloatArray, states: Rows) -> FloatArray:
+        """Return densities at states, (n, …), relative to that of the record; not negative."""
+        with one_blas_thread():
+            found = coefficients @ self.own_basis[states].T
+        return np.maximum(found, 0.0)
+
+    def weights(self, begun: FloatArray, lead: int) -> Any:
+        """Return the weights of the rows of the record `lead` steps later, (n, N)."""
+        states = self.members_at
+        found = csr_array(self.densities(self.moved(begun, lead), states))
+        rows = self.record.rows[states[found.indices]]
+        shape = (len(begun), self.record.n_rows)
+        return normalised(csr_array((found.data, rows, found.indptr), shape=shape))
+
+    def members(self, begun: FloatArray, lead: int, values: FloatArray) -> list[Ensemble]:
+        """Return forecasts of functions on the rows, (N, k), `lead` steps later.
+
+        Mean and variance are those of the density as it is, with its negative parts: these are
+        errors of its shape, and largely cancel in sums. The shape is that without them.
+        """
+        weights = self.weights(begun, lead)
+        coefficients = self.moved(begun, lead)
+        mass = coefficients @ self.means(np.ones((self.record.n_rows, 1)))
+        mass = np.maximum(mass, LEAST_MASS)
+        mean = coefficients @ self.means(values) / mass
+        square = coefficients @ self.means(values**2) / mass
+        variance = square - mean**2
+        return [
+            Ensemble.of(weights, values[:, j]).matched(mean[:, j], variance[:, j])
+            for j in range(values.shape[1])
+        ]
+
+    def means(self, values: FloatArray) -> FloatArray:
+        """Return the means of functions on the rows, (N, k), times the basis, (m, k)."""
+        known = values[self.record.rows]
+        use = self.counted & np.isfinite(known).all(axis=1)
+        with one_blas_thread():
+            found = self.own_basis[use].T @ known[use]
+        return np.asarray(found / max(use.sum(), 1))
+
+    def stepped(self, weights: FloatArray) -> FloatArray:
+        """Return the weights of the states one step later."""
+        coefficients = weights[None] @ self.basis @ self.one_step.T
+        found = self.densities(coefficients, np.arange(len(weights)))[0]
+        return np.asarray(found / found.sum())
+
+    def without(self, rows: BoolArray) -> Modes:
+        """Return the predictor that has not seen some rows."""
+        return replace(self, left_out=rows)
+
+
+def whitening(basis: FloatArray) -> FloatArray:
+    """Return the upper triangular W with which basis @ W is orthonormal over its rows."""
+    with one_blas_thread():
+        gram = basis.T @ basis / len(basis)
+    # A function may live on rows that were left out: it must not be divided by nothing.
+    gram += LEAST_SIZE * np.eye(len(gram))
+    return np.asarray(solve_triangular(cholesky(gram), np.eye(len(gram))))
+
+
+def bounded(matrix: FloatArray) -> FloatArray:
+    """Return a matrix whose powers do not grow: the ends of series may bring it just above 1."""
+    largest = float(np.abs(np.linalg.eigvals(matrix)).max())
+    return np.asarray(matrix / max(largest, 1.0))

@@ -1,0 +1,224 @@
+"""Series as people have them, arrays, lists, frames of pandas, arrays of xarray, as one table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.arrays import FloatArray
+from ..base.checks import as_floats, shown
+from ..base.errors import bad_input
+from ..settings.series import check_lengths
+from .time_axis import Steps, TimeAxis, axis_of
+
+#: Most rows that are filled in where times are missing, as a multiple of the rows given.
+MOST_FILLED = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """Series as they were given, one below the other.
+
+    Attributes
+    ----------
+    values : (N, n) array
+        The values; NaN where they are missing.
+    lengths : tuple of int
+        Numbers of rows of the series.
+    times : (N,) array or None
+        Times of the rows, as given.
+    names : tuple of str
+        Names of the columns.
+    """
+
+    values: FloatArray
+    lengths: tuple[int, ...]
+    times: NDArray[Any] | None
+    names: tuple[str, ...]
+
+    @property
+    def starts(self) -> NDArray[np.intp]:
+        """First rows of the series."""
+        return np.cumsum([0, *self.lengths[:-1]])
+
+
+def read(series: Any, lengths: Any = None, times: Any = None) -> Given:
+    """Return series as one table of floats.
+
+    Parameters
+    ----------
+    series : array, list of arrays, frame or series of pandas, DataArray or Dataset of xarray
+        One column or several, with rows in time; arrays in a list are series of their own.
+    lengths : sequence of int, optional
+        Numbers of rows of several series in one array.
+    times : (N,) array, optional
+        Times of the rows; frames with dates for an index, and arrays of xarray, have their own.
+    """
+    if (
+        isinstance(series, (list, tuple))
+        and series
+        and all(np.ndim(one) in (1, 2) for one in series)
+    ):
+        if lengths is None and any(
+            np.ndim(one) == 2 or len(np.atleast_1d(one)) > 1 for one in series
+        ):
+            return several(series, times)
+    values, own_times, names = table_of(series)
+    if values.shape[0] == 0:
+        raise bad_input(
+            "The series is empty.", received="no rows", because="There is nothing to learn from.",
+            hint="Pass an array with one row for each time.",
+        )  # fmt: skip
+    parts = (len(values),) if lengths is None else check_lengths(lengths, len(values))
+    return Given(values, parts, checked_times(times, own_times, len(values)), names)
+
+
+def several(series: Sequence[Any], times: Any) -> Given:
+    """Return several series, each an array of its own."""
+    parts = [table_of(one) for one in series]
+    widths = sorted({own.shape[1] for own, _, _ in parts})
+    if len(widths) > 1:
+        raise bad_input(
+            "All series must have the same columns.",
+            received=f"arrays with {', '.join(map(str, widths))} columns",
+            because="Their rows are states of one system.",
+            hint="Look at the shapes of the arrays; one may have to be transposed.",
+        )
+    own = [when for _, when, _ in parts]
+    joined = None if any(when is None for when in own) else np.concatenate(own)
+    values = np.concatenate([own for own, _, _ in parts])
+    lengths = tuple(len(own) for own, _, _ in parts)
+    return Given(values, lengths, checked_times(times, joined, len(values)), parts[0][2])
+
+
+def table_of(series: Any) -> tuple[FloatArray, Any, tuple[str, ...]]:
+    """Return one series as a table, its times if it has some, and the names of its columns."""
+    times: Any = None
+    names: tuple[str, ...] = ()
+    if hasattr(series, "dims") and hasattr(series, "coords"):
+        series, times, names = from_xarray(series)
+    elif hasattr(series, "index") and hasattr(series, "iloc"):
+        index = np.asarray(series.index)
+        times = index if index.dtype.kind == "M" else None
+        named = getattr(series, "columns", [getattr(series, "name", None) or "x0"])
+        names = tuple(str(name) for name in named)
+        series = series.to_numpy()
+    if isinstance(series, np.ma.MaskedArray):
+        series = series.astype(np.float64).filled(np.nan)
+    values = as_floats(series)
+    if values is None or values.ndim not in (1, 2) or values.size == 0:
+        raise bad_input(
+            "A series must be a table of numbers with one row for each time.",
+            received=shown(series),
+            because="It has another shape, or holds something else than numbers.",
+            hint="Pass an array of shape (n_times,) or (n_times, n_columns); NaN may stand for "
+            "missing values.",
+        )
+    if np.isinf(values).any():
+        raise bad_input(
+            "The series has infinite values.",
+            received=f"{int(np.isinf(values).sum())} of them",
+            because="Nothing can be learned from them.",
+            hint="Replace them by NaN if they are missing.",
+        )
+    values = np.array(values.reshape(len(values), -1), dtype=np.float64)
+    empty = np.isnan(values).all(axis=0)
+    if empty.any():
+        raise bad_input(
+            "A column has no values.",
+            received=f"column(s) {', '.join(map(str, np.flatnonzero(empty)))} with NaN alone",
+            because="Nothing can be learned from it.",
+            hint="Leave it out.",
+        )
+    return values, times, names or tuple(f"x{j}" for j in range(values.shape[1]))
+
+
+def from_xarray(series: Any) -> tuple[Any, Any, tuple[str, ...]]:
+    """Return the values of an array or data set of xarray, its times, and names of columns."""
+    if hasattr(series, "data_vars"):
+        parts = [from_xarray(series[name]) for name in series.data_vars]
+        if not parts:
+            raise no_time(series)
+        names = tuple(name for _, _, own in parts for name in own)
+        return np.hstack([own for own, _, _ in parts]), parts[0][1], names
+    along = time_dimension(series)
+    moved = series.transpose(along, ...)
+    values = np.asarray(moved.values).reshape(moved.shape[0], -1)
+    times = np.asarray(moved[along].values) if along in moved.coords else None
+    name = str(series.name or "x")
+    names = (name,) if values.shape[1] == 1 else tuple(f"{name}{j}" for j in range(values.shape[1]))
+    return values, times, names
+
+
+def time_dimension(series: Any) -> str:
+    """Return the name of the dimension along which time goes."""
+    dims = [str(name) for name in series.dims]
+    for name in dims:
+        own = series.coords.get(name)
+        if name.lower() in ("time", "date", "t") or (own is not None and own.dtype.kind == "M"):
+            return name
+    if len(dims) == 1:
+        return dims[0]
+    raise no_time(series)
+
+
+def no_time(series: Any) -> Exception:
+    """Return the error for an array without a dimension of time."""
+    return bad_input(
+        "No dimension of the array is time.",
+        received=f"dimensions {', '.join(map(str, series.dims)) or 'none'}",
+        because="A series goes along a dimension named 'time', or one with dates.",
+        hint="Rename the dimension: series.rename(step='time').",
+    )
+
+
+def checked_times(times: Any, own: Any, n_rows: int) -> Any:
+    """Return the times that were given, or those that the series has; None without any."""
+    found = own if times is None else np.asarray(times)
+    if found is not None and np.shape(found) != (n_rows,):
+        raise bad_input(
+            "`times` must have one entry for each row.",
+            received=f"{np.shape(found)} times, and {n_rows:,} rows",
+            because="Each row has a time.",
+            hint="Pass a one-dimensional array.",
+        )
+    return found
+
+
+def on_axis(given: Given) -> tuple[Given, TimeAxis, Steps]:
+    """Return series with a row for each step, their axis, and the numbers of steps of the rows.
+
+    Rows whose times are missing are filled in with NaN; without times, rows are counted, in each
+    series from 0.
+    """
+    if given.times is None:
+        return given, TimeAxis(), np.concatenate([np.arange(n) for n in given.lengths])
+    axis, steps = axis_of(given.times, given.starts)
+    whole, steps = filled(given, steps)
+    return whole, axis, steps
+
+
+def filled(given: Given, steps: Steps) -> tuple[Given, Steps]:
+    """Return series with rows of NaN for steps that are missing, and the steps of all rows."""
+    values, lengths, found = [], [], []
+    for start, length in zip(given.starts, given.lengths, strict=True):
+        own = steps[start : start + length]
+        size = int(own[-1] - own[0]) + 1
+        if (np.diff(own) < 1).any() or size > MOST_FILLED * length + 1000:
+            raise bad_input(
+                "`times` must ascend, a constant step apart.",
+                received=f"{length:,} rows from step {own[0]:,} to {own[-1]:,}",
+                because="Two rows have the same time, or most rows are missing.",
+                hint="Keep one row for each time, in order; cut long gaps into series of their own.",
+            )
+        table = np.full((size, given.values.shape[1]), np.nan)
+        table[own - own[0]] = given.values[start : start + length]
+        values.append(table)
+        lengths.append(size)
+        found.append(np.arange(own[0], own[-1] + 1))
+    joined = np.concatenate(found)
+    return Given(np.concatenate(values), tuple(lengths), None, given.names), joined

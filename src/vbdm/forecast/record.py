@@ -1,0 +1,129 @@
+"""The record that a forecast learns from: series in rows, and the states that they went through."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.arrays import FloatArray, frozen
+from ..base.errors import bad_input
+from ..graph.delays import Delays
+
+#: Fewest states that a record must have.
+FEWEST = 30
+
+Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Scaling:
+    """Columns are centred and divided by their standard deviations before distances are taken."""
+
+    center: FloatArray
+    scale: FloatArray
+
+    @classmethod
+    def of(cls, values: FloatArray) -> Scaling:
+        """Return the scaling of a table; a constant column keeps its unit."""
+        spread = np.nanstd(values, axis=0)
+        return cls(center=np.nanmean(values, axis=0), scale=np.where(spread > 0, spread, 1.0))
+
+    def apply(self, values: FloatArray) -> FloatArray:
+        """Return scaled values."""
+        return np.asarray((values - self.center) / self.scale)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Record:
+    """Series in rows, and their states: a row together with the rows before it.
+
+    Attributes
+    ----------
+    values : (N, n) array
+        The series, one below the other, in the user's units and without the cycle of the seasons;
+        NaN where a value is missing.
+    series_of : (N,) array of int
+        Number of the series of each row.
+    delays : Delays
+        How many rows make a state.
+    scaling : Scaling
+        What is done to the columns of states.
+    rows : (S,) array of int
+        Rows that have a state: all values of the row and of those before it that it needs are
+        known. The state belongs to its last row.
+    states : (S, n · delays) array
+        The states, scaled.
+    """
+
+    values: FloatArray
+    series_of: Rows
+    delays: Delays
+    scaling: Scaling
+    rows: Rows
+    states: FloatArray
+
+    @classmethod
+    def of(
+        cls, values: FloatArray, lengths: Sequence[int], delays: Delays, at_least: int = FEWEST
+    ) -> Record:
+        """Return the record of some series.
+
+        Raises
+        ------
+        InputError
+            If fewer states are complete than anything can be learned from.
+        """
+        scaling = Scaling.of(values)
+        rows = delays.rows(np.isfinite(values).all(axis=1), lengths)
+        if len(rows) < at_least:
+            raise bad_input(
+                "The series is too short to learn a forecast from.",
+                received=f"{len(values):,} rows with {len(rows)} complete states of "
+                f"{delays.count} row(s)",
+                because=f"At least {at_least} states are needed; a state takes all its rows, without "
+                "missing values and inside one series.",
+                hint="Use fewer delays, fill gaps, or give a longer series.",
+            )
+        return cls(
+            values=frozen(values),
+            series_of=frozen(np.repeat(np.arange(len(lengths)), lengths)),
+            delays=delays,
+            scaling=scaling,
+            rows=frozen(rows),
+            states=frozen(delays.points(scaling.apply(values), rows)),
+        )
+
+    @property
+    def n_rows(self) -> int:
+        """Number N of rows."""
+        return len(self.values)
+
+    def later(self, lead: int) -> Rows:
+        """Return the row `lead` steps after each state, (S,); -1 where its series has ended."""
+        ahead = self.rows + lead
+        inside = ahead < self.n_rows
+        inside[inside] = self.series_of[self.rows[inside]] == self.series_of[ahead[inside]]
+        return np.where(inside, ahead, -1)
+
+    @cached_property
+    def state_of(self) -> Rows:
+        """The state of each row, (N,); -1 for rows without one."""
+        found = np.full(self.n_rows, -1)
+        found[self.rows] = np.arange(len(self.rows))
+        return frozen(found)
+
+    def pairs(self, lead: int) -> tuple[Rows, Rows]:
+        """Return pairs of states `lead` steps apart in the same series, as two arrays."""
+        ahead = self.later(lead)
+        end = np.where(ahead >= 0, self.state_of[ahead], -1)
+        first = np.flatnonzero(end >= 0)
+        return first, end[first]
+
+    def states_in(self, values: FloatArray, lengths: Sequence[int]) -> tuple[Rows, FloatArray]:
+        """Return the rows of other series that have a state, and these states, scaled."""
+        rows = self.delays.rows(np.isfinite(values).all(axis=1), lengths)
+        return rows, self.delays.points(self.scaling.apply(values), rows)

@@ -1,0 +1,207 @@
+"""How good forecasts are, beside what they must beat: errors, scores, and coverage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from ..base.arrays import BoolArray, FloatArray
+from .ensemble import Ensemble
+from .references import NAMES, Normal
+from .scores import gaussian_crps
+
+#: Who is compared: the forecast and the references.
+METHODS = ("forecast", *NAMES)
+#: What is compared, in the order in which it is shown.
+MEASURES = ("rmse", "acc", "crps", "coverage50", "coverage90", "ignorance")
+#: Number of classes of a histogram of probabilities.
+CLASSES = 10
+#: The least density that counts in ignorance, as a share of that of climatology.
+LEAST_DENSITY = 1e-6
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Skill:
+    """Scores of forecasts and of references at each lead; arrays are (methods, leads, columns).
+
+    Attributes
+    ----------
+    leads : (L,) array of int
+        Steps ahead.
+    names : tuple of str
+        Names of the columns.
+    n_cases : (L,) array of int
+        Number of forecasts that were compared with what came.
+    rmse : array
+        Root mean square error of the mean, in the unit of the column.
+    acc : array
+        Anomaly correlation: that of mean and truth, both without the cycle of the seasons; NaN for
+        climatology, which does not change.
+    crps : array
+        Mean continuous ranked probability score, in the unit of the column; small is good.
+    coverage50, coverage90 : arrays
+        Shares of what came that central intervals of 50 and 90 % held.
+    ignorance : array
+        Mean of -log₂ of the density at what came, in bits.
+    histogram : (L, columns, 10) array
+        Shares of forecasts with F(y) in each tenth from 0 to 1: .1 each if they are reliable.
+    """
+
+    leads: NDArray[np.intp]
+    names: tuple[str, ...]
+    n_cases: NDArray[np.intp]
+    rmse: FloatArray = field(repr=False)
+    acc: FloatArray = field(repr=False)
+    crps: FloatArray = field(repr=False)
+    coverage50: FloatArray = field(repr=False)
+    coverage90: FloatArray = field(repr=False)
+    ignorance: FloatArray = field(repr=False)
+    histogram: FloatArray = field(repr=False)
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """Who is compared, in the order of the first dimension."""
+        return METHODS
+
+    @property
+    def crpss(self) -> FloatArray:
+        """Skill in CRPS against climatology, 1 - crps/crps of climatology, (leads, columns)."""
+        return np.asarray(1 - self.crps[0] / self.crps[1])
+
+    @property
+    def beaten(self) -> BoolArray:
+        """Where climatology is beaten in CRPS, (leads, columns)."""
+        return np.asarray(self.crpss > 0)
+
+    @property
+    def not_beaten(self) -> NDArray[np.intp]:
+        """Leads at which climatology is not beaten, in the mean of the columns."""
+        return self.leads[~(self.crpss.mean(axis=1) > 0)]
+
+    def to_dataframe(self) -> Any:
+        """Return one row for each method, lead and column, as a frame of pandas."""
+        from .tables import skill_to_frame
+
+        return skill_to_frame(self)
+
+    def to_xarray(self) -> Any:
+        """Return all measures as a data set of xarray, along method, lead and column."""
+        from .tables import skill_to_xarray
+
+        return skill_to_xarray(self)
+
+    def plot(self, *args: Any, **kwargs: Any) -> Any:
+        """Draw scores against the lead, and how reliable probabilities are."""
+        from ..plot import skill
+
+        return skill(self, *args, **kwargs)
+
+    def __str__(self) -> str:
+        """Return a table of the first column, or of the mean over columns."""
+        from .tables import skill_in_words
+
+        return skill_in_words(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """Forecasts of one lead: distributions of each column, references, and what came, (n, m).
+
+    `season` is the cycle at the times that forecasts are for, (n, m): it is no part of an anomaly.
+    """
+
+    lead: int
+    members: Sequence[Ensemble]
+    references: dict[str, Normal]
+    truths: FloatArray
+
+
+def skill_of(cases: Sequence[Case], names: tuple[str, ...]) -> Skill:
+    """Return the scores of forecasts at some leads."""
+    tables = [compared(case) for case in cases]
+    scores = {
+        name: np.array([table[name] for table in tables]).transpose(1, 0, 2) for name in MEASURES
+    }
+    return Skill(
+        leads=np.array([case.lead for case in cases], dtype=np.intp), names=names,
+        n_cases=np.array([int(np.isfinite(case.truths).any(axis=1).sum()) for case in cases]),
+        histogram=np.array([histogram(case) for case in cases]), **scores,
+    )  # fmt: skip
+
+
+def compared(case: Case) -> dict[str, FloatArray]:
+    """Return each measure of all methods at one lead, (methods, columns)."""
+    found: dict[str, list[list[float]]] = {name: [] for name in MEASURES}
+    for method in METHODS:
+        rows = []
+        for j in range(case.truths.shape[1]):
+            y = case.truths[:, j]
+            if method == "forecast":
+                own = of_members(case.members[j], y)
+            else:
+                told = case.references[method]
+                own = of_normal(told.mean[:, j], told.deviation[:, j], y)
+            rows.append(measured(*own, y))
+        for name, values in zip(MEASURES, zip(*rows, strict=True), strict=True):
+            found[name].append(list(values))
+    return {name: np.array(values) for name, values in found.items()}
+
+
+def of_members(members: Ensemble, y: FloatArray) -> tuple[FloatArray, ...]:
+    """Return means, scores, ends of both intervals, and densities at what came."""
+    density = members.density(y[:, None])[:, 0]
+    return (
+        members.mean,
+        members.crps(y),
+        members.quantile(np.array([0.05, 0.25, 0.75, 0.95])),
+        density,
+    )
+
+
+def of_normal(mean: FloatArray, deviation: FloatArray, y: FloatArray) -> tuple[FloatArray, ...]:
+    """Return the same of normal distributions."""
+    sigma = np.where(deviation > 0, deviation, 1e-12)
+    ends = mean[:, None] + sigma[:, None] * ndtri([0.05, 0.25, 0.75, 0.95])
+    z = (y - mean) / sigma
+    density = np.exp(-0.5 * z * z) / (sigma * np.sqrt(2 * np.pi))
+    return mean, gaussian_crps(mean, sigma, y), ends, density
+
+
+def measured(
+    mean: FloatArray, crps: FloatArray, ends: FloatArray, density: FloatArray, y: FloatArray
+) -> tuple[float, ...]:
+    """Return all measures of one method, lead and column."""
+    use = np.isfinite(y) & np.isfinite(mean)
+    if not use.any():
+        return (np.nan,) * len(MEASURES)
+    mean, crps, ends, density, y = mean[use], crps[use], ends[use], density[use], y[use]
+    inner = (ends[:, 1] <= y) & (y <= ends[:, 2])
+    outer = (ends[:, 0] <= y) & (y <= ends[:, 3])
+    spread = y.std()
+    least = LEAST_DENSITY / (spread if spread > 0 else 1.0)
+    bits = -np.log2(np.maximum(density, least)).mean()
+    rmse = np.sqrt(((mean - y) ** 2).mean())
+    return rmse, correlation(mean, y), crps.mean(), inner.mean(), outer.mean(), bits
+
+
+def correlation(a: FloatArray, b: FloatArray) -> float:
+    """Return the correlation of two series; NaN if one of them is constant."""
+    a, b = a - a.mean(), b - b.mean()
+    size = np.sqrt((a**2).sum() * (b**2).sum())
+    return float((a * b).sum() / size) if size > 1e-12 * len(a) else float("nan")
+
+
+def histogram(case: Case) -> FloatArray:
+    """Return shares of F(y) in classes from 0 to 1, (columns, classes)."""
+    found = []
+    for j, members in enumerate(case.members):
+        level = members.probability_below(case.truths[:, j])
+        known = level[np.isfinite(level)]
+        counts = np.histogram(known, bins=CLASSES, range=(0.0, 1.0))[0]
+        found.append(counts / max(len(known), 1))
+    return np.array(found)

@@ -1,0 +1,183 @@
+"""The times of rows as whole numbers of steps, and back: months, dates, numbers, or plain rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.checks import shown
+from ..base.errors import InputError, bad_input
+
+#: Largest difference between a time and a whole number of steps, in steps.
+OFF = 0.05
+#: Days from the first of a month to that of the next.
+SHORTEST_MONTH, LONGEST_MONTH = 28, 31
+#: Steps in a year of months, of days.
+MONTHS, DAYS = 12.0, 365.2425
+
+Steps = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class TimeAxis:
+    """How times are counted.
+
+    Attributes
+    ----------
+    kind : {"rows", "numbers", "months", "dates"}
+        Whether times are numbers of rows, numbers a constant step apart, months, or dates and times
+        of day a constant step apart.
+    origin : float
+        The time of step 0; of dates, in seconds since 1970; of months, in months since 1970.
+    step : float
+        The time from one row to the next, in the same unit; of months, a whole number of them.
+    day : int
+        Days from the beginning of a month to the time that stands for it.
+    """
+
+    kind: str = "rows"
+    origin: float = 0.0
+    step: float = 1.0
+    day: int = 0
+
+    @property
+    def year(self) -> float | None:
+        """Number of steps in a year; None if times are no dates."""
+        if self.kind == "months":
+            return MONTHS / self.step
+        if self.kind == "dates":
+            return DAYS * 86400 / self.step
+        return None
+
+    def steps(self, times: Any) -> Steps:
+        """Return times as numbers of steps.
+
+        Raises
+        ------
+        InputError
+            If they are of another kind, or lie between two steps.
+        """
+        kind, numbers, _ = as_numbers(times)
+        if self.kind == "rows" or kind != ("numbers" if self.kind == "numbers" else "dates"):
+            raise bad_input(
+                "These times are of another kind than those of the training series.",
+                received=shown(times),
+                because=f"The training series has {WORDS[self.kind]}.",
+                hint="Pass times of the same kind, or none, in `fit` and later.",
+            )
+        if self.kind == "months":
+            numbers = months_of(times)
+        place = (numbers - self.origin) / self.step
+        whole = np.round(place)
+        if np.abs(place - whole).max(initial=0.0) > OFF:
+            raise uneven(times)
+        return whole.astype(np.int64)
+
+    def times(self, steps: Steps) -> NDArray[Any]:
+        """Return the times of numbers of steps: integers, numbers, or NumPy dates."""
+        numbers = self.origin + self.step * np.asarray(steps, dtype=np.float64)
+        if self.kind == "rows":
+            return np.asarray(steps, dtype=np.int64)
+        if self.kind == "numbers":
+            return numbers
+        if self.kind == "months":
+            months = np.round(numbers).astype(np.int64).astype("datetime64[M]")
+            return (months.astype("datetime64[D]") + np.timedelta64(self.day, "D")).astype(
+                "datetime64[ns]"
+            )
+        return (
+            np.round(numbers * 1e3)
+            .astype(np.int64)
+            .astype("datetime64[ms]")
+            .astype("datetime64[ns]")
+        )
+
+
+WORDS = {
+    "rows": "no times: its rows are counted",
+    "numbers": "numbers for times",
+    "months": "one row for each month, or for several months",
+    "dates": "dates a constant time apart",
+}
+
+
+def axis_of(times: Any, starts: NDArray[np.intp]) -> tuple[TimeAxis, Steps]:
+    """Return how the times of rows are counted, and the rows' numbers of steps.
+
+    Parameters
+    ----------
+    times : (N,) array
+        Numbers or dates, ascending inside each series.
+    starts : array of int
+        First rows of the series, from 0.
+    """
+    kind, numbers, dates = as_numbers(times)
+    if kind == "dates":
+        months = months_of(dates)
+        gaps = inner_gaps(months, starts)
+        days = inner_gaps(numbers, starts) / 86400
+        if len(gaps) and gaps.min() >= 1 and days.min() >= SHORTEST_MONTH:
+            day = int(
+                (dates[0] - dates[0].astype("datetime64[M]")).astype("timedelta64[D]").astype(int)
+            )
+            axis = TimeAxis(
+                "months", float(months[0]), float(gaps.min()), min(day, SHORTEST_MONTH - 1)
+            )
+            return axis, axis.steps(times)
+    gaps = inner_gaps(numbers, starts)
+    if not len(gaps) or not gaps.min() > 0:
+        raise bad_input(
+            "`times` must ascend from row to row.",
+            received=shown(times),
+            because="Forecasts count steps from one row to the next.",
+            hint="Sort the rows by time, and keep one row for each time.",
+        )
+    axis = TimeAxis(kind, float(numbers[0]), float(np.median(gaps)))
+    return axis, axis.steps(times)
+
+
+def inner_gaps(numbers: NDArray[Any], starts: NDArray[np.intp]) -> NDArray[Any]:
+    """Return the differences from each row to the next, inside series."""
+    inside = np.ones(max(len(numbers) - 1, 0), dtype=np.bool_)
+    inside[starts[starts > 0] - 1] = False
+    return np.diff(numbers)[inside]
+
+
+def as_numbers(times: Any) -> tuple[str, NDArray[np.float64], Any]:
+    """Return whether times are numbers or dates, the numbers (of dates, seconds), and the dates."""
+    array = np.asarray(times)
+    if array.dtype == object and array.size and hasattr(array.flat[0], "isoformat"):
+        # Dates of Python, and of other calendars.
+        array = np.array(
+            [str(one.isoformat())[:19] for one in array.ravel()], dtype="datetime64[s]"
+        )
+    if array.ndim == 1 and array.dtype.kind == "M" and not np.isnat(array).any():
+        fine = array.astype("datetime64[ms]")
+        return "dates", fine.astype(np.int64) / 1e3, fine
+    if array.ndim == 1 and array.dtype.kind in "iuf" and np.isfinite(array).all():
+        return "numbers", array.astype(np.float64), None
+    raise bad_input(
+        "`times` must be one number or one date for each row.",
+        received=shown(times),
+        because="Rows are counted by their times.",
+        hint="Pass an array of numbers or of NumPy dates, or leave `times` out.",
+    )
+
+
+def months_of(times: Any) -> NDArray[np.float64]:
+    """Return dates as months since 1970."""
+    _, _, dates = as_numbers(times)
+    return np.asarray(dates.astype("datetime64[M]").astype(np.int64), dtype=np.float64)
+
+
+def uneven(times: Any) -> InputError:
+    """Return the error for times between two steps."""
+    return bad_input(
+        "`times` must be a constant step apart.",
+        received=shown(times),
+        because="Forecasts count steps; rows may be missing, but not lie between two steps.",
+        hint="Interpolate the series to even times, or leave `times` out.",
+    )

@@ -1,0 +1,517 @@
+"""The scikit-learn estimator of forecasts: a record behind `fit`, what comes next in `predict`."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from numbers import Integral
+from os import PathLike
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from ._sklearn import BaseEstimator, fit_context
+from .base.accepts import answer_of
+from .base.arrays import FloatArray, frozen
+from .base.checks import as_floats, is_whole, shown
+from .base.errors import OutsideWarning, SkillWarning, VbdmWarning, bad_input, warn_user
+from .base.progress import showing
+from .estimate import estimate_operator
+from .forecast.cycle import Cycle
+from .forecast.filtering import Filtered, Likelihood, run_filter
+from .forecast.forecast import Forecast
+from .forecast.learn import Asked, Decided, learn
+from .forecast.likelihoods import as_likelihood, observations_of
+from .forecast.reading import Given, on_axis, read
+from .forecast.record import Record
+from .forecast.references import NAMES, Normal, References
+from .forecast.skill import Case, Skill, skill_of
+from .forecast.time_axis import Steps, TimeAxis
+from .operator.operator import Operator
+
+AUTO = StrOptions({"auto"})
+COUNT = Interval(Integral, 1, None, closed="left")
+#: Score, over that of climatology, above which a forecast is doubtful.
+DOUBTFUL = 0.99
+
+
+class Forecaster(BaseEstimator):
+    """Forecasts from a time series alone: what comes next, with a calibrated spread.
+
+    Two predictors stand behind it. *Modes* moves a density in a basis of smooth functions by one
+    matrix, which is at home where there is noise: the diffusion forecast of Berry, Giannakis and
+    Harlim (2015). *Neighbours* asks what came after similar states, which is at home in chaos. Parts
+    of the series, each held out in turn, choose between them, choose delays and the number of modes,
+    and set the spread so that intervals hold what comes.
+
+    Parameters
+    ----------
+    predictor : {"auto", "modes", "neighbours"}
+        Who predicts.
+    delays : int or "auto"
+        Number of rows that make a state: the newest and those before it. One is enough if a row says
+        all about the system.
+    delay_step : int
+        Number of rows from one of them to the next.
+    n_modes : int or "auto"
+        Number of functions in the basis. Of up to 60 most are eigenfunctions; more are kernels
+        around landmarks, at a cost of O(N n²).
+    direct : bool
+        Whether modes learn a matrix for each lead, from rows so far apart, instead of applying that
+        of one step again and again. If the two disagree, states do not say all: use more delays.
+    season : int, "auto" or None
+        Number of rows in a cycle whose mean is taken off before, and put back in forecasts. By
+        default a year, if rows have dates a month or less apart, else none.
+    horizon : int or "auto"
+        Largest lead at which forecasts are tried on what is held out.
+    verbose : bool
+        Whether to show a progress bar.
+
+    Attributes
+    ----------
+    predictor_ : str
+        Who predicts, "modes" or "neighbours".
+    delays_ : int
+        Number of rows that make a state.
+    n_modes_ : int or None
+        Number of modes; None for neighbours.
+    season_ : float
+        Number of rows in a cycle; 0 without one.
+    scores_ : dict
+        Scores of the predictors on what was held out, over that of climatology: below 1 is better.
+    delay_scores_ : dict
+        Scores by number of delays, where these were chosen.
+    skill_ : Skill
+        Scores on what was held out, beside climatology, persistence and a linear model.
+    operator_ : Operator
+        The operator of the states.
+    n_features_in_ : int
+        Number of columns.
+
+    Examples
+    --------
+    >>> series = vbdm.datasets.lorenz63(1000, random_state=0).points
+    >>> model = vbdm.Forecaster(delays=1).fit(series[:900])
+    >>> model.predictor_
+    'neighbours'
+    >>> forecast = model.predict(series[900:910], leads=[1, 5])
+    >>> forecast.mean.shape, forecast.interval(0.9).shape
+    ((10, 2, 3), (2, 10, 2, 3))
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "predictor": [StrOptions({"auto", "modes", "neighbours"})],
+        "delays": [COUNT, AUTO],
+        "delay_step": [COUNT],
+        "n_modes": [Interval(Integral, 2, None, closed="left"), AUTO],
+        "direct": ["boolean"],
+        "season": [Interval(Integral, 2, None, closed="left"), AUTO, None],
+        "horizon": [COUNT, AUTO],
+        "verbose": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        predictor: str = "auto",
+        *,
+        delays: int | str = "auto",
+        delay_step: int = 1,
+        n_modes: int | str = "auto",
+        direct: bool = False,
+        season: int | str | None = "auto",
+        horizon: int | str = "auto",
+        verbose: bool = False,
+    ) -> None:
+        self.predictor = predictor
+        self.delays = delays
+        self.delay_step = delay_step
+        self.n_modes = n_modes
+        self.direct = direct
+        self.season = season
+        self.horizon = horizon
+        self.verbose = verbose
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self,
+        series: Any,
+        y: None = None,
+        *,
+        lengths: Sequence[int] | None = None,
+        times: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from a series, or from several.
+
+        Parameters
+        ----------
+        series : (N,) or (N, n) array, frame of pandas, array of xarray, or list of these
+            Rows in time; NaN where a value is missing. Arrays in a list are series of their own, and
+            nothing is learned across their joints.
+        y : ignored
+            Present because scikit-learn passes it.
+        lengths : sequence of int, optional
+            Numbers of rows of several series that follow each other in one array.
+        times : (N,) array, optional
+            Times of the rows, numbers or dates, a constant step apart; rows may be missing. Frames
+            with dates for an index and arrays of xarray have their own.
+        """
+        given, axis, steps = on_axis(read(series, lengths, times))
+        cycle = self._cycle_of(given, axis, steps)
+        values = given.values - cycle.at(steps)
+        with showing(self.verbose):
+            decided = learn(values, given.lengths, self._asked(), estimate)
+        self.axis_, self.cycle_, self.names_ = axis, cycle, given.names
+        self.last_step_ = int(steps[-1])
+        self.n_features_in_ = given.values.shape[1]
+        return self._remember(decided, given, steps)
+
+    def predict(
+        self,
+        start: Any = None,
+        leads: Any = None,
+        *,
+        lengths: Sequence[int] | None = None,
+        times: ArrayLike | None = None,
+        observable: Callable[[FloatArray], ArrayLike] | None = None,
+    ) -> Forecast:
+        """Forecast from each row of a series that has enough rows before it.
+
+        Parameters
+        ----------
+        start : series as in `fit`, optional
+            Rows to start from. With delays, a row needs those before it in the series; rows that
+            lack some, or a value, are no starts. By default the end of the training series: what
+            comes next.
+        leads : int or list of int, optional
+            Steps ahead, one or several; by default 1 to 12, or up to the horizon.
+        lengths, times
+            As in `fit`. Times are needed where a cycle of the seasons is put back.
+        observable : callable, optional
+            Takes rows, (N, n), without the cycle of the seasons, and returns (N,) or (N, k) numbers:
+            forecast is this function of a row in place of its columns.
+        """
+        check_is_fitted(self, "learned_")
+        wanted = check_leads(leads, self.horizon_)
+        record = self.learned_.record
+        if start is None:
+            rows, states, steps = self._end()
+        else:
+            given, whole = self._given(start, lengths, times)
+            values = given.values - self.cycle_.at(whole)
+            rows, states = record.states_in(values, given.lengths)
+            steps = whole[rows]
+            refuse_no_start(rows, given, record)
+        values_of, names = self._observable(observable)
+        outside = self._outside(states)
+        doubtful = np.array([self.learned_.score.at(lead) > DOUBTFUL for lead in wanted])
+        if doubtful.any() and observable is None:
+            warn_doubtful(np.asarray(wanted)[doubtful])
+        return Forecast(
+            leads=frozen(np.asarray(wanted, dtype=np.intp)), rows=frozen(rows), steps=frozen(steps),
+            names=names, outside=frozen(outside), doubtful=frozen(doubtful), learned=self.learned_,
+            states=frozen(states), axis=self.axis_, cycle=self.cycle_, values=values_of,
+        )  # fmt: skip
+
+    def skill(
+        self,
+        series: Any,
+        leads: Any = None,
+        *,
+        lengths: Sequence[int] | None = None,
+        times: ArrayLike | None = None,
+    ) -> Skill:
+        """Compare forecasts from each row of a new series with what came, and with references.
+
+        Parameters are those of `predict`. References are climatology, persistence and a linear model
+        on the states, all learned from the training series.
+        """
+        check_is_fitted(self, "learned_")
+        wanted = check_leads(leads, self.horizon_)
+        record = self.learned_.record
+        given, whole = self._given(series, lengths, times)
+        values = given.values - self.cycle_.at(whole)
+        test = Record.of(values, given.lengths, record.delays, at_least=1)
+        _, states = record.states_in(values, given.lengths)
+        begun = self.learned_.predictor.begin(states)
+        told = References(record, np.zeros(record.n_rows, dtype=np.bool_))
+        start = values[test.rows]
+        cases = []
+        for lead in wanted:
+            ahead = test.later(lead)
+            truths = np.where((ahead >= 0)[:, None], values[ahead], np.nan)
+            members = self.learned_.members(begun, lead)
+            cases.append(Case(lead, members, all_references(told, start, states, lead), truths))
+        return skill_of(cases, self.names_)
+
+    def score(
+        self, series: Any, y: None = None, *, lengths: Sequence[int] | None = None,
+        times: ArrayLike | None = None,
+    ) -> float:  # fmt: skip
+        """Return the skill in CRPS against climatology, in the mean over leads and columns.
+
+        1 is perfect, 0 is climatology; leads are those that were tried on what was held out.
+        """
+        check_is_fitted(self, "learned_")
+        leads = [int(lead) for lead in self.learned_.score.leads]
+        found = self.skill(series, leads, lengths=lengths, times=times).crpss
+        return float(np.nanmean(found))
+
+    @cached_property
+    def skill_(self) -> Skill:
+        """Scores on what was held out of the training series, beside the references."""
+        check_is_fitted(self, "learned_")
+        chosen, learned = self.decided_.chosen, self.learned_
+        held, record = chosen.held, chosen.record
+        begun = chosen.predictor.begin(held.points)
+        start = record.values[held.rows]
+        cases = []
+        for lead, plain in zip(
+            chosen.leads, held.members(chosen.predictor, begun, chosen.leads), strict=True
+        ):
+            members = [
+                own.spread(by) for own, by in zip(plain, learned.spread.at(lead), strict=True)
+            ]
+            parts = {name: ([], []) for name in NAMES}
+            for block in held.blocks:
+                told = References(record, block.left_out)
+                own = all_references(told, start[block.starts], held.points[block.starts], lead)
+                for name in NAMES:
+                    parts[name][0].append(own[name].mean)
+                    parts[name][1].append(own[name].deviation)
+            references = {
+                name: Normal(np.concatenate(means), np.concatenate(spreads))
+                for name, (means, spreads) in parts.items()
+            }
+            cases.append(Case(lead, members, references, held.truths(lead)))
+        return skill_of(cases, self.names_)
+
+    def filter(
+        self,
+        observations: Any,
+        likelihood: Likelihood | float | ArrayLike,
+        *,
+        columns: Sequence[int | str] | None = None,
+        times: ArrayLike | None = None,
+    ) -> Filtered:
+        """Follow a system by noisy or partial observations, one at each step.
+
+        Parameters
+        ----------
+        observations : (T,) or (T, k) array, or list
+            What was observed at consecutive steps; NaN, or None, where nothing was.
+        likelihood : callable, float or (k,) array
+            A function of an observation and of rows, (S, n), that returns the likelihood of each row,
+            (S,); or the standard deviation of normal errors of the columns that are observed.
+        columns : sequence of int or str, optional
+            Which columns are observed, where `likelihood` is a number; by default all.
+        times : (T,) array, optional
+            Times of the observations, where a cycle of the seasons was taken off.
+
+        Returns
+        -------
+        Filtered
+            Moments of all columns, also of those that are not observed; the evidence of the
+            observations; the effective number of states.
+        """
+        check_is_fitted(self, "learned_")
+        seen, missing = observations_of(observations)
+        steps = self._filter_steps(len(missing), times)
+        season = self.cycle_.at(steps)
+        rule = as_likelihood(likelihood, columns, self.names_, seen)
+        few = 2.0 * self.learned_.record.states.shape[1] + 1
+        return run_filter(self.learned_.predictor, seen, missing, rule, season, few)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the model to one file; `vbdm.load(path)` gives it back."""
+        from .io.saved.forecasts import save_forecaster
+
+        check_is_fitted(self, "learned_")
+        save_forecaster(self, path)
+
+    def plot(self, *args: Any, **kwargs: Any) -> Any:
+        """Draw what comes next after the training series, as a fan chart."""
+        return self.predict().plot(*args, **kwargs)
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn what a series may be."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.non_deterministic = False
+        return tags
+
+    def _asked(self) -> Asked:
+        """Return the settings, with None for those that are chosen."""
+        return Asked(
+            predictor=self.predictor, delay_step=int(self.delay_step), direct=bool(self.direct),
+            delays=whole_or_none(self.delays), n_modes=whole_or_none(self.n_modes),
+            horizon=whole_or_none(self.horizon),
+        )  # fmt: skip
+
+    def _cycle_of(self, given: Given, axis: TimeAxis, steps: Steps) -> Cycle:
+        """Return the cycle that is asked for, or that dates suggest."""
+        period: float | None = self.season if is_whole(self.season) else None
+        if self.season == "auto" and axis.year is not None and axis.year >= 2:
+            years = (steps.max() - steps.min() + 1) / axis.year
+            period = axis.year if years >= 2 else None
+        n = given.values.shape[1]
+        return Cycle.none(n) if period is None else Cycle.of(given.values, steps, float(period))
+
+    def _remember(self, decided: Decided, given: Given, steps: Steps) -> Self:
+        """Set the fitted attributes."""
+        self.__dict__.pop("skill_", None)
+        self.decided_, self.learned_ = decided, decided.learned
+        predictor = decided.learned.predictor
+        self.predictor_, self.operator_ = predictor.name, predictor.operator
+        self.delays_ = decided.learned.record.delays.count
+        self.n_modes_ = getattr(predictor, "n_modes", None)
+        self.season_ = self.cycle_.period
+        self.horizon_ = int(decided.learned.score.leads[-1])
+        self.scores_ = {name: own.score for name, own in decided.trials.items()}
+        self.delay_scores_ = dict(decided.delay_scores)
+        return self
+
+    def _end(self) -> tuple[Any, FloatArray, Steps]:
+        """Return the last state of the training series, its row and its step."""
+        record = self.learned_.record
+        row = record.rows[-1]
+        step = self.last_step_ - (record.n_rows - 1 - row)
+        return np.array([row]), record.states[-1:], np.array([step])
+
+    def _given(self, series: Any, lengths: Any, times: Any) -> tuple[Given, Steps]:
+        """Return a new series and the numbers of steps of its rows."""
+        given = read(series, lengths, times)
+        if given.values.shape[1] != self.n_features_in_:
+            raise bad_input(
+                "The series must have the columns of the training series.",
+                received=f"{given.values.shape[1]} columns",
+                because=f"The model was fitted to {self.n_features_in_}: {', '.join(self.names_)}.",
+                hint="Pass the same columns in the same order.",
+            )
+        if given.times is not None and self.axis_.kind != "rows":
+            from .forecast.reading import filled
+
+            return filled(given, self.axis_.steps(given.times))
+        if self.cycle_.period:
+            raise bad_input(
+                "Times of the rows are needed.",
+                received="a series without times",
+                because="A cycle of the seasons was taken off, and only times tell the season.",
+                hint="Pass `times`, or an array of xarray or frame of pandas with dates.",
+            )
+        return given, np.concatenate([np.arange(n) for n in given.lengths])
+
+    def _filter_steps(self, n: int, times: Any) -> Steps:
+        """Return the numbers of steps of observations."""
+        if times is not None and self.axis_.kind != "rows":
+            return self.axis_.steps(times)
+        if self.cycle_.period:
+            raise bad_input(
+                "Times of the observations are needed.",
+                received="observations without times",
+                because="A cycle of the seasons was taken off, and only times tell the season.",
+                hint="Pass `times`, one for each observation.",
+            )
+        return np.arange(n)
+
+    def _observable(self, observable: Any) -> tuple[FloatArray | None, tuple[str, ...]]:
+        """Return a function of the rows of the record, (N, k), and names of its columns."""
+        if observable is None:
+            return None, self.names_
+        record = self.learned_.record
+        found = as_floats(answer_of(observable, "observable", record.values))
+        if found is None or found.shape[:1] != (record.n_rows,) or found.ndim > 2:
+            raise bad_input(
+                "`observable` must return one number, or several, for each row.",
+                received=shown(found),
+                because=f"It was called with {record.n_rows:,} rows of {record.values.shape[1]} "
+                "columns.",
+                hint="Pass, for example, lambda rows: rows[:, 0] ** 2.",
+            )
+        table = np.array(found.reshape(record.n_rows, -1), dtype=np.float64)
+        return table, tuple(f"observable{j}" for j in range(table.shape[1]))
+
+    def _outside(self, states: FloatArray) -> Any:
+        """Return which states are unlike all of the record, and say so."""
+        from .extension.rows import kernel_rows
+
+        _, outside = kernel_rows(self.operator_, states)
+        if outside.any():
+            warn_user(
+                f"{int(outside.sum())} of {len(outside)} starts are unlike all states of the "
+                "training series. Their forecasts are those of the nearest states: do not trust "
+                "them. They are marked in `outside`.",
+                OutsideWarning,
+            )
+        return outside
+
+
+def estimate(record: Record) -> Operator:
+    """Return the generator of the states; doubts about its eigenvalues do not concern forecasts."""
+    lengths = np.bincount(record.series_of[record.rows])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", VbdmWarning)
+        return estimate_operator(
+            record.states, "generator", lengths=lengths[lengths > 0].tolist()
+        ).on_host
+
+
+def all_references(
+    told: References, start: FloatArray, states: FloatArray, lead: int
+) -> dict[str, Normal]:
+    """Return the forecasts of all references from some starts."""
+    return {
+        "climatology": told.climatology(len(start)),
+        "persistence": told.persistence(start, lead),
+        "linear": told.linear(states, lead),
+    }
+
+
+def whole_or_none(value: Any) -> int | None:
+    """Return a whole number, or None for "auto"."""
+    return int(value) if is_whole(value) else None
+
+
+def check_leads(leads: Any, horizon: int) -> list[int]:
+    """Return leads as a list of ascending numbers of steps."""
+    if leads is None:
+        return list(range(1, min(12, horizon) + 1))
+    array = as_floats(leads)
+    if array is not None and array.ndim <= 1 and array.size:
+        flat = np.atleast_1d(array)
+        if np.isfinite(flat).all() and (flat == np.floor(flat)).all() and flat.min() >= 1:
+            return np.unique(flat.astype(np.int64)).tolist()
+    raise bad_input(
+        "`leads` must be whole numbers of steps ahead, 1 or more.",
+        received=shown(leads),
+        because="Forecasts are for rows that come after the last one.",
+        hint="Pass, for example, 6 or range(1, 13).",
+    )
+
+
+def refuse_no_start(rows: Any, given: Given, record: Record) -> None:
+    """Refuse a series in which no row can be a start."""
+    if len(rows):
+        return
+    needed = record.delays.reach + 1
+    raise bad_input(
+        "No row of the series can be a start.",
+        received=f"{len(given.values):,} row(s)",
+        because=f"A state takes {record.delays.count} complete row(s), the newest and those before "
+        f"it: {needed} row(s) in all.",
+        hint="Pass more rows before the start, without missing values.",
+    )
+
+
+def warn_doubtful(leads: Any) -> None:
+    """Say at which leads climatology was not beaten."""
+    told = str(leads[0]) if len(leads) == 1 else f"{leads[0]} to {leads[-1]}"
+    warn_user(
+        f"At a lead of {told} steps forecasts were no better than climatology on what was held out "
+        "of the training series: they say no more than the mean and the spread of the record "
+        "(`doubtful`).",
+        SkillWarning,
+    )
