@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from numbers import Integral
 from os import PathLike
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -44,17 +44,17 @@ class Forecaster(BaseEstimator):
 
     Two predictors stand behind it. *Modes* moves a density in a basis of smooth functions by one
     matrix, which is at home where there is noise: the diffusion forecast of Berry, Giannakis and
-    Harlim (2015). *Neighbours* asks what came after similar states, which is at home in chaos. Parts
-    of the series, each held out in turn, choose between them, choose delays and the number of modes,
-    and set the spread so that intervals hold what comes.
+    Harlim (2015). *Neighbours* asks what came after similar states, which is at home in chaos.
+    Parts of the series, each held out in turn, choose between them, choose delays and the number
+    of modes, and set the spread so that intervals hold what comes.
 
     Parameters
     ----------
     predictor : {"auto", "modes", "neighbours"}
         Who predicts.
     delays : int or "auto"
-        Number of rows that make a state: the newest and those before it. One is enough if a row says
-        all about the system.
+        Number of rows that make a state: the newest and those before it. One is enough if a row
+        says all about the system.
     delay_step : int
         Number of rows from one of them to the next.
     n_modes : int or "auto"
@@ -149,8 +149,8 @@ class Forecaster(BaseEstimator):
         Parameters
         ----------
         series : (N,) or (N, n) array, frame of pandas, array of xarray, or list of these
-            Rows in time; NaN where a value is missing. Arrays in a list are series of their own, and
-            nothing is learned across their joints.
+            Rows in time; NaN where a value is missing. Arrays in a list are series of their own,
+            and nothing is learned across their joints.
         y : ignored
             Present because scikit-learn passes it.
         lengths : sequence of int, optional
@@ -191,8 +191,8 @@ class Forecaster(BaseEstimator):
         lengths, times
             As in `fit`. Times are needed where a cycle of the seasons is put back.
         observable : callable, optional
-            Takes rows, (N, n), without the cycle of the seasons, and returns (N,) or (N, k) numbers:
-            forecast is this function of a row in place of its columns.
+            Takes rows, (N, n), without the cycle of the seasons, and returns (N,) or (N, k)
+            numbers: forecast is this function of a row in place of its columns.
         """
         check_is_fitted(self, "learned_")
         wanted = check_leads(leads, self.horizon_)
@@ -226,8 +226,8 @@ class Forecaster(BaseEstimator):
     ) -> Skill:
         """Compare forecasts from each row of a new series with what came, and with references.
 
-        Parameters are those of `predict`. References are climatology, persistence and a linear model
-        on the states, all learned from the training series.
+        Parameters are those of `predict`. References are climatology, persistence and a linear
+        model on the states, all learned from the training series.
         """
         check_is_fitted(self, "learned_")
         wanted = check_leads(leads, self.horizon_)
@@ -275,7 +275,7 @@ class Forecaster(BaseEstimator):
             members = [
                 own.spread(by) for own, by in zip(plain, learned.spread.at(lead), strict=True)
             ]
-            parts = {name: ([], []) for name in NAMES}
+            parts: dict[str, tuple[list[Any], list[Any]]] = {name: ([], []) for name in NAMES}
             for block in held.blocks:
                 told = References(record, block.left_out)
                 own = all_references(told, start[block.starts], held.points[block.starts], lead)
@@ -304,8 +304,8 @@ class Forecaster(BaseEstimator):
         observations : (T,) or (T, k) array, or list
             What was observed at consecutive steps; NaN, or None, where nothing was.
         likelihood : callable, float or (k,) array
-            A function of an observation and of rows, (S, n), that returns the likelihood of each row,
-            (S,); or the standard deviation of normal errors of the columns that are observed.
+            A function of an observation and of rows, (S, n), that returns the likelihood of each
+            row, (S,); or the standard deviation of normal errors of the columns that are observed.
         columns : sequence of int or str, optional
             Which columns are observed, where `likelihood` is a number; by default all.
         times : (T,) array, optional
@@ -353,7 +353,7 @@ class Forecaster(BaseEstimator):
 
     def _cycle_of(self, given: Given, axis: TimeAxis, steps: Steps) -> Cycle:
         """Return the cycle that is asked for, or that dates suggest."""
-        period: float | None = self.season if is_whole(self.season) else None
+        period = None if not is_whole(self.season) else float(cast(int, self.season))
         if self.season == "auto" and axis.year is not None and axis.year >= 2:
             years = (steps.max() - steps.min() + 1) / axis.year
             period = axis.year if years >= 2 else None
@@ -483,7 +483,7 @@ def check_leads(leads: Any, horizon: int) -> list[int]:
     if array is not None and array.ndim <= 1 and array.size:
         flat = np.atleast_1d(array)
         if np.isfinite(flat).all() and (flat == np.floor(flat)).all() and flat.min() >= 1:
-            return np.unique(flat.astype(np.int64)).tolist()
+            return [int(lead) for lead in np.unique(flat)]
     raise bad_input(
         "`leads` must be whole numbers of steps ahead, 1 or more.",
         received=shown(leads),

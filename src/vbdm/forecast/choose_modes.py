@@ -73,7 +73,7 @@ def levels_of(values: FloatArray) -> FloatArray:
 
 
 def is_below(values: FloatArray, levels: FloatArray) -> FloatArray:
-    """Return whether values, (n, columns), are below levels, (n, columns · levels); NaN if not known."""
+    """Return whether values, (n, columns), are below levels, (n, columns · levels), or NaN."""
     found = (values[:, :, None] <= levels).astype(np.float64)
     found[np.isnan(values)] = np.nan
     return found.reshape(len(values), -1)
@@ -109,7 +109,8 @@ def products(first: FloatArray, second: FloatArray) -> FloatArray:
 
 def score(own: Unseen, came: dict[int, FloatArray], m: int, direct: bool) -> float:
     """Return the mean squared error of the probabilities, by the first m modes, over all leads."""
-    step, power, at, found = own.matrices.get(1), np.eye(m), 0, []
+    step, power, at = own.matrices.get(1), np.eye(m), 0
+    found: list[float] = []
     for lead, truth in came.items():
         if direct or step is None:
             power = own.matrices[lead][:m, :m]
@@ -120,5 +121,6 @@ def score(own: Unseen, came: dict[int, FloatArray], m: int, direct: bool) -> flo
         mass = np.where(np.abs(moved[:, :1]) > LEAST_MASS, moved[:, :1], LEAST_MASS)
         probability = np.clip(moved @ own.below[:m] / mass, 0.0, 1.0)
         wrong = (probability - truth[own.starts]) ** 2
-        found.append(np.nanmean(wrong) if np.isfinite(wrong).any() else np.nan)
-    return float(np.nanmean(found)) if np.isfinite(found).any() else 0.0
+        if np.isfinite(wrong).any():
+            found.append(float(np.nanmean(wrong)))
+    return float(np.mean(found)) if found else 0.0

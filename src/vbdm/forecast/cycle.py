@@ -35,7 +35,7 @@ class Cycle:
 
     @classmethod
     def of(cls, values: FloatArray, steps: Steps, period: float) -> Cycle:
-        """Fit the cycle of a period to values, (N, n), by least squares; missing ones are left out."""
+        """Fit the cycle of a period to values, (N, n), by least squares; NaN is left out."""
         number = waves_of(period)
         functions = seasons(steps, period, number)
         known = np.isfinite(values)
@@ -43,7 +43,7 @@ class Cycle:
         if known.sum(axis=0).min() < needed:
             raise bad_input(
                 "The series is too short for its cycle.",
-                received=f"{int(known.sum(axis=0).min())} known rows, for a cycle of {period:g} steps",
+                received=f"{int(known.sum(axis=0).min())} known rows, and a cycle of {period:g}",
                 because=f"It takes {functions.shape[1]} numbers, and at least {needed} rows, to "
                 "describe it.",
                 hint="Give a longer series, or season=None.",

@@ -83,7 +83,7 @@ class Ensemble:
     @cached_property
     def empty(self) -> NDArray[np.bool_]:
         """Starts without a member, (n,)."""
-        return np.diff(self.pointer) == 0
+        return np.asarray(np.diff(self.pointer) == 0)
 
     @cached_property
     def below(self) -> FloatArray:

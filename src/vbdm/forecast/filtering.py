@@ -15,13 +15,18 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from ..base.arrays import FloatArray, frozen
+from ..base.arrays import BoolArray, FloatArray, frozen
+from ..base.errors import FilterWarning, warn_user
 from ..base.progress import report
 from .ensemble import Ensemble
-from .predictor import Predictor
+from .predictor import Predictor, normalised
 
 #: Weights below this share of the mean one are not kept.
 NEGLIGIBLE = 1e-6
+#: Share of a density that may be negative without a word.
+MOST_CLIPPED = 0.02
+#: The least likelihood whose logarithm is a number.
+TINY = float(np.finfo(np.float64).tiny)
 #: Observation, and the rows of all states, (S, n); returns the likelihood of each, (S,).
 Likelihood = Callable[[Any, FloatArray], FloatArray]
 
@@ -42,6 +47,8 @@ class Filtered:
     restarted : (T,) bool array
         Where no state that was expected explains the observation: the filter began anew there,
         from the observation and the record alone.
+    clipped : (T,) array
+        Share of the density that was negative, and left out, before each observation.
     observed : (T,) bool array
         Where there was an observation.
     """
@@ -50,8 +57,9 @@ class Filtered:
     variance: FloatArray
     evidence: FloatArray
     effective: FloatArray
-    restarted: Any
-    observed: Any
+    restarted: BoolArray
+    clipped: FloatArray
+    observed: BoolArray
     weights: Any = field(repr=False)
     values: FloatArray = field(repr=False)
     season: FloatArray = field(repr=False)
@@ -98,33 +106,55 @@ def run_filter(
     values = record.values[record.rows]
     n = len(values)
     weights = np.full(n, 1 / n)
-    kept, evidence, effective, restarted = [], [], [], []
+    kept, steps = [], []
     for t, seen in enumerate(observations):
+        lost = 0.0
         if t:
-            weights = predictor.stepped(weights)
+            weights, lost = predictor.stepped(weights)
         told, again = 0.0, False
         if not missing[t]:
-            likely = likelihood(seen, values + season[t])
-            joint = weights * likely
-            total = joint.sum()
-            told = float(np.log(total)) if total > 0 else float(np.log(np.finfo(float).tiny))
-            again = not total > 0 or 1 / ((joint / total) ** 2).sum() < few
-            if again:
-                # Half of what was expected is given up for the record as a whole.
-                joint = (weights + 1 / n) / 2 * likely
-                total = joint.sum()
-            weights = joint / total if total > 0 else np.full(n, 1 / n)
-        evidence.append(told)
-        restarted.append(again)
-        effective.append(1 / (weights**2).sum())
+            weights, told, again = updated(weights, likelihood(seen, values + season[t]), few)
+        steps.append((told, 1 / (weights**2).sum(), again, lost))
         kept.append(csr_array(np.where(weights > NEGLIGIBLE / n, weights, 0.0)[None]))
         report("filter", t + 1, len(observations))
-    rows = csr_array(vstack(kept, format="csr"))
-    mean = rows @ values / np.asarray(rows.sum(axis=1)).ravel()[:, None]
-    square = rows @ values**2 / np.asarray(rows.sum(axis=1)).ravel()[:, None]
+    evidence, effective, restarted, clipped = (np.array(part) for part in zip(*steps, strict=True))
+    warn_of(restarted, clipped)
+    rows = normalised(csr_array(vstack(kept, format="csr")))
+    mean = rows @ values
+    variance = np.maximum(rows @ values**2 - mean**2, 0.0)
     return Filtered(
-        mean=frozen(mean + season), season=season, variance=frozen(np.maximum(square - mean**2, 0.0)),
-        evidence=frozen(np.array(evidence)), effective=frozen(np.array(effective)),
-        restarted=frozen(np.array(restarted)), observed=frozen(~np.asarray(missing)),
-        weights=rows, values=values,
+        mean=frozen(mean + season), variance=frozen(variance), evidence=frozen(evidence),
+        effective=frozen(effective), restarted=frozen(restarted), clipped=frozen(clipped),
+        observed=frozen(~np.asarray(missing)), weights=rows, values=values, season=season,
     )  # fmt: skip
+
+
+def updated(weights: FloatArray, likely: FloatArray, few: float) -> tuple[FloatArray, float, bool]:
+    """Return the weights after an observation, its evidence, and whether the filter began anew."""
+    n = len(weights)
+    joint = weights * likely
+    total = joint.sum()
+    told = float(np.log(max(total, TINY)))
+    again = not total > 0 or not total**2 / (joint**2).sum() >= few
+    if again:
+        # Half of what was expected is given up for the record as a whole.
+        joint = (weights + 1 / n) / 2 * likely
+        total = joint.sum()
+    return (joint / total if total > 0 else np.full(n, 1 / n)), told, again
+
+
+def warn_of(restarted: FloatArray, clipped: FloatArray) -> None:
+    """Say where the filter began anew, and if its densities were partly negative."""
+    if restarted.any():
+        warn_user(
+            f"At {int(restarted.sum())} of {len(restarted)} steps hardly any state of the record "
+            "explains the observation: the filter began anew there (`restarted`). Larger errors of "
+            "the observations, or a longer record, may help.",
+            FilterWarning,
+        )
+    if clipped.mean() > MOST_CLIPPED:
+        warn_user(
+            f"On average {clipped.mean():.0%} of the density was negative and left out (`clipped`). "
+            "Another number of modes, or predictor='neighbours', may help.",
+            FilterWarning,
+        )

@@ -18,7 +18,6 @@ from ..base.progress import report
 from .cycle import Cycle
 from .ensemble import Ensemble
 from .learned import Learned
-from .predictor import drawn_rows
 from .time_axis import Steps, TimeAxis
 
 #: Starts whose members are in memory together.
@@ -126,7 +125,7 @@ class Forecast:
         return np.sqrt(self.variance)
 
     def quantile(self, p: ArrayLike) -> FloatArray:
-        """Return quantiles, (starts, leads, columns) for one p, (P, starts, leads, columns) for several.
+        """Return quantiles, (starts, leads, columns) for one p, (P, …) for several.
 
         Examples
         --------

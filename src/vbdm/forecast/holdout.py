@@ -75,7 +75,7 @@ class HoldOut:
 
     @classmethod
     def of(cls, record: Record, n_starts: int = STARTS) -> HoldOut:
-        """Cut a record into blocks; starts are the same rows whatever the delays, where these are."""
+        """Cut a record into blocks; starts are the same rows whatever the delays."""
         n = record.n_rows
         margin = min(record.delays.reach + memory(record), int(LARGEST_MARGIN * n / BLOCKS))
         wanted = np.unique(np.linspace(0, n - 1, n_starts).round().astype(np.intp))

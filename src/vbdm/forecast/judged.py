@@ -42,7 +42,9 @@ class Judged:
     @cached_property
     def climatology(self) -> FloatArray:
         """The mean score of climatology of each column, a = 1."""
-        return np.nanmean(self.constant + self.linear + self.square, axis=0)
+        found = np.nanmean(self.constant + self.linear + self.square, axis=0)
+        # A column that never changes is foreseen by everybody.
+        return np.where(found > 0, found, 1.0)
 
     def scores(self, share: float) -> FloatArray:
         """Return the score of each start over that of climatology, in the mean of columns, (n,)."""

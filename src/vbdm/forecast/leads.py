@@ -40,7 +40,7 @@ class ByLead:
 
 
 def grid(horizon: int) -> tuple[int, ...]:
-    """Return leads from 1 to a horizon, the later ones further apart: 1, 2, 3, 4, 6, 8, 12, 16, …
+    """Return leads from 1 to a horizon, the later ones further apart.
 
     Examples
     --------

@@ -129,20 +129,20 @@ def choose_delays(
         return Delays(asked.delays, asked.delay_step), {}
     few = tuple(sorted({leads[i] for i in np.linspace(0, len(leads) - 1, SOME_LEADS).astype(int)}))
     part, parts = latest(values, lengths, SOME_ROWS)
-    best, waited, scores = None, 0, {}
-    for number, count in enumerate(DELAYS):
-        if number and (count * values.shape[1] > MOST_COLUMNS or waited == WAIT):
+    best = best_of_both(Record.of(part, parts, Delays(1)), estimate, asked, few)
+    waited, scores = 0, {1: best.score}
+    for number, count in enumerate(DELAYS[1:], start=1):
+        if count * values.shape[1] > MOST_COLUMNS or waited == WAIT:
             break
         own = best_of_both(
             Record.of(part, parts, Delays(count, asked.delay_step)), estimate, asked, few
         )
         scores[count] = own.score
         report("delays", number + 1, len(DELAYS))
-        if best is None or own.worth_more(best):
+        if own.worth_more(best):
             best, waited = own, 0
         else:
             waited += 1
-    assert best is not None  # noqa: S101
     return best.record.delays, scores
 
 

@@ -53,7 +53,7 @@ class Learned:
         """Return members at levels, (starts, n), of the sums of weights, (starts, n, columns)."""
         weights = self.predictor.weights(begun, lead)
         own = self.record.values if values is None else values
-        rows = drawn_rows(weights, np.isfinite(own).all(axis=1), level)
+        rows = drawn_rows(weights, np.asarray(np.isfinite(own).all(axis=1)), level)
         plain = np.where((rows >= 0)[..., None], own[rows], np.nan)
         return np.stack(
             [

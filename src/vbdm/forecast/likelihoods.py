@@ -33,7 +33,7 @@ def observations_of(observations: Any) -> tuple[list[Any], BoolArray]:
 def as_likelihood(
     likelihood: Any, columns: Sequence[int | str] | None, names: tuple[str, ...], seen: list[Any]
 ) -> Likelihood:
-    """Return a function of observation and rows; numbers are standard deviations of normal errors."""
+    """Return a function of observation and rows; numbers are deviations of normal errors."""
     if callable(likelihood):
         return lambda y, rows: checked(answer_of(likelihood, "likelihood", y, rows), len(rows))
     deviation = as_floats(likelihood)
@@ -53,7 +53,7 @@ def as_likelihood(
     if width != len(chosen) or deviation.size not in (1, len(chosen)):
         raise bad_input(
             "Observations do not fit the columns.",
-            received=f"{width} number(s) in an observation, {deviation.size} standard deviation(s), "
+            received=f"{width} number(s) in an observation, {deviation.size} deviation(s), "
             f"and {len(chosen)} column(s)",
             because="Each number observes one column.",
             hint="Say which columns are observed: columns=[0].",

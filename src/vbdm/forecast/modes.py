@@ -3,7 +3,7 @@ r"""Forecasts by modes: a density in a basis of smooth functions, moved by one m
 With functions Q that are orthonormal over the states of the record, the matrix
 :math:`A = Σ_s Q(x_{s+1}) Q(x_s)^T / n` moves the coefficients of a density, relative to that of the
 record, one step ahead. A start at x has the coefficients Q(x), after k steps
-:math:`c = A^k Q(x)`, and the density :math:`r = Q c` at the states, where negative values count as 0.
+:math:`c = A^k Q(x)`, and the density :math:`r = Q c` at the states; negative values count as 0.
 This is the diffusion forecast of Berry, Giannakis and Harlim (2015), with a basis that is
 orthonormal on the data itself: the raw eigenfunctions are so only nearly, and powers of their
 matrix grow without bounds.
@@ -71,7 +71,7 @@ class Modes:
     @property
     def n_modes(self) -> int:
         """Number m of functions."""
-        return self.basis.shape[1]
+        return int(self.basis.shape[1])
 
     def truncated(self, n_modes: int) -> Modes:
         """Return the predictor by the first functions alone."""
@@ -168,11 +168,13 @@ class Modes:
             found = self.own_basis[use].T @ known[use]
         return np.asarray(found / max(use.sum(), 1))
 
-    def stepped(self, weights: FloatArray) -> FloatArray:
-        """Return the weights of the states one step later."""
-        coefficients = weights[None] @ self.basis @ self.one_step.T
-        found = self.densities(coefficients, np.arange(len(weights)))[0]
-        return np.asarray(found / found.sum())
+    def stepped(self, weights: FloatArray) -> tuple[FloatArray, float]:
+        """Return the weights of the states one step later, and the share of negative ones."""
+        with one_blas_thread():
+            found = self.basis @ (self.one_step @ (weights @ self.basis))
+        positive = np.maximum(found, 0.0)
+        total = positive.sum()
+        return np.asarray(positive / total), float(1 - found.sum() / total)
 
     def without(self, rows: BoolArray) -> Modes:
         """Return the predictor that has not seen some rows."""

@@ -131,7 +131,7 @@ class Neighbours:
             return ahead
         return np.where(self.left_out[self.record.rows] | self.left_out[ahead], -1, ahead)
 
-    def stepped(self, weights: FloatArray) -> FloatArray:
+    def stepped(self, weights: FloatArray) -> tuple[FloatArray, float]:
         """Return the weights of the states one step later.
 
         Each state moves to the one after it, and is shared out among those near that one: else only
@@ -141,7 +141,9 @@ class Neighbours:
         moved = np.bincount(late, weights[early], minlength=len(weights))
         found = moved @ self.near_states
         total = found.sum()
-        return np.asarray(found / total) if total > 0 else np.full(len(weights), 1 / len(weights))
+        if not total > 0:
+            return np.full(len(weights), 1 / len(weights)), 0.0
+        return np.asarray(found / total), 0.0
 
     @cached_property
     def near_states(self) -> Any:

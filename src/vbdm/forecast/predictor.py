@@ -41,8 +41,11 @@ class Predictor(Protocol):
     def members(self, begun: Any, lead: int, values: FloatArray) -> list[Ensemble]:
         """Return forecasts of functions on the rows, (N, k), `lead` steps later."""
 
-    def stepped(self, weights: FloatArray) -> FloatArray:
-        """Return the weights of the states, (S,), one step later: the prior of a filter."""
+    def stepped(self, weights: FloatArray) -> tuple[FloatArray, float]:
+        """Return the weights of the states, (S,), one step later, and the share of negative ones.
+
+        These are what a filter expects before it has seen the next observation.
+        """
 
     def without(self, rows: BoolArray) -> Predictor:
         """Return the predictor that has not seen some rows, (N,)."""

@@ -58,15 +58,8 @@ def read(series: Any, lengths: Any = None, times: Any = None) -> Given:
     times : (N,) array, optional
         Times of the rows; frames with dates for an index, and arrays of xarray, have their own.
     """
-    if (
-        isinstance(series, (list, tuple))
-        and series
-        and all(np.ndim(one) in (1, 2) for one in series)
-    ):
-        if lengths is None and any(
-            np.ndim(one) == 2 or len(np.atleast_1d(one)) > 1 for one in series
-        ):
-            return several(series, times)
+    if lengths is None and is_several(series):
+        return several(series, times)
     values, own_times, names = table_of(series)
     if values.shape[0] == 0:
         raise bad_input(
@@ -75,6 +68,19 @@ def read(series: Any, lengths: Any = None, times: Any = None) -> Given:
         )  # fmt: skip
     parts = (len(values),) if lengths is None else check_lengths(lengths, len(values))
     return Given(values, parts, checked_times(times, own_times, len(values)), names)
+
+
+def is_several(series: Any) -> bool:
+    """Tell whether these are several series, not the rows of one."""
+    if not isinstance(series, (list, tuple)) or not series:
+        return False
+    shapes = [np.shape(one) for one in series]
+    if all(len(shape) == 2 for shape in shapes):
+        return True
+    # A list of lists as long as each other are the rows of a table; frames and arrays are not.
+    return all(len(shape) == 1 for shape in shapes) and all(
+        hasattr(one, "dtype") or hasattr(one, "iloc") for one in series
+    )
 
 
 def several(series: Sequence[Any], times: Any) -> Given:
@@ -108,7 +114,7 @@ def table_of(series: Any) -> tuple[FloatArray, Any, tuple[str, ...]]:
         names = tuple(str(name) for name in named)
         series = series.to_numpy()
     if isinstance(series, np.ma.MaskedArray):
-        series = series.astype(np.float64).filled(np.nan)
+        series = np.ma.filled(series.astype(np.float64), np.nan)
     values = as_floats(series)
     if values is None or values.ndim not in (1, 2) or values.size == 0:
         raise bad_input(
@@ -213,7 +219,7 @@ def filled(given: Given, steps: Steps) -> tuple[Given, Steps]:
                 "`times` must ascend, a constant step apart.",
                 received=f"{length:,} rows from step {own[0]:,} to {own[-1]:,}",
                 because="Two rows have the same time, or most rows are missing.",
-                hint="Keep one row for each time, in order; cut long gaps into series of their own.",
+                hint="Keep one row for each time, in order; cut at long gaps into several series.",
             )
         table = np.full((size, given.values.shape[1]), np.nan)
         table[own - own[0]] = given.values[start : start + length]

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import FloatArray, frozen
+from ..base.arrays import BoolArray, FloatArray, frozen
 from ..base.errors import bad_input
 from ..graph.delays import Delays
 
@@ -78,14 +78,14 @@ class Record:
             If fewer states are complete than anything can be learned from.
         """
         scaling = Scaling.of(values)
-        rows = delays.rows(np.isfinite(values).all(axis=1), lengths)
+        rows = delays.rows(complete(values), lengths)
         if len(rows) < at_least:
             raise bad_input(
                 "The series is too short to learn a forecast from.",
                 received=f"{len(values):,} rows with {len(rows)} complete states of "
                 f"{delays.count} row(s)",
-                because=f"At least {at_least} states are needed; a state takes all its rows, without "
-                "missing values and inside one series.",
+                because=f"At least {at_least} state(s) are needed; a state takes all its rows, "
+                "without missing values and inside one series.",
                 hint="Use fewer delays, fill gaps, or give a longer series.",
             )
         return cls(
@@ -125,5 +125,10 @@ class Record:
 
     def states_in(self, values: FloatArray, lengths: Sequence[int]) -> tuple[Rows, FloatArray]:
         """Return the rows of other series that have a state, and these states, scaled."""
-        rows = self.delays.rows(np.isfinite(values).all(axis=1), lengths)
+        rows = self.delays.rows(complete(values), lengths)
         return rows, self.delays.points(self.scaling.apply(values), rows)
+
+
+def complete(values: FloatArray) -> BoolArray:
+    """Tell which rows, (N,), have no missing value."""
+    return np.asarray(np.isfinite(values).all(axis=1))

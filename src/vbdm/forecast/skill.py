@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,8 @@ MEASURES = ("rmse", "acc", "crps", "coverage50", "coverage90", "ignorance")
 CLASSES = 10
 #: The least density that counts in ignorance, as a share of that of climatology.
 LEAST_DENSITY = 1e-6
+#: Levels of the ends of both intervals.
+ENDS = np.array([0.05, 0.25, 0.75, 0.95])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -81,7 +83,7 @@ class Skill:
     @property
     def not_beaten(self) -> NDArray[np.intp]:
         """Leads at which climatology is not beaten, in the mean of the columns."""
-        return self.leads[~(self.crpss.mean(axis=1) > 0)]
+        return np.asarray(self.leads[~(self.crpss.mean(axis=1) > 0)])
 
     def to_dataframe(self) -> Any:
         """Return one row for each method, lead and column, as a frame of pandas."""
@@ -146,47 +148,54 @@ def compared(case: Case) -> dict[str, FloatArray]:
             else:
                 told = case.references[method]
                 own = of_normal(told.mean[:, j], told.deviation[:, j], y)
-            rows.append(measured(*own, y))
+            rows.append(measured(own, y))
         for name, values in zip(MEASURES, zip(*rows, strict=True), strict=True):
             found[name].append(list(values))
     return {name: np.array(values) for name, values in found.items()}
 
 
-def of_members(members: Ensemble, y: FloatArray) -> tuple[FloatArray, ...]:
+class Told(NamedTuple):
+    """Distributions in the numbers that measures need: one entry for each start."""
+
+    mean: FloatArray
+    crps: FloatArray
+    ends: FloatArray
+    density: FloatArray
+
+
+def of_members(members: Ensemble, y: FloatArray) -> Told:
     """Return means, scores, ends of both intervals, and densities at what came."""
     density = members.density(y[:, None])[:, 0]
-    return (
-        members.mean,
-        members.crps(y),
-        members.quantile(np.array([0.05, 0.25, 0.75, 0.95])),
-        density,
-    )
+    return Told(members.mean, members.crps(y), members.quantile(ENDS), density)
 
 
-def of_normal(mean: FloatArray, deviation: FloatArray, y: FloatArray) -> tuple[FloatArray, ...]:
+def of_normal(mean: FloatArray, deviation: FloatArray, y: FloatArray) -> Told:
     """Return the same of normal distributions."""
     sigma = np.where(deviation > 0, deviation, 1e-12)
-    ends = mean[:, None] + sigma[:, None] * ndtri([0.05, 0.25, 0.75, 0.95])
+    ends = mean[:, None] + sigma[:, None] * ndtri(ENDS)
     z = (y - mean) / sigma
-    density = np.exp(-0.5 * z * z) / (sigma * np.sqrt(2 * np.pi))
-    return mean, gaussian_crps(mean, sigma, y), ends, density
+    with np.errstate(under="ignore"):
+        density = np.exp(-0.5 * z * z) / (sigma * np.sqrt(2 * np.pi))
+    return Told(mean, gaussian_crps(mean, sigma, y), ends, density)
 
 
-def measured(
-    mean: FloatArray, crps: FloatArray, ends: FloatArray, density: FloatArray, y: FloatArray
-) -> tuple[float, ...]:
+def measured(told: Told, y: FloatArray) -> tuple[float, ...]:
     """Return all measures of one method, lead and column."""
-    use = np.isfinite(y) & np.isfinite(mean)
+    use = np.isfinite(y) & np.isfinite(told.mean)
     if not use.any():
         return (np.nan,) * len(MEASURES)
-    mean, crps, ends, density, y = mean[use], crps[use], ends[use], density[use], y[use]
+    mean, crps, ends, density = (part[use] for part in told)
+    y = y[use]
     inner = (ends[:, 1] <= y) & (y <= ends[:, 2])
     outer = (ends[:, 0] <= y) & (y <= ends[:, 3])
     spread = y.std()
     least = LEAST_DENSITY / (spread if spread > 0 else 1.0)
     bits = -np.log2(np.maximum(density, least)).mean()
     rmse = np.sqrt(((mean - y) ** 2).mean())
-    return rmse, correlation(mean, y), crps.mean(), inner.mean(), outer.mean(), bits
+    return (
+        float(rmse), correlation(mean, y), float(crps.mean()), float(inner.mean()),
+        float(outer.mean()), float(bits),
+    )  # fmt: skip
 
 
 def correlation(a: FloatArray, b: FloatArray) -> float:
