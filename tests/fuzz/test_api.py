@@ -313,8 +313,8 @@ def calls():
 
 DATA_SETS = [
     "circle", "closed_curve", "clusters", "double_well", "double_well_series", "ellipse",
-    "hemisphere", "interval", "muller_brown", "muller_brown_series", "noisy_circle", "ou", "prinz",
-    "prinz_series", "sphere", "stretched", "student", "swiss_roll", "torus",
+    "hemisphere", "interval", "muller_brown", "muller_brown_series", "noisy_circle", "ou",
+    "ou_series", "prinz", "prinz_series", "sphere", "stretched", "student", "swiss_roll", "torus",
 ]  # fmt: skip
 
 

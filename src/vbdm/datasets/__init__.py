@@ -2,8 +2,9 @@
 
 Every function draws points and returns a `Sample`, which also knows its intrinsic coordinates,
 its true density and, by ``sample.truth(n)``, the eigenvalues and eigenfunctions that a method
-should find. `lorenz63` and the functions named `..._series` return a `Trajectory` instead. The
-passage between two sets of points is in a `Transition`: committor, times and rates.
+should find. `lorenz63` and the functions named `..._series` return a `Trajectory` instead, and
+`nino34`, which was measured, a series with dates. The passage between two sets of points is in a
+`Transition`: committor, times and rates.
 
 Examples
 --------
@@ -20,11 +21,12 @@ array([ 0., -1., -1., -4., -4.])
 
 from ._chaos import Trajectory, lorenz63
 from ._circle import circle
+from ._climate import Measured, nino34
 from ._corrupted import with_duplicates, with_outliers
 from ._curves import closed_curve, ellipse, noisy_circle
 from ._flat import interval, lattice, swiss_roll, torus
 from ._gaussians import clusters, ou
-from ._langevin import double_well_series, muller_brown_series, prinz_series
+from ._langevin import double_well_series, muller_brown_series, ou_series, prinz_series
 from ._muller_brown import muller_brown, muller_brown_potential, muller_brown_transition
 from ._potentials import stretched, student
 from ._sample import Sample, Truth
@@ -33,6 +35,7 @@ from ._transition import Transition, line_transition
 from ._wells import double_well, prinz, prinz_potential
 
 __all__ = [
+    "Measured",
     "Sample",
     "Trajectory",
     "Transition",
@@ -52,8 +55,10 @@ __all__ = [
     "muller_brown_potential",
     "muller_brown_series",
     "muller_brown_transition",
+    "nino34",
     "noisy_circle",
     "ou",
+    "ou_series",
     "prinz",
     "prinz_potential",
     "prinz_series",

@@ -1,4 +1,4 @@
-"""Trajectories of overdamped Langevin dynamics in the published potentials."""
+"""Trajectories of overdamped Langevin dynamics: Ornstein-Uhlenbeck, and published potentials."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..base.accepts import a_number, accepts
 from ..base.arrays import FloatArray
 from ..base.errors import bad_input
 from ._chaos import Trajectory
-from ._checks import check_n_samples, generator
+from ._checks import check_at_least, check_n_samples, generator
 from ._muller_brown import BETA, CENTRES, FORMS, HEIGHTS, INVERSE_TEMPERATURE, muller_brown
 from ._sample import RandomState
 from ._wells import BARRIER, double_well, prinz
@@ -69,6 +69,47 @@ def double_well_series(
     # The curvature b(12x² - 4) at a height of 10 kT, beyond which points hardly ever are.
     stiffness = diffusivity * (8 * barrier + 12 * np.sqrt(10 * barrier))
     return _followed("double_well", force, start, n_samples, step, diffusivity, stiffness, rng)
+
+
+@accepts(step=STEP)
+def ou_series(
+    n_samples: int, *, step: float = 0.1, dim: int = 1, random_state: RandomState = None
+) -> Trajectory:
+    """Follow the Ornstein-Uhlenbeck process ``dx = -x dt + √2 dW``, without any error of the step.
+
+    The one series of which everything is known: from x, a time t later, the state is normal with
+    mean e⁻ᵗ x and variance 1 - e⁻²ᵗ in each coordinate.
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of states.
+    step : float
+        Time from one state to the next.
+    dim : int
+        Dimension; coordinates do not know of each other.
+    random_state : int, Generator or None
+        Seed. The first state is drawn from the invariant density, N(0, 1) in each coordinate.
+
+    Notes
+    -----
+    Implements x' = e⁻ˢ x + √(1 - e⁻²ˢ) ξ with the step s and normal numbers ξ, which is exact for
+    any step.
+
+    Examples
+    --------
+    >>> series = ou_series(1000, step=0.5, dim=2, random_state=0)
+    >>> series.points.shape, float(series.times[1])
+    ((1000, 2), 0.5)
+    """
+    from scipy.signal import lfilter
+
+    check_at_least(dim, "dim")
+    check_n_samples(n_samples, dim)
+    kicks = generator(random_state).standard_normal((n_samples, dim))
+    kicks[1:] *= np.sqrt(-np.expm1(-2 * step))
+    states = lfilter([1.0], [1.0, -exp(-step)], kicks, axis=0)
+    return Trajectory("ou", step * np.arange(n_samples, dtype=np.float64), states)
 
 
 @accepts(step=STEP, diffusivity=DIFFUSIVITY)
