@@ -25,7 +25,7 @@ It knows the operator of the states of a series. `vbdm.Forecaster` is its door.
 `forecast`             the result: a distribution for each start, lead and column
 `references`           what a forecast must beat
 `scores`, `skill`      how good forecasts are, beside these
-`tables`               results as frames, data sets and words
+`tables`, `words`      results as frames and data sets, and in words
 `likelihoods`          how observations come about
 `filtering`            what is known of a state after noisy or partial observations
 =====================  =============================================================================

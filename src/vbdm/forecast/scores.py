@@ -7,6 +7,9 @@ from scipy.special import ndtr
 
 from ..base.arrays import FloatArray
 
+#: What is compared, in the order in which it is shown.
+MEASURES = ("rmse", "acc", "crps", "coverage50", "coverage90", "ignorance")
+
 
 def gaussian_crps(mean: FloatArray, deviation: FloatArray, y: FloatArray) -> FloatArray:
     r"""Return the continuous ranked probability score of normal distributions.

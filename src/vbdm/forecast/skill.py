@@ -13,12 +13,10 @@ from scipy.special import ndtri
 from ..base.arrays import BoolArray, FloatArray
 from .ensemble import Ensemble
 from .references import NAMES, Normal
-from .scores import gaussian_crps
+from .scores import MEASURES, gaussian_crps
 
 #: Who is compared: the forecast and the references.
 METHODS = ("forecast", *NAMES)
-#: What is compared, in the order in which it is shown.
-MEASURES = ("rmse", "acc", "crps", "coverage50", "coverage90", "ignorance")
 #: Number of classes of a histogram of probabilities.
 CLASSES = 10
 #: The least density that counts in ignorance, as a share of that of climatology.
@@ -92,7 +90,7 @@ class Skill:
         return skill_to_frame(self)
 
     def to_xarray(self) -> Any:
-        """Return all measures as a data set of xarray, along method, lead and column."""
+        """Return all measures as a data set of xarray, along model, lead and column."""
         from .tables import skill_to_xarray
 
         return skill_to_xarray(self)
@@ -105,7 +103,7 @@ class Skill:
 
     def __str__(self) -> str:
         """Return a table of the first column, or of the mean over columns."""
-        from .tables import skill_in_words
+        from .words import skill_in_words
 
         return skill_in_words(self)
 

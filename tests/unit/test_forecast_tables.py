@@ -1,0 +1,147 @@
+"""Forecasts and their scores as data sets, frames and words: the same numbers, with their names."""
+
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import vbdm
+from vbdm.forecast.words import skill_in_words
+
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+SERIES = vbdm.datasets.ou_series(500, step=0.3, dim=2, random_state=0).points
+MONTHS = np.datetime64("1980-01", "M") + np.arange(500)
+
+
+@pytest.fixture(scope="module")
+def model():
+    rows = SERIES[:400] + np.cos(2 * np.pi * np.arange(400) / 12)[:, None]
+    return vbdm.Forecaster("neighbours", delays=1).fit(rows, times=MONTHS[:400])
+
+
+@pytest.fixture(scope="module")
+def forecast(model):
+    return model.predict(SERIES[400:405], leads=[1, 3], times=MONTHS[400:405])
+
+
+@pytest.fixture(scope="module")
+def skill(model):
+    return model.skill(SERIES[400:], leads=[1, 3], times=MONTHS[400:])
+
+
+def test_the_data_set_has_the_numbers_of_the_forecast(forecast):
+    found = forecast.to_xarray(members=7)
+    assert dict(found.sizes) == {"init": 5, "lead": 2, "column": 2, "quantile": 5, "member": 7}
+    np.testing.assert_array_equal(found["mean"], forecast.mean)
+    np.testing.assert_array_equal(found["std"], forecast.std)
+    np.testing.assert_array_equal(found["members"], forecast.sample(7))
+    median = found["quantiles"].sel(quantile=0.5, column="x1", lead=3)
+    np.testing.assert_allclose(median, forecast.quantile(0.5)[:, 1, 1])
+    np.testing.assert_array_equal(found["init"].astype("datetime64[M]"), MONTHS[400:405])
+    np.testing.assert_array_equal(
+        found["valid_time"].sel(lead=3).astype("datetime64[M]"), MONTHS[403:408]
+    )
+    assert "steps" in found["lead"].attrs["description"]
+    assert "members" not in forecast.to_xarray()
+
+
+def test_members_follow_the_seed(forecast):
+    one, other = (forecast.to_xarray(3, random_state=seed)["members"] for seed in (0, 1))
+    assert not np.allclose(one, other)
+    with pytest.raises(vbdm.InputError, match="members"):
+        forecast.to_xarray(members=-1)
+
+
+def test_the_data_set_survives_a_file(forecast, tmp_path):
+    xarray = pytest.importorskip("xarray")
+    found = forecast.to_xarray(members=2)
+    found.to_netcdf(tmp_path / "forecast.nc")
+    with xarray.open_dataset(tmp_path / "forecast.nc") as again:
+        np.testing.assert_array_equal(again["mean"], found["mean"])
+        np.testing.assert_array_equal(again["valid_time"], found["valid_time"])
+
+
+def test_times_are_numbers_or_rows_where_there_are_no_dates():
+    plain = vbdm.Forecaster("neighbours", delays=1).fit(SERIES[:200])
+    assert plain.predict(leads=[2]).to_xarray()["valid_time"].item() == 201
+    timed = vbdm.Forecaster("neighbours", delays=1).fit(SERIES[:200], times=0.5 * np.arange(200))
+    assert timed.predict(leads=[2]).to_xarray()["valid_time"].item() == 100.5
+
+
+def test_the_frame_has_a_row_for_each_start_lead_and_column(forecast):
+    frame = forecast.to_dataframe()
+    assert len(frame) == 5 * 2 * 2
+    row = frame[(frame["lead"] == 3) & (frame["column"] == "x1")].iloc[2]
+    assert row["mean"] == forecast.mean[2, 1, 1]
+    assert row["valid_time"] == forecast.valid_times[2, 1]
+    low, high = forecast.interval(0.9)
+    assert (row["q05"], row["q95"]) == (low[2, 1, 1], high[2, 1, 1])
+
+
+def test_scores_in_frames_and_data_sets(skill):
+    frame, data = skill.to_dataframe(), skill.to_xarray()
+    assert len(frame) == 4 * 2 * 2
+    row = frame[(frame.method == "linear") & (frame.lead == 3) & (frame.column == "x0")].iloc[0]
+    assert row["crps"] == skill.crps[3, 1, 0]
+    assert data["crps"].sel(model="linear", lead=3, column="x0") == skill.crps[3, 1, 0]
+    assert data["n_cases"].values.tolist() == skill.n_cases.tolist() == [99, 97]
+    np.testing.assert_allclose(data["histogram"].sum("probability"), 1)
+
+
+@pytest.mark.parametrize("name", ["xarray", "pandas"])
+def test_without_a_library_words_say_what_to_do(name, forecast, skill, monkeypatch):
+    monkeypatch.setitem(sys.modules, name, None)
+    for result in (forecast, skill):
+        ask = result.to_xarray if name == "xarray" else result.to_dataframe
+        with pytest.raises(vbdm.InputError, match=f"needs the library {name}.*pip install"):
+            ask()
+
+
+def test_one_column_is_told_in_its_own_unit(skill):
+    one = only(skill, 0)
+    lines = str(one).splitlines()
+    assert lines[0] == "Scores of x0, of 97 to 99 forecasts at each lead."
+    assert [line.split()[0] for line in lines[3:5]] == ["1", "3"]
+    numbers = lines[3].split()[1:]
+    assert len(numbers) == 15
+    np.testing.assert_allclose(np.array(numbers[:4], float), one.rmse[:, 0, 0], atol=0.006)
+    assert numbers[11] == f"{one.coverage50[0, 0, 0]:.0%}"
+    assert len({len(line) for line in lines[2:5]}) == 1
+
+
+def test_several_columns_are_told_over_climatology(skill):
+    text = str(replace(skill, rmse=skill.rmse * [1, 1000], crps=skill.crps * [1, 1000]))
+    assert "mean over 2 columns" in text
+    assert text == str(skill)  # whatever the unit of a column
+
+
+def test_the_last_sentence_says_where_climatology_is_not_beaten(skill):
+    worse = skill.crps.copy()
+    worse[0, 1] = 2 * worse[1, 1]
+    better = skill.crps.copy()
+    better[0] = better[1] / 2
+    for crps, words in [
+        (better, "Climatology is beaten at all leads."),
+        (np.where([[[False], [True]]], worse, better), "Climatology is not beaten at lead 3."),
+        (np.ones_like(better), "Climatology is not beaten at any lead."),
+    ]:
+        assert skill_in_words(replace(skill, crps=crps)).splitlines()[-1] == words
+
+
+def test_leads_without_cases_have_dashes(model):
+    far = model.skill(SERIES[400:410], leads=[1, 50], times=MONTHS[400:410])
+    lines = str(far).splitlines()
+    assert set(lines[4].split()[1:]) == {"—"}
+    assert "50" not in lines[-1]
+    nothing = model.skill(SERIES[400:410], leads=50, times=MONTHS[400:410])
+    assert str(nothing).endswith("Nothing came to compare forecasts with.")
+
+
+def only(skill, column):
+    """Return the scores of one column."""
+    own = {name: getattr(skill, name)[:, :, [column]] for name in (
+        "rmse", "acc", "crps", "coverage50", "coverage90", "ignorance")}  # fmt: skip
+    return replace(
+        skill, names=(skill.names[column],), histogram=skill.histogram[:, [column]], **own
+    )
