@@ -208,7 +208,8 @@ def histogram(case: Case) -> FloatArray:
     found = []
     for j, members in enumerate(case.members):
         level = members.probability_below(case.truths[:, j])
-        known = level[np.isfinite(level)]
+        # Weights add up to 1 but for rounding: above all members F may be a little more.
+        known = np.clip(level[np.isfinite(level)], 0.0, 1.0)
         counts = np.histogram(known, bins=CLASSES, range=(0.0, 1.0))[0]
         found.append(counts / max(len(known), 1))
     return np.array(found)
