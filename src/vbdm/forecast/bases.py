@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import solve_triangular
 
 from ..base.arrays import FloatArray, frozen
+from ..base.errors import VbdmWarning
 from ..base.threads import one_blas_thread
 from ..operator.operator import Operator
 
@@ -80,7 +82,10 @@ def polynomials(states: FloatArray) -> FloatArray:
 
 def eigenfunctions(operator: Operator, n: int) -> FloatArray:
     """Return the slowest modes beside the constant, (S, n - 1), without those that are lost."""
-    values = np.asarray(operator.spectrum(n).eigenfunctions)[:, 1:]
+    # Doubts about eigenvalues do not concern a basis.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", VbdmWarning)
+        values = np.asarray(operator.spectrum(n).eigenfunctions)[:, 1:]
     return values[:, np.isfinite(values).all(axis=0)]
 
 
@@ -111,7 +116,8 @@ def orthonormalising(functions: FloatArray) -> FloatArray:
     """
     n, k = functions.shape
     size = np.sqrt((functions**2).mean(axis=0))
-    kept = np.flatnonzero(size > 0)
+    # More than n functions cannot be independent over n states.
+    kept = np.flatnonzero(size > 0)[:n]
     with one_blas_thread():
         r = np.linalg.qr(functions[:, kept] / size[kept], mode="r") / np.sqrt(n)
         own = np.abs(np.diag(r))

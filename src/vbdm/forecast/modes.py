@@ -21,6 +21,7 @@ from scipy.sparse import csr_array
 
 from ..base.arrays import BoolArray, FloatArray
 from ..base.threads import one_blas_thread
+from ..extension.rows import kernel_rows
 from ..operator.operator import Operator
 from .bases import Basis
 from .ensemble import Ensemble
@@ -86,7 +87,23 @@ class Modes:
 
     def begin(self, states: FloatArray) -> FloatArray:
         """Return the coefficients of starting states, (n, m): the basis there."""
-        return self.functions.at(states)
+        return self.functions.at(self.inside(states))
+
+    def inside(self, states: FloatArray) -> FloatArray:
+        """Return states, in place of those unlike all of the record the nearest that it has.
+
+        Coordinates are in the basis, and their squares: far outside they would be a forecast of
+        their own.
+        """
+        known = self.record.states
+        beyond = ((states < known.min(axis=0)) | (states > known.max(axis=0))).any(axis=1)
+        if not beyond.any():
+            return states
+        moved = np.array(states)
+        far = np.flatnonzero(beyond)[kernel_rows(self.operator, states[beyond])[1]]
+        for i in far:
+            moved[i] = known[np.argmin(((known - states[i]) ** 2).sum(axis=1))]
+        return moved
 
     @cached_property
     def mix(self) -> FloatArray:
@@ -152,11 +169,14 @@ class Modes:
         coefficients = self.moved(begun, lead)
         mass = coefficients @ self.means(np.ones((self.record.n_rows, 1)))
         mass = np.maximum(mass, LEAST_MASS)
-        mean = coefficients @ self.means(values) / mass
-        square = coefficients @ self.means(values**2) / mass
+        # Squares of values far from 0 would leave nothing of a small variance.
+        known = np.isfinite(values)
+        centre = np.where(known, values, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+        mean = coefficients @ self.means(values - centre) / mass
+        square = coefficients @ self.means((values - centre) ** 2) / mass
         variance = square - mean**2
         return [
-            Ensemble.of(weights, values[:, j]).matched(mean[:, j], variance[:, j])
+            Ensemble.of(weights, values[:, j]).matched(mean[:, j] + centre[j], variance[:, j])
             for j in range(values.shape[1])
         ]
 
@@ -191,6 +211,14 @@ def whitening(basis: FloatArray) -> FloatArray:
 
 
 def bounded(matrix: FloatArray) -> FloatArray:
-    """Return a matrix whose powers do not grow: the ends of series may bring it just above 1."""
+    """Return a matrix whose powers neither grow nor vanish: a density keeps its mass.
+
+    The ends of series, or rows that are left out, bring its largest eigenvalue a little off 1. A
+    matrix of 0, from no pair at all, forgets everything but the mass.
+    """
     largest = float(np.abs(np.linalg.eigvals(matrix)).max())
-    return np.asarray(matrix / max(largest, 1.0))
+    if largest > 0:
+        return np.asarray(matrix / largest)
+    forgetful = np.zeros_like(matrix)
+    forgetful[0, 0] = 1.0
+    return forgetful
