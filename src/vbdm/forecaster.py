@@ -167,7 +167,7 @@ class Forecaster(BaseEstimator):
         self.axis_, self.cycle_, self.names_ = axis, cycle, given.names
         self.last_step_ = int(steps[-1])
         self.n_features_in_ = given.values.shape[1]
-        return self._remember(decided, given, steps)
+        return self._remember(decided)
 
     def predict(
         self,
@@ -360,7 +360,7 @@ class Forecaster(BaseEstimator):
         n = given.values.shape[1]
         return Cycle.none(n) if period is None else Cycle.of(given.values, steps, float(period))
 
-    def _remember(self, decided: Decided, given: Given, steps: Steps) -> Self:
+    def _remember(self, decided: Decided) -> Self:
         """Set the fitted attributes."""
         self.__dict__.pop("skill_", None)
         self.decided_, self.learned_ = decided, decided.learned

@@ -10,6 +10,7 @@
 `settings_section`   rules, switches, credits
 `operator_section`   pilot, dimension, bandwidth, kernel, tuning, operator
 `spectrum_section`   eigenpairs, and how they were solved
+`forecasts`          forecasters: their training series, and what the hold-out decided
 `zarr_group`         results alone, as a group of Zarr, also larger than memory
 ===================  ===============================================================================
 

@@ -39,8 +39,8 @@ def save(
     Parameters
     ----------
     result : Spectrum, Operator or NeighborGraph
-        What to save; a spectrum carries its operator with it. A fitted `DiffusionMap` is saved by
-        its own method, which this calls.
+        What to save; a spectrum carries its operator with it. A fitted `DiffusionMap` or
+        `Forecaster` is saved by its own method, which this calls.
     path : path
         The file, replaced if it exists. It is written under a temporary name beside it and renamed
         when it is complete and on the disk: a crash or a full disk leaves the old file as it was.
@@ -88,7 +88,8 @@ def save(
     True
     """
     if not isinstance(result, Result):
-        if hasattr(result, "spectrum_") and hasattr(result, "save"):
+        fitted = hasattr(result, "spectrum_") or hasattr(result, "learned_")
+        if fitted and hasattr(result, "save"):
             refuse_notes_of_estimators(notes)
             result.save(path)
             return
@@ -126,8 +127,8 @@ def load(path: PathLike) -> Any:
 
     Returns
     -------
-    Spectrum, Operator, NeighborGraph or DiffusionMap
-        What was saved, ready to be extended to new points.
+    Spectrum, Operator, NeighborGraph, DiffusionMap or Forecaster
+        What was saved, ready to be extended to new points, or to forecast.
 
     Raises
     ------
@@ -142,6 +143,10 @@ def load(path: PathLike) -> Any:
     used, and what follows from others is computed again and compared (docs/file-format.md).
     """
     with reading(path) as source:
+        if source.head["kind"] == "forecaster":
+            from .forecasts import unpack_forecaster
+
+            return unpack_forecaster(source)
         result = unpack_result(source)
         model = source.head["model"]
         if model is None or not isinstance(result, Spectrum):
