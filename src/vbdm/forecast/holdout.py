@@ -76,13 +76,15 @@ class HoldOut:
     @classmethod
     def of(cls, record: Record, n_starts: int = STARTS) -> HoldOut:
         """Cut a record into blocks; starts are the same rows whatever the delays."""
-        n = record.n_rows
-        margin = min(record.delays.reach + memory(record), int(LARGEST_MARGIN * n / BLOCKS))
+        n, n_states = record.n_rows, len(record.rows)
+        margin = min(record.delays.reach + memory(record), int(LARGEST_MARGIN * n_states / BLOCKS))
         wanted = np.unique(np.linspace(0, n - 1, n_starts).round().astype(np.intp))
         # Rows without a state give way to the next that has one.
         chosen = np.unique(np.searchsorted(record.rows, wanted))
         chosen = chosen[chosen < len(record.rows)]
-        edges = np.linspace(0, n, BLOCKS + 1).astype(np.intp)
+        # Blocks have equal numbers of states: much of a record may have none.
+        inner = np.linspace(0, n_states, BLOCKS + 1)[1:-1].astype(np.intp)
+        edges = np.concatenate([[0], record.rows[inner], [n]])
         block_of = np.searchsorted(edges, record.rows[chosen], side="right") - 1
         blocks = []
         for b in np.unique(block_of):

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import FloatArray
+from ..base.arrays import BoolArray, FloatArray
 from .ensemble import Ensemble
 from .holdout import HoldOut
 
@@ -41,23 +41,20 @@ class Judged:
 
     @cached_property
     def climatology(self) -> FloatArray:
-        """The mean score of climatology of each column, a = 1."""
-        found = np.nanmean(self.constant + self.linear + self.square, axis=0)
-        # A column that never changes is foreseen by everybody.
-        return np.where(found > 0, found, 1.0)
+        """The mean score of climatology of each column, a = 1; NaN if there is nothing to know."""
+        found = mean_known(self.constant + self.linear + self.square, axis=0)
+        return np.where(found > 0, found, np.nan)
 
     def scores(self, share: float) -> FloatArray:
         """Return the score of each start over that of climatology, in the mean of columns, (n,)."""
         own = (self.constant + share * self.linear + share**2 * self.square) / self.climatology
-        known = np.isfinite(own)
-        total = np.where(known, own, 0.0).sum(axis=1)
-        return np.where(known.any(axis=1), total / np.maximum(known.sum(axis=1), 1), np.nan)
+        return mean_known(own, axis=1)
 
     @cached_property
     def share(self) -> float:
         """The share of climatology with the least score, as far as that is no chance."""
-        linear = (self.linear / self.climatology).mean(axis=1)
-        square = float(np.nanmean(self.square / self.climatology))
+        linear = mean_known(self.linear / self.climatology, axis=1)
+        square = float(mean_known(self.square / self.climatology))
         if not square > 0:
             return 0.0
         steps = -linear / (2 * square)
@@ -65,8 +62,15 @@ class Judged:
 
     @property
     def score(self) -> float:
-        """The mean relative score at that share."""
-        return float(np.nanmean(self.scores(self.share)))
+        """The mean relative score at that share; NaN if nothing is known at this lead."""
+        return float(mean_known(self.scores(self.share)))
+
+
+def mean_known(values: FloatArray, axis: int | None = None) -> FloatArray:
+    """Return the mean of the values that are known; NaN if none is."""
+    known = np.isfinite(values)
+    total, count = np.where(known, values, 0.0).sum(axis=axis), known.sum(axis=axis)
+    return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
 
 
 def beyond_chance(values: FloatArray) -> float:
@@ -94,13 +98,20 @@ def judge(held: HoldOut, weights: Any, lead: int) -> Judged:
         judge_column(held, j, Ensemble.of(weights, values[:, j]), truths[:, j])
         for j in range(values.shape[1])
     ]
-    return Judged(*np.array(columns).transpose(1, 2, 0))
+    found = np.array(columns).transpose(1, 2, 0)
+    return Judged(*np.where(changing(values), found, np.nan))
+
+
+def changing(values: FloatArray) -> BoolArray:
+    """Tell which columns change at all: scores of the others are rounding errors, (m,)."""
+    return np.asarray(np.nanmin(values, axis=0) < np.nanmax(values, axis=0))
 
 
 def judge_alone(held: HoldOut, members: Sequence[Ensemble], lead: int) -> Judged:
     """Score held-out forecasts of each column by what came, without a share of climatology."""
     truths = held.truths(lead)
     own = np.column_stack([part.crps(truths[:, j]) for j, part in enumerate(members)])
+    own[:, ~changing(held.record.values)] = np.nan
     known = np.full(truths.shape, np.nan)
     for block in held.blocks:
         for j in range(truths.shape[1]):

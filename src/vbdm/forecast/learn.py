@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..base.arrays import FloatArray
+from ..base.errors import bad_input
 from ..base.progress import report
 from ..graph.delays import Delays
 from ..operator.operator import Operator
@@ -20,17 +21,21 @@ from .judged import judge_alone
 from .leads import ByLead, grid
 from .learned import Learned
 from .modes import Modes
-from .record import Record
+from .record import FEWEST, Record
 from .trial import Trial
 
 #: Starts from which distributions by modes are tried: each has all states for members.
 STARTS_OF_MODES = 200
+#: Starts from which the spread is set.
+STARTS_OF_SPREAD = 600
 #: Numbers of rows in a state that are tried, and the most columns that a state may then have.
 DELAYS, MOST_COLUMNS = (1, 2, 3, 5, 8, 12), 30
 #: Rows, starts, leads and functions that are enough to choose the delays by.
 SOME_ROWS, SOME_STARTS, SOME_LEADS, SOME_FUNCTIONS = 3000, 200, 6, 30
 #: The search for delays ends when so many numbers in a row are not worth it.
 WAIT = 2
+#: Fewest steps from one state to another.
+FEWEST_PAIRS = 10
 #: The horizon is this share of the rows, and at most LONGEST steps.
 SHARE_OF_ROWS, LONGEST = 1 / 20, 128
 
@@ -91,6 +96,7 @@ class Decided:
 def learn(values: FloatArray, lengths: Sequence[int], asked: Asked, estimate: Estimator) -> Decided:
     """Learn a forecast from series, (N, n), one below the other."""
     leads = grid(horizon_of(lengths, asked))
+    refuse_apart(Record.of(values, lengths, Delays(asked.delays or 1, asked.delay_step)))
     delays, scores = choose_delays(values, lengths, asked, estimate, leads)
     record = Record.of(values, lengths, delays)
     operator = estimate(record)
@@ -105,7 +111,25 @@ def learn(values: FloatArray, lengths: Sequence[int], asked: Asked, estimate: Es
     best = trials.get("modes") or trials["neighbours"]
     if len(trials) == 2 and trials["neighbours"].worth_more(best, told):
         best = trials["neighbours"]
-    return Decided(calibrated(best), best, trials, scores)
+    return Decided(calibrated(best, held.thinned(STARTS_OF_SPREAD)), best, trials, scores)
+
+
+def refuse_apart(record: Record) -> None:
+    """Refuse a record in which states do not follow each other."""
+    if n_pairs(record) < FEWEST_PAIRS:
+        raise bad_input(
+            "States do not follow each other.",
+            received=f"{len(record.rows):,} states, and {n_pairs(record)} that are followed by "
+            "another one step later",
+            because=f"Forecasts are learned from what came next; at least {FEWEST_PAIRS} steps from "
+            "one complete state to another are needed.",
+            hint="Give longer series. If every other row is missing, leave these rows out.",
+        )
+
+
+def n_pairs(record: Record) -> int:
+    """Return how many states are followed by another one step later."""
+    return len(record.pairs(1)[0])
 
 
 def horizon_of(lengths: Sequence[int], asked: Asked) -> int:
@@ -132,11 +156,11 @@ def choose_delays(
     best = best_of_both(Record.of(part, parts, Delays(1)), estimate, asked, few)
     waited, scores = 0, {1: best.score}
     for number, count in enumerate(DELAYS[1:], start=1):
-        if count * values.shape[1] > MOST_COLUMNS or waited == WAIT:
+        record = Record.of(part, parts, Delays(count, asked.delay_step), at_least=0)
+        too_few = len(record.rows) < FEWEST or n_pairs(record) < FEWEST_PAIRS
+        if count * values.shape[1] > MOST_COLUMNS or waited == WAIT or too_few:
             break
-        own = best_of_both(
-            Record.of(part, parts, Delays(count, asked.delay_step)), estimate, asked, few
-        )
+        own = best_of_both(record, estimate, asked, few)
         scores[count] = own.score
         report("delays", number + 1, len(DELAYS))
         if own.worth_more(best):
@@ -209,9 +233,9 @@ def try_modes(
     return Trial(modes, fewer, leads, tuple(judged))
 
 
-def calibrated(chosen: Trial) -> Learned:
+def calibrated(chosen: Trial, held: HoldOut) -> Learned:
     """Return the predictor with the spread that makes its intervals right."""
-    held, predictor, leads = chosen.held, chosen.predictor, chosen.leads
+    predictor, leads = chosen.predictor, chosen.leads
     factors = []
     found = held.members(predictor, predictor.begin(held.points), leads)
     for lead, members in zip(leads, found, strict=True):
@@ -219,5 +243,6 @@ def calibrated(chosen: Trial) -> Learned:
         factors.append([spread_factor(own, truths[:, j]) for j, own in enumerate(members)])
         report("spread", len(factors), len(leads))
     at = np.array(leads, dtype=np.float64)
-    scores = ByLead(at, np.array([own.score for own in chosen.judged]))
+    # Where nothing could be compared, nothing is known to be better than climatology.
+    scores = ByLead(at, np.nan_to_num([own.score for own in chosen.judged], nan=1.0))
     return Learned(predictor=predictor, spread=ByLead(at, np.array(factors)), score=scores)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..base.arrays import FloatArray
 from .holdout import HoldOut
-from .judged import Judged, mean_in_time
+from .judged import Judged, mean_in_time, mean_known
 from .predictor import Predictor
 from .record import Record
 
@@ -48,7 +48,7 @@ class Trial:
     @cached_property
     def score(self) -> float:
         """The mean over all leads of its score over that of climatology."""
-        return float(np.mean([own.score for own in self.judged]))
+        return float(mean_known(np.array([own.score for own in self.judged])))
 
     @property
     def telling(self) -> tuple[int, ...]:
@@ -61,9 +61,7 @@ class Trial:
         """Return the scores of the starts, (n,), in the mean over some leads."""
         both = zip(self.leads, self.judged, strict=True)
         own = np.array([judged.scores(judged.share) for lead, judged in both if lead in leads])
-        known = np.isfinite(own)
-        total = np.where(known, own, 0.0).sum(axis=0)
-        return np.where(known.any(axis=0), total / np.maximum(known.sum(axis=0), 1), np.nan)
+        return mean_known(own, axis=0)
 
     def worth_more(self, other: Trial, leads: tuple[int, ...] = ()) -> bool:
         """Tell whether this is clearly better than another, by the starts that both have."""
@@ -71,4 +69,4 @@ class Trial:
         _, here, there = np.intersect1d(self.held.rows, other.held.rows, return_indices=True)
         theirs = other.by_start(used)[there]
         gain, error = mean_in_time(theirs - self.by_start(used)[here])
-        return gain > max(error, WORTH * float(np.nanmean(theirs)))
+        return gain > max(error, WORTH * float(mean_known(theirs)))
