@@ -20,6 +20,8 @@ from .modes import Modes, bounded, whitening
 
 #: Numbers of modes that are tried.
 NUMBERS = (3, 4, 6, 8, 12, 16, 24, 32, 48, EIGENFUNCTIONS)
+#: The least number is taken whose score is no worse than the best by this share.
+NO_WORSE = 2e-4
 #: Number of levels of each column, at quantiles of the record.
 LEVELS = 20
 #: The least mass of a density that is divided by.
@@ -62,8 +64,11 @@ def choose_modes(
     levels = levels_of(modes.record.values)
     unseen = list(known_outside(modes, held, leads if modes.direct else (1,), levels))
     came = {lead: is_below(held.truths(lead), levels) for lead in leads}
-    scores = [np.mean([score(own, came, m, modes.direct) for own in unseen]) for m in numbers]
-    return modes.truncated(numbers[int(np.argmin(scores))])
+    scores = np.array(
+        [np.mean([score(own, came, m, modes.direct) for own in unseen]) for m in numbers]
+    )
+    good = scores <= scores.min() * (1 + NO_WORSE)
+    return modes.truncated(numbers[int(np.argmax(good))])
 
 
 def levels_of(values: FloatArray) -> FloatArray:

@@ -25,6 +25,9 @@ SILVERMAN = 0.9
 AT_ONCE = 1 << 22
 #: Least variance that is believed, as a share of the members' own.
 LEAST_SHARE = 0.05
+#: Levels at which the shortest interval with a quarter of the weight is looked for, and the length
+#: of that of a normal distribution, in standard deviations.
+QUARTERS, QUARTER_OF_NORMAL = 40, 0.6373
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,17 +184,27 @@ class Ensemble:
         found = self.expectation((self.values < level) + 0.5 * (self.values == level))
         return np.where(np.isfinite(y), found, np.nan)
 
+    @cached_property
+    def size(self) -> FloatArray:
+        """How wide the distributions are where they are densest, (n,), in standard deviations.
+
+        The least of the standard deviation and of the shortest interval that holds a quarter, over
+        that of a normal distribution: two peaks far apart are as narrow as each of them.
+        """
+        levels = np.linspace(0.0, 1.0, QUARTERS + 1)
+        ends = self.quantile(levels)
+        quarter = QUARTERS // 4
+        shortest = (ends[:, quarter:] - ends[:, :-quarter]).min(axis=1) / QUARTER_OF_NORMAL
+        spread = np.sqrt(self.variance)
+        found = np.where(shortest > 0, np.minimum(spread, shortest), spread)
+        return np.where(found > 0, found, 1e-9 * (1 + np.abs(self.mean)))
+
     def density(self, places: FloatArray) -> FloatArray:
         """Return the density at places, (n, P), by a Gaussian kernel around each member.
 
         Its width follows Silverman's rule, from the effective number of members.
         """
-        quarter = self.quantile(np.array([0.25, 0.75]))
-        spread = np.sqrt(self.variance)
-        inner = (quarter[:, 1] - quarter[:, 0]) / 1.349
-        size = np.where(inner > 0, np.minimum(spread, inner), spread)
-        size = np.where(size > 0, size, 1e-9 * (1 + np.abs(self.mean)))
-        width = SILVERMAN * size * self.effective**-0.2
+        width = SILVERMAN * self.size * self.effective**-0.2
         found = np.full((self.n_starts, places.shape[1]), np.nan)
         for i in np.flatnonzero(~self.empty):
             own = slice(self.pointer[i], self.pointer[i + 1])

@@ -76,6 +76,12 @@ class Filtered:
         table = np.stack(found, axis=-1).transpose(1, 0, 2) + self.season
         return table if np.ndim(p) else table[0]
 
+    def plot(self, *args: Any, **kwargs: Any) -> Any:
+        """Draw what is known of a column after each observation, with its 90 % interval."""
+        from ..plot import filtered
+
+        return filtered(self, *args, **kwargs)
+
 
 def run_filter(
     predictor: Predictor,
@@ -120,8 +126,11 @@ def run_filter(
     evidence, effective, restarted, clipped = (np.array(part) for part in zip(*steps, strict=True))
     warn_of(restarted, clipped)
     rows = normalised(csr_array(vstack(kept, format="csr")))
-    mean = rows @ values
-    variance = np.maximum(rows @ values**2 - mean**2, 0.0)
+    # Squares of values far from 0 would leave nothing of a small variance.
+    centre = values.mean(axis=0)
+    mean = rows @ (values - centre)
+    variance = np.maximum(rows @ (values - centre) ** 2 - mean**2, 0.0)
+    mean = mean + centre
     return Filtered(
         mean=frozen(mean + season), variance=frozen(variance), evidence=frozen(evidence),
         effective=frozen(effective), restarted=frozen(restarted), clipped=frozen(clipped),
@@ -132,9 +141,12 @@ def run_filter(
 def updated(weights: FloatArray, likely: FloatArray, few: float) -> tuple[FloatArray, float, bool]:
     """Return the weights after an observation, its evidence, and whether the filter began anew."""
     n = len(weights)
+    # Likelihoods have any unit: squares of theirs might be no numbers.
+    largest = float(likely.max())
+    likely = likely / largest if largest > 0 else likely
     joint = weights * likely
     total = joint.sum()
-    told = float(np.log(max(total, TINY)))
+    told = float(np.log(max(total, TINY)) + np.log(largest if largest > 0 else 1.0))
     again = not total > 0 or not total**2 / (joint**2).sum() >= few
     if again:
         # Half of what was expected is given up for the record as a whole.
@@ -154,7 +166,8 @@ def warn_of(restarted: FloatArray, clipped: FloatArray) -> None:
         )
     if clipped.mean() > MOST_CLIPPED:
         warn_user(
-            f"On average {clipped.mean():.0%} of the density was negative and left out (`clipped`). "
+            f"On average {clipped.mean():.0%} of the density was negative, and left out "
+            "(`clipped`). "
             "Another number of modes, or predictor='neighbours', may help.",
             FilterWarning,
         )

@@ -184,6 +184,27 @@ class Forecast:
             found[part, k] = members[j].density(places - self.season[part, k, j, None])
         return found
 
+    def crps(self, truth: ArrayLike) -> FloatArray:
+        """Return the continuous ranked probability score of what came, (starts, leads, columns).
+
+        `truth` has the shape of the forecasts; NaN where it is not known.
+        """
+        came = as_floats(truth)
+        if came is None or came.shape != self.shape:
+            raise bad_input(
+                "`truth` must have the shape of the forecasts.",
+                received=shown(truth),
+                because=f"These are for {self.shape[0]} starts, {self.shape[1]} leads and "
+                f"{self.shape[2]} columns.",
+                hint="Pass an array of shape (starts, leads, columns); NaN where nothing is known.",
+            )
+        came = came - self.season
+        found = np.empty(self.shape)
+        for part, k, members in self.members():
+            for j, own in enumerate(members):
+                found[part, k, j] = own.crps(came[part, k, j])
+        return found
+
     def column(self, column: int | str) -> int:
         """Return the number of a column, given by number or name."""
         if isinstance(column, str) and column in self.names:

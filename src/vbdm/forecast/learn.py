@@ -121,8 +121,8 @@ def refuse_apart(record: Record) -> None:
             "States do not follow each other.",
             received=f"{len(record.rows):,} states, and {n_pairs(record)} that are followed by "
             "another one step later",
-            because=f"Forecasts are learned from what came next; at least {FEWEST_PAIRS} steps from "
-            "one complete state to another are needed.",
+            because=f"Forecasts are learned from what came next: it takes {FEWEST_PAIRS} steps, or "
+            "more, from one complete state to another.",
             hint="Give longer series. If every other row is missing, leave these rows out.",
         )
 
