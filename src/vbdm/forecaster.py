@@ -24,9 +24,10 @@ from .estimate import estimate_operator
 from .forecast.cycle import Cycle
 from .forecast.filtering import Filtered, Likelihood, run_filter
 from .forecast.forecast import Forecast
+from .forecast.judged import mean_known
 from .forecast.learn import Asked, Decided, learn
 from .forecast.likelihoods import as_likelihood, observations_of
-from .forecast.reading import Given, on_axis, read
+from .forecast.reading import Given, filled, on_axis, read
 from .forecast.record import Record
 from .forecast.references import NAMES, Normal, References
 from .forecast.skill import Case, Skill, skill_of
@@ -37,6 +38,8 @@ AUTO = StrOptions({"auto"})
 COUNT = Interval(Integral, 1, None, closed="left")
 #: Score, over that of climatology, above which a forecast is doubtful.
 DOUBTFUL = 0.99
+#: Most steps ahead that are believed to be meant.
+LONGEST_LEAD = 10**6
 
 
 class Forecaster(BaseEstimator):
@@ -165,7 +168,9 @@ class Forecaster(BaseEstimator):
         with showing(self.verbose):
             decided = learn(values, given.lengths, self._asked(), estimate)
         self.axis_, self.cycle_, self.names_ = axis, cycle, given.names
-        self.last_step_ = int(steps[-1])
+        # The last state may belong to an earlier row, or to an earlier series.
+        row = decided.learned.record.rows[-1]
+        self.last_step_ = int(steps[row]) + len(steps) - 1 - int(row)
         self.n_features_in_ = given.values.shape[1]
         return self._remember(decided)
 
@@ -198,9 +203,9 @@ class Forecaster(BaseEstimator):
         wanted = check_leads(leads, self.horizon_)
         record = self.learned_.record
         if start is None:
-            rows, states, steps = self._end()
+            (rows, states, steps), axis = self._end(), self.axis_
         else:
-            given, whole = self._given(start, lengths, times)
+            given, whole, axis = self._given(start, lengths, times)
             values = given.values - self.cycle_.at(whole)
             rows, states = record.states_in(values, given.lengths)
             steps = whole[rows]
@@ -213,7 +218,7 @@ class Forecaster(BaseEstimator):
         return Forecast(
             leads=frozen(np.asarray(wanted, dtype=np.intp)), rows=frozen(rows), steps=frozen(steps),
             names=names, outside=frozen(outside), doubtful=frozen(doubtful), learned=self.learned_,
-            states=frozen(states), axis=self.axis_, cycle=self.cycle_, values=values_of,
+            states=frozen(states), axis=axis, cycle=self.cycle_, values=values_of,
         )  # fmt: skip
 
     def skill(
@@ -232,7 +237,7 @@ class Forecaster(BaseEstimator):
         check_is_fitted(self, "learned_")
         wanted = check_leads(leads, self.horizon_)
         record = self.learned_.record
-        given, whole = self._given(series, lengths, times)
+        given, whole, _ = self._given(series, lengths, times)
         values = given.values - self.cycle_.at(whole)
         test = Record.of(values, given.lengths, record.delays, at_least=1)
         _, states = record.states_in(values, given.lengths)
@@ -258,7 +263,7 @@ class Forecaster(BaseEstimator):
         check_is_fitted(self, "learned_")
         leads = [int(lead) for lead in self.learned_.score.leads]
         found = self.skill(series, leads, lengths=lengths, times=times).crpss
-        return float(np.nanmean(found))
+        return float(mean_known(found))
 
     @cached_property
     def skill_(self) -> Skill:
@@ -357,8 +362,9 @@ class Forecaster(BaseEstimator):
         if self.season == "auto" and axis.year is not None and axis.year >= 2:
             years = (steps.max() - steps.min() + 1) / axis.year
             period = axis.year if years >= 2 else None
-        n = given.values.shape[1]
-        return Cycle.none(n) if period is None else Cycle.of(given.values, steps, float(period))
+        if period is None:
+            return Cycle.none(given.values.shape[1])
+        return Cycle.of(given.values, steps, float(min(period, 2**53)))
 
     def _remember(self, decided: Decided) -> Self:
         """Set the fitted attributes."""
@@ -381,8 +387,8 @@ class Forecaster(BaseEstimator):
         step = self.last_step_ - (record.n_rows - 1 - row)
         return np.array([row]), record.states[-1:], np.array([step])
 
-    def _given(self, series: Any, lengths: Any, times: Any) -> tuple[Given, Steps]:
-        """Return a new series and the numbers of steps of its rows."""
+    def _given(self, series: Any, lengths: Any, times: Any) -> tuple[Given, Steps, TimeAxis]:
+        """Return a new series, the numbers of steps of its rows, and how these are counted."""
         given = read(series, lengths, times)
         if given.values.shape[1] != self.n_features_in_:
             raise bad_input(
@@ -391,23 +397,31 @@ class Forecaster(BaseEstimator):
                 because=f"The model was fitted to {self.n_features_in_}: {', '.join(self.names_)}.",
                 hint="Pass the same columns in the same order.",
             )
-        if given.times is not None and self.axis_.kind != "rows":
-            from .forecast.reading import filled
-
-            return filled(given, self.axis_.steps(given.times))
+        # Without a cycle, times are of no use to a model whose rows are counted.
+        if given.times is not None and (self.axis_.kind != "rows" or self.cycle_.period):
+            return *filled(given, self.axis_.steps(given.times)), self.axis_
         if self.cycle_.period:
             raise bad_input(
                 "Times of the rows are needed.",
                 received="a series without times",
                 because="A cycle of the seasons was taken off, and only times tell the season.",
-                hint="Pass `times`, or an array of xarray or frame of pandas with dates.",
+                hint="Pass `times` of the kind of those in `fit`; if there were none, numbers of "
+                "rows, counted from 0 at the first row of the training series.",
             )
-        return given, np.concatenate([np.arange(n) for n in given.lengths])
+        return given, np.concatenate([np.arange(n) for n in given.lengths]), TimeAxis()
 
     def _filter_steps(self, n: int, times: Any) -> Steps:
         """Return the numbers of steps of observations."""
-        if times is not None and self.axis_.kind != "rows":
-            return self.axis_.steps(times)
+        if times is not None and (self.axis_.kind != "rows" or self.cycle_.period):
+            steps = self.axis_.steps(times)
+            if len(steps) != n or (np.diff(steps) != 1).any():
+                raise bad_input(
+                    "`times` must be those of the observations, one step apart.",
+                    received=f"{len(steps)} times, and {n} observations",
+                    because="A filter goes from one step to the next.",
+                    hint="Pass one time for each observation, and None where nothing was observed.",
+                )
+            return steps
         if self.cycle_.period:
             raise bad_input(
                 "Times of the observations are needed.",
@@ -423,7 +437,13 @@ class Forecaster(BaseEstimator):
             return None, self.names_
         record = self.learned_.record
         found = as_floats(answer_of(observable, "observable", record.values))
-        if found is None or found.shape[:1] != (record.n_rows,) or found.ndim > 2:
+        if (
+            found is None
+            or found.shape[:1] != (record.n_rows,)
+            or found.ndim > 2
+            or np.isinf(found).any()
+            or np.isnan(found).all()
+        ):
             raise bad_input(
                 "`observable` must return one number, or several, for each row.",
                 received=shown(found),
@@ -482,10 +502,10 @@ def check_leads(leads: Any, horizon: int) -> list[int]:
     array = as_floats(leads)
     if array is not None and array.ndim <= 1 and array.size:
         flat = np.atleast_1d(array)
-        if np.isfinite(flat).all() and (flat == np.floor(flat)).all() and flat.min() >= 1:
+        if (flat == np.floor(flat)).all() and flat.min() >= 1 and flat.max() <= LONGEST_LEAD:
             return [int(lead) for lead in np.unique(flat)]
     raise bad_input(
-        "`leads` must be whole numbers of steps ahead, 1 or more.",
+        f"`leads` must be whole numbers of steps ahead, from 1 to {LONGEST_LEAD:,}.",
         received=shown(leads),
         because="Forecasts are for rows that come after the last one.",
         hint="Pass, for example, 6 or range(1, 13).",

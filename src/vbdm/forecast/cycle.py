@@ -40,6 +40,13 @@ class Cycle:
         functions = seasons(steps, period, number)
         known = np.isfinite(values)
         needed = ROWS_EACH * functions.shape[1]
+        if steps.max() - steps.min() + 1 < period:
+            raise bad_input(
+                "The series is shorter than its cycle.",
+                received=f"{int(steps.max() - steps.min()) + 1:,} steps, and a cycle of {period:g}",
+                because="Nothing tells what the rest of the cycle is like.",
+                hint="Give a longer series, or season=None.",
+            )
         if known.sum(axis=0).min() < needed:
             raise bad_input(
                 "The series is too short for its cycle.",

@@ -16,18 +16,31 @@ from .filtering import Likelihood
 
 def observations_of(observations: Any) -> tuple[list[Any], BoolArray]:
     """Return observations as a list, and which of them are missing: None, or NaN throughout."""
-    if np.ndim(observations) == 0 or isinstance(observations, (str, bytes, dict)):
+    if hasattr(observations, "to_numpy"):
+        observations = observations.to_numpy()
+    if isinstance(observations, np.ma.MaskedArray):
+        observations = observations.astype(np.float64).filled(np.nan)
+    one_only = isinstance(observations, np.ndarray) and observations.ndim == 0
+    is_list = isinstance(observations, (list, tuple, np.ndarray)) and not one_only
+    if not is_list or not len(observations):
         raise bad_input(
             "`observations` must be a list, one entry for each step.",
             received=shown(observations),
             because="A filter follows steps in time.",
             hint="Pass an array of shape (n_steps,) or (n_steps, n_observed).",
         )
-    seen = [observations[i] for i in range(len(observations))]
-    missing = [
-        one is None or bool(np.isnan(np.asarray(one, dtype=np.float64)).all()) for one in seen
-    ]
-    return seen, np.array(missing, dtype=np.bool_)
+    seen = [None if one is None else as_floats(one) for one in observations]
+    wrong = [t for t, one in enumerate(observations) if one is not None and seen[t] is None]
+    if wrong:
+        raise bad_input(
+            "An observation must be a number, or several.",
+            received=f"{shown(observations[wrong[0]])} at step {wrong[0]}",
+            because="Observations are compared with values of the series.",
+            hint="Pass None, or NaN, where nothing was observed.",
+        )
+    missing = [one is None or bool(np.isnan(one).all()) for one in seen]
+    # A function that was given as likelihood gets observations as they were.
+    return list(observations), np.array(missing, dtype=np.bool_)
 
 
 def as_likelihood(
@@ -49,11 +62,14 @@ def as_likelihood(
             hint="Pass, for example, 0.5, or lambda y, rows: np.exp(-abs(rows[:, 0] - y)).",
         )
     chosen = numbers_of(columns, names)
-    width = next((np.size(one) for one in seen if one is not None), len(chosen))
-    if width != len(chosen) or deviation.size not in (1, len(chosen)):
+    shapes = {np.shape(one) for one in seen if one is not None}
+    fitting = {(len(chosen),)} | ({()} if len(chosen) == 1 else set())
+    if not shapes <= fitting or deviation.size not in (1, len(chosen)):
+        widths = sorted({int(np.prod(shape)) for shape in shapes})
         raise bad_input(
             "Observations do not fit the columns.",
-            received=f"{width} number(s) in an observation, {deviation.size} deviation(s), "
+            received=f"{' or '.join(map(str, widths))} number(s) in an observation, "
+            f"{deviation.size} deviation(s), "
             f"and {len(chosen)} column(s)",
             because="Each number observes one column.",
             hint="Say which columns are observed: columns=[0].",
@@ -65,7 +81,8 @@ def numbers_of(columns: Sequence[int | str] | None, names: tuple[str, ...]) -> l
     """Return the numbers of columns that are given by number or name; all by default."""
     if columns is None:
         return list(range(len(names)))
-    given = [columns] if isinstance(columns, (str, int)) else list(columns)
+    several = isinstance(columns, (list, tuple, range, np.ndarray)) and np.ndim(columns) == 1
+    given = list(columns) if several else [columns]
     found = [names.index(one) if one in names else one for one in given]
     if (
         not all(isinstance(j, (int, np.integer)) and 0 <= j < len(names) for j in found)
@@ -85,8 +102,8 @@ def normal(y: FloatArray, rows: FloatArray, deviation: FloatArray) -> FloatArray
     seen = np.asarray(y, dtype=np.float64)
     known = np.isfinite(seen)
     sigma = np.broadcast_to(deviation, seen.shape)[known]
-    z = (rows[:, known] - seen[known]) / sigma
-    with np.errstate(under="ignore"):
+    with np.errstate(under="ignore", over="ignore"):
+        z = (rows[:, known] - seen[known]) / sigma
         return np.asarray(np.exp(-0.5 * (z**2).sum(axis=1)) / np.prod(sigma * np.sqrt(2 * np.pi)))
 
 

@@ -17,6 +17,8 @@ from .time_axis import Steps, TimeAxis, axis_of
 
 #: Most rows that are filled in where times are missing, as a multiple of the rows given.
 MOST_FILLED = 10
+#: Largest value whose square is a number.
+LARGEST = 1e100
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +68,7 @@ def read(series: Any, lengths: Any = None, times: Any = None) -> Given:
             "The series is empty.", received="no rows", because="There is nothing to learn from.",
             hint="Pass an array with one row for each time.",
         )  # fmt: skip
+    refuse_empty(values)
     parts = (len(values),) if lengths is None else check_lengths(lengths, len(values))
     return Given(values, parts, checked_times(times, own_times, len(values)), names)
 
@@ -74,7 +77,11 @@ def is_several(series: Any) -> bool:
     """Tell whether these are several series, not the rows of one."""
     if not isinstance(series, (list, tuple)) or not series:
         return False
-    shapes = [np.shape(one) for one in series]
+    try:
+        shapes = [np.shape(one) for one in series]
+    except ValueError:
+        # Lists in lists, of different lengths.
+        return False
     if all(len(shape) == 2 for shape in shapes):
         return True
     # A list of lists as long as each other are the rows of a table; frames and arrays are not.
@@ -97,6 +104,7 @@ def several(series: Sequence[Any], times: Any) -> Given:
     own = [when for _, when, _ in parts]
     joined = None if any(when is None for when in own) else np.concatenate(own)
     values = np.concatenate([own for own, _, _ in parts])
+    refuse_empty(values)
     lengths = tuple(len(own) for own, _, _ in parts)
     return Given(values, lengths, checked_times(times, joined, len(values)), parts[0][2])
 
@@ -108,7 +116,7 @@ def table_of(series: Any) -> tuple[FloatArray, Any, tuple[str, ...]]:
     if hasattr(series, "dims") and hasattr(series, "coords"):
         series, times, names = from_xarray(series)
     elif hasattr(series, "index") and hasattr(series, "iloc"):
-        index = np.asarray(series.index)
+        index = dates_of(series.index)
         times = index if index.dtype.kind == "M" else None
         named = getattr(series, "columns", [getattr(series, "name", None) or "x0"])
         names = tuple(str(name) for name in named)
@@ -131,7 +139,19 @@ def table_of(series: Any) -> tuple[FloatArray, Any, tuple[str, ...]]:
             because="Nothing can be learned from them.",
             hint="Replace them by NaN if they are missing.",
         )
+    if np.nanmax(np.abs(values), initial=0.0) > LARGEST:
+        raise bad_input(
+            "The series has values that are too large.",
+            received=f"values up to {np.nanmax(np.abs(values)):.3g}",
+            because="Their squares do not fit into the computer's numbers.",
+            hint="Use another unit, or NaN if such a number stands for a missing value.",
+        )
     values = np.array(values.reshape(len(values), -1), dtype=np.float64)
+    return values, times, names or tuple(f"x{j}" for j in range(values.shape[1]))
+
+
+def refuse_empty(values: FloatArray) -> None:
+    """Refuse columns without a single value."""
     empty = np.isnan(values).all(axis=0)
     if empty.any():
         raise bad_input(
@@ -140,15 +160,26 @@ def table_of(series: Any) -> tuple[FloatArray, Any, tuple[str, ...]]:
             because="Nothing can be learned from it.",
             hint="Leave it out.",
         )
-    return values, times, names or tuple(f"x{j}" for j in range(values.shape[1]))
+
+
+def dates_of(index: Any) -> NDArray[Any]:
+    """Return the index of a frame as an array: periods by their first day, time zones as UTC."""
+    if hasattr(index, "to_timestamp"):
+        index = index.to_timestamp()
+    elif getattr(index, "tz", None) is not None:
+        index = index.tz_convert(None)
+    return np.asarray(index)
 
 
 def from_xarray(series: Any) -> tuple[Any, Any, tuple[str, ...]]:
     """Return the values of an array or data set of xarray, its times, and names of columns."""
     if hasattr(series, "data_vars"):
-        parts = [from_xarray(series[name]) for name in series.data_vars]
-        if not parts:
+        along = time_dimension(series)
+        # Bounds of cells, maps and the like are no series.
+        own = [v for v in series.data_vars.values() if along in v.dims and v.dtype.kind in "biuf"]
+        if not own:
             raise no_time(series)
+        parts = [from_xarray(variable) for variable in own]
         names = tuple(name for _, _, own in parts for name in own)
         return np.hstack([own for own, _, _ in parts]), parts[0][1], names
     along = time_dimension(series)

@@ -13,6 +13,8 @@ from ..base.errors import InputError, bad_input
 
 #: Largest difference between a time and a whole number of steps, in steps.
 OFF = 0.05
+#: Steps are counted up to this number.
+MOST_STEPS = 2**52
 #: Days from the first of a month to that of the next.
 SHORTEST_MONTH, LONGEST_MONTH = 28, 31
 #: Steps in a year of months, of days.
@@ -61,7 +63,7 @@ class TimeAxis:
             If they are of another kind, or lie between two steps.
         """
         kind, numbers, _ = as_numbers(times)
-        if self.kind == "rows" or kind != ("numbers" if self.kind == "numbers" else "dates"):
+        if kind != ("dates" if self.kind in ("months", "dates") else "numbers"):
             raise bad_input(
                 "These times are of another kind than those of the training series.",
                 received=shown(times),
@@ -72,7 +74,7 @@ class TimeAxis:
             numbers = months_of(times)
         place = (numbers - self.origin) / self.step
         whole = np.round(place)
-        if np.abs(place - whole).max(initial=0.0) > OFF:
+        if not (np.abs(place - whole).max(initial=0.0) <= OFF and np.abs(place).max() < MOST_STEPS):
             raise uneven(times)
         return whole.astype(np.int64)
 
@@ -85,15 +87,8 @@ class TimeAxis:
             return numbers
         if self.kind == "months":
             months = np.round(numbers).astype(np.int64).astype("datetime64[M]")
-            return (months.astype("datetime64[D]") + np.timedelta64(self.day, "D")).astype(
-                "datetime64[ns]"
-            )
-        return (
-            np.round(numbers * 1e3)
-            .astype(np.int64)
-            .astype("datetime64[ms]")
-            .astype("datetime64[ns]")
-        )
+            return fine(months.astype("datetime64[D]") + np.timedelta64(self.day, "D"))
+        return fine(np.round(numbers * 1e3).astype(np.int64).astype("datetime64[ms]"))
 
 
 WORDS = {
@@ -119,12 +114,15 @@ def axis_of(times: Any, starts: NDArray[np.intp]) -> tuple[TimeAxis, Steps]:
         months = months_of(dates)
         gaps = inner_gaps(months, starts)
         days = inner_gaps(numbers, starts) / 86400
-        if len(gaps) and gaps.min() >= 1 and days.min() >= SHORTEST_MONTH:
-            day = int(
-                (dates[0] - dates[0].astype("datetime64[M]")).astype("timedelta64[D]").astype(int)
-            )
+        in_month = (dates - dates.astype("datetime64[M]")).astype("timedelta64[D]").astype(np.int64)
+        # Dates so many days apart wander through the month; its last day is from 28 to 31.
+        same_day = np.ptp(in_month) <= LONGEST_MONTH - SHORTEST_MONTH
+        if len(gaps) and gaps.min() >= 1 and days.min() >= SHORTEST_MONTH and same_day:
             axis = TimeAxis(
-                "months", float(months[0]), float(gaps.min()), min(day, SHORTEST_MONTH - 1)
+                "months",
+                float(months[0]),
+                float(gaps.min()),
+                min(int(in_month[0]), SHORTEST_MONTH - 1),
             )
             return axis, axis.steps(times)
     gaps = inner_gaps(numbers, starts)
@@ -135,8 +133,25 @@ def axis_of(times: Any, starts: NDArray[np.intp]) -> tuple[TimeAxis, Steps]:
             because="Forecasts count steps from one row to the next.",
             hint="Sort the rows by time, and keep one row for each time.",
         )
-    axis = TimeAxis(kind, float(numbers[0]), float(np.median(gaps)))
-    return axis, axis.steps(times)
+    usual = TimeAxis(kind, float(numbers[0]), step_of(gaps, float(np.median(gaps))))
+    try:
+        return usual, usual.steps(times)
+    except InputError:
+        # If most rows are missing, the usual gap is of several steps.
+        least = TimeAxis(kind, float(numbers[0]), step_of(gaps, float(gaps.min())))
+        return least, least.steps(times)
+
+
+def step_of(gaps: NDArray[Any], about: float) -> float:
+    """Return the step of which gaps are multiples, from a guess: times may have been rounded."""
+    return float(gaps.sum() / np.round(gaps / about).sum())
+
+
+def fine(dates: NDArray[Any]) -> NDArray[Any]:
+    """Return dates in nanoseconds, as pandas and xarray have them; 1678 to 2262 fit into these."""
+    years = dates.astype("datetime64[Y]").astype(np.int64) + 1970
+    fits = years.size == 0 or (years.min() > 1678 and years.max() < 2262)
+    return dates.astype("datetime64[ns]") if fits else dates
 
 
 def inner_gaps(numbers: NDArray[Any], starts: NDArray[np.intp]) -> NDArray[Any]:
@@ -151,12 +166,20 @@ def as_numbers(times: Any) -> tuple[str, NDArray[np.float64], Any]:
     array = np.asarray(times)
     if array.dtype == object and array.size and hasattr(array.flat[0], "isoformat"):
         # Dates of Python, and of other calendars.
-        array = np.array(
-            [str(one.isoformat())[:19] for one in array.ravel()], dtype="datetime64[s]"
-        )
+        try:
+            array = np.array(
+                [str(one.isoformat())[:19] for one in array.ravel()], dtype="datetime64[s]"
+            )
+        except (AttributeError, ValueError) as error:
+            raise bad_input(
+                "Some times are no dates of the common calendar.",
+                received=str(error),
+                because="Years of 360 days have a 30th of February; or an entry is no date.",
+                hint="Leave `times` out, and give the number of rows in a year as `season`.",
+            ) from error
     if array.ndim == 1 and array.dtype.kind == "M" and not np.isnat(array).any():
-        fine = array.astype("datetime64[ms]")
-        return "dates", fine.astype(np.int64) / 1e3, fine
+        dates = array.astype("datetime64[ms]")
+        return "dates", dates.astype(np.int64) / 1e3, dates
     if array.ndim == 1 and array.dtype.kind in "iuf" and np.isfinite(array).all():
         return "numbers", array.astype(np.float64), None
     raise bad_input(
