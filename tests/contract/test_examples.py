@@ -126,6 +126,38 @@ def check_climate(names):
     assert abs(names["op"].dim - 2) < 0.4
 
 
+def check_nino(names):
+    ours, _, persistence, linear = names["acc"]
+    np.testing.assert_allclose(ours[:3], [0.97, 0.83, 0.56], atol=0.05)
+    # "Beats … from three months on; one month ahead the linear model is as good."
+    assert (ours[1:] > np.maximum(persistence, linear)[1:]).all()
+    assert abs(ours[0] - linear[0]) < 0.02
+    assert (names["rmse"][0] < names["rmse"][1:].min(axis=0) + 0.01).all()
+    outer = names["skill"].coverage90[0, :, 0]
+    assert outer[0] > 0.93
+    assert (np.abs(outer[1:] - 0.9) < 0.05).all()
+    assert names["held"]["2010-06"] >= 8
+    assert names["model"].season_ == 12
+    # "The sea has grown warmer."
+    assert np.mean(names["truth"] - names["anomaly"][names["kept"]]) > 0.15
+    assert "SkillWarning" in names["printed"]
+
+
+def check_forecast_lorenz(names):
+    assert names["model"].predictor_ == "neighbours"
+    ours, climatology, persistence, linear = names["error"]
+    # The trajectory is chaotic, so other machines see other states: wide margins.
+    assert ours[2] < 0.1
+    assert ours[7] < 0.75
+    assert (ours < np.minimum(persistence, linear) + 0.02).all()
+    assert (ours < climatology + 0.1).all()
+    assert ((names["coverage"] > 0.87) & (names["coverage"] < 0.99)).all()
+    assert names["wrong"][0] < 0.6 * names["ERROR"]
+    assert (names["wrong"][1:] < 0.25 * names["new"].std(axis=0)[1:]).all()
+    assert (names["inside"] > 0.87).all()
+    assert names["errors"][np.argmax(names["evidence"])] == names["ERROR"]
+
+
 def check_error_bars(names):
     for found, predicted, intervals, truth in names["results"].values():
         # Twenty samples leave 16 % on the observed spread: two and a half of these.
@@ -191,12 +223,14 @@ CHECKS = {
     if name.startswith("check_")
 }
 #: Guides have their kind in the name of their file.
-FILES = {name: f"guide_{name}" for name in ("molecule", "lorenz", "digits", "climate")}
+GUIDES = ("molecule", "lorenz", "digits", "climate", "nino", "forecast_lorenz")
+FILES = {name: f"guide_{name}" for name in GUIDES}
 
 
 #: Those that take longest are judged by `make test-slow`; `make docs` runs every one of them.
 LONG = {
     "digits", "error_bars", "epsilon", "spheres", "ou_line", "disconnected", "outliers", "periodic",
+    "forecast_lorenz",
 }  # fmt: skip
 
 
