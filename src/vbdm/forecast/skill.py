@@ -21,6 +21,8 @@ METHODS = ("forecast", *NAMES)
 CLASSES = 10
 #: The least density that counts in ignorance, as a share of that of climatology.
 LEAST_DENSITY = 1e-6
+#: Values that differ by less than this share are the same.
+SAME = 1e-12
 #: Levels of the ends of both intervals.
 ENDS = np.array([0.05, 0.25, 0.75, 0.95])
 
@@ -71,7 +73,8 @@ class Skill:
     @property
     def crpss(self) -> FloatArray:
         """Skill in CRPS against climatology, 1 - crps/crps of climatology, (leads, columns)."""
-        return np.asarray(1 - self.crps[0] / self.crps[1])
+        least = np.where(self.crps[1] > 0, self.crps[1], np.nan)
+        return np.asarray(1 - self.crps[0] / least)
 
     @property
     def beaten(self) -> BoolArray:
@@ -198,9 +201,10 @@ def measured(told: Told, y: FloatArray) -> tuple[float, ...]:
 
 def correlation(a: FloatArray, b: FloatArray) -> float:
     """Return the correlation of two series; NaN if one of them is constant."""
+    if np.ptp(a) <= SAME * np.abs(a).max() or np.ptp(b) <= SAME * np.abs(b).max():
+        return float("nan")
     a, b = a - a.mean(), b - b.mean()
-    size = np.sqrt((a**2).sum() * (b**2).sum())
-    return float((a * b).sum() / size) if size > 1e-12 * len(a) else float("nan")
+    return float((a * b).sum() / np.sqrt((a**2).sum() * (b**2).sum()))
 
 
 def histogram(case: Case) -> FloatArray:
