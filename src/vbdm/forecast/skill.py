@@ -12,6 +12,7 @@ from scipy.special import ndtri
 
 from ..base.arrays import BoolArray, FloatArray
 from .ensemble import Ensemble
+from .judged import mean_known
 from .references import NAMES, Normal
 from .scores import MEASURES, gaussian_crps
 
@@ -72,7 +73,10 @@ class Skill:
 
     @property
     def crpss(self) -> FloatArray:
-        """Skill in CRPS against climatology, 1 - crps/crps of climatology, (leads, columns)."""
+        """Skill in CRPS against climatology, 1 - crps/crps of climatology, (leads, columns).
+
+        NaN for a column that does not change.
+        """
         least = np.where(self.crps[1] > 0, self.crps[1], np.nan)
         return np.asarray(1 - self.crps[0] / least)
 
@@ -84,7 +88,7 @@ class Skill:
     @property
     def not_beaten(self) -> NDArray[np.intp]:
         """Leads at which climatology is not beaten, in the mean of the columns."""
-        return np.asarray(self.leads[~(self.crpss.mean(axis=1) > 0)])
+        return np.asarray(self.leads[~(mean_known(self.crpss, axis=1) > 0)])
 
     def to_dataframe(self) -> Any:
         """Return one row for each method, lead and column, as a frame of pandas."""
@@ -177,7 +181,8 @@ def of_normal(mean: FloatArray, deviation: FloatArray, y: FloatArray) -> Told:
     z = (y - mean) / sigma
     with np.errstate(under="ignore"):
         density = np.exp(-0.5 * z * z) / (sigma * np.sqrt(2 * np.pi))
-    return Told(mean, gaussian_crps(mean, sigma, y), ends, density)
+    crps = np.where(deviation > 0, gaussian_crps(mean, sigma, y), np.abs(y - mean))
+    return Told(mean, crps, ends, density)
 
 
 def measured(told: Told, y: FloatArray) -> tuple[float, ...]:
@@ -193,8 +198,10 @@ def measured(told: Told, y: FloatArray) -> tuple[float, ...]:
     least = LEAST_DENSITY / (spread if spread > 0 else 1.0)
     bits = -np.log2(np.maximum(density, least)).mean()
     rmse = np.sqrt(((mean - y) ** 2).mean())
+    # What is left of a column that does not change is rounding errors.
+    score = crps.mean() if crps.mean() > SAME * np.abs(y).max() else 0.0
     return (
-        float(rmse), correlation(mean, y), float(crps.mean()), float(inner.mean()),
+        float(rmse), correlation(mean, y), float(score), float(inner.mean()),
         float(outer.mean()), float(bits),
     )  # fmt: skip
 
