@@ -91,6 +91,8 @@ def things():
         walk = np.array([cloud()[i::-1].T @ 0.9 ** np.arange(i + 1) for i in range(60)])
         series = vbdm.estimate_operator(walk, "generator", series=True).spectrum(4)
         clock = series.clock(step=0.1)
+        model = vbdm.Forecaster("neighbours", delays=1).fit(walk)
+        forecast, filtered = model.predict(leads=[1, 2]), model.filter(walk[:9], 0.5)
     spectrum.save(folder / "model.vbdm")
     vbdm.results.write_results(folder / "results", spectrum, figures=False, page=False)
     table = vbdm.io.read(folder / "points.csv")
@@ -101,6 +103,7 @@ def things():
         "table": table, "cloud": prepared, "sample": vbdm.datasets.circle(40),
         "trajectory": vbdm.datasets.lorenz63(40, burn_in=0.1, random_state=0),
         "map": estimator, "series": series, "clock": clock,
+        "forecast": forecast, "filtered": filtered, "skill": model.skill(walk, leads=[1, 2]),
     }  # fmt: skip
 
 
@@ -222,6 +225,9 @@ def calls():
         "plot.density": (vbdm.plot.density, result),
         "plot.eigenfunctions": (vbdm.plot.eigenfunctions, result),
         "plot.embedding": (vbdm.plot.embedding, result),
+        "plot.filtered": (vbdm.plot.filtered, {"result": have["filtered"]}),
+        "plot.forecast": (vbdm.plot.forecast, {"forecast": have["forecast"]}),
+        "plot.skill": (vbdm.plot.skill, {"skill": have["skill"]}),
         "plot.solution": (vbdm.plot.solution, {"result": op.committor(low, high)}),
         "plot.spectrum": (vbdm.plot.spectrum, result),
         "plot.states": (vbdm.plot.states, {"result": spectrum.states(2)}),

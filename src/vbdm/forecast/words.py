@@ -34,7 +34,8 @@ def skill_in_words(skill: Skill) -> str:
     blocks = [("", [("lead", [str(lead) for lead in skill.leads])])]
     for title, columns in BLOCKS.items():
         tables = [
-            values_of(skill, name)[skill.methods.index(method)] for _, name, method in columns
+            mean_over_columns(skill, name)[skill.methods.index(method)]
+            for _, name, method in columns
         ]
         form = format_of(np.array(tables), columns[0][1])
         texts = [[written(value, form) for value in table] for table in tables]
@@ -43,13 +44,13 @@ def skill_in_words(skill: Skill) -> str:
     return "\n".join([heading(skill), *laid_out(blocks, len(skill.leads)), verdict(skill)])
 
 
-def values_of(skill: Skill, measure: str) -> FloatArray:
-    """Return a measure of all methods, (methods, leads), in the mean over columns.
+def mean_over_columns(skill: Skill, measure: str, columns: slice = slice(None)) -> FloatArray:
+    """Return a measure of all methods, (methods, leads), in the mean over some columns.
 
     Errors of several columns, whose units may differ, are divided by those of climatology before.
     """
-    table = getattr(skill, measure)
-    if len(skill.names) > 1 and measure in ("rmse", "crps"):
+    table = getattr(skill, measure)[..., columns]
+    if table.shape[-1] > 1 and measure in ("rmse", "crps"):
         reference = table[skill.methods.index("climatology")]
         table = table / np.where(reference > 0, reference, np.nan)
     known = np.isfinite(table)

@@ -12,6 +12,9 @@
 `clock`                   times of the modes along a series, over the lag
 `arrows`                  a vector field on the points, such as a gradient
 `states`                  metastable states, their populations and the rates between them
+`forecast`                what comes next, as a fan chart; also `forecast.plot()`
+`skill`                   how good forecasts are, beside references; also `skill.plot()`
+`filtered`                what is known after noisy observations; also `filtered.plot()`
 ========================  =============================================================
 
 Results may be an `Operator`, a `Spectrum` or a fitted `DiffusionMap`. Pass ``ax=`` to draw into a
@@ -25,6 +28,9 @@ from ._clouds import density, eigenfunctions, embedding, unresolved
 from ._curves import spectrum, tuning
 from ._dynamics import clock, states
 from ._equations import solution
+from ._filtered import filtered
+from ._forecast import forecast
+from ._skill import skill
 from ._summary import summary
 
 __all__ = [
@@ -33,6 +39,9 @@ __all__ = [
     "density",
     "eigenfunctions",
     "embedding",
+    "filtered",
+    "forecast",
+    "skill",
     "solution",
     "spectrum",
     "states",
