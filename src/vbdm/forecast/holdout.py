@@ -20,7 +20,7 @@ from ..trust.randomness import autocorrelation_time
 from .climatology import Climatology
 from .ensemble import Ensemble
 from .predictor import Predictor
-from .record import Record, Rows
+from .record import Record, Rows, changing
 
 #: Number of blocks, and of states in all of them from which forecasts are tried.
 BLOCKS, STARTS = 8, 1000
@@ -143,5 +143,6 @@ class HoldOut:
 def memory(record: Record) -> int:
     """Return over how many rows the slowest column is correlated with itself."""
     lengths = np.bincount(record.series_of).tolist()
-    found = [autocorrelation_time(column, lengths) for column in record.values.T]
-    return int(np.ceil(max(found)))
+    columns = record.values[:, changing(record.values)].T
+    found = [autocorrelation_time(column, lengths) for column in columns]
+    return int(np.ceil(max(found, default=0)))

@@ -17,9 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import BoolArray, FloatArray
+from ..base.arrays import FloatArray
 from .ensemble import Ensemble
 from .holdout import HoldOut
+from .record import changing
 
 #: Number of consecutive parts from whose means errors are told.
 PARTS = 8
@@ -100,11 +101,6 @@ def judge(held: HoldOut, weights: Any, lead: int) -> Judged:
     ]
     found = np.array(columns).transpose(1, 2, 0)
     return Judged(*np.where(changing(values), found, np.nan))
-
-
-def changing(values: FloatArray) -> BoolArray:
-    """Tell which columns change at all: scores of the others are rounding errors, (m,)."""
-    return np.asarray(np.nanmin(values, axis=0) < np.nanmax(values, axis=0))
 
 
 def judge_alone(held: HoldOut, members: Sequence[Ensemble], lead: int) -> Judged:

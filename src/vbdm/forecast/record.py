@@ -19,6 +19,11 @@ FEWEST = 30
 Rows = NDArray[np.intp]
 
 
+def changing(values: FloatArray) -> BoolArray:
+    """Tell which columns change at all, (n,): the spread of the others is a rounding error."""
+    return np.asarray(np.nanmin(values, axis=0) < np.nanmax(values, axis=0))
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Scaling:
     """Columns are centred and divided by their standard deviations before distances are taken."""
@@ -29,7 +34,7 @@ class Scaling:
     @classmethod
     def of(cls, values: FloatArray) -> Scaling:
         """Return the scaling of a table; a constant column keeps its unit."""
-        spread = np.nanstd(values, axis=0)
+        spread = np.where(changing(values), np.nanstd(values, axis=0), 0.0)
         return cls(center=np.nanmean(values, axis=0), scale=np.where(spread > 0, spread, 1.0))
 
     def apply(self, values: FloatArray) -> FloatArray:
