@@ -20,6 +20,9 @@ def test_examples_run_one_after_the_other():
     # The second operator is that of a circle, by its angle.
     circle = names["op"].spectrum(5).eigenvalues
     np.testing.assert_allclose(circle, [0, -1, -1, -4, -4], rtol=0.05, atol=1e-9)
+    # What is said of El Niño: ours, and a linear model.
+    said = [[0.83, 0.56], [0.81, 0.48]]
+    np.testing.assert_allclose(names["skill"].acc[[0, 3], 1:, 0], said, atol=0.03)
     height = names["test"].points[:, 0] ** 2
     assert np.nanmedian(np.abs(names["heights"] - height)) < 0.05
 
