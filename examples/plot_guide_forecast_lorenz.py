@@ -73,9 +73,9 @@ print(f"from row {start}: {share:.0%} of 60 steps are in their 90 % interval")
 # %%
 # What is it doing now?
 # ---------------------
-# Now x is measured with an error of 2, a fourth of its spread; y and z are not measured at all. Each
-# step is a forecast by one step, and Bayes' rule: states of the record count by how likely they make
-# the measurement. All columns come out, with their uncertainty.
+# Now x is measured with an error of 2, a fourth of its spread; y and z are not measured at all.
+# Each step is a forecast by one step, and Bayes' rule: states of the record count by how likely
+# they make the measurement. All columns come out, with their uncertainty.
 
 ERROR = 2.0
 measured = new[:, 0] + ERROR * np.random.default_rng(0).standard_normal(len(new))
