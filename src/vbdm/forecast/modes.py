@@ -32,8 +32,8 @@ from .record import Record, Rows
 LEAST_SIZE = 1e-3
 #: The least mass of a density that is divided by.
 LEAST_MASS = 0.1
-#: Most members of a forecast.
-MEMBERS = 4000
+#: Most members of a forecast, and of one that is held out.
+MEMBERS, MEMBERS_TRIED = 4000, 1000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -51,6 +51,8 @@ class Modes:
         matrix of one step is applied again and again.
     left_out : (N,) bool array or None
         Rows that do not count.
+    most_members : int
+        Most members of a forecast.
     """
 
     name: str = field(default="modes", init=False)
@@ -58,6 +60,7 @@ class Modes:
     functions: Basis
     direct: bool = False
     left_out: BoolArray | None = None
+    most_members: int = MEMBERS
 
     @property
     def basis(self) -> FloatArray:
@@ -142,7 +145,7 @@ class Modes:
     def members_at(self) -> Rows:
         """States that are members of forecasts: all that count or, of very many, some."""
         states = np.flatnonzero(self.counted)
-        kept = np.linspace(0, len(states) - 1, min(MEMBERS, len(states)))
+        kept = np.linspace(0, len(states) - 1, min(self.most_members, len(states)))
         return states[kept.round().astype(np.intp)]
 
     def densities(self, coefficients: FloatArray, states: Rows) -> FloatArray:
@@ -170,8 +173,9 @@ class Modes:
         mass = coefficients @ self.means(np.ones((self.record.n_rows, 1)))
         mass = np.maximum(mass, LEAST_MASS)
         # Squares of values far from 0 would leave nothing of a small variance.
-        known = np.isfinite(values)
-        centre = np.where(known, values, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+        own = values[self.record.rows[self.counted]]
+        known = np.isfinite(own)
+        centre = np.where(known, own, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
         mean = coefficients @ self.means(values - centre) / mass
         square = coefficients @ self.means((values - centre) ** 2) / mass
         variance = square - mean**2
@@ -197,8 +201,8 @@ class Modes:
         return np.asarray(positive / total), float(1 - found.sum() / total)
 
     def without(self, rows: BoolArray) -> Modes:
-        """Return the predictor that has not seen some rows."""
-        return replace(self, left_out=rows)
+        """Return the predictor that has not seen some rows, quick to be tried from many starts."""
+        return replace(self, left_out=rows, most_members=MEMBERS_TRIED)
 
 
 def whitening(basis: FloatArray) -> FloatArray:
