@@ -24,10 +24,6 @@ from .modes import Modes
 from .record import FEWEST, Record
 from .trial import Trial
 
-#: Starts from which distributions by modes are tried: each has all states for members.
-STARTS_OF_MODES = 200
-#: Starts from which the spread is set.
-STARTS_OF_SPREAD = 600
 #: Numbers of rows in a state that are tried, and the most columns that a state may then have.
 DELAYS, MOST_COLUMNS = (1, 2, 3, 5, 8, 12), 30
 #: Rows, starts, leads and functions that are enough to choose the delays by.
@@ -111,7 +107,7 @@ def learn(values: FloatArray, lengths: Sequence[int], asked: Asked, estimate: Es
     best = trials.get("modes") or trials["neighbours"]
     if len(trials) == 2 and trials["neighbours"].worth_more(best, told):
         best = trials["neighbours"]
-    return Decided(calibrated(best, held.thinned(STARTS_OF_SPREAD)), best, trials, scores)
+    return Decided(calibrated(best), best, trials, scores)
 
 
 def refuse_apart(record: Record) -> None:
@@ -224,18 +220,17 @@ def try_modes(
     modes = Modes(record=record, functions=functions, direct=asked.direct)
     numbers = (asked.n_modes,) if asked.n_modes else NUMBERS
     modes = choose_modes(modes, held, told, numbers)
-    fewer = held.thinned(STARTS_OF_MODES)
     judged = []
-    found = fewer.members(modes, modes.begin(fewer.points), leads)
+    found = held.members(modes, modes.begin(held.points), leads)
     for lead, members in zip(leads, found, strict=True):
-        judged.append(judge_alone(fewer, members, lead))
+        judged.append(judge_alone(held, members, lead))
         report("hold-out", len(judged), len(leads))
-    return Trial(modes, fewer, leads, tuple(judged))
+    return Trial(modes, held, leads, tuple(judged))
 
 
-def calibrated(chosen: Trial, held: HoldOut) -> Learned:
+def calibrated(chosen: Trial) -> Learned:
     """Return the predictor with the spread that makes its intervals right."""
-    predictor, leads = chosen.predictor, chosen.leads
+    held, predictor, leads = chosen.held, chosen.predictor, chosen.leads
     factors = []
     found = held.members(predictor, predictor.begin(held.points), leads)
     for lead, members in zip(leads, found, strict=True):
