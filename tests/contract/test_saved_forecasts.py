@@ -172,6 +172,7 @@ def test_every_key_is_looked_at(members, tmp_path):
 WRONG = {
     ("decided", "delays"): [0, 10**6, 2**31 - 1],
     ("decided", "delay_step"): [0, -1],
+    ("decided", "n_starts"): [0, 10**6],
     ("decided", "predictor"): ["oracle", "Modes"],
     ("cycle", "period"): [1, 1e-300, 12.0, -3.0, "nan"],
     ("axis", "kind"): ["moons", 3],

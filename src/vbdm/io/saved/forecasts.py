@@ -19,7 +19,7 @@ from ...forecast.bases import EIGENFUNCTIONS, Basis
 from ...forecast.cycle import Cycle, seasons, waves_of
 from ...forecast.holdout import HoldOut
 from ...forecast.leads import ByLead
-from ...forecast.learn import STARTS_OF_MODES, Decided
+from ...forecast.learn import Decided
 from ...forecast.learned import Learned
 from ...forecast.modes import Modes
 from ...forecast.neighbours import Neighbours
@@ -54,6 +54,7 @@ CYCLE = part(Cycle, period=Number(0, 1e9), waves=Array(("waves", "n")))
 DECIDED = part(
     dict, predictor=("modes", "neighbours"), delays=count(1), delay_step=count(1),
     n_modes=Maybe(count(1)), n_functions=Maybe(count(1)), direct=bool,
+    n_starts=count(1),
     leads=Array(("L",), "i", low=1, high=MOST), spread=Array(("L", "n"), low=1e-3, high=1e3),
     score=Array(("L",), low=0, high=np.inf, missing=True),
     sharpness=Maybe(Array(("L",), low=-10, high=10)), share=Maybe(Array(("L",), low=0, high=1)),
@@ -121,7 +122,7 @@ def decided_by(model: Forecaster) -> dict[str, Any]:
         **found, "predictor": predictor.name, "direct": bool(model.direct),
         "delays": record.delays.count, "delay_step": record.delays.step,
         "leads": learned.score.leads.astype(np.int64), "score": learned.score.values,
-        "spread": learned.spread.values,
+        "spread": learned.spread.values, "n_starts": len(model.decided_.chosen.held.states),
         "scores": {name: model.scores_.get(name) for name in NAMES},
         "delay_scores": [
             {"delays": own, "score": score} for own, score in model.delay_scores_.items()
@@ -184,8 +185,9 @@ def rebuilt(series: dict[str, Any], decided: dict[str, Any]) -> Decided:
     spread, score = (ByLead(at, decided[name]) for name in ("spread", "score"))
     learned = Learned(predictor=predictor, spread=spread, score=score)
     held = HoldOut.of(record)
-    if decided["predictor"] == "modes":
-        held = held.thinned(STARTS_OF_MODES)
+    require(decided["n_starts"] <= len(held.states), "decided/n_starts", "are more than there are")
+    if decided["n_starts"] < len(held.states):
+        held = held.thinned(decided["n_starts"])
     chosen = Trial(predictor, held, tuple(decided["leads"].tolist()), ())
     scores = {own["delays"]: own["score"] for own in decided["delay_scores"]}
     return Decided(learned, chosen, {}, scores)
