@@ -17,6 +17,7 @@ from .signals import heard
 #: module; a new one is a module and a line here.
 COMMANDS = {
     "fit": "Estimate an operator from a file of points.",
+    "forecast": "Forecast a time series, with its skill.",
     "transform": "Evaluate its eigenfunctions at new points.",
     "committor": "Compute the chance to reach one set before another.",
     "rates": "Compute rates and mean times between two sets.",
@@ -100,6 +101,7 @@ Examples:
   vbdm transform points-vbdm new.csv        the same eigenfunctions at new points
   vbdm committor walk-vbdm --from "x < -1" --to "x > 1"
                                             the chance to reach one set before another, and rates
+  vbdm forecast sst.csv --lead 12           what comes next in a time series, and how sure
   vbdm info                                 which files can be read here
   vbdm reproduce --quick                    the paper's figures and claims
 

@@ -23,6 +23,7 @@ from ..base.names import ENGINE_NAMES
 IN, HOW, BEFORE, AFTER = "Reading the file", "The estimate", "Before the estimate", "Results"
 WHERE = "More points than fit into memory"
 ASKED = "The question"
+LEARNING = "What is learned"
 
 
 class Setting(click.Option):
@@ -157,6 +158,24 @@ def parse_step(_: click.Context, __: click.Parameter, value: str | None) -> Any:
         ) from None
 
 
+def count_or(least: int, *words: str) -> Callable[..., Any]:
+    """Return a function that reads a whole number from a least one on, or one of a few words."""
+
+    def parse(_: click.Context, __: click.Parameter, value: str | None) -> Any:
+        """Return the number, or the word."""
+        if value is None:
+            return None
+        word = value.strip().lower()
+        if word in words:
+            return word
+        if word.isdecimal() and int(word) >= least:
+            return int(word)
+        known = "".join(f" or {own}" for own in words)
+        raise click.BadParameter(f"{value!r} is no whole number from {least} on{known}.")
+
+    return parse
+
+
 def number_of(text: str) -> float:
     """Return the number that a text stands for, such as "2pi" or "6.28"."""
     if text.endswith("pi"):
@@ -283,6 +302,32 @@ SOLVING = (
             help="If the data falls into pieces: solve each, the largest, or stop."),
 )  # fmt: skip
 
+#: Parameters of `vbdm.Forecaster`.
+FORECASTING = (
+    Setting(["--predictor"], LEARNING, type=click.Choice(["auto", "modes", "neighbours"]),
+            help="Who predicts. [the better one on what is held out]"),
+    Setting(["--delays"], LEARNING, callback=count_or(1, "auto"), metavar="N",
+            help="Rows that make a state: the newest and those before it. [auto]"),
+    Setting(["--delay-step"], LEARNING, callback=count_or(1), metavar="N",
+            help="Rows from one of them to the next. [1]"),
+    Setting(["--n-modes"], LEARNING, callback=count_or(2, "auto"), metavar="N",
+            help="Number of modes. [auto]"),
+    Setting(["--direct"], LEARNING, is_flag=True, default=None,
+            help="Modes learn a matrix for each lead."),
+    Setting(["--season"], LEARNING, callback=count_or(2, "auto", "none"), metavar="N",
+            help="Rows in a cycle that is taken off, or none. [auto: a year, where there are "
+            "dates]"),
+    Setting(["--horizon"], LEARNING, callback=count_or(1, "auto"), metavar="N",
+            help="Largest lead that is tried on what is held out. [auto]"),
+)  # fmt: skip
+#: Parameters of `vbdm.Forecaster.predict`.
+PREDICTING = (
+    Setting(["--lead"], ASKED, parameter="leads", callback=count_or(1), metavar="N",
+            help="How many steps ahead: leads 1 to N. [12]"),
+    Setting(["--time"], IN, parameter="times", metavar="COLUMN",
+            help="The column with the times of the rows, or none. [dates, or what counts evenly]"),
+)  # fmt: skip
+
 #: Parameters of `vbdm.results.write_results`: where the results go, and what is left out.
 FOLDER = (
     Setting(["--out", "-o"], AFTER, parameter="folder", type=click.Path(path_type=Path),
@@ -375,6 +420,8 @@ BY_PARAMETER = {
         *WEIGHING,
         *PLACING,
         *SOLVING,
+        *FORECASTING,
+        *PREDICTING,
         *FOLDER,
         *LEFT_OUT,
         OUTSIDE,

@@ -28,6 +28,8 @@ FORMAT, VERSION = "vbdm results", 1
 SUMMARY, MODEL, ARRAYS, PAGE = "results.json", "model.vbdm", "results.npz", "report.html"
 #: A group of Zarr in place of `ARRAYS`, where rows live in blocks.
 STORE = "results.zarr"
+#: The summary of a forecast's folder, and the format that it names.
+FORECAST, FORECAST_FORMAT = "forecast.json", "vbdm forecast"
 #: What was asked later, by `vbdm committor` and the like.
 EQUATIONS = "equations.json"
 #: Seconds after which an unfinished folder is removed; a younger one may belong to a running run.
@@ -73,7 +75,7 @@ def check_folder(path: PathLike, force: bool = False) -> Path:
 
 def refuse_to_lose(path: PathLike, target: Path, force: bool) -> None:
     """Raise if the folder holds anything that may not be replaced."""
-    if not is_results_folder(target):
+    if not is_results_folder(target) and not is_forecast_folder(target):
         raise refusal(
             path,
             "It holds files, and is not a results folder of vbdm: it will not be replaced.",
@@ -114,11 +116,21 @@ def is_empty(folder: Path) -> bool:
 
 def is_results_folder(folder: PathLike) -> bool:
     """Tell whether a folder was written by `write_results`."""
+    return bool(format_in(folder, SUMMARY) == FORMAT)
+
+
+def is_forecast_folder(folder: PathLike) -> bool:
+    """Tell whether a folder was written by `vbdm forecast`."""
+    return bool(format_in(folder, FORECAST) == FORECAST_FORMAT)
+
+
+def format_in(folder: PathLike, name: str) -> Any:
+    """Return the format that a summary in a folder names; None if there is none."""
     try:
-        head = json.loads(Path(a_path(folder, "folder"), SUMMARY).read_text("utf-8"))
+        head = json.loads(Path(a_path(folder, "folder"), name).read_text("utf-8"))
     except (OSError, ValueError, RecursionError):
-        return False
-    return isinstance(head, dict) and head.get("format") == FORMAT
+        return None
+    return head.get("format") if isinstance(head, dict) else None
 
 
 def beside(target: Path, kind: str) -> Path:
@@ -176,6 +188,9 @@ def keep_what_others_wrote(old: Path, new: Path) -> None:
         listed = json.loads((old / SUMMARY).read_text("utf-8")).get("files", [])
         # Answers belong to the model that was asked.
         written = {SUMMARY, MODEL, ARRAYS, STORE, PAGE, EQUATIONS, *listed, *all_answer_files(old)}
+    elif is_forecast_folder(old):
+        listed = json.loads((old / FORECAST).read_text("utf-8")).get("files", [])
+        written = {FORECAST, MODEL, PAGE, *listed}
     for path in sorted(old.rglob("*")):
         name = path.relative_to(old).as_posix()
         copy = new / name

@@ -1,0 +1,267 @@
+"""``vbdm forecast``: a time series in, what comes next out, with its skill."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .failures import say_written
+from .options import (
+    AFTER,
+    ASKED,
+    FORECASTING,
+    LEARNING,
+    PREDICTING,
+    READING,
+    SPEAKING,
+    Command,
+    Setting,
+    arguments_for,
+    count_or,
+    parse_lengths,
+)
+from .steps import Work, working
+
+if TYPE_CHECKING:
+    from ..forecast.forecast import Forecast
+    from ..forecast.skill import Skill
+    from ..forecaster import Forecaster
+    from ..io.results.forecasts import ForecastRun
+    from ..report.forecast_pictures import Past
+    from .series import SeriesFile
+
+EXAMPLES = """\b
+Examples:
+  vbdm forecast sst.csv --lead 12 --delays 5
+      twelve steps ahead from the end of the series; results in sst-forecast/
+  vbdm forecast sst.csv --columns nino34 --time date --season 12
+      one column, with its dates, and a cycle of twelve rows
+  vbdm forecast walk.npy --predictor modes --n-modes 40 --test later.npy
+      modes alone; their skill on a file that they have not seen
+  vbdm forecast sst-forecast --lead 24
+      a run from before is opened, nothing is learned again: results in sst-forecast-24/
+  vbdm forecast sst-forecast --from new.csv --lead 6
+      the same model, from the newest row of another file: results in new-forecast/
+  vbdm forecast sst.csv --force --json > summary.json
+      again, replacing earlier results, for a script
+
+What is in the folder: report.html (open it in a browser), forecast.csv, skill.csv, forecast.json,
+model.vbdm (for vbdm.load) and, with matplotlib, fan.png and skill.png.
+
+Rows are steps in time, a constant time apart. Missing values are empty cells, NA or NaN; with
+times, rows may be missing as well.
+"""
+FITTING = (
+    *FORECASTING,
+    Setting(["--lengths"], LEARNING, callback=parse_lengths, metavar="NUMBERS",
+            help="Rows of several series that follow each other: 5000,3000."),
+)  # fmt: skip
+LEFT_OUT = (
+    Setting(["--no-report"], AFTER, parameter="page", stands_for=False, is_flag=True,
+            help="Leave out report.html."),
+    Setting(["--no-figures"], AFTER, parameter="figures", stands_for=False, is_flag=True,
+            help="Leave out fan.png and skill.png."),
+)  # fmt: skip
+OPTIONS = [
+    click.Argument(["series"], type=click.Path(path_type=Path)),
+    PREDICTING[0],
+    Setting(["--from", "start"], ASKED, type=click.Path(path_type=Path), metavar="FILE",
+            help="Start from the rows of another file. [the end of SERIES]"),
+    Setting(["--starts"], ASKED, callback=count_or(1, "all"), metavar="N",
+            help="With --from: how many of its newest rows are starts, or all. [1]"),
+    Setting(["--test"], ASKED, type=click.Path(path_type=Path), metavar="FILE",
+            help="Skill on this file. [on what is held out of SERIES]"),
+    *FITTING,
+    Setting(["--out", "-o"], AFTER, type=click.Path(path_type=Path),
+            help="Results folder. [SERIES's name with -forecast, in the current folder]"),
+    Setting(["--force"], AFTER, is_flag=True, help="Replace earlier results."),
+    *LEFT_OUT, *SPEAKING, PREDICTING[1], *READING,
+]  # fmt: skip
+
+
+@click.command("forecast", cls=Command, epilog=EXAMPLES, params=OPTIONS)
+def command(
+    series: Path, out: Path | None, force: bool, quiet: bool, as_json: bool, **options: Any
+) -> None:
+    """Forecast the series in SERIES: what comes next, with a calibrated spread.
+
+    SERIES is a file with one row for each time, in any format that vbdm fit reads; or a folder of
+    an earlier forecast, or its model.vbdm, which is then used again. Nothing needs to be chosen:
+    parts of the series, each held out in turn, choose who predicts, delays and modes, and set the
+    spread.
+    """
+    from ..io.results import check_folder
+    from ..io.results.forecasts import write_forecast
+    from .fit import note_missing_figures
+    from .forecast_lines import describe
+
+    continued = is_run(series)
+    folder = default_folder(series, continued, options) if out is None else out
+    check_folder(folder, force)
+    check_starts(options)
+    with working(quiet, as_json) as work:
+        run = computed(work, series, continued, options)
+        note_missing_figures(work, options)
+        with work.ledger.stage("figures", "page", "saving"):
+            left_out = arguments_for(LEFT_OUT, options)
+            summary = write_forecast(folder, run, force=force, title=title_of(run), **left_out)
+    say_written(folder)
+    # What the sentences will say is not said before.
+    said = quiet or as_json
+    notes = [note for note in work.notes if said or note[0] != "SkillWarning"]
+    work.show_notes(short=not quiet, notes=notes)
+    if as_json:
+        told = {"folder": str(folder), **summary}
+        click.echo(json.dumps(told, ensure_ascii=False, allow_nan=False, indent=1))
+    elif not quiet:
+        for line in describe(run, folder, work.ledger.seconds):
+            click.echo(line)
+
+
+def is_run(place: Path) -> bool:
+    """Tell whether this is an earlier run, or a saved model."""
+    from ..io.results.folder import is_forecast_folder
+
+    return place.suffix.lower() == ".vbdm" or (place.is_dir() and is_forecast_folder(place))
+
+
+def default_folder(series: Path, continued: bool, options: Mapping[str, Any]) -> Path:
+    """Return where results go: never where an earlier run is that is opened."""
+    if options["start"] is not None:
+        return Path(f"{options['start'].stem}-forecast")
+    if not continued:
+        return Path(f"{series.stem}-forecast")
+    name = series.resolve().name if series.is_dir() else series.stem
+    return Path(f"{name}-{options['lead'] or 'again'}")
+
+
+def check_starts(options: Mapping[str, Any]) -> None:
+    """Raise if several starts are asked for at the end of the series, where there is one."""
+    from ..base.errors import bad_input
+
+    if options["starts"] is not None and options["start"] is None:
+        raise bad_input(
+            "--starts goes with --from.",
+            received=f"--starts {options['starts']} alone",
+            because="Starts are the newest rows of another file.",
+            hint="Write, for example, --from new.csv --starts 10.",
+        )
+
+
+def computed(work: Work, series: Path, continued: bool, options: Mapping[str, Any]) -> ForecastRun:
+    """Learn or load the model, forecast, and find the skill."""
+    from ..io.results.forecasts import ForecastRun
+    from .series import read_series
+
+    model, notes = opened(work, series, options) if continued else learned(work, series, options)
+    start, test = (
+        None if options[name] is None else read_series(work, options[name], options, notes)
+        for name in ("start", "test")
+    )
+    forecast, past = predicted(work, model, start, options)
+    skill = skill_on(work, model, test)
+    return ForecastRun(
+        model, forecast, skill, past, source=notes.get("input") or {},
+        start="" if start is None else start.source["name"],
+        tested_on="" if test is None else test.source["name"], notes=notes,
+        warnings=[text for _, text in work.notes], seconds=work.ledger.seconds,
+    )  # fmt: skip
+
+
+def learned(
+    work: Work, file: Path, options: Mapping[str, Any]
+) -> tuple[Forecaster, dict[str, Any]]:
+    """Read a series and learn from it; the notes say how other files are read alike."""
+    from ..base.plain import plain
+    from ..forecaster import Forecaster
+    from .fit import reading_alike
+    from .series import read_series
+
+    found = read_series(work, file, options)
+    given = arguments_for(FORECASTING, options)
+    if given.get("season") == "none":
+        given["season"] = None
+    with work.ledger.stage("delays", "hold-out", "spread"):
+        model = Forecaster(**given)
+        model.fit(found.values, lengths=options["lengths"], times=found.times)
+    model.names_ = found.names
+    reading = reading_alike(options, found.preparation)
+    if options.get("columns") is not None:
+        reading["columns"] = options["columns"]
+    notes = {
+        "preparation": found.preparation.as_dict(), "reading": reading,
+        "time": found.time_name or ("none" if found.times is None else None),
+        "input": found.source,
+    }  # fmt: skip
+    return model, plain(notes)
+
+
+def opened(
+    work: Work, place: Path, options: Mapping[str, Any]
+) -> tuple[Forecaster, dict[str, Any]]:
+    """Load a model from before, and its notes; options about learning are refused."""
+    from ..base.errors import bad_input
+    from ..forecaster import Forecaster
+    from ..io.results.folder import MODEL
+    from ..io.saved.persistence import load, read_notes
+
+    given = [option.typed for option in FITTING if options[str(option.name)] is not None]
+    if given:
+        raise bad_input(
+            "The model has been learned before.",
+            received=f"{str(place)!r} and {', '.join(given)}",
+            because="These options say how a model is learned.",
+            hint="Leave them out, or pass the series itself.",
+        )
+    file = place / MODEL if place.is_dir() else place
+    with work.ledger.stage("model"):
+        model = load(file)
+    if isinstance(model, Forecaster):
+        return model, read_notes(file)
+    raise bad_input(
+        "The file holds no forecaster.",
+        received=f"{str(place)!r} with a {type(model).__name__}",
+        because="Forecasts are made by models that vbdm forecast or Forecaster.save wrote.",
+        hint="Pass the series itself, or the folder of an earlier forecast.",
+    )
+
+
+def predicted(
+    work: Work, model: Forecaster, start: SeriesFile | None, options: Mapping[str, Any]
+) -> tuple[Forecast, Past]:
+    """Forecast from the end of the training series, or from the newest rows of another file."""
+    from ..io.results.forecasts import newest, past_of
+
+    n = options["lead"]
+    leads = None if n is None else range(1, n + 1)
+    with work.ledger.stage("forecast"):
+        if start is None:
+            forecast, given = model.predict(leads=leads), None
+        else:
+            given = start.values, start.times
+            forecast = model.predict(start.values, leads, times=start.times)
+            wanted = options["starts"] or 1
+            forecast = newest(forecast, len(forecast) if wanted == "all" else wanted)
+        past = past_of(model, forecast, given)
+        forecast.moments  # noqa: B018 - computed here, where its time is counted
+    return forecast, past
+
+
+def skill_on(work: Work, model: Forecaster, test: SeriesFile | None) -> Skill:
+    """Return the skill on what was held out, or on another file."""
+    with work.ledger.stage("skill"):
+        if test is None:
+            return model.skill_
+        leads = [int(lead) for lead in model.learned_.score.leads if lead < len(test)]
+        return model.skill(test.values, leads or [1], times=test.times)
+
+
+def title_of(run: ForecastRun) -> str:
+    """Return the heading of the page."""
+    source = str(run.source.get("name") or "")
+    started = f", from {run.start}" if run.start else ""
+    return f"Forecast of {source}{started}" if source else ""

@@ -1,0 +1,183 @@
+"""Time series from files: columns of numbers, with gaps, and the times of their rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..base.arrays import FloatArray
+from ..base.errors import bad_input
+from .options import READING, arguments_for
+from .steps import Work, read_table
+
+if TYPE_CHECKING:
+    from ..io import Preparation, Table
+
+#: Names of columns that are times, if they ascend; a unit may follow.
+TIME_NAMES = re.compile(r"(?:time|date|year|t)\b.*", re.IGNORECASE | re.DOTALL)
+ALONE = "a file without another column"
+
+
+@dataclass(frozen=True, eq=False)
+class SeriesFile:
+    """A series from a file.
+
+    Attributes
+    ----------
+    values : (N, n) array
+        The columns, NaN where a value is missing.
+    names : tuple of str
+        Their names.
+    times : (N,) array or None
+        Times of the rows: dates or numbers.
+    time_name : str
+        What the file calls them; empty without any.
+    source : dict
+        The file.
+    preparation : Preparation
+        Which columns were taken, to find them in other files.
+    """
+
+    values: FloatArray
+    names: tuple[str, ...]
+    times: Any
+    time_name: str
+    source: dict[str, Any]
+    preparation: Preparation
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+def read_series(
+    work: Work, file: Path, options: Mapping[str, Any], notes: Mapping[str, Any] | None = None
+) -> SeriesFile:
+    """Read a series; `notes` are those of a model, with whose file this one is read alike."""
+    from ..io import Preparation
+
+    with work.ledger.stage("reading"):
+        known, reading = how_to_read(file, options, notes or {})
+        table = read_table(file, reading)
+        refuse_distances(table, file)
+        wanted = options.get("time") or (notes or {}).get("time")
+        times, name = times_of(table, wanted, given=options.get("time") is not None)
+        if known is None:
+            taken = [j for j, own in enumerate(table.names) if own != name]
+        else:
+            taken = known.find(table.names, table.made_up)
+        values = np.array(table.values[:, taken], dtype=np.float64)
+    chosen = tuple(table.names[j] for j in taken)
+    remark(work, table, taken, values, name, told=known is None)
+    plan = known or Preparation(table.names, chosen, reference=table.reference,
+                                made_up=table.made_up)  # fmt: skip
+    return SeriesFile(values, plan.columns, times, name, table.source.as_dict(), plan)
+
+
+def how_to_read(
+    file: Path, options: Mapping[str, Any], notes: Mapping[str, Any]
+) -> tuple[Preparation | None, dict[str, Any]]:
+    """Return which columns a model knows, if there is one, and the arguments for the reader."""
+    from ..io import Preparation
+    from .transform import usable
+
+    given = arguments_for(READING, options)
+    if not notes.get("preparation"):
+        return None, given
+    known = Preparation.from_dict(notes["preparation"])
+    stored = dict(notes.get("reading") or {})
+    columns = stored.pop("columns", None)
+    reading = {**usable(stored, file, given), **given}
+    if known.reference is not None:
+        columns = known
+    return known, {"columns": columns, **reading}
+
+
+def times_of(table: Table, wanted: str | None, given: bool) -> tuple[Any, str]:
+    """Return the times of the rows and their name: those named, or what looks like times."""
+    about = table.about_rows
+    if wanted is not None and wanted.lower() == "none":
+        return None, ""
+    if wanted is not None:
+        if wanted in about.numbers:
+            return about.numbers[wanted], wanted
+        if wanted in table.names:
+            return column(table, table.names.index(wanted)), wanted
+        if wanted == about.time_name:
+            return about.times, wanted
+        if given:
+            raise no_such_times(table, wanted)
+    if about.times is not None:
+        return about.times, about.time_name
+    return guessed_times(table)
+
+
+def guessed_times(table: Table) -> tuple[Any, str]:
+    """Return a column that counts evenly, or that is called time and ascends; none if chosen."""
+    from ..io.files.odd_columns import steady
+
+    about = table.about_rows
+    for name, values in about.numbers.items():
+        if TIME_NAMES.fullmatch(name) and (np.diff(values) > 0).all():
+            return values, name
+    if table.chosen or len(table.names) < 2:
+        return None, ""
+    even = [j for j, own in enumerate(table.names) if TIME_NAMES.fullmatch(own)]
+    for j in (*even, *steady(table.values)):
+        if (np.diff(column(table, j)) > 0).all():
+            return column(table, j), table.names[j]
+    return None, ""
+
+
+def column(table: Table, j: int) -> FloatArray:
+    """Return one column of a table."""
+    return np.asarray(table.values[:, j], dtype=np.float64)
+
+
+def no_such_times(table: Table, wanted: str) -> Exception:
+    """Return the error for times that are not there."""
+    from ..io.files.table import listed
+
+    known = [*table.names, *table.about_rows.numbers, table.about_rows.time_name]
+    return bad_input(
+        "There is no such column of times.",
+        received=f"--time {wanted}",
+        because=f"The file has {listed([own for own in known if own])}.",
+        hint="Name one of these, or write --time none to count the rows.",
+    )
+
+
+def refuse_distances(table: Table, file: Path) -> None:
+    """Raise if a file holds distances, which are no series."""
+    if table.metric == "precomputed":
+        raise bad_input(
+            "A series is needed.",
+            received=f"{file.name!r} with a matrix of distances",
+            because="Forecasts are learned from rows that follow each other in time.",
+            hint="Choose another array of the file with --key.",
+        )
+
+
+def remark(
+    work: Work, table: Table, taken: list[int], values: FloatArray, time_name: str, told: bool
+) -> None:
+    """Note what was done to the columns, and what looks odd."""
+    from ..io.files.odd_columns import codes
+    from ..io.files.table import listed
+
+    for text in table.notes:
+        work.note(text)
+    if time_name in table.names and told:
+        work.note(f"Taken as the time of the rows: {listed([time_name])} (--time none: a column).")
+    if table.period is not None and any(table.period[j] for j in taken):
+        periodic = [table.names[j] for j in taken if table.period[j]]
+        work.note(f"Periodic columns are forecast as plain numbers: {listed(periodic)}.")
+    complete = values[np.isfinite(values).all(axis=1)]
+    if len(complete):
+        names = tuple(table.names[j] for j in taken)
+        for text in codes(complete, names, complete.min(axis=0), complete.max(axis=0)):
+            work.note(text)
