@@ -80,7 +80,7 @@ def test_quantiles_of_equal_weights_are_those_of_hazen():
 
 
 def test_weights_are_numbers_of_copies_in_the_limit():
-    """A member of twice the weight is two members: moments, CRPS and F do not know the difference."""
+    """A member of twice the weight is two members, to moments, CRPS and F."""
     twice = Ensemble.of(csr_array([[0.5, 0.25, 0.25]]), np.array([1.0, 2.0, 4.0]))
     four = plain([1.0, 1.0, 2.0, 4.0])
     for y in (-1.0, 1.0, 1.7, 5.0):

@@ -1,4 +1,4 @@
-"""Series in rows: states, what comes later, pairs; never across a joint, never from a missing value."""
+"""Series in rows, states and pairs: never across a joint, never from a missing value."""
 
 import numpy as np
 import pytest
