@@ -51,8 +51,8 @@ for table, unit in ((acc, "ACC"), (rmse, "error, °C")):
 # %%
 # Does it know what it does not know?
 # -----------------------------------
-# A 90 % interval should hold what came in nine cases of ten, at every lead. Those of one month are
-# too wide: in the first decades of the record few ships measured, and months differ by more.
+# A 90 % interval should hold what came in nine cases of ten, at every lead. Those of one month hold
+# more: in the first decades of the record few ships measured, and months differ by more.
 
 for k, lead in enumerate(LEADS):
     inner, outer = skill.coverage50[0, k, 0], skill.coverage90[0, k, 0]
@@ -70,14 +70,14 @@ def said_in(month):
     """Return the forecast from the months up to this one, and these months."""
     last = int(np.flatnonzero(nino.times == np.datetime64(month))[0])
     rows = slice(last - 11, last + 1)
-    return model.predict(nino.points[rows], range(1, 13), times=nino.times[rows]), rows
+    return model.predict(nino.points[rows], range(1, 25), times=nino.times[rows]), rows
 
 
 def held_by(fan):
-    """Return how many of the months that came are in their 90 % intervals, from the last start."""
+    """Return the share of the months that came in their 90 % intervals, from the last start."""
     low, high = fan.interval(0.9)[:, -1, :, 0]
     came = nino.points[np.searchsorted(nino.times, fan.valid_times[-1]), 0]
-    return int(((low <= came) & (came <= high)).sum())
+    return float(np.mean((low <= came) & (came <= high)))
 
 
 with warnings.catch_warnings(record=True) as caught:
@@ -86,14 +86,15 @@ with warnings.catch_warnings(record=True) as caught:
 for warning in caught[:1]:
     print(f"{warning.category.__name__}: {warning.message}")
 held = {month: held_by(fan) for month, (fan, _) in fans.items()}
-for month, number in held.items():
-    print(f"said in {month}: {number} of the 12 months that came are in their 90 % intervals")
+for month, share in held.items():
+    print(f"said in {month}: {share:.0%} of the two years that came are in their 90 % intervals")
 
 # %%
 # Half a year ahead, all along
 # ----------------------------
-# The warning is about a year ahead: there a forecast says no more than climatology does. Half a
-# year ahead it says more. Anomalies are differences from the season, as the model knows it.
+# The warning is about leads of well over a year, grey in the pictures: there a forecast says no
+# more than climatology does. Half a year ahead it says more. Anomalies are differences from the
+# season, as the model knows it.
 
 new, dates = nino.points[~before], nino.times[~before]
 half = model.predict(new, 6, times=dates)
@@ -106,24 +107,17 @@ print(f"mean of what came, less what was said: {np.mean(truth - anomaly[kept]):+
 
 # %%
 figure, axes = plt.subplot_mosaic(
-    [["2010-06", "2015-06", "acc"], ["half", "half", "reliable"]],
-    figsize=(10.5, 7), layout="constrained",
+    [["2010-06", "2015-06"], ["half", "half"], ["acc", "reliable"]],
+    figsize=(9.5, 10), layout="constrained",
 )  # fmt: skip
 for month, (fan, rows) in fans.items():
-    ax, ahead = axes[month], fan.valid_times[-1]
-    for level, alpha in ((0.9, 0.2), (0.5, 0.3)):
-        ends_of_fan = fan.interval(level)[:, -1, :, 0]
-        ax.fill_between(
-            ahead, *ends_of_fan, color="C0", alpha=alpha, lw=0, label=f"{level:.0%} interval"
-        )
-    ax.plot(ahead, fan.mean[-1, :, 0], "C0", label="mean")
-    ax.plot(nino.times[rows], nino.points[rows, 0], "k")
-    after = slice(rows.stop - 1, rows.stop + 12)
-    ax.plot(nino.times[after], nino.points[after, 0], "k:", lw=2, label="what came")
-    ax.set(title=f"Said in {month}", ylim=(24, 30.5))
+    ax = fan.plot(past=nino.points[rows, 0], ax=axes[month])
+    after = slice(rows.stop - 1, rows.stop + 24)
+    ax.plot(nino.times[after], nino.points[after, 0], "C3", lw=1.5, label="what came")
+    ax.set(title=f"Said in {month}", xlabel="", ylabel="Niño 3.4 (°C)", ylim=(22, 31))
     ax.tick_params(axis="x", labelrotation=40)
-axes["2010-06"].set_ylabel("Niño 3.4 (°C)")
-axes["2010-06"].legend(frameon=False)
+    ax.legend(frameon=False, fontsize=7.5, ncols=2, loc="lower left")
+axes["2015-06"].get_legend().remove()
 ax = axes["acc"]
 for name, row, style in zip(skill.methods, acc, ("C0o-", "", "C1s--", "C2^--"), strict=True):
     if np.isfinite(row).all():
@@ -159,4 +153,4 @@ ax.legend(frameon=False, loc="upper left")
 #   was set on parts of the record that were held out.
 # * The histogram leans to the right: the sea has grown warmer since the years that were learned
 #   from. A record cannot foresee what it has not seen. Take a trend off first, if there is one.
-# * A year ahead there is little to know from this column alone, and a ``SkillWarning`` says so.
+# * Well over a year ahead this column alone tells nothing, and a ``SkillWarning`` says so.

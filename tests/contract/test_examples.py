@@ -134,9 +134,9 @@ def check_nino(names):
     assert abs(ours[0] - linear[0]) < 0.02
     assert (names["rmse"][0] < names["rmse"][1:].min(axis=0) + 0.01).all()
     outer = names["skill"].coverage90[0, :, 0]
-    assert outer[0] > 0.93
+    assert outer[0] > 0.91
     assert (np.abs(outer[1:] - 0.9) < 0.05).all()
-    assert names["held"]["2010-06"] >= 8
+    assert names["held"]["2010-06"] > names["held"]["2015-06"] > 0.5
     assert names["model"].season_ == 12
     # "The sea has grown warmer."
     assert np.mean(names["truth"] - names["anomaly"][names["kept"]]) > 0.15
