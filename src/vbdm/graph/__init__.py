@@ -15,6 +15,7 @@ It knows points and how distances are measured. It takes an (N, n) array, or dis
 `neighbor_graph`  the result of this room: the points with lists of their neighbours
 `build`           from points or distances to a graph
 `one_way`         one-way pairs: j is among i's neighbours, but i is not among j's
+`delays`          time-delay embedding: a row of a series with rows before it is one point
 `projection`      fewer columns before the estimate: principal or slow directions
 `long_lists`      whether the longest lists will be needed, so that one search does
 `on_host`         results that live on a device, brought into this machine's memory
