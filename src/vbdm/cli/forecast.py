@@ -221,13 +221,19 @@ def opened(
     with work.ledger.stage("model"):
         model = load(file)
     if isinstance(model, Forecaster):
-        return model, read_notes(file)
+        return model, usable_notes(read_notes(file))
     raise bad_input(
         "The file holds no forecaster.",
         received=f"{str(place)!r} with a {type(model).__name__}",
         because="Forecasts are made by models that vbdm forecast or Forecaster.save wrote.",
         hint="Pass the series itself, or the folder of an earlier forecast.",
     )
+
+
+def usable_notes(notes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those notes of a model that are what they should be; its file may be a stranger's."""
+    kinds = {"preparation": dict, "reading": dict, "time": str, "input": dict}
+    return {name: own for name, own in notes.items() if isinstance(own, kinds.get(name, ()))}
 
 
 def predicted(
