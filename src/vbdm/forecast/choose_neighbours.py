@@ -21,27 +21,31 @@ NO_WORSE = 0.001
 
 
 def choose_neighbours(
-    record: Record, operator: Operator, held: HoldOut, leads: tuple[int, ...]
+    record: Record,
+    operator: Operator,
+    held: HoldOut,
+    leads: tuple[int, ...],
+    powers: tuple[float, ...] = POWERS,
 ) -> tuple[Neighbours, list[Judged]]:
     """Return the predictor with the sharpness that scores best at each lead, and its scores."""
     nothing = ByLead(np.array([1.0]), np.array([0.0]))
     plain = Neighbours(record=record, operator=operator, sharpness=nothing, share=nothing)
     begun = plain.begin(held.points)
     unseen = [(own, begun[block.starts]) for block, own in held.unseen(plain)]
-    powers, scores = [], []
+    chosen, scores = [], []
     for number, lead in enumerate(leads):
         tried = [
             judge(
                 held, held.joined(own.sharpened(start, lead, power) for own, start in unseen), lead
             )
-            for power in POWERS
+            for power in powers
         ]
         own = np.array([one.score for one in tried])
         best = int(np.argmax(own <= own.min() * (1 + NO_WORSE)))
-        powers.append(POWERS[best])
+        chosen.append(powers[best])
         scores.append(tried[best])
         report("hold-out", number + 1, len(leads))
     at = np.array(leads, dtype=np.float64)
     share = ByLead(at, np.array([own.share for own in scores]))
     # The power is interpolated by its logarithm.
-    return replace(plain, sharpness=ByLead(at, np.log(powers)), share=share), scores
+    return replace(plain, sharpness=ByLead(at, np.log(chosen)), share=share), scores

@@ -15,7 +15,7 @@ from ..operator.operator import Operator
 from .bases import EIGENFUNCTIONS, Basis
 from .calibration import spread_factor
 from .choose_modes import NUMBERS, choose_modes
-from .choose_neighbours import choose_neighbours
+from .choose_neighbours import POWERS, choose_neighbours
 from .holdout import HoldOut
 from .judged import judge_alone
 from .leads import ByLead, grid
@@ -27,9 +27,11 @@ from .trial import Trial
 #: Numbers of rows in a state that are tried, and the most columns that a state may then have.
 DELAYS, MOST_COLUMNS = (1, 2, 3, 5, 8, 12), 30
 #: Rows, starts, leads and functions that are enough to choose the delays by.
-SOME_ROWS, SOME_STARTS, SOME_LEADS, SOME_FUNCTIONS = 3000, 200, 6, 30
+SOME_ROWS, SOME_STARTS, SOME_LEADS, SOME_FUNCTIONS = 2000, 200, 6, 30
+#: Powers of the kernel that are enough for that.
+SOME_POWERS = (0.5, 2.0, 8.0)
 #: The search for delays ends when so many numbers in a row are not worth it.
-WAIT = 2
+WAIT = 3
 #: Fewest steps from one state to another.
 FEWEST_PAIRS = 10
 #: The horizon is this share of the rows, and at most LONGEST steps.
@@ -191,17 +193,21 @@ def best_of_both(
     operator, held = estimate(record), HoldOut.of(record, SOME_STARTS)
     trials = []
     if asked.predictor != "modes":
-        trials.append(try_neighbours(record, operator, held, leads))
+        trials.append(try_neighbours(record, operator, held, leads, SOME_POWERS))
     if asked.predictor != "neighbours":
         trials.append(try_modes(record, operator, held, asked, leads, leads, SOME_FUNCTIONS))
     return min(trials, key=lambda one: one.score)
 
 
 def try_neighbours(
-    record: Record, operator: Operator, held: HoldOut, leads: tuple[int, ...]
+    record: Record,
+    operator: Operator,
+    held: HoldOut,
+    leads: tuple[int, ...],
+    powers: tuple[float, ...] = POWERS,
 ) -> Trial:
     """Try forecasts by neighbours, with the best sharpness."""
-    predictor, judged = choose_neighbours(record, operator, held, leads)
+    predictor, judged = choose_neighbours(record, operator, held, leads, powers)
     return Trial(predictor, held, leads, tuple(judged))
 
 
