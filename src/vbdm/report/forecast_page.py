@@ -85,6 +85,7 @@ def forecast_page(
         "beaten": text(words.is_climatology_beaten(skill, where)),
         "better": text(words.is_anything_better(skill)),
         "skill": skill_part(skill),
+        "caution": text(words.CAUTION if where == words.HELD_OUT else ""),
         "reliable": text(words.how_reliable(skill)),
         "reliability": reliability_part(skill),
         "who": text(words.who_predicts(model)),

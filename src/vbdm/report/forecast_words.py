@@ -15,6 +15,11 @@ from ..forecaster import Forecaster
 #: What each predictor does, in a few words.
 DOES = {"neighbours": "what came after similar states", "modes": "a density moved by one matrix"}
 HELD_OUT = "what was held out of the training series"
+#: What must be known of scores that also decided.
+CAUTION = (
+    "What was held out has also chosen the settings and set the spread: on new data expect a "
+    "little less. A series that was never seen, given as --test FILE, tells how much."
+)
 
 
 def who_predicts(model: Forecaster) -> str:
