@@ -12,6 +12,7 @@ from ...base.arrays import FloatArray
 from ...base.errors import bad_input
 from ...base.memory import refuse_array
 from ...base.row_notes import RowNotes
+from ...graph.delays import Delays
 from ...graph.projection import Projection
 from .columns import as_slice
 from .missing import complete_rows, row_blocks
@@ -96,7 +97,8 @@ def take(
     lengths : tuple of int
         Numbers of rows of several time series in the table; no delay reaches from one to another.
     """
-    n, reach = len(table.values), (plan.delays - 1) * plan.delay_step
+    delays = Delays(plan.delays, plan.delay_step)
+    n, reach = len(table.values), delays.reach
     if n <= reach:
         raise bad_input(
             "There are fewer rows than the delays need.",
@@ -104,13 +106,10 @@ def take(
             because=f"The first point needs the {reach} row(s) before it.",
             hint="Use fewer delays, a smaller step, or a longer series.",
         )
-    lags = [plan.delay_step * number for number in range(plan.delays)]
+    lags = list(delays.lags)
     complete = complete_rows(table, taken, plan.missing)
-    usable = complete[reach:].copy()
-    for lag in lags[1:]:
-        usable &= complete[reach - lag : n - lag]
-    series = np.repeat(np.arange(len(lengths)), lengths) if lengths else np.zeros(n, dtype=int)
-    rows = np.flatnonzero(usable & (series[reach:] == series[: n - reach])) + reach
+    rows = delays.rows(complete, lengths)
+    dropped = n - reach - len(delays.rows(complete))
     if len(rows) == 0:
         raise bad_input(
             "No point is left after dropping missing values.",
@@ -119,7 +118,7 @@ def take(
             because="With delays a point needs several complete rows.",
             hint="Use fewer delays, or fill the gaps first.",
         )
-    notes = [*table.notes, *gaps_in_words(int((~complete).sum()), int((~usable).sum()), n, lags)]
+    notes = [*table.notes, *gaps_in_words(int((~complete).sum()), dropped, n, lags)]
     rows = rows[::every]
     if size is not None and size > len(rows):
         notes.append(f"All {len(rows):,} points were taken: there are fewer than {size:,}.")
@@ -131,13 +130,25 @@ def take(
         tuple(names),
         rows.astype(np.intp, copy=False),
         n,
-        int((~usable).sum()),
+        dropped,
         period=None if plan.period is None else plan.period * plan.delays,
         notes=tuple(notes),
-        lengths=tuple(np.unique(series[rows], return_counts=True)[1].tolist()) if lengths else (),
+        lengths=lengths_of(rows, lengths),
         about_rows=table.about_rows.take(rows),
         unit=table.unit,
     )
+
+
+def lengths_of(rows: NDArray[np.intp], lengths: tuple[int, ...]) -> tuple[int, ...]:
+    """Return how many of the rows each series has, without those that have none.
+
+    Examples
+    --------
+    >>> lengths_of(np.array([0, 3, 4]), (2, 1, 2))
+    (1, 2)
+    """
+    found = np.bincount(np.searchsorted(np.cumsum(lengths), rows, side="right"))
+    return tuple(found[found > 0].tolist()) if lengths else ()
 
 
 def gaps_in_words(n_missing: int, dropped: int, n_read: int, lags: list[int]) -> list[str]:
