@@ -49,7 +49,7 @@ def test_approximate_search_is_cited(circle, monkeypatch):
 
 def test_entries_are_balanced_and_name_themselves():
     known = [value for value in vars(references).values() if isinstance(value, references.Citation)]
-    assert len(known) == 8
+    assert len(known) == 10
     for entry in (*known, software()):
         assert entry.bibtex.count("{") == entry.bibtex.count("}")
         assert re.match(r"@\w+\{(\w+),", entry.bibtex).group(1) == entry.key

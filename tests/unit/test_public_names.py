@@ -25,7 +25,8 @@ ERRORS = [
     "DensityTailWarning", "DisconnectedWarning", "EngineWarning", "InputError", "NoiseWarning",
     "OutOfMemoryError", "OutsideWarning", "ProjectedWarning", "RecallWarning", "RootWarning",
     "SaturatedNeighborsWarning", "ScaleWarning", "ShortTimeWarning", "SmallSetWarning",
-    "SolverError", "SolverWarning", "TuningWarning", "UnboundedErrorWarning", "UnreachedWarning",
+    "FilterWarning", "SkillWarning", "SolverError", "SolverWarning", "TuningWarning",
+    "UnboundedErrorWarning", "UnreachedWarning",
     "UnresolvedWarning", "VbdmWarning", "WeakLinkWarning",
     "WeightsWarning",
 ]  # fmt: skip
@@ -38,7 +39,7 @@ def run(code):
 
 
 def test_the_list_is_short_and_every_name_is_there():
-    assert len(vbdm.__all__) == len(set(vbdm.__all__)) <= 33
+    assert len(vbdm.__all__) == len(set(vbdm.__all__)) <= 34
     for name in vbdm.__all__:
         assert getattr(vbdm, name) is not None
 

@@ -139,3 +139,32 @@ CUPY = Citation(
     "NVIDIA GPU calculations. Proceedings of Workshop on Machine Learning Systems (LearningSys) in "
     "the Thirty-first Annual Conference on Neural Information Processing Systems, 2017.",
 )
+DIFFUSION_FORECAST = Citation(
+    "BerryGiannakisHarlim2015",
+    """@article{BerryGiannakisHarlim2015,
+  author  = {Berry, Tyrus and Giannakis, Dimitrios and Harlim, John},
+  title   = {Nonparametric forecasting of low-dimensional dynamical systems},
+  journal = {Physical Review E},
+  volume  = {91},
+  pages   = {032915},
+  year    = {2015},
+  doi     = {10.1103/PhysRevE.91.032915}
+}""",
+    "T. Berry, D. Giannakis and J. Harlim. Nonparametric forecasting of low-dimensional dynamical "
+    "systems. Physical Review E 91, 032915, 2015. doi:10.1103/PhysRevE.91.032915",
+)
+ANALOGS = Citation(
+    "ZhaoGiannakis2016",
+    """@article{ZhaoGiannakis2016,
+  author  = {Zhao, Zhizhen and Giannakis, Dimitrios},
+  title   = {Analog forecasting with dynamics-adapted kernels},
+  journal = {Nonlinearity},
+  volume  = {29},
+  number  = {9},
+  pages   = {2888--2939},
+  year    = {2016},
+  doi     = {10.1088/0951-7715/29/9/2888}
+}""",
+    "Z. Zhao and D. Giannakis. Analog forecasting with dynamics-adapted kernels. Nonlinearity "
+    "29(9), 2888–2939, 2016. doi:10.1088/0951-7715/29/9/2888",
+)
