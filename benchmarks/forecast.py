@@ -85,7 +85,7 @@ def ou(scale, seeds):
     """Ornstein-Uhlenbeck: conditional moments on |x| ≤ 2, and what the record itself knows."""
     grid, leads = np.linspace(-2, 2, 81), np.array([5, 10, 20])
     for n in (5000, 20_000):
-        mean_errors, variance_errors, own, chosen = [], [], [], []
+        mean_errors, variance_errors, own, chosen, fitted = [], [], [], [], []
         for seed in seeds:
             series = ou_series(int(n * scale), 0.1, seed)
             model = vbdm.Forecaster().fit(series)
@@ -98,11 +98,27 @@ def ou(scale, seeds):
             mean_errors.append(rms(forecast.mean[..., 0] - expected, axis=0).max())
             variance_errors.append(rms(forecast.variance[..., 0] - spread, axis=0).max())
             own.append((series.mean(), series.var()))
+            fitted.append(linear_errors(series, leads, grid))
         row(f"OU, {n:,} steps of .1: mean, worst of t = .5, 1, 2", mean_errors, "≤ .06")
         row(f"OU, {n:,} steps of .1: variance", variance_errors, "≤ .10")
+        row("  mean by AR(1), whose form is the truth's", [e[0] for e in fitted], "-")
+        row("  variance by AR(1)", [e[1] for e in fitted], "-")
         means, variances = np.array(own).T
         print(f"  mean of the record {means.round(3)}, its variance {variances.round(3)}; truth 0, "
               f"1; chosen {chosen}")  # fmt: skip
+
+
+def linear_errors(series, leads, grid):
+    """Return the errors of mean and variance of an AR(1) process fitted to the same record."""
+    centre = series.mean()
+    x = series - centre
+    a = x[1:] @ x[:-1] / (x[:-1] @ x[:-1])
+    noise = np.var(x[1:] - a * x[:-1])
+    t = 0.1 * leads
+    mean = centre + a**leads * (grid[:, None] - centre)
+    variance = noise * (1 - a ** (2 * leads)) / (1 - a * a)
+    wrong = rms(mean - np.exp(-t) * grid[:, None], axis=0).max()
+    return wrong, np.abs(variance - 1 + np.exp(-2 * t)).max()
 
 
 def well_grid(n_cells=800, edge=2.4):
@@ -156,9 +172,10 @@ def nino(scale, seeds):
           f"{'pers.':>5s} {'linear':>6s}   {'CRPS':>6s} {'clim.':>6s}  50 %  90 %")  # fmt: skip
     for k, lead in enumerate(leads):
         e, a, c = skill.rmse[:, k, 0], skill.acc[:, k, 0], skill.crps[:, k, 0]
+        half, most = skill.coverage50[0, k, 0], skill.coverage90[0, k, 0]
         print(f"  {lead:4d} {e[0]:6.3f} {e[1]:6.3f} {e[2]:6.3f} {e[3]:6.3f}   {a[0]:5.2f} "
-              f"{a[2]:5.2f} {a[3]:6.2f}   {c[0]:6.3f} {c[1]:6.3f}  {skill.coverage50[0, k, 0]:.2f}  "
-              f"{skill.coverage90[0, k, 0]:.2f}")  # fmt: skip
+              f"{a[2]:5.2f} {a[3]:6.2f}   {c[0]:6.3f} {c[1]:6.3f}  {half:.2f}  "
+              f"{most:.2f}")  # fmt: skip
     row("Niño 3.4: RMSE(6), K", [skill.rmse[0, 2, 0]], "≤ .82")
     row("Niño 3.4: correlation(6)", [skill.acc[0, 2, 0]], "≥ .38")
     row("Niño 3.4: correlation(12)", [skill.acc[0, 4, 0]], "≥ .2")
