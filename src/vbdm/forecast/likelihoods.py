@@ -19,7 +19,7 @@ def observations_of(observations: Any) -> tuple[list[Any], BoolArray]:
     if hasattr(observations, "to_numpy"):
         observations = observations.to_numpy()
     if isinstance(observations, np.ma.MaskedArray):
-        observations = observations.astype(np.float64).filled(np.nan)
+        observations = np.ma.filled(observations.astype(np.float64), np.nan)
     one_only = isinstance(observations, np.ndarray) and observations.ndim == 0
     is_list = isinstance(observations, (list, tuple, np.ndarray)) and not one_only
     if not is_list or not len(observations):
@@ -83,11 +83,9 @@ def numbers_of(columns: Sequence[int | str] | None, names: tuple[str, ...]) -> l
         return list(range(len(names)))
     several = isinstance(columns, (list, tuple, range, np.ndarray)) and np.ndim(columns) == 1
     given = list(columns) if several else [columns]
-    found = [names.index(one) if one in names else one for one in given]
-    if (
-        not all(isinstance(j, (int, np.integer)) and 0 <= j < len(names) for j in found)
-        or not found
-    ):
+    found: list[Any] = [names.index(one) if one in names else one for one in given]
+    whole = all(isinstance(j, (int, np.integer)) and 0 <= j < len(names) for j in found)
+    if not found or not whole:
         raise bad_input(
             "`columns` must name columns of the series.",
             received=shown(columns),
