@@ -20,8 +20,8 @@ import vbdm
 # A record with dates
 # -------------------
 # Months with dates have a year, so the mean of each season is taken off before anything is learned,
-# and put back in forecasts. A state is this month and the four before it; ``delays="auto"`` comes
-# to the same number, after trying 1 to 12.
+# and put back in forecasts. A state is this month and the four before it: one month does not tell
+# whether the sea is warming or cooling. ``delays="auto"`` would try 1 to 12.
 
 nino = vbdm.datasets.nino34()
 before = nino.times < np.datetime64("1990-01")
