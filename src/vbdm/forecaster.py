@@ -358,13 +358,14 @@ class Forecaster(BaseEstimator):
 
     def _cycle_of(self, given: Given, axis: TimeAxis, steps: Steps) -> Cycle:
         """Return the cycle that is asked for, or that dates suggest."""
-        period = None if not is_whole(self.season) else float(cast(int, self.season))
+        # No series is as long as the largest number that is exact.
+        period = float(min(cast(int, self.season), 2**53)) if is_whole(self.season) else None
         if self.season == "auto" and axis.year is not None and axis.year >= 2:
             years = (steps.max() - steps.min() + 1) / axis.year
             period = axis.year if years >= 2 else None
         if period is None:
             return Cycle.none(given.values.shape[1])
-        return Cycle.of(given.values, steps, float(min(period, 2**53)))
+        return Cycle.of(given.values, steps, period)
 
     def _remember(self, decided: Decided) -> Self:
         """Set the fitted attributes."""

@@ -176,9 +176,12 @@ class Modes:
         own = values[self.record.rows[self.counted]]
         known = np.isfinite(own)
         centre = np.where(known, own, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-        mean = coefficients @ self.means(values - centre) / mass
+        low = np.where(known, own, np.inf).min(axis=0) - centre
+        high = np.where(known, own, -np.inf).max(axis=0) - centre
+        # Nothing outside of what has been seen is foreseen, nor more spread than between its ends.
+        mean = np.clip(coefficients @ self.means(values - centre) / mass, low, high)
         square = coefficients @ self.means((values - centre) ** 2) / mass
-        variance = square - mean**2
+        variance = np.minimum(square - mean**2, (high - mean) * (mean - low))
         return [
             Ensemble.of(weights, values[:, j]).matched(mean[:, j] + centre[j], variance[:, j])
             for j in range(values.shape[1])

@@ -118,7 +118,8 @@ def table_of(series: Any) -> tuple[FloatArray, Any, tuple[str, ...]]:
     elif hasattr(series, "index") and hasattr(series, "iloc"):
         index = dates_of(series.index)
         times = index if index.dtype.kind == "M" else None
-        named = getattr(series, "columns", [getattr(series, "name", None) or "x0"])
+        # A frame may have a column with the name "name".
+        named = series.columns if hasattr(series, "columns") else [series.name or "x0"]
         names = tuple(str(name) for name in named)
         series = series.to_numpy()
     if isinstance(series, np.ma.MaskedArray):
