@@ -146,7 +146,7 @@ def test_one_column_of_three_asks_for_delays_and_a_markov_series_does_not():
     assert seen.delay_scores_[seen.delays_] < 0.8 * seen.delay_scores_[1]
     markov = vbdm.Forecaster("modes", horizon=8).fit(ou(800, 2))
     assert markov.delays_ == 1
-    assert set(markov.delay_scores_) == {1, 2, 3}
+    assert min(markov.delay_scores_.values()) > 0.97 * markov.delay_scores_[1]
 
 
 def test_a_short_series_tries_only_the_delays_that_it_has_rows_for():

@@ -149,7 +149,7 @@ def hand_made(members, truths, references=None):
         np.arange(0, n * k + 1, k), ordered.ravel(), np.full(n * k, 1 / k), np.zeros(n * k, int)
     )
     told = references or Normal(np.zeros((n, 1)), np.ones((n, 1)))
-    every = {name: told for name in METHODS[1:]}
+    every = dict.fromkeys(METHODS[1:], told)
     return skill_of([Case(3, [part], every, truths[:, None])], ("x",))
 
 
