@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from ..base.arrays import FloatArray
+from ..base.checks import as_floats, shown
+from ..base.errors import bad_input
 
 #: Kernel width of a density in standard deviations, for one member; Silverman's rule for n of them
 #: divides by the fifth root of n.
@@ -221,6 +223,19 @@ class Ensemble:
         place = np.clip(np.searchsorted(total, wanted), first, last)
         drawn = self.values[place] if len(self.values) else np.full(place.shape, np.nan)
         return np.where(self.empty[:, None], np.nan, drawn)
+
+
+def probabilities(p: Any) -> FloatArray:
+    """Return one probability, or a list of them, as an array."""
+    levels = as_floats(p)
+    if levels is None or levels.ndim > 1 or not ((levels >= 0) & (levels <= 1)).all():
+        raise bad_input(
+            "`p` must be probabilities.",
+            received=shown(p),
+            because="A quantile has a share of the values below it, from 0 to 1.",
+            hint="Pass, for example, 0.5 or [0.05, 0.95].",
+        )
+    return levels
 
 
 def smoothed(

@@ -18,7 +18,7 @@ from scipy.sparse import csr_array, vstack
 from ..base.arrays import BoolArray, FloatArray, frozen
 from ..base.errors import FilterWarning, warn_user
 from ..base.progress import report
-from .ensemble import Ensemble
+from .ensemble import Ensemble, probabilities
 from .predictor import Predictor, normalised
 
 #: Weights below this share of the mean one are not kept.
@@ -71,10 +71,11 @@ class Filtered:
 
     def quantile(self, p: Any) -> FloatArray:
         """Return quantiles of the columns, (T, n) for one p, (P, T, n) for several."""
-        levels = np.atleast_1d(np.asarray(p, dtype=np.float64))
-        found = [Ensemble.of(self.weights, column).quantile(levels) for column in self.values.T]
+        levels = probabilities(p)
+        own = np.atleast_1d(levels)
+        found = [Ensemble.of(self.weights, column).quantile(own) for column in self.values.T]
         table = np.stack(found, axis=-1).transpose(1, 0, 2) + self.season
-        return table if np.ndim(p) else table[0]
+        return table if levels.ndim else table[0]
 
     def plot(self, *args: Any, **kwargs: Any) -> Any:
         """Draw what is known of a column after each observation, with its 90 % interval."""

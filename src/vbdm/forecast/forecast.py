@@ -16,7 +16,7 @@ from ..base.checks import as_floats, shown
 from ..base.errors import bad_input
 from ..base.progress import report
 from .cycle import Cycle
-from .ensemble import Ensemble
+from .ensemble import Ensemble, probabilities
 from .learned import Learned
 from .time_axis import Steps, TimeAxis
 
@@ -134,14 +134,7 @@ class Forecast:
         >>> forecast.quantile([0.05, 0.95]).shape
         (2, 1, 2, 1)
         """
-        levels = as_floats(p)
-        if levels is None or levels.ndim > 1 or not ((levels >= 0) & (levels <= 1)).all():
-            raise bad_input(
-                "`p` must be probabilities.",
-                received=shown(p),
-                because="A quantile has a share of the values below it, from 0 to 1.",
-                hint="Pass, for example, 0.5 or [0.05, 0.95].",
-            )
+        levels = probabilities(p)
         own = np.atleast_1d(levels)
         found = self.each(lambda members: members.quantile(own), len(own)) + self.season[..., None]
         return np.moveaxis(found, -1, 0) if levels.ndim else found[..., 0]

@@ -13,6 +13,9 @@ from ..base.checks import as_floats, shown
 from ..base.errors import bad_input
 from .filtering import Likelihood
 
+#: Standard deviations between this and its inverse have likelihoods that are numbers.
+SMALLEST = 1e-100
+
 
 def observations_of(observations: Any) -> tuple[list[Any], BoolArray]:
     """Return observations as a list, and which of them are missing: None, or NaN throughout."""
@@ -53,7 +56,7 @@ def as_likelihood(
     if (
         deviation is None
         or deviation.ndim > 1
-        or not (np.isfinite(deviation) & (deviation > 0)).all()
+        or not ((deviation > SMALLEST) & (deviation < 1 / SMALLEST)).all()
     ):
         raise bad_input(
             "`likelihood` must be a function, or positive standard deviations.",
@@ -81,9 +84,9 @@ def numbers_of(columns: Sequence[int | str] | None, names: tuple[str, ...]) -> l
     """Return the numbers of columns that are given by number or name; all by default."""
     if columns is None:
         return list(range(len(names)))
-    several = isinstance(columns, (list, tuple, range, np.ndarray)) and np.ndim(columns) == 1
+    several = isinstance(columns, (list, tuple, range)) or np.ndim(columns) == 1
     given = list(columns) if several else [columns]
-    found: list[Any] = [names.index(one) if one in names else one for one in given]
+    found: list[Any] = [names.index(j) if isinstance(j, str) and j in names else j for j in given]
     whole = all(isinstance(j, (int, np.integer)) and 0 <= j < len(names) for j in found)
     if not found or not whole:
         raise bad_input(

@@ -216,7 +216,11 @@ def no_time(series: Any) -> Exception:
 
 def checked_times(times: Any, own: Any, n_rows: int) -> Any:
     """Return the times that were given, or those that the series has; None without any."""
-    found = own if times is None else np.asarray(times)
+    try:
+        found = own if times is None else np.asarray(times)
+    except ValueError:
+        # Lists of different lengths.
+        found = np.asarray(None)
     if found is not None and np.shape(found) != (n_rows,):
         raise bad_input(
             "`times` must have one entry for each row.",
