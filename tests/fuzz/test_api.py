@@ -103,6 +103,7 @@ def things():
         "table": table, "cloud": prepared, "sample": vbdm.datasets.circle(40),
         "trajectory": vbdm.datasets.lorenz63(40, burn_in=0.1, random_state=0),
         "map": estimator, "series": series, "clock": clock,
+        "walk": walk, "model": model,
         "forecast": forecast, "filtered": filtered, "skill": model.skill(walk, leads=[1, 2]),
     }  # fmt: skip
 
@@ -151,6 +152,15 @@ def fitted(**options):
 fitted.__signature__ = inspect.signature(vbdm.DiffusionMap)
 
 
+def forecasting(**options):
+    """Make a forecaster, fit it, and ask what comes next."""
+    model = vbdm.Forecaster(**{"delays": 1, "horizon": 2, **options})
+    return model.fit(things()["walk"]).predict(leads=1).mean
+
+
+forecasting.__signature__ = inspect.signature(vbdm.Forecaster)
+
+
 @cache
 def calls():
     """Return each public callable by name, with sensible arguments."""
@@ -167,6 +177,24 @@ def calls():
         "DiffusionMap.transform": (in_their_words(have["map"].transform), {"X": X[:3]}),
         "DiffusionMap.density": (in_their_words(have["map"].density), {"X": X[:3]}),
         "DiffusionMap.extend": (in_their_words(have["map"].extend), {"f": X[:, 0], "X": X[:3]}),
+        "Forecaster": (in_their_words(forecasting), {"predictor": "modes"}),
+        "Forecaster.fit": (
+            vbdm.Forecaster("neighbours", delays=1, horizon=2).fit, {"series": have["walk"]}
+        ),
+        "Forecaster.predict": (
+            have["model"].predict, {"start": have["walk"][:3], "leads": [1, 2]}
+        ),
+        "Forecaster.skill": (have["model"].skill, {"series": have["walk"], "leads": [1, 2]}),
+        "Forecaster.score": (have["model"].score, {"series": have["walk"]}),
+        "Forecaster.filter": (
+            have["model"].filter, {"observations": have["walk"][:9], "likelihood": 0.5}
+        ),
+        "Forecast.quantile": (have["forecast"].quantile, {"p": 0.5}),
+        "Forecast.interval": (have["forecast"].interval, {"level": 0.9}),
+        "Forecast.sample": (have["forecast"].sample, {"n": 3}),
+        "Forecast.density": (have["forecast"].density, {"values": [0.0]}),
+        "Forecast.crps": (have["forecast"].crps, {"truth": np.zeros((1, 2, 2))}),
+        "Filtered.quantile": (have["filtered"].quantile, {"p": 0.5}),
         "Limiter": (used(vbdm.Limiter, "limiter"), {}),
         "Operator.apply": (op.apply, {"f": X[:, 0]}),
         "Estimate.times": (Estimate(2.0, 0.1).times, {"other": Estimate(0.5, 0.1)}),
