@@ -20,8 +20,8 @@ from .modes import Modes, bounded, whitening
 
 #: Numbers of modes that are tried.
 NUMBERS = (3, 4, 6, 8, 12, 16, 24, 32, 48, EIGENFUNCTIONS)
-#: The least number is taken whose score is no worse than the best by this share.
-NO_WORSE = 2e-4
+#: The least number is taken that is no worse than the best by this share.
+NO_WORSE = 0.002
 #: Number of levels of each column, at quantiles of the record.
 LEVELS = 20
 #: The least mass of a density that is divided by.
@@ -45,7 +45,7 @@ class Unseen(NamedTuple):
 def choose_modes(
     modes: Modes, held: HoldOut, leads: Sequence[int], numbers: Sequence[int]
 ) -> Modes:
-    """Return the predictor with the number of modes that scores best.
+    """Return the predictor with the number of modes that is good at all leads.
 
     Parameters
     ----------
@@ -64,11 +64,11 @@ def choose_modes(
     levels = levels_of(modes.record.values)
     unseen = list(known_outside(modes, held, leads if modes.direct else (1,), levels))
     came = {lead: is_below(held.truths(lead), levels) for lead in leads}
-    scores = np.array(
-        [np.mean([score(own, came, m, modes.direct) for own in unseen]) for m in numbers]
-    )
-    good = scores <= scores.min() * (1 + NO_WORSE)
-    return modes.truncated(numbers[int(np.argmax(good))])
+    scores = np.array([mean_errors(unseen, came, m, modes.direct) for m in numbers])
+    # How much worse a number is than the best one of a lead, at the lead that suffers most.
+    best = scores.min(axis=0)
+    regret = (scores / np.where(best > 0, best, 1.0)).max(axis=1)
+    return modes.truncated(numbers[int(np.argmax(regret <= regret.min() + NO_WORSE))])
 
 
 def levels_of(values: FloatArray) -> FloatArray:
@@ -112,10 +112,18 @@ def products(first: FloatArray, second: FloatArray) -> FloatArray:
         return np.asarray(first.T @ second)
 
 
-def score(own: Unseen, came: dict[int, FloatArray], m: int, direct: bool) -> float:
-    """Return the mean squared error of the probabilities, by the first m modes, over all leads."""
+def mean_errors(
+    unseen: Sequence[Unseen], came: dict[int, FloatArray], m: int, direct: bool
+) -> FloatArray:
+    """Return the mean squared error of probabilities at each lead, by the first m modes."""
+    sums, numbers = np.sum([errors_of(own, came, m, direct) for own in unseen], axis=0)
+    return np.asarray(sums / np.maximum(numbers, 1))
+
+
+def errors_of(own: Unseen, came: dict[int, FloatArray], m: int, direct: bool) -> FloatArray:
+    """Return sums of squared errors of probabilities, and their numbers, by lead, (2, leads)."""
     step, power, at = own.matrices.get(1), np.eye(m), 0
-    found: list[float] = []
+    found = []
     for lead, truth in came.items():
         if direct or step is None:
             power = own.matrices[lead][:m, :m]
@@ -126,6 +134,5 @@ def score(own: Unseen, came: dict[int, FloatArray], m: int, direct: bool) -> flo
         mass = np.where(np.abs(moved[:, :1]) > LEAST_MASS, moved[:, :1], LEAST_MASS)
         probability = np.clip(moved @ own.below[:m] / mass, 0.0, 1.0)
         wrong = (probability - truth[own.starts]) ** 2
-        if np.isfinite(wrong).any():
-            found.append(float(np.nanmean(wrong)))
-    return float(np.mean(found)) if found else 0.0
+        found.append((np.nansum(wrong), np.isfinite(wrong).sum()))
+    return np.array(found).T
