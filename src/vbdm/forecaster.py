@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from numbers import Integral
 from os import PathLike
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,31 +15,33 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ._sklearn import BaseEstimator, fit_context
-from .base.accepts import answer_of
 from .base.arrays import FloatArray, frozen
-from .base.checks import as_floats, is_whole, shown
-from .base.errors import OutsideWarning, SkillWarning, VbdmWarning, bad_input, warn_user
+from .base.checks import is_whole
+from .base.errors import VbdmWarning, bad_input
 from .base.progress import showing
 from .estimate import estimate_operator
-from .forecast.cycle import Cycle
+from .forecast.compared import skill_held_out, skill_on
 from .forecast.filtering import Filtered, Likelihood, run_filter
 from .forecast.forecast import Forecast
 from .forecast.judged import mean_known
 from .forecast.learn import Asked, Decided, learn
 from .forecast.likelihoods import as_likelihood, observations_of
-from .forecast.reading import Given, filled, on_axis, read
+from .forecast.questions import (
+    check_leads,
+    doubtful_leads,
+    observed,
+    refuse_no_start,
+    unlike_all,
+)
+from .forecast.reading import Given, on_axis, read
 from .forecast.record import Record
-from .forecast.references import NAMES, Normal, References
-from .forecast.skill import Case, Skill, skill_of
+from .forecast.seasons import cycle_of, observed_steps, placed
+from .forecast.skill import Skill
 from .forecast.time_axis import Steps, TimeAxis
 from .operator.operator import Operator
 
 AUTO = StrOptions({"auto"})
 COUNT = Interval(Integral, 1, None, closed="left")
-#: Score, over that of climatology, above which a forecast is doubtful.
-DOUBTFUL = 0.99
-#: Most steps ahead that are believed to be meant.
-LONGEST_LEAD = 10**6
 
 
 class Forecaster(BaseEstimator):
@@ -163,7 +165,7 @@ class Forecaster(BaseEstimator):
             with dates for an index and arrays of xarray have their own.
         """
         given, axis, steps = on_axis(read(series, lengths, times))
-        cycle = self._cycle_of(given, axis, steps)
+        cycle = cycle_of(self.season, given, axis, steps)
         values = given.values - cycle.at(steps)
         with showing(self.verbose):
             decided = learn(values, given.lengths, self._asked(), estimate)
@@ -210,15 +212,13 @@ class Forecaster(BaseEstimator):
             rows, states = record.states_in(values, given.lengths)
             steps = whole[rows]
             refuse_no_start(rows, given, record)
-        values_of, names = self._observable(observable)
-        outside = self._outside(states)
-        doubtful = np.array([self.learned_.score.at(lead) > DOUBTFUL for lead in wanted])
-        if doubtful.any() and observable is None:
-            warn_doubtful(np.asarray(wanted)[doubtful])
+        own, names = observed(observable, record, self.names_)
+        outside = unlike_all(self.learned_, states)
+        doubtful = doubtful_leads(self.learned_, wanted, quiet=observable is not None)
         return Forecast(
             leads=frozen(np.asarray(wanted, dtype=np.intp)), rows=frozen(rows), steps=frozen(steps),
             names=names, outside=frozen(outside), doubtful=frozen(doubtful), learned=self.learned_,
-            states=frozen(states), axis=axis, cycle=self.cycle_, values=values_of,
+            states=frozen(states), axis=axis, cycle=self.cycle_, values=own,
         )  # fmt: skip
 
     def skill(
@@ -236,21 +236,9 @@ class Forecaster(BaseEstimator):
         """
         check_is_fitted(self, "learned_")
         wanted = check_leads(leads, self.horizon_)
-        record = self.learned_.record
         given, whole, _ = self._given(series, lengths, times)
         values = given.values - self.cycle_.at(whole)
-        test = Record.of(values, given.lengths, record.delays, at_least=1)
-        _, states = record.states_in(values, given.lengths)
-        begun = self.learned_.predictor.begin(states)
-        told = References(record, np.zeros(record.n_rows, dtype=np.bool_))
-        start = values[test.rows]
-        cases = []
-        for lead in wanted:
-            ahead = test.later(lead)
-            truths = np.where((ahead >= 0)[:, None], values[ahead], np.nan)
-            members = self.learned_.members(begun, lead)
-            cases.append(Case(lead, members, all_references(told, start, states, lead), truths))
-        return skill_of(cases, self.names_)
+        return skill_on(self.learned_, values, given.lengths, wanted, self.names_)
 
     def score(
         self, series: Any, y: None = None, *, lengths: Sequence[int] | None = None,
@@ -269,30 +257,7 @@ class Forecaster(BaseEstimator):
     def skill_(self) -> Skill:
         """Scores on what was held out of the training series, beside the references."""
         check_is_fitted(self, "learned_")
-        chosen, learned = self.decided_.chosen, self.learned_
-        held, record = chosen.held, chosen.record
-        begun = chosen.predictor.begin(held.points)
-        start = record.values[held.rows]
-        cases = []
-        for lead, plain in zip(
-            chosen.leads, held.members(chosen.predictor, begun, chosen.leads), strict=True
-        ):
-            members = [
-                own.spread(by) for own, by in zip(plain, learned.spread.at(lead), strict=True)
-            ]
-            parts: dict[str, tuple[list[Any], list[Any]]] = {name: ([], []) for name in NAMES}
-            for block in held.blocks:
-                told = References(record, block.left_out)
-                own = all_references(told, start[block.starts], held.points[block.starts], lead)
-                for name in NAMES:
-                    parts[name][0].append(own[name].mean)
-                    parts[name][1].append(own[name].deviation)
-            references = {
-                name: Normal(np.concatenate(means), np.concatenate(spreads))
-                for name, (means, spreads) in parts.items()
-            }
-            cases.append(Case(lead, members, references, held.truths(lead)))
-        return skill_of(cases, self.names_)
+        return skill_held_out(self.decided_, self.names_)
 
     def filter(
         self,
@@ -324,7 +289,7 @@ class Forecaster(BaseEstimator):
         """
         check_is_fitted(self, "learned_")
         seen, missing = observations_of(observations)
-        steps = self._filter_steps(len(missing), times)
+        steps = observed_steps(len(missing), times, self.axis_, self.cycle_)
         season = self.cycle_.at(steps)
         rule = as_likelihood(likelihood, columns, self.names_, seen)
         few = 2.0 * self.learned_.record.states.shape[1] + 1
@@ -355,17 +320,6 @@ class Forecaster(BaseEstimator):
             delays=whole_or_none(self.delays), n_modes=whole_or_none(self.n_modes),
             horizon=whole_or_none(self.horizon),
         )  # fmt: skip
-
-    def _cycle_of(self, given: Given, axis: TimeAxis, steps: Steps) -> Cycle:
-        """Return the cycle that is asked for, or that dates suggest."""
-        # No series is as long as the largest number that is exact.
-        period = float(min(cast(int, self.season), 2**53)) if is_whole(self.season) else None
-        if self.season == "auto" and axis.year is not None and axis.year >= 2:
-            years = (steps.max() - steps.min() + 1) / axis.year
-            period = axis.year if years >= 2 else None
-        if period is None:
-            return Cycle.none(given.values.shape[1])
-        return Cycle.of(given.values, steps, period)
 
     def _remember(self, decided: Decided) -> Self:
         """Set the fitted attributes."""
@@ -398,76 +352,7 @@ class Forecaster(BaseEstimator):
                 because=f"The model was fitted to {self.n_features_in_}: {', '.join(self.names_)}.",
                 hint="Pass the same columns in the same order.",
             )
-        # Without a cycle, times are of no use to a model whose rows are counted.
-        if given.times is not None and (self.axis_.kind != "rows" or self.cycle_.period):
-            return *filled(given, self.axis_.steps(given.times)), self.axis_
-        if self.cycle_.period:
-            raise bad_input(
-                "Times of the rows are needed.",
-                received="a series without times",
-                because="A cycle of the seasons was taken off, and only times tell the season.",
-                hint="Pass `times` of the kind of those in `fit`; if there were none, numbers of "
-                "rows, counted from 0 at the first row of the training series.",
-            )
-        return given, np.concatenate([np.arange(n) for n in given.lengths]), TimeAxis()
-
-    def _filter_steps(self, n: int, times: Any) -> Steps:
-        """Return the numbers of steps of observations."""
-        if times is not None and (self.axis_.kind != "rows" or self.cycle_.period):
-            steps = self.axis_.steps(times)
-            if len(steps) != n or (np.diff(steps) != 1).any():
-                raise bad_input(
-                    "`times` must be those of the observations, one step apart.",
-                    received=f"{len(steps)} times, and {n} observations",
-                    because="A filter goes from one step to the next.",
-                    hint="Pass one time for each observation, and None where nothing was observed.",
-                )
-            return steps
-        if self.cycle_.period:
-            raise bad_input(
-                "Times of the observations are needed.",
-                received="observations without times",
-                because="A cycle of the seasons was taken off, and only times tell the season.",
-                hint="Pass `times`, one for each observation.",
-            )
-        return np.arange(n)
-
-    def _observable(self, observable: Any) -> tuple[FloatArray | None, tuple[str, ...]]:
-        """Return a function of the rows of the record, (N, k), and names of its columns."""
-        if observable is None:
-            return None, self.names_
-        record = self.learned_.record
-        found = as_floats(answer_of(observable, "observable", record.values))
-        if (
-            found is None
-            or found.shape[:1] != (record.n_rows,)
-            or found.ndim > 2
-            or np.isinf(found).any()
-            or np.isnan(found).all()
-        ):
-            raise bad_input(
-                "`observable` must return one number, or several, for each row.",
-                received=shown(found),
-                because=f"It was called with {record.n_rows:,} rows of {record.values.shape[1]} "
-                "columns.",
-                hint="Pass, for example, lambda rows: rows[:, 0] ** 2.",
-            )
-        table = np.array(found.reshape(record.n_rows, -1), dtype=np.float64)
-        return table, tuple(f"observable{j}" for j in range(table.shape[1]))
-
-    def _outside(self, states: FloatArray) -> Any:
-        """Return which states are unlike all of the record, and say so."""
-        from .extension.rows import kernel_rows
-
-        _, outside = kernel_rows(self.operator_, states)
-        if outside.any():
-            warn_user(
-                f"{int(outside.sum())} of {len(outside)} starts are unlike all states of the "
-                "training series. Their forecasts are those of the nearest states: do not trust "
-                "them. They are marked in `outside`.",
-                OutsideWarning,
-            )
-        return outside
+        return placed(given, self.axis_, self.cycle_)
 
 
 def estimate(record: Record) -> Operator:
@@ -480,59 +365,6 @@ def estimate(record: Record) -> Operator:
         ).on_host
 
 
-def all_references(
-    told: References, start: FloatArray, states: FloatArray, lead: int
-) -> dict[str, Normal]:
-    """Return the forecasts of all references from some starts."""
-    return {
-        "climatology": told.climatology(len(start)),
-        "persistence": told.persistence(start, lead),
-        "linear": told.linear(states, lead),
-    }
-
-
 def whole_or_none(value: Any) -> int | None:
     """Return a whole number, or None for "auto"."""
     return int(value) if is_whole(value) else None
-
-
-def check_leads(leads: Any, horizon: int) -> list[int]:
-    """Return leads as a list of ascending numbers of steps."""
-    if leads is None:
-        return list(range(1, min(12, horizon) + 1))
-    array = as_floats(leads)
-    if array is not None and array.ndim <= 1 and array.size:
-        flat = np.atleast_1d(array)
-        if (flat == np.floor(flat)).all() and flat.min() >= 1 and flat.max() <= LONGEST_LEAD:
-            return [int(lead) for lead in np.unique(flat)]
-    raise bad_input(
-        f"`leads` must be whole numbers of steps ahead, from 1 to {LONGEST_LEAD:,}.",
-        received=shown(leads),
-        because="Forecasts are for rows that come after the last one.",
-        hint="Pass, for example, 6 or range(1, 13).",
-    )
-
-
-def refuse_no_start(rows: Any, given: Given, record: Record) -> None:
-    """Refuse a series in which no row can be a start."""
-    if len(rows):
-        return
-    needed = record.delays.reach + 1
-    raise bad_input(
-        "No row of the series can be a start.",
-        received=f"{len(given.values):,} row(s)",
-        because=f"A state takes {record.delays.count} complete row(s), the newest and those before "
-        f"it: {needed} row(s) in all.",
-        hint="Pass more rows before the start, without missing values.",
-    )
-
-
-def warn_doubtful(leads: Any) -> None:
-    """Say at which leads climatology was not beaten."""
-    told = str(leads[0]) if len(leads) == 1 else f"{leads[0]} to {leads[-1]}"
-    warn_user(
-        f"At a lead of {told} steps forecasts were no better than climatology on what was held out "
-        "of the training series: they say no more than the mean and the spread of the record "
-        "(`doubtful`).",
-        SkillWarning,
-    )

@@ -6,6 +6,7 @@ It knows the operator of the states of a series. `vbdm.Forecaster` is its door.
 `reading`              series as people have them, as one table
 `time_axis`            times of rows as whole numbers of steps, and back
 `cycle`                the cycle of the seasons: taken off, and put back
+`seasons`              what cycle a record has, and where in it new rows stand
 `record`               series in rows, and the states that they went through
 `predictor`            what both predictors have in common: weights of the rows of the record
 `neighbours`           what came after similar states
@@ -22,6 +23,7 @@ It knows the operator of the states of a series. `vbdm.Forecaster` is its door.
 `calibration`          the spread that makes intervals right
 `learn`                all of this, from series to what is learned
 `learned`              what was learned: a predictor, and the spread of its forecasts
+`questions`            what a forecast is asked for: leads, starts, observables
 `forecast`             the result: a distribution for each start, lead and column
 `references`           what a forecast must beat
 `scores`, `skill`      how good forecasts are, beside these

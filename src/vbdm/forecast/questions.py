@@ -1,0 +1,105 @@
+"""What a forecast is asked for: leads, starts and observables, checked and in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..base.accepts import answer_of
+from ..base.arrays import BoolArray, FloatArray
+from ..base.checks import as_floats, shown
+from ..base.errors import OutsideWarning, SkillWarning, bad_input, warn_user
+from ..extension.rows import kernel_rows
+from .learned import Learned
+from .reading import Given
+from .record import Record, Rows
+
+#: Score, over that of climatology, above which a forecast is doubtful.
+DOUBTFUL = 0.99
+#: Leads that are named one by one.
+NAMED = 6
+#: Largest lead.
+LONGEST_LEAD = 10**6
+
+
+def check_leads(leads: Any, horizon: int) -> list[int]:
+    """Return leads as a list of ascending numbers of steps."""
+    if leads is None:
+        return list(range(1, min(12, horizon) + 1))
+    array = as_floats(leads)
+    if array is not None and array.ndim <= 1 and array.size:
+        flat = np.atleast_1d(array)
+        if (flat == np.floor(flat)).all() and flat.min() >= 1 and flat.max() <= LONGEST_LEAD:
+            return [int(lead) for lead in np.unique(flat)]
+    raise bad_input(
+        f"`leads` must be whole numbers of steps ahead, from 1 to {LONGEST_LEAD:,}.",
+        received=shown(leads),
+        because="Forecasts are for rows that come after the last one.",
+        hint="Pass, for example, 6 or range(1, 13).",
+    )
+
+
+def refuse_no_start(rows: Rows, given: Given, record: Record) -> None:
+    """Refuse a series in which no row can be a start."""
+    if len(rows):
+        return
+    needed = record.delays.reach + 1
+    raise bad_input(
+        "No row of the series can be a start.",
+        received=f"{len(given.values):,} row(s)",
+        because=f"A state takes {record.delays.count} complete row(s), the newest and those before "
+        f"it: {needed} row(s) in all.",
+        hint="Pass more rows before the start, without missing values.",
+    )
+
+
+def observed(
+    observable: Any, record: Record, names: tuple[str, ...]
+) -> tuple[FloatArray | None, tuple[str, ...]]:
+    """Return a user's function of the rows of the record, (N, k), and names of its columns.
+
+    None, and the names of the record's own columns, if no function was given.
+    """
+    if observable is None:
+        return None, names
+    found = as_floats(answer_of(observable, "observable", record.values))
+    fits = found is not None and found.shape[:1] == (record.n_rows,) and found.ndim <= 2
+    if found is None or not fits or np.isinf(found).any() or np.isnan(found).all():
+        raise bad_input(
+            "`observable` must return one number, or several, for each row.",
+            received=shown(found),
+            because=f"It was called with {record.n_rows:,} rows of {record.values.shape[1]} "
+            "columns.",
+            hint="Pass, for example, lambda rows: rows[:, 0] ** 2.",
+        )
+    table = np.array(found.reshape(record.n_rows, -1), dtype=np.float64)
+    return table, tuple(f"observable{j}" for j in range(table.shape[1]))
+
+
+def unlike_all(learned: Learned, states: FloatArray) -> BoolArray:
+    """Return which states are unlike all of the record, (n,), and say so."""
+    _, outside = kernel_rows(learned.predictor.operator, states)
+    if outside.any():
+        warn_user(
+            f"{int(outside.sum())} of {len(outside)} starts are unlike all states of the training "
+            "series. Their forecasts are those of the nearest states: do not trust them. They are "
+            "marked in `outside`.",
+            OutsideWarning,
+        )
+    return outside
+
+
+def doubtful_leads(learned: Learned, leads: list[int], quiet: bool) -> BoolArray:
+    """Return the leads at which climatology was not beaten, (L,), and say so unless `quiet`."""
+    doubtful = np.array([float(learned.score.at(lead)) > DOUBTFUL for lead in leads])
+    if doubtful.any() and not quiet:
+        own = [lead for lead, doubt in zip(leads, doubtful, strict=True) if doubt]
+        told = ", ".join(map(str, own[:NAMED])) + (" and more" if len(own) > NAMED else "")
+        warn_user(
+            f"Forecasts were no better than climatology on what was held out of the training "
+            f"series at leads of {told} steps: there they say no more than the mean and the spread "
+            "of the record (`doubtful`).",
+            SkillWarning,
+        )
+    return doubtful
