@@ -212,7 +212,7 @@ def answer_of(function: Callable[..., Any], name: str, *arguments: Any) -> Any:
     """Call a user's function; one that cannot take these arguments is refused by its name."""
     try:
         return function(*arguments)
-    except (TypeError, ValueError, OverflowError) as error:
+    except (TypeError, ValueError, IndexError, OverflowError) as error:
         raise bad_input(
             f"The function given as `{name}` fails on an array of points.",
             received=f"{type(error).__name__}: {error}",

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from ..base.arrays import BoolArray, FloatArray
 from ..base.threads import one_blas_thread
-from .bases import EIGENFUNCTIONS
+from .bases import EIGENFUNCTIONS, SQUARED
 from .holdout import HoldOut
-from .modes import Modes, bounded, whitening
+from .modes import Modes, moving, whitening
+from .record import Rows
 
 #: Numbers of modes that are tried.
 NUMBERS = (3, 4, 6, 8, 12, 16, 24, 32, 48, EIGENFUNCTIONS)
@@ -58,9 +59,9 @@ def choose_modes(
     numbers : sequence of int
         Numbers of modes that are tried.
     """
-    numbers = [m for m in numbers if m <= modes.n_modes] or [modes.n_modes]
     if len(numbers) == 1:
-        return modes.truncated(numbers[0])
+        return modes.truncated(min(numbers[0], modes.n_modes))
+    numbers = usable(numbers, modes)
     levels = levels_of(modes.record.values)
     unseen = list(known_outside(modes, held, leads if modes.direct else (1,), levels))
     came = {lead: is_below(held.truths(lead), levels) for lead in leads}
@@ -69,6 +70,17 @@ def choose_modes(
     best = scores.min(axis=0)
     regret = (scores / np.where(best > 0, best, 1.0)).max(axis=1)
     return modes.truncated(numbers[int(np.argmax(regret <= regret.min() + NO_WORSE))])
+
+
+def usable(numbers: Sequence[int], modes: Modes) -> list[int]:
+    """Return numbers of functions that can be told apart: no coordinate comes before another.
+
+    First come 1 and all coordinates, or their squares as well, then further functions.
+    """
+    p = modes.record.states.shape[1]
+    whole = {1 + p, 1 + 2 * p} if p <= SQUARED else {1 + p}
+    found = sorted({m for m in numbers if m > max(whole)} | whole)
+    return [m for m in found if m <= modes.n_modes] or [modes.n_modes]
 
 
 def levels_of(values: FloatArray) -> FloatArray:
@@ -92,18 +104,24 @@ def known_outside(
     below = is_below(record.values[record.rows], levels)
     begun = modes.begin(held.points)
     pairs = {lag: record.pairs(lag) for lag in lags}
-    whole = {lag: products(basis[late], basis[early]) for lag, (early, late) in pairs.items()}
+    whole = {lag: both_sums(basis, *own) for lag, own in pairs.items()}
     for block in held.blocks:
         inside: BoolArray = block.left_out[record.rows]
-        matrices = {}
+        mix = whitening(basis[~inside])
+        moves = {}
         for lag, (early, late) in pairs.items():
             touched = inside[early] | inside[late]
-            part = products(basis[late[touched]], basis[early[touched]])
-            matrices[lag] = (whole[lag] - part) / max((~touched).sum(), 1)
-        mix = whitening(basis[~inside])
+            left = whole[lag] - both_sums(basis, early[touched], late[touched])
+            cross, gram = mix.T @ left @ mix
+            moves[lag] = moving(cross, gram, int((~touched).sum()))
         outside = products(basis[~inside], below[~inside]) / max((~inside).sum(), 1)
-        moves = {lag: bounded(mix.T @ own @ mix) for lag, own in matrices.items()}
         yield Unseen(block.starts, begun[block.starts] @ mix, mix.T @ outside, moves)
+
+
+def both_sums(basis: FloatArray, early: Rows, late: Rows) -> FloatArray:
+    """Return the sums over pairs of states of Q(late) Q(early)ᵀ and of Q(early) Q(early)ᵀ."""
+    first = basis[early]
+    return np.array([products(basis[late], first), products(first, first)])
 
 
 def products(first: FloatArray, second: FloatArray) -> FloatArray:

@@ -30,6 +30,8 @@ LEAST_SHARE = 0.05
 #: Levels at which the shortest interval with a quarter of the weight is looked for, and the length
 #: of that of a normal distribution, in standard deviations.
 QUARTERS, QUARTER_OF_NORMAL = 40, 0.6373
+#: Effective number of members from which on their densest part tells how wide they are.
+MANY = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,7 +200,9 @@ class Ensemble:
         quarter = QUARTERS // 4
         shortest = (ends[:, quarter:] - ends[:, :-quarter]).min(axis=1) / QUARTER_OF_NORMAL
         spread = np.sqrt(self.variance)
-        found = np.where(shortest > 0, np.minimum(spread, shortest), spread)
+        # Of few members, some are close by chance.
+        told = (shortest > 0) & (self.effective > MANY)
+        found = np.where(told, np.minimum(spread, shortest), spread)
         return np.where(found > 0, found, 1e-9 * (1 + np.abs(self.mean)))
 
     def density(self, places: FloatArray) -> FloatArray:

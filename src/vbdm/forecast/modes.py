@@ -30,6 +30,8 @@ from .record import Record, Rows
 
 #: Least mean square that a function has over the rows that count.
 LEAST_SIZE = 1e-3
+#: The least share of a function's mean square that the first states of pairs must have.
+LEAST_GRAM = 0.5
 #: The least mass of a density that is divided by.
 LEAST_MASS = 0.1
 #: Most members of a forecast, and of one that is held out.
@@ -125,9 +127,9 @@ class Modes:
         first, second = self.record.pairs(lag)
         use = self.counted[first] & self.counted[second]
         first, second = first[use], second[use]
+        before, after = self.own_basis[first], self.own_basis[second]
         with one_blas_thread():
-            found = self.own_basis[second].T @ self.own_basis[first]
-        return bounded(found / max(len(first), 1))
+            return moving(after.T @ before, before.T @ before, len(first))
 
     @cached_property
     def one_step(self) -> FloatArray:
@@ -215,6 +217,23 @@ def whitening(basis: FloatArray) -> FloatArray:
     # A function may live on rows that were left out: it must not be divided by nothing.
     gram += LEAST_SIZE * np.eye(len(gram))
     return np.asarray(solve_triangular(cholesky(gram), np.eye(len(gram))))
+
+
+def moving(products: FloatArray, gram: FloatArray, n: int) -> FloatArray:
+    """Return the matrix that moves coefficients, from sums over n pairs of states.
+
+    Parameters
+    ----------
+    products : (m, m) array
+        Sums of Q(x_{s+k}) Q(x_s)ᵀ.
+    gram : (m, m) array
+        Sums of Q(x_s) Q(x_s)ᵀ over the same pairs. They are n up to the ends of series; without
+        the quotient a cycle would fade away. Functions that hardly live on these states keep their
+        size.
+    """
+    size, axes = np.linalg.eigh(gram / max(n, 1))
+    inverse = axes / np.where(size > LEAST_GRAM, size, 1.0) @ axes.T
+    return bounded(products / max(n, 1) @ inverse)
 
 
 def bounded(matrix: FloatArray) -> FloatArray:
