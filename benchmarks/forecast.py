@@ -16,7 +16,7 @@ from scipy.linalg import expm
 import vbdm
 
 warnings.simplefilter("ignore", vbdm.VbdmWarning)
-FIRST, SEEDS = 7100, 4
+FIRST, SEEDS = 7200, 4
 
 
 def rms(values, axis=None):
