@@ -99,7 +99,7 @@ def ou(scale, seeds):
             variance_errors.append(rms(forecast.variance[..., 0] - spread, axis=0).max())
             own.append((series.mean(), series.var()))
             fitted.append(linear_errors(series, leads, grid))
-        row(f"OU, {n:,} steps of .1: mean, worst of t = .5, 1, 2", mean_errors, "≤ .06")
+        row(f"OU, {n:,} steps of .1: mean, largest of t = .5, 1, 2", mean_errors, "≤ .06")
         row(f"OU, {n:,} steps of .1: variance", variance_errors, "≤ .10")
         row("  mean by AR(1), whose form is the truth's", [e[0] for e in fitted], "-")
         row("  variance by AR(1)", [e[1] for e in fitted], "-")

@@ -83,6 +83,40 @@ def test_equations():
     assert "weights 1: the same bits as none: True" in text
 
 
+#: Largest figures with a fifth of the rows, or a tenth: some twice what is asked for with all.
+OF_FORECASTS = {
+    "Lorenz 63: nRMSE of x at lead 0.5": 0.35, "Lorenz 63: nRMSE of x at lead 1": 0.6,
+    "Lorenz 63: nRMSE of x at lead 2": 0.95, "Lorenz 63: largest nRMSE of x at any lead": 1.1,
+    "Lorenz 63: CRPS of x at lead 1 over climatology": 0.45,
+    "double well: L1 of the density at t = 0.1": 0.25,
+    "double well: L1 of the density at t = 1": 0.25,
+    "double well: L1 of the density at t = 10": 0.35,
+}  # fmt: skip
+OF_FILTERS = {
+    "filter OU: RMSE over Kalman's": 1.1, "filter OU: difference of means": 0.2,
+    "filter OU: variance over Kalman's, largest": 1.3,
+    "filter double well: RMSE over a grid filter's": 1.1,
+    "filter Lorenz: RMSE of z from x with errors of 1": 3.5,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("sections", "scale", "bounds"),
+    [
+        pytest.param(("lorenz", "double-well"), "0.2", OF_FORECASTS, marks=pytest.mark.slow),
+        (("filters",), "0.1", OF_FILTERS),
+        pytest.param(("ou", "nino", "speed"), "0.1", {}, marks=pytest.mark.slow),
+    ],
+)
+def test_forecasts(sections, scale, bounds):
+    small = ("--scale", scale, "--seeds", "1", "--first-seed", "4000")
+    text = output_of("forecast.py", *sections, *small)
+    rows = [line.split("worst") for line in text.splitlines() if "worst" in line]
+    found = {name.strip(): float(rest.split()[0]) for name, rest in rows}
+    assert found
+    assert not {name: error for name, error in bounds.items() if not found[name] < error}
+
+
 @pytest.mark.parametrize("script", ["timing.py"])
 def test_timing(script):
     assert "ratio" in output_of(script, "--points", "2000", "--neighbors", "16")
