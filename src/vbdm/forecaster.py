@@ -33,7 +33,7 @@ from .forecast.questions import (
     refuse_no_start,
     unlike_all,
 )
-from .forecast.reading import Given, on_axis, read
+from .forecast.reading import Given, on_axis, read, refuse_other_names
 from .forecast.record import Record
 from .forecast.seasons import cycle_of, observed_steps, placed
 from .forecast.skill import Skill
@@ -205,20 +205,23 @@ class Forecaster(BaseEstimator):
         wanted = check_leads(leads, self.horizon_)
         record = self.learned_.record
         if start is None:
-            (rows, states, steps), axis = self._end(), self.axis_
+            (places, states, steps), axis = self._end(), self.axis_
+            rows = places
         else:
             given, whole, axis = self._given(start, lengths, times)
             values = given.values - self.cycle_.at(whole)
-            rows, states = record.states_in(values, given.lengths)
-            steps = whole[rows]
-            refuse_no_start(rows, given, record)
+            places, states = record.states_in(values, given.lengths)
+            steps = whole[places]
+            refuse_no_start(places, given, record)
+            rows = places if given.rows is None else given.rows[places]
         own, names = observed(observable, record, self.names_)
         outside = unlike_all(self.learned_, states)
         doubtful = doubtful_leads(self.learned_, wanted, quiet=observable is not None)
         return Forecast(
             leads=frozen(np.asarray(wanted, dtype=np.intp)), rows=frozen(rows), steps=frozen(steps),
-            names=names, outside=frozen(outside), doubtful=frozen(doubtful), learned=self.learned_,
-            states=frozen(states), axis=axis, cycle=self.cycle_, values=own,
+            places=frozen(places), names=names, outside=frozen(outside),
+            doubtful=frozen(doubtful), learned=self.learned_, states=frozen(states), axis=axis,
+            cycle=self.cycle_, values=own,
         )  # fmt: skip
 
     def skill(
@@ -352,6 +355,7 @@ class Forecaster(BaseEstimator):
                 because=f"The model was fitted to {self.n_features_in_}: {', '.join(self.names_)}.",
                 hint="Pass the same columns in the same order.",
             )
+        refuse_other_names(given.names, self.names_, "the training series")
         return placed(given, self.axis_, self.cycle_)
 
 

@@ -94,6 +94,19 @@ def test_missing_rows_are_filled_with_nan(name, missing):
     assert axis.times(steps[-1:])[0] == every[-1]
 
 
+def test_rows_of_a_forecast_are_those_of_the_series_that_was_passed():
+    rng = np.random.default_rng(0)
+    series = rng.standard_normal(300).cumsum() / 9
+    kept = np.setdiff1d(np.arange(300), [100, 101, 200])
+    model = vbdm.Forecaster("neighbours", delays=2, horizon=4).fit(series[kept], times=kept)
+    forecast = model.predict(series[kept], leads=1, times=kept)
+    assert len(forecast.rows) == 297 - 3
+    np.testing.assert_array_equal(kept[forecast.rows], forecast.init)
+    np.testing.assert_array_equal(forecast.places, forecast.init)
+    two = model.predict([series[:3], series[[5, 6, 8, 9]]], leads=1, times=[0, 1, 2, 5, 6, 8, 9])
+    assert two.rows.tolist() == [1, 2, 4, 6]
+
+
 def test_gaps_of_several_series_are_filled_inside_each():
     times = np.array([0, 1, 3, 10, 11, 14.0])
     whole, _, steps = on_axis(read([np.arange(3.0), np.arange(3, 6.0)], times=times))

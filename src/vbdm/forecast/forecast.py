@@ -38,7 +38,10 @@ class Forecast:
         Steps ahead.
     rows : (S,) array of int
         Rows of the series that was passed from which forecasts start; with delays, a row needs
-        those before it. Of the end of the training record, its last row.
+        those before it. Without a series, the row of the training record, in which times that are
+        missing are rows as well.
+    places : (S,) array of int
+        The same rows, counted with those whose times are missing.
     init : (S,) array
         Times of the starts: dates or numbers, if the series had some, else numbers of rows.
     names : tuple of str
@@ -52,6 +55,7 @@ class Forecast:
     leads: NDArray[np.intp]
     rows: NDArray[np.intp]
     steps: Steps = field(repr=False)
+    places: NDArray[np.intp] = field(repr=False)
     names: tuple[str, ...]
     outside: BoolArray = field(repr=False)
     doubtful: BoolArray = field(repr=False)

@@ -35,12 +35,15 @@ class Given:
         Times of the rows, as given.
     names : tuple of str
         Names of the columns.
+    rows : (N,) array of int or None
+        The row as it was given of each row, -1 for one that was filled in; None: nothing was.
     """
 
     values: FloatArray
     lengths: tuple[int, ...]
     times: NDArray[Any] | None
     names: tuple[str, ...]
+    rows: NDArray[np.intp] | None = None
 
     @property
     def starts(self) -> NDArray[np.intp]:
@@ -101,12 +104,38 @@ def several(series: Sequence[Any], times: Any) -> Given:
             because="Their rows are states of one system.",
             hint="Look at the shapes of the arrays; one may have to be transposed.",
         )
+    named = [names for _, _, names in parts if are_own(names)]
+    for names in named[1:]:
+        refuse_other_names(names, named[0], "the first series")
     own = [when for _, when, _ in parts]
     joined = None if any(when is None for when in own) else np.concatenate(own)
     values = np.concatenate([own for own, _, _ in parts])
     refuse_empty(values)
     lengths = tuple(len(own) for own, _, _ in parts)
-    return Given(values, lengths, checked_times(times, joined, len(values)), parts[0][2])
+    names_of_all = named[0] if named else parts[0][2]
+    return Given(values, lengths, checked_times(times, joined, len(values)), names_of_all)
+
+
+def are_own(names: tuple[str, ...]) -> bool:
+    """Tell whether names are the user's, not those that are given to columns without any."""
+    numbers = range(len(names))
+    return names not in (tuple(f"x{j}" for j in numbers), tuple(str(j) for j in numbers))
+
+
+def refuse_other_names(names: tuple[str, ...], wanted: tuple[str, ...], whose: str) -> None:
+    """Refuse columns whose names, both the user's, are others or in another order."""
+    if names == wanted or not (are_own(names) and are_own(wanted)):
+        return
+    different = [
+        j for j, (one, other) in enumerate(zip(names, wanted, strict=True)) if one != other
+    ]
+    raise bad_input(
+        f"The columns must be those of {whose}, in the same order.",
+        received=f"'{names[different[0]]}' where '{wanted[different[0]]}' should be, column "
+        f"{different[0]}; {len(different)} of {len(names)} names differ",
+        because="Columns are told apart by their places.",
+        hint="Put them in order, for example frame[['u', 'v']], or pass an array without names.",
+    )
 
 
 def table_of(series: Any) -> tuple[FloatArray, Any, tuple[str, ...]]:
@@ -187,7 +216,9 @@ def from_xarray(series: Any) -> tuple[Any, Any, tuple[str, ...]]:
     moved = series.transpose(along, ...)
     values = np.asarray(moved.values).reshape(moved.shape[0], -1)
     times = np.asarray(moved[along].values) if along in moved.coords else None
-    name = str(series.name or "x")
+    if series.name is None:
+        return values, times, ()
+    name = str(series.name)
     names = (name,) if values.shape[1] == 1 else tuple(f"{name}{j}" for j in range(values.shape[1]))
     return values, times, names
 
@@ -246,7 +277,7 @@ def on_axis(given: Given) -> tuple[Given, TimeAxis, Steps]:
 
 def filled(given: Given, steps: Steps) -> tuple[Given, Steps]:
     """Return series with rows of NaN for steps that are missing, and the steps of all rows."""
-    values, lengths, found = [], [], []
+    values, lengths, found, rows = [], [], [], []
     for start, length in zip(given.starts, given.lengths, strict=True):
         own = steps[start : start + length]
         size = int(own[-1] - own[0]) + 1
@@ -259,8 +290,12 @@ def filled(given: Given, steps: Steps) -> tuple[Given, Steps]:
             )
         table = np.full((size, given.values.shape[1]), np.nan)
         table[own - own[0]] = given.values[start : start + length]
+        origin = np.full(size, -1, dtype=np.intp)
+        origin[own - own[0]] = np.arange(start, start + length)
         values.append(table)
+        rows.append(origin)
         lengths.append(size)
         found.append(np.arange(own[0], own[-1] + 1))
     joined = np.concatenate(found)
-    return Given(np.concatenate(values), tuple(lengths), None, given.names), joined
+    table, origin = np.concatenate(values), np.concatenate(rows)
+    return Given(table, tuple(lengths), None, given.names, origin), joined

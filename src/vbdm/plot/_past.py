@@ -56,7 +56,7 @@ def known_rows(forecast: Forecast, start: int, column: int, count: int) -> tuple
     They are rows of the training series, if forecasts start there, else the starts themselves: the
     newest row of each state. Of other functions than the columns, only the former are known.
     """
-    record, rows = forecast.learned.record, forecast.rows
+    record, rows = forecast.learned.record, forecast.places
     if starts_in_record(forecast):
         table = record.values if forecast.values is None else forecast.values
         own = np.arange(max(0, rows[start] - count), rows[start] + 1)
@@ -86,7 +86,7 @@ def without_gaps(steps: Steps, values: FloatArray) -> tuple[Steps, FloatArray]:
 def starts_in_record(forecast: Forecast) -> bool:
     """Tell whether all starts are rows of the training series."""
     record = forecast.learned.record
-    if forecast.rows.max() >= record.n_rows:
+    if forecast.places.max() >= record.n_rows:
         return False
-    state = record.state_of[forecast.rows]
+    state = record.state_of[forecast.places]
     return bool((state >= 0).all() and np.array_equal(record.states[state], forecast.states))

@@ -123,8 +123,8 @@ def newest(forecast: Forecast, n_starts: int = 1) -> Forecast:
     """Return the forecast from the last starts alone."""
     last = slice(max(len(forecast) - n_starts, 0), None)
     return replace(
-        forecast, rows=forecast.rows[last], steps=forecast.steps[last],
-        outside=forecast.outside[last], states=forecast.states[last],
+        forecast, rows=forecast.rows[last], places=forecast.places[last],
+        steps=forecast.steps[last], outside=forecast.outside[last], states=forecast.states[last],
     )  # fmt: skip
 
 

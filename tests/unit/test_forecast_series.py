@@ -1,0 +1,38 @@
+"""Series, their columns, rows and ends, as a forecaster takes them: the right ones, or words."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import vbdm
+
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+RNG = np.random.default_rng(0)
+SERIES = np.zeros((300, 2))
+for i in range(1, 300):
+    SERIES[i] = 0.9 * SERIES[i - 1] + RNG.standard_normal(2)
+ONE = SERIES[:, 0]
+
+
+@pytest.fixture(scope="module")
+def model():
+    return vbdm.Forecaster("neighbours", delays=1, horizon=4).fit(SERIES)
+
+
+def test_columns_in_another_order_are_refused(model):
+    pd = pytest.importorskip("pandas")
+    xr = pytest.importorskip("xarray")
+    frame = pd.DataFrame(SERIES, columns=["u", "v"])
+    named = clone(model).fit(frame)
+    data = xr.Dataset({"v": ("time", SERIES[:, 1]), "u": ("time", SERIES[:, 0])})
+    for other in (frame[["v", "u"]], frame.rename(columns={"v": "w"}), data):
+        for use in (named.predict, named.skill):
+            with pytest.raises(vbdm.InputError, match=r"those of the training series.*should be"):
+                use(other)
+    with pytest.raises(vbdm.InputError, match=r"those of the first series.*'v' where 'u'"):
+        clone(model).fit([frame, frame[["v", "u"]]])
+    # Columns without names of their own are told by their places.
+    wanted = model.predict(SERIES[:5]).mean
+    for start in (SERIES[:5], pd.DataFrame(SERIES[:5]), frame[:5], data[["u", "v"]].head(time=5)):
+        np.testing.assert_array_equal(named.predict(start).mean, wanted)
+    np.testing.assert_array_equal(model.predict(frame[["v", "u"]][:5]).shape, wanted.shape)
