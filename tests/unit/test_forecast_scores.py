@@ -14,7 +14,7 @@ from vbdm.forecast.ensemble import Ensemble
 from vbdm.forecast.holdout import HoldOut
 from vbdm.forecast.judged import judge, judge_alone, mean_in_time, mean_known
 from vbdm.forecast.record import Record
-from vbdm.forecast.references import Normal, References
+from vbdm.forecast.references import Empirical, Normal, References
 from vbdm.forecast.scores import gaussian_crps
 from vbdm.forecast.skill import METHODS, Case, skill_of
 from vbdm.graph.delays import Delays
@@ -213,7 +213,7 @@ def test_nothing_came_and_nothing_is_said():
     found = hand_made(RNG.standard_normal((5, 3)), np.full(5, np.nan))
     assert np.isnan(found.crps).all()
     assert found.n_cases.tolist() == [0]
-    assert found.not_beaten.tolist() == [3]
+    assert found.not_beaten.tolist() == []
 
 
 # --- References -----------------------------------------------------------------------------------
@@ -239,7 +239,7 @@ def test_persistence_has_the_spread_of_changes():
     record = Record.of(CIRCLE, [200], Delays(1))
     told = References(record, ALL).persistence(CIRCLE[:3], 4)
     np.testing.assert_array_equal(told.mean, CIRCLE[:3])
-    wanted = (CIRCLE[4:] - CIRCLE[:-4]).std(axis=0)
+    wanted = np.sqrt(np.square(CIRCLE[4:] - CIRCLE[:-4]).mean(axis=0))
     np.testing.assert_allclose(told.deviation, np.broadcast_to(wanted, (3, 2)))
 
 
@@ -253,13 +253,14 @@ def test_references_do_not_use_what_is_left_out_nor_joints():
     for lead in (1, 6):
         plain, changed = (References(own, left_out) for own in (record, other))
         for name, arguments in (
-            ("climatology", (3,)),
             ("persistence", (CIRCLE[:3], lead)),
             ("linear", (record.states[:3], lead)),
         ):
             mine, theirs = getattr(plain, name)(*arguments), getattr(changed, name)(*arguments)
             np.testing.assert_array_equal(mine.mean, theirs.mean)
             np.testing.assert_array_equal(mine.deviation, theirs.deviation)
+        for one, two in zip(plain.climatology().values, changed.climatology().values, strict=True):
+            np.testing.assert_array_equal(one, two)
     before, after = References(record, np.zeros(400, dtype=bool)).pairs(1)
     assert len(before) == 398
     np.testing.assert_allclose(np.linalg.norm(after - before, axis=1), 2 * np.sin(0.15), rtol=1e-9)
@@ -269,10 +270,33 @@ def test_a_linear_model_with_too_many_columns_is_climatology():
     values = RNG.standard_normal((60, 20))
     record = Record.of(values, [60], Delays(1))
     references = References(record, np.zeros(60, dtype=bool))
-    told, plain = references.linear(record.states[:4], 1), references.climatology(4)
-    np.testing.assert_array_equal(told.mean, plain.mean)
-    np.testing.assert_allclose(plain.mean[0], values.mean(axis=0))
-    np.testing.assert_allclose(plain.deviation[0], values.std(axis=0))
+    told = references.linear(record.states[:4], 1)
+    np.testing.assert_allclose(told.mean, np.tile(values.mean(axis=0), (4, 1)))
+    np.testing.assert_allclose(told.deviation[0], values.std(axis=0))
+
+
+def test_climatology_has_the_record_s_own_distribution():
+    """Skewed noise beats a normal distribution, but not its own values."""
+    values = RNG.standard_exponential((1000, 1)) ** 2
+    y = RNG.standard_exponential(500) ** 2
+    record = Record.of(values, [1000], Delays(1))
+    known = References(record, np.zeros(1000, dtype=bool)).climatology()
+    told = Empirical((known,), np.zeros(500, dtype=int)).told(0, y)
+    brute = np.abs(values - y).mean(axis=0) - np.abs(values - values.T).mean() / 2
+    np.testing.assert_allclose(told.crps, brute)
+    np.testing.assert_allclose(told.ends[0], np.quantile(values, [0.05, 0.25, 0.75, 0.95]))
+    assert told.mean[0] == values.mean()
+    grid = np.linspace(-5, 60, 4001)
+    dense = Empirical((known,), np.zeros(4001, dtype=int)).told(0, grid).density
+    assert abs(dense.sum() * (grid[1] - grid[0]) - 1) < 0.05
+
+
+@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+def test_noise_is_no_skill():
+    values = np.random.default_rng(3).standard_exponential(400) ** 2
+    model = vbdm.Forecaster("neighbours", delays=1, horizon=4).fit(values)
+    assert model.skill_.crpss.max() < 0.03
+    assert len(model.skill_.not_beaten) > 0
 
 
 @pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")

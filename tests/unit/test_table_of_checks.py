@@ -67,9 +67,9 @@ def test_every_check_has_a_name_of_its_own():
 
 def test_every_warning_of_a_check_is_tried_here():
     raised_elsewhere = {
-        "ClockWarning", "ClusterWarning", "EngineWarning", "OutsideWarning", "ProjectedWarning",
-        "RecallWarning", "RootWarning", "ShortTimeWarning", "SmallSetWarning", "SolverWarning",
-        "TuningWarning", "UnreachedWarning", "VbdmWarning",
+        "ClockWarning", "ClusterWarning", "EngineWarning", "FilterWarning", "OutsideWarning",
+        "ProjectedWarning", "RecallWarning", "RootWarning", "ShortTimeWarning", "SkillWarning",
+        "SmallSetWarning", "SolverWarning", "TuningWarning", "UnreachedWarning", "VbdmWarning",
     }  # fmt: skip
     known = {name for name in vars(vbdm.errors) if name.endswith("Warning")}
     assert set(TROUBLED) == known - raised_elsewhere

@@ -11,12 +11,12 @@ from ..base.arrays import FloatArray
 
 @dataclass(frozen=True, eq=False)
 class Climatology:
-    """The values of each column in ascending order, NaN last.
+    """The known values of each column, in ascending order.
 
     Attributes
     ----------
     values : tuple of arrays
-        Known values of each column, ascending.
+        One array for each column.
     """
 
     values: tuple[FloatArray, ...]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from ..base.arrays import FloatArray
+from .holdout import HoldOut
 from .learn import Decided
 from .learned import Learned
 from .record import Record
-from .references import NAMES, Normal, References
+from .references import Empirical, Normal, Reference, References
 from .skill import Case, Skill, skill_of
 
 
@@ -53,31 +53,35 @@ def skill_held_out(decided: Decided, names: tuple[str, ...]) -> Skill:
     return skill_of(cases, names)
 
 
-def references_outside(held: Any, lead: int) -> dict[str, Normal]:
+def references_outside(held: HoldOut, lead: int) -> dict[str, Reference]:
     """Return the references of all held-out starts, learned outside their blocks."""
     start = held.record.values[held.rows]
-    parts = [
-        all_references(
-            References(held.record, block.left_out),
-            start[block.starts], held.points[block.starts], lead,
-        )
-        for block in held.blocks
-    ]  # fmt: skip
-    return {
-        name: Normal(
-            np.concatenate([own[name].mean for own in parts]),
-            np.concatenate([own[name].deviation for own in parts]),
-        )
-        for name in NAMES
-    }
+    normal: dict[str, list[Normal]] = {"persistence": [], "linear": []}
+    which = np.empty(len(start), dtype=np.intp)
+    for number, block in enumerate(held.blocks):
+        told = References(held.record, block.left_out)
+        normal["persistence"].append(told.persistence(start[block.starts], lead))
+        normal["linear"].append(told.linear(held.points[block.starts], lead))
+        which[block.starts] = number
+    found: dict[str, Reference] = {name: joined(parts) for name, parts in normal.items()}
+    known = tuple(block.climatology for block in held.blocks)
+    return {"climatology": Empirical(known, which), **found}
+
+
+def joined(parts: Sequence[Normal]) -> Normal:
+    """Return the starts of several distributions, one after the other."""
+    return Normal(
+        np.concatenate([own.mean for own in parts]),
+        np.concatenate([own.deviation for own in parts]),
+    )
 
 
 def all_references(
     told: References, start: FloatArray, states: FloatArray, lead: int
-) -> dict[str, Normal]:
+) -> dict[str, Reference]:
     """Return the forecasts of all references from some starts."""
     return {
-        "climatology": told.climatology(len(start)),
+        "climatology": Empirical((told.climatology(),), np.zeros(len(start), dtype=np.intp)),
         "persistence": told.persistence(start, lead),
         "linear": told.linear(states, lead),
     }

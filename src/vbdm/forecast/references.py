@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from ..base.arrays import BoolArray, FloatArray
 from ..base.threads import one_blas_thread
-from .record import Record
+from .climatology import Climatology
+from .ensemble import Ensemble
+from .record import Record, Rows
+from .scores import ENDS, Told, of_normal
 
 #: Names of the references, in the order in which they are shown.
 NAMES = ("climatology", "persistence", "linear")
 #: Most columns of a linear model, as a share of its rows.
 MOST_COLUMNS = 0.2
+
+
+class Reference(Protocol):
+    """Distributions of n starts, in the numbers that measures need."""
+
+    def told(self, j: int, y: FloatArray) -> Told:
+        """Return what it says of column j, beside what came, y (n,)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,10 +34,47 @@ class Normal:
     mean: FloatArray
     deviation: FloatArray
 
+    def told(self, j: int, y: FloatArray) -> Told:
+        """Return what it says of column j, beside what came."""
+        return of_normal(self.mean[:, j], self.deviation[:, j], y)
+
+
+@dataclass(frozen=True, eq=False)
+class Empirical:
+    """The values of records, each as likely as any other.
+
+    Attributes
+    ----------
+    known : tuple of Climatology
+        Values of records.
+    which : (n,) array of int
+        Which of them is that of each start.
+    """
+
+    known: tuple[Climatology, ...]
+    which: Rows
+
+    def told(self, j: int, y: FloatArray) -> Told:
+        """Return what it says of column j, beside what came."""
+        found = Told(*(np.empty((len(y), *shape)) for shape in ((), (), ENDS.shape, ())))
+        for number, own in enumerate(self.known):
+            use = self.which == number
+            values = own.values[j]
+            found.mean[use], found.crps[use] = values.mean(), own.crps(j, y[use])
+            found.ends[use] = np.quantile(values, ENDS)
+            found.density[use] = everything(values).density(y[None, use])[0]
+        return found
+
+
+def everything(values: FloatArray) -> Ensemble:
+    """Return one forecast that has all values for members."""
+    n = len(values)
+    return Ensemble(np.array([0, n]), values, np.full(n, 1 / n), np.arange(n))
+
 
 @dataclass(frozen=True, eq=False)
 class References:
-    """Simple forecasts from a record, all of them normal distributions.
+    """Simple forecasts from a record; persistence and the linear model are normal distributions.
 
     Attributes
     ----------
@@ -39,21 +87,17 @@ class References:
     record: Record
     left_out: BoolArray
 
-    def climatology(self, n: int) -> Normal:
-        """Return the mean and the spread of the record for n starts."""
-        known = self.record.values[~self.left_out]
-        shape = (n, known.shape[1])
-        mean, spread = np.nanmean(known, axis=0), np.nanstd(known, axis=0)
-        return Normal(np.broadcast_to(mean, shape), np.broadcast_to(spread, shape))
+    def climatology(self) -> Climatology:
+        """Return the values of the record."""
+        return Climatology.of(self.record.values[~self.left_out])
 
     def persistence(self, start: FloatArray, lead: int) -> Normal:
-        """Return the values at the starts, (n, m), with the spread of changes in the record."""
+        """Return the values at the starts, (n, m), with the size of changes in the record."""
         before, after = self.pairs(lead)
-        change = (
-            np.nanstd(after - before, axis=0)
-            if len(after) > 1
-            else np.nanstd(self.record.values, axis=0)
-        )
+        if len(after) > 1:
+            change = np.sqrt(np.nanmean((after - before) ** 2, axis=0))
+        else:
+            change = np.nanstd(self.record.values, axis=0)
         return Normal(start, np.broadcast_to(change, start.shape))
 
     def linear(self, states: FloatArray, lead: int) -> Normal:
@@ -62,7 +106,10 @@ class References:
         use = (target >= 0) & np.isfinite(self.record.values[target]).all(axis=1)
         known, wanted = self.record.states[use], self.record.values[target[use]]
         if known.shape[1] + 1 > MOST_COLUMNS * len(known):
-            return self.climatology(len(states))
+            known = self.record.values[~self.left_out]
+            shape = (len(states), known.shape[1])
+            mean, spread = np.nanmean(known, axis=0), np.nanstd(known, axis=0)
+            return Normal(np.broadcast_to(mean, shape), np.broadcast_to(spread, shape))
         ones = np.ones((len(known), 1))
         with one_blas_thread():
             weights = np.linalg.lstsq(np.hstack([ones, known]), wanted, rcond=None)[0]
@@ -70,7 +117,7 @@ class References:
         found = np.hstack([np.ones((len(states), 1)), states]) @ weights
         return Normal(found, np.broadcast_to(residual, found.shape))
 
-    def targets(self, lead: int) -> FloatArray:
+    def targets(self, lead: int) -> Rows:
         """Return the rows after the states, (S,); -1 where they do not count."""
         ahead = self.record.later(lead)
         bad = self.left_out[self.record.rows] | self.left_out[ahead]

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from ..base.arrays import BoolArray, FloatArray
 from .ensemble import Ensemble
 from .judged import mean_known
-from .references import NAMES, Normal
-from .scores import MEASURES, gaussian_crps
+from .references import NAMES, Reference
+from .scores import ENDS, MEASURES, Told
 
 #: Who is compared: the forecast and the references.
 METHODS = ("forecast", *NAMES)
@@ -24,8 +23,8 @@ CLASSES = 10
 LEAST_DENSITY = 1e-6
 #: Values that differ by less than this share are the same.
 SAME = 1e-12
-#: Levels of the ends of both intervals.
-ENDS = np.array([0.05, 0.25, 0.75, 0.95])
+#: Skill in CRPS up to which climatology is not beaten.
+NO_GAIN = 0.01
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -83,12 +82,16 @@ class Skill:
     @property
     def beaten(self) -> BoolArray:
         """Where climatology is beaten in CRPS, (leads, columns)."""
-        return np.asarray(self.crpss > 0)
+        return np.asarray(self.crpss > NO_GAIN)
 
     @property
     def not_beaten(self) -> NDArray[np.intp]:
-        """Leads at which climatology is not beaten, in the mean of the columns."""
-        return np.asarray(self.leads[~(mean_known(self.crpss, axis=1) > 0)])
+        """Leads at which climatology is not beaten, in the mean of the columns.
+
+        Leads without a case are not among them, nor columns that do not change.
+        """
+        gain = mean_known(self.crpss, axis=1)
+        return np.asarray(self.leads[np.isfinite(gain) & ~(gain > NO_GAIN)])
 
     def to_dataframe(self) -> Any:
         """Return one row for each method, lead and column, as a frame of pandas."""
@@ -121,7 +124,7 @@ class Case:
 
     lead: int
     members: Sequence[Ensemble]
-    references: dict[str, Normal]
+    references: Mapping[str, Reference]
     truths: FloatArray
 
 
@@ -148,8 +151,7 @@ def compared(case: Case) -> dict[str, FloatArray]:
             if method == "forecast":
                 own = of_members(case.members[j], y)
             else:
-                told = case.references[method]
-                own = of_normal(told.mean[:, j], told.deviation[:, j], y)
+                own = case.references[method].told(j, y)
             rows.append(measured(own, y))
         for name, values in zip(MEASURES, zip(*rows, strict=True), strict=True):
             found[name].append(list(values))
@@ -159,30 +161,10 @@ def compared(case: Case) -> dict[str, FloatArray]:
     return tables
 
 
-class Told(NamedTuple):
-    """Distributions in the numbers that measures need: one entry for each start."""
-
-    mean: FloatArray
-    crps: FloatArray
-    ends: FloatArray
-    density: FloatArray
-
-
 def of_members(members: Ensemble, y: FloatArray) -> Told:
     """Return means, scores, ends of both intervals, and densities at what came."""
     density = members.density(y[:, None])[:, 0]
     return Told(members.mean, members.crps(y), members.quantile(ENDS), density)
-
-
-def of_normal(mean: FloatArray, deviation: FloatArray, y: FloatArray) -> Told:
-    """Return the same of normal distributions."""
-    sigma = np.where(deviation > 0, deviation, 1e-12)
-    ends = mean[:, None] + sigma[:, None] * ndtri(ENDS)
-    z = (y - mean) / sigma
-    with np.errstate(under="ignore"):
-        density = np.exp(-0.5 * z * z) / (sigma * np.sqrt(2 * np.pi))
-    crps = np.where(deviation > 0, gaussian_crps(mean, sigma, y), np.abs(y - mean))
-    return Told(mean, crps, ends, density)
 
 
 def measured(told: Told, y: FloatArray) -> tuple[float, ...]:
