@@ -31,6 +31,7 @@ from .forecast.questions import (
     doubtful_leads,
     observed,
     refuse_no_start,
+    tell_of_early_end,
     unlike_all,
 )
 from .forecast.reading import Given, on_axis, read, refuse_other_names
@@ -192,9 +193,10 @@ class Forecaster(BaseEstimator):
         start : series as in `fit`, optional
             Rows to start from. With delays, a row needs those before it in the series; rows that
             lack some, or a value, are no starts. By default the end of the training series: what
-            comes next.
+            comes next. If its last rows lack values, that is an earlier row, with a warning.
         leads : int or list of int, optional
-            Steps ahead, one or several; by default 1 to 12, or up to the horizon.
+            Steps ahead, one or several, given back in ascending order; by default 1 to 12, or up to
+            the horizon. Longer ones than the horizon were not tried, and are `doubtful`.
         lengths, times
             As in `fit`. Times are needed where a cycle of the seasons is put back.
         observable : callable, optional
@@ -207,6 +209,7 @@ class Forecaster(BaseEstimator):
         if start is None:
             (places, states, steps), axis = self._end(), self.axis_
             rows = places
+            tell_of_early_end(record, axis.times(steps)[0])
         else:
             given, whole, axis = self._given(start, lengths, times)
             values = given.values - self.cycle_.at(whole)

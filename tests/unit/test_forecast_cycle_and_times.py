@@ -216,6 +216,16 @@ def test_a_series_that_is_too_short_for_its_cycle_is_refused(n, period):
         Cycle.of(np.zeros((n, 1)), np.arange(n), float(period))
 
 
+def test_a_season_without_values_is_refused():
+    steps = np.arange(240)
+    values = np.random.default_rng(0).standard_normal((240, 2))
+    values[steps % 12 == 7, 1] = np.nan
+    with pytest.raises(vbdm.InputError, match=r"A season .* no values.*column 1.*11 of the 12"):
+        Cycle.of(values, steps, 12.0)
+    values[7, 1] = 0.0
+    assert np.isfinite(Cycle.of(values, steps, 12.0).waves).all()
+
+
 @pytest.fixture(scope="module")
 def seasonal():
     """A series with a cycle of twelve months, from April 1960, and the model of it."""

@@ -36,3 +36,24 @@ def test_columns_in_another_order_are_refused(model):
     for start in (SERIES[:5], pd.DataFrame(SERIES[:5]), frame[:5], data[["u", "v"]].head(time=5)):
         np.testing.assert_array_equal(named.predict(start).mean, wanted)
     np.testing.assert_array_equal(model.predict(frame[["v", "u"]][:5]).shape, wanted.shape)
+
+
+# --- Leads and starts -----------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("default::vbdm.VbdmWarning")
+def test_leads_beyond_the_horizon_are_doubtful(model):
+    with pytest.warns(vbdm.errors.SkillWarning, match=r"Leads of 5, 50 steps were not tried.*to 4"):
+        forecast = model.predict(leads=[50, 1, 5])
+    assert forecast.doubtful.tolist() == [False, True, True]
+
+
+@pytest.mark.filterwarnings("default::vbdm.VbdmWarning")
+def test_a_start_before_the_end_is_told(model, recwarn):
+    model.predict(leads=1)
+    assert not recwarn
+    ragged = SERIES.copy()
+    ragged[-3:, 1] = np.nan
+    other = clone(model).fit(ragged)
+    with pytest.warns(vbdm.errors.SkillWarning, match=r"The last 3 row\(s\).*at 296"):
+        assert other.predict(leads=1).init.tolist() == [296]

@@ -16,6 +16,8 @@ MOST_WAVES, WAVES_OF_LONG = 6, 3
 LONG = 32
 #: Rows for each number that a cycle has, at least.
 ROWS_EACH = 3
+#: Smallest singular value, over the largest, of functions that the rows tell apart.
+RCOND = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,10 +57,19 @@ class Cycle:
                 "describe it.",
                 hint="Give a longer series, or season=None.",
             )
-        columns = [
-            np.linalg.lstsq(functions[own], values[own, j], rcond=None)[0]
-            for j, own in enumerate(known.T)
-        ]
+        columns = []
+        for j, own in enumerate(known.T):
+            found, _, rank, _ = np.linalg.lstsq(functions[own], values[own, j], rcond=RCOND)
+            if rank < functions.shape[1]:
+                raise bad_input(
+                    "A season of the cycle has no values.",
+                    received=f"column {j} with {int(own.sum())} known rows, and a cycle of "
+                    f"{period:g}",
+                    because=f"They tell {rank} of the {functions.shape[1]} numbers that describe "
+                    "it, and nothing tells what the rest of the cycle is like.",
+                    hint="Give a series with values in all seasons, or season=None.",
+                )
+            columns.append(found)
         return cls(period, np.column_stack(columns))
 
     @classmethod

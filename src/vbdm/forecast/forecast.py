@@ -49,7 +49,8 @@ class Forecast:
     outside : (S,) bool array
         Starts unlike all states of the record: the nearest ones stand in for those alike.
     doubtful : (L,) bool array
-        Leads at which forecasts were no better than climatology on what was held out.
+        Leads at which forecasts were no better than climatology on what was held out, and leads
+        beyond the horizon, which were not tried on it.
     """
 
     leads: NDArray[np.intp]

@@ -91,15 +91,43 @@ def unlike_all(learned: Learned, states: FloatArray) -> BoolArray:
 
 
 def doubtful_leads(learned: Learned, leads: list[int], quiet: bool) -> BoolArray:
-    """Return the leads at which climatology was not beaten, (L,), and say so unless `quiet`."""
-    doubtful = np.array([float(learned.score.at(lead)) > DOUBTFUL for lead in leads])
-    if doubtful.any() and not quiet:
-        own = [lead for lead, doubt in zip(leads, doubtful, strict=True) if doubt]
-        told = ", ".join(map(str, own[:NAMED])) + (" and more" if len(own) > NAMED else "")
+    """Return the leads at which forecasts are doubtful, (L,), and say why unless `quiet`.
+
+    At these climatology was not beaten, or they are longer than all that were tried.
+    """
+    longest = int(learned.score.leads[-1])
+    untried = np.array([lead > longest for lead in leads])
+    beaten = np.array([float(learned.score.at(lead)) > DOUBTFUL for lead in leads]) & ~untried
+    told = []
+    if beaten.any():
+        told.append(
+            "Forecasts were no better than climatology on what was held out of the training series "
+            f"at leads of {named(leads, beaten)} steps: there they say no more than the mean and "
+            "the spread of the record (`doubtful`)."
+        )
+    if untried.any():
+        told.append(
+            f"Leads of {named(leads, untried)} steps were not tried on what was held out, only "
+            f"those up to {longest}: raise `horizon` to know how good they are (`doubtful`)."
+        )
+    if told and not quiet:
+        warn_user(" ".join(told), SkillWarning)
+    return beaten | untried
+
+
+def named(leads: list[int], which: BoolArray) -> str:
+    """Return some of the leads in words, the first ones by name."""
+    own = [lead for lead, one in zip(leads, which, strict=True) if one]
+    return ", ".join(map(str, own[:NAMED])) + (" and more" if len(own) > NAMED else "")
+
+
+def tell_of_early_end(record: Record, when: Any) -> None:
+    """Say so if the last state of a record comes before its end; `when` is the time it has."""
+    after = record.n_rows - 1 - int(record.rows[-1])
+    if after:
         warn_user(
-            f"Forecasts were no better than climatology on what was held out of the training "
-            f"series at leads of {told} steps: there they say no more than the mean and the spread "
-            "of the record (`doubtful`).",
+            f"The last {after:,} row(s) of the training series make no complete state: values are "
+            "missing, or a series is too short. Forecasts start before them, at "
+            f"{when}, and leads are counted from there (`init`).",
             SkillWarning,
         )
-    return doubtful
