@@ -333,12 +333,43 @@ def test_observations_may_be_missing_in_any_way(model):
     assert plain.observed.tolist() == [False, True, True, True, False, True, True, True, True]
 
 
+@pytest.mark.parametrize("deviation", [1e-3, 1e-6])
+def test_observations_far_away_are_told_from_each_other(model, deviation):
+    # Likelihoods are too small to be numbers: their logarithms are not.
+    far = SEEN + 50.0
+    found = model.filter(far, deviation)
+    rows = model.learned_.record.values[model.learned_.record.rows]
+    away = ((rows[None] - far[:, None]) ** 2).sum(axis=-1)
+    np.testing.assert_allclose(found.mean, rows[away.argmin(axis=1)])
+    assert found.restarted.all()
+    # Evidence falls with the squares of distances, but for what unexpected states cost.
+    np.testing.assert_allclose(found.evidence, -0.5 * away.min(axis=1) / deviation**2, rtol=1e-3)
+
+
+def test_likelihoods_that_are_all_0_leave_the_record(model):
+    found = model.filter(SEEN, lambda y, rows: np.zeros(len(rows)))
+    rows = model.learned_.record.values[model.learned_.record.rows]
+    np.testing.assert_allclose(found.mean, np.broadcast_to(rows.mean(axis=0), found.mean.shape))
+    np.testing.assert_allclose(found.evidence, np.log(np.finfo(float).tiny))
+
+
+def test_units_of_likelihoods_do_not_matter(model):
+    given = [
+        model.filter(SEEN, lambda y, rows, size=size: size * np.exp(-2 * ((rows - y) ** 2).sum(1)))
+        for size in (1.0, 1e-200)
+    ]
+    np.testing.assert_allclose(given[0].mean, given[1].mean)
+    np.testing.assert_allclose(given[0].evidence + np.log(1e-200), given[1].evidence)
+
+
 def test_impossible_observations_restart_the_filter(model):
     for far in (1e3, 1e308):
         seen = SEEN.copy()
         seen[4] = far
         found = model.filter(seen, 0.5)
-        assert found.restarted.tolist() == [i == 4 for i in range(9)]
+        # The state most like it may be so odd that what comes next is not expected either.
+        assert found.restarted[:5].tolist() == [i == 4 for i in range(5)]
+        assert not found.restarted[-1]
         assert np.isfinite(found.mean).all()
         # What comes after it is believed again.
         assert np.abs(found.mean[-1] - model.filter(SEEN, 0.5).mean[-1]).max() < 0.5

@@ -25,10 +25,12 @@ from .predictor import Predictor, normalised
 NEGLIGIBLE = 1e-6
 #: Share of a density that may be negative without a word.
 MOST_CLIPPED = 0.02
-#: The least likelihood whose logarithm is a number.
-TINY = float(np.finfo(np.float64).tiny)
+#: Logarithm of the least share of the largest likelihood that evidence counts.
+LOG_TINY = float(np.log(np.finfo(np.float64).tiny))
 #: Observation, and the rows of all states, (S, n); returns the likelihood of each, (S,).
 Likelihood = Callable[[Any, FloatArray], FloatArray]
+#: The same; returns logarithms, which are numbers where likelihoods are too small to be any.
+LogLikelihood = Callable[[Any, FloatArray], FloatArray]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -88,9 +90,9 @@ def run_filter(
     predictor: Predictor,
     observations: Sequence[Any],
     missing: Any,
-    likelihood: Likelihood,
+    log_likelihood: LogLikelihood,
     season: FloatArray,
-    few: float,
+    fewest_effective: float,
 ) -> Filtered:
     """Follow observations, one at each step; see the module.
 
@@ -102,11 +104,11 @@ def run_filter(
         What was observed.
     missing : (T,) bool array
         Steps without an observation.
-    likelihood : callable
-        ℓ(y, rows) of all states.
+    log_likelihood : callable
+        log ℓ(y, rows) of all states.
     season : (T, n) array
         The cycle of the seasons, which rows of the record are without.
-    few : float
+    fewest_effective : float
         The effective number of states below which the filter begins anew.
     """
     record = predictor.record
@@ -120,7 +122,8 @@ def run_filter(
             weights, lost = predictor.stepped(weights)
         told, again = 0.0, False
         if not missing[t]:
-            weights, told, again = updated(weights, likelihood(seen, values + season[t]), few)
+            likely = log_likelihood(seen, values + season[t])
+            weights, told, again = updated(weights, likely, fewest_effective)
         steps.append((told, 1 / (weights**2).sum(), again, lost))
         kept.append(csr_array(np.where(weights > NEGLIGIBLE / n, weights, 0.0)[None]))
         report("filter", t + 1, len(observations))
@@ -139,21 +142,26 @@ def run_filter(
     )  # fmt: skip
 
 
-def updated(weights: FloatArray, likely: FloatArray, few: float) -> tuple[FloatArray, float, bool]:
+def updated(
+    weights: FloatArray, log_likely: FloatArray, fewest_effective: float
+) -> tuple[FloatArray, float, bool]:
     """Return the weights after an observation, its evidence, and whether the filter began anew."""
     n = len(weights)
-    # Likelihoods have any unit: squares of theirs might be no numbers.
-    largest = float(likely.max())
-    likely = likely / largest if largest > 0 else likely
-    joint = weights * likely
-    total = joint.sum()
-    told = float(np.log(max(total, TINY)) + np.log(largest if largest > 0 else 1.0))
-    again = not total > 0 or not total**2 / (joint**2).sum() >= few
-    if again:
-        # Half of what was expected is given up for the record as a whole.
-        joint = (weights + 1 / n) / 2 * likely
-        total = joint.sum()
-    return (joint / total if total > 0 else np.full(n, 1 / n)), told, again
+    top = float(log_likely.max())
+    if np.isneginf(top):
+        # No state explains the observation: all that is known is the record.
+        return np.full(n, 1 / n), LOG_TINY, True
+    with np.errstate(under="ignore"):
+        likely = np.exp(log_likely - top)
+        joint = weights * likely
+        total = float(joint.sum())
+        told = (np.log(total) if total > 0 else -np.inf, LOG_TINY)
+        again = not total > 0 or 1 / float(((joint / total) ** 2).sum()) < fewest_effective
+        if again:
+            # Half of what was expected is given up for the record as a whole.
+            joint = (weights + 1 / n) / 2 * likely
+            total = float(joint.sum())
+        return joint / total, float(max(told)) + top, again
 
 
 def warn_of(restarted: FloatArray, clipped: FloatArray) -> None:

@@ -1,4 +1,4 @@
-"""How observations come about: likelihoods of the rows of a record."""
+"""How observations come about: logarithms of the likelihoods of the rows of a record."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ..base.accepts import answer_of
 from ..base.arrays import BoolArray, FloatArray
 from ..base.checks import as_floats, shown
 from ..base.errors import bad_input
-from .filtering import Likelihood
+from .filtering import LogLikelihood
 
-#: Standard deviations between this and its inverse have likelihoods that are numbers.
+#: Standard deviations between this and its inverse have squares that are numbers.
 SMALLEST = 1e-100
 
 
@@ -48,10 +48,12 @@ def observations_of(observations: Any) -> tuple[list[Any], BoolArray]:
 
 def as_likelihood(
     likelihood: Any, columns: Sequence[int | str] | None, names: tuple[str, ...], seen: list[Any]
-) -> Likelihood:
-    """Return a function of observation and rows; numbers are deviations of normal errors."""
+) -> LogLikelihood:
+    """Return log ℓ(y, rows), of a function or, of numbers, by normal errors so large."""
     if callable(likelihood):
-        return lambda y, rows: checked(answer_of(likelihood, "likelihood", y, rows), len(rows))
+        return lambda y, rows: logarithm(
+            checked(answer_of(likelihood, "likelihood", y, rows), len(rows))
+        )
     deviation = as_floats(likelihood)
     if (
         deviation is None
@@ -99,13 +101,25 @@ def numbers_of(columns: Sequence[int | str] | None, names: tuple[str, ...]) -> l
 
 
 def normal(y: FloatArray, rows: FloatArray, deviation: FloatArray) -> FloatArray:
-    """Return the likelihood of rows, (S, k), under normal errors; missing numbers do not count."""
+    """Return log-likelihoods of rows, (S, k), under normal errors; missing numbers do not count.
+
+    Examples
+    --------
+    >>> normal(np.array([100.0]), np.array([[0.0], [99.0]]), np.array(1.0)).round(3).tolist()
+    [-5000.919, -1.419]
+    """
     seen = np.asarray(y, dtype=np.float64)
     known = np.isfinite(seen)
     sigma = np.broadcast_to(deviation, seen.shape)[known]
     with np.errstate(under="ignore", over="ignore"):
         z = (rows[:, known] - seen[known]) / sigma
-        return np.asarray(np.exp(-0.5 * (z**2).sum(axis=1)) / np.prod(sigma * np.sqrt(2 * np.pi)))
+        return np.asarray(-0.5 * (z**2).sum(axis=1) - np.log(sigma * np.sqrt(2 * np.pi)).sum())
+
+
+def logarithm(likely: FloatArray) -> FloatArray:
+    """Return the logarithms of likelihoods; that of 0 is -inf."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(likely))
 
 
 def checked(found: Any, n_rows: int) -> FloatArray:
