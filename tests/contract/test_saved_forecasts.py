@@ -76,6 +76,15 @@ def test_a_loaded_model_is_saved_as_the_same_file(both, tmp_path):
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
+@pytest.mark.parametrize("n_modes", ["auto", 12])
+def test_what_was_fitted_is_saved_and_not_what_was_set_since(n_modes, tmp_path):
+    model = vbdm.Forecaster("modes", delays=2, horizon=4, n_modes=n_modes).fit(SERIES)
+    wanted = model.predict(leads=[1, 3]).mean
+    model.set_params(direct=True, n_modes=5, delay_step=3)
+    model.save(tmp_path / "model.vbdm")
+    assert np.array_equal(vbdm.load(tmp_path / "model.vbdm").predict(leads=[1, 3]).mean, wanted)
+
+
 @pytest.fixture(scope="module")
 def small():
     """A model of each kind, quick to make again."""

@@ -35,12 +35,15 @@ class Basis:
         Upper triangular: the values of polynomials and learned functions times it are orthonormal.
     values : (S, m) array
         The basis on the states.
+    n_functions : int
+        How many functions it was made of, at most.
     """
 
     operator: Operator
     learned: FloatArray
     mix: FloatArray
     values: FloatArray
+    n_functions: int
 
     @classmethod
     def of(cls, operator: Operator, states: FloatArray, n_functions: int) -> Basis:
@@ -59,9 +62,8 @@ class Basis:
             parts.append(bumps(operator, n_learned - EIGENFUNCTIONS))
         learned = np.hstack(parts)
         mix = orthonormalising(np.hstack([known, learned]))
-        return cls(
-            operator, frozen(learned), frozen(mix), frozen(np.hstack([known, learned]) @ mix)
-        )
+        values = np.hstack([known, learned]) @ mix
+        return cls(operator, frozen(learned), frozen(mix), frozen(values), n_functions)
 
     def at(self, states: FloatArray) -> FloatArray:
         """Return the basis at new states, (n, m)."""

@@ -15,7 +15,7 @@ import numpy as np
 from ...base.errors import InputError, OutOfMemoryError, SolverError
 from ...base.files import PathLike
 from ...base.versions import __version__
-from ...forecast.bases import EIGENFUNCTIONS, Basis
+from ...forecast.bases import Basis
 from ...forecast.cycle import Cycle, seasons, waves_of
 from ...forecast.holdout import HoldOut
 from ...forecast.leads import ByLead
@@ -112,14 +112,15 @@ def decided_by(model: Forecaster) -> dict[str, Any]:
     learned = model.learned_
     predictor, record = learned.predictor, learned.record
     found: dict[str, Any] = dict.fromkeys(("n_modes", "n_functions", "sharpness", "share"))
+    found["direct"] = False
+    # Parameters of the model may have been set to others since it was fitted.
     if isinstance(predictor, Modes):
-        asked = model._asked().n_modes
-        found["n_functions"] = asked or min(EIGENFUNCTIONS, len(record.rows) // 10)
+        found["n_functions"], found["direct"] = predictor.functions.n_functions, predictor.direct
         found["n_modes"] = predictor.n_modes
     elif isinstance(predictor, Neighbours):
         found["sharpness"], found["share"] = predictor.sharpness.values, predictor.share.values
     return {
-        **found, "predictor": predictor.name, "direct": bool(model.direct),
+        **found, "predictor": predictor.name,
         "delays": record.delays.count, "delay_step": record.delays.step,
         "leads": learned.score.leads.astype(np.int64), "score": learned.score.values,
         "spread": learned.spread.values, "n_starts": len(model.decided_.chosen.held.states),
