@@ -215,6 +215,34 @@ def test_times_that_are_numbers_are_no_column(tmp_path):
     assert [(row["column"], row["time"]) for row in rows] == [("y", "200")]
 
 
+def in_parts(names, month=lambda i: i % 12 + 1):
+    """Return the series as a table whose dates are columns of their own."""
+    dates = [[1990 + i // 12, month(i), 15][: names.count(",") + 1] for i in range(N)]
+    rows = [",".join(map(str, (*d, *v))) for d, v in zip(dates, series(), strict=True)]
+    return "\n".join([f"{names},sst,other", *rows]) + "\n"
+
+
+@pytest.mark.parametrize(("names", "last"), [("Year,MON", "01"), ("year,month,day", "15")])
+def test_years_and_months_are_dates_and_no_values(names, last, tmp_path):
+    (tmp_path / "sst.csv").write_text(in_parts(names))
+    result = done("forecast", "sst.csv", "--lead", 2, *QUICK)
+    rows = rows_of(tmp_path / "sst-forecast/forecast.csv")
+    assert {row["column"] for row in rows} == {"sst", "other"}
+    assert rows[0]["init"] == f"2006-08-{last}"
+    assert rows[-1]["time"] == f"2006-10-{last}"
+    assert f"time of the rows: {names.replace(',', ', ')}" in result.stderr
+    # Another file is read alike.
+    line = ("--from", "sst.csv", "--lead", 2, "--no-figures", "--out", "again")
+    done("forecast", "sst-forecast", *line)
+    assert rows_of(tmp_path / "again/forecast.csv")[0]["init"] == rows[0]["init"]
+
+
+def test_years_and_months_that_are_no_dates_are_told(tmp_path):
+    (tmp_path / "sst.csv").write_text(in_parts("year,month", month=lambda i: i % 12))
+    result = done("forecast", "sst.csv", "--lead", 2, *QUICK)
+    assert "No ascending dates can be made of the columns year, month" in result.stderr
+
+
 def test_gaps_stay_gaps(tmp_path):
     values = series()
     values[[30, 90], 0] = np.nan

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 #: Names of columns that are times, if they ascend; a unit may follow.
 TIME_NAMES = re.compile(r"(?:time|date|year|t)\b.*", re.IGNORECASE | re.DOTALL)
-ALONE = "a file without another column"
+#: Names of columns that make dates together: years, months and, if there are some, days.
+PARTS_OF_DATES = (("year", "yr"), ("month", "mon"), ("day",))
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,17 +66,19 @@ def read_series(
         table = read_table(file, reading)
         refuse_distances(table, file)
         wanted = options.get("time") or (notes or {}).get("time")
-        times, name = times_of(table, wanted, given=options.get("time") is not None)
+        lengths = (options.get("lengths") or ()) if notes is None else ()
+        given = options.get("time") is not None
+        times, used = times_of(table, wanted, given, lengths, work.note)
         if known is None:
-            taken = [j for j, own in enumerate(table.names) if own != name]
+            taken = [j for j, own in enumerate(table.names) if own not in used]
         else:
             taken = known.find(table.names, table.made_up)
         values = np.array(table.values[:, taken], dtype=np.float64)
     chosen = tuple(table.names[j] for j in taken)
-    remark(work, table, taken, values, name, told=known is None)
+    remark(work, table, taken, values, used, told=known is None)
     plan = known or Preparation(table.names, chosen, reference=table.reference,
                                 made_up=table.made_up)  # fmt: skip
-    return SeriesFile(values, plan.columns, times, name, table.source.as_dict(), plan)
+    return SeriesFile(values, plan.columns, times, ", ".join(used), table.source.as_dict(), plan)
 
 
 def how_to_read(
@@ -97,40 +100,89 @@ def how_to_read(
     return known, {"columns": columns, **reading}
 
 
-def times_of(table: Table, wanted: str | None, given: bool) -> tuple[Any, str]:
-    """Return the times of the rows and their name: those named, or what looks like times."""
+def times_of(
+    table: Table,
+    wanted: str | None,
+    given: bool,
+    lengths: Sequence[int],
+    note: Callable[[str], None],
+) -> tuple[Any, tuple[str, ...]]:
+    """Return the times of the rows and their columns: those named, or what looks like times."""
     about = table.about_rows
     if wanted is not None and wanted.lower() == "none":
-        return None, ""
+        return None, ()
     if wanted is not None:
         if wanted in about.numbers:
-            return about.numbers[wanted], wanted
+            return about.numbers[wanted], (wanted,)
         if wanted in table.names:
-            return column(table, table.names.index(wanted)), wanted
+            return column(table, table.names.index(wanted)), (wanted,)
         if wanted == about.time_name:
-            return about.times, wanted
+            return about.times, (wanted,)
         if given:
             raise no_such_times(table, wanted)
     if about.times is not None:
-        return about.times, about.time_name
+        return about.times, (about.time_name,) if about.time_name else ()
+    parts = parts_of_dates(table)
+    dates = dates_of(list(parts.values()), lengths) if parts else None
+    if dates is not None:
+        return dates, tuple(parts)
+    if parts:
+        note(f"No ascending dates can be made of the columns {', '.join(parts)}.")
     return guessed_times(table)
 
 
-def guessed_times(table: Table) -> tuple[Any, str]:
+def parts_of_dates(table: Table) -> dict[str, FloatArray]:
+    """Return columns called year and month, and day if there is one; empty if nothing is left."""
+    free = {} if table.chosen else {own: column(table, j) for j, own in enumerate(table.names)}
+    known = {own.strip().lower(): own for own in (*free, *table.about_rows.numbers)}
+    found = [next((known[own] for own in names if own in known), None) for names in PARTS_OF_DATES]
+    columns = {**free, **table.about_rows.numbers}
+    parts = {own: columns[own] for own in found if own is not None}
+    if None in found[:2] or set(table.names) <= set(parts):
+        return {}
+    return parts
+
+
+def dates_of(parts: Sequence[FloatArray], lengths: Sequence[int]) -> Any:
+    """Return dates of years, months and, if given, days; None if they do not ascend in each series.
+
+    Examples
+    --------
+    >>> [str(own) for own in dates_of([np.array([1990.0, 1991]), np.array([12.0, 1])], ())]
+    ['1990-12-01', '1991-01-01']
+    >>> dates_of([np.array([1990.0, 1990]), np.array([12.0, 13])], ())
+    """
+    year, month, day = (*parts, np.ones(len(parts[0])))[:3]
+    whole = all((own == np.round(own)).all() for own in (year, month, day))
+    if not (whole and year.min() >= 1 and year.max() <= 9999):
+        return None
+    if not (month.min() >= 1 and month.max() <= 12 and day.min() >= 1 and day.max() <= 31):
+        return None
+    months = (12 * (year - 1970) + month - 1).astype(np.int64).astype("datetime64[M]")
+    dates = months.astype("datetime64[D]") + (day - 1).astype("timedelta64[D]")
+    # Another series may begin before the end of the one before it.
+    inside = np.diff(dates) > np.timedelta64(0, "D")
+    begins = np.cumsum(lengths, dtype=np.int64)[:-1] - 1
+    inside[begins[(begins >= 0) & (begins < len(inside))]] = True
+    exist = (dates.astype("datetime64[M]") == months).all()
+    return dates if exist and inside.all() else None
+
+
+def guessed_times(table: Table) -> tuple[Any, tuple[str, ...]]:
     """Return a column that counts evenly, or that is called time and ascends; none if chosen."""
     from ..io.files.odd_columns import steady
 
     about = table.about_rows
     for name, values in about.numbers.items():
         if TIME_NAMES.fullmatch(name) and (np.diff(values) > 0).all():
-            return values, name
+            return values, (name,)
     if table.chosen or len(table.names) < 2:
-        return None, ""
+        return None, ()
     even = [j for j, own in enumerate(table.names) if TIME_NAMES.fullmatch(own)]
     for j in (*even, *steady(table.values)):
         if (np.diff(column(table, j)) > 0).all():
-            return column(table, j), table.names[j]
-    return None, ""
+            return column(table, j), (table.names[j],)
+    return None, ()
 
 
 def column(table: Table, j: int) -> FloatArray:
@@ -163,7 +215,12 @@ def refuse_distances(table: Table, file: Path) -> None:
 
 
 def remark(
-    work: Work, table: Table, taken: list[int], values: FloatArray, time_name: str, told: bool
+    work: Work,
+    table: Table,
+    taken: list[int],
+    values: FloatArray,
+    used: tuple[str, ...],
+    told: bool,
 ) -> None:
     """Note what was done to the columns, and what looks odd."""
     from ..io.files.odd_columns import codes
@@ -171,8 +228,9 @@ def remark(
 
     for text in table.notes:
         work.note(text)
-    if time_name in table.names and told:
-        work.note(f"Taken as the time of the rows: {listed([time_name])} (--time none: a column).")
+    if told and set(used) & set(table.names):
+        what = "a column" if len(used) == 1 else "columns"
+        work.note(f"Taken as the time of the rows: {listed(used)} (--time none: {what}).")
     if table.period is not None and any(table.period[j] for j in taken):
         periodic = [table.names[j] for j in taken if table.period[j]]
         work.note(f"Periodic columns are forecast as plain numbers: {listed(periodic)}.")
