@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from ._sklearn import BaseEstimator, fit_context
 from .base.arrays import FloatArray, frozen
 from .base.checks import is_whole
-from .base.errors import VbdmWarning, bad_input
+from .base.errors import InputError, VbdmWarning, bad_input
 from .base.progress import showing
 from .estimate import estimate_operator
 from .forecast.compared import skill_held_out, skill_on
@@ -34,7 +34,7 @@ from .forecast.questions import (
     tell_of_early_end,
     unlike_all,
 )
-from .forecast.reading import Given, on_axis, read, refuse_other_names
+from .forecast.reading import Given, on_axis, read, refuse_empty, refuse_other_names
 from .forecast.record import Record
 from .forecast.seasons import cycle_of, observed_steps, placed
 from .forecast.skill import Skill
@@ -43,6 +43,8 @@ from .operator.operator import Operator
 
 AUTO = StrOptions({"auto"})
 COUNT = Interval(Integral, 1, None, closed="left")
+#: Different states from which on an estimate that fails does so for other reasons.
+FEWEST_STATES = 10
 
 
 class Forecaster(BaseEstimator):
@@ -166,6 +168,7 @@ class Forecaster(BaseEstimator):
             with dates for an index and arrays of xarray have their own.
         """
         given, axis, steps = on_axis(read(series, lengths, times))
+        refuse_empty(given.values)
         cycle = cycle_of(self.season, given, axis, steps)
         values = given.values - cycle.at(steps)
         with showing(self.verbose):
@@ -243,6 +246,7 @@ class Forecaster(BaseEstimator):
         check_is_fitted(self, "learned_")
         wanted = check_leads(leads, self.horizon_)
         given, whole, _ = self._given(series, lengths, times)
+        refuse_empty(given.values)
         values = given.values - self.cycle_.at(whole)
         return skill_on(self.learned_, values, given.lengths, wanted, self.names_)
 
@@ -367,9 +371,21 @@ def estimate(record: Record) -> Operator:
     lengths = np.bincount(record.series_of[record.rows])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", VbdmWarning)
-        return estimate_operator(
-            record.states, "generator", lengths=lengths[lengths > 0].tolist()
-        ).on_host
+        try:
+            return estimate_operator(
+                record.states, "generator", lengths=lengths[lengths > 0].tolist()
+            ).on_host
+        except InputError as error:
+            number = len(np.unique(record.states, axis=0))
+            if not 1 < number < FEWEST_STATES:
+                raise
+            raise bad_input(
+                "The series has too few different states.",
+                received=f"{number} different ones among {len(record.rows):,}",
+                because="Which states are alike is told by their distances, and there are almost "
+                "none.",
+                hint="Make states of more rows, as with delays=8, or add columns.",
+            ) from error
 
 
 def whole_or_none(value: Any) -> int | None:

@@ -72,8 +72,23 @@ def test_ends_of_months_are_months():
     axis, steps = axis_of(dates("1990-01-31", 40, "ME"), FIRST)
     assert (axis.kind, axis.step) == ("months", 1)
     np.testing.assert_array_equal(steps, np.arange(40))
-    months = axis.times(steps).astype("datetime64[M]")
-    np.testing.assert_array_equal(months, np.arange("1990-01", "1993-05", dtype="datetime64[M]"))
+    np.testing.assert_array_equal(axis.times(steps), dates("1990-01-31", 40, "ME"))
+    np.testing.assert_array_equal(axis.steps(axis.times(steps)), steps)
+    # Not so, if one of them is another day.
+    some = dates("1991-01-31", 40, "ME").astype("datetime64[D]")
+    some[5] -= 1
+    assert axis_of(some, FIRST)[0].day == 27
+
+
+def test_months_with_gaps_of_two_and_three():
+    months = np.array(["1990-01", "1990-03", "1990-06", "1990-08"], dtype="datetime64[M]")
+    axis, steps = axis_of(months, FIRST)
+    assert axis.step == 1
+    assert steps.tolist() == [0, 2, 5, 7]
+
+
+def test_no_times_have_no_steps():
+    assert TimeAxis("numbers").steps([]).tolist() == []
 
 
 @pytest.mark.parametrize("missing", [[5], [5, 6, 7], list(range(1, 60, 2)), list(range(2, 90))])

@@ -198,7 +198,7 @@ def test_leads_are_ascending_and_each_is_there_once(one):
         ([np.inf], "infinite"),
         ([1e200], "too large"),
         ([[1.0, 2.0]], "columns of the training series"),
-        (np.array([np.nan]), "no values"),
+        (np.array([np.nan]), "no values|No row of the series can be a start"),
     ],
 )
 def test_starts_that_are_none(one, start, words):

@@ -21,7 +21,7 @@ from .judged import judge_alone
 from .leads import ByLead, grid
 from .learned import Learned
 from .modes import Modes
-from .record import FEWEST, Record
+from .record import FEWEST, Record, complete
 from .trial import Trial
 
 #: Numbers of rows in a state that are tried, and the most columns that a state may then have.
@@ -173,17 +173,21 @@ def latest(
 ) -> tuple[FloatArray, tuple[int, ...]]:
     """Return the last rows of some series, and the lengths that these then have.
 
+    They end at the last row without a missing value: a column may have ended long before.
+
     Examples
     --------
     >>> latest(np.zeros((9, 1)), [4, 5], 7)[1]
     (2, 5)
     """
+    end = int(np.flatnonzero(complete(values)).max(initial=0)) + 1
+    stops = np.minimum(np.cumsum(lengths), end)
     kept, left = [], n_rows
-    for length in reversed(lengths):
-        if left > 0:
+    for length in reversed(np.diff(stops, prepend=0).tolist()):
+        if left > 0 and length > 0:
             kept.append(min(length, left))
             left -= length
-    return values[-sum(kept) :], tuple(reversed(kept))
+    return values[end - sum(kept) : end], tuple(reversed(kept))
 
 
 def best_of_both(

@@ -112,7 +112,7 @@ def doubtful_leads(learned: Learned, leads: list[int], quiet: bool) -> BoolArray
         )
     if told and not quiet:
         warn_user(" ".join(told), SkillWarning)
-    return beaten | untried
+    return np.asarray(beaten | untried)
 
 
 def named(leads: list[int], which: BoolArray) -> str:

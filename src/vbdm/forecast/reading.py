@@ -71,7 +71,6 @@ def read(series: Any, lengths: Any = None, times: Any = None) -> Given:
             "The series is empty.", received="no rows", because="There is nothing to learn from.",
             hint="Pass an array with one row for each time.",
         )  # fmt: skip
-    refuse_empty(values)
     parts = (len(values),) if lengths is None else check_lengths(lengths, len(values))
     return Given(values, parts, checked_times(times, own_times, len(values)), names)
 
@@ -80,10 +79,12 @@ def is_several(series: Any) -> bool:
     """Tell whether these are several series, not the rows of one."""
     if not isinstance(series, (list, tuple)) or not series:
         return False
+    if all(hasattr(one, "coords") and len(getattr(one, "dims", ())) for one in series):
+        return True
     try:
         shapes = [np.shape(one) for one in series]
-    except ValueError:
-        # Lists in lists, of different lengths.
+    except (ValueError, TypeError):
+        # Lists in lists, of different lengths; data sets of xarray among other things.
         return False
     if all(len(shape) == 2 for shape in shapes):
         return True
@@ -110,7 +111,6 @@ def several(series: Sequence[Any], times: Any) -> Given:
     own = [when for _, when, _ in parts]
     joined = None if any(when is None for when in own) else np.concatenate(own)
     values = np.concatenate([own for own, _, _ in parts])
-    refuse_empty(values)
     lengths = tuple(len(own) for own, _, _ in parts)
     names_of_all = named[0] if named else parts[0][2]
     return Given(values, lengths, checked_times(times, joined, len(values)), names_of_all)

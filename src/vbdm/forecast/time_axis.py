@@ -37,7 +37,7 @@ class TimeAxis:
     step : float
         The time from one row to the next, in the same unit; of months, a whole number of them.
     day : int
-        Days from the beginning of a month to the time that stands for it.
+        Days from the beginning of a month to the time that stands for it; -1 for its last day.
     """
 
     kind: str = "rows"
@@ -74,7 +74,8 @@ class TimeAxis:
             numbers = months_of(times)
         place = (numbers - self.origin) / self.step
         whole = np.round(place)
-        if not (np.abs(place - whole).max(initial=0.0) <= OFF and np.abs(place).max() < MOST_STEPS):
+        near = np.abs(place - whole).max(initial=0.0) <= OFF
+        if not (near and np.abs(place).max(initial=0.0) < MOST_STEPS):
             raise uneven(times)
         return whole.astype(np.int64)
 
@@ -87,7 +88,9 @@ class TimeAxis:
             return numbers
         if self.kind == "months":
             months = np.round(numbers).astype(np.int64).astype("datetime64[M]")
-            return fine(months.astype("datetime64[D]") + np.timedelta64(self.day, "D"))
+            # The last day of a month is the day before the next one begins.
+            begun = (months + (self.day < 0)).astype("datetime64[D]")
+            return fine(begun + np.timedelta64(self.day, "D"))
         return fine(np.round(numbers * 1e3).astype(np.int64).astype("datetime64[ms]"))
 
 
@@ -118,12 +121,10 @@ def axis_of(times: Any, starts: NDArray[np.intp]) -> tuple[TimeAxis, Steps]:
         # Dates so many days apart wander through the month; its last day is from 28 to 31.
         same_day = np.ptp(in_month) <= LONGEST_MONTH - SHORTEST_MONTH
         if len(gaps) and gaps.min() >= 1 and days.min() >= SHORTEST_MONTH and same_day:
-            axis = TimeAxis(
-                "months",
-                float(months[0]),
-                float(gaps.min()),
-                min(int(in_month[0]), SHORTEST_MONTH - 1),
-            )
+            last = months_of(dates + np.timedelta64(1, "D")) > months
+            day = -1 if last.all() else min(int(in_month[0]), SHORTEST_MONTH - 1)
+            step = float(np.gcd.reduce(gaps.astype(np.int64)))
+            axis = TimeAxis("months", float(months[0]), step, day)
             return axis, axis.steps(times)
     gaps = inner_gaps(numbers, starts)
     if not len(gaps) or not gaps.min() > 0:

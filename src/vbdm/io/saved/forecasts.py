@@ -47,7 +47,7 @@ SERIES = part(
 )  # fmt: skip
 AXIS = part(
     TimeAxis, kind=("rows", "numbers", "months", "dates"), origin=Number(), step=Number(POSITIVE),
-    day=count(0, 27),
+    day=count(-1, 27),
 )  # fmt: skip
 CYCLE = part(Cycle, period=Number(0, 1e9), waves=Array(("waves", "n")))
 #: What may be None is that of the other predictor.
