@@ -215,6 +215,14 @@ def test_times_that_are_numbers_are_no_column(tmp_path):
     assert [(row["column"], row["time"]) for row in rows] == [("y", "200")]
 
 
+def test_times_that_are_numbers_have_all_their_digits(tmp_path):
+    times = 1.7e9 + 0.25 * np.arange(N)
+    write_csv("t.csv", np.c_[times, series()], "time,u,v")
+    done("forecast", "t.csv", "--lead", 3, *QUICK)
+    found = [row["time"] for row in rows_of(tmp_path / "t-forecast/forecast.csv")][::2]
+    assert found == ["1700000050", "1700000050.25", "1700000050.5"]
+
+
 def in_parts(names, month=lambda i: i % 12 + 1):
     """Return the series as a table whose dates are columns of their own."""
     dates = [[1990 + i // 12, month(i), 15][: names.count(",") + 1] for i in range(N)]

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import vbdm
-from vbdm.forecast.words import skill_in_words
+from vbdm.forecast.words import skill_in_words, weights_of_leads
+from vbdm.report.forecast_words import is_climatology_beaten
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 SERIES = vbdm.datasets.ou_series(500, step=0.3, dim=2, random_state=0).points
@@ -127,6 +128,25 @@ def test_the_last_sentence_says_where_climatology_is_not_beaten(skill):
         (np.ones_like(better), "Climatology is not beaten at any lead."),
     ]:
         assert skill_in_words(replace(skill, crps=crps)).splitlines()[-1] == words
+
+
+def test_terminal_and_page_judge_alike(skill):
+    # A gain that is next to nothing is none, whoever says so.
+    crps = np.ones_like(skill.crps)
+    crps[0] = [[0.5], [0.999]]
+    nearly = replace(skill, crps=crps)
+    assert nearly.not_beaten.tolist() == [3]
+    assert skill_in_words(nearly).endswith("Climatology is not beaten at lead 3.")
+    assert "but not at lead 3:" in is_climatology_beaten(nearly)
+    still = replace(skill, crps=np.zeros_like(crps))
+    assert skill_in_words(still).endswith("does not change: nothing is better than climatology.")
+    assert "nothing changes there" in is_climatology_beaten(still)
+
+
+def test_leads_count_in_histograms_as_much_as_they_know(skill):
+    np.testing.assert_allclose(weights_of_leads(skill), np.array([99, 97 / 3]) / (99 + 97 / 3))
+    empty = replace(skill, n_cases=np.array([99, 0]))
+    np.testing.assert_allclose(weights_of_leads(empty), [1, 0])
 
 
 def test_leads_without_cases_have_dashes(model):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..base.arrays import FloatArray
 from ..base.wording import counted, listed, one_of
@@ -58,6 +59,22 @@ def mean_over_columns(skill: Skill, measure: str, columns: slice = slice(None)) 
     return np.where(known.any(axis=-1), sums / np.maximum(known.sum(axis=-1), 1), np.nan)
 
 
+def judged_leads(skill: Skill) -> NDArray[np.intp]:
+    """Return the leads at which forecasts can be compared with climatology."""
+    return np.asarray(skill.leads[np.isfinite(skill.crpss).any(axis=1)])
+
+
+def independent(skill: Skill) -> FloatArray:
+    """Return the number of independent forecasts at each lead, (L,), 1 or more."""
+    return np.asarray(np.maximum(skill.n_cases / skill.leads, 1.0))
+
+
+def weights_of_leads(skill: Skill) -> FloatArray:
+    """Return how much each lead counts in means over leads, (L,): as much as it knows."""
+    known = np.where(skill.n_cases > 0, independent(skill), 0.0)
+    return np.asarray(known / max(known.sum(), 1.0))
+
+
 def written(value: float, form: str) -> str:
     """Return a number as text; -0.00 is 0.00."""
     return f"{value:z{form}}" if np.isfinite(value) else UNKNOWN
@@ -108,12 +125,13 @@ def heading(skill: Skill) -> str:
 
 def verdict(skill: Skill) -> str:
     """Return at which leads climatology is not beaten."""
-    tried = skill.n_cases > 0
-    lost = np.intersect1d(skill.not_beaten, skill.leads[tried])
-    if not tried.any():
+    judged, lost = judged_leads(skill), skill.not_beaten
+    if not skill.n_cases.any():
         return "Nothing came to compare forecasts with."
+    if not len(judged):
+        return "What came does not change: nothing is better than climatology."
     if not len(lost):
         return "Climatology is beaten at all leads."
-    if len(lost) == tried.sum():
+    if len(lost) == len(judged):
         return "Climatology is not beaten at any lead."
     return f"Climatology is not beaten at {one_of(lost, 'lead', 'leads')} {listed(lost, most=12)}."

@@ -11,7 +11,7 @@ from ..base.arrays import FloatArray
 from ..base.checks import is_whole, shown
 from ..base.errors import bad_input
 from ..forecast.skill import Skill
-from ..forecast.words import mean_over_columns
+from ..forecast.words import independent, mean_over_columns, weights_of_leads
 from ._canvas import (
     BLUE,
     FAINT,
@@ -110,8 +110,7 @@ def draw_histogram(ax: Any, skill: Skill, own: slice) -> None:
     A lead counts for as much as it knows: by its number of independent forecasts. The band is one
     for leads that depend on each other entirely, so it is rather too wide.
     """
-    known = np.where(skill.n_cases > 0, independent(skill), 0.0)
-    weights = known / max(known.sum(), 1.0)
+    weights = weights_of_leads(skill)
     shares = weights @ skill.histogram[:, own].mean(axis=1)
     classes = len(shares)
     level = 1 / classes
@@ -131,11 +130,6 @@ def draw_histogram(ax: Any, skill: Skill, own: slice) -> None:
 def chance(skill: Skill, share: float) -> FloatArray:
     """Return the standard deviation of a share at each lead, (L,), as far as it is by chance."""
     return np.asarray(np.sqrt(share * (1 - share) / independent(skill)))
-
-
-def independent(skill: Skill) -> FloatArray:
-    """Return the number of independent forecasts at each lead, (L,), 1 or more."""
-    return np.asarray(np.maximum(skill.n_cases / skill.leads, 1.0))
 
 
 def four_panels(axes: Any) -> list[Any]:

@@ -214,7 +214,7 @@ def skill_table(skill: Skill, column: int, known: Any) -> str:
         finite = scores[np.isfinite(scores)]
         best = float(finite.min()) if len(finite) else np.nan
         cells = "".join(
-            f"<td{mark(m, own, best, scores[1])}>{own:.{digits}f}</td>"
+            f"<td{mark(m, own, best, skill.beaten[k, column])}>{own:.{digits}f}</td>"
             for m, own in enumerate(scores)
         )
         rows.append(
@@ -230,9 +230,9 @@ def skill_table(skill: Skill, column: int, known: Any) -> str:
     )
 
 
-def mark(method: int, own: float, best: float, climatology: float) -> str:
+def mark(method: int, own: float, best: float, beaten: bool) -> str:
     """Return how a score is set: the best one bold, a forecast that is worth nothing in amber."""
-    if METHODS[method] == "forecast" and not own < climatology:
+    if METHODS[method] == "forecast" and not beaten:
         return ' class="worse"'
     return ' class="best"' if own == best else ""
 

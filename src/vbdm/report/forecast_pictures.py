@@ -12,6 +12,7 @@ from ..base.arrays import FloatArray
 from ..forecast.forecast import Forecast
 from ..forecast.skill import METHODS, Skill
 from ..forecast.time_axis import Steps
+from ..forecast.words import weights_of_leads
 from ._parts import text
 from .forecast_words import known_leads, over_climatology, times_in_words
 
@@ -169,8 +170,7 @@ def score_curves(skill: Skill) -> str:
 
 def reliability(skill: Skill) -> str:
     """Return how often what came fell into each tenth of its forecast, as bars."""
-    known = known_leads(skill)
-    shares = skill.histogram[known].mean(axis=(0, 1))
+    shares = weights_of_leads(skill) @ skill.histogram.mean(axis=1)
     frame = Frame(0.0, 1.0, 0.0, max(0.2, 1.1 * float(shares.max())), 520, 260)
     width = frame.x(0.1) - frame.x(0.0) - 4
     floor = frame.y(0.0)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import FloatArray
 from ..forecast.skill import Skill
+from ..forecast.words import judged_leads
 from ..forecaster import Forecaster
 
 #: What each predictor does, in a few words.
@@ -48,7 +49,8 @@ def what_a_state_is(model: Forecaster) -> str:
     if n == 1:
         what = "A state is one row"
     else:
-        apart = "" if model.delay_step == 1 else f", {model.delay_step} rows apart"
+        step = model.learned_.record.delays.step
+        apart = "" if step == 1 else f", {step} rows apart"
         what = f"A state is {n} rows, the newest and {n - 1} before it{apart}"
     if not model.delay_scores_:
         return f"{what}, as asked."
@@ -78,28 +80,23 @@ def over_climatology(skill: Skill, method: int) -> FloatArray:
     return np.where(known.any(axis=1), ratio.sum(axis=1) / np.maximum(known.sum(axis=1), 1), np.nan)
 
 
-def not_beaten(skill: Skill) -> list[int]:
-    """Return the leads at which forecasts score no better than climatology."""
-    worse = known_leads(skill) & ~(over_climatology(skill, 0) < 1)
-    return [int(lead) for lead in skill.leads[worse]]
-
-
 def is_climatology_beaten(skill: Skill, where: str = HELD_OUT) -> str:
     """Return at which leads forecasts are better than climatology, and at which they are not."""
-    known = [int(lead) for lead in skill.leads[known_leads(skill)]]
+    known = judged_leads(skill).tolist()
     if not known:
-        return f"Nothing is known of the skill on {where}: it is too short."
-    worse = not_beaten(skill)
+        why = "nothing changes there" if skill.n_cases.any() else "it is too short"
+        return f"Nothing is known of the skill on {where}: {why}."
+    worse = skill.not_beaten.tolist()
     if not worse:
         return f"On {where}, forecasts beat climatology at every lead, 1 to {known[-1]} steps."
     if len(worse) == len(known):
         return (
-            f"On {where}, forecasts do not beat climatology at any lead: they say no more than the "
-            "mean and the spread of the record."
+            f"On {where}, forecasts do not beat climatology at any lead: they say no more than how "
+            "often each value occurs in the record."
         )
     return (
         f"On {where}, forecasts beat climatology, but not at {in_a_row(worse, known)}: there they "
-        "say no more than the mean and the spread of the record."
+        "say no more than how often each value occurs in the record."
     )
 
 
@@ -149,9 +146,25 @@ def times_in_words(times: NDArray[Any]) -> list[str]:
     flat = np.asarray(times).ravel()
     if flat.dtype.kind == "M":
         days = flat.astype("datetime64[D]")
-        whole = bool((days == flat).all())
-        return [str(one) for one in (days if whole else flat.astype("datetime64[s]"))]
+        seconds = flat.astype("datetime64[s]")
+        if (days == flat).all():
+            return [str(one) for one in days]
+        return [str(one) for one in (seconds if (seconds == flat).all() else flat)]
     return [f"{one:.10g}" for one in flat]
+
+
+def times_in_full(times: NDArray[Any]) -> list[str]:
+    """Return times as text for files: numbers with all their digits.
+
+    Examples
+    --------
+    >>> times_in_full(np.array([1700000000.25, 12.0]))
+    ['1700000000.25', '12']
+    """
+    flat = np.asarray(times).ravel()
+    if flat.dtype.kind == "M":
+        return times_in_words(flat)
+    return [repr(one).removesuffix(".0") for one in flat.tolist()]
 
 
 def decimals(spread: float) -> int:

@@ -28,6 +28,7 @@ from ...base.plain import plain
 from ...base.progress import report
 from ...base.versions import __version__
 from ...forecast.forecast import Forecast
+from ...forecast.modes import Modes
 from ...forecast.scores import MEASURES
 from ...forecast.skill import METHODS, Skill
 from ...forecast.tables import QUANTILES
@@ -178,8 +179,7 @@ def cell(value: Any) -> Any:
 def forecast_rows(forecast: Forecast) -> Iterator[Sequence[Any]]:
     """Yield the forecast as rows, with names first: one for each start, lead and column."""
     yield ("init", "lead", "time", "column", "mean", "std", *quantile_names())
-    inits = words.times_in_words(forecast.init)
-    times = words.times_in_words(forecast.valid_times)
+    inits, times = (words.times_in_full(own) for own in (forecast.init, forecast.valid_times))
     levels = forecast.quantile(list(QUANTILES))
     n_leads = len(forecast.leads)
     for i, k, j in np.ndindex(forecast.shape):
@@ -215,7 +215,7 @@ def summarise(run: ForecastRun, files: Sequence[str]) -> dict[str, Any]:
         "doubtful": forecast.leads[forecast.doubtful],
         "forecast": [dict(zip(head, row, strict=True)) for row in rows],
         "skill": {"on": run.where, "leads": run.skill.leads, "crpss": run.skill.crpss,
-                  "not_beaten": words.not_beaten(run.skill)},
+                  "not_beaten": run.skill.not_beaten},
         "words": in_words(run),
         "warnings": list(run.warnings), "seconds": dict(run.seconds),
         "files": sorted([*files, FORECAST]),
@@ -225,9 +225,11 @@ def summarise(run: ForecastRun, files: Sequence[str]) -> dict[str, Any]:
 
 def decided(model: Forecaster) -> dict[str, Any]:
     """Return what the hold-out decided."""
+    predictor = model.learned_.predictor
     return {
-        "predictor": model.predictor_, "delays": model.delays_, "delay_step": model.delay_step,
-        "n_modes": model.n_modes_, "direct": model.direct, "season": model.season_,
+        "predictor": model.predictor_, "delays": model.delays_,
+        "delay_step": model.learned_.record.delays.step, "n_modes": model.n_modes_,
+        "direct": isinstance(predictor, Modes) and predictor.direct, "season": model.season_,
         "horizon": model.horizon_, "scores": model.scores_, "delay_scores": model.delay_scores_,
     }  # fmt: skip
 
