@@ -31,6 +31,8 @@ def spread_factor(members: Ensemble, y: FloatArray) -> float:
     needed = ratio[np.isfinite(y) & ~members.empty]
     # A member may be the only one, and what came be equal to it, or not.
     needed = np.where(np.isnan(needed), 0.0, needed)
+    # The mean of a few very large members may lie beyond the interval: no factor would do.
+    needed = np.where(needed < 0, np.inf, needed)
     n = len(needed)
     if n < 20:
         return 1.0

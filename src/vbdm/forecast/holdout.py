@@ -24,7 +24,7 @@ from .record import Record, Rows, changing
 
 #: Number of blocks, and of states in all of them from which forecasts are tried.
 BLOCKS, STARTS = 8, 1000
-#: The margin is at most this share of a block.
+#: The margin beyond the reach of a state is at most this share of a block.
 LARGEST_MARGIN = 0.5
 
 
@@ -77,7 +77,9 @@ class HoldOut:
     def of(cls, record: Record, n_starts: int = STARTS) -> HoldOut:
         """Cut a record into blocks; starts are the same rows whatever the delays."""
         n, n_states = record.n_rows, len(record.rows)
-        margin = min(record.delays.reach + memory(record), int(LARGEST_MARGIN * n_states / BLOCKS))
+        largest = int(LARGEST_MARGIN * n_states / BLOCKS)
+        # States that reach into a block are none of those outside it.
+        margin = record.delays.reach + min(memory(record), largest)
         wanted = np.unique(np.linspace(0, n - 1, n_starts).round().astype(np.intp))
         # Rows without a state give way to the next that has one.
         chosen = np.unique(np.searchsorted(record.rows, wanted))

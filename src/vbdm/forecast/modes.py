@@ -158,10 +158,14 @@ class Modes:
 
     def weights(self, begun: FloatArray, lead: int) -> Any:
         """Return the weights of the rows of the record `lead` steps later, (n, N)."""
+        return self.weighted(self.moved(begun, lead))
+
+    def weighted(self, coefficients: FloatArray) -> Any:
+        """Return the weights of the rows by the coefficients of densities, (n, m)."""
         states = self.members_at
-        found = csr_array(self.densities(self.moved(begun, lead), states))
+        found = csr_array(self.densities(coefficients, states))
         rows = self.record.rows[states[found.indices]]
-        shape = (len(begun), self.record.n_rows)
+        shape = (len(coefficients), self.record.n_rows)
         return normalised(csr_array((found.data, rows, found.indptr), shape=shape))
 
     def members(self, begun: FloatArray, lead: int, values: FloatArray) -> list[Ensemble]:
@@ -170,19 +174,19 @@ class Modes:
         Mean and variance are those of the density as it is, with its negative parts: these are
         errors of its shape, and largely cancel in sums. The shape is that without them.
         """
-        weights = self.weights(begun, lead)
         coefficients = self.moved(begun, lead)
-        mass = coefficients @ self.means(np.ones((self.record.n_rows, 1)))
-        mass = np.maximum(mass, LEAST_MASS)
-        # Squares of values far from 0 would leave nothing of a small variance.
+        weights = self.weighted(coefficients)
         own = values[self.record.rows[self.counted]]
         known = np.isfinite(own)
+        # Squares of values far from 0 would leave nothing of a small variance.
         centre = np.where(known, own, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
         low = np.where(known, own, np.inf).min(axis=0) - centre
         high = np.where(known, own, -np.inf).max(axis=0) - centre
+        away = np.where(known, own - centre, 0.0)
+        mass = np.maximum(coefficients @ self.means(known.astype(np.float64)), LEAST_MASS)
         # Nothing outside of what has been seen is foreseen, nor more spread than between its ends.
-        mean = np.clip(coefficients @ self.means(values - centre) / mass, low, high)
-        square = coefficients @ self.means((values - centre) ** 2) / mass
+        mean = np.clip(coefficients @ self.means(away) / mass, low, high)
+        square = coefficients @ self.means(away**2) / mass
         variance = np.minimum(square - mean**2, (high - mean) * (mean - low))
         return [
             Ensemble.of(weights, values[:, j]).matched(mean[:, j] + centre[j], variance[:, j])
@@ -190,12 +194,10 @@ class Modes:
         ]
 
     def means(self, values: FloatArray) -> FloatArray:
-        """Return the means of functions on the rows, (N, k), times the basis, (m, k)."""
-        known = values[self.record.rows]
-        use = self.counted & np.isfinite(known).all(axis=1)
+        """Return the means over the states that count of values there, times the basis, (m, k)."""
         with one_blas_thread():
-            found = self.own_basis[use].T @ known[use]
-        return np.asarray(found / max(use.sum(), 1))
+            found = self.own_basis[self.counted].T @ values
+        return np.asarray(found / max(len(values), 1))
 
     def stepped(self, weights: FloatArray) -> tuple[FloatArray, float]:
         """Return the weights of the states one step later, and the share of negative ones."""
@@ -237,14 +239,14 @@ def moving(products: FloatArray, gram: FloatArray, n: int) -> FloatArray:
 
 
 def bounded(matrix: FloatArray) -> FloatArray:
-    """Return a matrix whose powers neither grow nor vanish: a density keeps its mass.
+    """Return a matrix whose powers do not grow, and under which a density keeps its mass.
 
-    The ends of series, or rows that are left out, bring its largest eigenvalue a little off 1. A
-    matrix of 0, from no pair at all, forgets everything but the mass.
+    The first function is 1, so its coefficient is the mass, which nothing changes. The others may
+    grow where a record does, or where few rows are left.
     """
-    largest = float(np.abs(np.linalg.eigvals(matrix)).max())
-    if largest > 0:
-        return np.asarray(matrix / largest)
-    forgetful = np.zeros_like(matrix)
-    forgetful[0, 0] = 1.0
-    return forgetful
+    found = np.array(matrix)
+    found[0] = 0.0
+    found[0, 0] = 1.0
+    if len(found) > 1:
+        found[1:] /= max(float(np.abs(np.linalg.eigvals(found[1:, 1:])).max()), 1.0)
+    return found
