@@ -112,7 +112,7 @@ class ClockWarning(VbdmWarning):
 
 
 class SkillWarning(VbdmWarning):
-    """At some leads a forecast is no better than climatology: it knows nothing of what comes."""
+    """A forecast is no better than climatology at some leads, was not tried there, or is old."""
 
 
 class FilterWarning(VbdmWarning):

@@ -110,10 +110,7 @@ def command(
             left_out = arguments_for(LEFT_OUT, options)
             summary = write_forecast(folder, run, force=force, title=title_of(run), **left_out)
     say_written(folder)
-    # What the sentences will say is not said before.
-    said = quiet or as_json
-    notes = [note for note in work.notes if said or note[0] != "SkillWarning"]
-    work.show_notes(short=not quiet, notes=notes)
+    work.show_notes(short=not quiet)
     if as_json:
         told = {"folder": str(folder), **summary}
         click.echo(json.dumps(told, ensure_ascii=False, allow_nan=False, indent=1))

@@ -65,4 +65,4 @@ def forecast_table(forecast: Forecast) -> Iterator[str]:
         doubt = " *" if forecast.doubtful[k] else ""
         yield f"  {forecast.leads[k]:4d}  {when[k]:>{wide}s}{cells}{doubt}".rstrip()
     if forecast.doubtful[shown].any():
-        yield "  * no better than climatology on what was held out"
+        yield "  * no better than climatology on what was held out, or not tried there"

@@ -46,7 +46,7 @@ def forecast_to_xarray(forecast: Forecast, members: int = 0, random_state: int =
                 "init", forecast.outside, {"long_name": "start is unlike all states of the record"}
             ),
             "doubtful": (
-                "lead", forecast.doubtful, {"long_name": "no better than climatology"}
+                "lead", forecast.doubtful, {"long_name": "no better than climatology, or not tried"}
             ),
         },
     )  # fmt: skip

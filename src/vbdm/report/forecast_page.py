@@ -155,7 +155,8 @@ def doubt(forecast: Forecast) -> str:
     if forecast.doubtful.any():
         leads = [int(lead) for lead in forecast.leads]
         bad = [int(lead) for lead in forecast.leads[forecast.doubtful]]
-        told.append(f" At {words.in_a_row(bad, leads)} it is no better than climatology.")
+        when = words.in_a_row(bad, leads)
+        told.append(f" At {when} it is no better than climatology, or was not tried.")
     return "".join(told)
 
 
