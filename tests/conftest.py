@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import vbdm
+from tests.support.slow_cases import SLOW_CASES
 
 try:
     from hypothesis import settings
@@ -13,6 +14,13 @@ else:
     # Examples are numerical and may be slow on a loaded machine: no deadline, fixed examples.
     settings.register_profile("vbdm", deadline=None, derandomize=True, max_examples=25)
     settings.load_profile("vbdm")
+
+
+def pytest_collection_modifyitems(items):
+    """Mark the cases that are listed as slow, before slow ones are left out."""
+    for item in items:
+        if item.nodeid.removeprefix("tests/") in SLOW_CASES:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(autouse=True)

@@ -41,7 +41,7 @@ def vbdm_command(line):
 LONG = {
     "large-data.md", "choosing-epsilon.md", "extending.md", "method/reach.md", "method/kernel.md",
     "method/dimension.md", "method/error-bars.md", "method/blocks.md", "how-good.md",
-    "method/forecast.md",
+    "method/forecast.md", "command-line.md", "coming-from.md", "method/equations.md",
 }  # fmt: skip
 
 

@@ -230,7 +230,7 @@ FILES = {name: f"guide_{name}" for name in GUIDES}
 #: Those that take longest are judged by `make test-slow`; `make docs` runs every one of them.
 LONG = {
     "digits", "error_bars", "epsilon", "spheres", "ou_line", "disconnected", "outliers", "periodic",
-    "forecast_lorenz",
+    "forecast_lorenz", "nino", "molecule",
 }  # fmt: skip
 
 
