@@ -153,8 +153,8 @@ class Forecast:
     def sample(self, n: int, random_state: int = 0) -> FloatArray:
         """Draw members from the forecasts, (n, starts, leads, columns).
 
-        Columns of a member belong together: they are those of one row of the record. With
-        neighbours so do its leads: they follow one past of the record.
+        Columns of a member belong together: they are those of one row of the record. Leads of a
+        member do not: from one to the next weights change, and with them the row.
         """
         level = np.random.default_rng(random_state).random((len(self.rows), n))
         found = np.empty((n, *self.shape))
