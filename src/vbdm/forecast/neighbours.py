@@ -108,7 +108,7 @@ class Neighbours:
 
     def sharpened(self, begun: Near, lead: int, power: float) -> Any:
         """Return the weights by a given power of the kernel."""
-        target = self.targets(lead)
+        target = self.record.later(lead, self.left_out)
         kernel = begun.kernel
         ahead = target[kernel.indices]
         kept = ahead >= 0
@@ -123,13 +123,6 @@ class Neighbours:
         """Return forecasts of functions on the rows, (N, k), `lead` steps later."""
         weights = self.weights(begun, lead)
         return [Ensemble.of(weights, column) for column in values.T]
-
-    def targets(self, lead: int) -> Rows:
-        """Return the row `lead` steps after each state, (S,); -1 where it does not count."""
-        ahead = self.record.later(lead)
-        if self.left_out is None:
-            return ahead
-        return np.where(self.left_out[self.record.rows] | self.left_out[ahead], -1, ahead)
 
     def stepped(self, weights: FloatArray) -> tuple[FloatArray, float]:
         """Return the weights of the states one step later.

@@ -107,11 +107,18 @@ class Record:
         """Number N of rows."""
         return len(self.values)
 
-    def later(self, lead: int) -> Rows:
-        """Return the row `lead` steps after each state, (S,); -1 where its series has ended."""
+    def later(self, lead: int, left_out: BoolArray | None = None) -> Rows:
+        """Return the row `lead` steps after each state, (S,); -1 where its series has ended.
+
+        With rows that are left out, (N,), also -1 where the state's own row or the later one is
+        among them.
+        """
         ahead = self.rows + lead
         inside = ahead < self.n_rows
         inside[inside] = self.series_of[self.rows[inside]] == self.series_of[ahead[inside]]
+        if left_out is not None:
+            ahead = np.where(inside, ahead, 0)
+            inside = inside & ~left_out[self.rows] & ~left_out[ahead]
         return np.where(inside, ahead, -1)
 
     @cached_property

@@ -102,7 +102,7 @@ class References:
 
     def linear(self, states: FloatArray, lead: int) -> Normal:
         """Return least squares on the states, (n, …), with the spread of its residuals."""
-        target = self.targets(lead)
+        target = self.record.later(lead, self.left_out)
         use = (target >= 0) & np.isfinite(self.record.values[target]).all(axis=1)
         known, wanted = self.record.states[use], self.record.values[target[use]]
         if known.shape[1] + 1 > MOST_COLUMNS * len(known):
@@ -117,14 +117,8 @@ class References:
         found = np.hstack([np.ones((len(states), 1)), states]) @ weights
         return Normal(found, np.broadcast_to(residual, found.shape))
 
-    def targets(self, lead: int) -> Rows:
-        """Return the rows after the states, (S,); -1 where they do not count."""
-        ahead = self.record.later(lead)
-        bad = self.left_out[self.record.rows] | self.left_out[ahead]
-        return np.where(bad, -1, ahead)
-
     def pairs(self, lead: int) -> tuple[FloatArray, FloatArray]:
         """Return the values of rows, and those `lead` steps later."""
-        target = self.targets(lead)
+        target = self.record.later(lead, self.left_out)
         use = target >= 0
         return self.record.values[self.record.rows[use]], self.record.values[target[use]]
