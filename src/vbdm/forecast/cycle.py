@@ -80,8 +80,7 @@ class Cycle:
     def at(self, steps: Steps) -> FloatArray:
         """Return the cycle at numbers of steps, (…, n)."""
         flat = np.asarray(steps).ravel()
-        number = (len(self.waves) - 1 + 1) // 2
-        functions = seasons(flat, self.period, number)[:, : len(self.waves)]
+        functions = seasons(flat, self.period, len(self.waves) // 2)
         return np.asarray(functions @ self.waves).reshape(*np.shape(steps), -1)
 
 

@@ -14,9 +14,8 @@ from ..extension.rows import kernel_rows
 from .learned import Learned
 from .reading import Given
 from .record import Record, Rows
+from .skill import NO_GAIN
 
-#: Score, over that of climatology, above which a forecast is doubtful.
-DOUBTFUL = 0.99
 #: Leads that are named one by one.
 NAMED = 6
 #: Largest lead.
@@ -97,13 +96,13 @@ def doubtful_leads(learned: Learned, leads: list[int], quiet: bool) -> BoolArray
     """
     longest = int(learned.score.leads[-1])
     untried = np.array([lead > longest for lead in leads])
-    beaten = np.array([float(learned.score.at(lead)) > DOUBTFUL for lead in leads]) & ~untried
+    beaten = np.array([float(learned.score.at(lead)) > 1 - NO_GAIN for lead in leads]) & ~untried
     told = []
     if beaten.any():
         told.append(
             "Forecasts were no better than climatology on what was held out of the training series "
-            f"at leads of {named(leads, beaten)} steps: there they say no more than the mean and "
-            "the spread of the record (`doubtful`)."
+            f"at leads of {named(leads, beaten)} steps: there they say no more than how often "
+            "each value occurs in the record (`doubtful`)."
         )
     if untried.any():
         told.append(

@@ -23,7 +23,7 @@ CLASSES = 10
 LEAST_DENSITY = 1e-6
 #: Values that differ by less than this share are the same.
 SAME = 1e-12
-#: Skill in CRPS up to which climatology is not beaten.
+#: Skill in CRPS up to which climatology is not beaten, on new series and on what is held out.
 NO_GAIN = 0.01
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import FloatArray
 from ..base.wording import counted, listed, one_of
+from .judged import mean_known
 
 if TYPE_CHECKING:
     from .skill import Skill
@@ -54,9 +55,7 @@ def mean_over_columns(skill: Skill, measure: str, columns: slice = slice(None)) 
     if table.shape[-1] > 1 and measure in ("rmse", "crps"):
         reference = table[skill.methods.index("climatology")]
         table = table / np.where(reference > 0, reference, np.nan)
-    known = np.isfinite(table)
-    sums = np.where(known, table, 0.0).sum(axis=-1)
-    return np.where(known.any(axis=-1), sums / np.maximum(known.sum(axis=-1), 1), np.nan)
+    return np.asarray(mean_known(table, axis=-1))
 
 
 def judged_leads(skill: Skill) -> NDArray[np.intp]:

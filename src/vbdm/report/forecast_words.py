@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import FloatArray
+from ..forecast.judged import mean_known
 from ..forecast.skill import Skill
 from ..forecast.words import judged_leads
 from ..forecaster import Forecaster
@@ -75,9 +76,8 @@ def known_leads(skill: Skill) -> NDArray[np.bool_]:
 
 def over_climatology(skill: Skill, method: int) -> FloatArray:
     """Return the score of a method over that of climatology, in the mean of columns, (leads,)."""
-    known = np.isfinite(skill.crps[method]) & (skill.crps[1] > 0)
-    ratio = np.where(known, skill.crps[method] / np.where(known, skill.crps[1], 1.0), 0.0)
-    return np.where(known.any(axis=1), ratio.sum(axis=1) / np.maximum(known.sum(axis=1), 1), np.nan)
+    reference = np.where(skill.crps[1] > 0, skill.crps[1], np.nan)
+    return np.asarray(mean_known(skill.crps[method] / reference, axis=1))
 
 
 def is_climatology_beaten(skill: Skill, where: str = HELD_OUT) -> str:
