@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.references import ANALOGS, DIFFUSION_FORECAST
 from ..base.versions import __version__, library_versions
 from ..forecast.forecast import Forecast
 from ..forecast.skill import METHODS, Skill
@@ -20,10 +21,8 @@ from .forecast_pictures import Past, fan, reliability, score_curves
 DRAWN = 4
 #: What to cite.
 WORKS = (
-    "T. Berry, D. Giannakis, J. Harlim: Nonparametric forecasting of low-dimensional dynamical "
-    "systems. Physical Review E 91, 032915 (2015).",
-    "Z. Zhao, D. Giannakis: Analog forecasting with dynamics-adapted kernels. Nonlinearity 29, "
-    "2888 (2016).",
+    DIFFUSION_FORECAST.text,
+    ANALOGS.text,
     "T. Gneiting, A. E. Raftery: Strictly proper scoring rules, prediction, and estimation. "
     "Journal of the American Statistical Association 102, 359 (2007).",
 )
