@@ -43,7 +43,7 @@ def test_a_start_without_members_has_no_answers():
     y = np.zeros((6, 1))
     for answer in (
         SOME.mean, SOME.variance, SOME.effective, SOME.crps(y[:, 0]), SOME.quantile([0.5]),
-        SOME.probability_below(y[:, 0]), SOME.density(y), SOME.sample(2, RNG),
+        SOME.probability_below(y[:, 0]), SOME.density(y),
         SOME.spread(2.0).mean, SOME.matched(y[:, 0], y[:, 0] + 1).mean,
     ):  # fmt: skip
         assert np.isnan(answer[2]).all()
@@ -55,7 +55,6 @@ def test_no_members_at_all():
     assert np.isnan(none.mean).all()
     assert np.isnan(none.quantile(np.array([0.1, 0.9]))).all()
     assert none.quantile(np.array([0.1, 0.9])).shape == (3, 2)
-    assert np.isnan(none.sample(4, RNG)).all()
     assert np.isnan(none.density(np.zeros((3, 2)))).all()
 
 
@@ -135,14 +134,16 @@ def test_densities_are_never_negative_and_integrate_to_one():
     np.testing.assert_allclose(mean[FULL], SOME.mean[FULL], atol=1e-6)
 
 
-def test_samples_come_as_often_as_their_weights():
+def test_rows_are_drawn_as_often_as_their_weights():
     n = 20000
-    drawn = SOME.sample(n, np.random.default_rng(1))
+    level = np.random.default_rng(1).random((len(WEIGHTS), n))
+    known = np.isfinite(COLUMN)
+    rows = drawn_rows(csr_array(WEIGHTS), known, level)
+    assert (rows[2] == -1).all()
     for i in FULL:
-        for value in np.unique(COLUMN):
-            p = WEIGHTS[i, value == COLUMN].sum()
-            share = (drawn[i] == value).mean()
-            assert abs(share - p) <= 5 * np.sqrt(p * (1 - p) / n)
+        for row in range(len(COLUMN)):
+            p = WEIGHTS[i, row] * known[row] / WEIGHTS[i, known].sum()
+            assert abs((rows[i] == row).mean() - p) <= 5 * np.sqrt(p * (1 - p) / n)
 
 
 def test_spread_keeps_the_mean_and_multiplies_deviations():

@@ -217,17 +217,6 @@ class Ensemble:
             found[i] = smoothed(self.values[own], self.weights[own], width[i], places[i])
         return found
 
-    def sample(self, n: int, rng: np.random.Generator) -> FloatArray:
-        """Draw n members of each start, (n_starts, n)."""
-        level = rng.random((self.n_starts, n))
-        total = self.start + self.below
-        wanted = np.arange(self.n_starts)[:, None] + level
-        last = np.maximum(self.pointer[1:, None] - 1, 0)
-        first = np.minimum(self.pointer[:-1, None], last)
-        place = np.clip(np.searchsorted(total, wanted), first, last)
-        drawn = self.values[place] if len(self.values) else np.full(place.shape, np.nan)
-        return np.where(self.empty[:, None], np.nan, drawn)
-
 
 def probabilities(p: Any) -> FloatArray:
     """Return one probability, or a list of them, as an array."""
