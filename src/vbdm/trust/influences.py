@@ -12,6 +12,9 @@ where S spreads a value over the neighbours as the density estimate does. Where 
 scale of the kernel this is :math:`(c_1/2) p_i`: at c1 = 0 the two nearly cancel, and
 what remains is the noise of the kernel itself. The variance of θ is :math:`Σ I_i^2 / B^2`,
 :math:`B = Σ D g u^2`, where rows are independent; `trust.series` has that of time series.
+
+The limiter's highest cut Q is a quantile of the local rates: one more point in the tail lowers it,
+and with it the rates of all modes whose row balance ends there (`moves_of_cut`).
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..base.arrays import FloatArray, column_dots, is_elsewhere, quotients
+from ..base.arrays import BoolArray, FloatArray, column_dots, is_elsewhere, quotients
 from ..base.threads import by_columns, for_each, slices, slices_of
 from ..operator.operator import Operator
 from ..rows.block_array import Tall, beside, changed, mapped, total
@@ -41,9 +44,16 @@ def influences(spectrum: Spectrum) -> Tall:
     """
     result, rows = mapped(copied, spectrum.vectors), PairRows.of(spectrum)
     size = MODES_ON_DEVICE if is_elsewhere(result) else MODES_AT_ONCE
+    cut_at_highest = modes_cut_at_highest(spectrum)
+    moves = moves_of_cut(spectrum.operator, spectrum.limits[0]) if cut_at_highest.any() else None
     for columns in slices(result.shape[1], size=size):
-        part = some_influences(spectrum, columns, result[:, columns], rows)
-        (result,), _ = changed(put_columns, [result], part, columns)
+        u = result[:, columns]
+        part = pencil_influences(spectrum, columns, u, rows)
+        if cut_at_highest[columns].any():
+            pull = pull_of_cut(spectrum, u, columns) * cut_at_highest[columns]
+            (part,), _ = changed(add_products, [part], beside(part, moves), pull)
+        by = response(spectrum, u, columns) * spectrum.correction[columns]
+        (result,), _ = changed(put_quotients, [result], part, by, columns)
     return cast(Tall, result)
 
 
@@ -52,9 +62,14 @@ def copied(values: FloatArray) -> FloatArray:
     return values.copy(order="C")
 
 
-def put_columns(values: FloatArray, part: FloatArray, columns: slice) -> None:
-    """Write over some columns."""
-    values[:, columns] = part
+def put_quotients(values: FloatArray, part: FloatArray, by: FloatArray, columns: slice) -> None:
+    """Write columns over their numbers over some columns."""
+    np.divide(part, by, out=values[:, columns])
+
+
+def add_products(values: FloatArray, column: FloatArray, by: FloatArray) -> None:
+    """Add a column, times the number of each, to all columns."""
+    values += column[:, None] * by
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,28 +100,20 @@ class PairRows:
         return cls(*(beside(spectrum.vectors, row, kept=True) for row in rows))
 
 
-def some_influences(spectrum: Spectrum, columns: slice, u: Tall, rows: PairRows) -> Tall:
-    """Return the influences on some λ, (M, m), from their eigenvectors u."""
+def pencil_influences(spectrum: Spectrum, columns: slice, u: Tall, rows: PairRows) -> Tall:
+    """Return the influences on T of some λ, (M, m), from their eigenvectors u."""
     theta, m = spectrum.solve.pencil_eigenvalues[columns], u.shape[1]
     time = mapped(times_of, u, rows.steps, spectrum.limits[columns])
     held = mapped(held_together, u, u, theta, time)
     # One product with twice the columns takes little more than half the time of two.
     products = spectrum.operator.weights @ mapped(side_by_side, u, held)
     both = u, products[:, :m]
-    result = pair_influences(spectrum, both, both, (held, products[:, m:]), rows)
-    by = response(spectrum, u, columns) * spectrum.correction[columns]
-    (result,), _ = changed(divide_columns, [result], by)
-    return cast(Tall, result)
+    return pair_influences(spectrum, both, both, (held, products[:, m:]), rows)
 
 
 def side_by_side(*parts: FloatArray) -> FloatArray:
     """Return the columns of several arrays in one."""
     return np.hstack(parts)
-
-
-def divide_columns(values: FloatArray, by: FloatArray) -> None:
-    """Divide columns by their numbers, in place."""
-    values /= by
 
 
 #: Vectors u by columns, and K u.
@@ -189,18 +196,12 @@ def response(spectrum: Spectrum, u: Tall, columns: slice) -> FloatArray:
     op, limits = spectrum.operator, spectrum.limits[columns]
     degrees, steps = beside(u, op.degrees), beside(u, op.steps)
     if not limits:
-        return np.asarray(total(unlimited_response, u, degrees, steps))
+        return np.asarray(total(squares_of, u, beside(u, op.degrees * op.steps)))
     # The row balance holds for the rates before the finite-sample correction.
     rates = -spectrum.eigenvalues[columns] * spectrum.correction[columns]
     theta = spectrum.solve.pencil_eigenvalues[columns]
     cuts = [limit.balance_cut(own) for limit, own in zip(limits, theta, strict=True)]
     return np.asarray(total(limited_response, u, degrees, steps, np.array(cuts), rates))
-
-
-def unlimited_response(u: FloatArray, degrees: FloatArray, steps: FloatArray) -> FloatArray:
-    """Return Σ D g u² of each mode, (m,), without limiter."""
-    sums: FloatArray = (degrees * steps) @ u**2
-    return sums
 
 
 def limited_response(
@@ -214,6 +215,57 @@ def limited_response(
         return [column_dots(weight, np.exp(-rate / slowest))]
 
     sums: FloatArray = by_columns(work, u, (degrees, 1 / steps), (cuts, rates))[0]
+    return sums
+
+
+def modes_cut_at_highest(spectrum: Spectrum) -> BoolArray:
+    """Tell whose row balance ends at the limiter's highest cut, (n,)."""
+    theta = spectrum.solve.pencil_eigenvalues
+    if not spectrum.limits:
+        return np.zeros(len(theta), np.bool_)
+    cut = [
+        limit.balance_cut(own) == limit.highest
+        for limit, own in zip(spectrum.limits, theta, strict=True)
+    ]
+    return np.array(cut)
+
+
+def moves_of_cut(operator: Operator, limit: Limit) -> FloatArray:
+    r"""Return by how much each point moves log Q, (M,), with the highest cut Q; the sum is 0.
+
+    Notes
+    -----
+    Q is where the share P of the local rates r lies below. One more point below it lowers Q by
+    d log Q = -s/(P M), with the slope s = d log Q / d log P of the quantiles around; but points
+    there raise the density beside them, and :math:`r ∝ q^{-2β}` with it, which holds against it.
+    """
+    rates, sums = 1 / operator.steps, operator.sums
+    below = rates < limit.highest
+    share = float(below.mean())
+    if not share:  # a lattice, whose points are all alike
+        return 0.0 * rates
+    low, high = (float(np.quantile(rates, part * share)) for part in (1 / 2, 3 / 2))
+    near = (rates >= low) & (rates <= high)
+    raised = operator.kernel.weights @ quotients(near, sums, sums > 0)
+    if operator.counts is not None:
+        raised = raised * operator.counts
+    own = np.log(high / low) / np.log(3) * below / share
+    own = own + 2 * (operator.beta or 0.0) * raised / float(near.mean())
+    moves: FloatArray = (own.mean() - own) / len(own)
+    return moves
+
+
+def pull_of_cut(spectrum: Spectrum, u: Tall, columns: slice) -> FloatArray:
+    """Return dT/d log Q of some modes u, (m,), if the highest cut Q is that of their balance."""
+    op, highest = spectrum.operator, spectrum.limits[0].highest
+    rates = -spectrum.eigenvalues[columns] * spectrum.correction[columns] / highest
+    held = beside(u, op.degrees * (1 / op.steps < highest))
+    return np.asarray(total(squares_of, u, held)) * rates * np.exp(-rates)
+
+
+def squares_of(u: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return Σ w u² of each column, (m,)."""
+    sums: FloatArray = weights @ u**2
     return sums
 
 
