@@ -327,7 +327,7 @@ def test_a_wide_reach_is_refused_before_its_pairs_are_counted(tmp_path, monkeypa
     vbdm.save(op, path, kernel=False)
     head = json.loads(members_of(path)[HEADER])
     edit_header(path, kernel={**head["kernel"], "epsilon": 1e6})
-    monkeypatch.setattr("vbdm.base.memory.available_memory", lambda: 90_000_000)
+    monkeypatch.setattr("vbdm.base.memory.available_memory", lambda: 45_000_000)
     monkeypatch.setattr("vbdm.io.saved.operator_section.kernel_within_reach", pytest.fail)
     with pytest.raises(vbdm.OutOfMemoryError, match="2000 points with 2000 neighbours"):
         vbdm.load(path)

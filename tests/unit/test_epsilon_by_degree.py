@@ -1,5 +1,8 @@
 """The default rule for ε, and the curve that it can be judged by."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
@@ -27,6 +30,7 @@ def test_the_degree_curve():
     np.testing.assert_allclose(curve.slopes[5:-5], numeric[5:-5], atol=0.03)
 
 
+@pytest.mark.slow
 def test_a_target_that_cannot_be_reached_is_said_to_be_out_of_reach():
     X = vbdm.datasets.sphere(2000, random_state=4100).points
     with pytest.warns(vbdm.errors.TuningWarning, match=r"ByDegree\(1900\) cannot be followed"):
@@ -46,3 +50,17 @@ def test_an_epsilon_that_is_enough_ends_the_search():
     assert np.median(rows.degrees(exact, Gaussian())) == pytest.approx(8, rel=1e-9)
     assert solve_degree(rows, Gaussian(), 8.0, np.median, enough=1.01 * exact) == 1.01 * exact
     assert solve_degree(rows, Gaussian(), 8.0, np.median, enough=0.99 * exact) == exact
+
+
+def test_sampled_rows_go_with_the_operator():
+    """They take up to 30 MB: no cycle of references may keep them until Python looks for cycles."""
+    points, kept = D.sphere(400, random_state=0).points, gc.isenabled()
+    gc.disable()
+    try:
+        op = vbdm.estimate_operator(points)
+        rows = weakref.ref(op.tuning.curve.rows)
+        del op
+        assert rows() is None
+    finally:
+        if kept:
+            gc.enable()

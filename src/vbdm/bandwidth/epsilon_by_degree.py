@@ -213,10 +213,10 @@ def solve_degree(
             hint="Drop repeated rows, for example by np.unique(X, axis=0).",
         )
 
-    def excess(log_epsilon: float) -> float:
-        return float(summary(rows.degrees(2.0**log_epsilon, shape))) - target
-
-    if enough is not None and excess(float(np.log2(enough))) >= 0:
+    # SciPy keeps the function that it is given in a cycle of references, and all that this holds:
+    # so the rows, up to 30 MB, are arguments.
+    known = rows, shape, target, summary
+    if enough is not None and excess(float(np.log2(enough)), *known) >= 0:
         return enough
     if near is not None:
         low, high = float(np.log2(near)) - 0.25, float(np.log2(near)) + 0.25
@@ -226,9 +226,20 @@ def solve_degree(
         eighth = to_host(rows.scaled[:, : min(8, rows.scaled.shape[1])].max(axis=1))
         start = float(np.log2(np.median(eighth[eighth > 0]))) if eighth.any() else 0.0
         low, high = start - 5, start + 1
-    while excess(low) > 0:
+    while excess(low, *known) > 0:
         low -= 8
-    while excess(high) < 0:
+    while excess(high, *known) < 0:
         high += 4
-    root = brentq(excess, low, high, xtol=1e-12 * max(1.0, abs(high)), rtol=1e-14)
+    root = brentq(excess, low, high, args=known, xtol=1e-12 * max(1.0, abs(high)), rtol=1e-14)
     return float(2.0**root)
+
+
+def excess(
+    log_epsilon: float,
+    rows: SampledRows,
+    shape: Shape,
+    target: float,
+    summary: Callable[[FloatArray], float],
+) -> float:
+    """Return by how much a summary of the degrees at ε, given as log2 ε, exceeds the target."""
+    return float(summary(rows.degrees(2.0**log_epsilon, shape))) - target

@@ -16,9 +16,9 @@ from .device_memory import PER_VALUE, device_memory, refuse_on_device
 from .errors import OutOfMemoryError
 from .names import ENGINE_NAMES
 
-#: Bytes per pair within reach: 8 for an entry of the kernel, and about 3 for the sums over cells in
-#: the solver.
-PER_PAIR = 11
+#: Bytes per pair within reach: 8 for an entry of the kernel, and about 3.5 for the sums over cells
+#: in the solver.
+PER_PAIR = 11.5
 #: Bytes per entry of neighbour lists, where these are the kernel's pairs: 12 for an entry of the
 #: kernel, of which two thirds lie within its reach, and the sums over cells.
 PER_LISTED_PAIR = 13
@@ -34,19 +34,20 @@ MOST_BY_REACH, TREE_COLUMNS = 1024, 64
 LISTS_GIVEN_UP, COMPILED = 10_000, 20_000
 #: Fewest pairs per point of large clouds, those of a curve, at effort 1.
 FEWEST_PAIRS = 75
-#: Rows that are sampled for the choice of ε, and the bytes that each pair of theirs takes.
+#: Rows that are sampled for the choice of ε, and the bytes that each pair of theirs takes on lists.
 SAMPLED_ROWS, PER_SAMPLED_PAIR = 4000, 48
+#: Where pairs are found by reach: how many times as long as the mean row the sampled ones are, the
+#: bytes per pair while they are made, and those that are kept.
+LONGER, PER_PAIR_AT_FIRST, PER_PAIR_KEPT = 4, 24, 8
 #: Bytes per pair that pieces take which are solved apart: each has its own copy of them.
-PER_COPIED_PAIR = 12
+PER_COPIED_PAIR = 22
 #: Arrays of vectors that the solver holds at a time, and columns in each beyond the n asked for.
-BLOCKS, EXTRA = 4.8, 14
-#: Bytes of the blocks that two cores work on: a few, and so many per pair, up to a limit.
-LEAST, PER_BLOCK_PAIR, FIXED = 8_000_000, 20, 60_000_000
-#: Copies of the coordinates, and arrays with one number per point.
-COPIES, ARRAYS = 4, 16
-#: The same where rows live on disk, and the columns of vectors per point that coarse levels of the
-#: solver take then; fitted to peaks at 10⁵ to 10⁶ points.
-ARRAYS_BESIDE, COARSE = 20, 1.7
+BLOCKS, EXTRA = 10, 8
+#: Copies of the coordinates, arrays with one number per point, and bytes of what is left.
+COPIES, ARRAYS, LEAST = 4, 12, 5_000_000
+#: The same where rows live on disk: there are fewer vectors at a time, and coarse levels of the
+#: solver take so many columns per point. Fitted to peaks at 10⁵ to 10⁶ points.
+BLOCKS_BESIDE, EXTRA_BESIDE, ARRAYS_BESIDE, COARSE = 4.8, 14, 20, 1.7
 #: Bytes per pair in the scratch file, and sets of vectors there; fitted alike.
 PER_PAIR_ON_DISK, BLOCKS_ON_DISK = 8.5, 6.8
 #: Points per block on disk, where nobody says how many blocks: one block's pairs are worked on at
@@ -72,6 +73,8 @@ def estimate_memory(
     engine: str = "auto",
 ) -> int:
     """Return the bytes that an operator and its spectrum take at the peak, to within 30 %.
+
+    That is so from 10,000 points on; fewer may take less than half.
 
     Parameters
     ----------
@@ -99,7 +102,7 @@ def estimate_memory(
 
     Notes
     -----
-    This is for pairs within reach, in single precision, 11 bytes each. More than 1,024 pairs per
+    This is for pairs within reach, in single precision, some 11 bytes each. More than 1,024 per
     point, or more than 64 columns, mean lists of neighbours, with 60 to 110 bytes per entry;
     shorter lists that were asked for take 13, and 8 more in more than 16 columns. The interpreter
     and the libraries take some 150 MB on top. The constants were fitted to the peaks that
@@ -108,7 +111,7 @@ def estimate_memory(
     Examples
     --------
     >>> round(estimate_memory(1_000_000, 96, n_columns=2) / 1e9, 1)
-    2.2
+    2.7
     >>> round(estimate_memory(1_000_000, 96, n_columns=2, engine="cuda") / 1e9, 1)
     4.9
     """
@@ -138,11 +141,11 @@ def memory_beside(
     These are the points and what has one number per point, the coarse levels of the solver, and one
     block.
     """
-    n = check_count(n_eigen, "n_eigen", low=1, high=n_points) + EXTRA
+    n = check_count(n_eigen, "n_eigen", low=1, high=n_points) + EXTRA_BESIDE
     usual = -(-n_points // POINTS_PER_BLOCK)
     blocks = usual if n_blocks is None else check_count(n_blocks, "n_blocks", low=1, high=n_points)
     per_point = 8 * (ARRAYS_BESIDE + COPIES * n_columns + COARSE * n)
-    block = n_points / blocks * (PER_MADE_PAIR * n_neighbors + 8 * BLOCKS * n)
+    block = n_points / blocks * (PER_MADE_PAIR * n_neighbors + 8 * BLOCKS_BESIDE * n)
     return int(n_points * per_point + block)
 
 
@@ -168,7 +171,7 @@ def estimate_disk(n_points: int, n_neighbors: int, n_columns: int = 3, n_eigen: 
     N = check_count(n_points, "n_points", low=1, high=2**40)
     k = check_count(n_neighbors, "n_neighbors", low=1, high=N)
     columns = check_count(n_columns, "n_columns", low=1, high=2**40)
-    n = check_count(n_eigen, "n_eigen", low=1, high=N) + EXTRA
+    n = check_count(n_eigen, "n_eigen", low=1, high=N) + EXTRA_BESIDE
     return int(N * (PER_PAIR_ON_DISK * k + 8 * (BLOCKS_ON_DISK * n + columns)))
 
 
@@ -185,13 +188,15 @@ def bytes_per_pair(n_points: int, n_neighbors: int, n_columns: int) -> float:
 def memory_taken(
     n_points: int, n_neighbors: int, n_columns: int, n_eigen: int, per_pair: float
 ) -> int:
-    """Return the bytes at the peak, given the bytes per pair."""
+    """Return the bytes at the peak, given the bytes per pair: in the solver, or before it."""
     N = check_count(n_points, "n_points", low=1, high=2**40)
     k = check_count(n_neighbors, "n_neighbors", low=1, high=N)
     columns = check_count(n_columns, "n_columns", low=1, high=2**40)
     n = check_count(n_eigen, "n_eigen", low=1, high=N)
     per_point = 8 * (BLOCKS * (n + EXTRA) + COPIES * columns + ARRAYS)
-    return int(N * (per_pair * k + per_point)) + min(LEAST + PER_BLOCK_PAIR * N * k, FIXED)
+    sampled = min(SAMPLED_ROWS, N) * min(LONGER * k, MOST_BY_REACH, N)
+    solver = N * (per_pair * k + per_point) + PER_PAIR_KEPT * sampled
+    return LEAST + int(max(solver, PER_PAIR_AT_FIRST * sampled))
 
 
 def refuse_if_too_large(

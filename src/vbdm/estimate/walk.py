@@ -10,6 +10,7 @@ import numpy as np
 from ..bandwidth.bandwidth import evaluated
 from ..bandwidth.scaled import ENOUGH_POINTS, MOST_NEIGHBORS, SLACK
 from ..base.arrays import FloatArray
+from ..base.memory import give_back
 from ..base.versions import __version__, library_versions
 from ..graph.neighbor_graph import NeighborGraph
 from ..kernel.kernel import Kernel
@@ -54,6 +55,7 @@ def walk(
         if graph.n_points > ENOUGH_POINTS or graph.point_set.rows is not None:
             # The lists served the density, and are not needed any more.
             graph = graph.released()
+            give_back()
         kernel = kernel_within_reach(
             graph, scales.bandwidth, scales.epsilon, h, cutoff=scales.cutoff,
             leave_one_out=method.leave_one_out, precision=precision,
