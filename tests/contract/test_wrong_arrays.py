@@ -42,6 +42,8 @@ NO_POINTS = {
     "three axes": (X.reshape(15, 4, 2), r"reshape\(len\(X\), -1\)"),
     "one axis": (X[:, 0], r"reshape\(-1, 1\).*reshape\(1, -1\)"),
     "no axis": (3.0, "A single number"),
+    "array without axes": (np.array(3.0), "A single number"),
+    "module": (np, "real numbers"),
     "frame with text": (
         pd.DataFrame({"x": X[:, 0], "kind": ["a", "b"] * 30}),
         r"'kind' \(text\).*select_dtypes",
@@ -61,7 +63,11 @@ def test_no_points(name):
 
 
 @pytest.mark.parametrize(
-    "name", sorted(set(NO_POINTS) - {"sparse", "huge", "three axes", "one axis", "no axis"})
+    "name",
+    sorted(
+        set(NO_POINTS)
+        - {"sparse", "huge", "three axes", "one axis", "no axis", "array without axes", "module"}
+    ),
 )
 def test_no_points_for_the_estimator(name):
     wrong, words = NO_POINTS[name]

@@ -38,6 +38,12 @@ def is_elsewhere(value: Any) -> bool:
     return hasattr(value, "__array_function__") and hasattr(value, "get")
 
 
+def shape_of(value: Any) -> tuple[int, ...]:
+    """Return the shape of an array of whatever library; () for what has none, as a list."""
+    shape = getattr(value, "shape", ())
+    return shape if isinstance(shape, tuple) else ()
+
+
 def to_host(value: Any) -> Any:
     """Return arrays as NumPy's, also those in tuples and lists; other things as they are."""
     if is_elsewhere(value):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..base.arrays import shape_of
 from ..base.errors import DeviceError, error_of
 from ..base.memory import TREE_COLUMNS
 
@@ -60,7 +61,7 @@ def refuse_off_device(X: Any, metric: Any, search: Any, placement: Any) -> None:
 
 def refuse_many_columns(X: Any) -> None:
     """Refuse points in more columns than a tree is of use for."""
-    shape: tuple[int, ...] = getattr(X, "shape", ())
+    shape = shape_of(X)
     if len(shape) == 2 and shape[1] > TREE_COLUMNS:
         raise not_on_device(
             f"More than {TREE_COLUMNS} columns",

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+from ..base.arrays import shape_of
 from ..base.checks import check_count, is_auto, is_whole
 from ..base.errors import bad_input
 from ..base.memory import POINTS_PER_BLOCK, TREE_COLUMNS, available_memory, memory_at_least
@@ -198,7 +199,7 @@ def placed_points(
     """
     source = opened(X)
     if placement is None and may_move:
-        placement = automatic(X, getattr(source, "shape", ()), effort)
+        placement = automatic(X, shape_of(source), effort)
     if isinstance(source, Chunks):
         elsewhere = not (placement is None or isinstance(placement, Memory))
         folder = getattr(placement, "scratch", None)

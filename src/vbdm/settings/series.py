@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..base.array_hints import refuse_masked
-from ..base.arrays import beside_array, is_elsewhere, to_host
+from ..base.arrays import beside_array, is_elsewhere, shape_of, to_host
 from ..base.checks import as_floats, is_auto
 from ..base.errors import InputError, bad_input
 
@@ -98,8 +98,9 @@ def rows_of(X: Any) -> int:
     order = getattr(X, "order", None)
     if order is not None:
         return int(order.n_rows)
-    shape = getattr(X, "shape", None)
-    return int(shape[0]) if shape else len(X) if hasattr(X, "__len__") else 0
+    if hasattr(X, "shape"):
+        return int(next(iter(shape_of(X)), 0))
+    return len(X) if isinstance(X, Sized) else 0
 
 
 def check_lengths(lengths: Any, n_rows: int) -> tuple[int, ...]:
