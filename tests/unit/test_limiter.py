@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import vbdm
 from vbdm.spectrum.limiter import Limit, exponential_rates
 
 LIMIT = Limit(reference=1.0, cut=1.0, highest=1.0, kappa=2.0)
@@ -44,3 +45,11 @@ def test_a_mode_that_loses_more_than_it_has_has_no_rate():
     found = solved(energies, rates)
     assert found[0] > 0
     assert np.isnan(found[1:]).all()
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"kappa": -1}, {"kappa": 1e308}, {"cap": 2}, {"n_reference": 0}, {"passes": 0.5}]
+)
+def test_options_out_of_bounds_are_refused(wrong):
+    with pytest.raises(vbdm.InputError, match=f"`{next(iter(wrong))}` must"):
+        vbdm.Limiter(**wrong)

@@ -10,9 +10,15 @@ from ..bandwidth.epsilon_by_degree import ByDegree
 from ..bandwidth.epsilon_by_slope import BySlope, DimensionBySlope
 from ..bandwidth.scaled import CutAt, CutWhereClean, TruncationRule
 from ..bandwidth.tuning import EpsilonRule
+from ..base.accepts import a_count, a_number
 
 #: Where ρ may stand in the kernel.
 FORMS = ("symmetric", "left", "right", "two-sided")
+#: What the options of `Limiter` may be.
+LIMITER_OPTIONS = {
+    "kappa": a_number(1e-6, 1e6), "cap": a_number(0, 1), "n_reference": a_count(1, 1000),
+    "passes": a_count(0, 100),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -37,6 +43,11 @@ class Limiter:
     cap: float = 0.02
     n_reference: int = 9
     passes: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse options that are out of bounds."""
+        for name, kind in LIMITER_OPTIONS.items():
+            kind(getattr(self, name), name)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,8 @@ from .fields import POSITIVE, Array, Arrays, Many, Maybe, Number, count, pack, p
 from .settings_section import CREDIT
 
 RATE = Number(POSITIVE)
-LIMIT = part(Limit, reference=RATE, cut=RATE, highest=RATE, kappa=RATE)
+# The limiter's κ is at most 10⁶, and a mode's own limit has 1.5 times that.
+LIMIT = part(Limit, reference=RATE, cut=RATE, highest=RATE, kappa=Number(1e-6, 1.5e6))
 SPECTRUM = part(
     # Complex where a form of the kernel that is not symmetric makes them so.
     dict, eigenvalues=Array(("m",), "fc", missing=True), eigenfunctions=Array(("N", "m"), "fc"),
