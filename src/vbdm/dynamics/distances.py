@@ -84,7 +84,7 @@ def from_rows(basis: Basis, rows: Any, weights: FloatArray) -> FloatArray:
     root = cholesky(basis.gram)
     turn = solve_triangular(root, np.diag(weights), trans="T").T
     order = basis.spectrum.operator.order
-    start = basis.functions[order.inside_rows(numbers)] @ turn
+    start = basis.functions[order.inside_rows(numbers)]
     with one_blas_thread():
         found = np.asarray(mapped(distances, basis.functions, turn, start))
     result = order.to_caller(found)
@@ -93,9 +93,11 @@ def from_rows(basis: Basis, rows: Any, weights: FloatArray) -> FloatArray:
 
 
 def distances(u: FloatArray, turn: FloatArray, start: FloatArray) -> FloatArray:
-    """Return the distances of rows from some places, (rows, m)."""
-    coordinates = u @ turn
-    return np.stack([np.linalg.norm(coordinates - place, axis=1) for place in start], axis=1)
+    """Return the distances of rows from some places, (rows, m).
+
+    Differences come first: a place is at no distance from itself, however products are rounded.
+    """
+    return np.stack([np.linalg.norm((u - place) @ turn, axis=1) for place in start], axis=1)
 
 
 def check_rows(spectrum: Spectrum, rows: Any) -> NDArray[np.intp]:
