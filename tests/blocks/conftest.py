@@ -18,10 +18,10 @@ def cluster(started, monkeypatch):
     monkeypatch.setattr("vbdm.rows.dask.LOOK", 0.3)
     monkeypatch.setattr("vbdm.rows.dask.PATIENCE", 2.0)
     try:
-        started.wait_for_workers(2, timeout=10)
+        started.wait_for_workers(2, timeout=30)
     except TimeoutError:
         # A worker that was killed as it started is not started again.
         started.cluster.scale(0)
         started.cluster.scale(2)
-        started.wait_for_workers(2, timeout=30)
+        started.wait_for_workers(2, timeout=60)
     return started

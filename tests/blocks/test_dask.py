@@ -20,7 +20,7 @@ from vbdm.rows.cluster import check_memory, check_versions, check_workers, divid
 from vbdm.rows.connection import connected
 from vbdm.rows.dask import OnDask
 from vbdm.rows.partition import Partition
-from vbdm.rows.workers import peak_here, usage
+from vbdm.rows.workers import closed_at_last, peak_here, usage
 
 PARTITION = Partition.into(6000, 5)
 X = np.random.default_rng(0).standard_normal((6000, 20))
@@ -102,6 +102,22 @@ def test_a_killed_worker_changes_nothing_and_is_told_once(cluster, rows):
     assert set(rows.place.homes.addresses) == set(cluster.scheduler_info()["workers"])
 
 
+def test_a_cluster_that_stumbles_at_its_end_is_closed_all_the_same():
+    """Dask looks up workers that were lost and replaced, and may not find them."""
+    told = []
+
+    class Stumbling:
+        def close(self):
+            told.append("closed")
+            raise KeyError("tcp://127.0.0.1:1")
+
+    with pytest.raises(ValueError, match="of the block"), closed_at_last(Stumbling()):
+        raise ValueError("of the block")
+    with closed_at_last(Stumbling()) as cluster:
+        assert isinstance(cluster, Stumbling)
+    assert told == ["closed", "closed"]
+
+
 def test_an_error_of_a_function_is_raised_here_and_stops_the_rest(cluster, rows):
     x = rows.spread(X)
     with pytest.raises(ValueError, match="on purpose"):
@@ -153,10 +169,9 @@ def test_memory_is_checked_beforehand(cluster):
 
 def test_a_dead_address_is_told_after_seconds(monkeypatch):
     monkeypatch.setattr("vbdm.rows.connection.PATIENCE", 1.0)
-    start = time.monotonic()
-    with pytest.raises(vbdm.ClusterError, match=r"'tcp://127.0.0.1:9'.*dask scheduler"):
+    words = r"'tcp://127.0.0.1:9', where none answered within 1 seconds.*dask scheduler"
+    with pytest.raises(vbdm.ClusterError, match=words):
         connected("tcp://127.0.0.1:9")
-    assert time.monotonic() - start < 4
 
 
 def test_estimates_with_an_address_share_one_client(cluster):
@@ -265,13 +280,19 @@ from vbdm.rows.dask import OnDask
 from vbdm.rows.block_array import Rows, mapped
 from vbdm.rows.partition import Partition
 from tests.support import tasks
+from tests.support.waiting import until
 import numpy as np
 if __name__ == "__main__":
     with start_workers(1) as client:
         print(*client.run(os.getpid).values(), flush=True)
         partition = Partition.into(100, 2)
         rows = Rows(partition, OnDask(client, partition))
-        threading.Timer(0.5, os.killpg, (0, signal.SIGINT)).start()
+
+        def interrupt():
+            until(lambda: any(client.processing().values()))
+            os.killpg(0, signal.SIGINT)
+
+        threading.Thread(target=interrupt).start()
         try:
             np.asarray(mapped(tasks.slow, rows.spread(np.ones((100, 200))), 60.0))
         except KeyboardInterrupt:
@@ -288,7 +309,7 @@ def test_an_interruption_leaves_no_process_and_no_file(tmp_path):
     environment = {**os.environ, "TMPDIR": str(folder), "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(
         [sys.executable, str(script)], env=environment, start_new_session=True,
-        capture_output=True, text=True, timeout=60,
+        capture_output=True, text=True, timeout=120,
     )  # fmt: skip
     pid, n_pending = map(int, done.stdout.split())
     assert "KeyboardInterrupt" in done.stderr

@@ -6,7 +6,7 @@ import logging
 import os
 import platform
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -17,9 +17,11 @@ from ..base.checks import check_count
 from .connection import check_dask
 
 #: Settings of Dask for workers that we start. Blocks stay where they are (no stealing), the C
-#: library keeps memory for the next array, and each worker computes on one core.
+#: library keeps memory for the next array, and each worker computes on one core. One that ended is
+#: started again; Dask would give it up if it ended once more within this time.
 SETTINGS = {
     "distributed.scheduler.work-stealing": False,
+    "distributed.deploy.lost-worker-timeout": "1 hour",
     "distributed.worker.profile.enabled": False,
     "distributed.nanny.pre-spawn-environ": {
         "MALLOC_TRIM_THRESHOLD_": str(128 << 20),
@@ -64,17 +66,32 @@ def started(n_workers: int, options: dict[str, Any]) -> Iterator[Any]:
     with (
         TemporaryDirectory(prefix="vbdm-workers-", ignore_cleanup_errors=True) as folder,
         config.set({**SETTINGS, "temporary-directory": folder}),
-        LocalCluster(
-            n_workers=n_workers,
-            threads_per_worker=1,
-            dashboard_address="127.0.0.1:0",
-            local_directory=folder,
-            silence_logs=logging.CRITICAL,
-            **options,
+        closed_at_last(
+            LocalCluster(
+                n_workers=n_workers,
+                threads_per_worker=1,
+                dashboard_address="127.0.0.1:0",
+                local_directory=folder,
+                silence_logs=logging.CRITICAL,
+                **options,
+            )
         ) as cluster,
         Client(cluster) as client,
     ):
         yield client
+
+
+@contextmanager
+def closed_at_last(cluster: Any) -> Iterator[Any]:
+    """Close a cluster at the end of the block, also one that has lost workers and replaced them.
+
+    When all are gone, Dask looks the replaced ones up in a list that may lack them.
+    """
+    try:
+        yield cluster
+    finally:
+        with suppress(KeyError):
+            cluster.close()
 
 
 @dataclass(frozen=True)
