@@ -1,10 +1,12 @@
 """What all tests share."""
 
+import signal
+from zlib import crc32
+
 import numpy as np
 import pytest
 
 import vbdm
-from tests.support.slow_cases import SLOW_CASES
 
 try:
     from hypothesis import settings
@@ -16,11 +18,32 @@ else:
     settings.load_profile("vbdm")
 
 
-def pytest_collection_modifyitems(items):
-    """Mark the cases that are listed as slow, before slow ones are left out."""
-    for item in items:
-        if item.nodeid.removeprefix("tests/") in SLOW_CASES:
-            item.add_marker(pytest.mark.slow)
+def pytest_addoption(parser):
+    parser.addoption("--backwards", action="store_true", help="run the tests in reversed order")
+    parser.addoption("--part", metavar="K/N", help="run the K-th of N parts of the tests only")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out other parts than the one that was asked for; reverse the order, if asked.
+
+    A test belongs to a part by its name alone, so that new ones move no other. No test may live on
+    what another one has left: the order must not matter.
+    """
+    if part := config.getoption("--part"):
+        k, n = map(int, part.split("/"))
+        chosen = [item for item in items if crc32(item.nodeid.encode()) % n == k % n]
+        config.hook.pytest_deselected(items=[item for item in items if item not in set(chosen)])
+        items[:] = chosen
+    if config.getoption("--backwards"):
+        items.reverse()
+
+
+def pytest_configure():
+    """Let Ctrl-C end this process and its children, also where the suite runs in the background.
+
+    A shell switches it off for what it starts with `&`, and children inherit that.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

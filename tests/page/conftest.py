@@ -35,8 +35,9 @@ class Visit:
         tab.on("request", lambda request: self.requests.append(request.url))
         tab.on("console", lambda message: self.complaints.append(message.text))
         tab.on("pageerror", lambda error: self.complaints.append(str(error)))
+        tab.set_default_timeout(120_000)
         tab.goto(path.as_uri())
-        tab.wait_for_selector("html[data-ready=yes]", timeout=20_000, state="attached")
+        tab.wait_for_selector("html[data-ready=yes]", state="attached")
 
     def text(self, selector):
         return self.tab.locator(selector).inner_text()

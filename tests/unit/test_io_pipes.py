@@ -5,10 +5,10 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 
 import numpy as np
 import pytest
+from tests.support.waiting import until
 
 from vbdm.errors import InputError, OutOfMemoryError
 from vbdm.io import prepare, read
@@ -87,7 +87,16 @@ def test_an_interruption_is_heard(pipe):
         [sys.executable, "-c", code, pipe], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     assert waits.stdout.readline().strip() == b"1"
-    time.sleep(0.3)
+    end = until(lambda: opened_by_a_reader(pipe))
     waits.send_signal(signal.SIGINT)
-    _, error = waits.communicate(timeout=8)
+    _, error = waits.communicate(timeout=60)
+    os.close(end)
     assert b"KeyboardInterrupt" in error
+
+
+def opened_by_a_reader(pipe):
+    """Return the other end of a pipe that somebody reads; None if nobody does."""
+    try:
+        return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+    except OSError:
+        return None
