@@ -50,6 +50,7 @@ def answers(points, placement):
         }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["copies", "pieces"])
 def test_blocks_in_memory_and_on_disk(name):
     points = cloud(name)

@@ -38,7 +38,8 @@ def compare(kind, placement):
 
 
 @pytest.mark.parametrize(
-    ("kind", "placement"), [("measure", Disk(blocks=4)), ("counts", Memory(3))]
+    ("kind", "placement"),
+    [("measure", Disk(blocks=4)), pytest.param("counts", Memory(3), marks=pytest.mark.slow)],
 )
 def test_blocks_change_nothing(kind, placement):
     compare(kind, placement)

@@ -1,9 +1,11 @@
 """From points to the operator: in blocks all numbers are those of one block, to the last bit."""
 
 import pickle
+from itertools import product
 
 import numpy as np
 import pytest
+from tests.support.slow import with_slow
 
 import vbdm
 from vbdm.errors import InputError, OutOfMemoryError
@@ -45,8 +47,10 @@ def estimated(name, engine="numba", **options):
     return vbdm.estimate_operator(some_points(name), period=period, engine=engine, **options)
 
 
-@pytest.mark.parametrize("engine", ["scipy", "numba"])
-@pytest.mark.parametrize("name", CLOUDS)
+@pytest.mark.parametrize(
+    ("name", "engine"),
+    with_slow(product(CLOUDS, ["scipy", "numba"]), ("space", "scipy")),
+)
 def test_blocks_change_no_bit(name, engine):
     one = estimated(name, engine)
     everything = np.arange(one.order.n_points)

@@ -66,7 +66,7 @@ def test_the_store_of_zarr_lists_what_it_holds(tmp_path):
     assert repr(array.store) == "rows on disk"
 
 
-@pytest.mark.parametrize("values", [X, X[:, 0]])
+@pytest.mark.parametrize("values", [pytest.param(X, marks=pytest.mark.slow), X[:, 0]])
 def test_on_a_cluster_it_is_an_array_of_dask(values, cluster):
     import dask.array
 

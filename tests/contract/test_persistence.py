@@ -11,6 +11,7 @@ import zipfile
 import numpy as np
 import pytest
 from tests.support.archives import as_array, as_bytes, edit_header, rewrite
+from tests.support.slow import with_slow
 
 import vbdm
 from vbdm.io.saved.archive import FORMAT, HEADER, VERSION
@@ -112,8 +113,8 @@ def assert_same(one, two):
     assert repr(one.operator.graph) == repr(two.operator.graph)
 
 
-@pytest.mark.parametrize("kernel", [True, pytest.param(False, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("kernel", with_slow([True, False], False))
+@pytest.mark.parametrize("name", with_slow(CASES, "lists released", "table released"))
 def test_loaded_is_equal_bit_by_bit(name, kernel, tmp_path):
     spectrum = CASES[name]()
     spectrum.save(tmp_path / "model", kernel=kernel)

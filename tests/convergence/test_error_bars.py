@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.support.slow import with_slow
 
 import vbdm
 
@@ -43,12 +44,7 @@ def test_spread_over_forty_sets(case):
 
 @pytest.mark.parametrize(
     "case",
-    [
-        pytest.param(case, marks=pytest.mark.slow)
-        if case in ("OU R², c1=1", "sphere, c1=1")
-        else case
-        for case in CASES
-    ],
+    with_slow(CASES, "OU R², c1=1", "sphere, c1=1", "circle, c1=0"),
 )
 def test_spread_over_a_few_sets(case):
     """Sixteen sets leave 18 % on each observed spread; two of these on top of the bounds."""

@@ -52,6 +52,7 @@ def test_conditional_moments_on_the_line(model):
     compare(model, ou(400, 10), [1.0])
 
 
+@pytest.mark.slow
 def test_conditional_moments_in_the_plane(plane):
     compare(plane, ou(400, 11, (1.0, 30.0)), [1.0, 30.0])
 

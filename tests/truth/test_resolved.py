@@ -1,12 +1,13 @@
 """The default method: right eigenvalues from nothing but points and the operator's name.
 
 Seeds here were never used to choose a setting. Bounds are for the worst seed at this small N; the
-full table at N = 10,000 is `benchmarks/accuracy.py --table`.
+full table at N = 10,000 is made by `benchmarks/accuracy.py`.
 """
 
 import numpy as np
 import pytest
 from tests.support.measures import function_error, relative_errors
+from tests.support.slow import with_slow
 
 import vbdm
 
@@ -29,7 +30,7 @@ PROBLEMS = {
 }
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("name", with_slow(PROBLEMS, "noisy circle"))
 def test_eigenvalues_without_tuning(name):
     make, allowed = PROBLEMS[name]
     for seed in (901, 902):
@@ -50,7 +51,7 @@ def test_first_eigenspace(name, group, allowed):
     assert function_error(spectrum.eigenfunctions[:, group], exact[:, group]) < allowed
 
 
-@pytest.mark.parametrize("c1", [0.0, 0.5, 1.0, 2.0])
+@pytest.mark.parametrize("c1", with_slow([0.0, 0.5, 1.0, 2.0], 2.0))
 def test_any_drift(c1):
     """The finite-sample correction depends on c1; without it c1 = 2 would be 13 % too small."""
     sample = D.torus(4000, density="exponential", random_state=904)
@@ -75,7 +76,7 @@ def test_no_spurious_mode_where_the_paper_has_one():
     assert relative_errors(ours.eigenvalues, sample.truth(4).eigenvalues).max() < 0.10
 
 
-@pytest.mark.parametrize("make", [D.with_outliers, D.with_duplicates])
+@pytest.mark.parametrize("make", with_slow([D.with_outliers, D.with_duplicates], D.with_duplicates))
 def test_outliers_and_duplicates(make):
     """No mode slower than the first true one, -1."""
     for n in (2000, 10_000):

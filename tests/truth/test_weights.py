@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.support.slow import with_slow
 
 import vbdm
 from vbdm.settings.weights import Weights
@@ -31,7 +32,9 @@ def over_the_barrier(n, heat, seed):
     return vbdm.estimate_operator(x[:, None], "generator", weights=weights).spectrum(3)
 
 
-@pytest.mark.parametrize(("heat", "seed"), [(4, 4200), (4, 4201), (10, 4200), (10, 4201)])
+@pytest.mark.parametrize(
+    ("heat", "seed"), with_slow([(4, 4200), (4, 4201), (10, 4200), (10, 4201)], (4, 4201))
+)
 def test_rate_over_a_barrier_of_8_kT(heat, seed):
     """At its own temperature a sample of this size has no point on the barrier."""
     spectrum = over_the_barrier(10_000, heat, seed)
@@ -46,7 +49,10 @@ def gaussian(n, dim, deviation, seed):
     return points, np.exp(-(points**2).sum(axis=1) / 2 * (1 - deviation**-2))
 
 
-@pytest.mark.parametrize(("n", "dim", "most"), [(3000, 1, 0.06), (3000, 2, 0.08), (1500, 3, 0.15)])
+@pytest.mark.parametrize(
+    ("n", "dim", "most"),
+    with_slow([(3000, 1, 0.06), (3000, 2, 0.08), (1500, 3, 0.15)], (1500, 3, 0.15)),
+)
 def test_a_wide_gaussian_gives_the_narrow_one(n, dim, most):
     points, weights = gaussian(n, dim, 1.5, 4200)
     found = vbdm.estimate_operator(points, "generator", weights=weights)
@@ -122,7 +128,7 @@ def jumping(points, rng):
     return np.where(heavy, 10.0, 1.0) / (share + 10 * (1 - share))
 
 
-@pytest.mark.parametrize(("dim", "seed"), [(1, 4205), (2, 4206)])
+@pytest.mark.parametrize(("dim", "seed"), with_slow([(1, 4205), (2, 4206)], (2, 4206)))
 def test_weights_that_jump_count_as_multiplicities(dim, seed):
     """Their roots have another mean than they: as a measure they are 5 to 10 % wrong."""
     points, weights = gaussian(3000, dim, 1.5, seed)

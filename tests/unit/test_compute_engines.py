@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial import cKDTree
 from tests.support.clouds import NASTY
+from tests.support.slow import with_slow
 
 import vbdm
 from vbdm.engines.numba_engine import NumbaEngine
@@ -206,7 +207,7 @@ def test_both_engines_give_the_same_eigenvalues(name):
     np.testing.assert_allclose(values[1], values[0], rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize("name", with_slow(ENGINES, "scipy"))
 def test_the_same_bits_with_any_number_of_threads(name, monkeypatch):
     points = D.sphere(9000, random_state=0).points
     results = []

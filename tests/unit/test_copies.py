@@ -141,6 +141,7 @@ def test_the_matrix_is_the_operator(uneven):
     assert np.abs(op @ np.ones(len(rows))).max() < 1e-9
 
 
+@pytest.mark.slow
 def test_the_symmetric_conjugate_has_the_spectrum(uneven):
     _, op = uneven
     symmetric = op.symmetric.toarray()

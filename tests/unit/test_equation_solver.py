@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csc_array, diags_array
 from scipy.sparse.linalg import spsolve
+from tests.support.slow import with_slow
 
 import vbdm
 
@@ -41,7 +42,7 @@ def directly(found):
     return values
 
 
-@pytest.mark.parametrize("name", CLOUDS)
+@pytest.mark.parametrize("name", with_slow(CLOUDS, "narrow"))
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_few_iterations_on_sets_of_all_sizes(name):
     points, named = CLOUDS[name]

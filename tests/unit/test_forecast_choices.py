@@ -126,6 +126,7 @@ def test_blocks_follow_the_states_where_much_is_missing():
         assert (~block.left_out[300:]).sum() > 150
 
 
+@pytest.mark.slow
 def test_chaos_asks_for_neighbours_and_noise_for_modes():
     lorenz = vbdm.datasets.lorenz63(1200, random_state=0).points
     chaos = vbdm.Forecaster(delays=1, horizon=16).fit(lorenz)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from tests.support.slow import with_slow
 
 import vbdm
 from vbdm import datasets
@@ -95,6 +96,7 @@ def test_a_count_that_cannot_be_trusted_is_refused():
         count_below(pencil, 1.0)
 
 
+@pytest.mark.slow
 def test_work_grows_with_the_dimension():
     curve, surface, space = (
         pencil_of(vbdm.estimate_operator(sample.points, sample.operator))
@@ -112,11 +114,7 @@ def test_work_grows_with_the_dimension():
     "dense", [pytest.param(True, marks=pytest.mark.slow), False], ids=["dense", "counted"]
 )
 @pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.slow) if name in ("ou in R3", "two pieces") else name
-        for name in CASES
-    ],
+    "name", with_slow(CASES, "ou in R3", "two pieces", "far points", "torus grid")
 )
 def test_spectra_pass_and_a_lost_copy_is_found(name, dense, monkeypatch):
     monkeypatch.setattr(verification, "DENSE_POINTS", 2500 if dense else 500)
@@ -178,7 +176,7 @@ def test_without_factors_lanczos_checks_and_says_so(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "name", ["sphere", "torus grid", pytest.param("two pieces", marks=pytest.mark.slow)]
+    "name", with_slow(["sphere", "torus grid", "two pieces"], "torus grid", "two pieces")
 )
 def test_what_both_solvers_overlook_is_counted(name):
     """The reference itself lacks one copy: only the count can tell."""
