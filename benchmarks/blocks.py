@@ -8,10 +8,8 @@ process is that of its resident memory, mapped files included.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
-import re
 import resource
 import subprocess
 import sys
@@ -22,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
+import record
 import vbdm
 
 
@@ -117,10 +116,9 @@ def run(case):
         resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     )
     np.savez(case["out"], **arrays)
-    status = Path("/proc/self/status").read_text()
     return {
         "cpu": own.ru_utime + own.ru_stime + others.ru_utime + others.ru_stime, "wall": wall,
-        "peak": 1024 * int(re.search(r"VmHWM:\s+(\d+)", status)[1]), "stages": stages,
+        "peak": record.peak_bytes(), "stages": stages,
         "pairs": pairs, "moved": moved, "read": 512 * own.ru_inblock,
         "written": 512 * own.ru_oublock,
     }  # fmt: skip
@@ -165,6 +163,7 @@ def compare_places(options):
         f"N = {options.points}, tol = 1e-10: largest relative difference from one block in memory"
     )
     print(f"{'':14s}{'blocks':>14s}{'λ':>9s}{'intervals':>11s}{'ε, d':>9s}{'density':>9s}{'φ':>9s}")
+    rows = []
     for name in options.clouds or CLOUDS:
         found = {}
         for place, blocks in PLACES:
@@ -182,18 +181,21 @@ def compare_places(options):
                 difference(one["density"], other["density"]),
                 apart(one, other),
             ]  # fmt: skip
+            rows.append({"cloud": name, "place": place, "blocks": blocks, "differences": figures})
             words = "".join(f"{figure:9.0e}" for figure in figures)
             print(f"{name:14s}{blocks:5d} {place:8s}{words}", flush=True)
         same = all(
             np.array_equal(found["disk", 16][key], found["dask", 16][key], equal_nan=True)
             for key in found["disk", 16]
         )
+        rows.append({"cloud": name, "disk_is_dask": same})
         print(f"{name:14s}disk and Dask are {'equal bit by bit' if same else 'DIFFERENT'}")
+    return rows
 
 
 def measure_million(options):
     """Print CPU, time and peaks of one block, two workers, and disk under an enforced limit."""
-    first = None
+    first, rows = None, []
     for place, limit in (("memory", 0), ("dask", 0), ("disk", 0), ("disk", options.limit)):
         with tempfile.TemporaryDirectory() as folder:
             figures, found = alone(
@@ -209,6 +211,8 @@ def measure_million(options):
             f"        stages {rounded(figures['stages'])}  {rounded(figures['moved'])}",
             flush=True,
         )
+        rows.append({"placement": place, "limit": limit, "points": options.points, **figures})
+    return rows
 
 
 def measure_ten_million(options):
@@ -222,6 +226,7 @@ def measure_ten_million(options):
         )  # fmt: skip
     print(json.dumps(figures, indent=1))
     print("eigenvalues", found["eigenvalues"].round(3).tolist())
+    return {"points": options.points, "limit": options.limit, **figures}
 
 
 def rounded(figures):
@@ -237,20 +242,21 @@ def main():
     if sys.argv[1:2] == ["run"]:
         print(json.dumps(run(json.loads(sys.argv[2]))))
         return
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["equal", "million", "ten-million"])
+    parser = record.parser(__doc__)
+    parser.add_argument("what", nargs="?", choices=["equal", "million", "ten-million"],
+                        default="equal")  # fmt: skip
     parser.add_argument("--points", type=int)
     parser.add_argument("--clouds", nargs="*", choices=list(CLOUDS))
     parser.add_argument("--cloud", choices=list(CLOUDS), default="OU R²")
     parser.add_argument("--limit", type=float, help="data segment in GB, enforced (RLIMIT_DATA)")
     parser.add_argument("--folder", help="where the file of ten million points goes")
-    options = parser.parse_args()
+    options = record.given(parser, points=1500, clouds=["OU R²"])
     what = {
         "equal": (compare_places, 9_000, 0), "million": (measure_million, 1_000_000, 1.0),
         "ten-million": (measure_ten_million, 10_000_000, 6.0),
     }[options.what]  # fmt: skip
     options.points, options.limit = options.points or what[1], options.limit or what[2]
-    what[0](options)
+    record.save(options, what[0](options))
 
 
 if __name__ == "__main__":

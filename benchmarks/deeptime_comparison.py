@@ -12,7 +12,6 @@ Without deeptime (``pip install deeptime``) only the rows of vbdm are printed.
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import warnings
 from collections.abc import Callable
@@ -21,6 +20,7 @@ from time import process_time
 
 import numpy as np
 
+import record
 import vbdm
 from vbdm import datasets
 
@@ -76,8 +76,8 @@ def muller_brown(n: int, seed: int) -> Problem:
 PROBLEMS = {"double well": double_well, "Müller-Brown": muller_brown}
 
 
-def ours(problem: Problem) -> None:
-    """Print what vbdm finds."""
+def ours(problem: Problem) -> dict:
+    """Print what vbdm finds, and return it."""
     X = problem.rows
     A, B = problem.A(X), problem.B(X)
     started = process_time()
@@ -91,13 +91,14 @@ def ours(problem: Problem) -> None:
     time = passage.value / D
     error = time * np.hypot(passage.error / passage.value, D_error / D)
     slowest = clock.timescales[1], clock.timescale_errors[1]
-    show("vbdm", problem, slowest, committor, (time, error), plain, process_time() - started)
-    print(f"{'':28s}diffusivity {clock.diffusivity}, truth {problem.diffusivity:g}; modes agree: "
+    with_bars = process_time() - started
+    print(f"diffusivity {clock.diffusivity}, truth {problem.diffusivity:g}; modes agree: "
           f"{clock.consistent}")  # fmt: skip
+    return shown("vbdm", problem, slowest, committor, (time, error), plain, with_bars)
 
 
-def theirs(problem: Problem, lag: int) -> None:
-    """Print what a Markov state model of deeptime finds."""
+def theirs(problem: Problem, lag: int) -> dict:
+    """Print what a Markov state model of deeptime finds, and return it."""
     from deeptime.clustering import KMeans
     from deeptime.markov import TransitionCountEstimator
     from deeptime.markov.msm import BayesianMSM, MaximumLikelihoodMSM
@@ -127,28 +128,32 @@ def theirs(problem: Problem, lag: int) -> None:
     # Times are in rows.
     slowest, time = problem.step * np.array([[timescale, bars[0]], [passage, bars[1]]])
     name = f"deeptime, lag {lag * problem.step:g}"
-    show(name, problem, slowest, chances[states], time, plain, with_bars)
+    return shown(name, problem, slowest, chances[states], time, plain, with_bars)
 
 
-def show(name, problem, timescale, committor, passage, plain, with_bars) -> None:
-    """Print a row of the table."""
-    wrong = committor - problem.known.committor(problem.rows)
+def shown(name, problem, timescale, committor, passage, plain, with_bars) -> dict:
+    """Print a row of the table, and return it."""
+    wrong = np.sqrt(np.nanmean((committor - problem.known.committor(problem.rows)) ** 2))
     print(
         f"{name:28s}{timescale[0]:8.2f} ± {timescale[1]:5.2f}"
-        f"{np.sqrt(np.nanmean(wrong**2)):16.4f}{passage[0]:10.2f} ± {passage[1]:5.2f}"
-        f"{plain:9.2f}{with_bars:11.2f}"
+        f"{wrong:16.4f}{passage[0]:10.2f} ± {passage[1]:5.2f}{plain:9.2f}{with_bars:11.2f}"
     )
+    return {
+        "by": name, "timescale": timescale, "committor": wrong, "passage": passage,
+        "seconds": plain, "with_bars": with_bars,
+    }  # fmt: skip
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = record.parser(__doc__)
     parser.add_argument("--points", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--problems", nargs="+", default=list(PROBLEMS), choices=list(PROBLEMS))
-    options = parser.parse_args()
+    options = record.given(parser, points=2000)
     installed = importlib.util.find_spec("deeptime") is not None
     if not installed:
         print("deeptime is not installed (pip install deeptime): its rows are left out.")
+    figures = {}
     for name in options.problems:
         problem = PROBLEMS[name](options.points, options.seed)
         print(f"\n{name}, {options.points:,} rows, one every {problem.step:g}\n{HEADER}")
@@ -157,9 +162,10 @@ def main() -> None:
         # What is compiled or loaded when first used is no part of the seconds.
         ours_first = vbdm.estimate_operator(problem.rows[:1000], "generator", series=True)
         ours_first.spectrum(3)
-        ours(problem)
-        for lag in problem.lags if installed else ():
-            theirs(problem, lag)
+        truth = {"by": "truth", "timescale": problem.timescale, "passage": time}
+        rows = [theirs(problem, lag) for lag in (problem.lags if installed else ())]
+        figures[name] = {"step": problem.step, "rows": [truth, ours(problem), *rows]}
+    record.save(options, figures)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ where the time goes. Without a word, all but the last.
 
 from __future__ import annotations
 
-import argparse
 import cProfile
 import os
 import pstats
@@ -18,11 +17,11 @@ import subprocess
 import sys
 import tempfile
 import time
-import warnings
 from pathlib import Path
 
 import numpy as np
 
+import record
 import vbdm
 from vbdm.base.arrays import contiguous, to_host
 from vbdm.engines.tree import Reach, Tree, levels_to
@@ -34,8 +33,6 @@ CASES = {
     "space": (lambda n, seed: np.random.default_rng(seed).standard_normal((n, 3)), 1.0),
     "curve": (lambda n, seed: vbdm.datasets.closed_curve(n, random_state=seed).points, 0.0),
 }
-#: Seconds that were asked for, by number of points.
-ASKED = {10**6: (0.6, 0.9, 0.6), 10**7: (3.0, 6.0, 3.0)}
 
 
 def estimated(X, c1, engine="cuda", **options):
@@ -44,48 +41,56 @@ def estimated(X, c1, engine="cuda", **options):
     return spectrum, spectrum.intervals(), spectrum.eigenfunctions
 
 
-def pool():
+def held_there(engine, *, give_back=False):
+    """Return the gigabytes that are held on the device, which may be given back."""
+    if engine != "cuda":
+        return 0.0
     import cupy
 
-    return cupy.get_default_memory_pool()
+    pool = cupy.get_default_memory_pool()
+    if give_back:
+        pool.free_all_blocks()
+    return pool.total_bytes() / 1e9
 
 
 def speed(args):
     """Print seconds, memory and the first eigenvalues of each cloud."""
+    rows = []
     for n in args.points:
         for name in args.clouds:
             make, c1 = CASES[name]
-            X, times, values = make(n, args.seed), [], []
-            for run in range(args.runs + 1):
-                if run == 1:
-                    pool().free_all_blocks()
+            X, times, values, held = make(n, args.seed), [], [], []
+            for _ in range(args.runs + 1):
                 begin = time.perf_counter()
-                spectrum, _, functions = estimated(X, c1)
+                spectrum, _, functions = estimated(X, c1, args.engine)
                 times.append(time.perf_counter() - begin)
                 values.append(spectrum.eigenvalues)
+                held.append(held_there(args.engine))
                 assert isinstance(functions, np.ndarray)
-                if run == 1:
-                    held = pool().total_bytes() / 2**30
-                op = spectrum.operator
-                info = f"pairs {op.n_neighbors}, steps {spectrum.solve.iterations}"
-                del spectrum, op, functions
+                row = {"pairs": spectrum.operator.n_neighbors, "steps": spectrum.solve.iterations}
+                del spectrum, functions
+                if len(times) == 1:
+                    # What was held to compile and to warm up does not count.
+                    held_there(args.engine, give_back=True)
             differ = max(np.abs(v - values[1]).max() for v in values[1:])
-            asked = dict(zip(CASES, ASKED.get(n, ()), strict=False)).get(name)
-            print(
-                f"{name:6} N = {n:9,}: {' '.join(f'{t:.3f}' for t in times[1:])} s"
-                f" (asked {asked}), first {times[0]:.2f} s; {held:.1f} GiB; {info};"
-                f" runs differ by {differ:.0e}; λ {values[-1][1:5].round(4)}",
-                flush=True,
-            )
-            pool().free_all_blocks()
+            row |= {"cloud": name, "points": n, "seconds": times[1:], "first": times[0],
+                    "gigabytes": held[1], "runs_differ": differ}  # fmt: skip
+            print(f"{name:6} N = {n:9,}: {' '.join(f'{t:.3f}' for t in times[1:])} s, first "
+                  f"{times[0]:.2f} s; {held[1]:.1f} GB; pairs {row['pairs']}, steps {row['steps']};"
+                  f" runs differ by {differ:.0e}; λ {values[-1][1:5].round(4)}",
+                  flush=True)  # fmt: skip
+            held_there(args.engine, give_back=True)
+            rows.append(row)
+    return rows
 
 
 def equal(args):
     """Print the largest relative difference of eigenvalues from those of the CPU's engine."""
+    rows = []
     for name in args.clouds:
         make, c1 = CASES[name]
         X = make(args.points[0], args.seed)
-        there, bars, functions = estimated(X, c1, tol=1e-6)
+        there, bars, functions = estimated(X, c1, args.engine, tol=1e-6)
         begin = time.perf_counter()
         here, own_bars, own = estimated(X, c1, engine="auto", tol=1e-6)
         took = time.perf_counter() - begin
@@ -100,6 +105,8 @@ def equal(args):
             f" ({reference.settings.engine.name}, {os.cpu_count()} cores)",
             flush=True,
         )
+        rows.append({"cloud": name, "points": len(X), "differ": away, "processor": took})
+    return rows
 
 
 def pairs(args):
@@ -123,6 +130,7 @@ def pairs(args):
         )
         n_equal, n_pairs = n_equal + same, n_pairs + len(own[1])
     print(f"order and pairs equal on {n_equal} of {len(CLOUDS)} clouds, {n_pairs:,} pairs")
+    return {"clouds": len(CLOUDS), "equal": n_equal, "pairs": n_pairs}
 
 
 def pairs_of(cloud, engine):
@@ -165,10 +173,10 @@ def profile(args):
     make, c1 = CASES[name]
     X = make(args.points[0], args.seed)
     for _ in range(2):
-        estimated(X, c1)
+        estimated(X, c1, args.engine)
     watch = cProfile.Profile()
     watch.enable()
-    estimated(X, c1)
+    estimated(X, c1, args.engine)
     watch.disable()
     table = pstats.Stats(watch)
     table.sort_stats("cumulative").print_stats("vbdm", args.lines)
@@ -178,19 +186,23 @@ def profile(args):
 def main():
     """Run what was asked for."""
     jobs = {job.__name__: job for job in (speed, equal, pairs, first, profile)}
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = record.parser(__doc__)
     parser.add_argument("jobs", nargs="*", choices=[*jobs, []], default=[])
     parser.add_argument("--points", type=float, nargs="+", default=None)
     parser.add_argument("--clouds", nargs="+", choices=CASES, default=list(CASES))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--lines", type=int, default=60)
-    args = parser.parse_args()
-    warnings.simplefilter("ignore")
+    parser.add_argument("--engine", default="cuda", help="another one, where there is no device")
+    args = record.given(
+        parser, jobs=["speed", "equal"], points=[3000], clouds=["plane"], runs=1, engine="scipy"
+    )
     given = None if args.points is None else [int(n) for n in args.points]
+    found = {}
     for job in args.jobs or ("first", "pairs", "speed", "equal"):
         args.points = given or ([10**6, 10**7] if job == "speed" else [10**6])
-        jobs[job](args)
+        found[job] = jobs[job](args)
+    record.save(args, found)
 
 
 if __name__ == "__main__":

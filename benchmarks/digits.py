@@ -10,7 +10,6 @@ tell classes apart few neighbours are better, for both.
 
 from __future__ import annotations
 
-import argparse
 import warnings
 
 import numpy as np
@@ -20,6 +19,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_sco
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
+import record
 import vbdm
 
 GRID = {
@@ -58,34 +58,38 @@ def describe_defaults(X):
         print(f"  {warning.category.__name__}: {warning.message}")
 
 
-def show(name, scores, words=""):
-    print(
-        f"  {name:28s} {np.mean(scores):.4f} ± {np.std(scores):.4f}   {words}".rstrip(), flush=True
-    )
+def shown(name, scores, words=""):
+    mean, spread = np.mean(scores), np.std(scores)
+    print(f"  {name:28s} {mean:.4f} ± {spread:.4f}   {words}".rstrip(), flush=True)
+    return {"by": name, "settings": words, "accuracy": mean, "spread": spread}
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = record.parser(__doc__)
     parser.add_argument("--rows", type=int)
     parser.add_argument("--seed", type=int, default=0, help="of the folds")
     parser.add_argument("--nested", action="store_true", help="choose inside each training fold")
-    options = parser.parse_args()
+    options = record.given(parser, rows=200)
     X, y = load(options.rows)
     folds = StratifiedKFold(5, shuffle=True, random_state=options.seed)
     describe_defaults(X)
     warnings.simplefilter("ignore", vbdm.VbdmWarning)
     print("accuracy of 5 nearest neighbours in 10 components, mean and spread over five folds")
     results = grid_search(folds).fit(X, y).cv_results_
-    scores = np.array([results[f"split{fold}_test_score"] for fold in range(5)]).T
+    scores, rows = np.array([results[f"split{fold}_test_score"] for fold in range(5)]).T, []
     for setting, row in zip(results["params"], scores, strict=True):
         words = [f"{name.split('__')[1]}={value}" for name, value in setting.items()]
-        show("DiffusionMap, new points", row, ", ".join(words))
+        rows.append(shown("DiffusionMap, new points", row, ", ".join(words)))
     if options.nested:
-        show("DiffusionMap, nested search", cross_val_score(grid_search(3), X, y, cv=folds))
+        nested = cross_val_score(grid_search(3), X, y, cv=folds)
+        rows.append(shown("DiffusionMap, nested search", nested))
     for k in (None, 16):
         scores = spectral_embedding_scores(X, y, folds, k)
-        show("SpectralEmbedding, all rows", scores, f"n_neighbors={k or len(X) // 10}")
-    show("no embedding, 64 pixels", cross_val_score(KNeighborsClassifier(5), X, y, cv=folds))
+        words = f"n_neighbors={k or len(X) // 10}"
+        rows.append(shown("SpectralEmbedding, all rows", scores, words))
+    scores = cross_val_score(KNeighborsClassifier(5), X, y, cv=folds)
+    rows.append(shown("no embedding, 64 pixels", scores))
+    record.save(options, rows)
 
 
 if __name__ == "__main__":

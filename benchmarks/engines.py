@@ -9,12 +9,12 @@ in seconds of processor time: other work on the machine does not disturb that.
 
 from __future__ import annotations
 
-import argparse
 from importlib.util import find_spec
 from time import process_time
 
 import numpy as np
 
+import record
 from vbdm.base.threads import for_each, n_threads, slices
 from vbdm.engines.scipy_engine import ScipyEngine
 from vbdm.graph.point_set import tree_order
@@ -94,26 +94,32 @@ def compare(cloud, k, n_queries, engines):
           f"{total / times[best]:.2f}, agrees {agree:.4f}; "
           + ", ".join(f"{name} {time:.1f}" for name, time in times.items()))  # fmt: skip
     print(f"   {type(chosen.engine).__name__}: {chosen.reason}", flush=True)
+    row = {"chosen": type(chosen.engine).__name__, "auto": total, "seconds": times, "agree": agree}
     if find_spec("pynndescent") is not None:
         time, found = seconds_for_all(PyNNDescent(), cloud, k, n_queries)
         recall = np.mean([np.isin(a, b).mean() for a, b in zip(truth, found, strict=True)])
         print(f"   pynndescent {time:.2f} s, recall {recall:.4f}", flush=True)
+        row["pynndescent"] = {"seconds": time, "recall": recall}
+    return row
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = record.parser(__doc__)
     parser.add_argument("--points", type=int, default=20_000)
     parser.add_argument("--neighbors", type=int, default=64)
     parser.add_argument("--queries", type=int, default=512)
     parser.add_argument("--columns", type=int, nargs="+", default=[50, 200, 1000])
     parser.add_argument("--dims", type=int, nargs="+", default=[2, 5, 10])
-    options = parser.parse_args()
+    options = record.given(parser, points=600, columns=[30], dims=[2])
+    rows = []
     for dim in options.dims:
         for columns in options.columns:
             for noise in (0.0, 0.01):
                 print(f"dimension {dim}, {columns} columns, noise {noise}")
                 cloud = sheet(options.points, dim, columns, noise)
-                compare(cloud, options.neighbors, options.queries, ENGINES)
+                row = compare(cloud, options.neighbors, options.queries, ENGINES)
+                rows.append({"dim": dim, "columns": columns, "noise": noise, **row})
+    record.save(options, rows)
 
 
 if __name__ == "__main__":

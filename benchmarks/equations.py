@@ -6,16 +6,17 @@ Every row is the worst of some seeds, with the defaults. Give names of sections 
 
 from __future__ import annotations
 
-import argparse
 import time
-import warnings
 
 import numpy as np
+from scipy.special import erf
 
+import record
 import vbdm
 
-warnings.simplefilter("ignore", vbdm.VbdmWarning)
 SEEDS, FIRST, POINTS = 4, 9100, 10_000
+#: What was printed, for the file.
+ROWS = []
 
 
 def rms(values):
@@ -29,7 +30,9 @@ def relative(found, truth):
 def row(name, values, asked, form="{:.4f}"):
     """Print the worst of some figures, all of them, and what was asked for."""
     shown = ", ".join(form.format(value) for value in values)
-    print(f"{name:44s} worst {form.format(np.max(np.abs(values)))}  asked {asked:12s} ({shown})")
+    worst = float(np.max(np.abs(values)))
+    print(f"{name:44s} worst {form.format(worst)}  asked {asked:12s} ({shown})")
+    ROWS.append({"name": name.strip(), "worst": worst, "asked": asked, "values": values})
 
 
 def plane(n, seed):
@@ -131,6 +134,10 @@ def passage(n, seeds):
             f"seen {seen / truth:.1%}, median bar over seen {np.median(errors) / seen:.2f} "
             f"(asked .75-1.35), within 2 bars {np.mean(np.abs(values - truth) < 2 * errors):.2f}"
         )
+        ROWS.append({
+            "name": f"{name} of the double well", "seeds": len(many), "bias": bias,
+            "bar_over_seen": np.median(errors) / seen,
+        })  # fmt: skip
 
 
 def leaving(n, seeds):
@@ -188,6 +195,7 @@ def weights(n, seeds):
             inside.append(bool(low <= truth <= high))
         row(f"8 kT double well sampled at U·{share}: λ1", errors, "≤ .15", "{:+.3f}")
         print(f"   median {np.median(np.abs(errors)):.3f} (asked .05), inside intervals: {inside}")
+        ROWS[-1] |= {"median": np.median(np.abs(errors)), "inside": inside}
     X = plane(2000, seeds[0])
     one = vbdm.estimate_operator(X, "generator", weights=np.ones(2000)).spectrum(6)
     none = vbdm.estimate_operator(X, "generator").spectrum(6)
@@ -195,6 +203,7 @@ def weights(n, seeds):
         one.eigenfunctions, none.eigenfunctions
     )
     print(f"weights 1: the same bits as none: {same}")
+    ROWS.append({"name": "weights 1: the same bits as none", "same": same})
 
 
 def clock(n, seeds):
@@ -233,11 +242,27 @@ def semigroup(n, seeds):
     row("semigroup, sphere", on_sphere, "≤ .035")
     row("semigroup, OU R2, x + y²", on_plane, "≤ .10")
     row("change of the mean under the measure", drift, "≤ 1e-10", "{:.1e}")
+    short_times(n, seeds)
+
+
+def short_times(n, seeds):
+    """The sign of x on the plane after short times, by 20 modes and by 16 steps."""
+    times, found = np.array([0.005, 0.02, 0.1, 0.5]), {"modes": [], "steps": []}
+    for seed in seeds:
+        X = plane(n, seed)
+        spectrum, f = vbdm.estimate_operator(X, "generator").spectrum(20), np.sign(X[:, 0])
+        decay = np.exp(-times)
+        truth = erf(X[:, :1] * decay / np.sqrt(2 * (1 - decay**2)))
+        for by, errors in found.items():
+            errors.append([rms(e) for e in (spectrum.evolve(f, times, by=by) - truth).T])
+    for by, errors in found.items():
+        for t, values in zip(times, np.transpose(errors), strict=True):
+            row(f"sign of x after {t:g} by {by}", values, "-")
 
 
 def gradients(n, seeds):
-    """∇f on an uneven sphere and on the plane inside r < 2, and the angle of tangent planes."""
-    on_sphere, on_plane, angles = [], [], []
+    """∇f, tangents and Γ(f, f) on an uneven sphere and on the plane inside r < 2; the drift."""
+    on_sphere, on_plane, angles, squares, drifts, products = [], [], [], [], [], []
     for seed in seeds:
         X = uneven_sphere(n, seed)
         op, (x, y, z) = vbdm.estimate_operator(X), X.T
@@ -249,10 +274,17 @@ def gradients(n, seeds):
         op, (x, y) = vbdm.estimate_operator(X, "generator"), X.T
         near = np.hypot(x, y) < 2
         truth = np.stack([y, x + 2 * y], axis=1)[near]  # of xy + y²
-        on_plane.append(relative(op.gradient(x * y + y**2)[near], truth))
+        f = x * y + y**2
+        on_plane.append(relative(op.gradient(f)[near], truth))
+        squares.append(relative(op.carre_du_champ(f, f)[near], (truth**2).sum(axis=1)))
+        drifts.append(relative(op.spectrum(12).drift(), -X))
+        products.append(relative(op @ x, -x))
     row("gradient, uneven sphere", on_sphere, "≤ .015")
     row("gradient, OU R2, r < 2", on_plane, "≤ .015")
     row("tangents, sine of the angle", angles, "≤ .01")
+    row("Γ(f, f), OU R2, r < 2", squares, "-")
+    row("drift by 12 modes, OU R2", drifts, "-")
+    row("drift by op @ x, OU R2", products, "-")
 
 
 def size(n, seeds):
@@ -281,6 +313,11 @@ def size(n, seeds):
             f"{with_bars / estimate:.2f}, a further equation {later / estimate:.2f} of the "
             f"estimate's time (operator {operator / estimate:.2f}, {estimate:.1f} s); {rate}"
         )
+        ROWS.append({
+            "name": f"size {points}", "iterations": found.iterations,
+            "committor": once / estimate, "with_bars": with_bars / estimate,
+            "further": later / estimate,
+        })  # fmt: skip
 
 
 SECTIONS = {
@@ -291,16 +328,18 @@ SECTIONS = {
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = record.parser(__doc__)
     parser.add_argument("sections", nargs="*", help=f"of {', '.join(SECTIONS)}; all by default")
     parser.add_argument("--points", type=int, default=POINTS)
     parser.add_argument("--seeds", type=int, default=SEEDS)
     parser.add_argument("--first-seed", type=int, default=FIRST)
-    given = parser.parse_args()
+    small = [name for name in SECTIONS if name != "size"]
+    given = record.given(parser, sections=small, points=800, seeds=1, first_seed=4000)
     seeds = list(range(given.first_seed, given.first_seed + given.seeds))
     for name in given.sections or SECTIONS:
         print(f"-- {name}: {SECTIONS[name].__doc__}", flush=True)
         SECTIONS[name](given.points, seeds)
+    record.save(given, ROWS)
 
 
 if __name__ == "__main__":

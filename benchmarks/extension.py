@@ -7,15 +7,14 @@ training points. Errors are root mean squares, over new points within reach of t
 
 from __future__ import annotations
 
-import argparse
-import warnings
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
+from scipy.spatial import cKDTree
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 
+import record
 import vbdm
-
-warnings.simplefilter("ignore", vbdm.VbdmWarning)
 
 D = vbdm.datasets
 
@@ -115,17 +114,55 @@ def jump(model, points):
     return np.nan_to_num(values - model.eigenfunctions_[:, 1:])
 
 
+#: Data beside whose points eigenfunctions are extended: real ones, and two clouds.
+BESIDE = {
+    "iris": lambda: load_iris().data,
+    "breast cancer, scaled": lambda: scaled(load_breast_cancer().data),
+    "digits": lambda: load_digits().data,
+    "Gaussian in the plane": lambda: D.ou(2000, dim=2, random_state=0).points,
+    "sphere": lambda: D.sphere(2000, random_state=0).points,
+}
+
+
+def scaled(X):
+    return (X - X.mean(axis=0)) / X.std(axis=0)
+
+
+def largest_jump(X):
+    """Return how far six eigenfunctions are from their extension beside the points, at most.
+
+    The new points are shifted by 10⁻⁶ of the typical distance to the nearest, in random directions.
+    """
+    spectrum = vbdm.estimate_operator(X).spectrum(7)
+    step = np.random.default_rng(0).standard_normal(X.shape)
+    near = cKDTree(X).query(X, k=2)[0][:, 1]
+    step *= 1e-6 * np.median(near[near > 0]) / np.linalg.norm(step, axis=1, keepdims=True)
+    found = vbdm.extend(spectrum, X + step)
+    jump = np.abs(found.values - spectrum.eigenfunctions)[:, 1:]
+    return {"largest": np.nanmax(jump), "nan": np.isnan(jump).any(axis=1).sum()}
+
+
+def jumps(names):
+    """Print and return `largest_jump` of some data."""
+    found = {name: largest_jump(BESIDE[name]()) for name in names}
+    for name, row in found.items():
+        print(f"beside {name}: largest jump {row['largest']:.1e}, {row['nan']} rows NaN")
+    return found
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = record.parser(__doc__)
     parser.add_argument("--points", type=int, default=10_000)
     parser.add_argument("--new", type=int, default=2_000)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--problems", nargs="+", default=list(PROBLEMS), choices=PROBLEMS)
-    options = parser.parse_args()
+    options = record.given(parser, points=500, new=200, seeds=1)
+    rows = []
     print(f"{'problem':14s} seed  modes: rms error on training points -> on new ones (ratio)")
     for name in options.problems:
         for seed in range(options.seeds):
             row = measure(name, options.points, options.new, seed)
+            rows.append({"problem": name, "seed": seed, **asdict(row)})
             cells = [
                 f"{group[0]}-{group[-1]}: {a:.4f} -> {b:.4f} ({b / a:.2f})"
                 for group, a, b in zip(row.groups, row.train, row.new, strict=True)
@@ -135,6 +172,8 @@ def main():
                   f"({row.density_ratio:.2f}); jump beside a training point: median "
                   f"{row.jump_median:.1e}, largest {row.jump_largest:.1e}; "
                   f"{row.outside} new points without values")  # fmt: skip
+    figures = {"rows": rows, "jumps": jumps(["iris"] if options.smallest else BESIDE)}
+    record.save(options, figures)
 
 
 if __name__ == "__main__":

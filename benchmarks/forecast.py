@@ -6,17 +6,17 @@ these only; `--first-seed` and `--seeds` say which seeds, `--scale` shortens eve
 
 from __future__ import annotations
 
-import argparse
 import time
-import warnings
 
 import numpy as np
 from scipy.linalg import expm
 
+import record
 import vbdm
 
-warnings.simplefilter("ignore", vbdm.VbdmWarning)
 FIRST, SEEDS = 7200, 4
+#: What was printed, for the file.
+ROWS = []
 
 
 def rms(values, axis=None):
@@ -27,6 +27,7 @@ def row(name, values, asked, form="{:.3f}", worst=max):
     """Print the worst of some figures, all of them, and what was asked for."""
     shown = ", ".join(form.format(value) for value in values)
     print(f"{name:58s} worst {form.format(worst(values)):>7s}  asked {asked:12s} ({shown})")
+    ROWS.append({"name": name.strip(), "worst": worst(values), "asked": asked, "values": values})
 
 
 def ou_series(n, step, seed):
@@ -176,6 +177,10 @@ def nino(scale, seeds):
         print(f"  {lead:4d} {e[0]:6.3f} {e[1]:6.3f} {e[2]:6.3f} {e[3]:6.3f}   {a[0]:5.2f} "
               f"{a[2]:5.2f} {a[3]:6.2f}   {c[0]:6.3f} {c[1]:6.3f}  {half:.2f}  "
               f"{most:.2f}")  # fmt: skip
+        ROWS.append({
+            "name": "Niño 3.4", "lead": lead, "methods": list(skill.methods), "rmse": e, "acc": a,
+            "crps": c, "coverage50": half, "coverage90": most,
+        })  # fmt: skip
     row("Niño 3.4: RMSE(6), K", [skill.rmse[0, 2, 0]], "≤ .82")
     row("Niño 3.4: correlation(6)", [skill.acc[0, 2, 0]], "≥ .38")
     row("Niño 3.4: correlation(12)", [skill.acc[0, 4, 0]], "≥ .2")
@@ -295,6 +300,7 @@ def speed(scale, seeds):
         done = time.perf_counter()
         print(f"{name}: fit {fitted - tic:.1f} s, {len(forecast)} forecasts at 12 leads, with "
               f"intervals, {done - fitted:.1f} s, asked < 20 s together")  # fmt: skip
+        ROWS.append({"name": f"{name}: fit", "seconds": done - tic})
 
 
 SECTIONS = {
@@ -304,15 +310,18 @@ SECTIONS = {
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = record.parser(__doc__)
     parser.add_argument("sections", nargs="*", help=f"some of {', '.join(SECTIONS)}")
     parser.add_argument("--first-seed", type=int, default=FIRST)
     parser.add_argument("--seeds", type=int, default=SEEDS)
     parser.add_argument("--scale", type=float, default=1.0, help="multiplies lengths of series")
-    asked = parser.parse_args()
+    asked = record.given(
+        parser, sections=["double-well", "filters"], seeds=1, scale=0.1, first_seed=4000
+    )
     seeds = range(asked.first_seed, asked.first_seed + asked.seeds)
     for name in asked.sections or SECTIONS:
         SECTIONS[name](asked.scale, seeds)
+    record.save(asked, ROWS)
 
 
 if __name__ == "__main__":

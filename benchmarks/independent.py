@@ -10,7 +10,6 @@ N is 20,000, but 4,000 in three dimensions, where the factors fill up (at 10,000
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+import record
 import vbdm
 
 D = vbdm.datasets
@@ -130,16 +130,21 @@ def print_table(names=None, n_points=None, seeds=(0,), **options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = record.parser(__doc__)
     parser.add_argument("--problems", nargs="+", choices=PROBLEMS)
     parser.add_argument("--points", type=int, help="at most so many points")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     parser.add_argument("--solver")
     parser.add_argument("--tol", type=float)
-    options = parser.parse_args()
-    print_table(
+    options = record.given(parser, problems=["OU R2", "two clusters"], points=1000)
+    rows = print_table(
         options.problems, options.points, options.seeds, solver=options.solver, tol=options.tol
     )
+    record.save(options, [
+        {"problem": row.name, "error": row.verification.error, "missing": row.verification.missing,
+         "passed": row.verification.passed, "seconds": row.seconds}
+        for row in rows
+    ])  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -8,13 +8,12 @@ Gaussian blobs. On a busy machine compare the seconds of processor time.
 
 from __future__ import annotations
 
-import argparse
-import resource
 import warnings
 from time import perf_counter, process_time
 
 import numpy as np
 
+import record
 import vbdm
 
 
@@ -51,7 +50,7 @@ def blobs(n_points, n_columns, seed=4001):
 
 
 def measured(points):
-    """Print what one estimate with its spectrum takes."""
+    """Print and return what one estimate with its spectrum takes."""
     begun = perf_counter(), process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -61,7 +60,7 @@ def measured(points):
     ended = perf_counter(), process_time()
     operator, cpu = between[0] - begun[0], between[1] - begun[1]
     spectrum, more = ended[0] - between[0], ended[1] - between[1]
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    peak = record.peak_bytes() / 1e9
     print(
         f"operator {operator:6.1f} s ({cpu:6.1f} s of processor)  spectrum {spectrum:6.1f} s "
         f"({more:6.1f} s)  in all {operator + spectrum:6.1f} s  k = {op.n_neighbors}  "
@@ -69,15 +68,20 @@ def measured(points):
     )
     print(f"    {op.settings.search.name}: {op.settings.search_reason}")
     print("   ", values[:5].round(4))
+    return {
+        "operator": operator, "spectrum": spectrum, "processor": cpu + more, "k": op.n_neighbors,
+        "dim": op.dim, "search": op.settings.search.name, "eigenvalues": values,
+    }  # fmt: skip
 
 
 def main():
     """Measure the clouds that were asked for."""
-    parser = argparse.ArgumentParser()
+    parser = record.parser(__doc__)
     parser.add_argument("--points", type=int, nargs="*", default=[10_000, 20_000, 100_000])
     parser.add_argument("--columns", type=int, nargs="*", default=[30])
     parser.add_argument("--cloud", choices=["wells", "blobs", "both"], default="both")
-    options = parser.parse_args()
+    options = record.given(parser, points=[1000])
+    rows = []
     # Imports and compiled code are loaded beforehand.
     measured(wells(1500, 12))
     for n_points in options.points:
@@ -85,7 +89,9 @@ def main():
             for make in (wells, blobs):
                 if options.cloud in (make.__name__, "both"):
                     print(f"{make.__name__}, {n_points} x {n_columns}", flush=True)
-                    measured(make(n_points, n_columns))
+                    row = measured(make(n_points, n_columns))
+                    rows.append({"cloud": make.__name__, "points": n_points, **row})
+    record.save(options, rows)
 
 
 if __name__ == "__main__":

@@ -6,14 +6,11 @@ estimate left behind; the ratio is peak over estimate.
 
 from __future__ import annotations
 
-import re
-import subprocess
-import sys
-import warnings
-from pathlib import Path
+import json
 
 import numpy as np
 
+import record
 import vbdm
 from vbdm.engines.choose import chosen_engine
 
@@ -31,6 +28,7 @@ def clusters(n_points, n_columns, seed=4000):
 
 #: Points of each cloud, and how often each of them occurs.
 CLOUDS = {
+    "line": (lambda: normal(40_000, 1), 1),
     "plane": (lambda: normal(40_000, 2), 1),
     "space": (lambda: normal(40_000, 3), 1),
     "clusters": (lambda: clusters(20_000, 2), 1),
@@ -43,45 +41,49 @@ CLOUDS = {
 }
 
 
-def peak_bytes():
-    """Return the peak of this process; ru_maxrss would remember that of the one before it."""
-    status = Path("/proc/self/status").read_text()
-    return 1024 * int(re.search(r"VmHWM:\s+(\d+)", status)[1])
-
-
 def measure(name):
-    """Print peak and estimate of one cloud; meant to run alone in its process."""
-    warnings.simplefilter("ignore", vbdm.VbdmWarning)
+    """Return peak and estimate of one cloud; meant to run alone in its process."""
     make, times = CLOUDS[name]
     points = make()
     # Loads what loads lazily: libraries, and compiled code where it is used.
     engine = chosen_engine("auto", len(points))[0].credit.name
     name_of_engine = "numba" if engine == "numba" else "scipy"
     vbdm.estimate_operator(normal(2000, 2), "generator", engine=name_of_engine).spectrum(10)
-    before = peak_bytes()
+    before = record.peak_bytes()
     op = vbdm.estimate_operator(points, "generator")
-    built = peak_bytes() - before
+    built = record.peak_bytes() - before
     spectrum = op.spectrum(10)
-    solved = peak_bytes() - before
+    solved = record.peak_bytes() - before
     n, columns = points.shape
     pieces = spectrum.pieces.n_solved
     said = vbdm.estimate_memory(n, op.n_neighbors, columns, n_distinct=n // times, n_pieces=pieces)
-    print(
-        f"{name:18s} N = {n:6d}  k = {op.n_neighbors:4d}  operator {built / 1e6:6.0f} MB  "
-        f"with spectrum {solved / 1e6:6.0f} MB  estimate {said / 1e6:6.0f} MB  "
-        f"ratio {solved / said:.2f}",
-        flush=True,
-    )
+    return {
+        "cloud": name, "points": n, "distinct": n // times, "columns": columns, "pieces": pieces,
+        "pairs": op.n_neighbors, "operator": built, "peak": solved, "estimate": said,
+    }  # fmt: skip
+
+
+def show(row):
+    operator, peak, estimate = (row[key] / 1e6 for key in ("operator", "peak", "estimate"))
+    print(f"{row['cloud']:18s} N = {row['points']:6d}  k = {row['pairs']:4d}  operator "
+          f"{operator:6.0f} MB  with spectrum {peak:6.0f} MB  estimate {estimate:6.0f} MB  ratio "
+          f"{peak / estimate:.2f}", flush=True)  # fmt: skip
 
 
 def main():
     """Measure the clouds that were asked for, or all."""
-    names = sys.argv[1:] or list(CLOUDS)
-    if names[0] == "--alone":
-        measure(names[1])
+    parser = record.parser(__doc__)
+    parser.add_argument("clouds", nargs="*", metavar="CLOUD", help=f"of {', '.join(CLOUDS)}")
+    parser.add_argument("--alone", help="(itself, in a process of its own)")
+    options = record.given(parser, clouds=["copies"])
+    if options.alone:
+        print(json.dumps(measure(options.alone)))
         return
-    for name in names:
-        subprocess.run([sys.executable, __file__, "--alone", name], check=True)
+    rows = []
+    for name in options.clouds or CLOUDS:
+        rows.append(record.alone("--alone", name))
+        show(rows[-1])
+    record.save(options, rows)
 
 
 if __name__ == "__main__":

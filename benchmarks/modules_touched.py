@@ -10,7 +10,6 @@ the methods that dataclasses write for themselves, do not count: nobody has to r
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import inspect
 import io
@@ -22,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
+import record
 import vbdm
 from vbdm import estimate_operator
 from vbdm.cli import main as command_line
@@ -86,13 +86,15 @@ def modules_touched(job):
 
 def main():
     """Print the modules, one per line, and their number."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("mode", choices=["walk", "fit"])
-    mode = parser.parse_args().mode
+    parser = record.parser(__doc__)
+    parser.add_argument("mode", nargs="?", choices=["walk", "fit"], default="walk")
+    options = record.given(parser)
+    mode = options.mode
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         modules = modules_touched({"walk": walk, "fit": fit}[mode]())
     print("\n".join(modules))
     print(f"{mode}: {len(modules)} modules")
+    record.save(options, modules)
 
 
 if __name__ == "__main__":

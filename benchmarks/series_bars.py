@@ -9,16 +9,13 @@ points, where error bars must be what they are without any look at the order of 
 
 from __future__ import annotations
 
-import argparse
-import warnings
 from collections.abc import Callable
 
 import numpy as np
 from scipy.signal import lfilter
 
+import record
 import vbdm
-
-warnings.simplefilter("ignore", vbdm.VbdmWarning)
 
 #: Eigenvalues whose bars are judged.
 MODES = [1, 2]
@@ -52,8 +49,8 @@ PROCESSES: dict[str, tuple[int, Callable[[int, int], np.ndarray]]] = {
 }
 
 
-def compare(name: str, n: int, make: Callable[[int, int], np.ndarray], seeds: range) -> None:
-    """Print how eigenvalues scatter over series, and what the bars say."""
+def compare(name: str, n: int, make: Callable[[int, int], np.ndarray], seeds: range) -> dict:
+    """Print how eigenvalues scatter over series, and what the bars say; return it."""
     values, bars, alone, counts = [], [], [], []
     lost = 0
     for seed in seeds:
@@ -73,6 +70,10 @@ def compare(name: str, n: int, make: Callable[[int, int], np.ndarray], seeds: ra
             f"{name:20s} {n:6d}   λ{number}   {spread:8.4f} {error:10.4f} {independent:12.4f} "
             f"{error / spread:8.2f} {count:10.0f} {lost:10d}"
         )
+    return {
+        "process": name, "rows": n, "series": len(seeds), "seen": seen, "predicted": bar,
+        "independent": np.mean(alone, axis=0), "counts_as": np.median(counts, axis=0), "lost": lost,
+    }  # fmt: skip
 
 
 def unchanged(name: str, points: np.ndarray) -> None:
@@ -86,22 +87,22 @@ def unchanged(name: str, points: np.ndarray) -> None:
 
 def main() -> None:
     """Read the options and print the table."""
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--series", type=int, default=24, help="number of series")
-    options.add_argument("--first-seed", type=int, default=4050)
-    options.add_argument("--points", type=int, help="rows of each series, for a quick look")
-    given = options.parse_args()
+    parser = record.parser(__doc__)
+    parser.add_argument("--series", type=int, default=24, help="number of series")
+    parser.add_argument("--first-seed", type=int, default=4050)
+    parser.add_argument("--points", type=int, help="rows of each series, for a quick look")
+    given = record.given(parser, series=2, points=300)
     seeds = range(given.first_seed, given.first_seed + given.series)
     print(
         "process                rows           seen  predicted  independent    ratio  counts as  "
         " left out"
     )
-    for name, (n, make) in PROCESSES.items():
-        compare(name, given.points or n, make, seeds)
+    rows = [compare(name, given.points or n, make, seeds) for name, (n, make) in PROCESSES.items()]
     print("\nIndependent points, one sample each")
     for name, (n, make) in PROCESSES.items():
         shuffled = np.random.default_rng(0).permutation(make(given.points or n, given.first_seed))
         unchanged(name.rpartition(",")[0], shuffled)
+    record.save(given, rows)
 
 
 if __name__ == "__main__":

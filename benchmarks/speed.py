@@ -1,36 +1,24 @@
-"""Where the time and the memory go: ``python benchmarks/speed.py --points 100000``.
+"""How long the whole takes, and how much memory: ``python benchmarks/speed.py --points 100000``.
 
-R is the time of the estimate, from raw points to ten eigenpairs with standard errors, over the time
-of SciPy's bare search for the same k (build a k-d tree, query it with all cores, points as they
-come). Both run one after the other, each in a process of its own: peaks of memory are their own,
-and each pays for the memory that it touches first. Times on shared machines are noisy, R is less.
-The bias in ε is timed, too, and left
-out of R; "with bias" counts it in. The error is that of each eigenvalue against a solve to 1e-9 of
-the same pencil, relative to the eigenvalue (``--check``).
+From raw points to ten eigenpairs with 95 % intervals. R is that time over SciPy's bare search for
+the neighbours which such a kernel has at 99 % of the points (build a k-d tree, query it with all
+cores, points as they come). Both run one after the other, each in a process of its own: peaks of
+memory are their own, and each pays for the memory that it touches first. Times on shared machines
+are noisy, R is less. ``--check`` adds the error of each eigenvalue against a solve to 1e-9 of the
+same pencil, relative to the eigenvalue. ``--picture`` draws what a saved file has.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-import re
-import subprocess
-import sys
-import warnings
 from dataclasses import replace
-from functools import wraps
-from pathlib import Path
 from time import perf_counter
 
 import numpy as np
 from scipy.spatial import cKDTree
 
+import record
 import vbdm
-from vbdm.bandwidth import dimension, epsilon_by_degree
-from vbdm.estimate import from_points, scales, walk
-from vbdm.graph import neighbor_graph
-from vbdm.spectrum import limited, passes, solve
-from vbdm.trust import error_bars
 
 
 def in_ten_columns(n_points, random_state, **options):
@@ -40,179 +28,153 @@ def in_ten_columns(n_points, random_state, **options):
     return replace(sample, points=sample.points @ frame[: sample.points.shape[1]])
 
 
+#: Data set, its options, and the operator.
 PROBLEMS = {
-    "ou2": (vbdm.datasets.ou, {"dim": 2}, "generator"),
-    "ou3": (vbdm.datasets.ou, {"dim": 3}, "generator"),
+    "plane": (vbdm.datasets.ou, {"dim": 2}, "generator"),
+    "space": (vbdm.datasets.ou, {"dim": 3}, "generator"),
     "curve": (vbdm.datasets.closed_curve, {"ambient": 10}, "laplacian"),
     "sphere": (vbdm.datasets.sphere, {"axes": (1, 0.5, 0.3)}, "laplacian"),
-    "s3": (in_ten_columns, {"dim": 3, "axes": (1, 0.8, 0.6, 0.7)}, "laplacian"),
+    "3-sphere": (in_ten_columns, {"dim": 3, "axes": (1, 0.8, 0.6, 0.7)}, "laplacian"),
 }
-#: Where each stage is called from: its time does not include the stages called inside it.
-STAGES = {
-    "graph": [(from_points, "first_graph")],
-    "density": [(scales, "pilot_bandwidth"), (scales, "look_first"),
-                (dimension.ByRatios, "estimate")],
-    "tuning": [(epsilon_by_degree, "grow_rows")],
-    "search": [(neighbor_graph.NeighborGraph, "with_neighbors")],
-    "kernel": [(walk, "kernel_within_reach")],
-    "operator": [(walk, "normalise")],
-    "pieces": [(solve, "find_pieces")],
-    "prepare": [(passes, "prepare_pieces")],
-    "solve": [(passes, "solve_pieces"), (limited, "solve_pieces")],
-    "finish": [(solve, "compute_spectrum")],
-    "errors": [(error_bars, "sampling_errors"), (error_bars, "group_by_size")],
-    "bias": [(error_bars, "epsilon_bias")],
+NAMES = {
+    "plane": "Gaussian in the plane", "space": "Gaussian in space",
+    "curve": "closed curve in 10 columns", "sphere": "sphere, uneven",
+    "3-sphere": "3-sphere in 10 columns",
 }  # fmt: skip
+STAGES = ("operator", "eigenpairs", "intervals")
+#: Colours that colour-blind people can tell apart (Okabe and Ito).
+COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00"]
 
 
-class Stopwatch:
-    """Times the stages; an inner stage is not counted in the outer one."""
-
-    def __init__(self):
-        self.seconds = dict.fromkeys(STAGES, 0.0)
-        self.inside = [0.0]
-        for stage, places in STAGES.items():
-            for owner, name in places:
-                setattr(owner, name, self.timed(stage, getattr(owner, name)))
-
-    def timed(self, stage, function):
-        """Return the function, its time added to a stage."""
-
-        @wraps(function)
-        def wrapper(*arguments, **options):
-            self.inside.append(0.0)
-            started = perf_counter()
-            try:
-                return function(*arguments, **options)
-            finally:
-                total = perf_counter() - started
-                self.seconds[stage] += total - self.inside.pop()
-                self.inside[-1] += total
-
-        return wrapper
+def points_of(problem, n_points, seed):
+    dataset, options, _ = PROBLEMS[problem]
+    return dataset(n_points, random_state=seed, **options).points
 
 
-def peak_bytes():
-    # Not ru_maxrss: that one remembers the peak of the process that started this one.
-    status = Path("/proc/self/status").read_text()
-    return 1024 * int(re.search(r"VmHWM:\s+(\d+)", status)[1])
-
-
-def measure(problem, n_points, seed, check, engine):
+def measure(problem, n_points, seed, engine, check):
     """Return all figures of one problem; meant to run alone in its process."""
-    warnings.simplefilter("ignore", vbdm.VbdmWarning)
-    dataset, options, operator = PROBLEMS[problem]
-    points = dataset(n_points, random_state=seed, **options).points
+    points, operator = points_of(problem, n_points, seed), PROBLEMS[problem][2]
     # Loads what loads lazily; compiled code comes from the cache, if this is not its first use.
-    vbdm.estimate_operator(points[:3000], operator, engine=engine).spectrum(10)
-    watch, before, started = Stopwatch(), peak_bytes(), perf_counter()
+    vbdm.estimate_operator(points[:3000], operator, engine=engine).spectrum(10).intervals()
+    before, times = record.peak_bytes(), [perf_counter()]
     op = vbdm.estimate_operator(points, operator, engine=engine)
-    result = op.spectrum(10)
-    errors = result.standard_errors
-    total = perf_counter() - started
-    bias = result.bias
-    with_bias, peak = perf_counter() - started, peak_bytes() - before
-    # The lists that hold this kernel at 99 % of the points: what a search by k would look for.
-    k = op.tuning.n_neighbors
-    figures = {
-        "problem": problem, "points": n_points, "seed": seed, "k": k, "total": total,
-        "with_bias": with_bias, "stages": watch.seconds,
-        "stored": int(op.weights.listed.nnz), "engine": engine,
-        "products": result.solve.products, "iterations": result.solve.iterations,
-        "eigenvalues": result.eigenvalues.tolist(), "bias": bias.tolist(),
-        "standard_errors": errors.tolist(), "peak": peak, "per_point": peak / n_points,
-        "beyond_pairs": (peak - 8 * int(op.weights.listed.nnz)) / n_points,
+    times.append(perf_counter())
+    spectrum = op.spectrum(10)
+    times.append(perf_counter())
+    intervals = spectrum.intervals()
+    times.append(perf_counter())
+    return {
+        "problem": problem, "points": n_points, "engine": engine, "seconds": times[-1] - times[0],
+        "stages": dict(zip(STAGES, np.diff(times).tolist(), strict=True)),
+        "bytes_per_point": (record.peak_bytes() - before) / n_points,
+        # The lists that hold this kernel at 99 % of the points: what a search by k looks for.
+        "k": op.tuning.n_neighbors, "pairs": op.n_neighbors,
+        "products": spectrum.solve.products, "iterations": spectrum.solve.iterations,
+        "eigenvalues": spectrum.eigenvalues.tolist(), "intervals": intervals.tolist(),
+        **({"error": solver_error(op, spectrum)} if check else {}),
     }  # fmt: skip
-    if check:
-        figures["error"] = solver_error(op, result)
-    return figures
 
 
 def measure_bare(problem, n_points, seed, k):
     """Return the seconds of the bare search; meant to run alone in its process."""
-    dataset, options, _ = PROBLEMS[problem]
-    points = dataset(n_points, random_state=seed, **options).points
+    points = points_of(problem, n_points, seed)
     cKDTree(points[:3000]).query(points[:3000], k=k, workers=-1)
     started = perf_counter()
     cKDTree(points).query(points, k=k, workers=-1)
     return perf_counter() - started
 
 
-def solver_error(op, result):
-    """Return the largest relative error of θ against a tight solve of the very same pencil."""
-    pencil = solve.pencil_of(op)
-    mass = op.degrees * (op.steps if result.limit is None else result.limit.time(1 / op.steps))
-    tight = vbdm.solvers.Multilevel().prepare(pencil, 24).solve(mass, 24, 1e-9).values
-    theta = np.sort(result.solve.pencil_eigenvalues)[1:]
-    # Modes may have been left out: each θ against the nearest.
-    return float((np.abs(tight[None, 1:] - theta[:, None]).min(axis=1) / theta).max())
+def solver_error(op, spectrum):
+    """Return the largest relative error of θ against a tight solve under the same limits."""
+    tight = op.spectrum(10, tol=1e-9).solve.pencil_eigenvalues[1:]
+    theta = spectrum.solve.pencil_eigenvalues[1:]
+    return float(np.abs(theta / tight - 1).max())
 
 
-def apart(problem, n_points, seed, check, engine):
-    """Measure estimate and bare search, each in a fresh process."""
-
-    def run(*options):
-        task = [sys.executable, __file__, "--alone", problem, str(n_points), str(seed), *options]
-        return json.loads(subprocess.run(task, capture_output=True, check=True).stdout)
-
-    figures = run("--engine", engine, *(["--check"] if check else []))
-    bare = run("--bare", str(figures["k"]))
-    ratios = {"R": figures["total"] / bare, "R_with_bias": figures["with_bias"] / bare}
-    return {**figures, "bare": bare, **ratios}
+def show(row):
+    stages = ", ".join(f"{name} {seconds:.2f}" for name, seconds in row["stages"].items())
+    error = f"; error {row['error']:.0e}" if "error" in row else ""
+    print(f"{row['problem']} N={row['points']} k={row['k']} {row['engine']}: R={row['R']:.2f} "
+          f"({row['seconds']:.2f}/{row['bare']:.2f} s: {stages}); {row['products']} products, "
+          f"{row['iterations']} iterations; {row['pairs']} pairs and "
+          f"{row['bytes_per_point']:.0f} bytes per point{error}", flush=True)  # fmt: skip
 
 
-def show(figures):
-    stages = " ".join(f"{name} {seconds:.2f}" for name, seconds in figures["stages"].items())
-    error = f"; error {figures['error']:.0e}" if "error" in figures else ""
-    print("{problem} N={points} k={k} {engine}: R={R:.2f} ({total:.2f}/{bare:.2f} s), with bias "
-          "{R_with_bias:.2f}; {products} products, {iterations} iterations; 8 bytes per pair + "
-          "{beyond_pairs:.0f} per point = {per_point:.0f} per point"
-          .format(**figures) + error)  # fmt: skip
-    print("   ", stages, flush=True)
+def growth(rows):
+    """Print how time per pair and memory grow with N, as fitted exponents."""
+    for engine, problem in dict.fromkeys((row["engine"], row["problem"]) for row in rows):
+        some = [row for row in rows if (row["engine"], row["problem"]) == (engine, problem)]
+        if len({row["points"] for row in some}) > 1:
+            n = np.log([row["points"] for row in some])
+            per_pair = np.log([row["seconds"] / row["points"] / row["pairs"] for row in some])
+            memory = np.log([row["bytes_per_point"] for row in some])
+            time, room = (np.polyfit(n, values, 1)[0] for values in (per_pair, memory))
+            print(f"{problem}, {engine}: time per pair ~ N^{time:.2f}, bytes per point ~ "
+                  f"N^{room:.2f}, iterations {[row['iterations'] for row in some]}")  # fmt: skip
 
 
-def growth(results):
-    """Print how time per stored pair, memory and iterations grow with N, as fitted exponents."""
-    for problem in dict.fromkeys(row["problem"] for row in results):
-        rows = [row for row in results if row["problem"] == problem]
-        if len({row["points"] for row in rows}) < 2:
-            continue
-        n = np.log([row["points"] for row in rows])
-        per_pair = np.log([row["total"] / row["stored"] for row in rows])
-        memory = np.log([row["peak"] / row["points"] for row in rows])
-        exponents = [np.polyfit(n, values, 1)[0] for values in (per_pair, memory)]
-        steps = [row["iterations"] for row in rows]
-        print(f"{problem}: time per stored pair ~ N^{exponents[0]:.2f}, "
-              f"bytes per point ~ N^{exponents[1]:.2f}, iterations {steps}")  # fmt: skip
+def picture(rows, path):
+    """Draw time against N, and where it goes at the largest N."""
+    from matplotlib.figure import Figure
+
+    rows = [row for row in rows if row["engine"] == rows[0]["engine"]]
+    canvas = Figure(figsize=(10, 4), layout="constrained")
+    left, right = canvas.subplots(1, 2)
+    problems = dict.fromkeys(row["problem"] for row in rows)
+    for colour, problem in zip(COLOURS, problems, strict=False):
+        some = [row for row in rows if row["problem"] == problem]
+        n = [row["points"] for row in some]
+        left.loglog(n, [row["seconds"] for row in some], "o-", color=colour, label=NAMES[problem])
+        left.loglog(n, [row["bare"] for row in some], ":", color=colour)
+    left.set(xlabel="number of points", ylabel="seconds on two cores",
+             title="Ten eigenpairs with intervals (dotted: bare search)")  # fmt: skip
+    left.legend(frameon=False, fontsize=8)
+    largest = max(row["points"] for row in rows)
+    shown = [row for row in rows if row["points"] == largest]
+    start = np.zeros(len(shown))
+    for colour, stage in zip(COLOURS, STAGES, strict=False):
+        share = np.array([row["stages"][stage] / row["bare"] for row in shown])
+        labels = [NAMES[row["problem"]] for row in shown]
+        right.barh(labels, share, left=start, color=colour, label=stage)
+        start += share
+    right.axvline(1, color="black", linestyle=":")
+    right.set(xlabel="time over that of the bare search", title=f"Where it goes, N = {largest:,}")
+    right.invert_yaxis()
+    right.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.4, -0.2), ncols=3)
+    canvas.savefig(path, dpi=120)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--points", type=int, nargs="+", default=[100_000])
+    parser = record.parser(__doc__)
+    parser.add_argument("--points", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--problems", nargs="+", choices=PROBLEMS, default=list(PROBLEMS))
+    parser.add_argument("--engines", nargs="+", default=["numba", "scipy"])
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--engine", choices=("scipy", "numba", "auto"), default="auto")
     parser.add_argument("--check", action="store_true", help="compare with a tight solve")
-    parser.add_argument("--save", help="also write all figures to this JSON file")
-    parser.add_argument("--alone", nargs=3, help=argparse.SUPPRESS)
-    parser.add_argument("--bare", type=int, help=argparse.SUPPRESS)
-    options = parser.parse_args()
+    parser.add_argument("--picture", nargs=2, metavar=("RESULTS", "PNG"), help="draw, and end")
+    parser.add_argument("--alone", help="(itself, in a process of its own)")
+    options = record.given(
+        parser, points=[1000, 2000], problems=["plane", "curve"], engines=["scipy"], check=True
+    )
     if options.alone:
-        problem, n_points, seed = options.alone[0], *map(int, options.alone[1:])
-        if options.bare:
-            print(json.dumps(measure_bare(problem, n_points, seed, options.bare)))
-        else:
-            print(json.dumps(measure(problem, n_points, seed, options.check, options.engine)))
+        task = json.loads(options.alone)
+        print(json.dumps(measure_bare(**task) if "k" in task else measure(**task)))
         return
-    results = []
-    for n_points in options.points:
-        for problem in options.problems:
-            results.append(apart(problem, n_points, options.seed, options.check, options.engine))
-            show(results[-1])
-            if options.save:
-                Path(options.save).parent.mkdir(parents=True, exist_ok=True)
-                Path(options.save).write_text(json.dumps(results))
-    growth(results)
+    if options.picture:
+        picture(record.load(options.picture[0]), options.picture[1])
+        return
+    rows = []
+    for engine in options.engines:
+        for n_points in options.points:
+            for problem in options.problems:
+                task = {"problem": problem, "n_points": n_points, "seed": options.seed}
+                how = {"engine": engine, "check": options.check}
+                row = record.alone("--alone", json.dumps({**task, **how}))
+                bare = record.alone("--alone", json.dumps({**task, "k": row["k"]}))
+                rows.append({**row, "bare": bare, "R": row["seconds"] / bare})
+                show(rows[-1])
+    growth(rows)
+    record.save(options, rows)
 
 
 if __name__ == "__main__":

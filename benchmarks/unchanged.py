@@ -8,11 +8,9 @@ script runs on either side of a redesign.
 
 from __future__ import annotations
 
-import argparse
-import warnings
-
 import numpy as np
 
+import record
 import vbdm
 from problems import PROBLEMS
 
@@ -71,13 +69,12 @@ def compare(before, after):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = record.parser(__doc__)
     parser.add_argument("--write")
     parser.add_argument("--compare")
     parser.add_argument("--points", type=int, nargs="+", default=[2000, 10_000])
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
-    options = parser.parse_args()
-    warnings.simplefilter("ignore")
+    options = record.given(parser, points=[300], seeds=[1])
     found = all_numbers(options.points, options.seeds)
     if options.write:
         np.savez(options.write, **found)

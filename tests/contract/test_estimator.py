@@ -1,12 +1,10 @@
 """The scikit-learn contract: its own checks, awkward data, frames, grids, files, bits."""
 
 import hashlib
-import importlib.util
 import pickle
 import subprocess
 import sys
 import warnings
-from pathlib import Path
 
 import joblib
 import numpy as np
@@ -19,14 +17,12 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsTransformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from tests.support.scripts import load_benchmark
 
 import vbdm
 from vbdm import DiffusionMap
 
-DIGITS = Path(__file__).parents[2] / "benchmarks" / "digits.py"
-spec = importlib.util.spec_from_file_location("digits", DIGITS)
-digits = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(digits)
+digits = load_benchmark("digits")
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 
