@@ -196,17 +196,20 @@ def test_products_of_matrices(
 def test_tables_of_products_shrink_with_the_free_memory(device: Any, monkeypatch: Any) -> None:
     monkeypatch.setattr(algebra, "FAST_TABLE", 0)
     made: list[int] = []
-    empty = device.empty
+    a, b = (sparse(60, 60, 0.3, seed) for seed in (1, 2))
+    left, right = on(device, a), on(device, b)
+    # That of the arrays: tests before this one may have opened the same device once more.
+    there = left.device
+    empty = there.empty
 
     def noted(shape: Any, dtype: Any = np.float64) -> Any:
         made.append(int(np.prod(shape)) * np.dtype(dtype).itemsize)
         return empty(shape, dtype)
 
-    a, b = (sparse(60, 60, 0.3, seed) for seed in (1, 2))
     for free in (1 << 16, 0):
-        monkeypatch.setattr(device, "free_bytes", lambda free=free: free)
-        monkeypatch.setattr(device, "empty", noted)
-        same(on(device, a) @ on(device, b), csr_array(a @ b))
+        monkeypatch.setattr(there, "free_bytes", lambda free=free: free)
+        monkeypatch.setattr(there, "empty", noted)
+        same(left @ right, csr_array(a @ b))
     assert max(made) <= 1 << 15
 
 
