@@ -3,8 +3,10 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 STAMP = $(VENV)/.installed
+PYTEST = $(BIN)/python -m pytest -n auto --dist worksteal
 
-.PHONY: demo reproduce test test-slow test-cuda test-minimum lint docs bench bench-history clean
+.PHONY: demo reproduce test test-slow test-cuda test-minimum verify mutants coverage lint docs bench \
+	bench-smallest bench-history clean
 
 demo: $(STAMP)-plot
 	$(BIN)/vbdm demo --out results
@@ -14,14 +16,26 @@ reproduce: $(STAMP)-plot
 	$(BIN)/python -m paper $(ARGS)
 
 # Test processes share the cores already: one BLAS thread each.
-test test-slow: export OPENBLAS_NUM_THREADS = 1
+test test-slow bench-smallest coverage: export OPENBLAS_NUM_THREADS = 1
 
 test: lint
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(PYTEST) $(ARGS)
 
+# Some twenty minutes on two cores; make test-slow ARGS="--part 2/6" is a sixth of it.
 test-slow: $(STAMP)-test
-	$(BIN)/python -m pytest -m "slow or not slow"
-	$(BIN)/python benchmarks/accuracy.py
+	$(PYTEST) -m slow $(ARGS)
+
+# Everything that takes long: slow tests, every benchmark small, the paper's figures small.
+verify: test-slow bench-smallest
+	$(MAKE) reproduce ARGS="--quick"
+
+# Break the mathematics at 400 places, one at a time: does a test notice? An hour and a half.
+mutants: $(STAMP)-measure
+	$(BIN)/python tests/mutants.py $(ARGS)
+
+# Which lines and branches no test reaches; children of tests count as well.
+coverage: $(STAMP)-measure
+	$(PYTEST) --cov --cov-report=term:skip-covered --cov-report=html:build/coverage $(ARGS)
 
 # On a machine with an NVIDIA GPU, whose own Python has CuPy and pytest; nothing is installed.
 test-cuda:
@@ -52,10 +66,17 @@ docs: $(STAMP)-docs
 	$(BIN)/python docs/check_links.py docs/_build/html
 	@echo "The documentation: docs/_build/html/index.html"
 
-# Speed and memory (some ten minutes and 6 GB at a million points), then other packages.
+# Speed and memory (half an hour and 6 GB at a million points), then other packages where they are
+# installed. Then the tables and the picture that are made of them.
 bench: $(STAMP)-test
-	$(BIN)/python benchmarks/speed.py --points 1000 10000 100000 1000000 --save benchmarks/speed.json
-	$(BIN)/python benchmarks/compare.py
+	$(BIN)/python benchmarks/speed.py --save
+	$(BIN)/python benchmarks/peers.py --save
+	$(BIN)/python benchmarks/speed.py --picture benchmarks/results/speed.json docs/images/speed.png
+	$(BIN)/python benchmarks/tables.py
+
+# Every program of benchmarks/ in its smallest version: does it still run?
+bench-smallest: $(STAMP)-test
+	$(PYTEST) -m "slow or not slow" tests/contract/test_benchmarks.py -k smallest_version_runs
 
 # The same few figures at every commit, with airspeed velocity.
 bench-history: $(STAMP)-test
@@ -70,4 +91,4 @@ $(STAMP)-%: pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) .asv build dist results docs/_build docs/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .asv .mutants build dist results docs/_build docs/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,331 @@
+"""Break the mathematics on purpose, one place at a time, and see whether a test notices.
+
+``make mutants`` draws 400 places at random in the rooms of the mathematics, changes each by one of
+cosmic-ray's operators (another number, sign, comparison, …), and runs the tests of the quick suite
+that go through that line, quickest first, until one fails. A change that none notices survives: it
+needs a test, or a line in `tests/harmless_mutants.toml` that says why it cannot matter.
+
+Which test goes through which line is found by one run of the suite with coverage (some ten minutes;
+kept in ``.mutants`` for the same code). Verdicts are kept there, too: a run that was broken off
+goes on. ``--seed`` draws other places, ``--only`` looks at one file, ``--again`` judges survivors
+once more.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import difflib
+import json
+import os
+import random
+import subprocess
+import sys
+import tomllib
+import xml.etree.ElementTree as ElementTree
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from pathlib import Path
+from shutil import copytree, ignore_patterns
+from tempfile import TemporaryDirectory
+
+from cosmic_ray.ast import ast_nodes, get_ast
+from cosmic_ray.mutating import mutate_code
+from cosmic_ray.plugins import get_operator, operator_names
+from coverage import CoverageData
+
+ROOT = Path(__file__).parents[1]
+ROOMS = ("bandwidth", "kernel", "operator", "spectrum", "trust", "equations", "dynamics")
+KEPT = ROOT / ".mutants"
+HARMLESS = ROOT / "tests" / "harmless_mutants.toml"
+#: Tests are run in parts of so many, quickest first: most changes are noticed at once.
+PARTS = (15, 150)
+
+
+class Code:
+    """One module: where it can be changed, and how."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.name = path, path.relative_to(ROOT).as_posix()
+        self.text = path.read_text("utf-8")
+
+    def places(self) -> dict[tuple, list[tuple[str, int]]]:
+        """Return all changes by place: the operators' kind and position, and the ways to do it."""
+        nodes, found = list(ast_nodes(get_ast(self.text))), {}
+        for operator_name in operator_names():
+            operator_class = get_operator(operator_name)
+            if operator_class.arguments():
+                continue
+            operator, occurrence = operator_class(), -1
+            for node in nodes:
+                for start, end in operator.mutation_positions(node):
+                    occurrence += 1
+                    if self.counts(start, end):
+                        place = (start, operator_name.split("_")[0])
+                        found.setdefault(place, []).append((operator_name, occurrence))
+        return found
+
+    def counts(self, start: tuple[int, int], end: tuple[int, int]) -> bool:
+        """Tell whether a place is code that runs, and no type or part of a message."""
+        return not any(low <= start and end <= high for low, high in self.no_code)
+
+    @cached_property
+    def no_code(self) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+        """Spans of annotations, of blocks for type checkers, and of messages."""
+        spans = []
+        for node in ast.walk(ast.parse(self.text)):
+            parts = []
+            if isinstance(node, ast.arg | ast.AnnAssign):
+                parts = [node.annotation]
+            elif isinstance(node, ast.FunctionDef):
+                parts = [node.returns, *(d for d in node.decorator_list if is_named(d, "overload"))]
+            elif (isinstance(node, ast.If) and is_named(node.test, "TYPE_CHECKING")) or isinstance(
+                node, ast.JoinedStr
+            ):
+                parts = [node]
+            elif isinstance(node, ast.Assign) and is_alias(node.value):
+                parts = [node.value]
+            spans += [span_of(part) for part in parts if part is not None]
+        return spans
+
+    def mutated(self, operator_name: str, occurrence: int) -> str | None:
+        return mutate_code(self.text, get_operator(operator_name)(), occurrence)
+
+    @cached_property
+    def statements(self) -> list[tuple[int, int]]:
+        """First and last line of every statement without a body, and of the heads of the others."""
+        found = []
+        for node in ast.walk(ast.parse(self.text)):
+            if isinstance(node, ast.stmt):
+                body = getattr(node, "body", None)
+                last = body[0].lineno - 1 if isinstance(body, list) and body else node.end_lineno
+                first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
+                found.append((first, max(first, last)))
+        return found
+
+    def lines_at(self, line: int) -> range:
+        """Return the lines of the smallest statement around a line."""
+        around = [(last - first, first, last) for first, last in self.statements
+                  if first <= line <= last]  # fmt: skip
+        if not around:
+            return range(line, line + 1)
+        _, first, last = min(around)
+        return range(first, last + 1)
+
+
+def is_named(node: ast.expr, name: str) -> bool:
+    return getattr(node, "id", getattr(node, "attr", None)) == name
+
+
+def is_alias(node: ast.expr) -> bool:
+    """Tell whether a value is a union of types, `A | B`: an alias."""
+    names = [part for part in ast.walk(node) if isinstance(part, ast.Name)]
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr) and all(
+        name.id[0].isupper() for name in names
+    )  # fmt: skip
+
+
+def span_of(node: ast.AST) -> tuple[tuple[int, int], tuple[int, int]]:
+    return (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
+
+
+def modules(only: str | None = None) -> list[Code]:
+    paths = [
+        path for room in ROOMS for path in sorted((ROOT / "src/vbdm" / room).rglob("*.py"))
+        if "solvers" not in path.parts
+    ]  # fmt: skip
+    return [Code(path) for path in paths if only is None or only in str(path)]
+
+
+def draw(count: int, seed: int, only: str | None) -> list[dict]:
+    """Return so many changes: places are drawn first, then one way to change each."""
+    found = [
+        (code, place, ways)
+        for code in modules(only)
+        for place, ways in sorted(code.places().items())
+    ]
+    print(f"{len(found)} places in {len({id(code) for code, *_ in found})} modules, "
+          f"{sum(len(ways) for *_, ways in found)} changes", flush=True)  # fmt: skip
+    rng = random.Random(seed)
+    drawn = []
+    for code, (start, _), ways in rng.sample(found, min(count, len(found))):
+        operator_name, occurrence = rng.choice(ways)
+        text = code.mutated(operator_name, occurrence)
+        before, after = changed_lines(code.text, text)
+        drawn.append({"file": code.name, "line": start[0], "operator": operator_name.split("/")[1],
+                      "before": before, "after": after, "text": text,
+                      "lines": list(code.lines_at(start[0]))})  # fmt: skip
+    return drawn
+
+
+def changed_lines(before: str, after: str) -> tuple[str, str]:
+    """Return the lines that differ, without their indentation."""
+    lines = list(difflib.unified_diff(before.split("\n"), after.split("\n"), n=0))[3:]
+    return tuple(
+        " ".join(line[1:].strip() for line in lines if line.startswith(sign)) for sign in "-+"
+    )
+
+
+# --- Which tests go through a line ----------------------------------------------------------------
+
+
+class Suite:
+    """The quick suite: how long its tests take, and which lines they go through."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        if not (folder / "times.xml").is_file():
+            self.run()
+        self.data = CoverageData(str(folder / "coverage"))
+        self.data.read()
+        self.paths = {Path(path).relative_to(ROOT).as_posix(): path
+                      for path in self.data.measured_files()}  # fmt: skip
+        cases = ElementTree.parse(folder / "times.xml").iter("testcase")
+        self.seconds = {name_of(case): float(case.get("time", 0)) for case in cases}
+
+    def run(self) -> None:
+        """Run the suite once with coverage."""
+        print("one run of the suite with coverage, some ten minutes …", flush=True)
+        command = [
+            sys.executable, "-m", "pytest", "-n", "auto", "--dist", "worksteal", "-q", "--cov",
+            *(f"--cov=src/vbdm/{room}" for room in ROOMS), "--cov-context=test", "--cov-report=",
+            f"--junitxml={self.folder / 'times.xml'}", "-o", "junit_family=xunit1",
+        ]  # fmt: skip
+        subprocess.run(
+            [word for word in command if word != "--cov"], cwd=ROOT, check=True,
+            env={**os.environ, "COVERAGE_FILE": str(self.folder / "coverage")},
+        )  # fmt: skip
+
+    def through(self, file: str, lines: list[int]) -> list[str]:
+        """Return the tests that go through a line, quickest first; of the module, if none does.
+
+        Constants are read by whatever runs in their module.
+        """
+        by_line = self.data.contexts_by_lineno(self.paths[file]) if file in self.paths else {}
+        found = {name for line in lines for name in by_line.get(line, ())}
+        found = found - {""} or {name for names in by_line.values() for name in names}
+        tests = {name.rpartition("|")[0] for name in found - {""}}
+        return sorted(tests, key=lambda name: (self.seconds.get(name, 1.0), name))
+
+
+def name_of(case: ElementTree.Element) -> str:
+    return f"{case.get('file')}::{case.get('name')}"
+
+
+# --- Judging --------------------------------------------------------------------------------------
+
+
+def judge(mutant: dict, tests: list[str], copy: Path) -> str:
+    """Return "noticed", "survived" or "no test", with the change in a copy of everything."""
+    if not tests:
+        return "no test"
+    path = copy / mutant["file"]
+    whole = path.read_text("utf-8")
+    path.write_text(mutant["text"], "utf-8")
+    try:
+        begin = 0
+        for end in (*PARTS, len(tests)):
+            part, begin = tests[begin:end], max(begin, end)
+            if part and fails(part, copy):
+                return "noticed"
+        return "survived"
+    finally:
+        path.write_text(whole, "utf-8")
+
+
+def fails(tests: list[str], copy: Path) -> bool:
+    """Tell whether one of the tests fails, or hangs, in a copy of everything."""
+    (copy / "tests.txt").write_text("\n".join(tests))
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "--tb=no",
+               "-p", "no:cacheprovider", "@tests.txt"]  # fmt: skip
+    environment = {
+        **os.environ, "PYTHONPATH": str(copy / "src"), "PYTHONDONTWRITEBYTECODE": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+    }  # fmt: skip
+    try:
+        done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, timeout=1800)
+    except subprocess.TimeoutExpired:
+        return True
+    if done.returncode == 5:
+        raise RuntimeError(f"no test was found: {done.stdout.decode()}")
+    return done.returncode != 0
+
+
+def known_as_harmless() -> dict[tuple[str, str, str], str]:
+    """Return why some changes cannot matter, by file and by the line before and after."""
+    if not HARMLESS.is_file():
+        return {}
+    rows = tomllib.loads(HARMLESS.read_text("utf-8")).get("mutant", [])
+    return {(row["file"], row["before"], row["after"]): row["why"] for row in rows}
+
+
+def judged(drawn: list[dict], suite: Suite, n_workers: int, again: bool) -> list[dict]:
+    """Judge all changes on some copies at a time; verdicts are written down as they come."""
+    record, harmless, known = suite.folder / "verdicts.jsonl", known_as_harmless(), {}
+    if record.is_file():
+        for line in record.read_text("utf-8").splitlines():
+            row = json.loads(line)
+            if not (again and row["verdict"] != "noticed"):
+                known[key_of(row)] = row["verdict"]
+    with TemporaryDirectory(prefix="mutants-") as folder, ThreadPoolExecutor(n_workers) as pool:
+        copies = []
+        for number in range(n_workers):
+            copies.append(Path(folder, str(number)))
+            copytree(ROOT, copies[-1], ignore=ignore_patterns(
+                ".git", ".venv*", ".mutants", "__pycache__", "_build", "reproduction", "results"
+            ))  # fmt: skip
+            copytree(ROOT / "benchmarks/results", copies[-1] / "benchmarks/results")
+
+        def work(mutant: dict) -> dict:
+            verdict = known.get(key_of(mutant))
+            if verdict is None:
+                copy = copies.pop()
+                try:
+                    tests = suite.through(mutant["file"], mutant["lines"])
+                    verdict = judge(mutant, tests, copy)
+                finally:
+                    copies.append(copy)
+                row = {key: mutant[key] for key in ("file", "line", "operator", "before", "after")}
+                with record.open("a", encoding="utf-8") as stream:
+                    stream.write(json.dumps({**row, "verdict": verdict}, ensure_ascii=False) + "\n")
+            why = harmless.get(key_of(mutant))
+            if verdict != "noticed" and why:
+                verdict = f"harmless: {why}"
+            if verdict != "noticed":
+                print(f"{mutant['file']}:{mutant['line']}: {verdict}\n  - {mutant['before']}\n"
+                      f"  + {mutant['after']}", flush=True)  # fmt: skip
+            return {**mutant, "verdict": verdict}
+
+        return list(pool.map(work, drawn))
+
+
+def key_of(row: dict) -> tuple[str, str, str]:
+    return row["file"], row["before"], row["after"]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--count", type=int, default=400)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", help="a part of a file's name")
+    parser.add_argument("--again", action="store_true", help="judge survivors once more")
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    options = parser.parse_args()
+    folder = KEPT
+    folder.mkdir(exist_ok=True)
+    drawn = draw(options.count, options.seed, options.only)
+    rows = judged(drawn, Suite(folder), options.jobs, options.again)
+    kinds = {}
+    for row in rows:
+        kind = row["verdict"].split(":")[0]
+        kinds[kind] = kinds.get(kind, 0) + 1
+    noticed, harmless = kinds.get("noticed", 0), kinds.get("harmless", 0)
+    print(f"{len(rows)} changes: {kinds}; {noticed / len(rows):.1%} noticed, "
+          f"{noticed / max(1, len(rows) - harmless):.1%} of those that can matter")  # fmt: skip
+    return 0 if noticed + harmless == len(rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
