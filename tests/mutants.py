@@ -2,13 +2,14 @@
 
 ``make mutants`` draws 400 places at random in the rooms of the mathematics, changes each by one of
 cosmic-ray's operators (another number, sign, comparison, …), and runs the tests of the quick suite
-that go through that line, quickest first, until one fails. A change that none notices survives: it
-needs a test, or a line in `tests/harmless_mutants.toml` that says why it cannot matter.
+that go through that line until one fails: those of the module, the quickest, and some others. A
+change that none notices survives: it needs a test, or a line in `tests/harmless_mutants.toml` that
+says why it cannot matter.
 
 Which test goes through which line is found by one run of the suite with coverage (some ten minutes;
-kept in ``.mutants`` for the same code). Verdicts are kept there, too: a run that was broken off
-goes on. ``--seed`` draws other places, ``--only`` looks at one file, ``--again`` judges survivors
-once more.
+kept in ``.mutants``: remove it when code has moved). Verdicts are kept there, too: a run that was
+broken off goes on. ``--seed`` draws other places, ``--only`` looks at one file, ``--again`` judges
+survivors once more, by all tests that go through the line.
 """
 
 from __future__ import annotations
@@ -38,8 +39,11 @@ ROOT = Path(__file__).parents[1]
 ROOMS = ("bandwidth", "kernel", "operator", "spectrum", "trust", "equations", "dynamics")
 KEPT = ROOT / ".mutants"
 HARMLESS = ROOT / "tests" / "harmless_mutants.toml"
-#: Tests are run in parts of so many, quickest first: most changes are noticed at once.
+#: Tests are run in parts of so many: most changes are noticed at once.
 PARTS = (15, 150)
+#: How many of the quickest tests are run, and of the others, drawn at random: thousands go through
+#: some lines.
+QUICKEST, OTHERS = 250, 150
 
 
 class Code:
@@ -196,16 +200,28 @@ class Suite:
             env={**os.environ, "COVERAGE_FILE": str(self.folder / "coverage")},
         )  # fmt: skip
 
-    def through(self, file: str, lines: list[int]) -> list[str]:
-        """Return the tests that go through a line, quickest first; of the module, if none does.
+    def through(self, file: str, lines: list[int], everything: bool) -> list[str]:
+        """Return tests that go through a line, or through the module, if none does.
 
-        Constants are read by whatever runs in their module.
+        Constants are read by whatever runs in their module. Tests that are named after the module
+        come first, then others, quickest first; not all of them, if they are many.
         """
         by_line = self.data.contexts_by_lineno(self.paths[file]) if file in self.paths else {}
         found = {name for line in lines for name in by_line.get(line, ())}
         found = found - {""} or {name for names in by_line.values() for name in names}
         tests = {name.rpartition("|")[0] for name in found - {""}}
-        return sorted(tests, key=lambda name: (self.seconds.get(name, 1.0), name))
+        named = f"test_{Path(file).stem}"
+        tests = sorted(
+            tests, key=lambda name: (named not in name, self.seconds.get(name, 1.0), name)
+        )
+        first, rest = tests[:QUICKEST], tests[QUICKEST:]
+        if everything or len(rest) <= OTHERS:
+            return tests
+        return first + random.Random(file).sample(rest, OTHERS)
+
+    def patience(self, tests: list[str]) -> float:
+        """Return after how many seconds some tests hang: a busy machine is ten times as slow."""
+        return 90 + 10 * sum(self.seconds.get(name, 1.0) for name in tests)
 
 
 def name_of(case: ElementTree.Element) -> str:
@@ -215,7 +231,7 @@ def name_of(case: ElementTree.Element) -> str:
 # --- Judging --------------------------------------------------------------------------------------
 
 
-def judge(mutant: dict, tests: list[str], copy: Path) -> str:
+def judge(mutant: dict, tests: list[str], suite: Suite, copy: Path) -> str:
     """Return "noticed", "survived" or "no test", with the change in a copy of everything."""
     if not tests:
         return "no test"
@@ -226,15 +242,15 @@ def judge(mutant: dict, tests: list[str], copy: Path) -> str:
         begin = 0
         for end in (*PARTS, len(tests)):
             part, begin = tests[begin:end], max(begin, end)
-            if part and fails(part, copy):
+            if part and fails(part, copy, suite.patience(part)):
                 return "noticed"
         return "survived"
     finally:
         path.write_text(whole, "utf-8")
 
 
-def fails(tests: list[str], copy: Path) -> bool:
-    """Tell whether one of the tests fails, or hangs, in a copy of everything."""
+def fails(tests: list[str], copy: Path, patience: float) -> bool:
+    """Tell whether one of the tests fails, or they hang, in a copy of everything."""
     (copy / "tests.txt").write_text("\n".join(tests))
     command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "--tb=no",
                "-p", "no:cacheprovider", "@tests.txt"]  # fmt: skip
@@ -243,7 +259,9 @@ def fails(tests: list[str], copy: Path) -> bool:
         "OPENBLAS_NUM_THREADS": "1",
     }  # fmt: skip
     try:
-        done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, timeout=1800)
+        done = subprocess.run(
+            command, cwd=copy, env=environment, capture_output=True, timeout=patience
+        )
     except subprocess.TimeoutExpired:
         return True
     if done.returncode == 5:
@@ -281,8 +299,8 @@ def judged(drawn: list[dict], suite: Suite, n_workers: int, again: bool) -> list
             if verdict is None:
                 copy = copies.pop()
                 try:
-                    tests = suite.through(mutant["file"], mutant["lines"])
-                    verdict = judge(mutant, tests, copy)
+                    tests = suite.through(mutant["file"], mutant["lines"], again)
+                    verdict = judge(mutant, tests, suite, copy)
                 finally:
                     copies.append(copy)
                 row = {key: mutant[key] for key in ("file", "line", "operator", "before", "after")}
