@@ -20,7 +20,9 @@ def minima(project: dict) -> dict[str, str]:
     extras = project["optional-dependencies"]
     declared = list(project["dependencies"])
     for name, needs in extras.items():
-        declared += [n for n in needs if name not in ("test", "measure", "docs") or n.startswith(TABLES)]
+        declared += [
+            n for n in needs if name not in ("test", "measure", "docs") or n.startswith(TABLES)
+        ]
     found = [re.fullmatch(r"([\w-]+)>=([\d.]+)", need) for need in declared]
     return {match[1]: match[2] for match in found if match}
 

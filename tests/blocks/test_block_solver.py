@@ -38,6 +38,26 @@ def test_the_same_pairs(operator, expected, blocks):
     np.testing.assert_allclose(np.abs(overlap), np.eye(8), atol=1e-6)
 
 
+def test_vectors_on_many_cells_in_blocks(operator, expected, monkeypatch):
+    """The start that comes from the cells is the same, wherever its vectors live."""
+    starts = []
+
+    def noted(*args):
+        starts.append(coarse_pairs.coarse_pairs(*args))
+        return starts[-1]
+
+    monkeypatch.setattr("vbdm.spectrum.solvers.multilevel.solver.coarse_pairs", noted)
+    monkeypatch.setattr(coarse_pairs, "MANY_CELLS", 100)
+    monkeypatch.setattr(coarse_pairs, "COLUMNS_AT_ONCE", 3)
+    solver = Multilevel(coarsest=100)
+    solver.solve(pencil_of(operator), 8, 1e-10)
+    found = solver.solve(pencil_of(in_blocks(operator, 3)), 8, 1e-10)
+    np.testing.assert_allclose(found.values, expected.values, rtol=1e-9, atol=1e-12)
+    (values, vectors), (others, cut) = starts
+    np.testing.assert_allclose(others, values, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(np.abs(cut), np.abs(vectors), atol=1e-6 * np.abs(vectors).max())
+
+
 def test_from_the_solution_for_another_mass(operator):
     pencil = pencil_of(operator)
     cut = pencil_of(in_blocks(operator, 5))

@@ -1,6 +1,7 @@
 """`vbdm fit` with rows elsewhere than in memory: options, files, results."""
 
 import json
+from contextlib import contextmanager
 
 import click
 import numpy as np
@@ -64,6 +65,23 @@ def test_places_that_are_none_are_refused(options, words, points, tmp_path):
     assert result.exit_code == 2
     assert words in result.output.replace("\n", " ")
     assert not (tmp_path / "out").exists()
+
+
+def test_workers_are_started_for_the_run_and_end_with_it(monkeypatch):
+    seen = []
+
+    @contextmanager
+    def start_workers(n_workers):
+        seen.append(n_workers)
+        yield "inproc://here"
+        seen.append("ended")
+
+    monkeypatch.setattr("vbdm.rows.workers.start_workers", start_workers)
+    monkeypatch.setattr("vbdm.cli.placing.need_dask", lambda: None)
+    with placing({"workers": 3, "blocks": 5, "store": "s"}) as placement:
+        assert placement == Dask("inproc://here", 5, "s")
+        assert seen == [3]
+    assert seen == [3, "ended"]
 
 
 def test_without_dask_it_is_said(monkeypatch):

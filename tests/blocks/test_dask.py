@@ -6,7 +6,9 @@ import subprocess
 import sys
 import time
 import warnings
+from concurrent.futures import CancelledError
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,9 +19,10 @@ from vbdm.placement import Dask
 from vbdm.rows import cluster as cluster_module
 from vbdm.rows.block_array import PerBlock, Rows, changed, mapped, total
 from vbdm.rows.cluster import check_memory, check_versions, check_workers, divided
-from vbdm.rows.connection import connected
+from vbdm.rows.connection import connected, current_client
 from vbdm.rows.dask import OnDask
 from vbdm.rows.partition import Partition
+from vbdm.rows.store import Store
 from vbdm.rows.workers import closed_at_last, peak_here, usage
 
 PARTITION = Partition.into(6000, 5)
@@ -264,6 +267,55 @@ def test_peaks_are_told_on_any_system(monkeypatch):
     assert 2**24 < here <= 4 * peak_here()
     monkeypatch.setattr("platform.system", lambda: "Darwin")
     assert 0 < peak_here() <= here / 256
+
+
+def test_a_cluster_must_be_there_and_wait_for_results(monkeypatch):
+    with pytest.raises(vbdm.ClusterError, match="asynchronous=True"):
+        check_workers(SimpleNamespace(asynchronous=True))
+    monkeypatch.setattr(cluster_module, "current_client", lambda: None)
+    with pytest.raises(vbdm.ClusterError, match="no client, and Dask has no current one"):
+        cluster_module.client_of(None)
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    assert current_client() is None
+    with pytest.raises(ImportError, match=r"pip install 'vbdm\[cluster\]'"):
+        cluster_module.client_of(None)
+
+
+def test_what_a_worker_does_not_have_is_left_out(monkeypatch):
+    monkeypatch.setitem(sys.modules, "numba", None)
+    found, _ = cluster_module.asking()()
+    assert "numba" not in found
+    assert found["numpy"] == np.__version__
+
+
+def test_tasks_whose_home_is_gone_may_run_elsewhere():
+    bound = SimpleNamespace(loose_restrictions=False, worker_restrictions={"a"})
+    loose = SimpleNamespace(loose_restrictions=True, worker_restrictions={"a"})
+    told = []
+    scheduler = SimpleNamespace(
+        unrunnable=[bound, loose],
+        workers={"b": "worker b"},
+        bulk_schedule_unrunnable_after_adding_worker=lambda worker: f"tasks for {worker}",
+        transitions=lambda ready, why: told.append(ready),
+    )
+    cluster_module.letting_go()(scheduler)
+    assert (bound.worker_restrictions, loose.worker_restrictions) == ({"a"}, set())
+    assert told == ["tasks for worker b"]
+
+
+def test_a_broken_connection_is_told_as_such():
+    found = cluster_module.explained(CancelledError("task-7"), None)
+    assert "must stay until the work is done" in str(found)
+    assert "CancelledError: task-7" in str(found)
+    assert cluster_module.explained(ValueError("of a block"), None) is None
+
+
+def test_a_store_that_one_worker_does_not_see(tmp_path):
+    seen = {"tcp://1": True, "tcp://2": False}
+    client = SimpleNamespace(status="running", run=lambda function, mark: seen)
+    with pytest.raises(vbdm.ClusterError, match="which tcp://2 does not have"):
+        Store(tmp_path).check(client)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_homes_are_moved_no_more_than_needed():

@@ -54,6 +54,13 @@ def test_places_are_given_up_joined_and_used_again(tmp_path):
     assert (scratch.size, scratch.gaps, scratch.largest) == (0, [], 7 * PAGE)
 
 
+def test_an_array_without_rows_takes_no_room(tmp_path):
+    scratch = Scratch(tmp_path)
+    assert scratch.append(np.empty((0, 3)), 0) == 0
+    assert os.fstat(scratch.file.fileno()).st_size == 0
+    assert scratch.append(np.ones((2, 3)), 0) == 48
+
+
 def test_random_places_never_overlap(tmp_path):
     rng, scratch, kept = np.random.default_rng(1), Scratch(tmp_path), {}
     for number in range(300):

@@ -1,5 +1,6 @@
 """Arrays in the caller's order: of NumPy, of Zarr over the scratch file, of Dask."""
 
+import asyncio
 import gc
 import sys
 
@@ -66,6 +67,33 @@ def test_the_store_of_zarr_lists_what_it_holds(tmp_path):
     assert repr(array.store) == "rows on disk"
 
 
+def test_the_store_of_zarr_answers_as_stores_do(tmp_path):
+    """Zarr may ask for parts of a chunk, for what is there, and for what is in a folder."""
+    from zarr.abc.store import OffsetByteRequest, RangeByteRequest, SuffixByteRequest
+    from zarr.core.buffer import default_buffer_prototype
+
+    store = in_callers_order(Rows(PARTITION, OnDisk(tmp_path)).spread(X), WHERE).store
+    whole = np.concatenate([X[WHERE[3000:]], np.zeros((499, 40))]).tobytes()
+    parts = [None, RangeByteRequest(8, 24), OffsetByteRequest(319_000), SuffixByteRequest(16)]
+    wanted = [whole, whole[8:24], whole[319_000:], whole[-16:]]
+
+    async def answers():
+        prototype = default_buffer_prototype()
+        found = await store.get_partial_values(prototype, [("c/3/0", part) for part in parts])
+        there = [await store.exists(key) for key in ("zarr.json", "c/3/0", "c/4/0")]
+        folders = [[name async for name in store.list_dir(at)] for at in ("", "c", "c/3/")]
+        with pytest.raises(ValueError, match="read-only"):
+            await store.delete("c/3/0")
+        return [buffer.to_bytes() for buffer in found], there, folders
+
+    found, there, folders = asyncio.run(answers())
+    assert found == wanted
+    assert there == [True, True, False]
+    assert list(map(sorted, folders)) == [["c", "zarr.json"], ["0", "1", "2", "3"], ["0"]]
+    assert store == store
+    assert store != in_callers_order(Rows(PARTITION, OnDisk(tmp_path)).spread(X), WHERE).store
+
+
 @pytest.mark.parametrize("values", [pytest.param(X, marks=pytest.mark.slow), X[:, 0]])
 def test_on_a_cluster_it_is_an_array_of_dask(values, cluster):
     import dask.array
@@ -109,6 +137,8 @@ def test_density_and_bandwidth_are_brought_to_the_disk_once():
     op = vbdm.estimate_operator(points, "generator", placement=vbdm.placement.Disk(blocks=2))
     assert op.density is op.density
     assert op.bandwidth is op.bandwidth
+    with pytest.raises(vbdm.InputError, match="looks into lists"):
+        op.graph.with_lists()
     whole = vbdm.estimate_operator(points, "generator")
     np.testing.assert_allclose(op.density[:], whole.density, rtol=1e-12)
     np.testing.assert_allclose(op.bandwidth[:], whole.bandwidth, rtol=1e-12)

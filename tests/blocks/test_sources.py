@@ -142,6 +142,25 @@ def test_a_wrong_number_is_named_by_its_row(name, wrong, points, as_source):
         vbdm.estimate_operator(as_source[name](values))
 
 
+@pytest.mark.parametrize("sizes", [(400, 400), (400, 700)])
+def test_sources_that_hold_other_rows_than_they_declare_are_refused(sizes):
+    chunks = [np.zeros((size, 2)) for size in sizes]
+    told = sources.Chunks("The file", (1000, 2), lambda: iter(chunks))
+    rows = 800 if sum(sizes) == 800 else 400
+    with pytest.raises(InputError, match=f"The file does not hold.*{rows} rows, where 1,000"):
+        list(told.numbered())
+    wider = sources.Chunks("The file", (1000, 3), lambda: iter(chunks))
+    with pytest.raises(InputError, match="0 rows, where 1,000"):
+        list(wider.numbered())
+
+
+def archive(path):
+    """Write an archive of arrays under the name of a single one."""
+    with open(path, "wb") as file:
+        np.savez(file, x=np.ones((9, 2)))
+    return path
+
+
 def test_unknown_chunks_are_refused():
     X = dask_array.random.random((100, 2), chunks=20)
     with pytest.raises(InputError, match=r"Call X\.compute_chunk_sizes\(\) first"):
@@ -160,6 +179,11 @@ def test_unknown_chunks_are_refused():
         (lambda f: zarr.create_array(f / "x.zarr", data=np.ones(9)), "one row per point"),
         (lambda f: zarr.create_array(f / "x.zarr", data=np.ones((9, 2), bool)), "truth values"),
         (lambda f: dask_array.ones((9, 2), dtype=complex), "complex numbers"),
+        (
+            lambda f: dask_array.from_array(np.ones((9, 2), object), chunks=9),
+            "array of the type object",
+        ),
+        (lambda f: archive(f / "x.npy"), "cannot be read as npy"),
         (lambda f: f / "x.csv", "A path is no array of points"),
     ],
 )

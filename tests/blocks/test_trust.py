@@ -87,12 +87,21 @@ def test_the_clouds_are_what_they_are_for(whole):
     assert special
 
 
+def test_without_zarr_rows_on_disk_are_shown_by_ourselves(whole, monkeypatch):
+    monkeypatch.setattr("vbdm.graph.caller_order.in_callers_order", lambda inside, where: None)
+    found = solved_in_blocks(whole, 3, "disk").eigenfunctions
+    assert isinstance(found, InCallerOrder)
+    assert repr(found) == f"array of shape {whole.eigenfunctions.shape}, on disk"
+    same(np.asarray(found), whole.eigenfunctions)
+
+
 def test_eigenfunctions_in_the_callers_order(whole, cut):
     expected, rows = whole.eigenfunctions, np.array([5, 0, len(whole.eigenfunctions) - 1])
     same(cut.functions_at(rows), expected[rows])
     same(cut.function(2), expected[:, 2])
     for found in (cut.eigenfunctions, InCallerOrder(cut.in_blocks, cut.operator.order)):
         assert found.shape == expected.shape
+        assert (found.dtype, found.ndim) == (expected.dtype, 2)
         same(np.asarray(found), expected)
         same(found[rows], expected[rows])
         same(found[7], expected[7])

@@ -233,6 +233,15 @@ MORE_BAD_CALLS = {
         lambda: vbdm.estimate_operator(X, "generator", weights=np.ones(50), weights_as="both"),
         "weights_as.*'measure', 'counts'",
     ),
+    "form of the other method": (
+        lambda: vbdm.estimate_operator(X, form="right"),
+        "symmetric form only.*method='paper'",
+    ),
+    "kernel cut above its half": (
+        lambda: vbdm.estimate_operator(X, truncation=0.6),
+        "`truncation`.*between 0 and 0.5",
+    ),
+    "kernel cut nowhere": (lambda: vbdm.estimate_operator(X, truncation=0), "`truncation`"),
     "left potential": (
         lambda: vbdm.estimate_operator(X, method="paper", form="left", potential=X[:, 0]),
         "left form",

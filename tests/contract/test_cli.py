@@ -11,6 +11,7 @@ from tests.support.commands import FAST, done, vbdm_command, write_csv
 
 import vbdm
 from vbdm.cli import transform
+from vbdm.cli.tune import curve_table
 from vbdm.io.saved.persistence import read_notes
 from vbdm.results import load_results
 
@@ -357,6 +358,22 @@ def test_tune_suggests_a_length_only_where_there_are_lists():
     assert "--neighbors 64" in done("tune", "data.csv", "--method", "paper").stdout
 
 
+def test_tune_has_no_curve_where_nothing_was_looked_for():
+    given = ("tune", "data.csv", "--epsilon", 0.1, "--method", "paper")
+    facts = json.loads(done(*given, "--json").stdout)
+    assert (facts["epsilon"], facts["curve"]) == (0.1, {})
+    text = done(*given).stdout
+    assert "← chosen" not in text
+    assert "--epsilon 0.1 " in text
+
+
+def test_the_table_of_the_curve_ends_with_the_curve():
+    curve = {"epsilon": [1.0, 2.0, 4.0], "dimension": [1.0, 1.5, None]}
+    _, *rows = curve_table(curve, 1.1)
+    assert [row.split()[:2] for row in rows] == [["1", "1.00"], ["2", "1.50"], ["4", "–"]]
+    assert [row.endswith("chosen") for row in rows] == [True, False, False]
+
+
 def test_the_engine_and_the_precision_are_passed_on():
     done("fit", "data.csv", "--engine", "scipy", "--precision", "double", "-n", 3, "--no-figures",
          "-o", "double")  # fmt: skip
@@ -390,11 +407,22 @@ def test_the_page_can_be_made_again(whole):
     assert abs(page.stat().st_size - before) < 0.01 * before
 
 
+def test_the_page_is_opened_if_asked(whole, monkeypatch):
+    opened = []
+    monkeypatch.setattr("click.launch", opened.append)
+    done("report", whole[0], "-o", "page.html", "--draw", 50)
+    assert opened == []
+    done("report", whole[0], "-o", "page.html", "--draw", 50, "--force", "--open")
+    assert [Path(path) for path in opened] == [Path("page.html").resolve()]
+
+
 def test_cite(whole):
     assert "Variable bandwidth diffusion kernels" in done("cite").stdout.replace("{", "")
     assert done("cite", whole[0]).stdout.startswith("@")
     assert "300 points" in done("cite", whole[0], "--methods").stdout
     assert "@" not in done("cite", "--text").stdout
+    alone = done("cite", whole[0] / "model.vbdm", "--methods").stdout
+    assert "300 points" in alone or "N = 300" in alone
 
 
 def test_info(monkeypatch):

@@ -2,6 +2,7 @@
 
 import errno
 import json
+import os
 import re
 import shlex
 import shutil
@@ -89,6 +90,16 @@ def newer_results():
     shutil.copytree("good", "broken")
     summary = json.loads(Path("broken/results.json").read_text())
     Path("broken/results.json").write_text(json.dumps({**summary, "version": 99}))
+
+
+def without_arrays():
+    shutil.copytree("good", "broken")
+    Path("broken/results.npz").unlink()
+
+
+def graph_for_a_model():
+    shutil.copytree("good", "broken")
+    vbdm.save(vbdm.neighbors(CLOUD, 5), "broken/model.vbdm")
 
 
 def nothing():
@@ -179,6 +190,10 @@ BAD = {
     "column number": (nothing, "fit data.csv --columns 0,7", "7"),
     "negative delays": (nothing, "fit data.csv --delays -2", "delays"),
     "delays longer than the data": (nothing, "fit data.csv --delays 500", "fewer rows"),
+    "share of the variance in words": (
+        nothing,
+        "fit data.csv --pca most", "'most' is no number. Write 3 for three directions",
+    ),
     "nothing drawn": (nothing, "fit data.csv --subsample 0", "subsample"),
     "swapped": (nothing, "transform data.csv good", "The model comes first.*transform good data"),
     "swapped, with a model": (
@@ -274,12 +289,25 @@ BAD = {
         broken_results("results.json", b"{"),
         "report broken", "results.json",
     ),
+    "report on words of another program": (
+        broken_results("results.json", b'{"format": "theirs"}'),
+        "report broken", "results.json was written by another program",
+    ),
+    "report without numbers": (without_arrays, "report broken", "results.npz is missing"),
+    "report on another model": (
+        graph_for_a_model,
+        "report broken", "damaged.*model.vbdm holds no spectrum",
+    ),
     "report on newer results": (newer_results, "report broken", "newer version"),
     "plot of a missing mode": (
         nothing,
         "plot good --what embedding --which 1,99", "99|eigenfunction",
     ),
     "plot of words": (nothing, "plot good --what embedding --which one", "list of numbers"),
+    "numbers of a picture that has none": (
+        nothing,
+        "plot good --what density --which 1", "only eigenfunctions and embedding have numbers",
+    ),
     "plot into nowhere": (nothing, "plot good -o no/where.png", "folder"),
     "cite a table": (nothing, "cite data.csv", "not a result saved by vbdm"),
     "methods of nothing": (nothing, "cite --methods", "folder"),
@@ -481,6 +509,14 @@ def test_an_unwritable_folder_is_found_before_the_work(workspace, monkeypatch):
     monkeypatch.setattr(Path, "mkdir", refuse)
     result = run("fit data.csv")
     assert_refused(result, 2, "Nothing can be written there", before, workspace)
+
+
+def test_a_file_in_an_unwritable_folder_is_refused_before_the_work(workspace, monkeypatch):
+    before = snapshot(workspace)
+    monkeypatch.setattr("vbdm.io.saved.persistence.load", lambda *_: pytest.fail("too early"))
+    monkeypatch.setattr("os.access", lambda path, mode: mode != os.W_OK)
+    result = run("plot good -o a.png")
+    assert_refused(result, 2, "Nothing can be written.*do not have the right", before, workspace)
 
 
 def test_a_run_that_came_first_is_not_replaced(workspace, monkeypatch):

@@ -1,8 +1,10 @@
 """Questions to a run: committors, rates, equations; written into its folder, and told in words."""
 
 import json
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +13,8 @@ from tests.support.commands import FAST, done, snapshot, vbdm_command, write_csv
 import vbdm
 from vbdm.base.estimate import Estimate
 from vbdm.cli.clocks import time_unit, unbroken
+from vbdm.cli.runs import open_run
+from vbdm.cli.states import clarity
 from vbdm.io.results.answers import read_answers
 from vbdm.results import load_results
 
@@ -276,6 +280,13 @@ def test_a_doubtful_clock_is_said_to_be_one():
     assert unit.notes == ["The clock is in doubt (D = 2.00 ± 0.10 m² per s): The modes disagree."]
 
 
+def test_nothing_is_said_of_modes_inside_states_that_are_not_known():
+    found = SimpleNamespace(crispness=0.75, gap=np.nan)
+    assert clarity(found) == "Crispness 0.75: 1 if each point belongs to one state alone."
+    found.gap = 7.0
+    assert clarity(found).endswith("decays 7 times as fast as the rest.")
+
+
 # --- Wrong questions -----------------------------------------------------------------------------
 
 WRONG = {
@@ -331,6 +342,42 @@ def test_damaged_answers_are_named(run, damage):
     assert "equations.json" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ("row,committor\n0,high\n", "committor.csv cannot be read"),
+        ("row,committor,more\n0,1,2\n", "committor.csv has other columns than equations.json"),
+    ],
+)
+def test_damaged_values_of_an_answer_are_named(run, table, words):
+    done("committor", run, *SETS)
+    (run / "committor.csv").write_text(table)
+    result = vbdm_command("report", run)
+    assert result.exit_code == 2
+    assert words in result.stderr
+
+
+def test_an_answer_without_numbers_has_no_table(run):
+    done("rates", run, *SETS)
+    table = '<table class="quantities">'
+    assert table in (run / "report.html").read_text("utf-8")
+    known = json.loads((run / "equations.json").read_text())
+    known["answers"][0]["quantities"] = []
+    (run / "equations.json").write_text(json.dumps(known))
+    done("report", run)
+    page = (run / "report.html").read_text("utf-8")
+    assert 'id="answer-rates"' in page
+    assert table not in page
+
+
+def test_files_that_are_no_answers_are_never_replaced(run):
+    (run / "rates.csv").write_text("mine")
+    result = vbdm_command("rates", run, *SETS, "--force")
+    assert result.exit_code == 2
+    assert "which is no answer" in result.stderr
+    assert (run / "rates.csv").read_text() == "mine"
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(28, "No space left on device")])
 def test_interruptions_leave_the_run_as_it_was(run, monkeypatch, error):
     done("rates", run, *SETS)
@@ -353,6 +400,33 @@ def test_distances_have_labels_only(tmp_path):
     result = vbdm_command("rates", "distances-vbdm", *SETS)
     assert result.exit_code == 2
     assert "no column 'x'" in result.stderr
+    run = open_run(Path("distances-vbdm"))
+    places, names = run.places(None)
+    np.testing.assert_array_equal(places, run.spectrum.eigenfunctions[:, 1:3])
+    assert names == ["eigenfunction 1", "eigenfunction 2"]
+
+
+def test_many_columns_are_drawn_along_principal_axes(original):
+    run = open_run(original)
+    assert run.places(None)[1] == ["x", "y"]
+    assert replace(run, coordinates=("x", "y", "u", "v")).places(None) == (None, None)
+
+
+def test_columns_without_names_are_numbered(run):
+    summary = json.loads((run / "results.json").read_text())
+    summary["input"]["columns"] = None
+    (run / "results.json").write_text(json.dumps(summary))
+    found = open_run(run)
+    assert found.coordinates == ("x0", "x1")
+    np.testing.assert_allclose(found.columns["x1"], X[:, 1], rtol=1e-6)
+
+
+def test_a_label_of_two_columns_is_asked_about(original):
+    run = open_run(original)
+    twice = replace(run, labels={**run.labels, "copy": run.labels["side"]})
+    with pytest.raises(vbdm.InputError, match=r"They occur in side, copy.*--labels side"):
+        twice.labels_with(["left"], None)
+    np.testing.assert_array_equal(twice.labels_with(["left"], "copy"), run.labels["side"])
 
 
 def test_the_solution_of_a_run_in_blocks(tmp_path):

@@ -2,12 +2,16 @@
 
 import csv
 import json
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from tests.support.commands import done, snapshot, vbdm_command, write_csv
 
 import vbdm
+from vbdm.cli.series import dates_of, how_to_read, refuse_distances
+from vbdm.io import Preparation
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning", "ignore::RuntimeWarning")
 #: What makes a run quick.
@@ -221,6 +225,62 @@ def test_times_that_are_numbers_have_all_their_digits(tmp_path):
     done("forecast", "t.csv", "--lead", 3, *QUICK)
     found = [row["time"] for row in rows_of(tmp_path / "t-forecast/forecast.csv")][::2]
     assert found == ["1700000050", "1700000050.25", "1700000050.5"]
+
+
+@pytest.mark.parametrize(
+    ("line", "columns", "last"),
+    [
+        ("--columns y", {"y"}, "49.75"),  # a column beside those chosen, by its name
+        ("--columns y --time even", {"y"}, "398"),
+        ("--columns y,even", {"y", "even"}, "49.75"),
+        ("--time even", {"time", "y"}, "398"),
+    ],
+)
+def test_times_are_any_column_that_is_named_or_looks_like_times(line, columns, last, tmp_path):
+    rows = np.arange(N)
+    write_csv("t.csv", np.c_[rows / 4, series()[:, 0], 2 * rows], "time,y,even")
+    done("forecast", "t.csv", *line.split(), "--lead", 1, *QUICK, "--no-report")
+    rows = rows_of(tmp_path / "t-forecast" / "forecast.csv")
+    assert {row["column"] for row in rows} == columns
+    assert rows[0]["init"] == last
+
+
+def test_rows_are_counted_where_columns_were_chosen_without_times(tmp_path):
+    write_csv("t.csv", np.c_[np.arange(N) / 4, series()], "clock,x,y")
+    done("forecast", "t.csv", "--columns", "x,y", "--lead", 1, *QUICK, "--no-report")
+    assert rows_of(tmp_path / "t-forecast" / "forecast.csv")[0]["init"] == "199"
+
+
+def test_what_is_odd_in_a_series_is_said(tmp_path):
+    header = "#! FIELDS phi x\n#! SET min_phi -pi\n#! SET max_phi pi\n"
+    values = series() / 10
+    values[[30, 31, 90, 91], 1] = -999
+    (tmp_path / "COLVAR").write_text(header + "".join(f"{a} {b}\n" for a, b in values.tolist()))
+    text = done("forecast", "COLVAR", "--lead", 1, *QUICK, "--no-report").stderr
+    assert "Periodic columns are forecast as plain numbers: phi." in text
+    assert "4 rows hold exactly -999 in x: a code for missing values?" in text
+
+
+def test_distances_are_no_series():
+    table = SimpleNamespace(metric="precomputed")
+    with pytest.raises(vbdm.InputError, match=r"A series is needed.*'cells\.h5ad'.*--key"):
+        refuse_distances(table, Path("cells.h5ad"))
+
+
+def test_frames_of_another_trajectory_are_superposed_as_those_of_the_model():
+    atoms = (("CA", 0.0, 0.0, 0.0),)
+    known = Preparation(("x", "y"), ("y",), reference=atoms)
+    notes = {"preparation": known.as_dict(), "reading": {"columns": "y"}}
+    found, reading = how_to_read(Path("new.xtc"), {}, notes)
+    assert found == reading["columns"] == known
+    plain = {**notes, "preparation": Preparation(("x", "y"), ("y",)).as_dict()}
+    assert how_to_read(Path("new.csv"), {}, plain)[1]["columns"] == "y"
+
+
+@pytest.mark.parametrize(("year", "month"), [(1990.5, 1), (0, 1), (10_000, 1), (1990, 0)])
+def test_numbers_that_are_no_dates(year, month):
+    assert dates_of([np.array([year, year]), np.array([month, month + 1.0])], ()) is None
+    assert dates_of([np.array([1990.0, 1990]), np.array([1.0, 2])], ()) is not None
 
 
 def in_parts(names, month=lambda i: i % 12 + 1):

@@ -6,15 +6,23 @@ import shlex
 import signal
 import subprocess
 import sys
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from io import StringIO
 from pathlib import Path
 
 import click
 import numpy as np
 import pytest
+from click.shell_completion import ShellComplete
 from tests.support.commands import FAST, done, snapshot, vbdm_command, write_csv
+from tests.support.waiting import until
 
 import vbdm
 from vbdm.cli.command_list import COMMANDS, commands
+from vbdm.cli.failures import explain
+from vbdm.cli.signals import Terminated
+from vbdm.cli.steps import working
 from vbdm.cli.timing import Ledger, Screen
 from vbdm.progress import Progress, listening, report
 
@@ -189,6 +197,33 @@ def test_results_are_written_though_nobody_listens():
     assert vbdm.results.load_results("out").summary["n_points"] == 300
 
 
+def test_an_interruption_after_the_writing_is_told_with_its_code():
+    for error, code in ((KeyboardInterrupt(), 130), (Terminated(), 143)):
+        found = explain(error, "out")
+        assert found.message == "Interrupted. The results are complete (out)."
+        assert found.exit_code == code
+
+
+def test_a_command_runs_in_a_thread_where_signals_cannot_be_heard():
+    with ThreadPoolExecutor(1) as pool:
+        assert "Berry" in pool.submit(done, "cite").result().stdout
+
+
+def test_a_shell_that_completes_a_wrong_name_is_answered():
+    shell = ShellComplete(commands, {}, "vbdm", "_VBDM_COMPLETE")
+    assert [item.value for item in shell.get_completions([], "fi")] == ["fit"]
+    assert shell.get_completions(["guess"], "fi") is not None
+    assert commands.get_command(click.Context(commands), "guess") is None
+
+
+@pytest.mark.filterwarnings("default")
+def test_warnings_for_developers_are_no_notes():
+    with working(quiet=True) as work:
+        warnings.warn("old", DeprecationWarning, stacklevel=1)
+        warnings.warn("odd", RuntimeWarning, stacklevel=1)
+    assert work.notes == [("RuntimeWarning", "RuntimeWarning: odd")]
+
+
 # --- Stages --------------------------------------------------------------------------------------
 
 
@@ -239,3 +274,22 @@ def test_long_stages_are_drawn_and_short_ones_are_not(clock, tmp_path):
     assert "eigenpairs" in text
     assert "25%" in text
     assert text.endswith("\n")
+
+
+def test_the_seconds_of_a_silent_stage_are_drawn_by_a_thread(clock, monkeypatch, capsys):
+    monkeypatch.setattr("vbdm.cli.timing.TICK", 0.001)
+    stream = StringIO()
+    screen = Screen(stream)
+    with screen.on():
+        screen.enter("reading")
+        clock.now = 2.5
+        until(lambda: "reading         2.5 s" in stream.getvalue())
+        # What is told has a line of its own.
+        Ledger(screen).tell("Waiting for a file.")
+        assert stream.getvalue().endswith("\n")
+        assert capsys.readouterr().err == "Waiting for a file.\n"
+        screen.enter("kernel")
+        clock.now = 5.0
+        until(lambda: "kernel" in stream.getvalue())
+    assert stream.getvalue().endswith("\n")
+    assert "kernel          2.5 s" in stream.getvalue()

@@ -94,6 +94,7 @@ WRONG = {
     "missing weights": (("--weights", "gaps.npy"), "The weights must be finite.*first at row 3"),
     "zero weights": (("--weights", "zeros.npy"), "--weights must be positive.*1 of 500"),
     "a column that is words": (("--weights", "names.csv:word"), "word"),
+    "a clock": ((*BIASED, "--time-step", "1ps"), "A biased run has no clock.*Leave --time-step"),
     "cold": ((*BIASED[:2], "--temperature", 0), "0.0 is not in the range"),
     "too cold": ((*BIASED[:2], "--temperature", 1e-3), "--weights must be positive.*zero"),
 }

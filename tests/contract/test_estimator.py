@@ -177,7 +177,7 @@ def test_parameters_come_from_a_table(wrong):
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
-def test_frames_in_and_out(library):
+def test_frames_in_and_out(library, tmp_path):
     frames = pytest.importorskip(library)
     frame = frames.DataFrame({"x": CIRCLE[:, 0], "y": CIRCLE[:, 1]})
     model = DiffusionMap().set_output(transform=library)
@@ -187,6 +187,12 @@ def test_frames_in_and_out(library):
     assert list(model.feature_names_in_) == ["x", "y"]
     np.testing.assert_array_equal(embedding.to_numpy(), DiffusionMap().fit_transform(CIRCLE))
     np.testing.assert_array_equal(model.transform(frame).to_numpy(), embedding.to_numpy())
+    model.save(tmp_path / "model.vbdm")
+    loaded = vbdm.load(tmp_path / "model.vbdm")
+    assert list(loaded.feature_names_in_) == ["x", "y"]
+    np.testing.assert_allclose(loaded.transform(frame), embedding.to_numpy(), atol=1e-12)
+    with pytest.raises(ValueError, match="feature names"):
+        loaded.transform(frame.rename({"x": "z"}, **({"axis": 1} if library == "pandas" else {})))
 
 
 def test_pipeline_and_columns():

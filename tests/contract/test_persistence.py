@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 from tests.support.archives import as_array, as_bytes, edit_header, rewrite
 from tests.support.slow import with_slow
+from tests.support.stand_ins import fake_pynndescent
 
 import vbdm
-from vbdm.io.saved.archive import FORMAT, HEADER, VERSION
+from vbdm.io.saved.archive import FORMAT, HEADER, VERSION, complaining
+from vbdm.io.saved.fields import Number, count, is_number, pack
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 #: One of the arrays in a file.
@@ -121,6 +123,18 @@ def test_loaded_is_equal_bit_by_bit(name, kernel, tmp_path):
     assert_same(spectrum, vbdm.load(tmp_path / "model"))
 
 
+def test_an_approximate_search_is_built_again(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pynndescent", fake_pynndescent(miss=0))
+    search = vbdm.search.PyNNDescent(random_state=7)
+    spectrum = estimate(vbdm.neighbors(CLOUD[:100], 40, search=search), "laplacian")
+    spectrum.save(tmp_path / "model")
+    loaded = vbdm.load(tmp_path / "model")
+    assert_same(spectrum, loaded)
+    engines = [own.operator.graph.point_set.index.engine for own in (spectrum, loaded)]
+    assert engines[0].random_state == engines[1].random_state == 7
+    assert engines[0].n_neighbors == engines[1].n_neighbors
+
+
 def test_saved_and_saved_again_is_the_same_file(spectrum, saved, tmp_path):
     vbdm.save(vbdm.load(saved), tmp_path / "again")
     assert (tmp_path / "again").read_bytes() == saved.read_bytes()
@@ -180,6 +194,14 @@ def test_the_file_holds_plain_little_endian_arrays_and_json(saved):
             assert b"'<" in first or b"'|" in first, first
     with np.load(saved, allow_pickle=False) as arrays:
         assert {arrays[name].dtype.kind for name in arrays.files if name != HEADER} <= set("biuf")
+
+
+def test_graphs_of_version_3_are_read(tmp_path):
+    """Their text was the same."""
+    graph = vbdm.neighbors(CLOUD[:100], 20)
+    vbdm.save(graph, tmp_path / "graph")
+    edit_header(tmp_path / "graph", version=3)
+    np.testing.assert_array_equal(vbdm.load(tmp_path / "graph").indices, graph.indices)
 
 
 def test_size_without_the_kernel(spectrum, tmp_path):
@@ -298,6 +320,13 @@ def test_weights_are_saved(tmp_path, way):
 def test_other_things_are_refused(item, tmp_path):
     with pytest.raises(vbdm.InputError, match="cannot be saved"):
         vbdm.save(item, tmp_path / "model")
+
+
+def test_numbers_that_a_field_cannot_hold():
+    assert is_number(5, count(high=10))
+    assert not is_number(2**70, Number(high=1e300))
+    with pytest.raises(vbdm.InputError, match="`steps`"):
+        pack(count(), [1, 2], "clock/steps", {})
 
 
 def test_settings_must_be_plain(spectrum, tmp_path):
@@ -426,6 +455,13 @@ def test_files_that_are_none(name, saved, monkeypatch):
     with pytest.raises(vbdm.InputError, match=words):
         vbdm.load(saved)
     assert not (saved.parent / "attacked").exists()
+
+
+def test_a_disk_that_fails_is_no_damage(saved):
+    with pytest.raises(OSError, match="Input/output"), complaining(saved):
+        raise OSError(errno.EIO, "Input/output error")
+    with pytest.raises(vbdm.InputError, match="damaged"), complaining(saved):
+        raise OSError(errno.EINVAL, "Invalid argument")
 
 
 @pytest.mark.parametrize("share", [0.001, 0.1, 0.5, 0.9, 0.999])

@@ -9,8 +9,11 @@ import pytest
 
 import vbdm
 from vbdm import plot
-from vbdm.plot._canvas import MOST_POINTS, place
+from vbdm.base.estimate import Estimate
+from vbdm.dynamics.states import States
+from vbdm.plot._canvas import CYCLE, MOST_POINTS, place
 from vbdm.plot._flux import linear_map
+from vbdm.plot._states import states_on_points
 from vbdm.trust.error_bars import groups_of
 
 mpl.use("Agg")
@@ -269,6 +272,21 @@ def test_small_and_unsymmetric_results():
     render(vbdm.estimate_operator(PLANE[:10], "generator").spectrum(1).plot())
     left = vbdm.estimate_operator(PLANE[:100], "generator", method="paper", form="left")
     render(left.spectrum(3).plot())
+    left = vbdm.estimate_operator(LINE, "generator", method="paper", form="left").spectrum(3)
+    assert not plot.eigenfunctions(left).collections  # no band: errors are not known
+
+
+def test_a_title_names_the_potential():
+    op = vbdm.estimate_operator(PLANE, potential=PLANE[:, 0] ** 2)
+    assert "Generator in a given potential from 400 points" in plot.summary(op).get_suptitle()
+
+
+def test_more_pieces_than_colours_are_drawn_together():
+    parts = [PLANE[:30] + np.array([60.0 * i, 0]) for i in range(len(CYCLE) + 2)]
+    spectrum = vbdm.estimate_operator(np.vstack(parts), "generator").spectrum(len(CYCLE) + 4)
+    texts = [text.get_text() for text in plot.embedding(spectrum).get_legend().get_texts()]
+    assert len(texts) == len(CYCLE) + 1
+    assert texts[-1] == "2 smaller pieces"
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -364,6 +382,19 @@ def test_arrows_follow_the_flux_in_any_coordinates(spectra):
         assert steps[along] > 10 * abs(steps[1 - along])
 
 
+@pytest.mark.parametrize("metric", ["manhattan", "precomputed"])
+def test_arrows_of_points_without_directions_need_places(metric):
+    points = PLANE if metric == "manhattan" else np.abs(PLANE[:, None] - PLANE).sum(axis=2)
+    op = vbdm.estimate_operator(points, "generator", metric=metric, dim=2)
+    found = op.committor(PLANE[:, 0] < -1, PLANE[:, 0] > 1)
+    (arrows,) = [c for c in found.plot(points=PLANE).collections if type(c).__name__ == "Quiver"]
+    along, across = np.c_[arrows.U, arrows.V].sum(axis=0)
+    assert along > 5 * abs(across)
+    if metric == "manhattan":
+        plain = found.plot()
+        assert not [c for c in plain.collections if type(c).__name__ == "Quiver"]
+
+
 def test_places_in_another_period_of_a_column_are_told_from_bent_ones():
     wrapped, box = PLANE % [5, 7], np.array([5.0, 0.0])
     np.testing.assert_array_equal(linear_map(wrapped, PLANE[:, :1], box), [[1.0], [0.0]])
@@ -378,3 +409,20 @@ def test_points_without_a_solution_are_grey(spectra):
     found = op.committor(x < -1, (x > 1) & (x < 10))
     assert found.unreached.any()
     render(found.plot().figure)
+
+
+def test_states_are_drawn_where_they_are_known(spectra):
+    op = spectra["plane"].operator
+    shares = np.tile([0.7, 0.0, 0.3], (400, 1))
+    shares[:50] = np.nan
+    shares[50:80] = [0.2, 0.0, 0.8]
+    rates = np.zeros((3, 3))
+    result = States(
+        memberships=shares, labels=np.zeros(400, int), populations=(Estimate(0.5, 0.1),) * 3,
+        rates=rates, rate_errors=rates, timescales=np.ones(2), timescale_errors=np.ones(2),
+        crispness=0.5, gap=np.nan,
+    )  # fmt: skip
+    ax = states_on_points(result, op).axes[0]
+    assert [len(drawn.get_offsets()) for drawn in ax.collections] == [50, 320, 30]
+    # A state to which no point belongs most has no entry.
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["0", "2"]

@@ -73,6 +73,14 @@ def test_a_fan_opens_at_the_end_of_the_record(kind, models):
     assert ax.get_title().startswith("Forecast from ")
 
 
+def test_a_model_draws_what_comes_next(models):
+    own, expected = (each.plot() for each in (models["rows"], models["rows"].predict()))
+    assert own.get_title() == expected.get_title()
+    assert own.get_xlim() == expected.get_xlim()
+    for one, other in zip(own.lines, expected.lines, strict=True):
+        np.testing.assert_array_equal(one.get_ydata(), other.get_ydata())
+
+
 def test_titles_say_the_start_as_people_do(models):
     starts = {kind: models[kind].predict(leads=1).plot().get_title() for kind in TIMES}
     assert starts == {
@@ -122,6 +130,8 @@ def test_functions_of_rows_have_a_past_in_the_record_alone(models):
     assert known[-1] == pytest.approx((SERIES + SEASON)[399, 0] ** 2)
     elsewhere = model.predict(SERIES[400:], leads=[1], observable=lambda rows: rows[:, 0] ** 2)
     assert "known" not in words_in(render(elsewhere.plot()))
+    longer = model.predict(SERIES[:450], leads=[1], observable=lambda rows: rows[:, 0] ** 2)
+    assert "known" not in words_in(render(longer.plot()))
 
 
 def test_doubtful_leads_are_shaded(models):
@@ -136,6 +146,10 @@ def test_doubtful_leads_are_shaded(models):
     times = forecast.valid_times[0].astype("datetime64[D]").astype(object)
     assert times[0] < left.date() < times[1]
     assert times[2] < right.date() < times[3]
+    counted = models["rows"].predict(leads=[1, 2, 3, 4])
+    counted = replace(counted, doubtful=np.array([False, True, True, False]))
+    (shade,) = counted.plot().patches
+    assert (shade.get_x(), shade.get_width()) == (399 + 1.5, 2)
     sure = replace(forecast, doubtful=np.zeros(4, dtype=bool))
     assert "no better than climatology" not in words_in(sure.plot())
 
@@ -208,7 +222,14 @@ def test_what_a_filter_knows(models):
 
 
 @pytest.mark.parametrize(
-    "arguments", [{"column": 2}, {"column": "x0"}, {"observations": [1.0]}, {"times": [1, 2]}]
+    "arguments",
+    [
+        {"column": 2},
+        {"column": "x0"},
+        {"observations": [1.0]},
+        {"times": [1, 2]},
+        {"times": [[1], [1, 2]]},
+    ],
 )
 def test_wrong_arguments_of_a_filter(arguments, models):
     found = models["rows"].filter(SERIES[400:410], 0.3)

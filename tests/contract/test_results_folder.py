@@ -51,6 +51,7 @@ def test_total_errors_are_written_with_their_parts(spectrum, tmp_path):
     written = write(tmp_path / "r", spectrum)
     read = load_results(tmp_path / "r")
     np.testing.assert_array_equal(read.total_errors, spectrum.total_errors)
+    np.testing.assert_array_equal(read.standard_errors, spectrum.standard_errors)
     np.testing.assert_array_equal(read.intervals, spectrum.intervals())
     np.testing.assert_array_equal(read.arrays["total_errors"], spectrum.total_errors)
     names = ["sampling", "tail", "epsilon", "noise", "boundary"]

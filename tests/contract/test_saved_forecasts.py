@@ -212,6 +212,32 @@ def test_more_modes_than_there_are_are_refused(small, tmp_path):
         refused(path, value)
 
 
+def test_fewer_starts_than_there_are_are_taken_evenly(members, small, tmp_path):
+    head = changed(json.loads(members[HEADER]), ("decided", "n_starts"), 10)
+    write_members(tmp_path / "model", {**members, HEADER: json.dumps(head)})
+    loaded = vbdm.load(tmp_path / "model")
+    every = small[loaded.predictor_].decided_.chosen.held.states
+    kept = loaded.decided_.chosen.held.states
+    assert len(kept) == 10 < len(every)
+    assert (kept[0], kept[-1]) == (every[0], every[-1])
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (vbdm.OutOfMemoryError("It would not fit."), "^It would not fit"),
+        (vbdm.SolverError("No solver."), "series/values make no states"),
+    ],
+)
+def test_a_series_that_is_not_learned_again(error, words, small, tmp_path, monkeypatch):
+    def fail(*_):
+        raise error
+
+    small["neighbours"].save(tmp_path / "model")
+    monkeypatch.setattr("vbdm.io.saved.forecasts.predictor_of", fail)
+    refused(tmp_path / "model", error, words)
+
+
 def test_the_page_on_the_format_says_everything(members):
     text = (ROOT / "docs" / "file-format.md").read_text()
     told = text[text.index("## Forecasters") :]

@@ -11,6 +11,7 @@ def fake_pynndescent(miss):
     class NNDescent:
         def __init__(self, data, **options):
             self.data = data
+            vars(self).update(options)
 
         def prepare(self):
             pass

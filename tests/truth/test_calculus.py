@@ -8,6 +8,7 @@ from tests.support.blocks import in_blocks
 import vbdm
 from vbdm import datasets as ds
 from vbdm.calculus import small_matrices, surroundings
+from vbdm.calculus.gradient import leading
 from vbdm.errors import InputError
 from vbdm.placement import Disk
 
@@ -198,6 +199,18 @@ def test_leading_pairs_of_larger_matrices():
         assert np.allclose(np.abs((turn[..., :3] * vectors).sum(axis=1)), 1)
 
 
+@pytest.mark.parametrize("shape", [(5, 12), (12, 5), (2, 12), (2, 3)])
+def test_leading_directions_of_many_columns_or_few_neighbours(shape):
+    """Fewer neighbours than directions leave some open: those have no spread."""
+    x = np.random.default_rng(1).standard_normal((20, *shape))
+    values, vectors = leading(x, 3)
+    spread = np.linalg.eigvalsh(np.swapaxes(x, 1, 2) @ x)[:, ::-1][:, :3]
+    assert np.allclose(values, spread, atol=1e-9)
+    assert np.allclose(np.swapaxes(vectors, 1, 2) @ vectors, np.eye(3), atol=1e-9)
+    along = np.square(x @ vectors).sum(axis=1)
+    assert np.allclose(along, spread, atol=1e-9)
+
+
 def test_drift_by_modes(plane):
     """12 modes are enough for the drift -x of a Gaussian; `op @ x` is noise."""
     X, op = plane
@@ -235,6 +248,8 @@ def test_without_coordinates_there_are_products_only():
     for call in (lambda: op.tangents, lambda: op.gradient(np.ones(200)), op.spectrum(3).drift):
         with pytest.raises(InputError, match="need coordinates"):
             call()
+    with pytest.raises(InputError, match="points are needed to be drawn"):
+        vbdm.plot.arrows(op, np.ones((200, 2)))
 
 
 @pytest.mark.parametrize(

@@ -347,6 +347,16 @@ def test_pseudotime_grows_from_its_root():
 
 
 @pytest.mark.filterwarnings("error::vbdm.errors.RootWarning")
+def test_without_modes_no_root_is_in_the_middle():
+    points = two_pieces()[0]
+    zeros = vbdm.estimate_operator(points, "generator").spectrum(2)
+    assert np.abs(zeros.eigenvalues).max() < 1e-9
+    own = zeros.components == zeros.components[0]
+    np.testing.assert_array_equal(zeros.pseudotime(0)[own], 0)
+    assert np.isnan(zeros.pseudotime(0)[~own]).all()
+
+
+@pytest.mark.filterwarnings("error::vbdm.errors.RootWarning")
 def test_distances_on_pieces():
     points, spectrum = two_pieces()
     slowest = next(j for j in range(2, 9) if np.ptp(spectrum.function(j)[:500]) > 0.1)

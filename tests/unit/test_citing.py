@@ -181,3 +181,7 @@ def test_preparation_is_told(circle):
     told = methods_paragraph(spectrum, preparation={"scale": [1.0], "delays": 3, "delay_step": 2})
     assert "centred and scaled" in told
     assert "3 delays, 2 rows apart" in told
+    for lag, words in ((1, "a lag of 1 point."), (5, "a lag of 5 points.")):
+        projection = {"kind": "tica", "axes": [[1.0], [0.0]], "lag": lag}
+        told = methods_paragraph(spectrum, preparation={"projection": projection})
+        assert f"reduced to 2 by TICA with {words}" in told

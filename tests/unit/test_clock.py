@@ -3,6 +3,7 @@
 import pickle
 import warnings
 from functools import cache
+from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -10,6 +11,9 @@ import pytest
 
 import vbdm
 from vbdm.dynamics.clock import Timescales
+from vbdm.dynamics.clock_words import reason
+from vbdm.dynamics.diffusivity import believed
+from vbdm.dynamics.lagged import correlation
 from vbdm.errors import ClockWarning, InputError
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
@@ -67,6 +71,8 @@ def test_the_unit_of_time_scales_everything():
     assert other.diffusivity.error == pytest.approx(one.diffusivity.error / 1000)
     np.testing.assert_allclose(other.timescales, 1000 * one.timescales)
     assert "ps" in repr(other)
+    shown = repr(other).partition("times ")[2].partition(" ps")[0].split(", ")
+    assert shown == [f"{time:.3g}" for time in other.timescales[1:5]]
 
 
 @pytest.mark.parametrize("step", [0.02, pytest.param(0.2, marks=pytest.mark.slow)])
@@ -167,6 +173,30 @@ def test_two_diffusivities_are_noticed():
     assert abs(min(first).value - 0.4) < 4 * min(first).error
 
 
+def test_the_operator_that_a_process_needs_is_named_where_it_was_not_asked_for():
+    one = SimpleNamespace(mode=1, diffusivity="1.0 ± 0.1")
+    told = [reason((one, one), steady=True, agree=False, c1=c1) for c1 in (None, 1.0, 0.0)]
+    assert ['operator="generator"' in words for words in told] == [False, False, True]
+    assert all("mode 1: 1.0 ± 0.1; mode 1" in words for words in told)
+
+
+def test_without_sound_eigenvalues_the_slowest_mode_is_believed():
+    known = {"eigenvalues": -np.arange(4.0), "standard_errors": np.full(4, 0.1)}
+    sound = believed(SimpleNamespace(**known, total_errors=np.full(4, 0.1)))
+    assert sound[0].tolist() == [1, 2, 3]
+    numbers, systematic = believed(SimpleNamespace(**known, total_errors=np.full(4, np.nan)))
+    assert numbers.tolist() == [1]
+    assert systematic.tolist() == [0.0]
+
+
+def test_what_is_never_seen_twice_is_forgotten():
+    series = np.zeros(4, dtype=int)
+    for values in (np.zeros(4), np.array([1.0, np.nan, 1.0, np.nan]), np.array([1.0, 0, 0, 1])):
+        found = correlation(values, series, 1)
+        assert found.value == 0
+        np.testing.assert_array_equal(found.influence, 0)
+
+
 def test_inertia_is_noticed():
     """A particle with little friction in a parabolic well turns back before it forgets."""
     rng, x, v, rows = np.random.default_rng(0), 0.0, 0.0, []
@@ -263,6 +293,13 @@ def test_points_in_no_order_have_no_clock():
     known = vbdm.estimate_operator(points, "generator", series=False).spectrum(4)
     with pytest.raises(InputError, match="follow each other"):
         known.clock(step=0.1)
+
+
+def test_a_series_that_does_not_come_back_has_no_clock():
+    ramp = np.linspace(0, 1, 400)[:, None]
+    spectrum = vbdm.estimate_operator(ramp, "generator", series=True).spectrum(4)
+    with pytest.raises(InputError, match=r"of 1\. .*too short.*Pass a longer series"):
+        spectrum.clock(step=0.1, lags=[1, 2, 390])
 
 
 def test_points_with_weights_have_the_clock_of_a_series_alone():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import vbdm
+from vbdm.graph import order
 from vbdm.graph.order import find_copies, row_hashes
 
 SPHERE = vbdm.datasets.sphere(1200, random_state=3).points
@@ -18,6 +19,16 @@ def test_equal_rows_are_found_and_others_are_not():
     np.testing.assert_array_equal(X[copies.first][copies.point_of], X)
     np.testing.assert_array_equal(copies.counts, np.bincount(copies.point_of))
     assert find_copies(rng.standard_normal((2000, 2))) is None
+
+
+def test_different_rows_with_one_hash_are_told_apart(monkeypatch):
+    """Such a collision hardly ever happens: here, all rows have the same hash."""
+    monkeypatch.setattr(order, "row_hashes", lambda points: np.zeros(len(points), dtype=np.uint64))
+    X = np.array([[0.0, 1.0], [2.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
+    copies = find_copies(X)
+    np.testing.assert_array_equal(X[copies.first][copies.point_of], X)
+    assert sorted(copies.counts) == [1, 1, 2]
+    assert find_copies(X[:2]) is None
 
 
 def test_zeros_of_either_sign_are_the_same_point():

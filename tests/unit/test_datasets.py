@@ -7,6 +7,7 @@ import pytest
 from scipy.special import ellipeinc
 from scipy.stats import norm, t
 
+import vbdm
 from vbdm import datasets as ds
 from vbdm.datasets._sturm_liouville import sturm_liouville
 
@@ -448,12 +449,16 @@ class TestBlemishes:
         (lambda: ds.ou(5, sampling="sobol"), "sampling"),
         (lambda: ds.ou(5, covariance=[1.0, 2.0]), "covariance"),
         (lambda: ds.ou(5, covariance=[-1.0]), "positive definite"),
+        (lambda: ds.ou(5, covariance=[np.nan]), "must be an array of finite numbers"),
+        (lambda: ds.ou(5).truth(operator=1e9), "known for c1 from"),
         (lambda: ds.student(5).truth(), "spectral gap"),
         (lambda: ds.stretched(5, power=1.0).truth(), "power"),
         (lambda: ds.stretched(5, power=-1.0), "power"),
+        (lambda: ds.stretched(5, power=1e-3), "points of 'stretched' would not be finite"),
         (lambda: ds.clusters(5, separation=5.0).truth(), "separation"),
         (lambda: ds.circle(5, density="gauss"), "density"),
         (lambda: ds.circle(5, density=np.cos), "positive"),
+        (lambda: ds.circle(5, density=lambda angle: [1.0, 2.0]), "a number for each entry"),
         (lambda: ds.circle(5, offset="half"), "offset"),
         (lambda: ds.circle(5, sampling="half"), "sampling"),
         (lambda: ds.torus(10, sampling="grid"), "square"),
@@ -469,3 +474,11 @@ class TestBlemishes:
 def test_errors_say_what_is_wrong(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize(
+    ("n", "words"), [(10**13, "10,000,000,000,000 points"), (10**20, r"more than 10\^20 points")]
+)
+def test_more_points_than_fit_into_memory_are_refused(n, words):
+    with pytest.raises(vbdm.OutOfMemoryError, match=words):
+        ds.circle(n)

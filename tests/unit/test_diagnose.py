@@ -10,6 +10,7 @@ from tests.support.findings import found_in, light_of, with_errors
 import vbdm
 from vbdm.spectrum.pieces import Pieces
 from vbdm.trust.diagnose import diagnose
+from vbdm.trust.spectrum_checks import solver_residuals
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 
@@ -183,6 +184,19 @@ def test_unsymmetric_forms_and_single_eigenvalues():
     assert {"Neighbour lists", "Solver"} <= {d.name for d in diagnose(left)}
     one = vbdm.estimate_operator(points).spectrum(1)
     assert light_of(one, "Error bars") == "amber"
+
+
+def test_complex_eigenvalues_are_marked(sphere):
+    """The unsymmetric forms may have some: what is shown is their real part."""
+    complex_ones = replace(sphere, eigenvalues=sphere.eigenvalues + 0j)
+    flags = solver_residuals(complex_ones).flags
+    assert flags == dict.fromkeys(range(5), "real part of a complex value")
+    assert not solver_residuals(sphere).flags
+
+
+def test_only_a_spectrum_is_judged(sphere):
+    with pytest.raises(vbdm.InputError, match=r"judges a spectrum.*Received Operator"):
+        vbdm.diagnose(sphere.operator)
 
 
 def test_one_point_is_one_point(sphere):

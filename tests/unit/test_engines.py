@@ -11,6 +11,7 @@ import vbdm
 from vbdm.base.threads import blas, one_blas_thread
 from vbdm.engines.scipy_engine import ScipyEngine
 from vbdm.graph.point_set import tree_order
+from vbdm.graph.search import work
 from vbdm.graph.search.exact import expected
 from vbdm.graph.search.rotation import principal_axes
 from vbdm.search import Auto, BruteForce, KDTree, Projected, as_search
@@ -45,6 +46,20 @@ def test_copies_and_lattices(engine):
     exact = np.sort(squared_distances(X), axis=1)[:, :10]
     np.testing.assert_allclose(graph.sqdist, exact, atol=1e-12)
     np.testing.assert_array_equal(graph.indices[:, 0], np.arange(len(X)))
+
+
+def test_candidates_are_doubled_until_the_bound_is_beyond_the_radius():
+    small, points, radius = np.arange(20.0)[:, None], np.zeros((2, 1)), np.array([400.0, 2.0])
+    # All 20 are nearer than the first radius: 4, 8, 16, then 32; two than the second: 4 will do.
+    measured = (4 + 8 + 16 + 32 + 4) / 2
+    found = work.by_candidates(small, points, radius, 4, 10)
+    assert found == pytest.approx(measured * (work.PER_CANDIDATE + 10 * work.PER_MEASURED))
+
+
+@pytest.mark.parametrize("inner", ["kd-tree", KDTree, [KDTree()], 3])
+def test_only_a_search_searches_the_leading_directions(inner):
+    with pytest.raises(vbdm.InputError, match="`inner` must be a search"):
+        Projected(inner)
 
 
 def test_all_points_as_neighbours():

@@ -2,13 +2,16 @@
 
 import gc
 import weakref
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.support.slow import with_slow
 
 import vbdm
 from vbdm.bandwidth.epsilon_by_degree import solve_degree
 from vbdm.bandwidth.scaled import SampledRows
+from vbdm.bandwidth.tuning import KeptCurve
 from vbdm.base.shapes import Gaussian
 
 D = vbdm.datasets
@@ -25,16 +28,21 @@ def test_the_degree_curve():
     # All pairs are seen: for huge ε every point has all the others.
     wide = vbdm.estimate_operator(D.sphere(300, random_state=10).points)
     assert wide.tuning.sums[-1] > 0.5
+    # A saved model keeps the values alone, and reads the same dimension from them.
+    kept = replace(op.tuning, curve=KeptCurve.of(curve))
+    assert kept.curve.dim_at(op.epsilon) == curve.dim_at(op.epsilon)
     # The slope is the derivative of log S.
     numeric = np.gradient(np.log(curve.sums), np.log(curve.epsilons))
     np.testing.assert_allclose(curve.slopes[5:-5], numeric[5:-5], atol=0.03)
 
 
-@pytest.mark.slow
-def test_a_target_that_cannot_be_reached_is_said_to_be_out_of_reach():
-    X = vbdm.datasets.sphere(2000, random_state=4100).points
-    with pytest.warns(vbdm.errors.TuningWarning, match=r"ByDegree\(1900\) cannot be followed"):
-        vbdm.estimate_operator(X, epsilon=vbdm.rules.ByDegree(1900))
+@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+@pytest.mark.parametrize("n", with_slow([300, 2000], 2000))
+def test_a_target_that_cannot_be_reached_is_said_to_be_out_of_reach(n):
+    X = vbdm.datasets.sphere(n, random_state=4100).points
+    target = n - 100
+    with pytest.warns(vbdm.errors.TuningWarning, match=rf"ByDegree\({target}\) cannot be followed"):
+        vbdm.estimate_operator(X, epsilon=vbdm.rules.ByDegree(target))
 
 
 def test_a_target_within_reach_is_followed_without_a_word(recwarn):
@@ -64,3 +72,12 @@ def test_sampled_rows_go_with_the_operator():
     finally:
         if kept:
             gc.enable()
+
+
+def test_copies_that_fill_every_kernel_are_refused():
+    scaled = np.sort(np.random.default_rng(0).random((50, 40)), axis=1)
+    scaled[:, :12] = 0.0
+    rows = SampledRows(np.arange(50), scaled, 1000)
+    assert solve_degree(rows, Gaussian(), 13.0, np.median) > 0
+    with pytest.raises(vbdm.InputError, match="12 copies of a typical point"):
+        solve_degree(rows, Gaussian(), 12.0, np.median)

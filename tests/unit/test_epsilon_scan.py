@@ -10,6 +10,7 @@ from vbdm.bandwidth.epsilon_by_degree import degree_target
 from vbdm.estimate import estimate_again
 from vbdm.progress import listening
 from vbdm.report import page
+from vbdm.trust import epsilon_scan
 from vbdm.trust.epsilon_scan import EpsilonScan, fair_rows, followed, matched, why_no_scan
 from vbdm.trust.error_bars import groups_of
 from vbdm.trust.intervals import group_total_error
@@ -42,6 +43,15 @@ def test_the_chosen_epsilon_is_the_result_itself(sphere, moved):
         np.testing.assert_allclose(totals, group.total_error)
     assert moved.n_points == 600
     assert len(moved.rows) == 400
+
+
+def test_a_given_bandwidth_is_given_again_to_some_of_the_points():
+    points = vbdm.datasets.circle(300, random_state=0).points
+    rho, rows = 2 + points[:, 0], np.arange(0, 300, 2)
+    operator = vbdm.estimate_operator(points, bandwidth=rho, dim=1)
+    again = estimate_again(operator, rows)
+    expected = vbdm.estimate_operator(points[rows], bandwidth=rho[rows], dim=1)
+    np.testing.assert_array_equal(again @ points[rows], expected @ points[rows])
 
 
 def test_modes_keep_their_signs_and_rotations(sphere, moved):
@@ -79,12 +89,37 @@ def test_a_mode_without_likeness_is_a_gap(sphere):
     fewer = followed(sphere, truth[:, :5], truth, sphere)[0]
     assert np.isfinite(fewer[:4]).all()
     assert np.isnan(fewer).sum() >= 4
+    # Without a counterpart of any member, the whole group is a gap.
+    first, last = followed(sphere, truth[:, :4], truth, sphere)[0], np.arange(9) >= 4
+    np.testing.assert_array_equal(np.isnan(first), last)
 
 
 def test_matching_gives_every_mode_a_partner_of_its_own():
     q = np.linalg.qr(np.random.default_rng(0).standard_normal((50, 5)))[0]
     assert matched(q[:, [2, 0, 1, 4, 3]], q).tolist() == [1, 2, 0, 4, 3]
     assert matched(q[:, :3], q).tolist() == [0, 1, 2, -1, -1]
+
+
+def test_beyond_some_number_of_points_a_part_is_estimated_from(sphere, monkeypatch):
+    monkeypatch.setattr(epsilon_scan, "ALL_POINTS", 599)
+    found = vbdm.scan_epsilon(sphere, (1, 2), n_drawn=300)
+    assert found.n_points == len(found.rows) == 300
+    alone = estimate_again(sphere.operator, found.rows)
+    np.testing.assert_array_equal(found.epsilons, alone.epsilon * np.array([1, 2]))
+    values = alone.spectrum(9 + epsilon_scan.SPARE_MODES).eigenvalues[:4]
+    np.testing.assert_allclose(found.eigenvalues[found.chosen][:4], values, rtol=1e-6, atol=1e-9)
+
+
+def test_an_epsilon_that_needs_too_many_neighbours_is_left_out(sphere, monkeypatch):
+    operator = sphere.operator
+    monkeypatch.setattr(epsilon_scan, "MOST_NEIGHBORS", operator.n_neighbors)
+    assert epsilon_scan.wide_enough(operator, 0.5 * operator.epsilon) is not None
+    assert epsilon_scan.wide_enough(operator, 2 * operator.epsilon) is None
+    found = vbdm.scan_epsilon(sphere, (0.5, 1, 2))
+    np.testing.assert_array_equal(found.epsilons, operator.epsilon * np.array([0.5, 1]))
+    opinions = vbdm.second_opinion(operator, n=4)
+    assert opinions.epsilons.max() == operator.epsilon
+    assert len(opinions.epsilons) > 1
 
 
 @pytest.mark.slow

@@ -58,7 +58,8 @@ def test_values_on_sets(op):
     refused("`fixed` is a list of pairs", op.solve, x, fixed=[(CORE, 1, 2)])
     refused("values must be finite on the set", op.solve, x, fixed=[(CORE, np.nan)])
     refused("values must be finite", op.solve, x, fixed=[(CORE, np.where(CORE, np.nan, 1.0))])
-    refused("The value of a set is a number", op.solve, x, fixed=[(CORE, x[1:])])
+    refused(rf"The value of a set.*shape \({N - 1},\)", op.solve, x, fixed=[(CORE, x[1:])])
+    refused("The value of a set is a number.*'much'", op.solve, x, fixed=[(CORE, "much")])
     refused(r"`fixed\[0\]` and `fixed\[1\]` overlap", op.solve, x, fixed=[(CORE, 1), (r < 1, 0)])
     refused(r"The set `fixed\[1\]` is empty", op.solve, x, fixed=[(CORE, 1), ([], 0)])
     # Off the set, values do not count.
@@ -134,6 +135,8 @@ def test_pieces_without_a_set(two):
     np.testing.assert_array_equal(found.unreached, np.arange(602) >= 300)
     np.testing.assert_array_equal(np.isnan(found.values), found.unreached)
     assert np.isfinite([found.flux, found.rate, found.rate_back, found.mean()]).all()
+    assert repr(found).startswith("Committor(602 points, 302 of them unreached, ")
+    assert repr(found).endswith(f" iterations, residual {found.residual:.0e})")
     refused("counts points without a solution.*302 weights", found.functional, np.ones(602))
     with pytest.warns(UnreachedWarning):
         times = two.mean_first_passage("x0 < -1")

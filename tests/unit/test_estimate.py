@@ -16,6 +16,14 @@ def test_errors_of_products_and_quotients_are_those_of_draws():
         assert found.error == pytest.approx(draws.std(), rel=0.02)
 
 
+def test_both_are_written_with_the_digits_of_the_error():
+    """Where nothing is known of the error, or there is none, it says nothing about digits."""
+    assert str(Estimate(2.04321, 0.0213)) == "2.043 ± 0.021"
+    assert str(Estimate(2.04321, np.nan)) == "2.04321 ± nan"
+    assert str(Estimate(2.5, 0.0)) == "2.5 ± 0"
+    assert str(Estimate(np.nan, np.inf)) == "nan ± inf"
+
+
 def test_zero_has_errors_too():
     assert Estimate(0.0, 0.1).times(Estimate(2.0, 0.5)) == pytest.approx((0.0, 0.2))
     assert Estimate(0.0, 0.1).over(Estimate(-2.0, 0.5)) == pytest.approx((0.0, 0.05))

@@ -6,7 +6,7 @@ from tests.support.reference import squared_distances
 
 import vbdm
 from vbdm.bandwidth.scaled import NEGLIGIBLE
-from vbdm.extension.rows import RIM, new_rows
+from vbdm.extension.rows import RIM, kernel_rows, new_rows
 from vbdm.shapes import radius_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
@@ -149,6 +149,21 @@ def test_engines_agree():
         rtol=1e-7,
         atol=1e-9,
     )
+
+
+def test_rows_by_lists_have_the_kernel_of_the_training_points():
+    points = vbdm.datasets.ou(400, dim=2, random_state=0).points
+    op = vbdm.estimate_operator(points, "generator", n_neighbors=60)
+    assert not op.kernel.by_reach
+    rows, lost = kernel_rows(op, points[:50])
+    assert not lost.any()
+    place = op.order.inside_rows(np.arange(50))
+    kernel = (op.kernel.weights @ np.eye(400))[place]
+    found = rows.toarray()
+    own = found[np.arange(50), place]
+    known = (found > 0) & (kernel > 0) & (np.arange(400) != place[:, None])
+    assert known.sum() > 50 * 50
+    np.testing.assert_allclose((found / own[:, None])[known], kernel[known], rtol=1e-5)
 
 
 def test_lists_stay_lists():

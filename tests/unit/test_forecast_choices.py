@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import vbdm
+from vbdm.forecast.bases import Basis, bumps
 from vbdm.forecast.calibration import spread_factor
+from vbdm.forecast.choose_modes import Unseen, errors_of
 from vbdm.forecast.climatology import Climatology
 from vbdm.forecast.ensemble import Ensemble
 from vbdm.forecast.holdout import HoldOut
@@ -222,3 +224,45 @@ def test_a_spread_from_few_starts_or_one_member_is_not_touched():
     alone = Ensemble(np.arange(101), np.zeros(100), np.ones(100), np.arange(100))
     assert spread_factor(alone, np.zeros(100)) <= 1
     assert np.isfinite(spread_factor(alone, np.ones(100)))
+
+
+def test_matrices_of_each_lead_and_powers_of_one_step_foresee_alike():
+    """Where the matrix of two steps is the square of that of one, errors are the same."""
+    rng = np.random.default_rng(0)
+    step = np.eye(3) + 0.1 * rng.standard_normal((3, 3))
+    begun = np.hstack([np.ones((5, 1)), 0.1 * rng.standard_normal((5, 2))])
+    came = {1: rng.random((5, 4)).round(), 2: rng.random((5, 4)).round()}
+    own = Unseen(np.arange(5), begun, 0.3 * rng.random((3, 4)), {1: step, 2: step @ step})
+    by_power, by_lead = (errors_of(own, came, 3, direct) for direct in (False, True))
+    np.testing.assert_allclose(by_lead, by_power, rtol=1e-12)
+    other = own._replace(matrices={1: step, 2: np.eye(3)})
+    np.testing.assert_array_equal(errors_of(other, came, 3, False), by_power)
+    assert abs(errors_of(other, came, 3, True) - by_power)[0, 1] > 1e-3
+    # Without one of one step, each lead has its own anyway.
+    alone = own._replace(matrices={2: step @ step})
+    np.testing.assert_allclose(errors_of(alone, {2: came[2]}, 3, False)[:, 0], by_power[:, 1])
+
+
+def test_large_bases_end_with_kernels_around_points():
+    points = np.random.default_rng(0).standard_normal((300, 2))
+    op = vbdm.estimate_operator(points, "generator")
+    steps = op.weights @ np.eye(300) / op.degrees[:, None]
+    marks = [0, 100, 199, 299]  # evenly, in the order inside
+    found = bumps(op, 4)
+    np.testing.assert_allclose(op.order.to_inside(found), (steps @ steps)[:, marks], atol=1e-14)
+    basis = Basis.of(op, points, 90)
+    assert basis.learned.shape == (300, 85)
+    products = basis.values.T @ basis.values / 300
+    np.testing.assert_allclose(products, np.eye(len(products)), atol=1e-8)
+    np.testing.assert_allclose(basis.at(points[:9]), basis.values[:9], atol=1e-6)
+
+
+def test_states_that_nothing_follows_leave_all_that_are_known_alike():
+    neighbours = vbdm.Forecaster("neighbours", delays=1, horizon=2).fit(SERIES).learned_.predictor
+    last = np.zeros(600)
+    last[599] = 1.0
+    weights, lost = neighbours.stepped(last)
+    np.testing.assert_array_equal(weights, np.full(600, 1 / 600))
+    assert lost == 0
+    first = np.roll(last, 1)
+    assert neighbours.stepped(first)[0].max() > 10 / 600

@@ -187,6 +187,12 @@ def test_drawn_rows_follow_the_weights_and_leave_out_what_is_not_known():
         assert (np.abs(count - share) <= 5 * np.sqrt(share * (1 - share) / n)).all()
 
 
+def test_where_nothing_is_known_no_row_is_drawn():
+    level = np.full((6, 3), 0.5)
+    assert (drawn_rows(csr_array(WEIGHTS), np.zeros(40, dtype=bool), level) == -1).all()
+    assert (drawn_rows(csr_array((6, 40)), np.ones(40, dtype=bool), level) == -1).all()
+
+
 def test_normalised_rows_have_the_sum_one_or_none():
     found = normalised(csr_array(WEIGHTS * np.arange(1, 7)[:, None]))
     np.testing.assert_allclose(found.sum(axis=1), [1, 1, 0, 1, 1, 1])

@@ -80,6 +80,12 @@ def test_series_that_are_none_are_refused_in_words(name, predictor):
         vbdm.Forecaster(predictor, delays=1).fit(series)
 
 
+@pytest.mark.parametrize("times", [np.arange(299), np.ones((300, 2)), [[1], [1, 2]], 5])
+def test_times_that_are_not_those_of_the_rows(times):
+    with pytest.raises(vbdm.InputError, match=r"must have one entry for each row.*300 rows"):
+        vbdm.Forecaster().fit(ONE, times=times)
+
+
 @pytest.mark.parametrize(
     "lengths", [[100, 100], [300, 0], [310, -10], "ab", [150.0, 150.0], 3, [], [[300]]]
 )
@@ -411,13 +417,25 @@ def test_arrays_of_xarray_have_names_and_dates():
     data = xr.Dataset(
         {"sst": array, "mask": ("place", [1.0, 0.0]), "crs": ((), 1), "bounds": ("time", time)}
     )
+    # A single dimension is time whatever its name; an array without name has columns without names.
+    single = clone(plain).fit(xr.DataArray(SERIES[:, 0], dims="step"))
+    np.testing.assert_array_equal(
+        single.predict(leads=2).mean, clone(plain).fit(SERIES[:, 0]).predict(leads=2).mean
+    )
+    assert single.names_ == clone(plain).fit(SERIES[:, 0]).names_
     for other in (array, array.T, data):
         model = clone(plain).fit(other)
         assert model.names_ == ("sst0", "sst1")
         forecast = model.predict(leads=[1, 2])
         assert forecast.init[0] == np.datetime64("2000-10-26")
         np.testing.assert_array_equal(forecast.mean, plain.predict(leads=[1, 2]).mean)
-    for wrong in (xr.DataArray(np.ones((40, 2)), dims=("x", "y")), xr.DataArray(1.0), xr.Dataset()):
+    bare = xr.Dataset({"bounds": ("time", time)})
+    for wrong in (
+        xr.DataArray(np.ones((40, 2)), dims=("x", "y")),
+        xr.DataArray(1.0),
+        xr.Dataset(),
+        bare,
+    ):
         with pytest.raises(vbdm.InputError, match="No dimension of the array is time"):
             vbdm.Forecaster().fit(wrong)
 

@@ -243,6 +243,12 @@ def test_persistence_has_the_spread_of_changes():
     np.testing.assert_allclose(told.deviation, np.broadcast_to(wanted, (3, 2)))
 
 
+def test_persistence_without_changes_to_learn_from_has_the_spread_of_the_values():
+    record = Record.of(CIRCLE, [200], Delays(1))
+    told = References(record, ALL).persistence(CIRCLE[:2], 199)
+    np.testing.assert_allclose(told.deviation, np.tile(CIRCLE.std(axis=0), (2, 1)))
+
+
 def test_references_do_not_use_what_is_left_out_nor_joints():
     values = np.vstack([CIRCLE, CIRCLE[::-1]])
     left_out = np.zeros(400, dtype=bool)

@@ -2,12 +2,15 @@
 
 import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import vbdm
-from vbdm.forecast.words import skill_in_words, weights_of_leads
+from vbdm.forecast.words import format_of, skill_in_words, weights_of_leads
+from vbdm.report import forecast_page, forecast_words
+from vbdm.report.forecast_pictures import Past, fan, nice_ticks
 from vbdm.report.forecast_words import is_climatology_beaten
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
@@ -111,6 +114,39 @@ def test_one_column_is_told_in_its_own_unit(skill):
     assert len({len(line) for line in lines[2:5]}) == 1
 
 
+@pytest.mark.parametrize(
+    ("largest", "measure", "shown"),
+    [
+        (0.0123, "crps", "0.0123"),
+        (12.3, "rmse", "12.3"),
+        (1.23e-7, "crps", "1.23e-07"),
+        (1.23e9, "rmse", "1.23e+09"),
+        (0.123, "acc", "0.12"),
+        (0.123, "coverage90", "12%"),
+    ],
+)
+def test_numbers_have_three_digits_whatever_their_size(largest, measure, shown):
+    table = np.array([[largest / 2, np.nan], [-largest, 0.0]])
+    assert f"{largest:{format_of(table, measure)}}" == shown
+
+
+def test_the_score_of_what_came_is_that_of_its_members(forecast):
+    came = np.stack([SERIES[401 + np.arange(5)], SERIES[403 + np.arange(5)]], axis=1)
+    came[4, 1, 0] = np.nan
+    found = forecast.crps(came)
+    assert found.shape == (5, 2, 2)
+    assert np.isnan(found[4, 1, 0])
+    # Another formula: twice the mean loss of the quantiles.
+    levels = (np.arange(2000) + 0.5) / 2000
+    gap = came[None] - forecast.quantile(levels)
+    share = levels[:, None, None, None]
+    loss = 2 * np.maximum(share * gap, (share - 1) * gap).mean(axis=0)
+    np.testing.assert_allclose(found, loss, rtol=0.02, atol=1e-3)
+    for wrong in (came[:4], came[..., 0], "abc"):
+        with pytest.raises(vbdm.InputError, match="5 starts, 2 leads and 2 columns"):
+            forecast.crps(wrong)
+
+
 def test_several_columns_are_told_over_climatology(skill):
     text = str(replace(skill, rmse=skill.rmse * [1, 1000], crps=skill.crps * [1, 1000]))
     assert "mean over 2 columns" in text
@@ -138,6 +174,8 @@ def test_terminal_and_page_judge_alike(skill):
     assert nearly.not_beaten.tolist() == [3]
     assert skill_in_words(nearly).endswith("Climatology is not beaten at lead 3.")
     assert "but not at lead 3:" in is_climatology_beaten(nearly)
+    worthless = replace(skill, crps=np.ones_like(crps))
+    assert "do not beat climatology at any lead:" in is_climatology_beaten(worthless)
     still = replace(skill, crps=np.zeros_like(crps))
     assert skill_in_words(still).endswith("does not change: nothing is better than climatology.")
     assert "nothing changes there" in is_climatology_beaten(still)
@@ -156,6 +194,56 @@ def test_leads_without_cases_have_dashes(model):
     assert "50" not in lines[-1]
     nothing = model.skill(SERIES[400:410], leads=50, times=MONTHS[400:410])
     assert str(nothing).endswith("Nothing came to compare forecasts with.")
+
+
+def test_the_page_leaves_out_scores_of_which_nothing_is_known(model, skill):
+    nothing = model.skill(SERIES[400:410], leads=50, times=MONTHS[400:410])
+    for part in (
+        forecast_page.skill_part, forecast_page.reliability_part, forecast_words.how_reliable,
+    ):  # fmt: skip
+        assert part(nothing) == ""
+        assert part(skill) != ""
+
+
+def test_the_page_says_who_was_chosen_and_by_how_much():
+    def told(**scores):
+        return forecast_words.who_predicts(SimpleNamespace(predictor_="modes", scores_=scores))
+
+    clear, close = told(modes=0.4, neighbours=0.6), told(modes=0.61, neighbours=0.6)
+    assert clear.startswith("Modes predict: ")
+    assert "scored 0.40 of climatology" in clear
+    assert clear.endswith(", neighbours 0.60 (below 1 is better).")
+    assert close.endswith(", neighbours 0.60, which is not clearly better (below 1 is better).")
+
+
+def test_the_page_says_what_a_state_is_and_who_chose_it(model):
+    assert forecast_words.what_a_state_is(model) == "A state is one row, as asked."
+    assert forecast_page.state_fact(model) == ("1 row", "the newest alone")
+    chosen = SimpleNamespace(delays_=1, delay_scores_={1: 0.5, 2: 0.625})
+    assert forecast_words.what_a_state_is(chosen).endswith("held out (1: 0.50, 2: 0.62).")
+
+
+def test_the_page_doubts_a_start_unlike_the_record(model, forecast):
+    far = model.predict(SERIES[400:401] + 50, leads=[1], times=MONTHS[400:401])
+    assert "do not trust this" in forecast_page.doubt(far)
+    assert "do not trust this" not in forecast_page.doubt(forecast)
+
+
+def test_times_of_a_day_are_told_to_the_second_or_as_they_are():
+    hours = np.array(["2001-03-01T06", "2001-03-01T12"], "M8[h]")
+    assert forecast_words.times_in_words(hours)[0] == "2001-03-01T06:00:00"
+    fine = np.array(["2001-03-01T06:00:00.25"], "M8[ms]")
+    assert forecast_words.times_in_words(fine) == ["2001-03-01T06:00:00.250"]
+
+
+def test_a_series_without_spread_is_drawn_all_the_same():
+    assert forecast_words.decimals(0.0) == forecast_words.decimals(np.nan) == 3
+    assert nice_ticks(2.0, 2.0) == [2.0]
+    plain = vbdm.Forecaster("neighbours", delays=1).fit(SERIES[:200])
+    unknown = Past(np.zeros(0, dtype=np.int64), np.zeros((0, 2)))
+    drawn = fan(plain.predict(leads=[2]), unknown, 1)
+    assert 'aria-label="Fan chart of x1"' in drawn
+    assert "nan" not in drawn
 
 
 def only(skill, column):

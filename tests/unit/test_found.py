@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 import vbdm
-from vbdm.report.found import what_was_found
+from vbdm.report.found import sizes_in_words, split, what_was_found
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 SEEDS = (4100,)
@@ -121,6 +121,25 @@ def test_no_mode_is_slow_in_the_space_of_delays():
     said = what_was_found(op.spectrum(5), {"delays": 3})
     assert "One small eigenvalue tells them apart" in said
     assert "slow" not in said
+
+
+def test_a_slow_mode_without_groups_stands_out():
+    """The second mode of an evenly filled line is four times as fast as the first."""
+    line = np.random.default_rng(4100).random((1000, 1))
+    said = what_was_found(vbdm.estimate_operator(line, "generator").spectrum(5))
+    assert said.startswith("The points lie along an open curve. One slow mode stands out, at least")
+    assert 3 <= float(said.split("at least ")[1].split()[0]) <= 4
+
+
+def test_of_many_pieces_the_largest_are_named():
+    assert sizes_in_words(np.array([5, 9])) == "9 and 5"
+    assert sizes_in_words(np.arange(1, 9) * 1000) == "8,000, 7,000, 6,000, 5,000, 4,000, 3,000, …"
+
+
+def test_a_few_points_apart_are_no_group():
+    values = np.r_[np.zeros(99), 100.0][:, None]
+    assert split(values) is None
+    assert split(np.r_[np.zeros(90), np.full(10, 100.0)][:, None]).sizes.tolist() == [10, 90]
 
 
 @pytest.mark.parametrize("seed", SEEDS)

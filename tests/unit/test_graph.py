@@ -28,6 +28,9 @@ def test_engines_agree(engine, columns):
     graph = vbdm.neighbors(X, 15, search=engine)
     exact = np.sort(squared_distances(X), axis=1)[:, :15]
     np.testing.assert_allclose(graph.sqdist, exact, rtol=1e-9, atol=1e-12)
+    found, sqdist = engine.index(X, 15).query(X[7:8], 15)
+    np.testing.assert_allclose(sqdist, exact[7:8], rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(found, graph.indices[7:8])
 
 
 def test_empty_directions_are_rotated_away():

@@ -101,6 +101,15 @@ def test_distances_are_taken_as_they_are(cells, settings):
             read(path, key="distances", columns="0")
 
 
+def test_new_points_are_never_distances(cells):
+    _, path = cells
+    _, preparation = prepare(read(path))
+    again = read(path, key="obsp/distances", columns=preparation)
+    assert again.metric == "precomputed"
+    with pytest.raises(InputError, match="cannot be prepared from distances"):
+        preparation.apply(again)
+
+
 def test_results_go_back(cells, tmp_path):
     adata, path = cells
     cloud, _ = prepare(read(path), every=2)

@@ -185,6 +185,36 @@ def test_memory_that_is_not_there(tmp_path, monkeypatch):
         read(tmp_path / "a.npz")
 
 
+def test_a_right_that_is_lost_while_reading(tmp_path, monkeypatch):
+    make_npz(tmp_path / "a.npz")
+
+    def refuse(*args, **kwargs):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(np, "load", refuse)
+    with pytest.raises(InputError, match="right to read it"):
+        read(tmp_path / "a.npz")
+
+
+def test_a_disk_that_fails_at_last(tmp_path, monkeypatch):
+    """The file is read a second time, for its hash."""
+    make_npz(tmp_path / "a.npz")
+
+    def fail(path):
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr("vbdm.io.files.source.size_and_hash", fail)
+    with pytest.raises(InputError, match="cannot be opened"):
+        read(tmp_path / "a.npz")
+
+
+def test_an_array_under_the_name_of_an_archive(tmp_path):
+    with open(tmp_path / "a.npz", "wb") as stream:
+        np.save(stream, POINTS)
+    with pytest.raises(InputError, match="a single array, not an archive"):
+        read(tmp_path / "a.npz")
+
+
 def test_no_such_file_and_folders(tmp_path):
     with pytest.raises(InputError, match="does not exist"):
         read(tmp_path / "a.npy")

@@ -9,6 +9,7 @@ import pytest
 
 from vbdm.errors import InputError
 from vbdm.io import formats, prepare, read
+from vbdm.io.files.formats import is_plumed, is_there
 
 
 @pytest.fixture
@@ -120,6 +121,34 @@ def test_parquet(tmp_path, points):
         read(tmp_path / "a.parquet", columns="x,label,b")
 
 
+def test_parquet_without_rows_is_refused(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pyarrow.table({"x": np.zeros(0)}), tmp_path / "a.parquet")
+    for scratch in (None, tmp_path):
+        with pytest.raises(InputError, match="0 rows and 1 columns"):
+            read(tmp_path / "a.parquet", scratch=scratch)
+
+
+def test_another_parquet_file_needs_the_coordinates_only(tmp_path, points):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    columns = {"x": points[:, 0], "y": points[:, 1], "label": ["a", "b"] * 20}
+    parquet.write_table(pyarrow.table(columns), tmp_path / "a.parquet")
+    table = read(tmp_path / "a.parquet", columns="x")
+    assert set(table.about_rows.labels) == {"label"}
+    _, preparation = prepare(table)
+    assert not read(tmp_path / "a.parquet", columns=preparation).about_rows
+
+
+def test_one_table_with_two_names_is_one(tmp_path, points):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["first"] = points
+        file["second"] = file["first"]
+    np.testing.assert_array_equal(read(tmp_path / "a.h5").values, points)
+
+
 def test_hdf5(tmp_path, points):
     h5py = pytest.importorskip("h5py")
     with h5py.File(tmp_path / "a.h5", "w") as file:
@@ -212,6 +241,38 @@ def test_netcdf_takes_other_dimensions_and_variables(tmp_path, sea):
         read(tmp_path / "a.nc", variable="depth")
 
 
+def test_what_is_known_of_the_rows_of_netcdf(tmp_path, sea):
+    sea.to_netcdf(tmp_path / "a.nc")
+    rows = read(tmp_path / "a.nc", variable="depth", sample_dims="lat").about_rows
+    assert rows.times is None
+    assert rows.numbers["lat"].tolist() == [10.5, 20, 30]
+    # Names are no times; dates of a calendar that nobody knows stay numbers.
+    sea.assign_coords(time=[f"run {i}" for i in range(10)]).to_netcdf(tmp_path / "b.nc")
+    rows = read(tmp_path / "b.nc", variable="sst").about_rows
+    assert rows.times is None
+    assert not rows.numbers
+    sea["time"].attrs["calendar"] = "martian"
+    sea.to_netcdf(tmp_path / "c.nc")
+    rows = read(tmp_path / "c.nc", variable="sst").about_rows
+    assert rows.times.tolist() == list(range(10))
+    assert rows.time_name == "time (days since 2000-01-01)"
+
+
+def test_netcdf_of_the_old_kind(tmp_path, sea):
+    sea.to_netcdf(tmp_path / "a.nc", format="NETCDF3_CLASSIC")
+    assert (tmp_path / "a.nc").read_bytes()[:3] == b"CDF"
+    assert read(tmp_path / "a.nc").values.shape == (10, 5)
+
+
+def test_netcdf_without_a_number_is_refused(tmp_path, sea):
+    (sea["sst"] * np.nan).to_dataset(name="sst").to_netcdf(tmp_path / "a.nc")
+    with pytest.raises(InputError, match="missing values only"):
+        read(tmp_path / "a.nc")
+    sea.isel(time=slice(0)).to_netcdf(tmp_path / "b.nc")
+    with pytest.raises(InputError, match=r"shape \(0, 6\)"):
+        read(tmp_path / "b.nc")
+
+
 def test_zarr_of_xarray_by_variable(tmp_path, sea):
     pytest.importorskip("zarr")
     sea.to_zarr(tmp_path / "a.zarr", consolidated=False)
@@ -247,6 +308,24 @@ def test_a_missing_library_names_its_install_command(tmp_path, monkeypatch, kind
     path.write_bytes(b"anything")
     with pytest.raises(InputError, match=rf"pip install 'vbdm\[{kind.extra}\]'"):
         read(path, format=kind.name)
+
+
+def test_libraries_that_are_broken_are_not_there(monkeypatch):
+    assert is_there("numpy")
+    assert not is_there("no_such_library.part")
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    assert not is_there("h5py")
+
+
+def test_a_file_that_cannot_be_opened_is_not_taken_for_one_of_plumed(tmp_path, monkeypatch):
+    (tmp_path / "COLVAR").write_text("#! FIELDS time phi\n0 1\n")
+    assert is_plumed(tmp_path / "COLVAR")
+
+    def refuse(*args, **kwargs):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("builtins.open", refuse)
+    assert not is_plumed(tmp_path / "COLVAR")
 
 
 def test_base_formats_need_nothing():

@@ -9,6 +9,7 @@ import pytest
 
 from vbdm.errors import InputError, OutOfMemoryError
 from vbdm.io import prepare, read
+from vbdm.io.files.hdf5 import HEAP, OBJECT, check_heaps
 
 ROWS = 1000
 
@@ -140,6 +141,17 @@ def test_a_damaged_heap_does_not_hold_the_reader_for_ever(tmp_path, at):
     path.write_bytes(content)
     with pytest.raises(InputError, match="heap of texts"):
         read(path)
+
+
+@pytest.mark.parametrize("heap", [b"", (10**6).to_bytes(8, "little")], ids=["cut", "too long"])
+def test_a_heap_that_goes_beyond_the_file_is_damaged(tmp_path, heap):
+    (tmp_path / "a.h5").write_bytes(bytes(40) + HEAP + heap)
+    with pytest.raises(ValueError, match="heap of texts at byte 40"):
+        check_heaps(tmp_path / "a.h5")
+    # One object that ends where the heap ends.
+    whole = HEAP + (40).to_bytes(8, "little") + OBJECT.pack(1, 8) + bytes(8)
+    (tmp_path / "a.h5").write_bytes(bytes(40) + whole)
+    check_heaps(tmp_path / "a.h5")
 
 
 def test_a_store_does_not_lead_out_of_its_folder(tmp_path):

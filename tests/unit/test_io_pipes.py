@@ -62,6 +62,18 @@ def test_nobody_at_the_other_end(pipe, monkeypatch):
         read(pipe)
 
 
+def test_a_writer_may_take_its_time():
+    """Nothing yet is not the end."""
+    end, other = os.pipe()
+    os.set_blocking(end, False)
+    assert pipes.read_some(end) is None
+    os.write(other, b"1,2")
+    assert pipes.read_some(end) == b"1,2"
+    os.close(other)
+    assert pipes.read_some(end) == b""
+    os.close(end)
+
+
 def test_no_more_than_the_memory(pipe, monkeypatch):
     monkeypatch.setattr("vbdm.base.memory.available_memory", lambda: 10_000)
     written(pipe, b"1,2\n" * 5000)

@@ -82,6 +82,19 @@ def test_odd_files_are_refused_in_words(tmp_path, name):
         read(written(tmp_path, text))
 
 
+def test_letters_of_another_encoding_are_told_wherever_they_are(tmp_path):
+    text = HEADER + LINES[0] * 3000 + "# 0.2 µs\n"
+    (tmp_path / "COLVAR").write_bytes(text.encode("latin-1"))
+    with pytest.raises(InputError, match=r"not in UTF-8.*0xb5"):
+        read(tmp_path / "COLVAR")
+
+
+def test_a_line_without_an_end_is_not_read_to_it(tmp_path, monkeypatch):
+    monkeypatch.setattr("vbdm.io.files.plumed.LONGEST_LINE", 100)
+    with pytest.raises(InputError, match="a line of more than 100 characters"):
+        read(written(tmp_path, HEADER + LINES[0] + "1 " * 60))
+
+
 def test_only_files_without_another_suffix_are_looked_into(tmp_path):
     np.save(tmp_path / "a.npy", np.ones((3, 2)))
     assert read(tmp_path / "a.npy").source.format == "npy"

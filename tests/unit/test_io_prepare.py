@@ -257,6 +257,14 @@ def test_damaged_preparation(series, change):
         Preparation.from_dict({**preparation.as_dict(), **change})
 
 
+def test_a_projection_of_other_columns_is_damage(series):
+    _, preparation = prepare(table_of(series), pca=2)
+    stored = preparation.as_dict()
+    assert Preparation.from_dict(stored) == preparation
+    with pytest.raises(InputError, match="a projection of other columns"):
+        Preparation.from_dict({**stored, "delays": 2})
+
+
 def with_row_numbers(series, start=0, step=1, name="id"):
     counted = np.column_stack([series, start + step * np.arange(len(series))])
     return table_of(counted[:, [3, 0, 1, 2]], (name, "x", "y", "z"))

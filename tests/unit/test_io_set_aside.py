@@ -172,6 +172,44 @@ def test_parquet(tmp_path):
     assert table.notes[-1].endswith(": parts.")
 
 
+def test_of_two_columns_of_dates_the_first_gives_the_times(file):
+    table = read(file("from,x,to\n2020-01-01,1,2021-01-01\n2020-01-02,2,2021-01-02\n"))
+    assert table.about_rows.time_name == "from"
+    assert table.about_rows.times.astype("M8[D]").astype(str).tolist()[0] == "2020-01-01"
+    assert table.about_rows.labels["to"].names == ("2021-01-01", "2021-01-02")
+
+
+def test_of_two_columns_of_dates_in_parquet_the_second_is_left_out(tmp_path):
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    days = np.array(["2020-01-01", "2020-01-02"], dtype="M8[D]")
+    columns = {"from": pyarrow.array(days), "x": [1.0, 2.0], "to": pyarrow.array(days + 366)}
+    parquet.write_table(pyarrow.table(columns), tmp_path / "a.parquet")
+    table = read(tmp_path / "a.parquet")
+    assert (table.about_rows.times == days).all()
+    assert table.about_rows.time_name == "from"
+    assert table.notes[-1].endswith(": to.")
+
+
+def test_a_column_with_one_word_among_dates_is_one_of_labels(file):
+    table = read(file("day,x\n2020-01-01,1\nlater,2\n2020-01-01,3\n"))
+    assert table.about_rows.times is None
+    assert table.about_rows.labels["day"].names == ("2020-01-01", "later")
+
+
+def test_fields_of_another_number_of_cells_are_left_out(tmp_path):
+    anndata, pd = pytest.importorskip("anndata"), pytest.importorskip("pandas")
+    h5py = pytest.importorskip("h5py")
+    obs = pd.DataFrame({"depth": [1, 2, 3, 4], "age": [5, 6, 7, 8]}, index=list("pqrs"))
+    adata = anndata.AnnData(np.eye(4), obs=obs, obsm={"X_pca": np.eye(4)[:, :2]})
+    adata.write_h5ad(tmp_path / "a.h5ad")
+    with h5py.File(tmp_path / "a.h5ad", "a") as stored:
+        notes = dict(stored["obs/age"].attrs)
+        del stored["obs/age"]
+        stored["obs/age"] = [5, 6, 7]
+        stored["obs/age"].attrs.update(notes)
+    assert set(read(tmp_path / "a.h5ad").about_rows.numbers) == {"depth"}
+
+
 def test_times_of_netcdf(tmp_path):
     xarray = pytest.importorskip("xarray")
     pytest.importorskip("netCDF4")

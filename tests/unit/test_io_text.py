@@ -5,6 +5,7 @@ import pytest
 
 from vbdm.errors import InputError
 from vbdm.io import read
+from vbdm.progress import listening
 
 
 @pytest.fixture
@@ -138,6 +139,14 @@ def test_other_encodings_are_named(file):
     # Deep inside, where a first look does not reach.
     with pytest.raises(InputError, match="CSV UTF-8"):
         read(file("x,y\n" + "1,2\n" * 50_000 + "1,µ\n", encoding="latin-1"))
+
+
+def test_long_tables_say_how_far_they_are(file, monkeypatch):
+    monkeypatch.setattr("vbdm.io.files.text.REPORT_EVERY", 4)
+    told = []
+    with listening(told.append):
+        read(file("x,y\n" + "1,2\n" * 10))
+    assert {(own.room, own.done) for own in told} >= {("reading", 4), ("reading", 8)}
 
 
 def test_exact_digits(file):

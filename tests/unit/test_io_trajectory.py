@@ -183,6 +183,14 @@ def test_new_frames_are_superposed_on_those_of_training(peptide, columns):
     assert len(old.apply(read(folder / "new.trr", topology=topology, columns=old)).points) == 10
 
 
+def test_a_trajectory_without_frames_is_refused(peptide, monkeypatch):
+    folder, _ = peptide
+    mdtraj = pytest.importorskip("mdtraj")
+    monkeypatch.setattr(mdtraj, "load", lambda *args, **options: [])
+    with pytest.raises(InputError, match="no frames"):
+        read(folder / "run.dcd", topology=folder / "top.pdb")
+
+
 def test_training_frames_are_found_again_exactly(peptide):
     folder, _ = peptide
     cloud, learned = prepare(read(folder / "run.xtc", topology=folder / "top.pdb"))

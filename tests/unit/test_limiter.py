@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import vbdm
-from vbdm.spectrum.limiter import Limit, exponential_rates
+from vbdm.spectrum.limiter import Limit, exponential_rates, next_limit
 
 LIMIT = Limit(reference=1.0, cut=1.0, highest=1.0, kappa=2.0)
 DECAY = np.array([0.3, 1.0, 7.0])  # λ of three modes
@@ -53,3 +53,10 @@ def test_a_mode_that_loses_more_than_it_has_has_no_rate():
 def test_options_out_of_bounds_are_refused(wrong):
     with pytest.raises(vbdm.InputError, match=f"`{next(iter(wrong))}` must"):
         vbdm.Limiter(**wrong)
+
+
+def test_the_next_limit_follows_the_largest_rate_but_never_cuts_higher():
+    limiter = vbdm.Limiter(kappa=2.0)
+    assert next_limit(0.0, LIMIT, limiter) is LIMIT
+    assert next_limit(0.25, LIMIT, limiter) == Limit(0.25, 0.5, 1.0, 2.0)
+    assert next_limit(3.0, LIMIT, limiter) == Limit(3.0, 1.0, 1.0, 2.0)

@@ -1,10 +1,13 @@
 """Many columns: one search, words that help, and fewer columns by linear preparation."""
 
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 from tests.support.commands import done
 
 import vbdm
+from vbdm.graph.projection import Projection
 
 
 def test_advice_at_the_longest_lists():
@@ -35,6 +38,11 @@ def test_one_search_for_all(monkeypatch):
     with pytest.warns(vbdm.SaturatedNeighborsWarning):
         vbdm.estimate_operator(X, "generator")
     assert lengths == [1088]
+    # Where these would not fit into the memory, the search begins with short ones.
+    monkeypatch.setattr("vbdm.graph.long_lists.lists_fit", lambda *sizes: False)
+    with pytest.warns(vbdm.SaturatedNeighborsWarning):
+        vbdm.estimate_operator(X, "generator")
+    assert lengths[1] < 1088
 
 
 @pytest.mark.slow
@@ -170,3 +178,35 @@ def test_the_command_projects(tmp_path):
     with np.load(target) as found, np.load(f"{out}/results.npz") as whole:
         np.testing.assert_allclose(found["eigenfunctions"], whole["eigenfunctions"][:7])
     assert "by PCA" in (tmp_path / "results" / "report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"lengths": (10, 10)}, "whole numbers that add up.*2 length.*sum 20 for 30 rows"),
+        ({"lengths": (-5, 35)}, "whole numbers that add up"),
+        ({"lengths": (14.5, 15.5)}, "whole numbers that add up"),
+        ({"rows": np.arange(29)}, "one number for each point.*29 numbers for 30 points"),
+    ],
+)
+def test_series_that_do_not_fit_the_points(options, words):
+    X = np.random.default_rng(0).standard_normal((30, 3))
+    with pytest.raises(vbdm.InputError, match=words):
+        vbdm.tica(X, 2, lag=1, **options)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("kind", "other"),
+        ("center", (0.0,)),
+        ("values", (1.0,)),
+        ("values", (1.0, np.inf)),
+        ("axes", ((1.0, 0.0, 0.0), (0.0, 1.0))),
+    ],
+)
+def test_parts_of_a_projection_that_do_not_fit(name, value):
+    held = asdict(vbdm.pca(np.random.default_rng(0).standard_normal((30, 3)), 2))
+    assert asdict(Projection.from_dict(held)) == held
+    with pytest.raises(ValueError, match="do not fit"):
+        Projection.from_dict({**held, name: value})

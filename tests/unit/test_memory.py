@@ -1,5 +1,6 @@
 """The memory formula against peaks measured in processes of their own."""
 
+import os
 import subprocess
 import sys
 
@@ -122,8 +123,14 @@ def test_a_cloud_that_will_not_fit_is_refused_before_the_search(monkeypatch):
 
 def test_what_is_free_is_read_from_system_and_container(tmp_path):
     table = tmp_path / "meminfo"
+    whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     table.write_text("MemTotal: 100 kB\nMemAvailable:    50 kB\n")
     assert memory.free_in_system(str(table)) == 50 * 1024
+    # Without that line, or without a number there, the whole memory counts.
+    for text in ("MemTotal: 100 kB\n", "MemAvailable: much\n", "MemAvailable:\n"):
+        table.write_text(text)
+        assert memory.free_in_system(str(table)) == whole
+    assert memory.free_in_system(str(tmp_path / "nowhere")) == whole
     (tmp_path / "memory.max").write_text("1000\n")
     (tmp_path / "memory.current").write_text("700\n")
     (tmp_path / "memory.stat").write_text("anon 5\ninactive_file 100\n")
@@ -131,3 +138,11 @@ def test_what_is_free_is_read_from_system_and_container(tmp_path):
     (tmp_path / "memory.max").write_text("max\n")
     assert memory.free_in_group(str(tmp_path)) is None
     assert memory.free_in_group(str(tmp_path / "nowhere")) is None
+
+
+def test_without_a_c_library_there_is_none(monkeypatch):
+    def none_there(name):
+        raise OSError("on purpose")
+
+    monkeypatch.setattr(memory.ctypes, "CDLL", none_there)
+    assert memory.c_library.__wrapped__() is None

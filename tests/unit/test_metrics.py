@@ -13,6 +13,7 @@ from sklearn.neighbors import (
 
 import vbdm
 from vbdm.graph.precomputed import table_of_matrix
+from vbdm.search import MetricSearch, PeriodicTree
 
 TURN = 2 * np.pi
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
@@ -217,6 +218,23 @@ def test_given_distances_equal_points(sphere, kind):
     np.testing.assert_allclose(ours, truth, rtol=tolerance, atol=tolerance)
 
 
+def test_objects_that_are_numbers_are_given_distances(sphere):
+    D = cdist(sphere[:30], sphere[:30])
+    found = vbdm.NeighborGraph.from_sparse(D.astype(object), 9)
+    expected = vbdm.neighbors(D, 9, metric="precomputed")
+    np.testing.assert_array_equal(found.sqdist, expected.sqdist)
+    np.testing.assert_array_equal(found.indices, expected.indices)
+
+
+def test_a_graph_of_given_distances_keeps_its_lists(sphere):
+    """They cannot be searched for again: so they are not given up."""
+    graph = vbdm.neighbors(cdist(sphere[:30], sphere[:30]), 9, metric="precomputed")
+    assert graph.released() is graph
+    fewer = vbdm.neighbors(graph, 5, metric="precomputed")
+    np.testing.assert_array_equal(fewer.indices, graph.indices[:, :5])
+    assert vbdm.neighbors(graph, metric="precomputed") is graph
+
+
 @pytest.mark.slow
 def test_given_distances_need_no_neighbour_count(sphere):
     D = cdist(sphere, sphere)
@@ -298,10 +316,17 @@ def changed(row, column, value):
     return other
 
 
+def infinite_somewhere(x, y):
+    """A length everywhere but between two points, at which nobody looks beforehand."""
+    odd = {7, 8} == {int(np.argmin(((X - z) ** 2).sum(axis=1))) for z in (x, y)}
+    return np.inf if odd else np.linalg.norm(x - y)
+
+
 BAD = {
     "negative period": (lambda: vbdm.neighbors(X, 9, period=-1), "one for each column"),
     "nan period": (lambda: vbdm.neighbors(X, 9, period=[1, np.nan]), "one for each column"),
     "three periods": (lambda: vbdm.neighbors(X, 9, period=[1, 1, 1]), "for 2 column"),
+    "ragged period": (lambda: vbdm.neighbors(X, 9, period=[[1, 2], [3]]), "one for each column"),
     "text period": (lambda: vbdm.neighbors(X, 9, period="pi"), "'pi'"),
     "period and metric": (lambda: vbdm.neighbors(X, 9, metric="l1", period=1), "Euclidean"),
     "period and brute": (lambda: vbdm.neighbors(X, 9, "brute", period=1), "straight lines"),
@@ -315,6 +340,35 @@ BAD = {
         "the same both ways",
     ),
     "points as distances": (lambda: vbdm.neighbors(X, 9, metric="precomputed"), "square"),
+    "search of three periods": (
+        lambda: vbdm.neighbors(X, 9, PeriodicTree([1, 1, 1])),
+        "`period` must be one length for each column.*for 2 column",
+    ),
+    "search of negative periods": (
+        lambda: vbdm.neighbors(X, 9, PeriodicTree([1, -1])),
+        "`period` must be one length for each column",
+    ),
+    "search outside of the box": (
+        lambda: vbdm.neighbors(X, 9, PeriodicTree([1, 0.5])),
+        "must lie in the box",
+    ),
+    "text for the periods of a search": (
+        lambda: PeriodicTree("ab"),
+        "`period` must be a list of finite numbers.*'ab'",
+    ),
+    "nan for a period of a search": (lambda: PeriodicTree([1, np.nan]), "list of finite numbers"),
+    "number for the metric of a search": (
+        lambda: vbdm.neighbors(X, 9, MetricSearch(2)),
+        "`metric` must be a name or a function",
+    ),
+    "a metric that fails on few pairs": (
+        lambda: vbdm.neighbors(X, 40, metric=infinite_somewhere),
+        "no lengths.*2 negative, infinite or missing",
+    ),
+    "ragged lists as distances": (
+        lambda: vbdm.neighbors([[0, 1], [1]], 2, metric="precomputed"),
+        "square.*Received list",
+    ),
     "text as distances": (lambda: vbdm.neighbors("D", 9, metric="precomputed"), "square"),
     "negative": (lambda: vbdm.NeighborGraph.from_sparse(changed(7, 3, -1.0)), "row 7"),
     "nan": (lambda: vbdm.NeighborGraph.from_sparse(changed(7, 3, np.nan)), "row 7"),

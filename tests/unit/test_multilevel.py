@@ -1,6 +1,7 @@
 """The multilevel solver against factorising ones, on smooth, degenerate and nasty clouds."""
 
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from vbdm.engines.scipy_engine import ScipyEngine
 from vbdm.errors import SolverError
 from vbdm.graph.point_set import tree_order
 from vbdm.solvers import Dense, Multilevel, Pencil, ShiftInvert
+from vbdm.spectrum.solvers.multilevel.finest import narrowed
 from vbdm.spectrum.solvers.multilevel.lobpcg import SAFETY, Outlook
 from vbdm.spectrum.solvers.multilevel.matching import graph_cells
 from vbdm.spectrum.solvers.multilevel.tree_cells import tree_cells
@@ -221,6 +223,39 @@ def test_tree_cells_are_nested_and_follow_the_points():
         assert len(grouping) == labels.max() + 1
         assert 0.4 < (grouping.max() + 1) / len(grouping) < 0.7
         labels = grouping[labels]
+
+
+def test_points_without_links_cannot_be_coarsened():
+    nothing = csr_array((3000, 3000))
+    with pytest.raises(vbdm.SolverError, match="3000 points has too few links"):
+        graph_cells([nothing], np.ones(3000), 4)
+
+
+def test_contraction_ends_where_hardly_any_cells_find_a_partner():
+    """Pairs of points are contracted once; after that there is nothing to join."""
+    even = np.arange(0, 3000, 2)
+    pairs = csr_array((np.ones(1500), (even, even + 1)), shape=(3000, 3000))
+    found = graph_cells([pairs + pairs.T], np.ones(3000), 4)
+    assert len(found) == 1
+    np.testing.assert_array_equal(found[0][even], found[0][even + 1])
+    assert len(np.unique(found[0])) == 1500
+
+
+def test_indices_are_narrowed_where_they_fit():
+    wide = csr_array(np.array([[0.0, 2.0], [3.0, 0.0]]))
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    found = narrowed(wide)
+    assert found.indices.dtype == found.indptr.dtype == np.int32
+    np.testing.assert_array_equal(found.toarray(), wide.toarray())
+    assert narrowed(found) is found
+
+
+def test_too_many_pairs_to_coarsen_are_left_to_the_dense_solver():
+    pencil = SimpleNamespace(n_points=2600)
+    solver, reason = vbdm.solvers.Auto().choose(pencil, 300)
+    assert isinstance(solver, Dense)
+    assert reason == "300 pairs of 2600 points: too many to coarsen"
+    assert not isinstance(vbdm.solvers.Auto().choose(pencil, 10)[0], Dense)
 
 
 def test_graph_cells_stay_small_around_a_star():

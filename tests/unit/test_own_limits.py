@@ -1,5 +1,6 @@
 """Limits of their own for slow modes: resolved tails are left alone, outliers are not let in."""
 
+import dataclasses
 from types import SimpleNamespace
 
 import numpy as np
@@ -47,6 +48,15 @@ def test_own_limits_follow_from_the_shared_ones(grid):
         assert limit.cut == pytest.approx(2 * limit.reference)
         assert limit.kappa == pytest.approx(3.0)
         assert limit.reference == pytest.approx(-1.1 * grid.eigenvalues[j], rel=0.1)
+
+
+def test_a_mode_with_a_limit_of_its_own_is_held_elsewhere(grid):
+    assert grid.unresolved.sum() > 0
+    own = grid.held_for(2)
+    assert own.sum() < grid.unresolved.sum()
+    assert not (own & ~grid.unresolved).any()
+    shared = dataclasses.replace(grid, limits=(grid.limit,) * 5)
+    np.testing.assert_array_equal(shared.held_for(2), grid.unresolved)
 
 
 def test_rates_solve_the_balance_of_their_own_limit(grid):

@@ -32,6 +32,9 @@ def test_plateau(sphere):
     assert light_of(sphere, name, table(sloped, n_points=100)) == "amber"
     lost = [[0, np.nan, 6.0], [0, 2.0, 6.0], [0, 2.0, 6.0]]
     assert light_of(sphere, name, table(lost)) == "red"
+    nothing = found_in(sphere, name, table([[0.0], [0.0], [0.0]]))
+    assert nothing.words == "There are no eigenvalues to compare over ε."
+    assert nothing.light == "amber"
     assert name not in {d.name for d in diagnose(sphere)}
 
 

@@ -51,6 +51,10 @@ def test_sorted_thinned_and_repeated_rows():
     assert "merely sorted" in found_in(ordered, "Independence").words
     twice = np.repeat(vbdm.datasets.circle(200, random_state=0).points, 8, axis=0)
     assert light_of(vbdm.estimate_operator(twice).spectrum(3), "Independence") == "amber"
+    mixed = np.repeat(np.random.default_rng(0).permutation(twice[::8]), 8, axis=0)
+    equal = found_in(vbdm.estimate_operator(mixed).spectrum(3), "Independence")
+    assert equal.light == "amber"
+    assert "because they are equal" in equal.words
     assert autocorrelation_time(np.ones(50)) == 1
     assert autocorrelation_time([1.0, np.nan, -1.0, 1.0, -1.0]) >= 1
 
@@ -108,6 +112,10 @@ def test_spacing_of_loaded_models_and_tiny_clouds(tmp_path):
     loaded = vbdm.load(tmp_path / "model.vbdm")
     assert found_in(loaded, "Spacing").value == found_in(spectrum, "Spacing").value
     assert regularity(vbdm.neighbors(points[:5], 5)) is None
+    assert regularity(vbdm.neighbors(points[:19], 10)) is None
+    assert regularity(vbdm.neighbors(points[:20], 10)) is not None
+    # The corners of a simplex are all equally far apart: nothing is more even.
+    assert regularity(vbdm.neighbors(np.eye(30), 10)) == 1
     # A large graph gives up its table: some points are searched for again.
     graph = vbdm.neighbors(points, 20)
     assert isinstance(graph.released().lists, ReleasedLists)

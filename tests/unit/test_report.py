@@ -335,6 +335,32 @@ def test_what_is_known_about_rows_is_on_the_page(sphere):
     assert data["series"] == "time"
     with pytest.raises(vbdm.InputError, match="one value for each of the 600 points"):
         page(sphere, about_rows={"kind": ["a"]})
+    with pytest.raises(vbdm.InputError, match="599 numbers for 600 points"):
+        page(sphere, rows=np.arange(599))
+
+
+def test_times_of_the_library_may_be_numbers(sphere):
+    data = data_of(page(sphere, about_rows=vbdm.io.RowNotes(times=np.arange(600) / 4)))
+    (times,) = (channel for channel in data["channels"] if channel["kind"] == "time")
+    assert (times["label"], times["low"], times["high"]) == ("time", 0, 149.75)
+    assert "date" not in times
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"bandwidth": np.linspace(1, 1.2, 100)}, "<span>for a given bandwidth ρ</span>"),
+        ({"operator": 0.5}, "<span>c1 = 0.5, for the sampling density q</span>"),
+        ({"potential": np.linspace(0, 1, 100)}, "gradient flow in the given potential U, whatever"),
+        (
+            {"operator": "generator", "weights": np.linspace(1, 2, 100)},
+            "<th scope='row'>largest weight over the smallest</th><td>2</td>",
+        ),
+    ],
+)
+def test_the_page_says_what_the_operator_means(arguments, words):
+    points = vbdm.datasets.circle(100, random_state=0).points
+    assert words in page(vbdm.estimate_operator(points, **arguments).spectrum(3))
 
 
 def test_the_unit_is_said(sphere):

@@ -313,3 +313,32 @@ def test_rules_for_the_cut_and_for_two_bandwidths_can_be_passed():
     one = vbdm.estimate_operator(points, bandwidth=vbdm.rules.TwoBandwidths(*pair), **options)
     other = vbdm.estimate_operator(points, bandwidth=pair, **options)
     assert (one @ points[:, 0] == other @ points[:, 0]).all()
+
+
+@pytest.mark.parametrize("name", ["bandwidth", "potential"])
+def test_a_function_is_asked_at_new_points_and_an_array_is_refused(circle, name):
+    """Beside training points, widths and so eigenfunctions are those of the training points."""
+
+    def widths(points):
+        return 1 + 0.2 * points[:, 0]
+
+    options = {"method": "paper", "epsilon": 0.02, "dim": 1}
+    asked = vbdm.estimate_operator(circle, **{name: widths}, **options).spectrum(3)
+    beside = vbdm.extend(asked, circle + 1e-7).values
+    np.testing.assert_allclose(beside, asked.eigenfunctions, atol=1e-3)
+    known = vbdm.estimate_operator(circle, **{name: widths(circle)}, **options).spectrum(3)
+    with pytest.raises(vbdm.InputError, match=f"`{name}`"):
+        vbdm.extend(known, circle + 0.01)
+
+
+@pytest.mark.parametrize("form", ["left", "two-sided"])
+def test_unsymmetric_forms_are_not_extended(circle, form):
+    rho = np.linspace(1, 2, len(circle))
+    given = (rho, rho[::-1]) if form == "two-sided" else rho
+    op = vbdm.estimate_operator(circle, method="paper", form=form, bandwidth=given, epsilon=0.02)
+    with pytest.raises(vbdm.InputError, match=f"not extended to new points.*form='{form}'"):
+        vbdm.extend(op.spectrum(3), circle)
+    if form == "two-sided":
+        np.testing.assert_array_equal(op.bandwidth, given)
+        with pytest.raises(vbdm.InputError, match="Two bandwidths are not extended"):
+            vbdm.rules.TwoBandwidths(*given).at(circle, rho)

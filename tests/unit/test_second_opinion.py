@@ -56,3 +56,10 @@ def test_lists_that_were_given_up_are_searched_for_once(monkeypatch, n_neighbors
         vbdm.second_opinion(op, n=3)
     given_up = [lists for lists in searches if not hasattr(lists, "indices")]
     assert len(given_up) == n_searches
+
+
+def test_one_mode_says_nothing():
+    """The first eigenvalue is 0, whatever ε."""
+    op = vbdm.estimate_operator(D.sphere(300, random_state=9).points)
+    with pytest.raises(vbdm.InputError, match="`n` must"):
+        vbdm.second_opinion(op, n=1)

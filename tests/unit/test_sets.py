@@ -174,6 +174,9 @@ def test_what_is_no_label_and_no_column(op):
     for labels in (WORDS[:-1], "low", {"low": LOW}, [[1, 2]] * N, [{}] * N, 3):
         with pytest.raises(vbdm.InputError, match="`labels` must have one label for each point"):
             mask(op, "low", labels=labels)
+    for labels, words in ((WORDS[:-1], f"{N - 1} labels, {N} points"), ([[1, 2]] * N, r"\[1, 2\]")):
+        with pytest.raises(vbdm.InputError, match=words):
+            mask(op, "low", labels=labels)
     for what in ("Low", ["low", "Low"], {}, slice(3), 3.5, True):
         with pytest.raises(vbdm.InputError, match=r"label that does not occur.*'high', 'low', 'mi"):
             mask(op, what, labels=WORDS)

@@ -18,6 +18,8 @@ def test_timescales_and_residuals(cloud):
     np.testing.assert_allclose(spectrum.timescales[1:], -1 / spectrum.eigenvalues[1:])
     assert (spectrum.residuals < 1e-8).all()
     assert spectrum.n_components == 1
+    assert "…" not in repr(spectrum)
+    assert ", …], 1 component(s)" in repr(spectrum.operator.spectrum(7))
 
 
 def test_sparse_solver_matches_the_dense_one():
@@ -157,3 +159,13 @@ def test_the_number_of_blas_threads_changes_no_bit(columns):
 
     for one, two in zip(results(1), results(2), strict=True):
         np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+def test_rows_of_isolated_points_are_zero_in_the_matrix(cloud):
+    points = np.concatenate([cloud, [[1e5, 0.0], [0.0, 1e5]]])
+    op = vbdm.estimate_operator(points, bandwidth=np.full(122, 0.3), epsilon=0.3, dim=2)
+    matrix = op.matrix.toarray()
+    assert not matrix[120:].any()
+    assert (np.diag(matrix)[:120] < 0).all()
+    np.testing.assert_allclose(matrix.sum(axis=1), 0, atol=1e-9 * abs(matrix).max())

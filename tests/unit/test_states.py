@@ -126,6 +126,13 @@ def test_a_clock_gives_rates_in_its_unit():
     assert states.populations[0].error > 2 * 0.5 / np.sqrt(len(rows))
 
 
+def test_errors_of_populations_are_those_of_the_generator_alone():
+    """The measure of other operators responds to the sample: a mean over rows does not know it."""
+    states = vbdm.estimate_operator(three_wells(900)[0], "laplacian").spectrum(5).states(3)
+    assert np.isnan([population.error for population in states.populations]).all()
+    assert sum(population.value for population in states.populations) == pytest.approx(1)
+
+
 def test_pieces_are_states():
     rng = np.random.default_rng(3)
     points = np.concatenate([rng.normal(size=(500, 2)), rng.normal(size=(300, 2)) + 40, [[999, 0]]])

@@ -12,6 +12,7 @@ from vbdm import datasets
 from vbdm.solvers import Dense, Pencil, ShiftInvert
 from vbdm.spectrum.pieces import Pieces
 from vbdm.spectrum.solve import pencil_of
+from vbdm.spectrum.solvers import factors
 from vbdm.spectrum.solvers.factors import affordable, count_below, elimination_work
 from vbdm.trust import verification
 from vbdm.trust.verification import Verification, clear_gap, compare, overlooked_by
@@ -86,7 +87,7 @@ def test_counting_agrees_with_all_eigenvalues(name):
         assert count_below(pencil, level) == place + 1
 
 
-def test_a_count_that_cannot_be_trusted_is_refused():
+def test_a_count_that_cannot_be_trusted_is_refused(monkeypatch):
     swap = csr_array(np.array([[0.0, 1.0], [1.0, 0.0]]))
     pencil = Pencil(swap, np.ones(2), np.ones(2))
     assert count_below(pencil, 0.9) == 1
@@ -94,6 +95,14 @@ def test_a_count_that_cannot_be_trusted_is_refused():
     # At 1 the diagonal vanishes, and no elimination without pivoting can start.
     with pytest.raises(vbdm.SolverError, match="slightly different level"):
         count_below(pencil, 1.0)
+    # At an eigenvalue the last pivot is 0.
+    path = csr_array(np.array([[1.0, 1.0], [1.0, 1.0]]))
+    with pytest.raises(vbdm.SolverError, match="slightly different level"):
+        count_below(Pencil(path, np.full(2, 2.0), np.ones(2)), 0.0)
+    # Factors that do not solve a system are not believed.
+    monkeypatch.setattr(factors, "TRUSTED", -1.0)
+    with pytest.raises(vbdm.SolverError, match="its solutions have a relative error of"):
+        count_below(pencil, 0.9)
 
 
 @pytest.mark.slow
@@ -164,9 +173,9 @@ def test_modes_that_were_left_out_are_not_missing():
     assert not with_log(spectrum, set_aside=np.empty(0)).verify().passed
 
 
-@pytest.mark.slow
-def test_without_factors_lanczos_checks_and_says_so(monkeypatch):
-    spectrum = operator("ou in R3", 2600).spectrum(12)
+@pytest.mark.parametrize("name", with_slow(["sphere", "ou in R3"], "ou in R3"))
+def test_without_factors_lanczos_checks_and_says_so(name, monkeypatch):
+    spectrum = operator(name, 2600).spectrum(12)
     monkeypatch.setattr(verification, "affordable", lambda pencil: False)
     result = spectrum.verify()
     assert result.passed
@@ -188,6 +197,27 @@ def test_what_both_solvers_overlook_is_counted(name):
     assert overlooked_by(theta, 12, pencil, pieces)[0] == 0
     for place in (1, 4, 8):
         assert overlooked_by(np.delete(theta, place), 11, pencil, pieces)[0] == 1
+
+
+def test_where_nothing_can_be_counted_this_is_said(monkeypatch):
+    path = csr_array(np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]))
+    pencil = Pencil(path, np.array([1.0, 1.0, 0.0]), np.ones(3))  # θ = 0, 0, 2
+    pieces = Pieces(np.array([0, 0, 1]), 2)
+    # A point alone is a piece with one eigenvalue, 0.
+    assert overlooked_by(np.array([0.0, 0.0, 2.0]), 1, pencil, pieces)[0] == 0
+    assert overlooked_by(np.array([0.0, 2.0]), 0, pencil, pieces)[0] == 1
+    equal = overlooked_by(np.zeros(3), 1, pencil, pieces)
+    assert equal == (0, "nothing to count between equal values")
+
+    def broken(pencil, pieces, piece, level):
+        levels.append(level)
+        raise vbdm.SolverError("on purpose")
+
+    levels = []
+    monkeypatch.setattr(verification, "count_in_piece", broken)
+    found = overlooked_by(np.array([0.0, 0.0, 2.0]), 1, pencil, pieces)
+    assert found == (0, "not counted, the factorisation broke down")
+    assert levels == pytest.approx([1.0, 0.8, 1.2])
 
 
 def test_a_copy_overlooked_by_both_fails(monkeypatch):

@@ -1,8 +1,19 @@
 """Numbers and counts in words: few digits, one form for a column, no plural of one."""
 
-import numpy as np
+from fractions import Fraction
 
+import numpy as np
+import pytest
+
+from vbdm.base.accepts import a_switch, accepts
+from vbdm.base.checks import shown
+from vbdm.base.plain import plain
 from vbdm.base.wording import common_style, counted, listed, one_of, percent, subscript, with_error
+
+
+def mean_first_passage(kappa):
+    """Stand for a function whose arguments are checked."""
+    return kappa
 
 
 def test_words():
@@ -12,9 +23,24 @@ def test_words():
     assert [percent(x) for x in (0, 0.0004, 0.0123, 0.42)] == [
         "0 %", "less than 0.1 %", "1.2 %", "42 %",
     ]  # fmt: skip
+    assert percent(np.nan) == "an unknown share"
     assert subscript(12) == "₁₂"
     assert [counted(n, "point") for n in (0, 1, 1200)] == ["0 points", "1 point", "1,200 points"]
     assert [one_of(things, "it", "them") for things in ([1], [1, 2])] == ["it", "them"]
+
+
+def test_whatever_is_shown_or_saved_has_words():
+    """Python writes no whole numbers of thousands of digits."""
+    assert shown(10**5000).endswith(" int")
+    assert shown("a" * 100) == "'" + "a" * 78 + "…"
+    assert plain({"share": Fraction(1, 3), 1: (np.float64(0.5),)}) == {
+        "share": "1/3", "1": [0.5],
+    }  # fmt: skip
+
+
+def test_arguments_that_a_function_does_not_have_are_told_by_python():
+    with pytest.raises(TypeError, match=r"mean_first_passage\(\) got an unexpected.*'into'"):
+        accepts(kappa=a_switch)(mean_first_passage)(kappa=True, into=3)
 
 
 def test_no_absurd_digits():

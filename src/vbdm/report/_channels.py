@@ -143,13 +143,6 @@ def as_notes(about: AboutRows | None, n: int) -> RowNotes:
         check_sizes(about.numbers, n)
         check_sizes({} if about.times is None else {"times": about.times}, n)
         return about
-    if not isinstance(about, Mapping):
-        raise bad_input(
-            "`about_rows` must be a mapping from names to one value for each point.",
-            received=type(about).__name__,
-            because="Each field needs a name, which the page shows.",
-            hint='Pass {"species": labels}, for example.',
-        )
     fields = {str(name): np.asarray(values) for name, values in about.items()}
     check_sizes(fields, n)
     labels, numbers, times, time_name = {}, {}, None, ""

@@ -67,10 +67,11 @@ class MetricIndex:
         distance, index = self.engine.kneighbors(points, k)
         distance = np.asarray(distance, dtype=np.float64)
         distance[distance <= self.rounding] = 0.0
-        if not (distance >= 0).all() or np.isinf(distance).any():
+        wrong = ~((distance >= 0) & np.isfinite(distance))
+        if wrong.any():
             raise bad_input(
                 "The metric gave distances that are no lengths.",
-                received=f"{int((~(distance >= 0)).sum())} negative or missing value(s)",
+                received=f"{int(wrong.sum())} negative, infinite or missing value(s)",
                 because="Neighbours are ordered by distance.",
                 hint="Check the metric on two equal points, and on two far ones.",
             )

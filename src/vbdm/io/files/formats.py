@@ -136,8 +136,6 @@ def is_plumed(path: Path) -> bool:
 def named_format(name: str) -> Format:
     """Return the format of that name, or with that suffix, such as "csv"."""
     for kind in FORMATS:
-        if not isinstance(name, str):
-            break
         if name == kind.name or f".{name.lower().lstrip('.')}" in kind.suffixes:
             return kind
     raise bad_input(

@@ -22,9 +22,10 @@ from .table import REAL, Content, Options, as_rows, check_real_numbers, listed, 
 
 def read_npz(path: Path, options: Options) -> Content:
     """Read one array of an ``.npz`` file: the one that `key` names, or the only one."""
-    with np.load(path, allow_pickle=False) as archive:
-        if not hasattr(archive, "files"):
-            raise ValueError("a single array, not an archive of arrays")
+    loaded = np.load(path, allow_pickle=False)
+    if not hasattr(loaded, "files"):
+        raise ValueError("a single array, not an archive of arrays")
+    with loaded as archive:
         key = choose_key(options.key, archive.files, likely=tables_in(archive))
         refuse_declared(archive, key)
         try:
