@@ -214,8 +214,7 @@ def short_times(rows):
 def equations(rows):
     for row in rows:
         if "worst" in row and not row["name"].startswith(("sign of x", "rate A to B", "drift by")):
-            known = f"{row['median']:.2g}" if "median" in row else ""
-            yield [row["name"], short(row["worst"]), known]
+            yield [row["name"], short(row["worst"]), short(row.get("median"))]
         elif "bar_over_seen" in row:
             yield [f"{row['name']}, {row['seeds']} samples: bias", percent(row["bias"]), ""]
 
@@ -269,7 +268,9 @@ def nino(rows):
 def forecasts(rows):
     for row in rows:
         if "worst" in row and not row["name"].startswith("Niño"):
-            yield [row["name"], short(row["worst"]), span(row["values"])]
+            # What is near 1 is a ratio.
+            digits = 3 if 1 <= max(row["values"]) < 2 else 2
+            yield [row["name"], short(row["worst"], digits), span(row["values"], digits)]
 
 
 def targets():
