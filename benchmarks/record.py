@@ -85,7 +85,7 @@ def origin(program, words):
     command = shlex.join(["python", f"benchmarks/{program.name}", *words])
     return {
         # Where another environment lies says nothing to anybody else.
-        "command": re.sub(r"=/\S+", "=PATH", command), "commit": commit(),
+        "command": re.sub(r"=/[^\s']+", "=PATH", command), "commit": commit(),
         "cores": len(os.sched_getaffinity(0)), "processor": processor(),
         "versions": versions,
     }  # fmt: skip

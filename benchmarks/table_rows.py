@@ -76,7 +76,9 @@ def speed(rows, sizes=None):
 def engine_cells(row):
     if row is None:
         return ["", "", ""]
-    return [short(row["seconds"]), f"{row['R']:.2f}", f"{row['bytes_per_point']:,.0f}"]
+    # Small clouds may take no more than what the first use has left.
+    memory = f"{row['bytes_per_point']:,.0f}" if row["bytes_per_point"] else "–"
+    return [short(row["seconds"]), f"{row['R']:.2f}", memory]
 
 
 SPEED = (
