@@ -253,7 +253,7 @@ def main():
     options = record.given(parser, points=1500, clouds=["OU R²"])
     what = {
         "equal": (compare_places, 9_000, 0), "million": (measure_million, 1_000_000, 1.2),
-        "ten-million": (measure_ten_million, 10_000_000, 6.0),
+        "ten-million": (measure_ten_million, 10_000_000, 7.0),
     }[options.what]  # fmt: skip
     options.points, options.limit = options.points or what[1], options.limit or what[2]
     record.save(options, what[0](options))
