@@ -8,8 +8,9 @@ says why it cannot matter.
 
 Which test goes through which line is found by one run of the suite with coverage (some ten minutes;
 kept in ``.mutants``: remove it when code has moved). Verdicts are kept there, too: a run that was
-broken off goes on. ``--seed`` draws other places, ``--only`` looks at one file, ``--again`` judges
-survivors once more, by all tests that go through the line.
+broken off goes on. ``--control`` changes nothing: then all must survive. ``--seed`` draws other
+places, ``--only`` looks at one file, ``--again`` judges survivors once more, by all tests that go
+through the line.
 """
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ import argparse
 import ast
 import difflib
 import json
+import multiprocessing
 import os
 import random
+import signal
 import subprocess
 import sys
 import tomllib
@@ -27,7 +30,7 @@ import xml.etree.ElementTree as ElementTree
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
-from shutil import copytree, ignore_patterns
+from shutil import copy2
 from tempfile import TemporaryDirectory
 
 from cosmic_ray.ast import ast_nodes, get_ast
@@ -141,8 +144,11 @@ def modules(only: str | None = None) -> list[Code]:
     return [Code(path) for path in paths if only is None or only in str(path)]
 
 
-def draw(count: int, seed: int, only: str | None) -> list[dict]:
-    """Return so many changes: places are drawn first, then one way to change each."""
+def draw(count: int, seed: int, only: str | None, control: bool = False) -> list[dict]:
+    """Return so many changes: places are drawn first, then one way to change each.
+
+    Controls are written as the others, but nothing is changed.
+    """
     found = [
         (code, place, ways)
         for code in modules(only)
@@ -154,7 +160,7 @@ def draw(count: int, seed: int, only: str | None) -> list[dict]:
     drawn = []
     for code, (start, _), ways in rng.sample(found, min(count, len(found))):
         operator_name, occurrence = rng.choice(ways)
-        text = code.mutated(operator_name, occurrence)
+        text = code.text if control else code.mutated(operator_name, occurrence)
         before, after = changed_lines(code.text, text)
         drawn.append({"file": code.name, "line": start[0], "operator": operator_name.split("/")[1],
                       "before": before, "after": after, "text": text,
@@ -242,31 +248,51 @@ def judge(mutant: dict, tests: list[str], suite: Suite, copy: Path) -> str:
         begin = 0
         for end in (*PARTS, len(tests)):
             part, begin = tests[begin:end], max(begin, end)
-            if part and fails(part, copy, suite.patience(part)):
+            if part and not passes(part, copy, suite.patience(part)):
                 return "noticed"
         return "survived"
     finally:
         path.write_text(whole, "utf-8")
 
 
-def fails(tests: list[str], copy: Path, patience: float) -> bool:
-    """Tell whether one of the tests fails, or they hang, in a copy of everything."""
-    (copy / "tests.txt").write_text("\n".join(tests))
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "--tb=no",
-               "-p", "no:cacheprovider", "@tests.txt"]  # fmt: skip
-    environment = {
-        **os.environ, "PYTHONPATH": str(copy / "src"), "PYTHONDONTWRITEBYTECODE": "1",
-        "OPENBLAS_NUM_THREADS": "1",
-    }  # fmt: skip
-    try:
-        done = subprocess.run(
-            command, cwd=copy, env=environment, capture_output=True, timeout=patience
-        )
-    except subprocess.TimeoutExpired:
-        return True
-    if done.returncode == 5:
-        raise RuntimeError(f"no test was found: {done.stdout.decode()}")
-    return done.returncode != 0
+#: What tests import, once for all runs: their processes are forked from one that has it.
+PRELOADED = [
+    "numpy", "scipy.sparse.linalg", "scipy.special", "scipy.spatial", "scipy.stats", "sklearn.base",
+    "sklearn.neighbors", "sklearn.utils.estimator_checks", "numba", "pandas", "polars", "xarray",
+    "matplotlib.pyplot", "h5py", "zarr", "dask", "distributed", "pytest", "hypothesis",
+    "click.testing",
+]  # fmt: skip
+FORKED = multiprocessing.get_context("forkserver")
+
+
+def passes(tests: list[str], copy: Path, patience: float) -> bool:
+    """Tell whether all of these tests pass in time, in a copy of everything."""
+    process = FORKED.Process(target=run_tests, args=(tests, copy))
+    process.start()
+    process.join(patience)
+    if process.exitcode is None:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.join()
+        return False
+    if process.exitcode == 5:
+        raise RuntimeError(f"no test was found: {tests}")
+    return process.exitcode == 0
+
+
+def run_tests(tests: list[str], copy: Path) -> None:
+    """Run tests of a copy in this process, which imports vbdm from there; exit as pytest does."""
+    os.setsid()
+    os.chdir(copy)
+    os.environ["PYTHONPATH"] = str(copy / "src")
+    sys.path[:0] = [str(copy), str(copy / "src")]
+    silence = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):
+        os.dup2(silence, stream)
+    import pytest
+
+    arguments = ["-x", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    # Threads of a cluster may live on.
+    os._exit(int(pytest.main([*arguments, *tests])))
 
 
 def known_as_harmless() -> dict[tuple[str, str, str], str]:
@@ -277,9 +303,21 @@ def known_as_harmless() -> dict[tuple[str, str, str], str]:
     return {(row["file"], row["before"], row["after"]): row["why"] for row in rows}
 
 
-def judged(drawn: list[dict], suite: Suite, n_workers: int, again: bool) -> list[dict]:
+def copy_tree(folder: Path) -> None:
+    """Copy all files that git knows, or would take in, as they are now."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in filter(None, listed.split("\0")):
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            copy2(ROOT / name, folder / name)
+
+
+def judged(
+    drawn: list[dict], suite: Suite, n_workers: int, again: bool, record: Path
+) -> list[dict]:
     """Judge all changes on some copies at a time; verdicts are written down as they come."""
-    record, harmless, known = suite.folder / "verdicts.jsonl", known_as_harmless(), {}
+    harmless, known = known_as_harmless(), {}
     if record.is_file():
         for line in record.read_text("utf-8").splitlines():
             row = json.loads(line)
@@ -289,10 +327,7 @@ def judged(drawn: list[dict], suite: Suite, n_workers: int, again: bool) -> list
         copies = []
         for number in range(n_workers):
             copies.append(Path(folder, str(number)))
-            copytree(ROOT, copies[-1], ignore=ignore_patterns(
-                ".git", ".venv*", ".mutants", "__pycache__", "_build", "reproduction", "results"
-            ))  # fmt: skip
-            copytree(ROOT / "benchmarks/results", copies[-1] / "benchmarks/results")
+            copy_tree(copies[-1])
 
         def work(mutant: dict) -> dict:
             verdict = known.get(key_of(mutant))
@@ -328,18 +363,25 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=400)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", help="a part of a file's name")
+    parser.add_argument("--control", action="store_true", help="change nothing, remember nothing")
     parser.add_argument("--again", action="store_true", help="judge survivors once more")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     options = parser.parse_args()
     folder = KEPT
     folder.mkdir(exist_ok=True)
-    drawn = draw(options.count, options.seed, options.only)
-    rows = judged(drawn, Suite(folder), options.jobs, options.again)
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    FORKED.set_forkserver_preload(PRELOADED)
+    drawn = draw(options.count, options.seed, options.only, options.control)
+    record = Path(os.devnull) if options.control else folder / "verdicts.jsonl"
+    rows = judged(drawn, Suite(folder), options.jobs, options.again, record)
     kinds = {}
     for row in rows:
         kind = row["verdict"].split(":")[0]
         kinds[kind] = kinds.get(kind, 0) + 1
     noticed, harmless = kinds.get("noticed", 0), kinds.get("harmless", 0)
+    if options.control:
+        print(f"{len(rows)} times nothing was changed, and {noticed} times a test failed")
+        return int(noticed > 0)
     print(f"{len(rows)} changes: {kinds}; {noticed / len(rows):.1%} noticed, "
           f"{noticed / max(1, len(rows) - harmless):.1%} of those that can matter")  # fmt: skip
     return 0 if noticed + harmless == len(rows) else 1
