@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tracemalloc
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -57,6 +58,32 @@ def test_pages_name_modules_that_exist(page):
     for name in re.findall(r"`((?:src/vbdm/)?[a-z_]+/[a-z_/]*\.py)`", text):
         found = [ROOT / name, SOURCE / name.removeprefix("src/vbdm/")]
         assert any(path.is_file() for path in found), name
+
+
+#: What collects while it works, and is nobody's result.
+MUTABLE = {
+    "Bar", "Block", "Cells", "DeviceCsr", "FirstUse", "Header", "Outlook", "PreparedAuto", "Search",
+    "SetAside", "Warm", "Work",
+}  # fmt: skip
+
+
+def test_results_are_frozen_and_what_holds_arrays_is_compared_by_identity():
+    """`==` of arrays is an array: a comparison of two results would fail, or take their time."""
+    found = {
+        value
+        for name in MODULES
+        for value in vars(importlib.import_module(name)).values()
+        if isinstance(value, type) and "__dataclass_params__" in vars(value)
+        and value.__module__.startswith("vbdm.")
+    }  # fmt: skip
+    assert {kind.__name__ for kind in found if not kind.__dataclass_params__.frozen} == MUTABLE
+    by_identity = {kind.__name__ for kind in found if not kind.__dataclass_params__.eq}
+    for kind in found:
+        types = " ".join(
+            str(field.type) for field in fields(kind) if "Callable" not in str(field.type)
+        )
+        if "Array" in types or by_identity & set(re.findall(r"\w+", types)):
+            assert kind.__name__ in by_identity, kind
 
 
 def test_no_prints_or_asserts_in_the_library():

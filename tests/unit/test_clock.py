@@ -314,6 +314,12 @@ def test_points_with_weights_have_the_clock_of_a_series_alone():
     assert abs(clock.diffusivity.value - 0.5) < 3 * clock.diffusivity.error
 
 
+def test_a_spectrum_without_a_mode_that_decays_has_no_clock():
+    constant = modes().operator.spectrum(1)
+    with pytest.raises(InputError, match=r"without a mode that decays.*op\.spectrum\(6\)"):
+        constant.clock(step=0.1)
+
+
 def test_nothing_is_said_of_a_sound_clock():
     spectrum = modes()
     with warnings.catch_warnings():

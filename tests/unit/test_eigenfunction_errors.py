@@ -1,6 +1,7 @@
 """Errors of eigenfunctions: each formula against a direct computation, and what must not matter."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -234,3 +235,22 @@ def test_what_cannot_be_answered(plane):
     left = vbdm.estimate_operator(X, "laplacian", "paper", form="left").spectrum(3)
     with pytest.raises(vbdm.errors.InputError, match="no error bars for this form"):
         _ = left.eigenfunction_errors
+
+
+def test_a_mode_is_mixed_with_as_many_before_as_after():
+    spectrum, reach = SimpleNamespace(eigenvalues=-np.arange(100.0)), errors.REACH
+    assert errors.partners(spectrum, 50) == slice(50 - reach, 51 + reach)
+    assert errors.partners(spectrum, 1) == slice(0, 2 + reach)
+    assert errors.partners(spectrum, 99) == slice(99 - reach, 100)
+
+
+@pytest.mark.parametrize("zeros", [1, 2, 3])
+@pytest.mark.parametrize(("after", "alone"), [(4.3, False), (9.0, True), (None, True)])
+def test_the_last_mode_is_isolated_if_the_next_one_is_far(zeros, after, alone):
+    """The next eigenvalue is known where the solver set one aside; slower ones say nothing."""
+    rates = np.array([0.0] * zeros + [1.0, 4.0])
+    aside = np.array([0.5] if after is None else [0.5, after])
+    solve = SimpleNamespace(pencil_eigenvalues=rates / 100, set_aside=aside / 100)
+    covariance = np.diag((0.1 * (rates > 0)) ** 2)
+    spectrum = SimpleNamespace(eigenvalues=-rates, solve=solve, covariance=covariance)
+    assert errors.isolated(spectrum).tolist() == [True] * (zeros + 1) + [alone]

@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 from tests.support.slow import with_slow
 
 import vbdm
 from vbdm.bandwidth.epsilon_by_degree import solve_degree
-from vbdm.bandwidth.scaled import SampledRows
-from vbdm.bandwidth.tuning import KeptCurve
+from vbdm.bandwidth.scaled import SampledRows, sample_rows
+from vbdm.bandwidth.tuning import KeptCurve, far_pairs
 from vbdm.base.shapes import Gaussian
 
 D = vbdm.datasets
@@ -81,3 +82,29 @@ def test_copies_that_fill_every_kernel_are_refused():
     assert solve_degree(rows, Gaussian(), 13.0, np.median) > 0
     with pytest.raises(vbdm.InputError, match="12 copies of a typical point"):
         solve_degree(rows, Gaussian(), 12.0, np.median)
+
+
+@pytest.mark.parametrize("n", [50, 700])
+def test_points_beyond_the_lists_stand_for_all_of_them(n):
+    """Different ones for each row, whose weights count all that the lists leave out."""
+    op = vbdm.estimate_operator(vbdm.neighbors(np.random.default_rng(0).random((n, 2)), 20))
+    points, bandwidth = op.graph.points, op.kernel.bandwidth
+    rows = sample_rows(op.graph, bandwidth)
+    far, weight = far_pairs(points, bandwidth, rows)
+    exact = cdist(points, points, "sqeuclidean") / np.outer(bandwidth.row, bandwidth.column)
+    exact = exact[rows.index]
+    for row, true in zip(far[:20], exact[:20], strict=True):
+        assert np.isclose(row[:, None], true, rtol=1e-9).any(axis=0).sum() == min(64, n - 1)
+    np.testing.assert_allclose(weight.sum(axis=1), n - rows.n_neighbors)
+    assert (weight[far <= rows.scaled.max(axis=1)[:, None]] == 0).all()
+    wide = 4 * np.median(exact)
+    near = np.exp(-rows.scaled / wide).sum()
+    found = near + (weight * np.exp(-far / wide)).sum()
+    assert found == pytest.approx((np.exp(-exact / wide).sum() - len(rows.index)), rel=0.02)
+
+
+def test_nothing_lies_beyond_lists_of_everybody():
+    op = vbdm.estimate_operator(vbdm.neighbors(np.random.default_rng(0).random((50, 2)), 50))
+    rows = sample_rows(op.graph, op.kernel.bandwidth)
+    _, weight = far_pairs(op.graph.points, op.kernel.bandwidth, rows)
+    assert not weight.any()

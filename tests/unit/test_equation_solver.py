@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.linalg import eigh
 from scipy.sparse import csc_array, diags_array
 from scipy.sparse.linalg import spsolve
 from tests.support.slow import with_slow
@@ -133,3 +134,15 @@ def test_groups_that_hang_together_by_hardly_any_link():
     first, second = found.values[:1200], found.values[1200:1500]
     assert np.ptp(first) < 1e-6 * abs(first.mean() - second.mean())
     assert op.measure @ found.values == pytest.approx(0, abs=1e-12 * np.abs(found.values).max())
+
+
+def test_the_rate_of_a_mode_is_that_of_the_dense_problem():
+    """So few points have no cells: the number counts from the slowest mode that is no constant."""
+    network = vbdm.estimate_operator(RNG.normal(size=(90, 2)), "generator").network
+    assert network.coarse is None
+    matrix = np.diag(network.degrees) - network.weights @ np.eye(90)
+    exact = eigh(matrix, np.diag(network.mass), eigvals_only=True)
+    for number in (1, 2, 9):
+        found = network.rate_of_mode(number, network.mass)
+        assert found == pytest.approx(exact[number], rel=1e-9)
+    assert network.rate_of_mode(90, network.mass) == np.inf

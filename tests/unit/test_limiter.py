@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import vbdm
+from vbdm.spectrum.limited import without_vectors
 from vbdm.spectrum.limiter import Limit, exponential_rates, next_limit
+from vbdm.spectrum.solvers.pencil import EigenPairs
 
 LIMIT = Limit(reference=1.0, cut=1.0, highest=1.0, kappa=2.0)
 DECAY = np.array([0.3, 1.0, 7.0])  # λ of three modes
@@ -60,3 +62,11 @@ def test_the_next_limit_follows_the_largest_rate_but_never_cuts_higher():
     assert next_limit(0.0, LIMIT, limiter) is LIMIT
     assert next_limit(0.25, LIMIT, limiter) == Limit(0.25, 0.5, 1.0, 2.0)
     assert next_limit(3.0, LIMIT, limiter) == Limit(3.0, 1.0, 1.0, 2.0)
+
+
+def test_solutions_to_start_from_keep_no_vectors():
+    """They would stay in memory beside those of the next solve; what keeps them warm is enough."""
+    pairs = EigenPairs(np.ones(2), np.ones((50, 2)), "a solver", warm="state")
+    (kept,) = without_vectors([pairs])
+    assert kept.vectors.shape == (0, 2)
+    assert kept.warm == "state"

@@ -63,3 +63,4 @@ def test_one_mode_says_nothing():
     op = vbdm.estimate_operator(D.sphere(300, random_state=9).points)
     with pytest.raises(vbdm.InputError, match="`n` must"):
         vbdm.second_opinion(op, n=1)
+    assert vbdm.second_opinion(op, n=2).eigenvalues.shape[1] == 1

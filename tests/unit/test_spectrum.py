@@ -8,6 +8,7 @@ from threadpoolctl import threadpool_limits
 
 import vbdm
 from vbdm.solvers import Auto, Dense, ShiftInvert
+from vbdm.spectrum.solvers.pencil import Unprepared
 
 
 def test_timescales_and_residuals(cloud):
@@ -32,6 +33,16 @@ def test_sparse_solver_matches_the_dense_one():
     solver, reason = Auto().choose(type("P", (), {"n_points": 100})(), 5)
     assert isinstance(solver, Dense)
     assert "100 points" in reason
+
+
+@pytest.mark.parametrize("limiter", [True, False])
+@pytest.mark.parametrize("finite_sample", [True, False])
+def test_eigenvalues_are_as_accurate_as_tol_says(limiter, finite_sample):
+    """Whatever reads rates off the vectors, whose errors are roots of those of the eigenvalues."""
+    points = vbdm.datasets.ou(3000, dim=2, random_state=0).points
+    op = vbdm.estimate_operator(points, "generator", limiter=limiter, finite_sample=finite_sample)
+    found, exact = (op.spectrum(8, tol=tol).eigenvalues[1:] for tol in (1e-6, 1e-12))
+    np.testing.assert_allclose(found, exact, rtol=1e-6)
 
 
 def test_separate_clusters_are_named_and_solved_apart():
@@ -169,3 +180,27 @@ def test_rows_of_isolated_points_are_zero_in_the_matrix(cloud):
     assert not matrix[120:].any()
     assert (np.diag(matrix)[:120] < 0).all()
     np.testing.assert_allclose(matrix.sum(axis=1), 0, atol=1e-9 * abs(matrix).max())
+
+
+class Recording(Dense):
+    """A solver that notes for how many pairs it was prepared, and how many were asked for."""
+
+    seen = ()
+
+    def prepare(self, pencil, n):
+        type(self).seen += (n,)
+        return Unprepared(self, pencil)
+
+    def solve(self, pencil, n, tol):
+        type(self).seen += (-n,)
+        return super().solve(pencil, n, tol)
+
+
+def test_a_piece_is_solved_for_no_more_modes_than_it_may_have_among_the_first():
+    """One zero each is known: of six modes, two pieces can have four others, and their own zero."""
+    points = vbdm.datasets.clusters(300, separation=50.0, random_state=0).points
+    op = vbdm.estimate_operator(points, "generator", limiter=False)
+    n_pieces = op.spectrum(2).n_components
+    Recording.seen = ()
+    op.spectrum(n_pieces + 4, solver=Recording())
+    assert Recording.seen == (5,) * n_pieces + (-5,) * n_pieces

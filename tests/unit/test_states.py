@@ -241,3 +241,6 @@ def test_without_gap_there_are_no_states(points):
     with pytest.raises(InputError, match=r"no metastable states.*factor of 5"):
         spectrum.states()
     assert len(spectrum.states(2)) == 2
+    for n, words in [(3, r"with a largest ratio of \d"), (2, "with two modes from one")]:
+        with pytest.raises(InputError, match=words):
+            spectrum.operator.spectrum(n).states()

@@ -84,10 +84,16 @@ def all_lags(longest: int) -> NDArray[np.intp]:
 
 def nothing_seen(modes: Any, lag: int, correlations: FloatArray, fast: bool) -> InputError:
     """Return the error for a series along which no mode forgets at a rate that can be read."""
-    names = listed(modes[:4]) if len(modes) else "none"
+    if not len(modes):
+        return bad_input(
+            "No mode tells how fast the process is.",
+            received="a spectrum without a mode that decays",
+            because="Constants do not decay.",
+            hint="Ask for more eigenvalues: `op.spectrum(6)`.",
+        )
     return bad_input(
         "No mode tells how fast the process is.",
-        received=f"correlations of modes {names} after {lag} row(s) of "
+        received=f"correlations of modes {listed(modes[:4])} after {lag} row(s) of "
         + ", ".join(f"{value:.2g}" for value in correlations[:4]),
         because="Rows are so far apart in time that they are as good as independent." if fast else
         "All modes change too little over the whole series: it is too short, or does not move.",

@@ -132,9 +132,8 @@ class Table:
         """
         candidates = np.flatnonzero(self.usable.any(axis=1))
         if not candidates.size:
-            first = self.correlations[0]
-            fast = first.size > 0 and not self.alive[0].any()
-            raise nothing_seen(self.asked, int(self.lags[0]), first, fast)
+            fast = not self.alive[0].any()
+            raise nothing_seen(self.asked, int(self.lags[0]), self.correlations[0], fast)
         for at in candidates:
             twice = np.searchsorted(self.lags, 2 * self.lags[at])
             if twice == len(self.lags):

@@ -30,7 +30,7 @@ MOST_MOVED = 12
 BINS = 60
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Drawn:
     """The rows of the points that are drawn, and the note about them on the page."""
 

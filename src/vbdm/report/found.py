@@ -138,7 +138,7 @@ def least_ratio(one: Group, other: Group) -> float:
     return ratio if np.isfinite(ratio) else 1.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Grouping:
     """Points in groups: the number of points in each, and of those halfway between two."""
 

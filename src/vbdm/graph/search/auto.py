@@ -25,7 +25,7 @@ TREE_DIRECTIONS = 16
 FEW_POINTS = 4000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Choice:
     """An engine, the directions it searches along, the reason in words, and whether it is exact."""
 

@@ -20,7 +20,7 @@ NO_WORDS = frozenset(
 )
 
 
-@dataclass
+@dataclass(eq=False)
 class SetAside:
     """Collects columns that are no coordinates, and tells in words what became of them.
 

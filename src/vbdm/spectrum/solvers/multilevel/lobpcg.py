@@ -103,7 +103,7 @@ class Progress:
     converged: bool
 
 
-@dataclass
+@dataclass(eq=False)
 class Outlook:
     """Estimates the errors of θ from the gains of the steps so far.
 
