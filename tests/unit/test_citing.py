@@ -14,6 +14,7 @@ from vbdm.base import references
 from vbdm.base.credit import Credit
 from vbdm.base.wording import with_error
 from vbdm.report.citing import citations, methods_paragraph, software
+from vbdm.rules import PowerOfDensity
 from vbdm.solvers import Dense, EigenPairs
 from vbdm.spectrum.solvers.pencil import Unprepared
 from vbdm.trust.error_bars import groups_of
@@ -36,6 +37,7 @@ def test_only_what_was_used_is_cited(circle):
     assert keys(plain) == ["BerryHarlim2016", "vbdm", "LevinaBickel2004"]
     fixed = vbdm.estimate_operator(circle, beta=0, dim=1).spectrum(3)
     assert keys(fixed) == ["BerryHarlim2016", "vbdm", "CoifmanLafon2006"]
+    assert PowerOfDensity(0.5).credit.references == ()
     solved = vbdm.estimate_operator(circle, dim=1)
     assert "Knyazev2001" in keys(solved.spectrum(3, solver="multilevel"))
     assert "LehoucqSorensenYang1998" in keys(solved.spectrum(3, solver="shift-invert"))

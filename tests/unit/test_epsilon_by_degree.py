@@ -42,8 +42,15 @@ def test_the_degree_curve():
 def test_a_target_that_cannot_be_reached_is_said_to_be_out_of_reach(n):
     X = vbdm.datasets.sphere(n, random_state=4100).points
     target = n - 100
-    with pytest.warns(vbdm.errors.TuningWarning, match=rf"ByDegree\({target}\) cannot be followed"):
-        vbdm.estimate_operator(X, epsilon=vbdm.rules.ByDegree(target))
+    with pytest.warns(
+        vbdm.errors.TuningWarning, match=rf"ByDegree\({target}\) cannot be followed"
+    ) as caught:
+        op = vbdm.estimate_operator(X, epsilon=vbdm.rules.ByDegree(target))
+    # The words tell the degree of sparse points, the one the target is for.
+    epsilons, (sparse, *_) = op.tuning.curve.epsilons, op.tuning.curve.quantiles
+    reached = np.interp(np.log(op.epsilon), np.log(epsilons), sparse)
+    told = next(str(one.message) for one in caught if one.category is vbdm.errors.TuningWarning)
+    assert f"sparse points have {reached:.0f} inside" in told
 
 
 def test_a_target_within_reach_is_followed_without_a_word(recwarn):

@@ -8,6 +8,7 @@ from scipy.sparse.linalg import spsolve
 from tests.support.slow import with_slow
 
 import vbdm
+from vbdm.equations.rates import energy_of_edges
 
 RNG = np.random.default_rng(0)
 N = 1200
@@ -146,3 +147,19 @@ def test_the_rate_of_a_mode_is_that_of_the_dense_problem():
         found = network.rate_of_mode(number, network.mass)
         assert found == pytest.approx(exact[number], rel=1e-9)
     assert network.rate_of_mode(90, network.mass) == np.inf
+
+
+def test_soft_edges_of_both_sets_hold_energy():
+    """Where a set ends between points, links across hold what the committor rises there."""
+    points = RNG.normal(size=(N, 1))
+    op = vbdm.estimate_operator(points, "generator")
+    found = op.committor(points[:, 0] + 0.5, 1 - points[:, 0])
+    system, q = found.system, op.order.to_inside(found.values)[found.system.free]
+    start, end = (edge.extra[system.free] for edge in system.edges)
+    assert min(start @ q**2, end @ (1 - q) ** 2) > 0
+    whole = energy_of_edges(system, op.order.to_inside(found.values))
+    assert whole == pytest.approx(start @ q**2 + end @ (1 - q) ** 2)
+    # A quantity and its mirror image have one energy: neither set comes before the other.
+    other = op.committor(1 - points[:, 0], points[:, 0] + 0.5)
+    mirrored = energy_of_edges(other.system, op.order.to_inside(other.values))
+    assert mirrored == pytest.approx(whole, rel=1e-4)

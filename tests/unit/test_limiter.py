@@ -1,11 +1,14 @@
 """Rates from the exponential row balance: right to rounding, however fast the local rates are."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import vbdm
-from vbdm.spectrum.limited import without_vectors
+from vbdm.spectrum.limited import on_unresolved_points, without_vectors
 from vbdm.spectrum.limiter import Limit, exponential_rates, next_limit
+from vbdm.spectrum.modes import Modes, without
 from vbdm.spectrum.solvers.pencil import EigenPairs
 
 LIMIT = Limit(reference=1.0, cut=1.0, highest=1.0, kappa=2.0)
@@ -70,3 +73,30 @@ def test_solutions_to_start_from_keep_no_vectors():
     (kept,) = without_vectors([pairs])
     assert kept.vectors.shape == (0, 2)
     assert kept.warm == "state"
+
+
+def some_modes(rates, vectors=None, extent=None):
+    """Return modes with these rates, whose θ are the rates as well."""
+    rates = np.array(rates)
+    return Modes(
+        rates=rates, theta=rates, vectors=np.ones((4, len(rates))) if vectors is None else vectors,
+        mass=np.ones(4), limit=LIMIT, limits=(LIMIT,) * len(rates), pairs=None,
+        extent=np.full(len(rates), 1e9) if extent is None else extent,
+    )  # fmt: skip
+
+
+def test_modes_left_out_are_those_before_the_last_that_is_kept():
+    modes = some_modes([0.0, 1.0, 2.0, 3.0, 4.0, 5.0])
+    kept = without(modes, np.array([False, True, False, True, False, True]), 3)
+    assert kept.rates.tolist() == [0.0, 2.0, 4.0]
+    assert kept.left_out.tolist() == [1.0, 3.0]  # 5 is beyond the list, whatever it sits on
+    assert kept.set_aside.tolist() == [1.0, 3.0, 5.0]
+
+
+def test_a_piece_of_unresolved_points_keeps_its_zero():
+    """Its constant sits on them, and is known; other thin modes there are in doubt."""
+    alone = np.array([[1.0, 1, 0, 0], [1.0, -1, 0, 0], [0, 0, 1.0, 1], [0, 0, 1.0, -1]]).T
+    modes = some_modes([0.0, 0.5, 0.0, 0.5], alone, np.array([1.0, 1.0, 9.0, 9.0]))
+    steps = 1 / np.array([0.5, 0.5, 2.0, 2.0])  # the first two points are held at the cut of 1
+    found = on_unresolved_points(SimpleNamespace(steps=steps), modes, LIMIT)
+    assert found.tolist() == [False, True, False, False]

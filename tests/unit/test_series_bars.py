@@ -69,6 +69,16 @@ def test_lags_end_where_pairs_of_them_are_positive_no_more():
     assert variance_by_lags(values, [6]) == pytest.approx(2 * (9 + 9) - 18)
 
 
+def test_rounding_errors_alone_have_blocks_as_independent_rows_have():
+    """No column sets the length of blocks: there is a finite covariance all the same."""
+    rows = 1e-17 * np.random.default_rng(0).standard_normal((400, 2))
+    rows -= rows.mean(axis=0)
+    covariance, _ = series_covariance(rows, [400], varying=np.zeros(2, bool))
+    alike, _ = series_covariance(rows, [400], varying=np.ones(2, bool))
+    np.testing.assert_allclose(covariance, alike, rtol=0.5, atol=1e-33)
+    assert (np.diag(covariance) > 0).all()
+
+
 def test_steps_that_go_back_and_forth_are_not_worth_more_than_independent_ones():
     values = walk(2000, -0.6)[:, 0]
     values -= values.mean()

@@ -90,6 +90,11 @@ def test_the_double_well_has_two_states_and_half_of_its_rate_each_way():
         assert abs(rate - 0.2273) < 3 * error + 0.01
 
 
+def test_three_modes_are_enough_to_see_a_gap():
+    states = double_well()[1].operator.spectrum(3).states()
+    assert len(states) == 2
+
+
 @pytest.mark.slow
 def test_the_bars_of_states_cover():
     found = []
