@@ -10,6 +10,7 @@ from tests.support.findings import found_in, light_of, with_errors
 import vbdm
 from vbdm.spectrum.pieces import Pieces
 from vbdm.trust.diagnose import diagnose
+from vbdm.trust.error_sources import runs
 from vbdm.trust.spectrum_checks import solver_residuals
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
@@ -205,3 +206,16 @@ def test_one_point_is_one_point(sphere):
     left = found_in(replace(sphere, left_out=np.array([-3.0])), "Unresolved points").words
     assert left.startswith("1 mode, at -3, sat on")
     assert "and was left out" in left
+
+
+@pytest.mark.parametrize(
+    ("numbers", "words"),
+    [
+        ([1, 2, 3, 6], "1 to 3, 6"),
+        ([1, 4, 5, 6], "1, 4 to 6"),
+        ([2], "2"),
+        ([1, 2, 5, 6], "1 to 2, 5 to 6"),
+    ],
+)
+def test_runs_of_numbers_are_told_in_short(numbers, words):
+    assert runs(numbers) == words

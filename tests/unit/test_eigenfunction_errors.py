@@ -53,9 +53,10 @@ def direct_influences(spectrum, j, k):
     return p - (1 - op.c1 / 2) * plain @ (p / plain.sum(axis=1))
 
 
-@pytest.mark.parametrize("c1", [0.0, 1.0])
-def test_influences_on_pairs_of_modes(c1):
-    found = solved(D.ou(200, dim=2, random_state=4002).points, c1=c1, dim=2)
+@pytest.mark.parametrize(("c1", "epsilon"), [(0.0, "auto"), (1.0, "auto"), (1.0, 0.001)])
+def test_influences_on_pairs_of_modes(c1, epsilon):
+    found = solved(D.ou(200, dim=2, random_state=4002).points, c1=c1, dim=2, epsilon=epsilon)
+    assert (found.operator.sums < 1).any() == (epsilon != "auto")  # few neighbours, and far away
     u, products = found.vectors, found.operator.weights @ found.vectors
     theta, times = found.solve.pencil_eigenvalues, found.local_times(found.operator.steps)
     for j, k in [(1, 0), (1, 2), (2, 1), (4, 3), (3, 3)]:
@@ -254,3 +255,13 @@ def test_the_last_mode_is_isolated_if_the_next_one_is_far(zeros, after, alone):
     covariance = np.diag((0.1 * (rates > 0)) ** 2)
     spectrum = SimpleNamespace(eigenvalues=-rates, solve=solve, covariance=covariance)
     assert errors.isolated(spectrum).tolist() == [True] * (zeros + 1) + [alone]
+
+
+def test_a_gap_that_scatters_by_rounding_alone_is_wide():
+    """Two eigenvalues whose errors are one and the same: their difference is known."""
+    solve = SimpleNamespace(pencil_eigenvalues=np.array([0.0, 1.0, 4.0]), set_aside=np.empty(0))
+    covariance = np.full((3, 3), 0.01) + 1e-15 * (1 - np.eye(3))
+    spectrum = SimpleNamespace(
+        eigenvalues=-np.array([0.0, 1.0, 4.0]), solve=solve, covariance=covariance
+    )
+    assert errors.isolated(spectrum).all()

@@ -8,6 +8,7 @@ import vbdm
 from vbdm.engines.numba_engine import NumbaEngine
 from vbdm.engines.scipy_engine import ScipyEngine
 from vbdm.kernel.within_reach import sums_of
+from vbdm.spectrum.passes import solve_modes
 from vbdm.spectrum.solve import compute_spectrum
 
 N = 700
@@ -103,3 +104,22 @@ def test_a_solve_may_start_from_the_result_at_another_epsilon():
     warm = compute_spectrum(other, 8, tol=1e-7, start=first)
     np.testing.assert_allclose(warm.eigenvalues, cold.eigenvalues, rtol=1e-6, atol=1e-9)
     assert warm.solve.iterations <= cold.solve.iterations
+
+
+@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+def test_the_vectors_of_another_result_are_where_a_solve_starts(monkeypatch, cloud):
+    seen = []
+
+    def noted(*task):
+        seen.append(task[-1])
+        return solve_modes(*task)
+
+    monkeypatch.setattr("vbdm.spectrum.solve.solve_modes", noted)
+    op = vbdm.estimate_operator(cloud, "generator")
+    left = vbdm.estimate_operator(cloud, "laplacian", "paper", form="left").spectrum(3)
+    first = op.spectrum(3)
+    for start in (first, left):
+        compute_spectrum(op.at_epsilon(1.1 * op.epsilon), 3, start=start)
+    assert seen[0] is None
+    assert seen[1] is first.vectors
+    assert seen[2] is None  # of a form that is not symmetric

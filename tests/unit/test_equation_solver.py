@@ -163,3 +163,18 @@ def test_soft_edges_of_both_sets_hold_energy():
     other = op.committor(1 - points[:, 0], points[:, 0] + 0.5)
     mirrored = energy_of_edges(other.system, op.order.to_inside(other.values))
     assert mirrored == pytest.approx(whole, rel=1e-4)
+
+
+def test_means_are_over_the_measure_where_points_are_a_biased_sample_only():
+    points = RNG.normal(size=(400, 1))
+    plain = vbdm.estimate_operator(points, "generator").mean_first_passage("x0 > 1")
+    weighted = vbdm.estimate_operator(
+        points, "generator", weights=np.exp(-0.2 * points[:, 0] ** 2)
+    ).mean_first_passage("x0 > 1")
+    over = points[:, 0] < -0.5
+    assert plain.is_biased is False
+    assert plain.mean(over=over).value == pytest.approx(plain.values[over].mean(), rel=1e-12)
+    assert weighted.is_biased is True
+    measure = weighted.operator.measure[over]
+    expected = measure @ weighted.values[over] / measure.sum()
+    assert weighted.mean(over=over).value == pytest.approx(expected, rel=1e-12)

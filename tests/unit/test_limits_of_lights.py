@@ -59,6 +59,19 @@ def test_solver(sphere, error, light):
 
 
 @pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (1e-12, "known to rounding error"),
+        (1e-5, "known to about 10⁻⁵ of its"),
+        (np.inf, "to no digit"),
+    ],
+)
+def test_words_of_the_solver(sphere, error, words):
+    solved = replace(sphere, solve=replace(sphere.solve, error_estimate=error))
+    assert words in spectrum_checks.solver_residuals(solved).words
+
+
+@pytest.mark.parametrize(
     ("move", "error", "light"),
     [
         (0.1, 0.05 * MORE, "green"),  # twice the error bar

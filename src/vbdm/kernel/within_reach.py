@@ -44,7 +44,7 @@ def kernel_within_reach(
     shape: Shape,
     *,
     cutoff: float,
-    leave_one_out: bool = False,
+    leave_one_out: bool,
     precision: str = "auto",
 ) -> Kernel:
     """Find all pairs within the kernel's reach, and evaluate it there.
