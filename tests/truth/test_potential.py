@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import vbdm
+from vbdm.trust.operator_checks import density_tail
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 
@@ -73,6 +74,16 @@ def test_a_constant_changes_nothing():
         for shift in (0.0, 1000.0)
     )
     np.testing.assert_allclose(first.eigenvalues, second.eigenvalues, rtol=1e-9, atol=1e-9)
+
+
+def test_a_potential_is_no_laplacian_of_an_unbounded_cloud():
+    """Its eigenvalues do not end where the data ends: nothing is said of the tail."""
+    op = vbdm.estimate_operator(gaussian(1500, 2), potential=parabola)
+    assert op.in_potential
+    assert "potential" in repr(op)
+    assert density_tail(op) is None
+    weighted = vbdm.estimate_operator(gaussian(1500, 2), weights=np.ones(1500))
+    assert not weighted.in_potential
 
 
 def test_no_potential_at_all_is_the_laplacian():

@@ -5,12 +5,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.neighbors import kneighbors_graph
 from tests.support.findings import found_in, light_of, with_errors
 
 import vbdm
 from vbdm.spectrum.pieces import Pieces
 from vbdm.trust.diagnose import diagnose
 from vbdm.trust.error_sources import runs
+from vbdm.trust.operator_checks import boundary, remedy
 from vbdm.trust.spectrum_checks import solver_residuals
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
@@ -219,3 +221,22 @@ def test_one_point_is_one_point(sphere):
 )
 def test_runs_of_numbers_are_told_in_short(numbers, words):
     assert runs(numbers) == words
+
+
+def test_without_an_edge_there_is_nothing_beyond_a_limit_of_nothing():
+    found = boundary(vbdm.estimate_operator(vbdm.datasets.sphere(1000, random_state=0).points))
+    assert (found.light, found.value, found.limit) == ("green", 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("given", "asked", "words"),
+    [
+        (120, {}, "Raise `n_neighbors`"),
+        (40, {"n_neighbors": 10}, "Raise `n_neighbors`"),
+        (15, {}, "only 15 distances were given"),
+    ],
+)
+def test_lists_that_end_too_early_are_made_longer_by_who_made_them(given, asked, words):
+    points = vbdm.datasets.circle(200, random_state=0).points
+    distances = kneighbors_graph(points, given, mode="distance")
+    assert words in remedy(vbdm.estimate_operator(distances, metric="precomputed", **asked))

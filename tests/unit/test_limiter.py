@@ -100,3 +100,40 @@ def test_a_piece_of_unresolved_points_keeps_its_zero():
     steps = 1 / np.array([0.5, 0.5, 2.0, 2.0])  # the first two points are held at the cut of 1
     found = on_unresolved_points(SimpleNamespace(steps=steps), modes, LIMIT)
     assert found.tolist() == [False, True, False, False]
+
+
+def marked(count, seen):
+    """Return a judgement that leaves out the first modes that are no constants."""
+
+    def judged(operator, modes, limit):
+        seen.append(len(modes.theta))
+        return (np.arange(len(modes.theta)) > 0) & (np.arange(len(modes.theta)) <= count)
+
+    return judged
+
+
+@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+@pytest.mark.parametrize("count", [1, 100])
+def test_modes_in_doubt_are_replaced_while_there_are_others(monkeypatch, count):
+    """Where there are not enough others, all stay in the list, and the search ends."""
+    op = vbdm.estimate_operator(vbdm.datasets.circle(100, random_state=0).points)
+    plain, seen = op.spectrum(8), []
+    monkeypatch.setattr("vbdm.spectrum.passes.on_unresolved_points", marked(count, seen))
+    found = op.spectrum(8)
+    assert len(seen) <= 5
+    assert len(found.eigenvalues) == 8
+    if count == 100:
+        assert found.left_out.size == 0
+        np.testing.assert_allclose(found.eigenvalues, plain.eigenvalues)
+    else:
+        assert found.left_out.size == 1
+        np.testing.assert_allclose(found.eigenvalues[1:7], plain.eigenvalues[2:], rtol=1e-3)
+
+
+@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+def test_the_last_mode_that_there_is_may_replace_one_in_doubt(monkeypatch):
+    monkeypatch.setattr("vbdm.spectrum.passes.on_unresolved_points", marked(1, []))
+    points = vbdm.datasets.ou(12, dim=1, random_state=0).points
+    found = vbdm.estimate_operator(points, "generator").spectrum(11)
+    assert len(found.eigenvalues) == 11
+    assert found.left_out.size == 1

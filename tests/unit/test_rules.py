@@ -342,3 +342,10 @@ def test_unsymmetric_forms_are_not_extended(circle, form):
         np.testing.assert_array_equal(op.bandwidth, given)
         with pytest.raises(vbdm.InputError, match="Two bandwidths are not extended"):
             vbdm.rules.TwoBandwidths(*given).at(circle, rho)
+
+
+def test_without_a_look_at_degrees_there_is_no_curve(circle):
+    tuning = vbdm.estimate_operator(circle, method="paper", dim=1, epsilon=0.01).tuning
+    assert tuning.curve is None
+    assert tuning.epsilons.size == tuning.sums.size == tuning.slopes.size == 0
+    assert np.isnan(tuning.dim)

@@ -1,5 +1,7 @@
 """Exponents: printed values, their inverses, and the two versions of c2."""
 
+from inspect import signature
+
 import pytest
 
 import vbdm
@@ -64,3 +66,16 @@ def test_response_is_the_square_root_of_a_sum_of_squares():
     """1 - 2a(4/3)^p + a²2^p with p = 1 + d/2 and a = α/2^p, worked out by hand."""
     assert theory.density_response(1, 1) == pytest.approx(0.51, abs=0.005)
     assert theory.density_response(1, 3) == pytest.approx(0.672, abs=0.001)
+
+
+@pytest.mark.parametrize("wrong", ["alpha", "beta", "dim", "derived"])
+@pytest.mark.parametrize(
+    "function", [theory.c1, theory.c2, theory.bounded, theory.density_response]
+)
+@pytest.mark.parametrize("value", ["many", [1, 2], float("nan")])
+def test_what_is_no_number_is_named(function, wrong, value):
+    known = {"alpha": 0.5, "beta": -0.5, "dim": 2, "derived": True}
+    taken = {name: known[name] for name in known if name in signature(function).parameters}
+    if wrong in taken:
+        with pytest.raises(vbdm.InputError, match=f"`{wrong}`"):
+            function(**taken | {wrong: value})

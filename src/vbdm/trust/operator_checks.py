@@ -66,12 +66,13 @@ def neighbor_lists(operator: Operator) -> Finding:
 def remedy(operator: Operator) -> str:
     """Say what helps against lists that end too early: who set their length decides."""
     k, points = operator.n_neighbors, operator.graph.point_set.coordinates
-    if points is None and operator.graph.longest <= k:
+    asked = "n_neighbors" in operator.settings.given
+    if points is None and operator.graph.longest <= k and not asked:
         return (
             f"Of each point only {k - 1} distances were given: eigenvalues may come out too small "
             "by a large factor. Give more distances per point, the whole matrix, or the points."
         )
-    if k <= MOST_NEIGHBORS or "n_neighbors" in operator.settings.given or points is None:
+    if k <= MOST_NEIGHBORS or asked or points is None:
         return "Raise `n_neighbors`, or lower `epsilon`."
     return (
         f"These are the longest lists that are made: in {operator.dim:.0f} dimensions none would "
