@@ -166,16 +166,19 @@ def test_a_phone_shows_the_whole_table_and_no_empty_tile(visit):
 
 
 def test_paper_keeps_the_shape_of_pictures(visit):
+    """A printer lays out anew what was drawn for the screen; a window is drawn anew."""
     seen = visit(text())
     seen.tab.evaluate("dispatchEvent(new Event('beforeprint'))")
     seen.tab.emulate_media(media="print")
-    seen.tab.set_viewport_size({"width": 680, "height": 900})
-    shapes = seen.tab.evaluate(
-        """() => [...document.querySelectorAll("canvas")].filter((c) => c.clientWidth)
-          .map((c) => [c.id, c.clientWidth / c.clientHeight / (c.width / c.height)])"""
-    )
-    assert len(shapes) > 5
-    assert all(abs(shape - 1) < 0.02 for _, shape in shapes), shapes
+    for resize in (False, True):
+        if resize:
+            seen.tab.set_viewport_size({"width": 680, "height": 900})
+        shapes = seen.tab.evaluate(
+            """() => [...document.querySelectorAll("canvas")].filter((c) => c.clientWidth)
+              .map((c) => [c.id, c.clientWidth / c.clientHeight / (c.width / c.height)])"""
+        )
+        assert len(shapes) > 5
+        assert all(abs(shape - 1) < 0.02 for _, shape in shapes), shapes
     assert seen.tab.locator("#error-parts table").is_visible()
     seen.tab.emulate_media(media="screen")
     seen.tab.evaluate("dispatchEvent(new Event('afterprint'))")
