@@ -8,9 +8,11 @@ says why it cannot matter.
 
 Which test goes through which line is found by one run of the suite with coverage (some ten minutes;
 kept in ``.mutants``: remove it when code has moved). Verdicts are kept there, too: a run that was
-broken off goes on. ``--control`` changes nothing: then all must survive. ``--seed`` draws other
-places, ``--only`` looks at one file, ``--again`` judges survivors once more, by all tests that go
-through the line.
+broken off goes on. The lot of a place comes from its own line, so the same places are drawn until
+their lines change; what is known to be harmless is not tried again.
+
+``--control`` changes nothing: then all must survive. ``--seed`` draws other places, ``--only``
+looks at one file, ``--again`` judges survivors once more, by all tests that go through the line.
 """
 
 from __future__ import annotations
@@ -29,6 +31,8 @@ import tomllib
 import xml.etree.ElementTree as ElementTree
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
+from hashlib import sha256
+from operator import itemgetter
 from pathlib import Path
 from shutil import copy2
 from tempfile import TemporaryDirectory
@@ -78,6 +82,13 @@ class Code:
                         place = (start, operator_name.split("_")[0])
                         found.setdefault(place, []).append((operator_name, occurrence))
         return found
+
+    def lot(self, place: tuple, seed: int) -> str:
+        """Return the lot of a place, from its own line: code that changes elsewhere moves none."""
+        (line, column), kind = place
+        text = self.text.split("\n")[line - 1]
+        words = f"{seed} {self.name} {kind} {text[:column].lstrip()}\n{text[column:]}"
+        return sha256(words.encode()).hexdigest()
 
     def counts(self, start: tuple[int, int], end: tuple[int, int]) -> bool:
         """Tell whether a place is code that runs, and no type or part of a message."""
@@ -157,18 +168,17 @@ def draw(count: int, seed: int, only: str | None, control: bool = False) -> list
     Controls are written as the others, but nothing is changed.
     """
     found = [
-        (code, place, ways)
+        (code.lot(place, seed), code, place[0], ways)
         for code in modules(only)
         for place, ways in sorted(code.places().items())
     ]
-    print(f"{len(found)} places in {len({id(code) for code, *_ in found})} modules, "
+    print(f"{len(found)} places in {len({id(code) for _, code, *_ in found})} modules, "
           f"{sum(len(ways) for *_, ways in found)} changes", flush=True)  # fmt: skip
-    rng = random.Random(seed)
     drawn = []
-    for code, (start, _), ways in rng.sample(found, len(found)):
+    for lot, code, start, ways in sorted(found, key=itemgetter(0)):
         if len(drawn) == count:
             break
-        operator_name, occurrence = rng.choice(ways)
+        operator_name, occurrence = random.Random(lot).choice(ways)
         text = code.text if control else code.mutated(operator_name, occurrence)
         if not control and not is_another_program(code.text, text):
             continue
@@ -350,7 +360,8 @@ def judged(
             copy_tree(copies[-1])
 
         def work(mutant: dict) -> dict:
-            verdict = known.get(key_of(mutant))
+            why = harmless.get(key_of(mutant))
+            verdict = f"harmless: {why}" if why else known.get(key_of(mutant))
             if verdict is None:
                 copy = copies.pop()
                 try:
@@ -361,9 +372,6 @@ def judged(
                 row = {key: mutant[key] for key in ("file", "line", "operator", "before", "after")}
                 with record.open("a", encoding="utf-8") as stream:
                     stream.write(json.dumps({**row, "verdict": verdict}, ensure_ascii=False) + "\n")
-            why = harmless.get(key_of(mutant))
-            if verdict != "noticed" and why:
-                verdict = f"harmless: {why}"
             if verdict != "noticed":
                 print(f"{mutant['file']}:{mutant['line']}: {verdict}\n  - {mutant['before']}\n"
                       f"  + {mutant['after']}", flush=True)  # fmt: skip
