@@ -13,7 +13,7 @@ from vbdm.graph.caller_order import InCallerOrder
 from vbdm.graph.order import Copies, Order
 from vbdm.rows.block_array import BlockArray
 from vbdm.spectrum.normalisation import normalised
-from vbdm.trust import series
+from vbdm.trust import influences, series
 from vbdm.trust.diagnose import diagnose
 from vbdm.trust.series import block_sums, in_series
 
@@ -139,6 +139,7 @@ def test_no_more_than_one_mode_is_fetched_at_a_time(whole, monkeypatch):
     monkeypatch.setattr(BlockArray, "some_rows", counted_rows)
     monkeypatch.setattr(BlockArray, "__array__", counted_array)
     monkeypatch.setattr(series, "ROWS_AT_ONCE", 64)
+    monkeypatch.setattr(influences, "ROWS_AT_ONCE", 4)
     fresh.intervals(), diagnose(fresh), fresh.eigenfunction_errors, fresh.pointwise_errors(2)
     edge = 0 if fresh.operator.edge is None else len(fresh.operator.edge.rows)
     if not edge:  # points near an edge are fetched with all their neighbours, at most 4,000

@@ -146,16 +146,6 @@ def ratio():
 
 @pytest.mark.slow
 def test_error_bars(ratio):
-    """Forty-eight samples leave 10 % on each spread."""
+    """Forty-eight samples leave 10 % on each spread; pairs that count twice would make it 1.5."""
     assert (ratio > 0.7).all()
-    assert ratio[1] < 1.4
-
-
-@pytest.mark.slow
-@pytest.mark.xfail(
-    strict=True,
-    reason="what is left at c1 = 0 is the noise of single pairs, which counts at both of their "
-    "points, and ε moves against the sample: bars of the first group are half too wide",
-)
-def test_error_bars_of_the_first_group_are_not_too_wide(ratio):
-    assert ratio[0] < 1.4
+    assert (ratio < 1.4).all()

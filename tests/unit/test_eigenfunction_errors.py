@@ -14,6 +14,7 @@ from vbdm.trust.influences import (
     held_together,
     modes_cut_at_highest,
     pair_influences,
+    pair_noise,
     response,
 )
 
@@ -71,7 +72,8 @@ def test_influences_on_pairs_of_modes(c1, epsilon):
 def test_influences_of_single_modes_are_those_of_the_eigenvalues(plane):
     """The eigenvalues' own errors are the diagonal case, where no cut moves with the sample."""
     assert not modes_cut_at_highest(plane)[1]
-    scale = np.sqrt(plane.covariance[1, 1]) / np.linalg.norm(direct_influences(plane, 1, 1))
+    variance = plane.covariance[1, 1] + pair_noise(plane)[1, 1]
+    scale = np.sqrt(variance) / np.linalg.norm(direct_influences(plane, 1, 1))
     by = response(plane, plane.vectors[:, [1]], slice(1, 2))[0]
     assert scale == pytest.approx(1 / (by * plane.correction[1]), rel=1e-6)
 

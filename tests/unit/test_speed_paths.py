@@ -9,7 +9,7 @@ from vbdm.base import threads
 from vbdm.spectrum.pieces import connected_pieces
 from vbdm.spectrum.solve import pencil_of
 from vbdm.trust.epsilon_bias import ritz_values
-from vbdm.trust.influences import influences
+from vbdm.trust.influences import influences, pair_noise
 from vbdm.trust.verification import verify
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
@@ -69,9 +69,10 @@ def test_pieces_equal_those_of_the_whole_matrix():
 
 def test_errors_are_those_of_the_influences(operator):
     spectrum = operator.spectrum(6)
-    influence = influences(spectrum)
+    influence, noise = influences(spectrum), pair_noise(spectrum)
     for group in spectrum.groups[1:]:
-        expected = np.sqrt(np.sum(influence[:, group].mean(axis=1) ** 2))
+        twice = np.sum(influence[:, group].mean(axis=1) ** 2)
+        expected = np.sqrt(twice - noise[np.ix_(group, group)].mean())
         np.testing.assert_allclose(spectrum.standard_errors[group], expected, rtol=1e-10)
 
 

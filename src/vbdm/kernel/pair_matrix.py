@@ -17,7 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
-from ..base.arrays import FloatArray, IntArray, beside_array, contiguous, filled, is_elsewhere
+from ..base.arrays import (
+    FloatArray,
+    IntArray,
+    beside_array,
+    contiguous,
+    filled,
+    is_elsewhere,
+    to_host,
+)
 from ..base.threads import in_order
 from ..engines.engine import Engine
 from ..engines.scipy_engine import ScipyEngine
@@ -186,10 +194,11 @@ class PairMatrix(Factored):
         return self.engine.multiply(part, block, left, self.right, self.power)
 
     def rows_at(self, rows: NDArray[np.intp]) -> Any:
-        """Return some rows, in any order, as a CSR matrix with all factors multiplied in."""
-        total = sum(part[rows] for part in self.parts)
-        left = 1.0 if self.left is None else self.left[rows]
-        right = np.ones(self.n_points) if self.right is None else self.right
+        """Return some rows, in any order, as SciPy's CSR matrix with all factors multiplied in."""
+        some = (part[rows] for part in self.parts)
+        total = sum(part.get() if is_elsewhere(part.data) else part for part in some)
+        left = 1.0 if self.left is None else to_host(self.left[rows])
+        right = np.ones(self.n_points) if self.right is None else to_host(self.right)
         return diags_array(left * np.ones(len(rows))) @ total @ diags_array(right)
 
 

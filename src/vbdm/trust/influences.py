@@ -11,7 +11,8 @@ weights there: through :math:`q_S^{-α}` and through :math:`ρ = q^β`. To leadi
 where S spreads a value over the neighbours as the density estimate does. Where p is smooth on the
 scale of the kernel this is :math:`(c_1/2) p_i`: at c1 = 0 the two nearly cancel, and
 what remains is the noise of the kernel itself. The variance of θ is :math:`Σ I_i^2 / B^2`,
-:math:`B = Σ D g u^2`, where rows are independent; `trust.series` has that of time series.
+:math:`B = Σ D g u^2`, where rows are independent, less what single pairs add to it twice
+(`pair_noise`); `trust.series` has that of time series.
 
 The limiter's highest cut Q is a quantile of the local rates: one more point in the tail lowers it,
 and with it the rates of all modes whose row balance ends there (`moves_of_cut`).
@@ -25,16 +26,19 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..base.arrays import BoolArray, FloatArray, column_dots, is_elsewhere, quotients
+from ..base.arrays import BoolArray, FloatArray, column_dots, is_elsewhere, quotients, to_host
 from ..base.threads import by_columns, for_each, slices, slices_of
 from ..operator.operator import Operator
 from ..rows.block_array import Tall, beside, changed, mapped, total
+from ..rows.fetching import occurring
 from ..spectrum.limiter import Limit, local_times
 from ..spectrum.spectrum import Spectrum
 
 #: Modes whose influences are computed at a time: each takes several arrays as long as the points. A
 #: device has fewer, and longer, steps.
 MODES_AT_ONCE, MODES_ON_DEVICE = 5, 12
+#: Rows whose pairs tell how noisy single pairs are, and how many of them are looked at at a time.
+NOISE_ROWS, ROWS_AT_ONCE = 2000, 200
 
 
 def influences(spectrum: Spectrum) -> Tall:
@@ -55,6 +59,59 @@ def influences(spectrum: Spectrum) -> Tall:
         by = response(spectrum, u, columns) * spectrum.correction[columns]
         (result,), _ = changed(put_quotients, [result], part, by, columns)
     return cast(Tall, result)
+
+
+def pair_noise(spectrum: Spectrum) -> FloatArray:
+    r"""Return what single pairs add to the covariance of the λ, (n, n): the noise of each, once.
+
+    Notes
+    -----
+    A pair is noise of its own in the sum T = Σ_{i<j} P_ij, beyond what its two points tell: the
+    second part of Hoeffding's decomposition, with the variance :math:`Σ_{i<j} P_{ij}^2` where few
+    of all pairs are within reach. It stands in the influences of both points, and so twice in
+    :math:`Σ_i I_i^2`. Some 2,000 rows, evenly spaced in the tree, tell the sum.
+    """
+    op, theta = spectrum.operator, spectrum.solve.pencil_eigenvalues
+    M, n = spectrum.vectors.shape
+    rows = np.linspace(0, M - 1, min(M, NOISE_ROWS)).round().astype(np.intp)
+    result = np.zeros((n, n))
+    for some in slices(len(rows), size=ROWS_AT_ONCE):
+        links, reached = occurring(op.weights.rows_at(rows[some]))
+        own, u = (to_host(spectrum.vectors[at]) for at in (rows[some], reached))
+        own_held, held = (
+            held_together(v, v, theta, spectrum.local_times(to_host(op.steps[at])))
+            for v, at in ((own, rows[some]), (u, reached))
+        )
+        i, j = np.repeat(np.arange(len(own)), np.diff(links.indptr)), links.indices
+        pairs = links.data[:, None] * (own_held[i] + held[j] - 2 * own[i] * u[j])
+        pairs[rows[some][i] == reached[j]] = 0.0
+        result += own_products(pairs)
+    by = response(spectrum, spectrum.vectors, slice(n)) * spectrum.correction
+    return M / len(rows) / 2 * result / np.outer(by, by)
+
+
+def own_products(values: FloatArray) -> FloatArray:
+    """Return the sums of products of two columns, (n, n)."""
+    products: FloatArray = values.T @ values
+    return products
+
+
+def less_noise(covariance: FloatArray, noise: FloatArray) -> FloatArray:
+    """Return a covariance without the noise that it has twice; at least half of it is left.
+
+    Examples
+    --------
+    >>> less_noise(np.diag([4.0, 1.0, 0.0]), np.diag([1.0, 3.0, 0.0])).round(3).tolist()
+    [[3.0, 0.0, 0.0], [0.0, 0.5, 0.0], [0.0, 0.0, 0.0]]
+    """
+    variances, axes = np.linalg.eigh(covariance)
+    known = variances > 1e-12 * variances.max(initial=0.0)
+    axes = axes[:, known] * np.sqrt(variances[known])
+    inverse = axes / variances[known]
+    shares, turn = np.linalg.eigh(inverse.T @ noise @ inverse)
+    axes = axes @ turn
+    left: FloatArray = (axes * (1 - np.clip(shares, 0.0, 0.5))) @ axes.T
+    return left
 
 
 def copied(values: FloatArray) -> FloatArray:

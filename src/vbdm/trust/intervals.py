@@ -84,12 +84,12 @@ def error_parts(spectrum: Spectrum) -> ErrorParts:
 
 
 def epsilon_weight(dim: float) -> float:
-    """Return the weight of the change with ε: 1/2 up to two dimensions, then d/4, at most 1.
+    """Return the weight of the change with ε: (d + 1)/4, at least 1/2 and at most 1.
 
     It is read off the kernel at ε/2, which holds 2^{d/2} times fewer points: the higher the
     dimension, the less sure it is.
     """
-    return float(np.clip(dim / 4, 0.5, 1.0))
+    return float(np.clip((dim + 1) / 4, 0.5, 1.0))
 
 
 def intervals(spectrum: Spectrum, level: float) -> FloatArray:

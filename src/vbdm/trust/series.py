@@ -1,7 +1,9 @@
 r"""Error bars of time series: rows that follow each other in time tell less than independent ones.
 
 The error of an eigenvalue is a sum of the rows' influences :math:`I_t` (`trust.influences`). If
-rows are independent, its variance is :math:`Γ_0 = Σ_t I_t^2`. Steps of a process are alike, and
+rows are independent, its variance is :math:`Γ_0 = Σ_t I_t^2`, less the noise of single pairs, which
+stands in it twice; in a series pairs are alike, too, and nothing is taken off. Steps of a process
+are alike, and
 
 .. math:: V = Σ_{|k| < K} Γ_k, \qquad Γ_k = Σ_t I_t I_{t+k},
 
@@ -27,6 +29,7 @@ from ..graph.order import Order
 from ..rows.block_array import Tall, beside, mapped, total
 from ..spectrum.spectrum import Spectrum
 from .findings import FIRST, nonzero_modes
+from .influences import less_noise, own_products, pair_noise
 from .randomness import autocorrelation_time, lagged_sums
 
 #: Autocorrelation times above this plus NOISE/√N are not chance: of 1,000 independent samples of
@@ -66,14 +69,8 @@ def sampling(spectrum: Spectrum, influence: Tall) -> Sampling:
         times[~varying] = 1.0
     else:
         with one_blas_thread():
-            covariance = total(own_products, influence)
+            covariance = less_noise(total(own_products, influence), pair_noise(spectrum))
     return Sampling(covariance=frozen(covariance), effective_points=frozen(n_rows / times))
-
-
-def own_products(values: FloatArray) -> FloatArray:
-    """Return the sums of products of two columns, (n, n)."""
-    products: FloatArray = values.T @ values
-    return products
 
 
 def in_series(spectrum: Spectrum) -> bool:
