@@ -402,6 +402,7 @@ def test_blocks_give_the_same_distances(place):
         (lambda s, f: s.relax(f[:3] ** 2, f, 1.0), "`density`"),
         (lambda s, f: s.respond(f, f[:9], 1.0), "function on the points"),
         (lambda s, _: s.diffusion_distance(3000, 1.0), "`rows`"),
+        (lambda s, _: s.diffusion_distance(-1, 1.0), "`rows`"),
         (lambda s, _: s.diffusion_distance([0.5], 1.0), "`rows`"),
         (lambda s, _: s.diffusion_distance(0, [1.0, 2.0]), "one time"),
         (lambda s, _: s.commute_distance("first"), "`rows`"),

@@ -11,8 +11,8 @@ import pytest
 
 import vbdm
 from vbdm.dynamics.clock import Timescales
-from vbdm.dynamics.clock_words import reason
-from vbdm.dynamics.diffusivity import believed
+from vbdm.dynamics.clock_words import check_lags, reason
+from vbdm.dynamics.diffusivity import Table, believed
 from vbdm.dynamics.lagged import correlation
 from vbdm.errors import ClockWarning, InputError
 
@@ -325,3 +325,20 @@ def test_nothing_is_said_of_a_sound_clock():
     with warnings.catch_warnings():
         warnings.simplefilter("error", ClockWarning)
         spectrum.clock(step=0.1)
+
+
+def test_lags_are_one_number_or_a_row_of_them():
+    assert check_lags(3, 100).tolist() == [3]
+    assert check_lags([5, 2, 2], 100).tolist() == [2, 5]
+    for lags in ([], [[1, 2]], np.zeros((0, 2))):
+        with pytest.raises(InputError, match="whole numbers of rows"):
+            check_lags(lags, 100)
+
+
+def test_two_lags_agree_within_what_their_rows_say_and_two_percent():
+    seen = {
+        0: SimpleNamespace(value=2.0, influence=0.0),
+        1: SimpleNamespace(value=1.9, influence=0.0),
+    }
+    table = SimpleNamespace(seen=lambda at, column: seen[at], variance=lambda influence: 0.0)
+    assert Table.moved(table, 0, 1, 0) == pytest.approx((0.1 / (0.02 * 2.0)) ** 2)

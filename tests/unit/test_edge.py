@@ -9,7 +9,7 @@ from scipy.integrate import quad
 from tests.support.findings import found_in
 
 import vbdm
-from vbdm.trust.edge import SAMPLE, STRIP, find_edge, mean_inward
+from vbdm.trust.edge import SAMPLE, STRIP, find_edge, mean_inward, surroundings
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 D = vbdm.datasets
@@ -208,3 +208,12 @@ def test_the_finding():
     assert 0.15 < found.value < 0.5
     sphere = D.sphere(700, random_state=4100).points
     assert found_in(vbdm.estimate_operator(sphere).spectrum(3), "Boundary").light == "green"
+
+
+def test_surroundings_end_at_the_last_neighbour():
+    points = np.random.default_rng(0).standard_normal((300, 2))
+    graph = vbdm.neighbors(points, 10)
+    neighbors, radii = surroundings(points, graph.point_set)
+    far = np.linalg.norm(points[neighbors] - points[:, None], axis=2)
+    np.testing.assert_allclose(radii, far.max(axis=1))
+    np.testing.assert_array_equal(np.sort(neighbors, axis=1)[:, 0] >= 0, True)

@@ -11,7 +11,14 @@ from vbdm.estimate import estimate_again
 from vbdm.progress import listening
 from vbdm.report import page
 from vbdm.trust import epsilon_scan
-from vbdm.trust.epsilon_scan import EpsilonScan, fair_rows, followed, matched, why_no_scan
+from vbdm.trust.epsilon_scan import (
+    EpsilonScan,
+    fair_rows,
+    followed,
+    matched,
+    why_no_scan,
+    wide_enough,
+)
 from vbdm.trust.error_bars import groups_of
 from vbdm.trust.intervals import group_total_error
 
@@ -187,3 +194,12 @@ def test_where_epsilon_cannot_be_varied():
     left = vbdm.estimate_operator(points, method="paper", form="left").spectrum(3)
     assert vbdm.scan_epsilon(left) is None
     assert "left form" in why_no_scan(left)
+
+
+def test_a_wider_kernel_on_lists_has_lists_that_are_longer_in_proportion():
+    """Twice the ε hold 2^(d/2) times as many points."""
+    points = np.random.default_rng(0).standard_normal((1500, 3))
+    op = vbdm.estimate_operator(points, n_neighbors=40, dim=2.0)
+    assert not op.kernel.by_reach
+    assert wide_enough(op, 2 * op.epsilon).graph.n_neighbors == 80
+    assert wide_enough(op, op.epsilon / 2).graph.n_neighbors == 40

@@ -230,3 +230,14 @@ def test_unknown_errors_have_no_source():
     assert source_in_words({"sampling": np.nan, "tail": 0.1}) == ("", "")
     assert source_in_words({"sampling": 0.0, "tail": 0.0}) == ("", "")
     assert main_sources([([0], {"sampling": 0.0})]) == ""
+
+
+def test_the_tail_counts_for_slow_modes_as_for_fast_ones():
+    """In another unit of length all rates are others; shares on unresolved points are not."""
+    points = vbdm.datasets.ou(1500, dim=2, random_state=3).points
+    parts = []
+    for unit in (1.0, 8.0):
+        spectrum = vbdm.estimate_operator(points * unit, "generator").spectrum(6)
+        parts.append(unit**2 * spectrum.error_parts.tail)
+    assert parts[0][1:].all()
+    np.testing.assert_allclose(parts[1], parts[0], rtol=1e-3)

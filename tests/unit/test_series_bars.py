@@ -8,7 +8,13 @@ from tests.support.findings import found_in
 import vbdm
 from vbdm.trust.influences import influences
 from vbdm.trust.randomness import autocorrelation_time, lagged_sums
-from vbdm.trust.series import block_sums, by_rows, series_covariance, variance_by_lags
+from vbdm.trust.series import (
+    block_sums,
+    by_rows,
+    in_series,
+    series_covariance,
+    variance_by_lags,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 
@@ -204,3 +210,12 @@ def test_rounding_errors_of_a_known_eigenvalue_set_no_length():
         both = np.column_stack([slow, rows])
         beside, _ = series_covariance(both, [100], np.array([False, True, True]))
         np.testing.assert_allclose(beside[1:, 1:], alone, rtol=1e-12)
+
+
+@pytest.mark.parametrize("memory", [0.0, 0.98])
+def test_a_walk_with_copies_is_a_series_and_shuffled_copies_are_none(memory):
+    noise = np.random.default_rng(3).standard_normal((3000, 2))
+    points = lfilter([np.sqrt(1 - memory**2)], [1, -memory], noise, axis=0).round(1)
+    spectrum = vbdm.estimate_operator(points).spectrum(4)
+    assert spectrum.operator.order.copies is not None
+    assert in_series(spectrum) == (memory > 0)

@@ -1,6 +1,7 @@
 """Pieces, signs, residuals, timescales, warnings, alignment."""
 
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from threadpoolctl import threadpool_limits
 
 import vbdm
 from vbdm.solvers import Auto, Dense, ShiftInvert
+from vbdm.spectrum.solve import n_solves
 from vbdm.spectrum.solvers.pencil import Unprepared
 
 
@@ -204,3 +206,27 @@ def test_a_piece_is_solved_for_no_more_modes_than_it_may_have_among_the_first():
     Recording.seen = ()
     op.spectrum(n_pieces + 4, solver=Recording())
     assert Recording.seen == (5,) * n_pieces + (-5,) * n_pieces
+
+
+def test_ten_eigenvalues_if_nothing_is_said(cloud):
+    assert len(vbdm.estimate_operator(cloud).spectrum().eigenvalues) == 10
+
+
+def test_the_error_of_an_unsymmetric_solve_is_that_of_its_worst_mode(cloud):
+    log = vbdm.estimate_operator(cloud, method="paper", form="right").spectrum(2).solve
+    assert 0 < log.error_estimate < 1e-8
+
+
+def test_solves_of_the_limiter_are_counted():
+    modes = [SimpleNamespace(limit=limit, limits=limits)
+             for limit, limits in ((None, ()), ("a", ("a", "a")), ("a", ("a", "b")))]  # fmt: skip
+    assert [n_solves(each, 1) for each in modes] == [1, 2, 3]
+
+
+def test_a_point_that_nothing_links_has_no_variance():
+    """Counted points have their own sums of squares; a row without links divides by nothing."""
+    points = np.r_[np.random.default_rng(0).uniform(size=(200, 2)), [[50.0, 50.0]]]
+    op = vbdm.estimate_operator(np.r_[points, points[:20]], epsilon=0.01, beta=0.0, dim=2)
+    variance = op.relative_variance
+    assert (op.sums == 0).sum() == (variance == 0).sum() == 1
+    assert np.isfinite(variance).all()

@@ -2,6 +2,7 @@
 
 import tracemalloc
 from functools import cache
+from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -10,6 +11,7 @@ from tests.support.blocks import solved_in_blocks
 from tests.unit.test_clock import ou
 
 import vbdm
+from vbdm.dynamics.metastable import rate_errors
 from vbdm.dynamics.simplex import corners, memberships_of, outermost
 from vbdm.errors import InputError
 
@@ -249,3 +251,14 @@ def test_without_gap_there_are_no_states(points):
     for n, words in [(3, r"with a largest ratio of \d"), (2, "with two modes from one")]:
         with pytest.raises(InputError, match=words):
             spectrum.operator.spectrum(n).states()
+
+
+def test_rates_of_two_states_know_the_errors_of_their_populations():
+    """The rate from a state to the other is |λ| p: errors of p count with |λ|."""
+    spectrum = SimpleNamespace(covariance=np.diag([0.0, 0.3**2]))
+    basis = SimpleNamespace(numbers=np.arange(2), spectrum=spectrum)
+    matrix, values = np.array([[0.5, 0.5], [0.5, -0.5]]), np.array([0.0, -3.0])
+    known, unsure = (
+        rate_errors(basis, matrix, values, np.array([[p, p], [0, 0]]), None) for p in (0.0, 0.1)
+    )
+    np.testing.assert_allclose(unsure**2 - known**2, 0.3**2)
