@@ -16,10 +16,10 @@ CASES = {
         1.33,
     ),
     "sphere, c1=0": (
-        lambda n, s: D.sphere(n, axes=(1, 0.5, 0.3), random_state=s), 0, [[1, 2, 3]], 2.0,
+        lambda n, s: D.sphere(n, axes=(1, 0.5, 0.3), random_state=s), 0, [[1, 2, 3]], 1.5,
     ),
     "circle, c1=0": (
-        lambda n, s: D.circle(n, sampling="random", random_state=s), 0, [[1, 2], [3, 4]], 2.0,
+        lambda n, s: D.circle(n, sampling="random", random_state=s), 0, [[1, 2], [3, 4]], 1.5,
     ),
 }  # fmt: skip
 
