@@ -226,7 +226,10 @@ def test_solves_of_the_limiter_are_counted():
 def test_a_point_that_nothing_links_has_no_variance():
     """Counted points have their own sums of squares; a row without links divides by nothing."""
     points = np.r_[np.random.default_rng(0).uniform(size=(200, 2)), [[50.0, 50.0]]]
-    op = vbdm.estimate_operator(np.r_[points, points[:20]], epsilon=0.01, beta=0.0, dim=2)
+    often = np.random.default_rng(1).integers(1, 4, len(points))
+    op = vbdm.estimate_operator(
+        points, weights=often, weights_as="counts", epsilon=0.01, beta=0.0, dim=2
+    )
     variance = op.relative_variance
     assert (op.sums == 0).sum() == (variance == 0).sum() == 1
     assert np.isfinite(variance).all()
