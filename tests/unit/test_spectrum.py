@@ -208,11 +208,11 @@ def test_a_piece_is_solved_for_no_more_modes_than_it_may_have_among_the_first():
     assert Recording.seen == (5,) * n_pieces + (-5,) * n_pieces
 
 
-def test_ten_eigenvalues_if_nothing_is_said(cloud):
+def test_operator_gives_ten_eigenvalues_if_nothing_is_said(cloud):
     assert len(vbdm.estimate_operator(cloud).spectrum().eigenvalues) == 10
 
 
-def test_the_error_of_an_unsymmetric_solve_is_that_of_its_worst_mode(cloud):
+def test_solve_of_an_unsymmetric_form_has_the_error_of_its_worst_mode(cloud):
     log = vbdm.estimate_operator(cloud, method="paper", form="right").spectrum(2).solve
     assert 0 < log.error_estimate < 1e-8
 
@@ -223,7 +223,7 @@ def test_solves_of_the_limiter_are_counted():
     assert [n_solves(each, 1) for each in modes] == [1, 2, 3]
 
 
-def test_a_point_that_nothing_links_has_no_variance():
+def test_operator_knows_no_variance_where_nothing_links():
     """Counted points have their own sums of squares; a row without links divides by nothing."""
     points = np.r_[np.random.default_rng(0).uniform(size=(200, 2)), [[50.0, 50.0]]]
     often = np.random.default_rng(1).integers(1, 4, len(points))
