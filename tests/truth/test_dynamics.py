@@ -209,6 +209,7 @@ def test_blocks_say_the_same(place):
         (lambda s: s.evolve(np.ones(3000), 1.0, by="magic"), "`by`.*steps"),
         (lambda s: s.evolve(np.full(3000, np.nan), 1.0), "finite"),
         (lambda s: s.evaluate(np.ones(3)), r"shape \(20,\)"),
+        (lambda s: s.evaluate("c"), "Coefficients.*str"),
         (lambda s: s.project("f"), "function on the points"),
     ],
 )  # fmt: skip

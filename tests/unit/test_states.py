@@ -126,7 +126,8 @@ def test_a_clock_gives_rates_in_its_unit():
     alone = spectrum.states()
     relative = spectrum.standard_errors[1] / abs(spectrum.eigenvalues[1])
     assert alone.timescale_errors[0] == pytest.approx(relative * alone.timescales[0])
-    assert "ns" in repr(states)
+    assert " ns, gap" in repr(states)
+    assert f" {alone.timescales[0]:.3g}, gap" in repr(alone)
     relative = states.rate_errors[0, 1] / states.rates[0, 1]
     assert relative >= 0.9 * clock.rate_errors[1] / clock.rates[1]
     # Steps that follow each other know populations less well than independent points.
