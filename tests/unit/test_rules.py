@@ -349,3 +349,9 @@ def test_without_a_look_at_degrees_there_is_no_curve(circle):
     assert tuning.curve is None
     assert tuning.epsilons.size == tuning.sums.size == tuning.slopes.size == 0
     assert np.isnan(tuning.dim)
+
+
+def test_tuning_has_means_over_all_pairs():
+    """At the widest kernel all pairs count nearly 1; N - 2 in place of N - 1 would make it more."""
+    op = vbdm.estimate_operator(np.random.default_rng(0).standard_normal((60, 2)))
+    assert 0.99 < op.tuning.sums.max() <= 1

@@ -11,7 +11,8 @@ from tests.support.blocks import solved_in_blocks
 from tests.unit.test_clock import ou
 
 import vbdm
-from vbdm.dynamics.metastable import rate_errors
+from vbdm.dynamics.basis import basis_of
+from vbdm.dynamics.metastable import orthonormal, rate_errors, simplex
 from vbdm.dynamics.simplex import corners, memberships_of, outermost
 from vbdm.errors import InputError
 
@@ -263,3 +264,14 @@ def test_rates_of_two_states_know_the_errors_of_their_populations():
         rate_errors(basis, matrix, values, np.array([[p, p], [0, 0]]), None) for p in (0.0, 0.1)
     )
     np.testing.assert_allclose(unsure**2 - known**2, 0.3**2)
+
+
+def test_points_that_resolve_no_mode_have_no_say_in_the_corners():
+    spectrum = vbdm.estimate_operator(three_wells()[0], "generator").spectrum(6)
+    basis = basis_of(spectrum)
+    turn = orthonormal(basis, 3)
+    modes = np.asarray(basis.functions[:, :3]) @ turn
+    sound = ~spectrum.unresolved[spectrum.operator.order.caller_rows]
+    assert not sound.all()
+    np.testing.assert_array_equal(simplex(basis, 3), turn @ memberships_of(modes[sound]))
+    assert not np.allclose(simplex(basis, 3), turn @ memberships_of(modes))
