@@ -330,6 +330,9 @@ def test_nothing_is_said_of_a_sound_clock():
 def test_lags_are_one_number_or_a_row_of_them():
     assert check_lags(3, 100).tolist() == [3]
     assert check_lags([5, 2, 2], 100).tolist() == [2, 5]
+    assert check_lags(None, 3).tolist() == [1]
+    with pytest.raises(InputError, match="too short for a clock"):
+        check_lags(None, 2)
     for lags in ([], [[1, 2]], np.zeros((0, 2))):
         with pytest.raises(InputError, match="whole numbers of rows"):
             check_lags(lags, 100)
