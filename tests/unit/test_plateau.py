@@ -32,6 +32,10 @@ def test_plateau(sphere):
     assert light_of(sphere, name, table(sloped, n_points=100)) == "amber"
     lost = [[0, np.nan, 6.0], [0, 2.0, 6.0], [0, 2.0, 6.0]]
     assert light_of(sphere, name, table(lost)) == "red"
+    both = [[0, np.nan, np.nan], [0, 2.0, 6.0], [0, 2.0, 6.0]]
+    assert light_of(sphere, name, table(both)) == "red"
+    later = [[0, 2.0, np.nan], [0, 2.0, 6.0], [0, 2.0, 6.0]]
+    assert light_of(sphere, name, table(later)) == "amber"
     nothing = found_in(sphere, name, table([[0.0], [0.0], [0.0]]))
     assert nothing.words == "There are no eigenvalues to compare over ε."
     assert nothing.light == "amber"

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from vbdm.errors import InputError
-from vbdm.shapes import SHAPES, Custom, Gaussian, as_shape, radial_moments
+from vbdm.kernel.within_reach import stored_type
+from vbdm.shapes import SHAPES, Compact, Custom, Gaussian, as_shape, radial_moments
 
 
 @pytest.mark.parametrize("dim", [0.7, 1.0, 1.84, 2.0, 3.0, 6.5])
@@ -55,3 +56,11 @@ def test_custom_function_has_the_gaussians_moments():
 def test_shapes_outside_the_theory_are_refused(function):
     with pytest.raises(InputError, match="decay exponentially"):
         as_shape(function)
+
+
+def test_values_that_single_precision_might_lose_are_stored_in_double():
+    """A Gaussian at s = 400 is e^-100, and its powers underflow; a compact shape ends at 0."""
+    assert stored_type("single", Gaussian(), 400.0) is np.float64
+    assert stored_type("single", Gaussian(), 40.0) is np.float32
+    assert stored_type("double", Gaussian(), 40.0) is np.float64
+    assert stored_type("single", Compact(), 1e6) is np.float32
