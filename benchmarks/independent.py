@@ -76,6 +76,7 @@ PROBLEMS = {
     "S3": Problem(
         lambda n, s: D.sphere(n, dim=3, random_state=s).points, "laplacian", n_points=4000
     ),
+    # Most of a minute: two hundred eigenvalues, each counted by factorising.
     "OU R2, n = 200": Problem(lambda n, s: D.ou(n, dim=2, random_state=s).points, n=200),
     "300 copies": Problem(three_hundred_copies),
 }

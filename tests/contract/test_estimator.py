@@ -218,7 +218,10 @@ def test_grid_search():
 @pytest.mark.slow
 @pytest.mark.parametrize("n_rows", [500, None])
 def test_digits(n_rows, n_neighbors):
-    """Within a point of SpectralEmbedding, which has seen the test folds, or better."""
+    """Within a point of SpectralEmbedding, which has seen the test folds, or better.
+
+    All 1,797 images take most of a minute: five folds of the whole grid.
+    """
     X, y = digits.load(n_rows)
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     grid = digits.GRID | {"diffusionmap__n_neighbors": [n_neighbors]}

@@ -9,6 +9,7 @@ from .models import FEW, SAVED, all_cases, judge, save_models
 from .trial import OK, REFUSED, run
 
 
+# A minute: a fault in one of two thousand values was found by so many.
 @budget(few=100, many=4000)
 def test_wrong_values_in_a_model(n_cases, tmp_path):
     files = save_models(tmp_path, FEW if n_cases < 1000 else tuple(SAVED))

@@ -92,6 +92,7 @@ def judge(case):
     return OK if off < TOLERANCE else f"off by {off:.1e}: {expected} {found}"
 
 
+# A minute: every cloud in every dress, for both operators.
 @budget(few=16, many=420)
 def test_the_dress_of_a_cloud_does_not_matter(n_cases):
     cases = list(itertools.product(CLOUDS, DRESSES, ("laplacian", "generator")))
