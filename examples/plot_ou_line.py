@@ -33,7 +33,7 @@ for value, error, exact in table:
 # %%
 # Against the truth
 # -----------------
-# The first three eigenvalues are right within about two error bars. The fourth and the fifth are
+# The first three eigenvalues are right within about three error bars. The fourth and the fifth are
 # too large by a quarter and more, and the last one lies outside of its interval although that
 # counts the tail: these modes grow like x⁴ and x⁵, so they live on the outermost handful of points.
 

@@ -43,7 +43,7 @@ CLEAR = 0.5
 MODES = 10
 #: Eigenvalues are believed if what is systematic in their errors is below this share, or below
 #: BELIEVED times that of the best one.
-CLEAN, BELIEVED = 0.03, 3.0
+CLEAN, BELIEVED = 0.045, 3.0
 #: Relative errors that nothing here accounts for: of a mode, and between two modes or lags.
 UNKNOWN, BETWEEN = 0.01, 0.02
 #: χ² per degree of freedom above which diffusivities disagree.
