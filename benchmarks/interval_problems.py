@@ -1,7 +1,7 @@
 """The problems on which intervals are judged: points, operator and the first true eigenvalues.
 
 The twenty of `PROBLEMS` had a say when the widths were chosen, with other seeds; those of `UNSEEN`
-had none.
+had one in the weight of ε alone, with other seeds as well.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 For each problem and N: the share of the first six eigenvalues, over all seeds, that their 95 %
 intervals hold; the same for two standard errors; the median of half-width over root mean square
-error. The four of `UNSEEN` had no say in any choice. ``--efforts 1 2 4`` compares efforts, and
-``--converge`` follows the first group as N grows.
+error. The four of `UNSEEN` had a say in the weight of ε alone. ``--efforts 1 2 4`` compares
+efforts, and ``--converge`` follows the first group as N grows.
 """
 
 from __future__ import annotations
