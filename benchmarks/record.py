@@ -2,7 +2,7 @@
 
 Every program answers to ``--smallest``, which takes seconds: tests run it, so that none can rot.
 With ``--save`` its figures go to ``benchmarks/results``, beside the command that made them, the
-commit, versions and machine. The tables in README and docs are made from there (`tables.py`).
+commit, versions and machine. The tables in the documentation are made from there (`tables.py`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The rows of the tables in README and docs, made from figures: see `tables.py`."""
+"""The rows of the tables in the documentation, made from figures: see `tables.py`."""
 
 from __future__ import annotations
 
@@ -58,13 +58,11 @@ def accuracy(rows):
         yield [PROBLEMS.get(name, name), *(f"{error:.3f}" for error in worst)]
 
 
-def speed(rows, sizes=None):
+def speed(rows):
     from speed import NAMES
 
     for problem in dict.fromkeys(row["problem"] for row in rows):
         for n in sorted({row["points"] for row in rows}):
-            if sizes is not None and n not in sizes.get(problem, ()):
-                continue
             cells = []
             for engine in ("numba", "scipy"):
                 for row in chosen(rows, problem=problem, points=n, engine=engine)[:1] or [None]:
@@ -85,12 +83,6 @@ SPEED = (
     "data | N | pairs | `vbdm[fast]`: s | R | bytes per point | NumPy and SciPy alone: s | R | "
     "bytes per point"
 )
-
-
-def speed_in_short(rows):
-    largest = max(row["points"] for row in rows)
-    sizes = dict.fromkeys((row["problem"] for row in rows), (largest,))
-    return speed(rows, {**sizes, "plane": {row["points"] for row in rows}})
 
 
 def efforts(rows):

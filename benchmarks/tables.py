@@ -1,4 +1,4 @@
-"""The tables of figures in README and docs: ``python benchmarks/tables.py`` writes them anew.
+"""The tables of figures in the documentation: ``python benchmarks/tables.py`` writes them anew.
 
 Each is made from a file in ``benchmarks/results``, which one of the programs here has written with
 ``--save``. In a document it stands between two comments, with the command that made its figures
@@ -51,9 +51,8 @@ def words_of(made):
 
 TABLES = {
     "accuracy": Table(
-        "README.md", ("accuracy",), "problem | vbdm | the paper's settings", rows.accuracy,
+        "docs/how-good.md", ("accuracy",), "problem | vbdm | the paper's settings", rows.accuracy,
     ),
-    "speed in short": Table("README.md", ("speed",), rows.SPEED, rows.speed_in_short),
     "speed": Table("docs/large-data.md", ("speed",), rows.SPEED, rows.speed),
     "efforts": Table(
         "docs/choosing-epsilon.md", ("efforts",),
