@@ -75,7 +75,7 @@ def graph() -> Any:
 @picture
 def dimension() -> Any:
     """Draw the estimate against the number of neighbours that it looks at."""
-    from vbdm.bandwidth.dimension import ratio_dimension
+    from vbdm.kernel.dimension import ratio_dimension
 
     figure, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
     sets = vbdm.datasets
@@ -342,7 +342,7 @@ def opinions() -> Any:
 def main(names: list[str]) -> None:
     """Draw the pictures with these names, or all."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    warnings.simplefilter("ignore", vbdm.VbdmWarning)
+    warnings.simplefilter("ignore", vbdm.errors.VbdmWarning)
     plt.rcParams.update({"axes.spines.top": False, "axes.spines.right": False, "font.size": 10})
     for name in names or PICTURES:
         figure = PICTURES[name]()

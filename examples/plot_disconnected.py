@@ -47,7 +47,7 @@ for piece in range(spectrum.n_components):
 # or a wider kernel by a larger ``epsilon=``.
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore", vbdm.DisconnectedWarning)
+    warnings.simplefilter("ignore", vbdm.errors.DisconnectedWarning)
     largest = op.spectrum(4, components="largest")
 print("largest piece alone", largest.eigenvalues.round(2))
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from vbdm import NeighborGraph, VbdmWarning, estimate_operator
-from vbdm.bandwidth.tuning import Tuning
+from vbdm import NeighborGraph, estimate_operator
+from vbdm.kernel.tuning import Tuning
 
 from .base import FloatArray, Settings
 

@@ -11,9 +11,9 @@
     on both.
 """
 
-from vbdm.bandwidth.pilot import pilot_bandwidth
+from vbdm.kernel.pilot import pilot_bandwidth
 from vbdm.spectrum.pieces import ROUNDING
-from vbdm.spectrum.solvers.arpack import Search
+from vbdm.solvers.arpack import Search
 from vbdm.trust.epsilon_scan import spectra_over
 
 __all__ = ["ROUNDING", "Search", "pilot_bandwidth", "spectra_over"]

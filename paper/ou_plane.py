@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from vbdm import SolverError, align, datasets, neighbors, progress
+from vbdm import align, datasets, neighbors, progress
 
 from .base import (
     DEFAULT,

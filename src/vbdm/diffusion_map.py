@@ -15,35 +15,35 @@ from scipy.sparse import issparse
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._sklearn import (
+from .base.sklearn_types import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     fit_context,
 )
-from .bandwidth.dimension import DimensionRule
-from .bandwidth.tuning import EpsilonRule
+from .kernel.dimension import DimensionRule
+from .kernel.tuning import EpsilonRule
 from .base.array_hints import points_in, refuse_masked
 from .base.arrays import FloatArray, beside_array, is_elsewhere, to_host
 from .base.checks import check_points
-from .base.errors import OutsideWarning, bad_input
+from .errors import OutsideWarning, bad_input
 from .base.handing_out import OUTPUTS
 from .base.names import ENGINE_NAMES
 from .base.plain import plain
-from .base.progress import showing
+from .progress import showing
 from .engines.at_work import at_work
 from .engines.choose import arrived
 from .estimate import estimate_operator
 from .extension.extension import complain, extend
 from .graph.neighbor_graph import NeighborGraph
-from .graph.projection import Projection, pca
-from .graph.search.auto import ENGINES
-from .rows.placement import Dask, as_placement, placed_points
+from .prepare.projection import Projection, pca
+from .search.auto import ENGINES
+from .placement import Dask, as_placement, placed_points
 from .rows.sources import Chunks, opened
-from .settings.arguments import OPERATORS, PRECISIONS
-from .settings.method import METHODS
-from .settings.series import read_series
-from .spectrum.solvers.auto import SOLVERS
+from .operator.arguments import OPERATORS, PRECISIONS
+from .operator.method import METHODS
+from .prepare.series import read_series
+from .solvers.auto import SOLVERS
 from .spectrum.spectrum import Spectrum
 
 #: What a model is fitted to.

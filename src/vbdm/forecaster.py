@@ -14,11 +14,11 @@ from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from ._sklearn import BaseEstimator, fit_context
+from .base.sklearn_types import BaseEstimator, fit_context
 from .base.arrays import FloatArray, frozen
 from .base.checks import is_whole
-from .base.errors import InputError, VbdmWarning, bad_input
-from .base.progress import showing
+from .errors import InputError, VbdmWarning, bad_input
+from .progress import showing
 from .estimate import estimate_operator
 from .forecast.compared import skill_held_out, skill_on
 from .forecast.filtering import Filtered, Likelihood, run_filter

@@ -9,7 +9,7 @@ from vbdm.rows.block_array import BlockArray
 from vbdm.solvers import Multilevel
 from vbdm.spectrum.pieces import connected_pieces
 from vbdm.spectrum.solve import pencil_of
-from vbdm.spectrum.solvers.multilevel import coarse_pairs
+from vbdm.solvers.multilevel import coarse_pairs
 
 BLOCKS = [(1, "memory"), (3, "memory"), (16, "disk")]
 
@@ -46,7 +46,7 @@ def test_vectors_on_many_cells_in_blocks(operator, expected, monkeypatch):
         starts.append(coarse_pairs.coarse_pairs(*args))
         return starts[-1]
 
-    monkeypatch.setattr("vbdm.spectrum.solvers.multilevel.solver.coarse_pairs", noted)
+    monkeypatch.setattr("vbdm.solvers.multilevel.solver.coarse_pairs", noted)
     monkeypatch.setattr(coarse_pairs, "MANY_CELLS", 100)
     monkeypatch.setattr(coarse_pairs, "COLUMNS_AT_ONCE", 3)
     solver = Multilevel(coarsest=100)
@@ -72,7 +72,7 @@ def test_from_the_solution_for_another_mass(operator):
 
 def test_from_near_vectors(operator, expected):
     pencil = pencil_of(in_blocks(operator, 5))
-    start = vbdm.spectrum.solvers.EigenPairs(expected.values, expected.vectors, "start")
+    start = vbdm.solvers.EigenPairs(expected.values, expected.vectors, "start")
     found = Multilevel().prepare(pencil, 6).solve(pencil.mass, 6, 1e-8, start)
     np.testing.assert_allclose(found.values, expected.values[:6], rtol=1e-8, atol=1e-12)
 

@@ -54,7 +54,7 @@ def test_values_sums_and_changes_are_those_in_memory(rows):
 
 
 def test_results_on_a_cluster_refuse_to_be_pickled(rows):
-    with pytest.raises(vbdm.InputError, match="by pickle cannot be had"):
+    with pytest.raises(vbdm.errors.InputError, match="by pickle cannot be had"):
         pickle.dumps(rows)
 
 
@@ -96,7 +96,7 @@ def test_a_killed_worker_changes_nothing_and_is_told_once(cluster, rows):
     np.asarray(y)
     z = mapped(tasks.slow, y, 0.2)
     tasks.kill_one(cluster)
-    with pytest.warns(vbdm.ClusterWarning, match="A worker was lost") as caught:
+    with pytest.warns(vbdm.errors.ClusterWarning, match="A worker was lost") as caught:
         sums = total(tasks.gram, z)
     assert len(caught) == 1
     assert np.array_equal(sums, total(tasks.gram, Rows(PARTITION).spread(2 * X + 1 + 1)))
@@ -147,33 +147,33 @@ def _impatient(cluster):
 def test_blocks_that_end_every_worker(rows):
     words = r"5 blocks of about 1,200 rows.* with .* GB.*Pass more `blocks`"
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", vbdm.ClusterWarning)
-        with pytest.raises(vbdm.ClusterError, match=words):
+        warnings.simplefilter("ignore", vbdm.errors.ClusterWarning)
+        with pytest.raises(vbdm.errors.ClusterError, match=words):
             total(tasks.deadly, rows.spread(X)[:, :2])
 
 
 def test_a_worker_without_memory(rows):
-    with pytest.raises(vbdm.ClusterError, match="no memory left: 5 blocks"):
+    with pytest.raises(vbdm.errors.ClusterError, match="no memory left: 5 blocks"):
         total(tasks.without_memory, rows.spread(X))
 
 
 def test_memory_is_checked_beforehand(cluster):
     limit = min(worker["memory_limit"] for worker in cluster.scheduler_info()["workers"].values())
     check_memory(cluster, limit // 10, 4)
-    with pytest.raises(vbdm.ClusterError, match="8 blocks for 2 workers: about"):
+    with pytest.raises(vbdm.errors.ClusterError, match="8 blocks for 2 workers: about"):
         check_memory(cluster, limit // 5, 8)
-    with pytest.raises(vbdm.ClusterError, match="16 blocks for 2 workers"):
+    with pytest.raises(vbdm.errors.ClusterError, match="16 blocks for 2 workers"):
         Dask(cluster).rows(10**9, 3)
     n_points = limit // 4000
     Dask(cluster).rows(n_points, 3)
-    with pytest.raises(vbdm.ClusterError, match="pass a smaller `effort`"):
+    with pytest.raises(vbdm.errors.ClusterError, match="pass a smaller `effort`"):
         Dask(cluster).rows(n_points, 3, effort=16.0)
 
 
 def test_a_dead_address_is_told_after_seconds(monkeypatch):
     monkeypatch.setattr("vbdm.rows.connection.PATIENCE", 1.0)
     words = r"'tcp://127.0.0.1:9', where none answered within 1 seconds.*dask scheduler"
-    with pytest.raises(vbdm.ClusterError, match=words):
+    with pytest.raises(vbdm.errors.ClusterError, match=words):
         connected("tcp://127.0.0.1:9")
 
 
@@ -189,7 +189,7 @@ def test_estimates_with_an_address_share_one_client(cluster):
         seen.add(op.graph.point_set.rows.place.client)
     (client,) = seen
     client.close()
-    with pytest.raises(vbdm.ClusterError, match=r"a client that is closed.*connect again"):
+    with pytest.raises(vbdm.errors.ClusterError, match=r"a client that is closed.*connect again"):
         vbdm.estimate_operator(points, placement=client)
     with Client(cluster.scheduler.address) as other:
         assert connected(short) is not client
@@ -202,10 +202,10 @@ def test_a_scheduler_that_does_not_answer(cluster, monkeypatch):
         raise OSError("Timed out trying to connect")
 
     monkeypatch.setattr(cluster, "run", broken)
-    with pytest.raises(vbdm.ClusterError, match=r"OSError: Timed out .*scheduler's log"):
+    with pytest.raises(vbdm.errors.ClusterError, match=r"OSError: Timed out .*scheduler's log"):
         check_workers(cluster)
     monkeypatch.setattr(cluster, "status", "connecting")
-    with pytest.raises(vbdm.ClusterError, match="connecting, as its scheduler does not answer"):
+    with pytest.raises(vbdm.errors.ClusterError, match="connecting, as its scheduler does not answer"):
         check_workers(cluster)
 
 
@@ -226,7 +226,7 @@ def test_workers_like_this_process_are_accepted(cluster):
 def test_other_versions_on_workers_are_refused(change, words):
     there = {**cluster_module.versions_here(), **change}
     there = {name: version for name, version in there.items() if version}
-    with pytest.raises(vbdm.ClusterError, match=words):
+    with pytest.raises(vbdm.errors.ClusterError, match=words):
         check_versions({"w": there})
 
 
@@ -238,26 +238,26 @@ def test_other_patches_of_python_are_accepted():
 def test_workers_that_waste_time_on_memory(cluster, monkeypatch):
     slow = cluster_module.versions_here(), cluster_module.SLOW_MALLOC
     monkeypatch.setattr(cluster, "run", lambda function: {"w": slow})
-    with pytest.warns(vbdm.ClusterWarning, match="MALLOC_TRIM_THRESHOLD_=134217728"):
+    with pytest.warns(vbdm.errors.ClusterWarning, match="MALLOC_TRIM_THRESHOLD_=134217728"):
         check_workers(cluster)
 
 
 def test_a_scheduler_without_workers(cluster, monkeypatch):
     monkeypatch.setattr(cluster_module, "workers_of", lambda client: {})
-    with pytest.raises(vbdm.ClusterError, match="without any"):
+    with pytest.raises(vbdm.errors.ClusterError, match="without any"):
         check_workers(cluster)
 
 
 def test_all_workers_gone_for_long(rows, monkeypatch):
     monkeypatch.setattr(cluster_module, "workers_of", lambda client: {})
     monkeypatch.setattr(cluster_module, "ALL_GONE", 0.5)
-    with pytest.raises(vbdm.ClusterError, match="none of 2 workers left"):
+    with pytest.raises(vbdm.errors.ClusterError, match="none of 2 workers left"):
         np.asarray(mapped(tasks.slow, rows.spread(X), 1.0))
 
 
 def test_a_version_of_dask_without_our_parts(rows, monkeypatch):
     monkeypatch.setitem(sys.modules, "dask._task_spec", None)
-    with pytest.raises(vbdm.ClusterError, match=r"dask 20\d\d.*pip install 'vbdm\[cluster\]'"):
+    with pytest.raises(vbdm.errors.ClusterError, match=r"dask 20\d\d.*pip install 'vbdm\[cluster\]'"):
         rows.spread(X)
 
 
@@ -270,10 +270,10 @@ def test_peaks_are_told_on_any_system(monkeypatch):
 
 
 def test_a_cluster_must_be_there_and_wait_for_results(monkeypatch):
-    with pytest.raises(vbdm.ClusterError, match="asynchronous=True"):
+    with pytest.raises(vbdm.errors.ClusterError, match="asynchronous=True"):
         check_workers(SimpleNamespace(asynchronous=True))
     monkeypatch.setattr(cluster_module, "current_client", lambda: None)
-    with pytest.raises(vbdm.ClusterError, match="no client, and Dask has no current one"):
+    with pytest.raises(vbdm.errors.ClusterError, match="no client, and Dask has no current one"):
         cluster_module.client_of(None)
     monkeypatch.setitem(sys.modules, "distributed", None)
     assert current_client() is None
@@ -313,7 +313,7 @@ def test_a_broken_connection_is_told_as_such():
 def test_a_store_that_one_worker_does_not_see(tmp_path):
     seen = {"tcp://1": True, "tcp://2": False}
     client = SimpleNamespace(status="running", run=lambda function, mark: seen)
-    with pytest.raises(vbdm.ClusterError, match="which tcp://2 does not have"):
+    with pytest.raises(vbdm.errors.ClusterError, match="which tcp://2 does not have"):
         Store(tmp_path).check(client)
     assert list(tmp_path.iterdir()) == []
 

@@ -38,7 +38,7 @@ def test_killed_workers_change_nothing(points, cluster, stages):
             tasks.kill_one(cluster)
 
     with (
-        pytest.warns(vbdm.ClusterWarning, match="A worker was lost"),
+        pytest.warns(vbdm.errors.ClusterWarning, match="A worker was lost"),
         vbdm.progress.listening(kill),
     ):
         found = solved(points, Dask(cluster, blocks=3))

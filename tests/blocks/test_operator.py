@@ -144,7 +144,7 @@ def test_many_dimensions_are_not_moved_unasked(monkeypatch, free):
     # Whether blocks are tried first or last, what is said is that memory is too small.
     points = np.random.default_rng(0).normal(size=(10_500, 1))
     monkeypatch.setattr("vbdm.base.memory.available_memory", lambda: free)
-    monkeypatch.setattr("vbdm.rows.placement.available_memory", lambda: free)
+    monkeypatch.setattr("vbdm.placement.available_memory", lambda: free)
     with pytest.raises(OutOfMemoryError, match="would not fit into memory"):
         vbdm.estimate_operator(points, dim=8, n_density_neighbors=8)
 

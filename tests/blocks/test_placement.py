@@ -7,7 +7,7 @@ from sklearn.base import clone
 import vbdm
 from vbdm.errors import InputError
 from vbdm.placement import Dask, Disk, Memory
-from vbdm.rows.placement import as_placement, in_words
+from vbdm.placement import as_placement, in_words
 
 
 @pytest.fixture(scope="module")

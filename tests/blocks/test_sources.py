@@ -7,7 +7,7 @@ import vbdm
 from vbdm.errors import InputError, OutOfMemoryError, ScratchError
 from vbdm.placement import Dask, Disk, Memory
 from vbdm.rows import sources
-from vbdm.rows.placement import automatic, placed_points
+from vbdm.placement import automatic, placed_points
 
 zarr = pytest.importorskip("zarr")
 dask_array = pytest.importorskip("dask.array")
@@ -222,7 +222,7 @@ def test_links_that_lead_out_of_a_store_are_refused(tmp_path):
 
 def test_auto_takes_disk_where_memory_is_too_small(monkeypatch, points):
     assert automatic(points, (10**6, 2), 1.0) is None or vbdm.estimate_memory(10**6, 75, 2) > 1e9
-    monkeypatch.setattr("vbdm.rows.placement.available_memory", lambda: 10**9)
+    monkeypatch.setattr("vbdm.placement.available_memory", lambda: 10**9)
     assert automatic(points, (10**6, 2), 1.0) == Disk()
     assert automatic(points, (10**5, 2), 1.0) is None
     assert automatic(points, (10**6, 200), 1.0) is None
@@ -251,12 +251,12 @@ def test_what_blocks_cannot_do_either_is_refused_for_its_memory(monkeypatch, poi
 
 def test_without_a_client_an_array_of_dask_is_read(monkeypatch, points):
     # Other tests may have clients.
-    monkeypatch.setattr("vbdm.rows.placement.current_client", lambda: None)
+    monkeypatch.setattr("vbdm.placement.current_client", lambda: None)
     assert automatic(dask_array.from_array(points), points.shape, 1.0) is None
 
 
 def test_with_a_client_an_array_of_dask_goes_to_it(monkeypatch, points):
     client = "tcp://node7:8786"  # what stands for a client must be one, or an address
-    monkeypatch.setattr("vbdm.rows.placement.current_client", lambda: client)
+    monkeypatch.setattr("vbdm.placement.current_client", lambda: client)
     assert automatic(dask_array.from_array(points), points.shape, 1.0) == Dask(client)
     assert automatic(points, points.shape, 1.0) is None

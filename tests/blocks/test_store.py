@@ -50,7 +50,7 @@ def test_a_file_is_written_whole_or_not_at_all_and_a_full_disk_ends_nothing(tmp_
 
     monkeypatch.setattr(os, "fsync", fail)
     args = (tasks.doubled, 1, np.ones(3))
-    with pytest.warns(vbdm.ClusterWarning, match="No space.*not all results are kept"):
+    with pytest.warns(vbdm.errors.ClusterWarning, match="No space.*not all results are kept"):
         found = from_store(str(tmp_path / "x.npz"), *args)
     assert (found == 2).all()
     with warnings.catch_warnings():
@@ -73,6 +73,6 @@ def test_an_estimate_begun_again_reads_its_kernel(cluster, tmp_path):
 
 
 def test_a_folder_that_workers_do_not_have(cluster, tmp_path):
-    with pytest.raises(vbdm.ClusterError, match="No such file or directory"):
+    with pytest.raises(vbdm.errors.ClusterError, match="No such file or directory"):
         Store(tmp_path / "missing").check(cluster)
     assert list(tmp_path.iterdir()) == []

@@ -150,16 +150,16 @@ BAD_CALLS = {
 }  # fmt: skip
 
 
-@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+@pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
 @pytest.mark.parametrize("case", BAD_CALLS)
 def test_message(case):
     call, message = BAD_CALLS[case]
-    with pytest.raises(vbdm.InputError, match=message):
+    with pytest.raises(vbdm.errors.InputError, match=message):
         call()
 
 
 def test_messages_have_four_parts():
-    with pytest.raises(vbdm.InputError) as caught:
+    with pytest.raises(vbdm.errors.InputError) as caught:
         vbdm.neighbors(X, 51)
     text = str(caught.value)
     assert "must be an integer" in text
@@ -260,16 +260,16 @@ MORE_BAD_CALLS = {
 }
 
 
-@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+@pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
 @pytest.mark.parametrize("case", MORE_BAD_CALLS)
 def test_rarer_messages(case):
     call, message = MORE_BAD_CALLS[case]
-    with pytest.raises(vbdm.InputError, match=message):
+    with pytest.raises(vbdm.errors.InputError, match=message):
         call()
 
 
 def test_warnings_point_at_the_caller():
-    with pytest.warns(vbdm.DensityTailWarning) as caught:
+    with pytest.warns(vbdm.errors.DensityTailWarning) as caught:
         vbdm.estimate_operator(np.random.default_rng(0).standard_normal((800, 2)))
     assert caught[0].filename == __file__
 
@@ -286,5 +286,5 @@ def test_warnings_point_at_the_caller():
     ids=["geometric", "1e-160", "1e-300", "30 columns, 1e-60", "30 columns, 1e60"],
 )
 def test_units_beyond_the_computers_numbers(X):
-    with pytest.raises(vbdm.InputError, match="too near to each other, or too far apart"):
+    with pytest.raises(vbdm.errors.InputError, match="too near to each other, or too far apart"):
         vbdm.estimate_operator(X).spectrum(3)

@@ -15,7 +15,7 @@ from vbdm.cli.tune import curve_table
 from vbdm.io.saved.persistence import read_notes
 from vbdm.results import load_results
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
 RNG = np.random.default_rng(1)
 CLOUD = RNG.standard_normal((300, 2))
 
@@ -441,7 +441,7 @@ def test_info(monkeypatch):
 def test_demo_replaces_its_own_results_and_keeps_what_is_yours(monkeypatch):
     # Without what takes long; the whole demonstration runs whenever the package is built.
     monkeypatch.setattr("vbdm.estimate.scan_epsilon", lambda spectrum: None)
-    monkeypatch.setattr("vbdm.io.results.writing.draw_figures", lambda spectrum, folder: None)
+    monkeypatch.setattr("vbdm.results.writing.draw_figures", lambda spectrum, folder: None)
     text = done("demo")
     assert "truth" in text.stdout
     table = np.genfromtxt("results/eigenvalues.csv", delimiter=",", names=True)

@@ -400,11 +400,11 @@ STAGES = {
     "solving": ("vbdm.spectrum.solve.compute_spectrum", 0),
     "sensitivity": ("vbdm.estimate.scan_epsilon", 0),
     "making the folder": ("pathlib.Path.mkdir", 1),
-    "drawing": ("vbdm.io.results.figures.save_picture", 0),
-    "writing the page": ("vbdm.io.results.writing.write_report", 0),
-    "saving the model": ("vbdm.io.results.writing.save", 0),
+    "drawing": ("vbdm.results.figures.save_picture", 0),
+    "writing the page": ("vbdm.results.writing.write_report", 0),
+    "saving the model": ("vbdm.results.writing.save", 0),
     "saving an array of the model": ("vbdm.io.saved.archive.np.lib.format.write_array", 3),
-    "saving the arrays": ("vbdm.io.results.writing.write_arrays", 0),
+    "saving the arrays": ("vbdm.results.writing.write_arrays", 0),
     "saving the summary": ("pathlib.Path.write_text", 0),
     "bringing it to the disk": ("os.fsync", 1),
     "moving the old folder": ("os.rename", 0),
@@ -436,11 +436,11 @@ def whole_fit():
 @pytest.fixture
 def quick(monkeypatch):
     """Make the page and the sensitivity cheap: it is not they that are tested here."""
-    import vbdm.io.results.figures as figures
+    import vbdm.results.figures as figures
 
     monkeypatch.setattr("vbdm.estimate.scan_epsilon", lambda spectrum: None)
     page = lambda path, *arguments, **settings: path.write_bytes(b"<html>")  # noqa: E731
-    monkeypatch.setattr("vbdm.io.results.writing.write_report", page)
+    monkeypatch.setattr("vbdm.results.writing.write_report", page)
     draw = lambda draw, path: path.write_bytes(b"PNG")  # noqa: E731
     monkeypatch.setattr(figures, "save_picture", draw)
 
@@ -467,10 +467,10 @@ def test_control_c(stage, workspace, quick, monkeypatch):
 
 
 FAILURES = {
-    "solver": (vbdm.SolverError("No solver reached its tolerance."), 1, "could not be computed"),
+    "solver": (vbdm.errors.SolverError("No solver reached its tolerance."), 1, "could not be computed"),
     "bug": (ZeroDivisionError("division by zero"), 1, "unexpected.*VBDM_TRACEBACK=1"),
     "memory": (MemoryError(), 2, "--subsample"),
-    "memory foreseen": (vbdm.OutOfMemoryError("It would not fit."), 2, "would not fit"),
+    "memory foreseen": (vbdm.errors.OutOfMemoryError("It would not fit."), 2, "would not fit"),
     "broken disk": (OSError(errno.EIO, "Input/output error"), 1, "disk failed"),
     "read-only disk": (OSError(errno.EROFS, "Read-only file system"), 2, "Read-only"),
     "missing library": (ImportError("Pictures need matplotlib"), 2, "matplotlib"),
@@ -496,7 +496,7 @@ def test_an_unreadable_file(workspace, monkeypatch):
         raise PermissionError(errno.EACCES, "Permission denied")
 
     before = snapshot(workspace)
-    monkeypatch.setattr("vbdm.io.files.source.open", refuse, raising=False)
+    monkeypatch.setattr("vbdm.io.source.open", refuse, raising=False)
     assert_refused(run("fit data.csv"), 2, "right to read", before, workspace)
 
 

@@ -13,7 +13,7 @@ import vbdm
 from vbdm.cli.series import dates_of, how_to_read, refuse_distances
 from vbdm.io import Preparation
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning", "ignore::RuntimeWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning", "ignore::RuntimeWarning")
 #: What makes a run quick.
 QUICK = ("--predictor", "neighbours", "--delays", 2, "--horizon", 4, "--no-figures")
 N = 200
@@ -153,7 +153,7 @@ def test_an_interruption_leaves_nothing_behind(table, tmp_path, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("vbdm.io.results.forecasts.save_forecaster", interrupted)
+    monkeypatch.setattr("vbdm.results.forecasts.save_forecaster", interrupted)
     before = snapshot(tmp_path)
     result = vbdm_command("forecast", "sst.csv", *QUICK)
     assert result.exit_code == 130
@@ -263,7 +263,7 @@ def test_what_is_odd_in_a_series_is_said(tmp_path):
 
 def test_distances_are_no_series():
     table = SimpleNamespace(metric="precomputed")
-    with pytest.raises(vbdm.InputError, match=r"A series is needed.*'cells\.h5ad'.*--key"):
+    with pytest.raises(vbdm.errors.InputError, match=r"A series is needed.*'cells\.h5ad'.*--key"):
         refuse_distances(table, Path("cells.h5ad"))
 
 
@@ -323,8 +323,8 @@ def test_gaps_stay_gaps(tmp_path):
 
 def test_without_matplotlib_there_are_no_pictures(table, tmp_path, monkeypatch):
     for place in ("forecasts", "figures"):
-        monkeypatch.setattr(f"vbdm.io.results.{place}.can_draw", lambda: False)
-    monkeypatch.setattr("vbdm.io.results.can_draw", lambda: False)
+        monkeypatch.setattr(f"vbdm.results.{place}.can_draw", lambda: False)
+    monkeypatch.setattr("vbdm.results.can_draw", lambda: False)
     result = done("forecast", "sst.csv", "--lead", 1, *QUICK[:-1])
     assert "matplotlib is missing" in result.stderr
     assert not list((tmp_path / "sst-forecast").glob("*.png"))

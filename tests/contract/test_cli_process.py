@@ -26,7 +26,7 @@ from vbdm.cli.steps import working
 from vbdm.cli.timing import Ledger, Screen
 from vbdm.progress import Progress, listening, report
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
 RNG = np.random.default_rng(1)
 
 
@@ -158,7 +158,7 @@ def test_signals_while_results_are_written(number, code, lost, monkeypatch):
             if not lost:
                 raise
 
-    monkeypatch.setattr("vbdm.io.results.writing.write_model", interrupted)
+    monkeypatch.setattr("vbdm.results.writing.write_model", interrupted)
     result = vbdm_command("fit", "data.csv", "-o", "out", "-n", 3, *FAST)
     assert result.exit_code == code
     assert "Interrupted. Nothing was changed" in result.stderr
@@ -173,7 +173,7 @@ def test_an_interruption_that_became_another_error(monkeypatch):
         except KeyboardInterrupt:
             raise SystemError("returned a result with an exception set") from None
 
-    monkeypatch.setattr("vbdm.io.results.writing.write_model", turned)
+    monkeypatch.setattr("vbdm.results.writing.write_model", turned)
     result = vbdm_command("fit", "data.csv", "-o", "out", "-n", 3, *FAST)
     assert (result.exit_code, result.stderr.startswith("error: Interrupted.")) == (130, True)
 

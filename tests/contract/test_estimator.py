@@ -24,7 +24,7 @@ from vbdm import DiffusionMap
 
 digits = load_benchmark("digits")
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
 
 CIRCLE = vbdm.datasets.circle(300, sampling="random", random_state=0).points
 NEW = vbdm.datasets.circle(40, sampling="random", random_state=1).points
@@ -52,20 +52,20 @@ GAUSSIAN = np.random.default_rng(3).standard_normal((10, 2))
 #: and the warning that must be given.
 AWKWARD = {
     "two clusters": (np.vstack([CIRCLE, CIRCLE + 100]), {"n_components": 5},
-                     [0, 0, -1, -1, -1, -1], vbdm.DisconnectedWarning),
+                     [0, 0, -1, -1, -1, -1], vbdm.errors.DisconnectedWarning),
     "only the largest": (np.vstack([CIRCLE, CIRCLE[:100] + 100]), {"components": "largest"},
-                         [0, -1, -1], vbdm.DisconnectedWarning),
+                         [0, -1, -1], vbdm.errors.DisconnectedWarning),
     "no pieces, please": (np.vstack([CIRCLE, CIRCLE + 100]), {"components": "error"},
                           "pieces", None),
     "30 % duplicates": (np.vstack([CIRCLE, CIRCLE[:90]]), {}, [0, -1, -1], None),
     "constant column": (np.column_stack([CIRCLE, np.ones(300)]), {}, [0, -1, -1], None),
     "far outlier": (np.vstack([CIRCLE, [[50.0, 50.0]]]), {},
-                    [0, -1, -1], vbdm.DisconnectedWarning),
-    "ten points": (GAUSSIAN, {"n_components": 1}, None, vbdm.WeakLinkWarning),
+                    [0, -1, -1], vbdm.errors.DisconnectedWarning),
+    "ten points": (GAUSSIAN, {"n_components": 1}, None, vbdm.errors.WeakLinkWarning),
     "ten points, too many": (GAUSSIAN, {"n_components": 10}, "at most 9", None),
     "two points": (GAUSSIAN[:2], {"n_components": 1}, "Give `dim`, more points", None),
     "two points, known dimension": (GAUSSIAN[:2], {"n_components": 1, "dim": 2},
-                                    None, vbdm.UnresolvedWarning),
+                                    None, vbdm.errors.UnresolvedWarning),
     "two points, too many": (GAUSSIAN[:2], {}, "at most 1", None),
     "one point": (GAUSSIAN[:1], {}, "minimum of 2 is required", None),
     "all points equal": (np.ones((10, 2)), {}, "All points are the same", None),
@@ -120,14 +120,14 @@ def test_number_types_do_not_matter():
 def test_outside_is_flagged_never_invented():
     model = DiffusionMap().fit(CIRCLE)
     far = np.vstack([NEW[:2], [[30.0, 0.0]]])
-    with pytest.warns(vbdm.OutsideWarning, match="1 of 3"):
+    with pytest.warns(vbdm.errors.OutsideWarning, match="1 of 3"):
         values = model.transform(far)
     np.testing.assert_array_equal(np.isnan(values).any(axis=1), [False, False, True])
     assert model.density(far)[2] == 0
     nearest = np.argmin(np.linalg.norm(CIRCLE - far[2], axis=1))
     values = model.set_params(outside="nearest").transform(far)
     np.testing.assert_array_equal(values[2], model.embedding_[nearest])
-    with pytest.raises(vbdm.InputError, match="outside the data"):
+    with pytest.raises(vbdm.errors.InputError, match="outside the data"):
         model.set_params(outside="error").transform(far)
 
 
@@ -152,7 +152,7 @@ def test_before_fit_and_wrong_columns():
         with pytest.raises(NotFittedError):
             call(CIRCLE)
     failed = DiffusionMap(components="error")
-    with pytest.raises(vbdm.InputError):
+    with pytest.raises(vbdm.errors.InputError):
         failed.fit(np.vstack([CIRCLE, CIRCLE + 100]))
     with pytest.raises(NotFittedError):  # it knows its columns, but nothing else
         failed.transform(CIRCLE)
@@ -300,9 +300,9 @@ def test_precomputed_distances():
     np.testing.assert_allclose(model.transform(apart), points.transform(NEW), rtol=1e-6, atol=1e-6)
     with pytest.raises(ValueError, match="features"):
         model.transform(apart[:, :-1])
-    with pytest.raises(vbdm.InputError, match="Only the distances"):
+    with pytest.raises(vbdm.errors.InputError, match="Only the distances"):
         vbdm.extend(model.spectrum_, apart[:, :-1])
-    with pytest.raises(vbdm.InputError, match="not negative"):
+    with pytest.raises(vbdm.errors.InputError, match="not negative"):
         vbdm.extend(model.spectrum_, -apart)
 
 

@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 
 import vbdm
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
 ROOT = Path(__file__).parents[2]
 COPY = ROOT / "tests" / "data" / "pbmc68k_reduced.npz"
 RECIPE = r"## From scanpy.*?becomes.*?```\{code-block\} python\n(.*?)```"
@@ -129,6 +129,6 @@ def test_fates_of_other_types_are_what_the_page_says(cells, tmp_path):
 def test_a_type_with_few_cells_is_no_terminal_state(cells):
     adata = cells[0].copy()
     adata.obs["type"] = types_of(cells)
-    with pytest.warns(vbdm.SmallSetWarning, match=r"31 points, fewer than the \d\d that"):
+    with pytest.warns(vbdm.errors.SmallSetWarning, match=r"31 points, fewer than the \d\d that"):
         vbdm.single_cell.fate_probabilities(adata, "type", ["CD19+ B", "CD56+ NK"])
     assert np.isnan(adata.obsm["X_fate"][adata.obs["type"] == "CD34+"]).all()

@@ -31,7 +31,7 @@ page: str = vbdm.report.page(found, scan=vbdm.scan_epsilon(found))
 points = vbdm.datasets.circle(10).points
 size: float = vbdm.theory.c1(0.0, -0.5, vbdm.shapes.Gaussian().moments(1.0).m0)
 error: type[ValueError] = InputError
-assert vbdm.progress.Bar().width and vbdm.InputError is vbdm.errors.InputError
+assert vbdm.progress.Bar().width and vbdm.errors.InputError is vbdm.errors.InputError
 """
 WRONG = [
     "vbdm.estimate_operatorr(nonsense=3)",
@@ -47,7 +47,7 @@ WRONG = [
     "vbdm.datasets.circle('x')",
     "vbdm.search.Nonsense()",
     "vbdm.rules.ByDegree(target='x')",
-    "vbdm.NonsenseWarning",
+    "vbdm.errors.NonsenseWarning",
 ]
 
 

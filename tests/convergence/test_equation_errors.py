@@ -5,7 +5,7 @@ import pytest
 
 import vbdm
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
 D = vbdm.datasets
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import vbdm
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.SaturatedNeighborsWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.SaturatedNeighborsWarning")
 
 
 def test_eigenvalue_bias_is_first_order():

@@ -12,7 +12,7 @@ from vbdm.base.arrays import to_host
 from vbdm.engines.cuda.csr import DeviceCsr
 from vbdm.engines.scipy_engine import ScipyEngine
 from vbdm.engines.tree import Reach, Tree
-from vbdm.graph.search import KDTree, PeriodicTree
+from vbdm.search import KDTree, PeriodicTree
 
 from .emulated import EmulatedDevice
 from .strict_array import StrictArray

@@ -52,7 +52,7 @@ def cupy_with(monkeypatch, runtime):
 
 
 def refusal():
-    with pytest.raises(vbdm.DeviceError) as caught:
+    with pytest.raises(vbdm.errors.DeviceError) as caught:
         vbdm.estimate_operator(POINTS, engine="cuda")
     text = str(caught.value)
     assert " Received " in text
@@ -152,21 +152,21 @@ def test_compilers_and_failures_in_words():
     ({"placement": vbdm.placement.Memory(blocks=4)}, "Rows in blocks"),
 ])  # fmt: skip
 def test_what_a_device_does_not_do(emulated, options, words):
-    with pytest.raises(vbdm.DeviceError, match=words) as caught:
+    with pytest.raises(vbdm.errors.DeviceError, match=words) as caught:
         vbdm.estimate_operator(POINTS, engine="cuda", **options)
     assert "Pass engine='numba', or 'scipy'" in str(caught.value)
     if "placement" not in options:
-        with pytest.raises(vbdm.DeviceError, match=words):
+        with pytest.raises(vbdm.errors.DeviceError, match=words):
             vbdm.estimate_operator(StrictArray(POINTS), **options)
 
 
 def test_columns_and_graphs_that_a_device_does_not_take(emulated, tmp_path):
     np.save(tmp_path / "wide.npy", np.zeros((100, 65)))
-    with pytest.raises(vbdm.DeviceError, match="65 columns"):
+    with pytest.raises(vbdm.errors.DeviceError, match="65 columns"):
         vbdm.estimate_operator(tmp_path / "wide.npy", engine="cuda")
-    with pytest.raises(vbdm.DeviceError, match=r"More than 64 columns .*65 columns.*vbdm.pca"):
+    with pytest.raises(vbdm.errors.DeviceError, match=r"More than 64 columns .*65 columns.*vbdm.pca"):
         vbdm.estimate_operator(np.zeros((100, 65)), engine="cuda")
-    with pytest.raises(vbdm.DeviceError, match=r"found elsewhere .*NeighborGraph.*Pass the points"):
+    with pytest.raises(vbdm.errors.DeviceError, match=r"found elsewhere .*NeighborGraph.*Pass the points"):
         vbdm.estimate_operator(vbdm.neighbors(POINTS), engine="cuda")
 
 
@@ -187,8 +187,8 @@ def test_results_on_a_device_where_none_computes():
     for engine, received in (("auto", "'auto' and points in this machine's memory"),
                              ("scipy", "'scipy'")):  # fmt: skip
         for X in (POINTS, StrictArray(POINTS)) if engine == "scipy" else (POINTS,):
-            with pytest.raises(vbdm.DeviceError, match=r"Pass engine='cuda'") as caught:
+            with pytest.raises(vbdm.errors.DeviceError, match=r"Pass engine='cuda'") as caught:
                 vbdm.estimate_operator(X, engine=engine, output="device")
             assert f" Received output='device' with engine={received}. " in str(caught.value)
-    with pytest.raises(vbdm.InputError, match="'numpy', 'device'"):
+    with pytest.raises(vbdm.errors.InputError, match="'numpy', 'device'"):
         vbdm.estimate_operator(POINTS, output="cupy")

@@ -30,7 +30,7 @@ def test_memory_that_ran_out_is_given_back(emulated):
         ) if large else None  # fmt: skip
 
     emulated.limit = 3 * 10**9
-    with pytest.raises(vbdm.OutOfMemoryError) as caught, explained():
+    with pytest.raises(vbdm.errors.OutOfMemoryError) as caught, explained():
         work()
     text = str(caught.value)
     assert text.startswith(
@@ -54,7 +54,7 @@ def test_what_the_user_was_dealing_with_is_left_as_it_is():
         of_users()
     except ValueError as error:
         earlier = error
-        with pytest.raises(vbdm.OutOfMemoryError), explained():
+        with pytest.raises(vbdm.errors.OutOfMemoryError), explained():
             work()
     frame = earlier.__traceback__.tb_next.tb_frame
     assert frame.f_locals["kept"] == "the user's"
@@ -65,7 +65,7 @@ def test_what_will_not_fit_is_refused_before_the_kernel(emulated):
     # Enough for what is foreseen, not for the pairs that are found.
     emulated.limit = 11_000_000
     points = np.concatenate([POINTS, POINTS + 0.01])
-    with pytest.raises(vbdm.OutOfMemoryError) as caught:
+    with pytest.raises(vbdm.errors.OutOfMemoryError) as caught:
         vbdm.estimate_operator(points, epsilon=0.3, engine="cuda")
     text = str(caught.value)
     assert text.startswith(
@@ -91,5 +91,5 @@ def test_memory_of_a_device():
     assert needed(10**6, 200) > needed(10**6, 100) > needed(10**5, 100)
     assert needed(10**6, 100, n_eigen=50) > needed(10**6, 100)
     assert needed(10**6, 100, 30) > needed(10**6, 100)
-    with pytest.raises(vbdm.InputError, match="'auto', 'scipy', 'numba', 'cuda'"):
+    with pytest.raises(vbdm.errors.InputError, match="'auto', 'scipy', 'numba', 'cuda'"):
         vbdm.estimate_memory(100, 10, engine="gpu")

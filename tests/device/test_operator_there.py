@@ -11,12 +11,12 @@ import pytest
 import vbdm
 import vbdm.engines.choose
 import vbdm.estimate
-from vbdm.bandwidth import sums_within_reach
-from vbdm.bandwidth.dimension import Dimension
-from vbdm.bandwidth.tuning import Tuning
+from vbdm.kernel import sums_within_reach
+from vbdm.kernel.dimension import Dimension
+from vbdm.kernel.tuning import Tuning
 from vbdm.base.arrays import is_elsewhere
-from vbdm.base.errors import DeviceError
-from vbdm.base.shapes import Gaussian
+from vbdm.errors import DeviceError
+from vbdm.shapes import Gaussian
 from vbdm.engines.cuda import availability
 from vbdm.extension import extension
 from vbdm.graph import neighbor_graph

@@ -9,10 +9,10 @@ import pytest
 
 import vbdm
 import vbdm.engines.choose
-from vbdm.bandwidth.bandwidth import PowerOfDensity
-from vbdm.bandwidth.dimension import ByRatios
+from vbdm.kernel.bandwidth import PowerOfDensity
+from vbdm.kernel.dimension import ByRatios
 from vbdm.base.arrays import is_elsewhere
-from vbdm.base.shapes import Gaussian
+from vbdm.shapes import Gaussian
 from vbdm.engines.choose import chosen_engine
 from vbdm.engines.cuda import sources
 from vbdm.graph import on_host

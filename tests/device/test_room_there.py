@@ -22,7 +22,7 @@ def test_more_eigenpairs_than_fit_are_refused(emulated):
     op = vbdm.estimate_operator(POINTS, engine="cuda")
     emulated.limit = of_the_solver(500, 500 * op.n_neighbors, 20)
     assert op.spectrum(20).eigenvalues.shape == (20,)
-    with pytest.raises(vbdm.OutOfMemoryError) as caught:
+    with pytest.raises(vbdm.errors.OutOfMemoryError) as caught:
         op.spectrum(60)
     text = str(caught.value)
     assert text.startswith(
@@ -39,5 +39,5 @@ def test_values_in_double_precision_take_more(emulated, monkeypatch):
     k = vbdm.estimate_operator(POINTS, engine="cuda").n_neighbors
     monkeypatch.setattr(within_reach, "free_bytes", lambda _: from_the_kernel_on(500, k + 1, 10))
     assert vbdm.estimate_operator(POINTS, engine="cuda").settings.precision == "single"
-    with pytest.raises(vbdm.OutOfMemoryError, match="would not fit"):
+    with pytest.raises(vbdm.errors.OutOfMemoryError, match="would not fit"):
         vbdm.estimate_operator(POINTS, engine="cuda", precision="double")

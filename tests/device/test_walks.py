@@ -13,7 +13,7 @@ from vbdm.engines.numba_engine import NumbaEngine
 from vbdm.engines.numpy_order import tree_order as order_on_host
 from vbdm.engines.scipy_engine import ScipyEngine
 from vbdm.engines.tree import Reach, Tree, levels_to
-from vbdm.graph.search.exact import search_all
+from vbdm.search.exact import search_all
 
 from .emulated import needs_device, some_slow
 from .nasty_clouds import CLOUDS, NastyCloud

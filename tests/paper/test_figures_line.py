@@ -10,7 +10,7 @@ from paper.ou import hermite, line_points
 from paper.ou_plane import fixed_plane_spectrum
 from paper.sweep import sweep
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
 N = 400
 
 
@@ -81,7 +81,7 @@ def test_pieces_are_found_as_the_package_finds_them():
 
 def test_a_failed_solve_is_counted(monkeypatch):
     def fail(*_):
-        raise vbdm.SolverError("no")
+        raise vbdm.errors.SolverError("no")
 
     monkeypatch.setattr("paper.line.one_spectrum", fail)
     x = line_points(50)

@@ -5,7 +5,7 @@ import pytest
 
 import vbdm
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.SaturatedNeighborsWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.SaturatedNeighborsWarning")
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from tests.support.measures import function_error, relative_errors
 
 import vbdm
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.SaturatedNeighborsWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.SaturatedNeighborsWarning")
 
 
 def test_ou_grid():

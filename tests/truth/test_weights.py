@@ -5,9 +5,9 @@ import pytest
 from tests.support.slow import with_slow
 
 import vbdm
-from vbdm.settings.weights import Weights
+from vbdm.operator.weights import Weights
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
 
 #: Eigenvalues of f'' - U'f' with U = 8 (x² - 1)², a barrier of 8 kT; by finite differences.
 BARRIER = np.array([-4.575e-3, -27.93])
@@ -115,7 +115,7 @@ def test_density_is_that_of_the_sample():
 
 def test_the_laplacian_does_not_depend_on_them():
     sample = vbdm.datasets.sphere(800, random_state=0).points
-    with pytest.warns(vbdm.WeightsWarning, match="does not depend on the density"):
+    with pytest.warns(vbdm.errors.WeightsWarning, match="does not depend on the density"):
         weighted = vbdm.estimate_operator(sample, weights=np.exp(sample[:, 0]))
     plain = vbdm.estimate_operator(sample)
     np.testing.assert_array_equal(plain.spectrum(3).eigenvalues, weighted.spectrum(3).eigenvalues)
@@ -210,7 +210,7 @@ def test_weights_beside_distances_and_a_graph(kind):
 
 def test_few_effective_points_are_named():
     points = np.random.default_rng(4204).uniform(-1, 1, (2000, 2))
-    with pytest.warns(vbdm.WeightsWarning, match="worth .* of 2,000 points"):
+    with pytest.warns(vbdm.errors.WeightsWarning, match="worth .* of 2,000 points"):
         vbdm.estimate_operator(points, "generator", weights=np.exp(-60 * (points**2).sum(axis=1)))
 
 

@@ -16,10 +16,10 @@ from vbdm.base.wording import with_error
 from vbdm.report.citing import citations, methods_paragraph, software
 from vbdm.rules import PowerOfDensity
 from vbdm.solvers import Dense, EigenPairs
-from vbdm.spectrum.solvers.pencil import Unprepared
+from vbdm.solvers.pencil import Unprepared
 from vbdm.trust.error_bars import groups_of
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
 ROOT = Path(__file__).parents[2]
 
 

@@ -34,7 +34,7 @@ from vbdm.cli.options import (
     arguments_for,
     in_options,
 )
-from vbdm.io.results.answers import check_answer
+from vbdm.results.answers import check_answer
 from vbdm.results import write_results
 
 

@@ -12,9 +12,9 @@ import vbdm
 from vbdm.engines.numba_engine import NumbaEngine
 from vbdm.engines.scipy_engine import ScipyEngine
 from vbdm.engines.tree import LEAF, Reach, Tree, levels_to
-from vbdm.graph.search.periodic import wrap
+from vbdm.search.periodic import wrap
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
 D = vbdm.datasets
 SCIPY, NUMBA = ScipyEngine(), NumbaEngine()
 ENGINES = ["scipy", "numba"]

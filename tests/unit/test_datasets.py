@@ -480,5 +480,5 @@ def test_errors_say_what_is_wrong(call, message):
     ("n", "words"), [(10**13, "10,000,000,000,000 points"), (10**20, r"more than 10\^20 points")]
 )
 def test_more_points_than_fit_into_memory_are_refused(n, words):
-    with pytest.raises(vbdm.OutOfMemoryError, match=words):
+    with pytest.raises(vbdm.errors.OutOfMemoryError, match=words):
         ds.circle(n)

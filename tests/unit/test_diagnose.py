@@ -15,7 +15,7 @@ from vbdm.trust.error_sources import runs
 from vbdm.trust.operator_checks import boundary, remedy
 from vbdm.trust.spectrum_checks import solver_residuals
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
 
 
 @pytest.fixture(scope="module")
@@ -176,7 +176,7 @@ def test_the_judgement_on_the_tail_is_that_of_the_warning():
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             spectrum = vbdm.estimate_operator(sample(1500, dim=2, random_state=seed).points)
-        warned = any(w.category is vbdm.DensityTailWarning for w in caught)
+        warned = any(w.category is vbdm.errors.DensityTailWarning for w in caught)
         light = light_of(spectrum.spectrum(3), "Density at the edge")
         assert (light == "red") == warned
 
@@ -198,7 +198,7 @@ def test_complex_eigenvalues_are_marked(sphere):
 
 
 def test_only_a_spectrum_is_judged(sphere):
-    with pytest.raises(vbdm.InputError, match=r"judges a spectrum.*Received Operator"):
+    with pytest.raises(vbdm.errors.InputError, match=r"judges a spectrum.*Received Operator"):
         vbdm.diagnose(sphere.operator)
 
 

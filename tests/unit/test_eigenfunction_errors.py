@@ -18,7 +18,7 @@ from vbdm.trust.influences import (
     response,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
 D = vbdm.datasets
 
 

@@ -11,9 +11,9 @@ import vbdm
 from vbdm.base.threads import blas, one_blas_thread
 from vbdm.engines.scipy_engine import ScipyEngine
 from vbdm.graph.point_set import tree_order
-from vbdm.graph.search import work
-from vbdm.graph.search.exact import expected
-from vbdm.graph.search.rotation import principal_axes
+from vbdm.search import work
+from vbdm.search.exact import expected
+from vbdm.search.rotation import principal_axes
 from vbdm.search import Auto, BruteForce, KDTree, Projected, as_search
 
 EXACT = ["auto", "kd-tree", "brute", "projected", Projected(BruteForce())]
@@ -58,7 +58,7 @@ def test_candidates_are_doubled_until_the_bound_is_beyond_the_radius():
 
 @pytest.mark.parametrize("inner", ["kd-tree", KDTree, [KDTree()], 3])
 def test_only_a_search_searches_the_leading_directions(inner):
-    with pytest.raises(vbdm.InputError, match="`inner` must be a search"):
+    with pytest.raises(vbdm.errors.InputError, match="`inner` must be a search"):
         Projected(inner)
 
 
@@ -90,7 +90,7 @@ def test_thousands_of_columns():
 
 
 def test_comparison_names_the_rivals(monkeypatch):
-    monkeypatch.setattr("vbdm.graph.search.auto.FEW_POINTS", 0)
+    monkeypatch.setattr("vbdm.search.auto.FEW_POINTS", 0)
     X = np.random.default_rng(0).standard_normal((500, 30))
     choice = Auto().choose(X, 10)
     assert isinstance(choice.engine, BruteForce)
@@ -110,7 +110,7 @@ def test_no_clock_decides(monkeypatch):
 
     for name in ("time", "perf_counter", "process_time", "monotonic"):
         monkeypatch.setattr(f"time.{name}", no_clock)
-    monkeypatch.setattr("vbdm.graph.search.auto.FEW_POINTS", 0)
+    monkeypatch.setattr("vbdm.search.auto.FEW_POINTS", 0)
     for X in (sheet(1500, 12, 0.3), sheet(1500, 40, 1e-3), sheet(1500, 30, 0.3, dim=20)):
         first, second = (Auto().choose(X, 10) for _ in range(2))
         assert (first.engine, first.reason) == (second.engine, second.reason)
@@ -124,9 +124,9 @@ def test_few_points_are_not_counted():
 
 def test_patience_is_needed_for_anything_approximate(monkeypatch):
     """Exactness is given up only if told to, with the engine at hand, and it is said."""
-    monkeypatch.setattr("vbdm.graph.search.auto.FEW_POINTS", 0)
+    monkeypatch.setattr("vbdm.search.auto.FEW_POINTS", 0)
     monkeypatch.setitem(sys.modules, "pynndescent", fake_pynndescent(miss=0))
-    monkeypatch.setattr("vbdm.graph.search.auto.find_spec", lambda name: object())
+    monkeypatch.setattr("vbdm.search.auto.find_spec", lambda name: object())
     X = np.random.default_rng(0).standard_normal((300, 30))
     assert Auto().choose(X, 10).exact
     choice = Auto(patience=0.0).choose(X, 10)
@@ -185,7 +185,7 @@ def test_recall_is_measured(monkeypatch, miss, recall):
     monkeypatch.setitem(sys.modules, "pynndescent", fake_pynndescent(miss))
     X = sheet(300, 20, 0.1)
     if miss:
-        with pytest.warns(vbdm.RecallWarning, match="found 75 % of the true"):
+        with pytest.warns(vbdm.errors.RecallWarning, match="found 75 % of the true"):
             graph = vbdm.neighbors(X, 20, "pynndescent")
     else:
         graph = vbdm.neighbors(X, 20, "pynndescent")
@@ -197,7 +197,7 @@ def test_recall_is_measured(monkeypatch, miss, recall):
 
 def test_missing_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "pynndescent", None)
-    with pytest.raises(vbdm.InputError, match=r"pip install vbdm\[approximate\]"):
+    with pytest.raises(vbdm.errors.InputError, match=r"pip install vbdm\[approximate\]"):
         vbdm.neighbors(sheet(50, 4, 0), 9, "pynndescent")
 
 
@@ -214,7 +214,7 @@ def test_the_real_one():
 
 @pytest.mark.parametrize("bad", ["kdtree", 3, KDTree, "hnsw"])
 def test_unknown_engines(bad):
-    with pytest.raises(vbdm.InputError, match="'kd-tree', 'brute'"):
+    with pytest.raises(vbdm.errors.InputError, match="'kd-tree', 'brute'"):
         vbdm.neighbors(sheet(50, 4, 0), 9, bad)
 
 

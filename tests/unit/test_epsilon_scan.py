@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import vbdm
-from vbdm.bandwidth.epsilon_by_degree import degree_target
+from vbdm.kernel.epsilon_by_degree import degree_target
 from vbdm.estimate import estimate_again
 from vbdm.progress import listening
 from vbdm.report import page
@@ -22,7 +22,7 @@ from vbdm.trust.epsilon_scan import (
 from vbdm.trust.error_bars import groups_of
 from vbdm.trust.intervals import group_total_error
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
 
 
 @pytest.fixture(scope="module")

@@ -28,7 +28,7 @@ def two():
 
 
 def refused(words, function, *args, **named):
-    with pytest.raises(vbdm.InputError, match=words):
+    with pytest.raises(vbdm.errors.InputError, match=words):
         function(*args, **named)
 
 
@@ -303,10 +303,10 @@ def test_probabilities_out_of_bounds_are_an_error(op, monkeypatch):
     assert within_bounds(np.array([-1e-7, np.nan, 1 + 1e-7]), 1e-6)[[0, 2]].tolist() == [0, 1]
     assert np.isnan(within_bounds(np.full(3, np.nan), 1e-6)).all()
     for wrong in (-0.01, 1.01):
-        with pytest.raises(vbdm.SolverError, match="probabilities that are off by"):
+        with pytest.raises(vbdm.errors.SolverError, match="probabilities that are off by"):
             within_bounds(np.array([wrong, 0.5]), 1e-6)
     monkeypatch.setattr("vbdm.equations.conjugate_gradients.MOST_ITERATIONS", 2)
-    with pytest.raises(vbdm.SolverError, match="2 steps of conjugate gradients left an error"):
+    with pytest.raises(vbdm.errors.SolverError, match="2 steps of conjugate gradients left an error"):
         op.committor(CORE, RIM)
 
 

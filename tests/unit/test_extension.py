@@ -5,11 +5,11 @@ import pytest
 from tests.support.reference import squared_distances
 
 import vbdm
-from vbdm.bandwidth.scaled import NEGLIGIBLE
+from vbdm.kernel.scaled import NEGLIGIBLE
 from vbdm.extension.rows import RIM, kernel_rows, new_rows
 from vbdm.shapes import radius_of
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
 TURN = 2 * np.pi
 
 
@@ -247,8 +247,8 @@ def test_points_very_far_away(columns):
     X = np.random.default_rng(0).standard_normal((200, columns))
     op = vbdm.estimate_operator(X, dim=min(columns, 5))
     far = np.stack([X[0], np.full(columns, 1e20), np.full(columns, 1e149)])
-    with pytest.warns(vbdm.OutsideWarning, match="2 of 3"):
+    with pytest.warns(vbdm.errors.OutsideWarning, match="2 of 3"):
         values = op.extend(X[:, 0], far)
     np.testing.assert_array_equal(np.isnan(values), [False, True, True])
-    with pytest.raises(vbdm.InputError, match="too far away"):
+    with pytest.raises(vbdm.errors.InputError, match="too far away"):
         op.extend(X[:, 0], 1e160 * far[:1])

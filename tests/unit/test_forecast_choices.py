@@ -15,9 +15,9 @@ from vbdm.forecast.holdout import HoldOut
 from vbdm.forecast.leads import ByLead, grid
 from vbdm.forecast.learn import latest
 from vbdm.forecast.record import Record
-from vbdm.graph.delays import Delays
+from vbdm.prepare.delays import Delays
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
 
 
 def ou(n, seed, step=0.1, dim=1):

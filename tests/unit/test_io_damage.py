@@ -203,7 +203,7 @@ def test_a_disk_that_fails_at_last(tmp_path, monkeypatch):
     def fail(path):
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr("vbdm.io.files.source.size_and_hash", fail)
+    monkeypatch.setattr("vbdm.io.source.size_and_hash", fail)
     with pytest.raises(InputError, match="cannot be opened"):
         read(tmp_path / "a.npz")
 

@@ -9,7 +9,7 @@ import pytest
 
 from vbdm.errors import InputError, OutOfMemoryError
 from vbdm.io import prepare, read
-from vbdm.io.files.hdf5 import HEAP, OBJECT, check_heaps
+from vbdm.io.hdf5 import HEAP, OBJECT, check_heaps
 
 ROWS = 1000
 

@@ -12,7 +12,7 @@ from tests.support.waiting import until
 
 from vbdm.errors import InputError, OutOfMemoryError
 from vbdm.io import prepare, read
-from vbdm.io.files import pipes
+from vbdm.io import pipes
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
 

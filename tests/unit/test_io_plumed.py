@@ -90,7 +90,7 @@ def test_letters_of_another_encoding_are_told_wherever_they_are(tmp_path):
 
 
 def test_a_line_without_an_end_is_not_read_to_it(tmp_path, monkeypatch):
-    monkeypatch.setattr("vbdm.io.files.plumed.LONGEST_LINE", 100)
+    monkeypatch.setattr("vbdm.io.plumed.LONGEST_LINE", 100)
     with pytest.raises(InputError, match="a line of more than 100 characters"):
         read(written(tmp_path, HEADER + LINES[0] + "1 " * 60))
 

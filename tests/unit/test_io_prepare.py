@@ -237,7 +237,7 @@ def test_blocks_of_rows_make_no_difference(series, monkeypatch):
     series[33, 1] = np.nan
     settings = {"columns": "2,0", "delays": 2, "standardize": True, "missing": "drop"}
     whole, _ = prepare(table_of(series), **settings)
-    monkeypatch.setattr("vbdm.io.files.missing.AT_A_TIME", 10)
+    monkeypatch.setattr("vbdm.io.missing.AT_A_TIME", 10)
     parts, _ = prepare(table_of(series), **settings)
     np.testing.assert_array_equal(whole.points, parts.points)
 

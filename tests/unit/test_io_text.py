@@ -142,7 +142,7 @@ def test_other_encodings_are_named(file):
 
 
 def test_long_tables_say_how_far_they_are(file, monkeypatch):
-    monkeypatch.setattr("vbdm.io.files.text.REPORT_EVERY", 4)
+    monkeypatch.setattr("vbdm.io.text.REPORT_EVERY", 4)
     told = []
     with listening(told.append):
         read(file("x,y\n" + "1,2\n" * 10))

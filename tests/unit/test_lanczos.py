@@ -12,7 +12,7 @@ import vbdm
 from vbdm import datasets
 from vbdm.solvers import Auto, Dense, Lanczos, Multilevel, Pencil, ShiftInvert, factors
 from vbdm.spectrum.solve import pencil_of
-from vbdm.spectrum.solvers.auto import SOLVERS, PreparedAuto
+from vbdm.solvers.auto import SOLVERS, PreparedAuto
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
 
@@ -107,7 +107,7 @@ def test_same_input_same_output():
 
 def test_failure_is_said_with_numbers_and_advice():
     pencil = pencil_of(operator("circle"))
-    with pytest.raises(vbdm.SolverError, match=r"Lanczos found \d+ of 9 .* in 1 restarts.*raise ε"):
+    with pytest.raises(vbdm.errors.SolverError, match=r"Lanczos found \d+ of 9 .* in 1 restarts.*raise ε"):
         Lanczos(max_iterations=1).solve(pencil, 10, 1e-8)
 
 
@@ -137,7 +137,7 @@ def test_solvers_by_name(name):
 
 @pytest.mark.parametrize("solver", ["Dense", "arpack", 3, Dense, [Dense()], "", object()])
 def test_anything_else_is_refused(solver):
-    with pytest.raises(vbdm.InputError, match=r"Received.*Choose one of 'auto', 'dense'"):
+    with pytest.raises(vbdm.errors.InputError, match=r"Received.*Choose one of 'auto', 'dense'"):
         operator("sphere").spectrum(5, solver=solver)
 
 
@@ -168,9 +168,9 @@ def test_another_solver_takes_over_where_the_fast_one_fails(substitute, monkeypa
         monkeypatch.setattr(factors, "AFFORDABLE", 0.0)
     op = vbdm.estimate_operator(datasets.sphere(1800, random_state=0).points)
     name = substitute.__name__
-    with pytest.warns(vbdm.SolverWarning, match=rf"{name} took over.*did not reach tol") as caught:
+    with pytest.warns(vbdm.errors.SolverWarning, match=rf"{name} took over.*did not reach tol") as caught:
         spectrum = op.spectrum(10, solver=Auto(Multilevel(max_iterations=1)), tol=1e-9)
-    assert len([w for w in caught if w.category is vbdm.SolverWarning]) == 1
+    assert len([w for w in caught if w.category is vbdm.errors.SolverWarning]) == 1
     assert spectrum.solver == name
     assert f"it failed, and {name} took over" in spectrum.solve.reason
     assert spectrum.solve.converged
@@ -181,7 +181,7 @@ def test_another_solver_takes_over_where_the_fast_one_fails(substitute, monkeypa
 
 def test_the_same_without_a_spectrum():
     pencil = pencil_of(vbdm.estimate_operator(datasets.sphere(1800, random_state=0).points))
-    with pytest.warns(vbdm.SolverWarning, match="pass solver='shift-invert'"):
+    with pytest.warns(vbdm.errors.SolverWarning, match="pass solver='shift-invert'"):
         pairs = Auto(Multilevel(max_iterations=1)).solve(pencil, 10, 1e-9)
     assert pairs.solver == ShiftInvert.credit
 
@@ -190,11 +190,11 @@ def test_if_all_fail_the_error_is_raised():
     pencil = pencil_of(operator("circle"))
     failing = Lanczos(max_iterations=1)
     prepared = PreparedAuto(pencil, failing.prepare(pencil, 10), "a test", replaceable=False)
-    with pytest.raises(vbdm.SolverError, match="Lanczos found"):
+    with pytest.raises(vbdm.errors.SolverError, match="Lanczos found"):
         prepared.solve(pencil.mass, 10, 1e-8)
 
 
 def test_no_warning_without_failure():
     with warnings.catch_warnings():
-        warnings.simplefilter("error", vbdm.SolverWarning)
+        warnings.simplefilter("error", vbdm.errors.SolverWarning)
         vbdm.estimate_operator(datasets.sphere(1800, random_state=0).points).spectrum(10)

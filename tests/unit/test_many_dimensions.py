@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import vbdm
-from vbdm.bandwidth.epsilon_by_degree import degree_target
+from vbdm.kernel.epsilon_by_degree import degree_target
 from vbdm.spectrum.limiter import may_be_limited
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
 
 
 @pytest.fixture(scope="module")

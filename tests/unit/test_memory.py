@@ -13,7 +13,7 @@ from vbdm.base.memory import estimate_memory
 MEASURE = """
 import re, sys, warnings
 import vbdm
-warnings.simplefilter("ignore", vbdm.VbdmWarning)
+warnings.simplefilter("ignore", vbdm.errors.VbdmWarning)
 # Not ru_maxrss: that one remembers the peak of the process that started this one.
 status = lambda: open("/proc/self/status").read()
 peak = lambda: 1024 * int(re.search(r"VmHWM:\\s+(\\d+)", status())[1])
@@ -42,7 +42,7 @@ MANY = """
 import re, sys, warnings
 import numpy as np
 import vbdm
-warnings.simplefilter("ignore", vbdm.VbdmWarning)
+warnings.simplefilter("ignore", vbdm.errors.VbdmWarning)
 status = lambda: open("/proc/self/status").read()
 peak = lambda: 1024 * int(re.search(r"VmHWM:\\s+(\\d+)", status())[1])
 n, columns, times = map(int, sys.argv[1:])
@@ -115,7 +115,7 @@ def test_rows_on_disk_take_less_memory_and_need_space():
 def test_a_cloud_that_will_not_fit_is_refused_before_the_search(monkeypatch):
     points = vbdm.datasets.sphere(2000, random_state=0).points
     monkeypatch.setattr(memory, "available_memory", lambda: 1_000_000)
-    with pytest.raises(vbdm.OutOfMemoryError, match=r"effort=0\.5") as caught:
+    with pytest.raises(vbdm.errors.OutOfMemoryError, match=r"effort=0\.5") as caught:
         vbdm.estimate_operator(points, placement="memory")
     assert isinstance(caught.value, MemoryError)
     assert "GB are free" in str(caught.value)

@@ -16,7 +16,7 @@ from vbdm.graph.precomputed import table_of_matrix
 from vbdm.search import MetricSearch, PeriodicTree
 
 TURN = 2 * np.pi
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
 
 
 @pytest.fixture(scope="module")
@@ -259,7 +259,7 @@ def uneven():
 
 @pytest.mark.parametrize(("name", "X"), uneven().items())
 @pytest.mark.parametrize("operator", ["generator", "laplacian"])
-@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+@pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
 def test_same_distances_same_answer(name, X, operator):
     """A whole matrix gives what the points give: densities, ε, pairs, and copies merged."""
     points = vbdm.estimate_operator(X, operator, precision="double")
@@ -274,7 +274,7 @@ def test_same_distances_same_answer(name, X, operator):
 def test_too_few_given_distances_are_named():
     X = np.random.default_rng(0).normal(size=(400, 10))
     few = kneighbors_graph(X, 12, mode="distance")
-    with pytest.warns(vbdm.SaturatedNeighborsWarning, match="Give more distances per point"):
+    with pytest.warns(vbdm.errors.SaturatedNeighborsWarning, match="Give more distances per point"):
         vbdm.estimate_operator(few, metric="precomputed")
 
 
@@ -302,7 +302,7 @@ def test_uneven_rows_are_cut_to_one_length(sphere):
 
 def test_given_distances_do_not_take_new_points(sphere):
     op = vbdm.estimate_operator(cdist(sphere, sphere), metric="precomputed")
-    with pytest.raises(vbdm.InputError, match="Only the distances between training points"):
+    with pytest.raises(vbdm.errors.InputError, match="Only the distances between training points"):
         vbdm.extend(op.spectrum(3), sphere[:3])
 
 
@@ -408,5 +408,5 @@ BAD = {
 @pytest.mark.parametrize("case", BAD)
 def test_message(case):
     call, message = BAD[case]
-    with pytest.raises(vbdm.InputError, match=message):
+    with pytest.raises(vbdm.errors.InputError, match=message):
         call()

@@ -13,10 +13,10 @@ from vbdm.engines.scipy_engine import ScipyEngine
 from vbdm.errors import SolverError
 from vbdm.graph.point_set import tree_order
 from vbdm.solvers import Dense, Multilevel, Pencil, ShiftInvert
-from vbdm.spectrum.solvers.multilevel.finest import narrowed
-from vbdm.spectrum.solvers.multilevel.lobpcg import SAFETY, Outlook
-from vbdm.spectrum.solvers.multilevel.matching import graph_cells
-from vbdm.spectrum.solvers.multilevel.tree_cells import tree_cells
+from vbdm.solvers.multilevel.finest import narrowed
+from vbdm.solvers.multilevel.lobpcg import SAFETY, Outlook
+from vbdm.solvers.multilevel.matching import graph_cells
+from vbdm.solvers.multilevel.tree_cells import tree_cells
 
 N = 2000
 MOST = 60
@@ -200,7 +200,7 @@ def test_more_pairs_than_prepared_for_are_refused():
     points = datasets.sphere(4000, random_state=0).points
     op = vbdm.estimate_operator(points, method="paper", dim=2, epsilon=0.003, n_neighbors=64)
     pencil = Pencil(op.weights, op.degrees, op.degrees * op.steps, op.graph.point_set.coordinates)
-    with pytest.raises(vbdm.InputError, match=r"prepare\(pencil, n=400\)"):
+    with pytest.raises(vbdm.errors.InputError, match=r"prepare\(pencil, n=400\)"):
         Multilevel(coarsest=200).prepare(pencil, 10).solve(pencil.mass, 400, 1e-4)
 
 
@@ -227,7 +227,7 @@ def test_tree_cells_are_nested_and_follow_the_points():
 
 def test_points_without_links_cannot_be_coarsened():
     nothing = csr_array((3000, 3000))
-    with pytest.raises(vbdm.SolverError, match="3000 points has too few links"):
+    with pytest.raises(vbdm.errors.SolverError, match="3000 points has too few links"):
         graph_cells([nothing], np.ones(3000), 4)
 
 

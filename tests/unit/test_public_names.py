@@ -9,16 +9,16 @@ import pytest
 import vbdm
 
 MODULES = {
-    "errors": "vbdm.base.errors",
-    "placement": "vbdm.rows.placement",
-    "progress": "vbdm.base.progress",
-    "results": "vbdm.io.results",
-    "rules": "vbdm.bandwidth.rules",
-    "search": "vbdm.graph.search",
-    "shapes": "vbdm.base.shapes",
-    "single_cell": "vbdm.io.single_cell",
-    "solvers": "vbdm.spectrum.solvers",
-    "theory": "vbdm.operator.theory",
+    "errors": "vbdm.errors",
+    "placement": "vbdm.placement",
+    "progress": "vbdm.progress",
+    "results": "vbdm.results",
+    "rules": "vbdm.rules",
+    "search": "vbdm.search",
+    "shapes": "vbdm.shapes",
+    "single_cell": "vbdm.single_cell",
+    "solvers": "vbdm.solvers",
+    "theory": "vbdm.theory",
 }
 ERRORS = [
     "ClockWarning", "ClusterError", "ClusterWarning", "DeviceError", "ScratchError",
@@ -68,7 +68,7 @@ def test_errors_and_warnings_are_found_at_the_top_as_before(name):
 
 def test_all_errors_are_in_one_place():
     kinds = [kind for kind in vars(vbdm.errors).values() if isinstance(kind, type)]
-    own = {kind.__name__ for kind in kinds if kind.__module__ == "vbdm.base.errors"}
+    own = {kind.__name__ for kind in kinds if kind.__module__ == "vbdm.errors"}
     assert own == set(ERRORS)
 
 
@@ -95,10 +95,10 @@ def test_a_module_at_the_door_is_the_one_in_its_room(name):
 
 def test_classes_are_the_same_by_either_name():
     code = (
-        "from vbdm.solvers import Multilevel; from vbdm.spectrum.solvers import Multilevel as M; "
-        "from vbdm.search import KDTree; from vbdm.graph.search import KDTree as K; "
+        "from vbdm.solvers import Multilevel; from vbdm.solvers import Multilevel as M; "
+        "from vbdm.search import KDTree; from vbdm.search import KDTree as K; "
         "from vbdm.errors import InputError; import vbdm; "
-        "print(Multilevel is M, KDTree is K, InputError is vbdm.InputError)"
+        "print(Multilevel is M, KDTree is K, InputError is vbdm.errors.InputError)"
     )
     assert run(code) == "True True True"
 
@@ -108,4 +108,4 @@ def test_the_import_is_light():
     code = f"import sys, vbdm; print([m for m in {edge} if m in sys.modules])"
     assert run(code) == "[]"
     # Nor do errors and versions need more.
-    assert run(code.replace("vbdm;", "vbdm; vbdm.InputError; vbdm.__version__;")) == "[]"
+    assert run(code.replace("vbdm;", "vbdm; vbdm.errors.InputError; vbdm.__version__;")) == "[]"

@@ -11,9 +11,9 @@ import pytest
 from scipy.spatial.distance import cdist
 
 import vbdm
-from vbdm.settings.record import in_words
+from vbdm.operator.record import in_words
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
 POINTS = vbdm.datasets.circle(300, sampling="random", random_state=0).points
 
 
@@ -71,7 +71,7 @@ def test_the_method_is_the_one_that_was_asked_for(arguments, method, switches):
 
 @SWITCHED
 def test_results_json_has_the_record(arguments, method, switches):
-    from vbdm.io.results.summary import describe_estimate
+    from vbdm.results.summary import describe_estimate
 
     spectrum = vbdm.estimate_operator(POINTS, **arguments).spectrum(3)
     record = describe_estimate(spectrum)["decided"]
@@ -216,7 +216,7 @@ def test_pairs_are_counted():
 
 
 def test_the_page_tells_pairs_within_reach_from_lists():
-    from vbdm.io.results.summary import describe_estimate
+    from vbdm.results.summary import describe_estimate
 
     reach, lists = (vbdm.estimate_operator(POINTS, **a) for a in ({}, {"n_neighbors": 90}))
     shown = table_of(vbdm.report.page(reach.spectrum(3)))

@@ -59,7 +59,7 @@ def test_cells_of_another_piece_have_no_fate():
     x = np.concatenate([rng.normal(size=(400, 1)), 60 + rng.normal(size=(200, 1))])
     label = np.select([x[:, 0] < -1, (x[:, 0] > 1) & (x[:, 0] < 30)], ["left", "right"], "rest")
     cells = Cells({"X_pca": x}, {"type": label})
-    with pytest.warns(vbdm.UnreachedWarning, match="200 of 600 points"):
+    with pytest.warns(vbdm.errors.UnreachedWarning, match="200 of 600 points"):
         single_cell.fate_probabilities(cells, "type", ["left", "right"])
     assert np.isnan(cells.obsm["X_fate"][400:]).all()
     assert np.isnan(cells.obs["vbdm_fate_priming"][400:]).all()
@@ -94,7 +94,7 @@ def test_an_operator_of_other_cells(wells):
         single_cell.diffmap(wells, operator=other)
 
 
-@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+@pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
 def test_pseudotime_follows_the_data_from_the_root():
     rng = np.random.default_rng(0)
     along = np.sort(rng.random(800))

@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 import vbdm
 from vbdm.solvers import Auto, Dense, ShiftInvert
 from vbdm.spectrum.solve import n_solves
-from vbdm.spectrum.solvers.pencil import Unprepared
+from vbdm.solvers.pencil import Unprepared
 
 
 def test_timescales_and_residuals(cloud):
@@ -52,7 +52,7 @@ def test_separate_clusters_are_named_and_solved_apart():
     op = vbdm.estimate_operator(
         sample.points, "generator", "paper", dim=2, epsilon=0.001, n_neighbors=40
     )
-    with pytest.warns(vbdm.DisconnectedWarning, match="2 pieces.*sizes 300, 300"):
+    with pytest.warns(vbdm.errors.DisconnectedWarning, match="2 pieces.*sizes 300, 300"):
         spectrum = op.spectrum(5)
     assert spectrum.n_components == 2
     np.testing.assert_array_equal(spectrum.eigenvalues[:2], 0)
@@ -67,26 +67,26 @@ def test_a_shattered_cloud_costs_no_time():
     X = np.random.default_rng(0).standard_normal((3000, 2))
     op = vbdm.estimate_operator(X, method="paper", dim=2, epsilon=1e-12)
     started = time.perf_counter()
-    with pytest.warns(vbdm.DisconnectedWarning):
+    with pytest.warns(vbdm.errors.DisconnectedWarning):
         spectrum = op.spectrum(10)
     assert time.perf_counter() - started < 20
     np.testing.assert_array_equal(spectrum.eigenvalues, 0)
 
 
 def test_saturated_neighbours_are_reported(cloud):
-    with pytest.warns(vbdm.SaturatedNeighborsWarning, match="100 % of the points the 10 nearest"):
+    with pytest.warns(vbdm.errors.SaturatedNeighborsWarning, match="100 % of the points the 10 nearest"):
         vbdm.estimate_operator(cloud, method="paper", dim=2, epsilon=1.0, n_neighbors=10)
 
 
 def test_fixed_bandwidth_on_a_tail_is_reported():
     X = vbdm.datasets.ou(20_000, sampling="grid").points
-    with pytest.warns(vbdm.UnboundedErrorWarning, match="Use a negative `beta`"):
+    with pytest.warns(vbdm.errors.UnboundedErrorWarning, match="Use a negative `beta`"):
         vbdm.estimate_operator(X, "generator", "paper", beta=0, dim=1, epsilon=1e-7)
 
 
 def test_grid_end_is_reported():
     X = 1e9 * np.random.default_rng(0).standard_normal((200, 1))
-    with pytest.warns(vbdm.TuningWarning, match="end of the grid"):
+    with pytest.warns(vbdm.errors.TuningWarning, match="end of the grid"):
         vbdm.tune(vbdm.neighbors(X, 200))
 
 
@@ -99,7 +99,7 @@ def test_alignment():
     assert np.abs(vbdm.align(mixed, truth, "orthogonal") - truth).max() > 0.1
 
 
-@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+@pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
 def test_fewer_eigenvalues_are_the_first_of_more():
     """θ and rates need not have the same order; the list must not skip one."""
     for seed in range(6):
@@ -143,7 +143,7 @@ def test_wide_data_has_lists_that_hold_the_kernel():
     np.testing.assert_allclose(*values, rtol=1e-3, atol=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+@pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
 @pytest.mark.parametrize("n_points", [1600, pytest.param(3000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", ["circle", "ou", "sphere"])
 def test_tight_tolerances_reach_the_rates(name, n_points):
@@ -158,7 +158,7 @@ def test_tight_tolerances_reach_the_rates(name, n_points):
 
 
 @pytest.mark.parametrize("columns", [2, 10])
-@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+@pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
 def test_the_number_of_blas_threads_changes_no_bit(columns):
     """On one core, there is nothing to compare."""
     points = np.random.default_rng(0).standard_normal((400, columns))
@@ -174,7 +174,7 @@ def test_the_number_of_blas_threads_changes_no_bit(columns):
         np.testing.assert_array_equal(one, two)
 
 
-@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+@pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
 def test_rows_of_isolated_points_are_zero_in_the_matrix(cloud):
     points = np.concatenate([cloud, [[1e5, 0.0], [0.0, 1e5]]])
     op = vbdm.estimate_operator(points, bandwidth=np.full(122, 0.3), epsilon=0.3, dim=2)

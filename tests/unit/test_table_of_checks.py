@@ -11,7 +11,7 @@ import pytest
 from sklearn.datasets import load_wine
 
 import vbdm
-from vbdm.base.errors import VbdmWarning
+from vbdm.errors import VbdmWarning
 from vbdm.trust.diagnose import CHECKS, doubtful_modes, flags_of
 from vbdm.trust.findings import Finding
 

@@ -12,8 +12,8 @@ from vbdm import datasets
 from vbdm.solvers import Dense, Pencil, ShiftInvert
 from vbdm.spectrum.pieces import Pieces
 from vbdm.spectrum.solve import pencil_of
-from vbdm.spectrum.solvers import factors
-from vbdm.spectrum.solvers.factors import affordable, count_below, elimination_work
+from vbdm.solvers import factors
+from vbdm.solvers.factors import affordable, count_below, elimination_work
 from vbdm.trust import verification
 from vbdm.trust.verification import Verification, clear_gap, compare, overlooked_by
 
@@ -93,15 +93,15 @@ def test_a_count_that_cannot_be_trusted_is_refused(monkeypatch):
     assert count_below(pencil, 0.9) == 1
     assert count_below(pencil, 2.1) == 2
     # At 1 the diagonal vanishes, and no elimination without pivoting can start.
-    with pytest.raises(vbdm.SolverError, match="slightly different level"):
+    with pytest.raises(vbdm.errors.SolverError, match="slightly different level"):
         count_below(pencil, 1.0)
     # At an eigenvalue the last pivot is 0.
     path = csr_array(np.array([[1.0, 1.0], [1.0, 1.0]]))
-    with pytest.raises(vbdm.SolverError, match="slightly different level"):
+    with pytest.raises(vbdm.errors.SolverError, match="slightly different level"):
         count_below(Pencil(path, np.full(2, 2.0), np.ones(2)), 0.0)
     # Factors that do not solve a system are not believed.
     monkeypatch.setattr(factors, "TRUSTED", -1.0)
-    with pytest.raises(vbdm.SolverError, match="its solutions have a relative error of"):
+    with pytest.raises(vbdm.errors.SolverError, match="its solutions have a relative error of"):
         count_below(pencil, 0.9)
 
 
@@ -211,7 +211,7 @@ def test_where_nothing_can_be_counted_this_is_said(monkeypatch):
 
     def broken(pencil, pieces, piece, level):
         levels.append(level)
-        raise vbdm.SolverError("on purpose")
+        raise vbdm.errors.SolverError("on purpose")
 
     levels = []
     monkeypatch.setattr(verification, "count_in_piece", broken)
@@ -277,7 +277,7 @@ def test_unsymmetric_forms_have_residuals_instead():
     X = np.random.default_rng(0).standard_normal((200, 2))
     spectrum = vbdm.estimate_operator(X, method="paper", dim=2, form="left").spectrum(4)
     assert 0 <= spectrum.solve.error_estimate < 1e-6
-    with pytest.raises(vbdm.InputError, match=r"spectrum\.residuals"):
+    with pytest.raises(vbdm.errors.InputError, match=r"spectrum\.residuals"):
         spectrum.verify()
 
 

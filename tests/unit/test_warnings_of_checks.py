@@ -23,7 +23,7 @@ D = vbdm.datasets
 )
 def test_healthy_data_is_silent(sample):
     with warnings.catch_warnings():
-        warnings.simplefilter("error", vbdm.VbdmWarning)
+        warnings.simplefilter("error", vbdm.errors.VbdmWarning)
         spectrum = vbdm.estimate_operator(sample.points, sample.operator).spectrum(6)
     assert spectrum.left_out.size == 0
     assert not spectrum.weak_links.any()
@@ -32,33 +32,33 @@ def test_healthy_data_is_silent(sample):
 @pytest.mark.parametrize("dim", [1, 2, 3])
 def test_laplacian_of_a_gaussian(dim):
     points = D.ou(1500, dim=dim, random_state=2).points
-    with pytest.warns(vbdm.DensityTailWarning, match="operator='generator'"):
+    with pytest.warns(vbdm.errors.DensityTailWarning, match="operator='generator'"):
         vbdm.estimate_operator(points, "laplacian")
 
 
 def test_noise_is_seen():
-    with pytest.warns(vbdm.NoiseWarning, match="give `dim`"):
+    with pytest.warns(vbdm.errors.NoiseWarning, match="give `dim`"):
         op = vbdm.estimate_operator(D.noisy_circle(2000, random_state=3).points)
     assert op.dimension.drift > 0.5
     assert 1.5 < op.tuning.dim < op.dim  # the kernel's scale looks through part of the noise
 
 
-@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+@pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
 def test_student_tail_is_reported():
     """No spectral gap: whatever comes out, the result says that the tail is unresolved."""
     for seed in (4, 5, 6):
         op = vbdm.estimate_operator(D.student(3000, random_state=seed).points, "generator")
-        with pytest.warns((vbdm.UnresolvedWarning, vbdm.WeakLinkWarning)):
+        with pytest.warns((vbdm.errors.UnresolvedWarning, vbdm.errors.WeakLinkWarning)):
             spectrum = op.spectrum(6)
         assert spectrum.unresolved.any()
         assert len(spectrum.eigenvalues) == 6
 
 
-@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+@pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
 def test_outlying_modes_are_left_out_and_named():
     sample = D.with_outliers(D.ou(10_000, dim=2, random_state=3), random_state=4)
     op = vbdm.estimate_operator(sample.points, "generator")
-    with pytest.warns(vbdm.UnresolvedWarning, match="left out"):
+    with pytest.warns(vbdm.errors.UnresolvedWarning, match="left out"):
         spectrum = op.spectrum(6)
     outliers = np.isnan(sample.density)
     assert spectrum.left_out.size >= 1
@@ -72,7 +72,7 @@ def test_a_thin_bridge_is_named():
     squares[700:, 0] += 2
     bridge = np.c_[np.linspace(1.02, 1.98, 30), np.full(30, 0.5)]
     op = vbdm.estimate_operator(np.concatenate([squares, bridge]), dim=2)
-    with pytest.warns(vbdm.WeakLinkWarning, match="Eigenvalue 1 hangs .* a bridge between"):
+    with pytest.warns(vbdm.errors.WeakLinkWarning, match="Eigenvalue 1 hangs .* a bridge between"):
         spectrum = op.spectrum(4)
     assert spectrum.extent[1] < 6
     assert spectrum.weak_links[1400:].mean() > 0.2
@@ -82,13 +82,13 @@ def test_a_thin_bridge_is_named():
 def test_components_options():
     sample = D.clusters(900, separation=60.0, random_state=7)
     op = vbdm.estimate_operator(sample.points[:800], "generator")
-    with pytest.raises(vbdm.InputError, match="2 pieces"):
+    with pytest.raises(vbdm.errors.InputError, match="2 pieces"):
         op.spectrum(4, components="error")
-    with pytest.warns(vbdm.DisconnectedWarning, match="400 points of others left out"):
+    with pytest.warns(vbdm.errors.DisconnectedWarning, match="400 points of others left out"):
         largest = op.spectrum(4, components="largest")
     assert (largest.eigenvalues[1:] < -0.5).all()
     np.testing.assert_array_equal(largest.unresolved >= (largest.components > 0), True)
-    with pytest.raises(vbdm.InputError, match="components"):
+    with pytest.raises(vbdm.errors.InputError, match="components"):
         op.spectrum(4, components="some")
 
 
@@ -96,7 +96,7 @@ def test_warnings_point_at_the_users_own_line():
     """Also through the wrappers that scikit-learn puts around an estimator's methods."""
     points, far = D.ou(600, dim=2, random_state=0).points, [[50.0, 50.0]]
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", vbdm.VbdmWarning)
+        warnings.simplefilter("always", vbdm.errors.VbdmWarning)
         model = make_pipeline(vbdm.DiffusionMap(n_components=2)).fit(points)[0]
         model.transform(far)
         model.spectrum_.extend(far)
@@ -114,7 +114,7 @@ def test_a_far_outlier_is_a_stray():
     X = D.ou(1500, dim=2, random_state=8).points.copy()
     X[5] = [1e4, 0.0]
     op = vbdm.estimate_operator(X, "generator")
-    with pytest.warns(vbdm.DisconnectedWarning, match="1 stray point"):
+    with pytest.warns(vbdm.errors.DisconnectedWarning, match="1 stray point"):
         spectrum = op.spectrum(4)
     assert spectrum.unresolved[5]
     assert spectrum.eigenvalues[1] < -0.8

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import vbdm
-from vbdm.base.shapes import Gaussian
+from vbdm.shapes import Gaussian
 from vbdm.trust import intervals
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
 
 
 @pytest.fixture(scope="module")

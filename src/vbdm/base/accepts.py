@@ -23,7 +23,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from .checks import as_floats, check_is, check_real, is_whole, shown
-from .errors import bad_input
+from ..errors import bad_input
 
 P = ParamSpec("P")
 T = TypeVar("T")

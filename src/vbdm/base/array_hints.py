@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from .errors import InputError, bad_input
+from ..errors import InputError, bad_input
 
 #: Names of NumPy's kinds of values that are no real numbers.
 KIND_NAMES = {

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from .array_hints import KIND_NAMES, kind_of, points_in, refuse_kind, refuse_masked, wrong_shape
 from .arrays import FloatArray, contiguous, is_elsewhere, to_host
-from .errors import InputError, bad_input
+from ..errors import InputError, bad_input
 from .threads import rows_that_fit, slices_of
 
 

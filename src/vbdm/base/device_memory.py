@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .errors import OutOfMemoryError, error_of
+from ..errors import OutOfMemoryError, error_of
 
 #: Bytes per pair of the kernel: a column, and a value, in single precision unless told otherwise.
 PER_COLUMN, PER_VALUE = 4, 4

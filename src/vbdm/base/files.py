@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from .accepts import a_path
-from .errors import bad_input
+from ..errors import bad_input
 
 PathLike = str | os.PathLike[str]
 

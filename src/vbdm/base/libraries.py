@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from .errors import InputError, bad_input
+from ..errors import InputError, bad_input
 
 
 def need(module: str, path: str | os.PathLike[str], extra: str, doing: str = "Reading") -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 
 from .checks import check_choice, check_count
 from .device_memory import PER_VALUE, device_memory, refuse_on_device
-from .errors import OutOfMemoryError
+from ..errors import OutOfMemoryError
 from .names import ENGINE_NAMES
 
 #: Bytes per pair within reach: 8 for an entry of the kernel, and about 3.5 for the sums over cells

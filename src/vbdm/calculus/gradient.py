@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from ..base.arrays import FloatArray, frozen
 from ..base.checks import check_function
-from ..base.errors import bad_input
+from ..errors import bad_input
 from ..operator.operator import Operator
 from .small_matrices import top_pairs
 from .surroundings import Surroundings, at_all_points

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import BoolArray, FloatArray
 from ..base.threads import for_each, in_order, one_blas_thread
-from ..graph.search.exact import to_nearest_image
+from ..search.exact import to_nearest_image
 from ..kernel.block_matrix import BlockMatrix
 from ..operator.operator import Operator
 

@@ -56,8 +56,8 @@ def answered(
     """
     from dataclasses import replace
 
-    from ..io.results import read_summary
-    from ..io.results.answers import add_answer, check_answer
+    from ..results import read_summary
+    from ..results.answers import add_answer, check_answer
     from .runs import open_run
 
     name = options["name"] or kind
@@ -81,7 +81,7 @@ def drawn(work: Work, run: Run, axes: str | None, draw: Callable[..., Any]) -> b
 
     `draw` is called with `points`, the places of the points, and `names`, the labels of both axes.
     """
-    from ..io.results import can_draw, save_picture
+    from ..results import can_draw, save_picture
 
     points, names = run.places(axes)
     if not can_draw():
@@ -95,7 +95,7 @@ def drawn(work: Work, run: Run, axes: str | None, draw: Callable[..., Any]) -> b
 
 def unit_of(work: Work, run: Run, step: tuple[float, str] | None) -> TimeUnit:
     """Return the unit of times: of the clock asked for now, or of the one that the run has."""
-    from ..io.results.summary import clock_entry
+    from ..results.summary import clock_entry
     from .clocks import find_clock, time_unit
 
     entry = run.results.summary.get("clock")

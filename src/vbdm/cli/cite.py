@@ -41,7 +41,7 @@ def command(folder: Path | None, text: bool, methods: bool) -> None:
 
 def paragraph(folder: Path, spectrum: Spectrum) -> str:
     """Return the methods paragraph; only a results folder knows of the file and its preparation."""
-    from ..io.results import read_summary
+    from ..results import read_summary
     from ..report.citing import methods_paragraph
 
     if not folder.is_dir():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base.errors import bad_input
+from ..errors import bad_input
 from ..base.estimate import Estimate
 from ..report.clock_words import check_clock, unit_of
 

@@ -19,7 +19,7 @@ from .terminal import interval, sources_in_words
 
 if TYPE_CHECKING:
     from ..io import Cloud
-    from ..io.results import Results
+    from ..results import Results
     from ..spectrum.spectrum import Spectrum
 
 #: Eigenvalues of the Laplacian on the unit sphere: -l(l+1), each 2l+1 times.
@@ -46,7 +46,7 @@ def command(out: Path, quiet: bool) -> None:
     The truth is known, -l(l+1), and printed beside the estimate. The results folder is the same as
     that of vbdm fit, and has two files more: eigenvalues.csv and eigenvalues.png.
     """
-    from ..io.results import check_folder
+    from ..results import check_folder
 
     force = is_demonstration(out)
     check_folder(out, force)
@@ -66,7 +66,7 @@ def bundled_points() -> AbstractContextManager[Path]:
 
 def is_demonstration(folder: Path) -> bool:
     """Tell whether a folder holds earlier results of the demonstration."""
-    from ..io.results import is_results_folder, read_summary
+    from ..results import is_results_folder, read_summary
 
     settings = read_summary(folder)["settings"] if is_results_folder(folder) else None
     return bool((settings or {}).get("demonstration"))
@@ -93,7 +93,7 @@ def compare(_: Cloud, spectrum: Spectrum, folder: Path) -> None:
     """Write estimate and truth into a folder, as a table and as a picture."""
     import numpy as np
 
-    from ..io.results import can_draw, save_picture
+    from ..results import can_draw, save_picture
     from ..trust.error_bars import groups_of
 
     columns = [(g.mean, g.total_error, g.lower, g.upper, g.standard_error)

@@ -73,7 +73,7 @@ def message_and_code(error: BaseException) -> tuple[str, int]:
     The code is 2 for what the user can change (input, memory, paths), 1 for numerical failures, a
     failing disk and mistakes in vbdm, 130 for Ctrl-C, 143 if the process was asked to end.
     """
-    from ..base.errors import InputError, SolverError
+    from ..errors import InputError, SolverError
 
     if isinstance(error, KeyboardInterrupt):
         return f"Interrupted. {KEPT}", code_of(error)

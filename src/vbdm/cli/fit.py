@@ -38,7 +38,7 @@ from .weights import Column, weights_of
 if TYPE_CHECKING:
     from ..dynamics.clock import Clock
     from ..io import Cloud, Preparation, Table
-    from ..io.results import Origin, Results
+    from ..results import Origin, Results
     from ..spectrum.spectrum import Spectrum
     from ..trust.epsilon_scan import EpsilonScan
 
@@ -98,7 +98,7 @@ def command(
     NetCDF, AnnData and molecular trajectories can be read (vbdm info says which are ready here).
     Nothing needs to be chosen: dimension, ε and numbers of neighbours come from the data.
     """
-    from ..io.results import check_folder
+    from ..results import check_folder
 
     folder = Path(f"{file.stem}-vbdm") if out is None else out
     # Checked before the work. `write_results` checks again: another run may have been quicker.
@@ -136,7 +136,7 @@ def fit_file(
     placement : str or Placement
         Where the rows live.
     """
-    from ..io.results import write_results
+    from ..results import write_results
 
     column = column_of(file, options)
     table, cloud, preparation = read_points(work, file, options, placement, column)
@@ -165,7 +165,7 @@ def fit_file(
 
 def column_of(file: Path, options: Mapping[str, Any]) -> Column | None:
     """Return where the weights are; None without any."""
-    from ..base.errors import bad_input
+    from ..errors import bad_input
 
     weights, temperature = options.get("weights"), options.get("temperature")
     if weights is None and temperature is not None:
@@ -202,7 +202,7 @@ def origin_of(
     work: Work, table: Table, cloud: Cloud, preparation: Preparation, options: Mapping[str, Any]
 ) -> Origin:
     """Return where the points came from and what was done to them, for the results folder."""
-    from ..io.results import Origin
+    from ..results import Origin
 
     return Origin(
         source=table.source.as_dict(),
@@ -252,7 +252,7 @@ def settings_of(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def note_missing_figures(work: Work, options: Mapping[str, Any]) -> None:
     """Add a note that there will be no figures, if they are wanted but cannot be drawn."""
-    from ..io.results import can_draw
+    from ..results import can_draw
 
     if not options.get("no_figures") and not can_draw():
         work.note("No figures: matplotlib is missing. Install it with: pip install 'vbdm[plot]'")
@@ -260,7 +260,7 @@ def note_missing_figures(work: Work, options: Mapping[str, Any]) -> None:
 
 def refuse_anndata(wanted: bool, kind: str, file: Path) -> None:
     """Raise if a copy with the results is wanted of a pipe, or of a file that is not AnnData."""
-    from ..base.errors import bad_input
+    from ..errors import bad_input
 
     if wanted and (kind != "anndata" or file.is_fifo()):
         raise bad_input(

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..forecast.forecast import Forecast
     from ..forecast.skill import Skill
     from ..forecaster import Forecaster
-    from ..io.results.forecasts import ForecastRun
+    from ..results.forecasts import ForecastRun
     from ..report.forecast_pictures import Past
     from .series import SeriesFile
 
@@ -94,8 +94,8 @@ def command(
     parts of the series, each held out in turn, choose who predicts, delays and modes, and set the
     spread.
     """
-    from ..io.results import check_folder
-    from ..io.results.forecasts import write_forecast
+    from ..results import check_folder
+    from ..results.forecasts import write_forecast
     from .fit import note_missing_figures
     from .forecast_lines import describe
 
@@ -121,7 +121,7 @@ def command(
 
 def is_run(place: Path) -> bool:
     """Tell whether this is an earlier run, or a saved model."""
-    from ..io.results.folder import is_forecast_folder
+    from ..results.folder import is_forecast_folder
 
     return place.suffix.lower() == ".vbdm" or (place.is_dir() and is_forecast_folder(place))
 
@@ -138,7 +138,7 @@ def default_folder(series: Path, continued: bool, options: Mapping[str, Any]) ->
 
 def check_starts(options: Mapping[str, Any]) -> None:
     """Raise if several starts are asked for at the end of the series, where there is one."""
-    from ..base.errors import bad_input
+    from ..errors import bad_input
 
     if options["starts"] is not None and options["start"] is None:
         raise bad_input(
@@ -151,7 +151,7 @@ def check_starts(options: Mapping[str, Any]) -> None:
 
 def computed(work: Work, series: Path, continued: bool, options: Mapping[str, Any]) -> ForecastRun:
     """Learn or load the model, forecast, and find the skill."""
-    from ..io.results.forecasts import ForecastRun
+    from ..results.forecasts import ForecastRun
     from .series import read_series
 
     model, notes = opened(work, series, options) if continued else learned(work, series, options)
@@ -201,9 +201,9 @@ def opened(
     work: Work, place: Path, options: Mapping[str, Any]
 ) -> tuple[Forecaster, dict[str, Any]]:
     """Load a model from before, and its notes; options about learning are refused."""
-    from ..base.errors import bad_input
+    from ..errors import bad_input
     from ..forecaster import Forecaster
-    from ..io.results.folder import MODEL
+    from ..results.folder import MODEL
     from ..io.saved.persistence import load, read_notes
 
     given = [option.typed for option in FITTING if options[str(option.name)] is not None]
@@ -237,7 +237,7 @@ def predicted(
     work: Work, model: Forecaster, start: SeriesFile | None, options: Mapping[str, Any]
 ) -> tuple[Forecast, Past]:
     """Forecast from the end of the training series, or from the newest rows of another file."""
-    from ..io.results.forecasts import newest, past_of
+    from ..results.forecasts import newest, past_of
 
     n = options["lead"]
     leads = None if n is None else range(1, n + 1)

@@ -14,7 +14,7 @@ from .terminal import WIDTH, times
 
 if TYPE_CHECKING:
     from ..forecast.forecast import Forecast
-    from ..io.results.forecasts import ForecastRun
+    from ..results.forecasts import ForecastRun
 
 #: Most columns, and most leads, in the table on the terminal.
 COLUMNS, LEADS = 3, 14
@@ -23,8 +23,8 @@ COLUMNS, LEADS = 3, 14
 def describe(run: ForecastRun, folder: Path, seconds: Mapping[str, float]) -> Iterator[str]:
     """Yield what was forecast, by whom, and how good it is."""
     from ..base.plain import printable
-    from ..io.results.folder import PAGE
-    from ..io.results.forecasts import in_words, newest
+    from ..results.folder import PAGE
+    from ..results.forecasts import in_words, newest
 
     names = ", ".join(run.model.names_[:COLUMNS]) + ", …" * (len(run.model.names_) > COLUMNS)
     rows = run.model.learned_.record.n_rows

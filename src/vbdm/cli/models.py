@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..base.errors import InputError, bad_input
+from ..errors import InputError, bad_input
 
 if TYPE_CHECKING:
     from ..spectrum.spectrum import Spectrum
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def model_file(place: Path) -> Path:
     """Return the file of a model: inside a results folder, or the path itself."""
-    from ..io.results import read_summary
+    from ..results import read_summary
 
     if place.is_dir() or not place.exists():
         # Raises, and says what is wrong, if this is not a folder of results.

@@ -10,9 +10,9 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.errors import OutsideWarning
+from ..errors import OutsideWarning
 from ..base.files import replacing
-from ..base.progress import report
+from ..progress import report
 from ..base.threads import slices
 from ..base.versions import __version__
 from ..extension.extension import complain, extend
@@ -76,7 +76,7 @@ def evaluated(spectrum: Spectrum, cloud: Cloud, outside: str) -> Iterator[Part]:
 
 def write_npz(stream: IO[bytes], spectrum: Spectrum, n_points: int, parts: Iterator[Part]) -> None:
     """Write all arrays, and the eigenvalues, by name."""
-    from ..io.results import write_arrays
+    from ..results import write_arrays
 
     write_arrays(stream, {"eigenvalues": spectrum.eigenvalues, **joined(parts)})
 

@@ -377,7 +377,7 @@ FIX = Setting(
     help="Where u is known: 'x < -1=0'. May be given several times.",
 )
 SCREEN = Setting(["--screen"], ASKED, type=float, default=0.0, help="κ, not negative. [0]")
-#: A parameter of `vbdm.io.results.answers.check_answer`.
+#: A parameter of `vbdm.results.answers.check_answer`.
 NAME = Setting(
     ["--name"],
     AFTER,

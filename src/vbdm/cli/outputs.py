@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from ..base.errors import bad_input
+from ..errors import bad_input
 from ..base.files import check_target
 
 
@@ -52,7 +52,7 @@ def is_results_group(path: Path) -> bool:
 
 def need_matplotlib() -> None:
     """Raise if pictures cannot be drawn; called before anything is computed."""
-    from ..io.results import can_draw
+    from ..results import can_draw
 
     if not can_draw():
         raise bad_input(

@@ -22,7 +22,7 @@ def placing(options: Mapping[str, Any]) -> Iterator[Any]:
     ...     placement
     Disk(scratch=None, blocks=4)
     """
-    from ..rows.placement import Dask, Disk, Memory
+    from ..placement import Dask, Disk, Memory
 
     refuse_two_places(options)
     if options.get("cluster") or options.get("workers"):
@@ -51,7 +51,7 @@ def need_dask() -> None:
 
 def address_of(text: str) -> str:
     """Return the address of a scheduler, or refuse a text that is none."""
-    from ..rows.placement import ADDRESS
+    from ..placement import ADDRESS
 
     if not ADDRESS.fullmatch(text):
         raise click.UsageError(
@@ -74,7 +74,7 @@ def refuse_two_places(options: Mapping[str, Any]) -> None:
 
 def scratch_of(placement: Any) -> Path | None:
     """Return the folder for what does not stay in memory; None if everything does."""
-    from ..rows.placement import Dask, Disk
+    from ..placement import Dask, Disk
 
     if not isinstance(placement, Disk | Dask):
         return None

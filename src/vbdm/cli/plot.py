@@ -54,7 +54,7 @@ def command(
 ) -> None:
     """Draw one picture of the results in a folder, or of a saved model (needs matplotlib)."""
     from ..base.files import replacing
-    from ..io.results import save_picture
+    from ..results import save_picture
     from .models import load_spectrum
     from .outputs import check_output, need_matplotlib
 

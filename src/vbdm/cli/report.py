@@ -38,8 +38,8 @@ def command(
     quiet: bool,
 ) -> None:
     """Make the page of the results in FOLDER again: one file that opens offline."""
-    from ..io.results import load_results, write_report
-    from ..io.results.answers import read_answers
+    from ..results import load_results, write_report
+    from ..results.answers import read_answers
     from .outputs import check_output
 
     results = load_results(folder)

@@ -25,7 +25,7 @@ def command(ctx: click.Context, arguments: tuple[str, ...]) -> None:
     and makes them all; this command does the same without installing. ARGUMENTS are those of
     "python -m paper", which lists them, and the names of the figures, with --help.
     """
-    from ..base.errors import bad_input
+    from ..errors import bad_input
 
     clone = Path.cwd()
     if not (clone / "paper" / "__main__.py").is_file() or not (clone / "src" / "vbdm").is_dir():

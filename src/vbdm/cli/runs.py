@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.arrays import FloatArray
-from ..base.errors import bad_input
+from ..errors import bad_input
 
 if TYPE_CHECKING:
     from ..equations.region import Region
-    from ..io.results import Results
+    from ..results import Results
     from ..operator.operator import Operator
     from ..spectrum.spectrum import Spectrum
 
@@ -129,7 +129,7 @@ class Run:
 
 def open_run(folder: Path) -> Run:
     """Open a results folder; raise if it is none, or if its model cannot be read."""
-    from ..io.results import load_results
+    from ..results import load_results
 
     results = load_results(folder)
     about = results.origin.about_rows

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.arrays import FloatArray
-from ..base.errors import bad_input
+from ..errors import bad_input
 from .options import READING, arguments_for
 from .steps import Work, read_table
 
@@ -170,7 +170,7 @@ def dates_of(parts: Sequence[FloatArray], lengths: Sequence[int]) -> Any:
 
 def guessed_times(table: Table) -> tuple[Any, tuple[str, ...]]:
     """Return a column that counts evenly, or that is called time and ascends; none if chosen."""
-    from ..io.files.odd_columns import steady
+    from ..io.odd_columns import steady
 
     about = table.about_rows
     for name, values in about.numbers.items():
@@ -192,7 +192,7 @@ def column(table: Table, j: int) -> FloatArray:
 
 def no_such_times(table: Table, wanted: str) -> Exception:
     """Return the error for times that are not there."""
-    from ..io.files.table import listed
+    from ..io.table import listed
 
     known = [*table.names, *table.about_rows.numbers, table.about_rows.time_name]
     return bad_input(
@@ -223,8 +223,8 @@ def remark(
     told: bool,
 ) -> None:
     """Note what was done to the columns, and what looks odd."""
-    from ..io.files.odd_columns import codes
-    from ..io.files.table import listed
+    from ..io.odd_columns import codes
+    from ..io.table import listed
 
     for text in table.notes:
         work.note(text)

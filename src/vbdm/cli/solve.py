@@ -86,7 +86,7 @@ def parse_fixed(text: str) -> tuple[str, float]:
 
 def right_side(run: Run, text: str) -> Any:
     """Return a number, or a column of the file."""
-    from ..base.errors import bad_input
+    from ..errors import bad_input
     from .runs import listed
 
     try:

@@ -70,7 +70,7 @@ def question(options: Mapping[str, Any], work: Work, run: Run) -> Answer:
 
 def found_states(run: Run, n: int | None) -> States:
     """Return the states; messages name the option, which is not that of ``vbdm fit``."""
-    from ..base.errors import InputError
+    from ..errors import InputError
 
     try:
         return run.spectrum.states("auto" if n is None else n)

@@ -55,7 +55,7 @@ class Work:
     @property
     def notes(self) -> list[tuple[str, str]]:
         """Kinds and texts of all notes and warnings, each once."""
-        from ..base.errors import VbdmWarning
+        from ..errors import VbdmWarning
 
         found = dict.fromkeys(self.extra_notes)
         for warning in self._caught:
@@ -99,8 +99,8 @@ def working(quiet: bool = False, as_json: bool = False) -> Iterator[Work]:
 
     Unless quiet, stages that take long are shown on a terminal, or all of them as lines of JSON.
     """
-    from ..base.errors import InputError, VbdmWarning
-    from ..base.progress import listening
+    from ..errors import InputError, VbdmWarning
+    from ..progress import listening
 
     # Figures go to files, so matplotlib opens no window, unless the environment names a backend.
     os.environ.setdefault("MPLBACKEND", "Agg")
@@ -145,7 +145,7 @@ def read_points(
 
 def read_table(file: Path, reading: Mapping[str, Any], placement: Any = "memory") -> Table:
     """Read a file; what does not fit into memory, or should not, goes into a scratch file."""
-    from ..base.errors import OutOfMemoryError
+    from ..errors import OutOfMemoryError
     from ..io import read
 
     try:

@@ -57,7 +57,7 @@ def choices(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield what was chosen: dimension, ε with its width, neighbours."""
     from ..base.plain import printable
     from ..base.wording import with_error
-    from ..rows.placement import IN_MEMORY
+    from ..placement import IN_MEMORY
 
     dim, widths = summary["dimension"], summary["widths"]
     yield f"  dimension    {with_error(dim['value'], dim['standard_error'])}"

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from time import perf_counter
 from typing import TextIO
 
-from ..base.progress import Bar, Progress
+from ..progress import Bar, Progress
 from .signals import stop_if_heard
 
 #: Seconds between two updates of the line.

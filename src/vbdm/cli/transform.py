@@ -91,7 +91,7 @@ def load_and_read(
 ) -> tuple[Spectrum, Cloud]:
     """Load the model, and read and prepare the file as the training file was."""
     from ..io import Preparation, prepare
-    from ..rows.placement import Disk
+    from ..placement import Disk
     from .models import load_notes, load_spectrum
 
     with work.ledger.stage("model"):
@@ -118,7 +118,7 @@ def load_and_read(
 
 def usable(stored: dict[str, Any], file: Path, given: dict[str, Any]) -> dict[str, Any]:
     """Return those stored reading options that apply to the format of this file."""
-    from ..io.files.formats import find_format
+    from ..io.formats import find_format
 
     known = {**stored, **given}
     climate = not known.keys().isdisjoint({"variable", "sample_dims"})

@@ -14,7 +14,7 @@ from .options import AFTER, ESTIMATING, FILE, PREPARING, READING, SPEAKING, Comm
 from .steps import estimate, read_points, working
 
 if TYPE_CHECKING:
-    from ..bandwidth.tuning import Tuning
+    from ..kernel.tuning import Tuning
     from ..operator.operator import Operator
 
 SUFFIXES = (".csv", ".png", ".svg", ".pdf")
@@ -158,7 +158,7 @@ def write(operator: Operator, target: Path) -> None:
     from functools import partial
 
     from ..base.files import replacing
-    from ..io.results import save_picture
+    from ..results import save_picture
 
     with replacing(target) as stream:
         if target.suffix.lower() == ".csv":

@@ -64,7 +64,7 @@ def weights_of(column: Column, cloud: Cloud, options: Mapping[str, Any]) -> Floa
     """Return the weights of the points; with a temperature, from a bias in kJ/mol."""
     import numpy as np
 
-    from ..base.errors import InputError, bad_input
+    from ..errors import InputError, bad_input
     from ..io import read
 
     reading = arguments_for(READING, options)
@@ -109,7 +109,7 @@ def weights_of(column: Column, cloud: Cloud, options: Mapping[str, Any]) -> Floa
 
 def refuse_energies(column: Column, values: FloatArray) -> None:
     """Raise if a column of weights is a bias, or has negative numbers: these are energies."""
-    from ..base.errors import bad_input
+    from ..errors import bad_input
 
     if str(column.name).endswith("bias") or (values < 0).any():
         raise bad_input(

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..base.arrays import FloatArray
 from ..base.checks import as_number
-from ..base.errors import bad_input
+from ..errors import bad_input
 from ._checks import check_at_least, check_n_samples, check_scale, generator, shown
 from ._sample import RandomState, read_only
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..base.checks import as_floats, as_number, is_whole
-from ..base.errors import OutOfMemoryError, bad_input
+from ..errors import OutOfMemoryError, bad_input
 from ..base.memory import available_memory
 
 #: Arrays of the size of the points that exist at the same time while a data set is made.

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..base.arrays import FloatArray
 from ..base.checks import as_number
-from ..base.errors import bad_input
+from ..errors import bad_input
 from ._checks import LARGEST, check_at_least, check_n_samples, check_scales, generator
 from ._circle import FULL_TURN, circle_density
 from ._distribution import Distribution, tabulated

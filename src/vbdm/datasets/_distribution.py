@@ -8,7 +8,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline, PPoly
 
 from ..base.arrays import FloatArray
-from ..base.errors import bad_input
+from ..errors import bad_input
 from ._sample import Function
 
 NODES = 4097

@@ -7,7 +7,7 @@ from scipy.special import i0
 
 from ..base.arrays import FloatArray
 from ..base.checks import check_choice
-from ..base.errors import bad_input
+from ..errors import bad_input
 from ._checks import (
     check_at_least,
     check_n_samples,

@@ -8,7 +8,7 @@ from scipy.special import erfinv
 
 from ..base.arrays import FloatArray
 from ..base.checks import as_floats, check_choice
-from ..base.errors import bad_input
+from ..errors import bad_input
 from ._checks import (
     LARGEST,
     check_at_least,

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..base.accepts import a_number, accepts
 from ..base.arrays import FloatArray
-from ..base.errors import bad_input
+from ..errors import bad_input
 from ._chaos import Trajectory
 from ._checks import check_at_least, check_n_samples, generator
 from ._muller_brown import BETA, CENTRES, FORMS, HEIGHTS, INVERSE_TEMPERATURE, muller_brown

@@ -9,7 +9,7 @@ import numpy as np
 from ..base.accepts import a_count, a_number, accepts, or_none
 from ..base.arrays import FloatArray
 from ..base.checks import check_points
-from ..base.errors import bad_input
+from ..errors import bad_input
 from ._checks import check_n_samples, generator
 from ._plane_grid import Disc, PlaneGrid
 from ._sample import RandomState, Sample, Truth

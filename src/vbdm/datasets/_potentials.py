@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammaln
 
-from ..base.errors import bad_input
+from ..errors import bad_input
 from ._checks import check_n_samples, check_scale, generator
 from ._sample import RandomState, Sample, Truth
 from ._spectra import positive_c1_only

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..base.arrays import FloatArray
 from ..base.checks import check_choice, check_real
-from ..base.errors import bad_input
+from ..errors import bad_input
 from ._checks import check_n_samples, refuse_infinite
 
 Indices = NDArray[np.intp]

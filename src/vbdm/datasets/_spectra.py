@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..base.arrays import FloatArray
-from ..base.errors import bad_input
+from ..errors import bad_input
 from ._sample import Function, Truth, TruthBuilder
 
 

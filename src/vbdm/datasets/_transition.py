@@ -9,7 +9,7 @@ import numpy as np
 from ..base.accepts import a_function, answer_of
 from ..base.arrays import FloatArray
 from ..base.checks import as_floats, check_real
-from ..base.errors import bad_input
+from ..errors import bad_input
 from ._checks import LARGEST
 from ._sample import Function
 

@@ -11,7 +11,7 @@ import numpy as np
 from ..base.accepts import a_number, accepts
 from ..base.arrays import FloatArray
 from ..base.checks import as_floats, shown
-from ..base.errors import bad_input
+from ..errors import bad_input
 from ._checks import check_n_samples, generator
 from ._distribution import Distribution, tabulated
 from ._sample import Function, RandomState, Sample, Truth

@@ -17,7 +17,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from ..base.arrays import BoolArray, FloatArray
 from ..base.checks import as_floats
-from ..base.errors import bad_input
+from ..errors import bad_input
 from ..base.threads import one_blas_thread
 from ..rows.block_array import Tall, beside, mapped, total
 from ..spectrum.spectrum import Spectrum

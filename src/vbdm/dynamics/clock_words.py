@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..base.accepts import a_count
 from ..base.arrays import FloatArray
 from ..base.checks import as_floats, as_number, shown
-from ..base.errors import InputError, bad_input
+from ..errors import InputError, bad_input
 from ..base.wording import listed
 from .clock import ModeClock
 

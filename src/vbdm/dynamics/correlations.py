@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from ..base.arrays import FloatArray
 from ..base.checks import as_floats, check_function, check_per_point, shown
-from ..base.errors import bad_input
+from ..errors import bad_input
 from ..spectrum.spectrum import Spectrum
 from .basis import Basis
 from .evolution import check_times, evolve, in_natural_time, speed_of, warn_of_missing

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.linalg import helmert
 
 from ..base.arrays import BoolArray, FloatArray, frozen
-from ..base.errors import ClockWarning, warn_user
+from ..errors import ClockWarning, warn_user
 from ..base.estimate import Estimate
 from ..spectrum.spectrum import Spectrum
 from ..trust.findings import nonzero_modes

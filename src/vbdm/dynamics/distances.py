@@ -21,7 +21,7 @@ from scipy.linalg import cholesky, solve_triangular
 from ..base.accepts import a_count, some_of
 from ..base.arrays import BoolArray, FloatArray
 from ..base.checks import is_whole
-from ..base.errors import RootWarning, bad_input, warn_user
+from ..errors import RootWarning, bad_input, warn_user
 from ..base.threads import one_blas_thread
 from ..rows.block_array import mapped
 from ..spectrum.spectrum import Spectrum

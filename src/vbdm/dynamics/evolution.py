@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from ..base.arrays import FloatArray
 from ..base.checks import as_floats, check_choice, check_function, shown
-from ..base.errors import ShortTimeWarning, bad_input, warn_user
+from ..errors import ShortTimeWarning, bad_input, warn_user
 from ..spectrum.spectrum import Spectrum
 from .basis import Basis, check_coefficients
 from .clock import Clock

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import FloatArray
-from ..base.errors import bad_input
-from ..settings.series import check_lengths, read_series
+from ..errors import bad_input
+from ..prepare.series import check_lengths, read_series
 from ..spectrum.spectrum import Spectrum
 from ..trust.influences import influences
 from ..trust.series import by_rows

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..base.arrays import FloatArray, frozen
 from ..base.checks import is_auto, is_whole, shown
-from ..base.errors import InputError, bad_input
+from ..errors import InputError, bad_input
 from ..base.estimate import Estimate
 from ..base.wording import counted
 from ..equations.error_bars import summed_inside

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..base.arrays import is_elsewhere, to_host
-from ..base.errors import DeviceError, EngineWarning, InputError, bad_input, error_of, warn_user
+from ..errors import DeviceError, EngineWarning, InputError, bad_input, error_of, warn_user
 from ..base.names import ENGINE_NAMES
 from ..base.versions import library_versions
 from .at_work import surround

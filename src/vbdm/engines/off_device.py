@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..base.arrays import shape_of
-from ..base.errors import DeviceError, error_of
+from ..errors import DeviceError, error_of
 from ..base.memory import TREE_COLUMNS
 
 

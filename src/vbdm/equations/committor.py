@@ -16,7 +16,7 @@ import numpy as np
 
 from ..base.arrays import FloatArray
 from ..base.checks import shown
-from ..base.errors import SolverError, UnreachedWarning, bad_input, warn_user
+from ..errors import SolverError, UnreachedWarning, bad_input, warn_user
 from ..base.estimate import Estimate
 from ..operator.operator import Operator
 from .conjugate_gradients import TOLERANCE, Solution

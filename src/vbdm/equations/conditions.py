@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import BoolArray, FloatArray
 from ..base.checks import as_floats, shown
-from ..base.errors import InputError, bad_input
+from ..errors import InputError, bad_input
 
 SIGNS = {"<": compare.lt, "<=": compare.le, ">": compare.gt, ">=": compare.ge}
 MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}

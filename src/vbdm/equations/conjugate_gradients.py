@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..base.arrays import FloatArray
-from ..base.errors import SolverError
-from ..base.progress import report
+from ..errors import SolverError
+from ..progress import report
 
 #: Default accuracy: far below the sampling error of any data set.
 TOLERANCE = 1e-6

@@ -2,7 +2,7 @@ r"""An approximate inverse of a network's equations: a Jacobi step and a coarse 
 
 With the diagonal d and the links K of a system :math:`A = d - K`, a Jacobi step on A x = r makes
 :math:`r/d`. What is left of the error is smooth, and is computed on cells of points
-(`vbdm.spectrum.solvers.multilevel`): from functions P c that are constant on cells, one more step
+(`vbdm.solvers.multilevel`): from functions P c that are constant on cells, one more step
 makes the smooth ones :math:`Q c = K P c/d`, and the inverse is :math:`ω/d + Q C Q^T` with the
 approximate inverse C of the system on the cells. Products with K P, the sums of K over cells, are
 four times as cheap as those with K: of these there is none here, and one in a step of conjugate
@@ -25,8 +25,8 @@ from scipy.sparse import csr_array, diags_array
 
 from ..base.arrays import BoolArray, FloatArray
 from ..rows.sparse_blocks import applied
-from ..spectrum.solvers.multilevel.finest import product
-from ..spectrum.solvers.multilevel.hierarchy import DAMPING, Level
+from ..solvers.multilevel.finest import product
+from ..solvers.multilevel.hierarchy import DAMPING, Level
 from .network import Network
 
 #: Least eigenvalue of the coarsest matrix, scaled to a diagonal of 1: below there is rounding.

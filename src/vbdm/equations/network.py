@@ -24,25 +24,25 @@ from scipy.linalg import eigvalsh
 from scipy.sparse import csr_array
 
 from ..base.arrays import FloatArray
-from ..base.errors import bad_input
+from ..errors import bad_input
 from ..base.threads import one_blas_thread
 from ..operator.operator import Operator
-from ..settings.method import Limiter
+from ..operator.method import Limiter
 from ..spectrum.finite_sample import share_of_points
 from ..spectrum.limiter import first_limit
 from ..spectrum.pieces import connected_pieces
 from ..spectrum.solve import pencil_of
-from ..spectrum.solvers.multilevel.coarse_pairs import coarse_pairs
-from ..spectrum.solvers.multilevel.finest import product
-from ..spectrum.solvers.multilevel.hierarchy import Hierarchy
-from ..spectrum.solvers.multilevel.solver import (
+from ..solvers.multilevel.coarse_pairs import coarse_pairs
+from ..solvers.multilevel.finest import product
+from ..solvers.multilevel.hierarchy import Hierarchy
+from ..solvers.multilevel.solver import (
     NARROW,
     Multilevel,
     PreparedMultilevel,
     points_averaged,
 )
-from ..spectrum.solvers.multilevel.warm_start import block_size
-from ..spectrum.solvers.pencil import Pencil
+from ..solvers.multilevel.warm_start import block_size
+from ..solvers.pencil import Pencil
 
 #: Points in a cell where kernels average over few: 13 iterations where cells of 8 take 24.
 SMALL_CELLS = 2

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..base.arrays import FloatArray, frozen
-from ..base.errors import bad_input
+from ..errors import bad_input
 from ..operator.operator import Operator
 from .conjugate_gradients import TOLERANCE
 from .problem import system_of

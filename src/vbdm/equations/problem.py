@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..base.arrays import BoolArray, FloatArray
-from ..base.errors import SmallSetWarning, UnreachedWarning, warn_user
+from ..errors import SmallSetWarning, UnreachedWarning, warn_user
 from ..operator.operator import Operator
 from .edges import Held
 from .network import Network

@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from ..base.arrays import BoolArray, FloatArray
 from ..base.checks import as_floats, shown
-from ..base.errors import bad_input
+from ..errors import bad_input
 from ..engines.choose import arrived
 from ..graph.order import Order
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import BoolArray, FloatArray
 from ..base.checks import shown
-from ..base.errors import bad_input
+from ..errors import bad_input
 from ..operator.operator import Operator
 from .conditions import condition_on
 from .region import Region, as_array, described, region_of

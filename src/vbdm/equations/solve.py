@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..base.arrays import FloatArray
 from ..base.checks import as_floats, check_function, check_per_point, check_real, shown
-from ..base.errors import ProjectedWarning, bad_input, warn_user
+from ..errors import ProjectedWarning, bad_input, warn_user
 from ..operator.operator import Operator
 from .conjugate_gradients import TOLERANCE
 from .problem import system_of

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ..base.accepts import a_switch
 from ..base.arrays import BoolArray, FloatArray, frozen
 from ..base.checks import check_per_point
-from ..base.errors import UnreachedWarning, bad_input, warn_user
+from ..errors import UnreachedWarning, bad_input, warn_user
 from ..base.estimate import Estimate
 from ..operator.operator import Operator
 from .conjugate_gradients import Solution

@@ -10,14 +10,14 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bandwidth.bandwidth import BandwidthRule, GivenBandwidth
-from ..bandwidth.dimension import GivenDimension
+from ..kernel.bandwidth import BandwidthRule, GivenBandwidth
+from ..kernel.dimension import GivenDimension
 from ..base.accepts import a_count, a_number, accepts, an, numbers
 from ..base.arrays import to_host
 from ..operator.operator import Operator
-from ..settings.arguments import Request
-from ..settings.method import METHODS
-from ..settings.weights import Weights
+from ..operator.arguments import Request
+from ..operator.method import METHODS
+from ..operator.weights import Weights
 from ..spectrum.spectrum import Spectrum
 from ..trust.epsilon_scan import FACTORS, EpsilonScan, scan_modes, why_no_scan
 from .first_graph import first_graph

@@ -10,27 +10,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..bandwidth.bandwidth import BandwidthRule, PerPoint
-from ..bandwidth.dimension import DimensionRule
-from ..bandwidth.scaled import TruncationRule
-from ..bandwidth.tuning import EpsilonRule
+from ..kernel.bandwidth import BandwidthRule, PerPoint
+from ..kernel.dimension import DimensionRule
+from ..kernel.scaled import TruncationRule
+from ..kernel.tuning import EpsilonRule
 from ..base.checks import is_auto
-from ..base.errors import OutOfMemoryError
+from ..errors import OutOfMemoryError
 from ..base.memory import TREE_COLUMNS
-from ..base.progress import LOGGER
+from ..progress import LOGGER
 from ..engines.at_work import at_work
 from ..engines.choose import arrived, computes_on_device
 from ..engines.off_device import no_device_output, refuse_many_columns, refuse_off_device
 from ..graph.distance import Metric
 from ..graph.neighbor_graph import NeighborGraph
-from ..graph.search import NeighborSearch
+from ..search import NeighborSearch
 from ..operator.operator import Operator
-from ..rows.placement import Disk, Memory, Placement, as_placement, placed_points
+from ..placement import Disk, Memory, Placement, as_placement, placed_points
 from ..rows.refused import NeedsLists
-from ..settings.arguments import Request, read_arguments
-from ..settings.method import Limiter
-from ..settings.series import read_series, rows_of
-from ..settings.weights import read_weights
+from ..operator.arguments import Request, read_arguments
+from ..operator.method import Limiter
+from ..prepare.series import read_series, rows_of
+from ..operator.weights import read_weights
 from .first_graph import first_graph
 from .on_device import there_if_possible
 from .walk import walk
@@ -119,7 +119,7 @@ def estimate_operator(
     weights_as : {"auto", "measure", "counts"}
         "measure": w is a function of the place, and pairs are multiplied by w^{c1/2} at both
         points. "counts": w jumps from point to point, and each point counts as if it occurred w
-        times. By default a look at neighbours decides (`vbdm.settings.weights`).
+        times. By default a look at neighbours decides (`vbdm.operator.weights`).
     form : {"symmetric", "left", "right", "two-sided"}
         Where ρ stands in the kernel; only the symmetric form has a fast spectrum, and only
         ``method="paper"`` has the others.

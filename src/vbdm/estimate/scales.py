@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..bandwidth.bandwidth import Bandwidth, BandwidthRule
-from ..bandwidth.dimension import Dimension, found_by
-from ..bandwidth.epsilon_by_degree import ByDegree, GivenEpsilon
-from ..bandwidth.pilot import (
+from ..kernel.bandwidth import Bandwidth, BandwidthRule
+from ..kernel.dimension import Dimension, found_by
+from ..kernel.epsilon_by_degree import ByDegree, GivenEpsilon
+from ..kernel.pilot import (
     Pilot,
     by_reach,
     look_first,
@@ -17,14 +17,14 @@ from ..bandwidth.pilot import (
     pilot_bandwidth,
     pilot_cutoff,
 )
-from ..bandwidth.scaled import MOST_NEIGHBORS, ScaledPairs
-from ..bandwidth.tuning import Tuning, chosen_by
+from ..kernel.scaled import MOST_NEIGHBORS, ScaledPairs
+from ..kernel.tuning import Tuning, chosen_by
 from ..base.checks import check_count, is_auto
-from ..base.shapes import radius_of
+from ..shapes import radius_of
 from ..graph.neighbor_graph import NeighborGraph
 from ..rows.refused import no_lists
-from ..settings.arguments import Request
-from ..settings.method import Lists
+from ..operator.arguments import Request
+from ..operator.method import Lists
 from .first_graph import BY_EPSILON
 from .on_device import for_rule, from_rule, has_no_lists
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..bandwidth.bandwidth import evaluated
-from ..bandwidth.scaled import ENOUGH_POINTS, MOST_NEIGHBORS, SLACK
+from ..kernel.bandwidth import evaluated
+from ..kernel.scaled import ENOUGH_POINTS, MOST_NEIGHBORS, SLACK
 from ..base.arrays import FloatArray
 from ..base.memory import give_back
 from ..base.versions import __version__, library_versions
@@ -17,12 +17,12 @@ from ..kernel.kernel import Kernel
 from ..kernel.listed import evaluate_kernel
 from ..kernel.within_reach import kernel_within_reach
 from ..operator.operator import Operator, normalise
-from ..operator.theory import exponents_for
-from ..rows.placement import in_words
+from ..theory import exponents_for
+from ..placement import in_words
 from ..rows.refused import no_lists
-from ..settings.arguments import Request
-from ..settings.record import Settings
-from ..settings.weights import Weighting
+from ..operator.arguments import Request
+from ..operator.record import Settings
+from ..operator.weights import Weighting
 from ..trust.diagnose import warn_of
 from .first_graph import BY_EPSILON, BY_REACH
 from .on_device import has_no_lists

@@ -25,7 +25,7 @@ from ..base.arrays import (
     to_host,
 )
 from ..base.checks import check_choice, check_function, check_is, check_points
-from ..base.errors import OutsideWarning, bad_input, warn_user
+from ..errors import OutsideWarning, bad_input, warn_user
 from ..base.handing_out import handed_out, taken_in
 from ..base.threads import in_order, slices
 from ..engines.at_work import at_work

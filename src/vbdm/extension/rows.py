@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from ..bandwidth.bandwidth import BandwidthRule, PowerOfDensity
-from ..bandwidth.pilot import LARGEST_WIDTH, PILOT_EPSILON, PILOT_SHARE, by_reach
-from ..bandwidth.scaled import NEGLIGIBLE
-from ..bandwidth.sums_within_reach import sum_rows
+from ..kernel.bandwidth import BandwidthRule, PowerOfDensity
+from ..kernel.pilot import LARGEST_WIDTH, PILOT_EPSILON, PILOT_SHARE, by_reach
+from ..kernel.scaled import NEGLIGIBLE
+from ..kernel.sums_within_reach import sum_rows
 from ..base.arrays import (
     BoolArray,
     FloatArray,
@@ -33,8 +33,8 @@ from ..base.arrays import (
     row_pointer,
     to_host,
 )
-from ..base.errors import bad_input
-from ..base.shapes import Gaussian, radius_of, values_of
+from ..errors import bad_input
+from ..shapes import Gaussian, radius_of, values_of
 from ..engines.sparse import csr
 from ..engines.tree import Reach
 from ..graph.neighbor_graph import NeighborGraph

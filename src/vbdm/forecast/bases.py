@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from ..base.arrays import FloatArray, frozen
-from ..base.errors import VbdmWarning
+from ..errors import VbdmWarning
 from ..base.threads import one_blas_thread
 from ..operator.operator import Operator
 

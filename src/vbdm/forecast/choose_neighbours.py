@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..base.progress import report
+from ..progress import report
 from ..operator.operator import Operator
 from .holdout import HoldOut
 from .judged import Judged, judge

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..base.arrays import FloatArray
-from ..base.errors import bad_input
+from ..errors import bad_input
 from .time_axis import Steps
 
 #: Most waves of a cycle: six make every monthly mean; of longer cycles they make a smooth one.

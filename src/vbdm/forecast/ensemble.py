@@ -18,7 +18,7 @@ from scipy.sparse import csr_array
 
 from ..base.arrays import FloatArray
 from ..base.checks import as_floats, shown
-from ..base.errors import bad_input
+from ..errors import bad_input
 
 #: Kernel width of a density in standard deviations, for one member; Silverman's rule for n of them
 #: divides by the fifth root of n.

@@ -16,8 +16,8 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from ..base.arrays import BoolArray, FloatArray, frozen
-from ..base.errors import FilterWarning, warn_user
-from ..base.progress import report
+from ..errors import FilterWarning, warn_user
+from ..progress import report
 from .ensemble import Ensemble, probabilities
 from .predictor import Predictor, normalised
 

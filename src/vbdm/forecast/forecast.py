@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from ..base.accepts import a_count, a_number, accepts
 from ..base.arrays import BoolArray, FloatArray, frozen
 from ..base.checks import as_floats, shown
-from ..base.errors import bad_input
-from ..base.progress import report
+from ..errors import bad_input
+from ..progress import report
 from .cycle import Cycle
 from .ensemble import Ensemble, probabilities
 from .learned import Learned

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..base.arrays import FloatArray
-from ..base.errors import bad_input
-from ..base.progress import report
-from ..graph.delays import Delays
+from ..errors import bad_input
+from ..progress import report
+from ..prepare.delays import Delays
 from ..operator.operator import Operator
 from .bases import EIGENFUNCTIONS, Basis
 from .calibration import spread_factor

@@ -10,7 +10,7 @@ import numpy as np
 from ..base.accepts import answer_of
 from ..base.arrays import BoolArray, FloatArray
 from ..base.checks import as_floats, shown
-from ..base.errors import bad_input
+from ..errors import bad_input
 from .filtering import LogLikelihood
 
 #: Standard deviations between this and its inverse have squares that are numbers.

@@ -9,7 +9,7 @@ import numpy as np
 from ..base.accepts import answer_of
 from ..base.arrays import BoolArray, FloatArray
 from ..base.checks import as_floats, shown
-from ..base.errors import OutsideWarning, SkillWarning, bad_input, warn_user
+from ..errors import OutsideWarning, SkillWarning, bad_input, warn_user
 from ..extension.rows import kernel_rows
 from .learned import Learned
 from .reading import Given

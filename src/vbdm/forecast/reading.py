@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from ..base.arrays import FloatArray
 from ..base.checks import as_floats, shown
-from ..base.errors import bad_input
-from ..settings.series import check_lengths
+from ..errors import bad_input
+from ..prepare.series import check_lengths
 from .time_axis import Steps, TimeAxis, axis_of
 
 #: Most rows that are filled in where times are missing, as a multiple of the rows given.

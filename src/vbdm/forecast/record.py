@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import BoolArray, FloatArray, frozen
-from ..base.errors import bad_input
-from ..graph.delays import Delays
+from ..errors import bad_input
+from ..prepare.delays import Delays
 
 #: Fewest states that a record must have.
 FEWEST = 30

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.errors import InputError, bad_input
+from ..errors import InputError, bad_input
 from .cycle import Cycle
 from .reading import Given, filled
 from .time_axis import Steps, TimeAxis

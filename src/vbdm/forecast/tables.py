@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.accepts import a_count, accepts
-from ..base.errors import bad_input
+from ..errors import bad_input
 from .scores import MEASURES
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.checks import shown
-from ..base.errors import InputError, bad_input
+from ..errors import InputError, bad_input
 
 #: Largest difference between a time and a whole number of steps, in steps.
 OFF = 0.05

@@ -16,8 +16,8 @@ from ..engines.tree import Tree
 from ..engines.tree_part import TreePart
 from ..rows.block_array import BlockArray, PerBlock, Rows
 from ..rows.store import worth_keeping
-from .search import KDTree, PeriodicTree
-from .search.exact import distances_by_column
+from ..search import KDTree, PeriodicTree
+from ..search.exact import distances_by_column
 
 
 @dataclass(frozen=True, eq=False)

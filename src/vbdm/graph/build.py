@@ -7,14 +7,14 @@ from typing import Any
 
 from ..base.arrays import to_host
 from ..base.checks import check_count, check_points, is_auto
-from ..base.errors import RecallWarning, bad_input, warn_user
+from ..errors import RecallWarning, bad_input, warn_user
 from ..base.wording import percent
 from .distance import PRECOMPUTED, Distance, Metric
 from .lists import searched
 from .neighbor_graph import NeighborGraph
 from .point_set import PointSet
-from .search import NeighborSearch
-from .search.brute import recall_of
+from ..search import NeighborSearch
+from ..search.brute import recall_of
 
 #: Share of the true neighbours that an approximate search should find; below it, users are warned.
 LOW_RECALL = 0.95

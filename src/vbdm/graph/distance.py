@@ -10,9 +10,9 @@ import numpy as np
 
 from ..base.arrays import FloatArray, frozen
 from ..base.checks import as_number, shown
-from ..base.errors import bad_input
-from .search import Auto, KDTree, MetricSearch, NeighborSearch, PeriodicTree, as_search
-from .search.periodic import wrap
+from ..errors import bad_input
+from ..search import Auto, KDTree, MetricSearch, NeighborSearch, PeriodicTree, as_search
+from ..search.periodic import wrap
 
 #: A metric's name in scikit-learn, or a function of two points.
 Metric = str | Callable[[FloatArray, FloatArray], float]

@@ -16,7 +16,7 @@ from ..engines.engine import free_bytes
 from ..rows.block_array import BlockArray
 from .block_search import nearest_distances
 from .point_set import PointSet
-from .search.exact import search_all
+from ..search.exact import search_all
 
 
 @dataclass(frozen=True, eq=False)

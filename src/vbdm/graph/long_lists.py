@@ -6,7 +6,7 @@ import numpy as np
 
 from ..base.memory import lists_fit
 from .point_set import PointSet
-from .search.brute import BruteIndex
+from ..search.brute import BruteIndex
 
 #: Dimension from which the longest lists are nearly always needed, and the points and neighbours
 #: that tell it.

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..base.arrays import FloatArray, IntArray, frozen, is_elsewhere, to_host
 from ..base.checks import check_points
-from ..base.errors import bad_input
+from ..errors import bad_input
 from ..base.memory import MEASURED_COLUMNS, refuse_if_too_large
 from ..base.threads import IN_CACHE, in_order, rows_that_fit, slices
 from ..rows.block_array import BlockArray
@@ -22,7 +22,7 @@ from .lists import KeptLists, ListedRows, ReleasedLists, of_distances, searched
 from .order import Copies, Order
 from .point_set import PointSet
 from .precomputed import check_table, equal_points, part_of_whole, table_of_matrix
-from .search.exact import search_all
+from ..search.exact import search_all
 
 #: Neighbours in the lists that are worked on at a time on a device: 512 MB of distances.
 AT_ONCE_ON_DEVICE = 1 << 26

@@ -17,7 +17,7 @@ from ..engines.choose import chosen_engine
 from ..engines.engine import computes_elsewhere
 from ..engines.sparse import is_csr_elsewhere
 from .point_set import PointSet, tree_index, tree_of
-from .search import KDTree
+from ..search import KDTree
 
 #: A dataclass.
 Result = TypeVar("Result")

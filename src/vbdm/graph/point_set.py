@@ -25,10 +25,10 @@ from ..rows.block_array import Rows
 from ..rows.refused import not_in_blocks
 from .distance import PRECOMPUTED, Distance
 from .order import Order, find_copies
-from .search import Auto, KDTree, NeighborIndex, NeighborSearch
-from .search.auto import chosen
-from .search.exact import TreeIndex, distances_by_column, squared_distances
-from .search.periodic import PeriodicIndex, PeriodicTree
+from ..search import Auto, KDTree, NeighborIndex, NeighborSearch
+from ..search.auto import chosen
+from ..search.exact import TreeIndex, distances_by_column, squared_distances
+from ..search.periodic import PeriodicIndex, PeriodicTree
 
 #: Credit of the engine where the neighbours were found elsewhere.
 GIVEN = Credit("given", "found elsewhere")

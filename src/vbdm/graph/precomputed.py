@@ -15,7 +15,7 @@ from scipy.sparse import coo_array, issparse
 from ..base.array_hints import kind_of, refuse_masked
 from ..base.arrays import FloatArray, IntArray
 from ..base.checks import check_count, check_finite
-from ..base.errors import InputError, bad_input
+from ..errors import InputError, bad_input
 from ..base.threads import slices
 
 #: Most neighbours taken from a matrix, the point itself included, unless the user asks for more.

@@ -19,18 +19,18 @@ that an estimate takes, together with a `Preparation`, which does the same to ot
 
 Formats other than NumPy's and text need a library, which is imported when such a file is read;
 `formats` tells which are installed. A new format is a function ``read(path, options) -> Content``
-and a line in `vbdm.io.files.formats`.
+and a line in `vbdm.io.formats`.
 """
 
 from ..base.row_notes import Labels, RowNotes
-from .files.anndata import write_anndata
-from .files.cloud import Cloud
-from .files.formats import Format, formats
-from .files.preparation import Preparation
-from .files.prepare import prepare
-from .files.reading import read
-from .files.source import Source
-from .files.table import Table
+from .anndata import write_anndata
+from .cloud import Cloud
+from .formats import Format, formats
+from .preparation import Preparation
+from .prepare import prepare
+from .reading import read
+from .source import Source
+from .table import Table
 
 __all__ = [
     "Cloud",

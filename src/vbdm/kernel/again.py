@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..base.shapes import Gaussian
+from ..shapes import Gaussian
 from ..graph.neighbor_graph import NeighborGraph
 from .kernel import Kernel
 from .listed import evaluate_kernel

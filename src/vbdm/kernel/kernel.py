@@ -7,10 +7,10 @@ from functools import cached_property
 
 import numpy as np
 
-from ..bandwidth.bandwidth import Bandwidth
-from ..bandwidth.pilot import density_from
+from .bandwidth import Bandwidth
+from .pilot import density_from
 from ..base.arrays import FloatArray, quotients
-from ..base.shapes import Moments, Shape
+from ..shapes import Moments, Shape
 from ..graph.neighbor_graph import NeighborGraph
 from .block_matrix import BlockMatrix
 from .pair_matrix import PairMatrix

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bandwidth.bandwidth import Bandwidth
-from ..bandwidth.scaled import NEGLIGIBLE, rim, scaled
+from .bandwidth import Bandwidth
+from .scaled import NEGLIGIBLE, rim, scaled
 from ..base.arrays import FloatArray
-from ..base.shapes import Shape
+from ..shapes import Shape
 from ..graph.lists import ListedRows
 from ..graph.neighbor_graph import NeighborGraph
 from .kernel import Kernel

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ..bandwidth.bandwidth import Bandwidth
-from ..bandwidth.sums_within_reach import large_parts, sum_rows
+from .bandwidth import Bandwidth
+from .sums_within_reach import large_parts, sum_rows
 from ..base.arrays import FloatArray, IntArray, is_elsewhere, ones_for, row_pointer
 from ..base.memory import refuse_block, refuse_pairs
-from ..base.shapes import Shape, values_of
+from ..shapes import Shape, values_of
 from ..base.threads import for_each, in_order, rows_that_fit, slices
 from ..engines.engine import free_bytes
 from ..engines.sparse import csr

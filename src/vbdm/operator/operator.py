@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import diags_array
 
-from ..bandwidth.dimension import Dimension
-from ..bandwidth.pilot import Pilot
-from ..bandwidth.tuning import Tuning
+from ..kernel.dimension import Dimension
+from ..kernel.pilot import Pilot
+from ..kernel.tuning import Tuning
 from ..base.accepts import EPSILONS, a_number, a_switch
 from ..base.arrays import FloatArray, frozen, quotients
 from ..base.checks import check_function
-from ..base.errors import bad_input
+from ..errors import bad_input
 from ..base.handing_out import handed_out, taken_in
 from ..engines.at_work import at_work
 from ..engines.choose import arrived
@@ -28,14 +28,15 @@ from ..kernel.again import at_epsilon
 from ..kernel.block_matrix import BlockMatrix
 from ..kernel.kernel import Kernel
 from ..kernel.pair_matrix import PairMatrix
-from ..rows.placement import IN_MEMORY
-from ..settings.record import Settings
-from . import theory, verbs, views
+from ..placement import IN_MEMORY
+from .record import Settings
+from .. import theory
+from . import verbs, views
 from .sample_theory import KernelWaves, kernel_waves
 from .weighted import LARGEST_EXPONENT, counted, half_weights, of_multiplicity, sums_of
 
 if TYPE_CHECKING:
-    from ..spectrum.solvers import EigenSolver
+    from ..solvers import EigenSolver
     from ..spectrum.spectrum import Spectrum
     from ..trust.edge import Edge
 
@@ -468,7 +469,7 @@ def normalise(
 
     A factor a(x) a(y) on K adds :math:`2 ∇f·∇\log a` to the limit, so a potential multiplies K_α by
     :math:`e^{-U(x_i)/2} e^{-U(x_j)/2}`, which adds :math:`-∇U·∇f` (ours, not the paper's). Weights
-    that are a function w of the place do the same with U = -c1 log w (`vbdm.settings.weights`).
+    that are a function w of the place do the same with U = -c1 log w (`vbdm.operator.weights`).
     Of weights that jump, the function of the place is the local mean :math:`w̄ = Σ_j K_{ij} w_j /
     Σ_j K_{ij}`, and :math:`w / w̄` is how often a point counts beside its neighbours.
     """

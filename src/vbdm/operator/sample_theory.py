@@ -38,7 +38,7 @@ import numpy as np
 from scipy.special import gamma, jv
 
 from ..base.arrays import FloatArray
-from ..base.shapes import Gaussian, Shape, radius_of
+from ..shapes import Gaussian, Shape, radius_of
 from ..base.threads import in_order, slices
 
 #: Beyond the first, in kernels, the kernel's transform is 0; up to the second, in units of the

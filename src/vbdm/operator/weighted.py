@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..base.arrays import FloatArray, quotients
-from ..base.errors import bad_input
+from ..errors import bad_input
 from ..kernel.kernel import Kernel
-from ..settings.weights import LARGEST_RANGE
+from .weights import LARGEST_RANGE
 
 #: Beyond exp(±300) the product of two factors may overflow or underflow.
 LARGEST_EXPONENT = 300.0

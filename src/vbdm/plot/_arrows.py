@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ..base.accepts import a_count, accepts
 from ..base.arrays import FloatArray
 from ..base.checks import as_floats, shown
-from ..base.errors import bad_input
+from ..errors import bad_input
 from ._canvas import (
     BLUE,
     FAINT,

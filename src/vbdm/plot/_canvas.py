@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..base.arrays import FloatArray
 from ..base.checks import check_points
-from ..base.errors import bad_input
+from ..errors import bad_input
 from ..base.wording import power_of_ten
 from ..operator.operator import Operator
 from ..spectrum.spectrum import Spectrum

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..base.accepts import a_number, accepts
 from ..base.arrays import FloatArray, to_host
 from ..base.checks import check_count, check_per_point
-from ..base.errors import bad_input
+from ..errors import bad_input
 from ..base.wording import percent
 from ..operator.operator import Operator
 from ..spectrum.spectrum import Spectrum

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..bandwidth.tuning import DegreeCurve, KeptCurve, SlopeCurve, Tuning
+from ..kernel.tuning import DegreeCurve, KeptCurve, SlopeCurve, Tuning
 from ..base.accepts import a_switch, accepts, numbers
 from ..base.arrays import BoolArray, FloatArray
-from ..base.errors import bad_input
+from ..errors import bad_input
 from ..spectrum.spectrum import Spectrum
 from ..trust.diagnose import doubtful_modes
 from ..trust.error_bars import Group, groups_of

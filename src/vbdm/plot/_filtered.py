@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..base.accepts import accepts, an
 from ..base.arrays import FloatArray
 from ..base.checks import as_floats, is_whole, shown
-from ..base.errors import bad_input
+from ..errors import bad_input
 from ..forecast.filtering import Filtered
 from ._canvas import BLUE, INK, VERMILION, check_axes, new_axes, set_title
 from ._forecast import dress_time, legend_below

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..base.accepts import accepts, an
 from ..base.arrays import BoolArray, FloatArray
 from ..base.checks import is_whole, shown
-from ..base.errors import bad_input
+from ..errors import bad_input
 from ..forecast.forecast import Forecast
 from ._canvas import BLUE, INK, check_axes, new_axes, set_title
 from ._past import past_of

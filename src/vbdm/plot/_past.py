@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..base.accepts import MOST
 from ..base.arrays import FloatArray
 from ..base.checks import as_floats, is_whole, shown
-from ..base.errors import bad_input
+from ..errors import bad_input
 from ..forecast.forecast import Forecast
 from ..forecast.time_axis import Steps
 

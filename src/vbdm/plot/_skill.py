@@ -9,7 +9,7 @@ import numpy as np
 from ..base.accepts import accepts, an
 from ..base.arrays import FloatArray
 from ..base.checks import is_whole, shown
-from ..base.errors import bad_input
+from ..errors import bad_input
 from ..forecast.skill import Skill
 from ..forecast.words import independent, mean_over_columns, weights_of_leads
 from ._canvas import (

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..base.arrays import FloatArray, to_host
-from ..base.errors import bad_input
+from ..errors import bad_input
 from ..base.row_notes import Labels, RowNotes
 from ..plot._canvas import principal_positions
 from ..spectrum.spectrum import Spectrum

@@ -15,10 +15,10 @@ from numpy.typing import ArrayLike
 
 from ..base.accepts import a_path, accepts, all_of, an, numbers, or_none, words
 from ..base.checks import check_count, check_is
-from ..base.errors import bad_input
+from ..errors import bad_input
 from ..base.files import check_target, replacing
 from ..base.row_notes import RowNotes
-from ..report import _parts as parts
+from . import _parts as parts
 from ..spectrum.spectrum import Spectrum
 from ..trust.diagnose import diagnose, flags_of
 from ..trust.epsilon_scan import EpsilonScan, why_no_scan

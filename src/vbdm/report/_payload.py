@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bandwidth.tuning import SlopeCurve
+from ..kernel.tuning import SlopeCurve
 from ..base.arrays import to_host
 from ..base.plain import plain
 from ..base.row_notes import RowNotes

@@ -13,7 +13,7 @@ from ..base.references import PAPER, Citation
 from ..base.versions import __version__
 from ..base.wording import common_style, minus, power_of_ten, subscript, with_error
 from ..operator.operator import Operator
-from ..rows.placement import IN_MEMORY
+from ..placement import IN_MEMORY
 from ..spectrum.spectrum import Spectrum
 from ..trust.error_bars import groups_of
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..base.checks import shown
-from ..base.errors import bad_input
+from ..errors import bad_input
 from ..base.estimate import Estimate
 from ..base.wording import common_style
 from ..spectrum.spectrum import Spectrum

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ..base.arrays import FloatArray, beside_array, is_elsewhere, to_host
-from ..base.progress import is_heard, report
+from ..progress import is_heard, report
 from .partition import Partition
 from .place import InMemory, Place
 

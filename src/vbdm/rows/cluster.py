@@ -8,7 +8,7 @@ from contextlib import suppress
 from time import monotonic
 from typing import Any
 
-from ..base.errors import ClusterError, ClusterWarning, error_of, warn_user
+from ..errors import ClusterError, ClusterWarning, error_of, warn_user
 from ..base.versions import __version__, library_versions
 from ..base.wording import counted
 from .connection import check_dask, connected, current_client, gone, in_short, reached

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 from weakref import WeakValueDictionary
 
-from ..base.errors import ClusterError, error_of
+from ..errors import ClusterError, error_of
 
 #: Seconds that a scheduler may take to answer.
 PATIENCE = 5.0

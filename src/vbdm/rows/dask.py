@@ -16,7 +16,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from ..base.errors import ClusterError, error_of
+from ..errors import ClusterError, error_of
 from ..base.threads import WORKER, one_blas_thread
 from ..base.wording import counted
 from .cluster import LOOK, Homes, explained

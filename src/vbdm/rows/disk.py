@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.errors import ScratchError, error_of
+from ..errors import ScratchError, error_of
 from .place import AtOnce, results_of
 from .refused import not_in_blocks
 

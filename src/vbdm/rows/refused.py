@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..base.errors import InputError, bad_input
+from ..errors import InputError, bad_input
 
 
 def not_in_blocks(what: str, received: str, because: str) -> InputError:

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from ..base.array_hints import refuse_columns_of, refuse_kind, wrong_shape
 from ..base.arrays import FloatArray
 from ..base.checks import check_finite
-from ..base.errors import InputError, bad_input
+from ..errors import InputError, bad_input
 from ..base.libraries import damaged, need
 from ..base.memory import refuse_array
-from ..base.progress import report
+from ..progress import report
 from ..base.threads import rows_that_fit, slices
 from .disk import Scratch
 from .stores import check_store

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.errors import ClusterError, ClusterWarning, error_of
+from ..errors import ClusterError, ClusterWarning, error_of
 from ..base.versions import __version__, library_versions
 from .connection import reached
 from .place import results_of

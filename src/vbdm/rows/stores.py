@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from ..base.errors import InputError, bad_input
+from ..errors import InputError, bad_input
 
 #: Names of the files in which Zarr describes its arrays.
 DESCRIPTIONS = (".zarray", ".zmetadata", "zarr.json")

@@ -8,7 +8,7 @@ from scipy.linalg import lstsq, svd
 
 from ..base.arrays import FloatArray
 from ..base.checks import as_floats, check_choice, check_finite
-from ..base.errors import bad_input
+from ..errors import bad_input
 
 
 def shape_of(array: FloatArray | None) -> str:

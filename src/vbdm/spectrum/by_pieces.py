@@ -13,8 +13,8 @@ from ..kernel.block_matrix import BlockMatrix
 from ..rows.block_array import BlockArray
 from .members import Placed, among_all, matrix_of_members, pairs_among
 from .pieces import Pieces
-from .solvers.auto import FETCHED, check_solver
-from .solvers.pencil import EigenPairs, EigenSolver, Pencil, PreparedSolver, prepared
+from ..solvers.auto import FETCHED, check_solver
+from ..solvers.pencil import EigenPairs, EigenSolver, Pencil, PreparedSolver, prepared
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,11 +29,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bandwidth.dimension import many_dimensions
+from ..kernel.dimension import many_dimensions
 from ..base.arrays import BoolArray, FloatArray, column_dots, column_sums
 from ..base.threads import by_columns, in_order, one_blas_thread
 from ..rows.block_array import Tall, beside, total
-from ..settings.method import Limiter
+from ..operator.method import Limiter
 
 #: Newton's method ends with a relative step of this size: the error is then about its square.
 SETTLED = 1e-9

@@ -15,7 +15,7 @@ from ..operator.operator import Operator
 from ..rows.block_array import BlockArray, Tall, beside, total
 from .finite_sample import EnergySums, energy_and_product
 from .limiter import Limit
-from .solvers.pencil import EigenPairs, Pencil
+from ..solvers.pencil import EigenPairs, Pencil
 
 #: Extent, in kernels' worth of points, below which a mode hangs on a weak link.
 THIN = 6.0

@@ -34,7 +34,7 @@ from .limited import Task, share_on, solve_limited, without_vectors
 from .limiter import Limit
 from .members import links_among
 from .modes import THIN, Modes, corrected, part_of, without
-from .solvers.pencil import EigenPairs
+from ..solvers.pencil import EigenPairs
 
 #: Modes up to WIDE times the rate of the slowest share a limit, and longer, until there is a gap of
 #: the factor GAP: a group of equal rates is not divided. λ_ref is MIDDLE times the slowest rate.

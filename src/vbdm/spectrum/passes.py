@@ -11,7 +11,7 @@ from .limited import Task, find_limit, on_unresolved_points, solve_limited
 from .modes import Modes, corrected, without
 from .own_limits import under_own_limits
 from .pieces import Pieces
-from .solvers.pencil import EigenPairs, EigenSolver, Pencil
+from ..solvers.pencil import EigenPairs, EigenSolver, Pencil
 
 #: Tolerance of the passes that set the limit, and the most by which it may exceed `tol`: of a
 #: relative change of the reference eigenvalue, the rates feel about .03.

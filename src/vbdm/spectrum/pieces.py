@@ -11,15 +11,15 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from ..base.arrays import BoolArray, FloatArray, beside_array, to_host
-from ..base.errors import bad_input
+from ..errors import bad_input
 from ..engines.engine import Engine
 from ..kernel.block_matrix import BlockMatrix
 from ..rows.block_array import PerBlock
 from ..rows.halo import OwnAndNear
 from ..rows.sparse_blocks import made_square, owned
-from .solvers.multilevel.finest import engine_of, parts_of
-from .solvers.multilevel.tree_cells import raised
-from .solvers.pencil import Pencil
+from ..solvers.multilevel.finest import engine_of, parts_of
+from ..solvers.multilevel.tree_cells import raised
+from ..solvers.pencil import Pencil
 
 #: A link with K_ij / √(D_i D_j) below this changes no digit of the solution.
 ROUNDING = 1e-15

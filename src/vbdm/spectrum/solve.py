@@ -12,7 +12,7 @@ from ..base.arrays import frozen, is_elsewhere, to_host
 from ..base.checks import check_choice, check_count, check_positive
 from ..base.credit import Credit
 from ..base.device_memory import refuse_spectrum
-from ..base.errors import bad_input
+from ..errors import bad_input
 from ..base.handing_out import handed_out, taken_in
 from ..base.threads import one_blas_thread
 from ..engines.engine import free_bytes
@@ -25,8 +25,8 @@ from .normalisation import normalised
 from .passes import solve_modes
 from .pieces import Pieces, find_pieces
 from .solve_log import SolveLog
-from .solvers import Dense, EigenSolver, Pencil
-from .solvers.auto import as_solver
+from ..solvers import Dense, EigenSolver, Pencil
+from ..solvers.auto import as_solver
 from .spectrum import Spectrum
 
 #: The most points for the unsymmetric forms, which are solved densely, in O(N³).

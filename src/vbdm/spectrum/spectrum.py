@@ -19,7 +19,7 @@ from ..graph.caller_order import as_caller_sees
 from ..graph.on_host import in_memory, state_in_memory
 from ..operator.operator import Operator
 from ..rows.block_array import BlockArray, Tall, beside, mapped, total
-from ..settings.record import Settings
+from ..operator.record import Settings
 from . import error_verbs, time_verbs, verbs, views
 from .in_doubt import held_inside, products_of, unresolved_share, weak_links, without_columns
 from .limiter import Limit, local_times

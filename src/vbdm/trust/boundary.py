@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erf
 
-from ..bandwidth.pilot import PILOT_EPSILON
+from ..kernel.pilot import PILOT_EPSILON
 from ..base.arrays import FloatArray, is_elsewhere, to_host
 from ..operator.operator import Operator
 from ..rows.fetching import occurring

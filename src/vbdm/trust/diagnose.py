@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..base.checks import check_is
-from ..base.errors import bad_input, warn_user
-from ..base.progress import LOGGER
+from ..errors import bad_input, warn_user
+from ..progress import LOGGER
 from ..engines.at_work import at_work
 from ..operator.operator import Operator
 from ..spectrum.spectrum import Spectrum

@@ -35,7 +35,7 @@ from ..base.arrays import (
 from ..base.threads import one_blas_thread
 from ..graph.distance import Distance
 from ..graph.point_set import PointSet
-from ..graph.search.exact import to_nearest_image
+from ..search.exact import to_nearest_image
 from ..operator.operator import Operator
 from .intervals import NOISE_DRIFT
 

@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from ..bandwidth.scaled import MOST_NEIGHBORS
+from ..kernel.scaled import MOST_NEIGHBORS
 from ..base.arrays import FloatArray
-from ..base.errors import InputError, SolverError, VbdmWarning
-from ..base.progress import report
+from ..errors import InputError, SolverError, VbdmWarning
+from ..progress import report
 from ..operator.operator import Operator
 from ..spectrum.alignment import align
 from ..spectrum.solve import compute_spectrum
-from ..spectrum.solvers import EigenSolver
+from ..solvers import EigenSolver
 from ..spectrum.spectrum import Spectrum
 from .intervals import group_total_error
 

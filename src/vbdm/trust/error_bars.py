@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..base.accepts import some_of
 from ..base.arrays import FloatArray
-from ..base.errors import bad_input
+from ..errors import bad_input
 from ..spectrum.spectrum import Groups, Spectrum
 from .influences import influences
 from .series import Sampling, sampling

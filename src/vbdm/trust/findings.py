@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import FloatArray
-from ..base.errors import VbdmWarning
+from ..errors import VbdmWarning
 from ..base.wording import listed
 
 Light = Literal["green", "amber", "red"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bandwidth.scaled import MOST_NEIGHBORS
+from ..kernel.scaled import MOST_NEIGHBORS
 from ..base.arrays import to_host
-from ..base.errors import (
+from ..errors import (
     DensityTailWarning,
     NoiseWarning,
     SaturatedNeighborsWarning,
@@ -16,7 +16,7 @@ from ..base.errors import (
 )
 from ..base.wording import listed, minus, percent, with_error
 from ..graph.build import LOW_RECALL, recall_in_words
-from ..operator import theory
+from .. import theory
 from ..operator.operator import Operator
 from .columns import NEARLY_ALL, scales_of
 from .findings import Finding, Light

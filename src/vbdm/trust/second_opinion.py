@@ -9,7 +9,7 @@ import numpy as np
 
 from ..base.arrays import FloatArray, frozen
 from ..base.checks import check_count
-from ..base.errors import TuningWarning, VbdmWarning, bad_input, warn_user
+from ..errors import TuningWarning, VbdmWarning, bad_input, warn_user
 from ..operator.operator import Operator
 from ..spectrum.solve import compute_spectrum
 from ..spectrum.spectrum import Spectrum

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bandwidth.dimension import many_dimensions
+from ..kernel.dimension import many_dimensions
 from ..base.arrays import FloatArray
-from ..base.errors import DisconnectedWarning, UnresolvedWarning, WeakLinkWarning
+from ..errors import DisconnectedWarning, UnresolvedWarning, WeakLinkWarning
 from ..base.wording import counted, listed, one_of, percent, power_of_ten, rounded, subscript
 from ..spectrum.modes import THIN
 from ..spectrum.spectrum import Spectrum

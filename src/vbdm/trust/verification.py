@@ -8,13 +8,13 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from ..base.arrays import FloatArray, frozen
-from ..base.errors import SolverError, bad_input
+from ..errors import SolverError, bad_input
 from ..rows.refused import not_in_blocks
 from ..spectrum.by_pieces import Piece, merged, prepare_pieces, restricted, solve_pieces
 from ..spectrum.pieces import Pieces, find_pieces
 from ..spectrum.solve import pencil_of
-from ..spectrum.solvers import Dense, EigenSolver, Lanczos, Pencil, ShiftInvert
-from ..spectrum.solvers.factors import affordable, count_below
+from ..solvers import Dense, EigenSolver, Lanczos, Pencil, ShiftInvert
+from ..solvers.factors import affordable, count_below
 from ..spectrum.spectrum import Spectrum
 
 #: Up to this many points the reference is the dense solver.
@@ -88,7 +88,7 @@ def verify(spectrum: Spectrum) -> Verification:
     2,500 points, else by Lanczos on a sparse factorisation. Sorted lists are compared with their
     copies, so that a lost member of a degenerate group shows. Both solvers might lose the same one;
     so the eigenvalues are also counted by the signs of a factorisation, which overlooks nothing
-    (`vbdm.spectrum.solvers.factors.count_below`). Where factors would be too large (surfaces beyond
+    (`vbdm.solvers.factors.count_below`). Where factors would be too large (surfaces beyond
     some 40,000 points, three dimensions beyond 10,000), Lanczos on products alone is the reference,
     nothing is counted, and `note` says so. A group of equal values is not cut: eigenvalues are
     counted up to the first gap of 1e-3 after the last one, or else the last such gap before it.

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...base.errors import DeviceError, error_of
+from ...errors import DeviceError, error_of
 from ...base.versions import CUPY, library_versions
 from .device import CupyDevice, Device, dotted
 from .failures import explained, first_line, in_words

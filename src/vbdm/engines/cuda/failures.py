@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from traceback import clear_frames
 
-from ...base.errors import DeviceError, InputError, OutOfMemoryError, error_of
+from ...errors import DeviceError, InputError, OutOfMemoryError, error_of
 from .device import DEVICES
 
 #: Modules whose errors are told in words here.

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import local
 
-from ...base.progress import announce
+from ...progress import announce
 
 
 @dataclass

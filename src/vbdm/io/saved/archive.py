@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from ...base import memory
 from ...base.accepts import a_path
-from ...base.errors import InputError, OutOfMemoryError, bad_input
+from ...errors import InputError, OutOfMemoryError, bad_input
 from ...base.files import PathLike, check_target, replacing
 from .older import upgraded
 

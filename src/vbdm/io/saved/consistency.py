@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...bandwidth.bandwidth import Bandwidth
-from ...bandwidth.pilot import PILOT_EPSILON, Pilot
-from ...bandwidth.rules import FromPotential, PowerOfDensity
-from ...base.shapes import Gaussian
+from ...kernel.bandwidth import Bandwidth
+from ...kernel.pilot import PILOT_EPSILON, Pilot
+from ...rules import FromPotential, PowerOfDensity
+from ...shapes import Gaussian
 from ...graph.lists import KeptLists
 from ...graph.neighbor_graph import NeighborGraph
 from ...operator.operator import Operator
-from ...operator.theory import exponents_for
-from ...settings.record import Settings
+from ...theory import exponents_for
+from ...operator.record import Settings
 from ...spectrum.spectrum import Spectrum
 from .fields import require
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...base.arrays import frozen
-from ...base.errors import InputError, bad_input
+from ...errors import InputError, bad_input
 from .archive import Source
 
 #: What a user may have given that is code, and what to do instead.

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...base.errors import InputError, OutOfMemoryError, SolverError
+from ...errors import InputError, OutOfMemoryError, SolverError
 from ...base.files import PathLike
 from ...base.versions import __version__
 from ...forecast.bases import Basis
@@ -28,7 +28,7 @@ from ...forecast.record import Record
 from ...forecast.time_axis import TimeAxis
 from ...forecast.trial import Trial
 from ...forecaster import Forecaster, estimate
-from ...graph.delays import Delays
+from ...prepare.delays import Delays
 from ...operator.operator import Operator
 from .archive import Source, check_notes, refuse_large, write_archive
 from .fields import POSITIVE, Array, Arrays, Many, Maybe, Number, count, pack, part, require, unpack

@@ -16,13 +16,13 @@ from ...graph.lists import KeptLists, ReleasedLists
 from ...graph.neighbor_graph import NeighborGraph
 from ...graph.order import Copies, Order
 from ...graph.point_set import PointSet, faster, tree_of
-from ...graph.search.approximate import ApproximateIndex, PyNNDescent
-from ...graph.search.brute import BruteForce, BruteIndex
-from ...graph.search.exact import KDTree, NeighborIndex, TreeIndex
-from ...graph.search.metric import MetricIndex, MetricSearch
-from ...graph.search.periodic import PeriodicIndex, PeriodicTree
-from ...graph.search.projected import ProjectedIndex
-from ...graph.search.rotation import RotatedIndex, along_and_rest
+from ...search.approximate import ApproximateIndex, PyNNDescent
+from ...search.brute import BruteForce, BruteIndex
+from ...search.exact import KDTree, NeighborIndex, TreeIndex
+from ...search.metric import MetricIndex, MetricSearch
+from ...search.periodic import PeriodicIndex, PeriodicTree
+from ...search.projected import ProjectedIndex
+from ...search.rotation import RotatedIndex, along_and_rest
 from .archive import Source
 from .fields import Array, Arrays, Maybe, Number, cannot_save, count, pack, part, require, unpack
 from .settings_section import CREDIT

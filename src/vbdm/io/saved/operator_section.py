@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from ...bandwidth.bandwidth import Bandwidth
-from ...bandwidth.dimension import Dimension
-from ...bandwidth.pilot import Pilot
-from ...bandwidth.tuning import DegreeCurve, KeptCurve, SlopeCurve, Tuning
+from ...kernel.bandwidth import Bandwidth
+from ...kernel.dimension import Dimension
+from ...kernel.pilot import Pilot
+from ...kernel.tuning import DegreeCurve, KeptCurve, SlopeCurve, Tuning
 from ...base.arrays import FloatArray, IntArray
 from ...base.memory import refuse_if_too_large, refuse_pairs
 from ...engines.tree import Reach
@@ -21,8 +21,8 @@ from ...kernel.listed import evaluate_kernel
 from ...kernel.pair_matrix import PairMatrix
 from ...kernel.within_reach import kernel_within_reach, sums_of
 from ...operator.operator import Operator
-from ...settings.method import FORMS
-from ...settings.record import Settings
+from ...operator.method import FORMS
+from ...operator.record import Settings
 from .archive import Source
 from .consistency import check_bandwidth, check_operator, check_pilot, check_widths
 from .fields import (

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from ...base.accepts import a_switch
-from ...base.errors import bad_input
+from ...errors import bad_input
 from ...base.files import PathLike
 from ...base.plain import plain
 from ...base.versions import __version__
 from ...graph.neighbor_graph import NeighborGraph
-from ...graph.projection import Projection
+from ...prepare.projection import Projection
 from ...operator.operator import Operator
 from ...spectrum.spectrum import Spectrum
 from .archive import Source, check_notes, reading, write_archive

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ...bandwidth import rules
-from ...bandwidth.dimension import LARGEST
+from ... import rules
+from ...kernel.dimension import LARGEST
 from ...base.credit import Credit
-from ...base.errors import bad_input
+from ...errors import bad_input
 from ...base.references import Citation
-from ...base.shapes import SHAPES
-from ...rows.placement import IN_MEMORY
-from ...settings.method import FORMS, METHODS, Limiter, Lists, Method
-from ...settings.record import Exponents, Settings, in_words
-from ...settings.series import Series
-from ...settings.weights import LARGEST_RANGE, Weighting
+from ...shapes import SHAPES
+from ...placement import IN_MEMORY
+from ...operator.method import FORMS, METHODS, Limiter, Lists, Method
+from ...operator.record import Exponents, Settings, in_words
+from ...prepare.series import Series
+from ...operator.weights import LARGEST_RANGE, Weighting
 from .fields import POSITIVE, Added, Array, Many, Maybe, Named, Number, OneOf, count, part
 
 

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 from ...base.arrays import frozen, to_host
-from ...base.errors import InputError, bad_input
+from ...errors import InputError, bad_input
 from ...base.files import PathLike
 from ...base.libraries import damaged, need
 from ...base.memory import refuse_array
 from ...base.plain import plain
-from ...base.progress import report
+from ...progress import report
 from ...base.threads import slices
 from ...base.versions import __version__
 from ...rows.stores import check_store

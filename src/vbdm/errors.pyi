@@ -1,1 +1,0 @@
-from vbdm.base.errors import *

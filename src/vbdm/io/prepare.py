@@ -1,0 +1,240 @@
+"""The function `prepare`, from a table to points: columns, scaling, delays, thinning."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..base.arrays import FloatArray
+from ..base.checks import check_choice, is_whole, shown
+from ..errors import bad_input
+from ..graph.distance import check_period
+from ..prepare.projection import pca as pca_of
+from ..prepare.projection import tica as tica_of
+from ..prepare.series import check_lengths
+from .cloud import Cloud, projected, standardized, take
+from .columns import choose
+from .odd_columns import refuse_row_numbers, remarks
+from .preparation import Period, Preparation, no_points
+from .table import Table, listed
+
+
+def prepare(
+    table: Table,
+    *,
+    columns: Any = None,
+    standardize: bool = False,
+    delays: int = 1,
+    delay_step: int = 1,
+    subsample: int | None = None,
+    every: int = 1,
+    seed: int = 0,
+    missing: str = "error",
+    period: Any = None,
+    lengths: Any = None,
+    pca: Any = None,
+    tica: Any = None,
+    lag: int = 1,
+) -> tuple[Cloud, Preparation]:
+    """Return the points of an estimate, and the record of how they were made.
+
+    Parameters
+    ----------
+    table : Table
+        The table, from `vbdm.io.read`.
+    columns : str or list, optional
+        The choice of columns, as in `vbdm.io.read`. By default all, but then a column that only
+        counts the rows is refused.
+    standardize : bool
+        Subtract the mean of each column and divide by its standard deviation, both over the rows
+        that are used. Columns that do not vary are only centred.
+    delays, delay_step : int
+        Time-delay embedding: each point is the row t and the rows t - s, t - 2s, ... before it,
+        `delays` of them together with s = `delay_step`. 0 and 1 mean none.
+    subsample : int, optional
+        Number of points to draw at random; they keep the order of the file. All if there are fewer.
+    every : int
+        Distance between points that are kept: 3 keeps the first, the fourth, the seventh … Points
+        are kept after the delays are made and before `subsample` draws.
+    seed : int
+        Seed of the random numbers.
+    missing : {"error", "drop"}
+        Refuse rows with missing values, or leave them out. With delays, every point that needs
+        such a row is left out, so that no gap in time is bridged.
+    period : float or one per chosen column, optional
+        Periods of the columns, in place of those that the file gives.
+    lengths : sequence of int, optional
+        Numbers of rows of several time series that follow each other in the table. Delays do not
+        reach from one into another.
+    pca : int or float, optional
+        Number of principal directions that take the place of the columns, after standardising and
+        delays; or, between 0 and 1, the share of the variance that they hold at least
+        (`vbdm.pca`).
+    tica, lag : int, optional
+        Number of slow directions of a time series that take the place of the columns, and the
+        number of points after which they are compared (`vbdm.tica`).
+
+    Returns
+    -------
+    Cloud, Preparation
+        The points, and the record of what was done to the columns, to treat other files alike.
+
+    Examples
+    --------
+    >>> from vbdm.io import Source, Table, prepare
+    >>> walk = np.arange(8.0).reshape(4, 2)
+    >>> table = Table(walk, ("x", "y"), Source("walk.npy", "npy", 0, ""))
+    >>> cloud, preparation = prepare(table, columns="y", delays=2, every=2)
+    >>> cloud.points.tolist(), cloud.rows.tolist()
+    ([[3.0, 1.0], [7.0, 5.0]], [1, 3])
+    """
+    if not isinstance(table, Table):
+        raise bad_input(
+            "A table is needed.",
+            received=type(table).__name__,
+            because="Columns and rows are prepared by their names and numbers in a file.",
+            hint="Read one with vbdm.io.read; arrays go into vbdm.estimate_operator as they are.",
+        )
+    check_choice(missing, "missing", ("error", "drop"))
+    if not isinstance(standardize, bool | np.bool_):
+        raise bad_input(
+            "`standardize` is True or False.",
+            received=repr(standardize)[:200],
+            because="It tells whether each column is divided by its standard deviation.",
+            hint="Leave it out to keep the columns as they are.",
+        )
+    delays, delay_step = whole(delays, "delays", 0) or 1, whole(delay_step, "delay_step", 1)
+    every, seed = whole(every, "every", 1), whole(seed, "seed", 0)
+    size = None if subsample is None else whole(subsample, "subsample", 2)
+    joined = () if lengths is None else check_lengths(lengths, table.values.shape[0])
+    if table.metric == "precomputed":
+        changes = (columns, standardize or None, size, period, pca, tica)
+        if any(change is not None for change in changes) or delays > 1 or every > 1:
+            raise no_points("A matrix of distances is taken as it is.")
+        rows = np.arange(table.values.shape[0], dtype=np.intp)
+        cloud = Cloud(
+            table.values,
+            (),
+            rows,
+            len(rows),
+            metric="precomputed",
+            notes=table.notes,
+            lengths=joined,
+            about_rows=table.about_rows,
+            unit=table.unit,
+        )
+        return cloud, Preparation((), (), missing=missing)
+    if columns is None:
+        refuse_row_numbers(table)
+    taken = choose(columns, table.names, table.made_up)
+    chosen = tuple(table.names[position] for position in taken)
+    plan = Preparation(
+        table.names,
+        chosen,
+        delays=delays,
+        delay_step=delay_step,
+        period=periods(table, taken, period),
+        missing=missing,
+        reference=table.reference,
+        made_up=table.made_up,
+    )
+    for name, wanted in (("standardize", standardize or None), ("pca", pca), ("tica", tica)):
+        if wanted is not None:
+            refuse_periodic(plan, name)
+    cloud = take(table, taken, plan, every, size, seed, joined)
+    asked = table.chosen or columns is not None
+    odd = remarks(table, taken, cloud.points[:, : len(taken)], asked)
+    cloud = replace(cloud, notes=(*cloud.notes, *odd))
+    if standardize:
+        center, scale = moments(cloud.points[:, : len(taken)], chosen)
+        plan = replace(plan, center=center, scale=scale)
+        cloud = standardized(cloud, plan)
+    projection = directions(cloud, pca, tica, lag, drawn=size is not None)
+    if projection is not None:
+        plan = replace(plan, projection=projection)
+        cloud = projected(cloud, projection)
+        cloud = replace(cloud, notes=(*cloud.notes, projection.in_words))
+    return cloud, plan
+
+
+def directions(cloud: Cloud, n_wide: Any, n_slow: Any, lag: Any, *, drawn: bool) -> Any:
+    """Return the projection that is asked for, or None; `drawn` tells that rows are missing."""
+    if n_wide is not None and n_slow is not None:
+        raise bad_input(
+            "`pca` and `tica` contradict each other.",
+            received=f"pca={shown(n_wide)} and tica={shown(n_slow)}",
+            because="Each replaces the columns.",
+            hint="TICA leaves out empty principal directions by itself.",
+        )
+    if n_slow is not None and drawn:
+        raise bad_input(
+            "`tica` and `subsample` contradict each other.",
+            received="points drawn at random",
+            because="Slow directions are read from rows that follow each other.",
+            hint="Thin the points out evenly, with `every`.",
+        )
+    if n_wide is not None:
+        return pca_of(cloud.points, n_wide)
+    if n_slow is None:
+        return None
+    return tica_of(cloud.points, n_slow, lag, lengths=cloud.lengths, rows=cloud.rows)
+
+
+def whole(value: Any, name: str, least: int) -> int:
+    """Return the value as an int; raise unless it is a whole number, `least` or more."""
+    if not is_whole(value) or value < least:
+        raise bad_input(
+            f"`{name}` must be a whole number, {least} or more.",
+            received=shown(value),
+            because="It counts rows.",
+            hint="Leave it out for the usual value.",
+        )
+    return int(value)
+
+
+def periods(table: Table, taken: list[int], period: Any) -> Period:
+    """Return the periods of the chosen columns: those given, or those of the file."""
+    if period is not None:
+        lengths = check_period(period, len(taken))
+        return None if lengths is None else tuple(float(v) or None for v in lengths)
+    if table.period is None:
+        return None
+    kept = tuple(table.period[position] for position in taken)
+    return kept if any(kept) else None
+
+
+def refuse_periodic(plan: Preparation, name: str = "standardize") -> None:
+    """Raise if columns to be standardised or mixed are periodic: angles have no mean."""
+    if plan.period is None:
+        return
+    pairs = zip(plan.columns, plan.period, strict=True)
+    raise bad_input(
+        "Periodic columns cannot be standardised."
+        if name == "standardize"
+        else "Periodic columns have no principal or slow directions.",
+        received=f"periodic column(s): {listed([name for name, length in pairs if length])}",
+        because="An angle has no mean that could be subtracted, and dividing it would change its "
+        "period.",
+        hint=f"Leave `{name}` out; angles in the same unit have comparable distances already.",
+    )
+
+
+def moments(
+    values: FloatArray, names: tuple[str, ...]
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return mean and standard deviation of each column; 1 in place of a deviation of 0."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        center, scale = values.mean(axis=0), values.std(axis=0)
+    if not np.isfinite([center, scale]).all():
+        raise bad_input(
+            "The columns cannot be standardised.",
+            received=f"values up to {np.abs(values).max():.3g} in column(s) {listed(names)}",
+            because="Their squares are too large to be numbers; huge values often stand for "
+            "missing ones.",
+            hint="Check the units and the codes for missing values.",
+        )
+    # Rounding errors can give a constant column a deviation that is not 0.
+    scale[np.ptp(values, axis=0) == 0] = 1.0
+    return tuple(center.tolist()), tuple(scale.tolist())

@@ -1,0 +1,199 @@
+"""Molecular dynamics, read by mdtraj: superposed coordinates, or backbone angles on their torus."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError, bad_input
+from ..base.libraries import need
+from ..base.row_notes import RowNotes
+from .silence import silenced
+from .source import size_and_hash
+from .superposition import reference_for, superposed
+from .table import Content, Options, no_rows, unique
+
+#: Suffixes of trajectories that name the atoms themselves.
+SELF_CONTAINED = (".pdb", ".gro")
+#: Suffixes of trajectories that hold times; for others mdtraj counts the frames.
+WITH_TIMES = (".xtc", ".trr", ".nc", ".ncdf", ".netcdf")
+#: Suffixes of files that name the atoms, as far as mdtraj reads them.
+TOPOLOGIES = (
+    ".pdb", ".cif", ".mmcif", ".pdbx", ".gro", ".psf", ".prmtop", ".parm7", ".prm7", ".mol2",
+    ".arc", ".hoomdxml", ".gsd",
+)  # fmt: skip
+#: Suffixes that mdtraj reads with PyTables, which unpickles what a file says is a pickle.
+UNPICKLED = frozenset({".h5", ".hdf5", ".lh5"})
+#: Atoms whose coordinates are taken by default: one per amino acid.
+USUAL_SELECTION = "name CA"
+#: The backbone angles, and the place of the residue's Cα among the four atoms of each.
+ANGLES = (("phi", 2), ("psi", 1))
+
+
+def read(path: Path, options: Options) -> Content:
+    """Read the frames of a trajectory, as coordinates or as backbone angles."""
+    check_stride(options.stride)
+    mdtraj = need("mdtraj", path, "md")
+    check_files(path, options.topology)
+    angles = options.features == "dihedrals"
+    selection = options.selection or ("all" if angles else USUAL_SELECTION)
+    with silenced():
+        topology = mdtraj.load_topology(str(options.topology or path))
+        atoms = selected(topology, selection)
+        content = (backbone_angles if angles else coordinates)(path, options, topology, atoms)
+    taken = {
+        "library": "mdtraj",
+        "features": options.features,
+        "selection": selection,
+        "stride": str(options.stride),
+    }
+    if options.topology is not None:
+        taken["topology"] = f"{options.topology.name} (sha256 {size_and_hash(options.topology)[1]})"
+    return replace(content, selection=taken)
+
+
+def coordinates(path: Path, options: Options, topology: Any, atoms: NDArray[np.intp]) -> Content:
+    """Return the coordinates of the atoms in ångström, all frames superposed on one."""
+    # mdtraj gives nanometres.
+    frames = frames_of(path, options, topology, atoms)
+    positions = 10.0 * frames.xyz.astype(np.float64)
+    # Equal chains have atoms of the same names: from the second chain on, `unique` numbers them.
+    atom_names = unique([str(topology.atom(int(atom))) for atom in atoms])
+    known = getattr(options.columns, "reference", None)
+    reference = reference_for(positions[0], atom_names, known)
+    aligned = superposed(positions, np.array([place for _, *place in reference]))
+    names = tuple(f"{atom}.{axis}" for atom in atom_names for axis in "xyz")
+    return Content(
+        aligned.reshape(len(aligned), -1),
+        names,
+        reference=reference,
+        about_rows=times_of(path, frames),
+        unit="Å",
+    )
+
+
+def backbone_angles(
+    path: Path, options: Options, topology: Any, atoms: NDArray[np.intp]
+) -> Content:
+    """Return φ and ψ in radians, of all residues whose four atoms are among those chosen."""
+    dihedral = need("mdtraj.geometry.dihedral", path, "md")
+    found = [
+        (f"{kind} {topology.atom(int(four[middle])).residue}", four)
+        for kind, middle in ANGLES
+        for four in getattr(dihedral, f"indices_{kind}")(topology)
+    ]
+    fours = np.array([four for _, four in found], dtype=np.intp).reshape(-1, 4)
+    inside = np.isin(fours, atoms).all(axis=1)
+    if not inside.any():
+        raise no_angles(len(atoms), len(found))
+    # Only the atoms that are needed are read; `places` are the positions of each four among them.
+    needed, places = np.unique(fours[inside], return_inverse=True)
+    frames = frames_of(path, options, topology, needed)
+    values = dihedral.compute_dihedrals(frames, places.reshape(-1, 4), periodic=False)
+    names = unique([found[place][0] for place in np.flatnonzero(inside)])
+    return Content(
+        values.astype(np.float64),
+        names,
+        period=(2 * np.pi,) * len(names),
+        about_rows=times_of(path, frames),
+        unit="radians",
+    )
+
+
+def times_of(path: Path, frames: Any) -> RowNotes:
+    """Return the times of the frames in picoseconds, where the file holds them."""
+    times = np.asarray(frames.time, dtype=np.float64)
+    if path.suffix.lower() not in WITH_TIMES or times.shape != (len(frames),):
+        return RowNotes()
+    return RowNotes(times=times, time_name="time (ps)")
+
+
+def frames_of(path: Path, options: Options, topology: Any, atoms: NDArray[np.intp]) -> Any:
+    """Return every `stride`-th frame with these atoms."""
+    mdtraj = need("mdtraj", path, "md")
+    named = {} if options.topology is None else {"top": topology}
+    # mdtraj's reader of .trr files corrupts the memory if both atoms and frames are chosen, so
+    # that frames are chosen afterwards.
+    stride = 1 if path.suffix.lower() == ".trr" else options.stride
+    frames = mdtraj.load(str(path), stride=stride, atom_indices=atoms, **named)
+    if len(frames) == 0:
+        raise no_rows("The trajectory", "no frames")
+    return frames[:: options.stride // stride]
+
+
+def selected(topology: Any, selection: str) -> NDArray[np.intp]:
+    """Return the indices of the chosen atoms; raise if there are none, or mdtraj fails."""
+    try:
+        atoms = np.asarray(topology.select(selection), dtype=np.intp)
+    except Exception as error:
+        # mdtraj raises exceptions of several kinds for a selection that it does not understand.
+        raise wrong_selection(selection, "not understood") from error
+    if len(atoms) == 0:
+        raise wrong_selection(selection, "no atoms")
+    return atoms
+
+
+def wrong_selection(selection: str, found: str) -> InputError:
+    """Return the error for a selection of atoms that gives nothing."""
+    return bad_input(
+        "The selection gives no atoms.",
+        received=f"{selection!r}: {found}",
+        because="Selections are written in the language of MDTraj, which is not that of MDAnalysis "
+        "or VMD; the usual one is 'name CA', one atom per amino acid.",
+        hint="Choose atoms with `selection`, such as selection='all', "
+        "selection='name CA or name P' or selection='chainid 0 and backbone'.",
+    )
+
+
+def no_angles(n_atoms: int, n_angles: int) -> InputError:
+    """Return the error for a choice of atoms without a complete backbone angle."""
+    return bad_input(
+        "There are no backbone angles to take.",
+        received=f"{n_atoms} chosen atoms and {n_angles} angles in the molecule",
+        because="φ and ψ need proteins with the atoms C, N and CA of neighbouring residues, "
+        "all of them chosen.",
+        hint="Take features='coordinates', or choose more atoms.",
+    )
+
+
+def check_stride(stride: int) -> None:
+    """Raise unless the stride is a whole number, 1 or more."""
+    if not isinstance(stride, int) or isinstance(stride, bool) or stride < 1:
+        raise bad_input(
+            "`stride` must be a whole number, 1 or more.",
+            received=repr(stride),
+            because="It takes every so many frames.",
+            hint="Leave it out to take all frames.",
+        )
+
+
+def check_files(path: Path, topology: Path | None) -> None:
+    """Raise if mdtraj cannot read the files, or if none of them names the atoms."""
+    loaders = need("mdtraj.formats.registry", path, "md").FormatRegistry.loaders
+    check_suffix(path, "trajectories", sorted(set(loaders) - UNPICKLED))
+    if topology is not None:
+        check_suffix(topology, "topologies", TOPOLOGIES)
+    elif path.suffix.lower() not in SELF_CONTAINED:
+        raise bad_input(
+            "A trajectory needs the file that names its atoms.",
+            received=f"{path.name!r} and no topology",
+            because="The trajectory holds positions only.",
+            hint="Add it with `topology`, such as topology='protein.pdb'.",
+        )
+
+
+def check_suffix(path: Path, what: str, known: Iterable[str]) -> None:
+    """Raise if the suffix of a file is not among the known ones."""
+    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
+    if suffix not in known:
+        raise bad_input(
+            f"Molecular {what} of this kind cannot be read.",
+            received=repr(path.name),
+            because=f"The library mdtraj reads {what} whose names end in {', '.join(known)}.",
+            hint="Convert the file with the program that wrote it, for example to .pdb.",
+        )

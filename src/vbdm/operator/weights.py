@@ -1,0 +1,198 @@
+r"""Weights of the points: sampled with one density q, wanted for another, π = w q up to a constant.
+
+There are two ways for weights to enter, and each is right for one kind of them:
+
+measure
+    w is a function of the place, as in a biased simulation. The kernel, its bandwidth and ε stay
+    those of the sample, and pairs are multiplied by :math:`w(x_i)^{c_1/2} w(x_j)^{c_1/2}`, which
+    turns c1 ∇f·∇q/q into c1 ∇f·∇π/π.
+counts
+    w jumps from point to point, as with reweighted replicas. Only its local mean means anything,
+    so every sum over the sample counts a point w times, as if it occurred so often. Widths, which
+    should follow the distances between points, stay those of the sample.
+
+Which one it is can be seen: a function of the place differs the less between two points the nearer
+they are, down to nothing. `roughness` is what remains.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.arrays import FloatArray, to_host
+from ..base.checks import check_per_point
+from ..errors import bad_input
+from ..graph.lists import KeptLists
+from ..graph.neighbor_graph import NeighborGraph
+
+#: How weights may be asked to enter.
+WAYS = ("auto", "measure", "counts")
+#: Weights may span this range, as a natural logarithm: their roots then stay within exp(±300).
+LARGEST_RANGE = 600.0
+#: Weights with fewer effective points than this are all on one point.
+FEWEST_POINTS = 2.0
+#: Weights count as multiplicities if log w scatters by more than this between nearest points, and
+#: if that is more than this share of its variance. Functions of the place reach 0.1 with 10,000
+#: points, and 1.5 with 300 points of a steep one, but then few per cent of its variance.
+ROUGH, ROUGH_SHARE = 0.4, 0.1
+#: Points at which roughness is looked at, and neighbours of each, itself included.
+SOME_POINTS, SOME_NEIGHBORS = 2000, 17
+
+
+@dataclass(frozen=True)
+class Weighting:
+    """How weights entered, and what they leave of the sample.
+
+    Attributes
+    ----------
+    kind : {"none", "measure", "counts"}
+        Whether they multiply pairs or count as multiplicities.
+    effective_points : float or None
+        (Σ w)²/Σ w², the number of equal weights that would scatter as much; None without weights.
+    log_range : float
+        Logarithm of the largest weight over the smallest.
+    roughness : float or None
+        Scatter of log w between nearest points, from which the kind was decided; None if it was
+        not looked at.
+    """
+
+    kind: str = "none"
+    effective_points: float | None = None
+    log_range: float = 0.0
+    roughness: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """Weights as asked for.
+
+    Attributes
+    ----------
+    values : (N,) array
+        One positive number per row of the caller, with mean 1.
+    way : {"auto", "measure", "counts"}
+        How they are to enter.
+    """
+
+    values: FloatArray
+    way: str = "auto"
+
+    def settled(self, graph: NeighborGraph) -> Weighting:
+        """Return how these weights enter, decided on the points of a graph."""
+        n_eff = effective_points(self.values)
+        log_range = float(np.log(self.values.max()) - np.log(self.values.min()))
+        if self.way != "auto":
+            return Weighting(self.way, n_eff, log_range)
+        inside = np.log(graph.order.to_inside(self.values))
+        found = roughness(graph, inside)
+        jumps = found > max(ROUGH, np.sqrt(ROUGH_SHARE) * float(inside.std()))
+        kind = "counts" if jumps else "measure"
+        return Weighting(kind, n_eff, log_range, found)
+
+    def as_potential(self, graph: NeighborGraph, c1: float | None) -> FloatArray | None:
+        """Return U = -c1 log w, (M,) in the order inside, which puts w^{c1/2} on pairs.
+
+        At c1 = 0 there is none: the limit does not depend on the density.
+        """
+        return -c1 * np.log(graph.order.to_inside(self.values)) if c1 else None
+
+
+def read_weights(weights: Any, way: str, n_rows: int) -> Weights | None:
+    """Check weights, and return them with mean 1; None if none were given, or all are equal."""
+    if weights is None:
+        return None
+    if isinstance(weights, (list, tuple)) and weights and all(np.ndim(w) == 1 for w in weights):
+        # One array for each of several series.
+        weights = np.concatenate([np.asarray(part) for part in weights])
+    values = check_per_point(weights, "weights", n_rows)
+    refuse_values(values)
+    if (values == values[0]).all():
+        return None
+    # The largest goes to 1 first: sums of huge numbers overflow.
+    scaled = values / values.max()
+    n_eff = effective_points(scaled)
+    if n_eff < FEWEST_POINTS:
+        raise bad_input(
+            "`weights` leave too few points.",
+            received=f"weights that count as {n_eff:.2g} equal ones of {n_rows:,}",
+            because="Almost everything weighs on one point, and its neighbours are too light to "
+            "tell anything.",
+            hint="Check the unit of the bias, or sample nearer to the density that is wanted.",
+        )
+    return Weights(scaled / scaled.mean(), way)
+
+
+def refuse_values(values: FloatArray) -> None:
+    """Refuse weights that are not positive, or that span too wide a range."""
+    if (values < 0).any():
+        raise bad_input(
+            "`weights` must be positive.",
+            received=f"{(values < 0).sum():,} negative of {len(values):,}, as {values.min():.3g}",
+            because="They are a ratio of two densities; logarithms of weights may be negative.",
+            hint="Pass np.exp(log_weights), if these are logarithms.",
+        )
+    if (values == 0).any():
+        some = "all" if not values.any() else f"{(values == 0).sum():,} of {len(values):,}"
+        raise bad_input(
+            "`weights` must be positive.",
+            received=f"{some} equal to zero",
+            because="Where the wanted density is 0 there is no process, and no operator.",
+            hint="Leave these points out: X[w > 0], w[w > 0].",
+        )
+    span = np.log(values.max()) - np.log(values.min())
+    if span > LARGEST_RANGE:
+        raise bad_input(
+            "`weights` span too wide a range.",
+            received=f"values from {values.min():.3g} to {values.max():.3g}",
+            because="Products of their roots would underflow.",
+            hint="Points of such small weights say nothing about the process: leave them out.",
+        )
+
+
+def effective_points(values: FloatArray) -> float:
+    """Return (Σ w)²/Σ w².
+
+    Examples
+    --------
+    >>> effective_points(np.array([1.0, 1.0, 1.0])), effective_points(np.array([1.0, 0.0, 0.0]))
+    (3.0, 1.0)
+    """
+    return float(values.sum() ** 2 / np.square(values).sum())
+
+
+def roughness(graph: NeighborGraph, log_weights: FloatArray) -> float:
+    r"""Return the scatter of log w that remains between points at distance 0.
+
+    `log_weights`, (M,), are in the order inside.
+
+    Notes
+    -----
+    Half the squared difference of log w between a point and its neighbours is fitted by a line in
+    the squared distance, for some of the points; a smooth function has the intercept 0, and noise
+    of variance σ² has the intercept σ². The root of the mean intercept is returned.
+    """
+    rows = np.unique(np.linspace(0, graph.n_points - 1, SOME_POINTS).astype(np.intp))
+    k = min(SOME_NEIGHBORS, graph.n_neighbors)
+    neighbors, sqdist = some_neighbors(graph, rows, k)
+    apart = log_weights[neighbors[:, 1:]] - log_weights[rows][:, None]
+    # The few differences and distances are worked on here, wherever the points live.
+    half, t = np.square(to_host(apart)) / 2, to_host(sqdist)[:, 1:]
+    apart = t - t.mean(axis=1, keepdims=True)
+    spread = np.square(apart).sum(axis=1)
+    known = spread > 0
+    slope = (apart * half).sum(axis=1)[known] / spread[known]
+    intercept = half.mean(axis=1)[known] - slope * t.mean(axis=1)[known]
+    return float(np.sqrt(max(intercept.mean(), 0.0))) if known.any() else 0.0
+
+
+def some_neighbors(
+    graph: NeighborGraph, rows: NDArray[np.intp], k: int
+) -> tuple[NDArray[Any], FloatArray]:
+    """Return the k nearest of some points, themselves first, and their squared distances."""
+    if isinstance(graph.lists, KeptLists):
+        return graph.kept.indices[rows, :k].astype(np.intp), graph.distances(rows, slice(0, k))
+    return graph.point_set.nearest(rows, k)

@@ -1,1 +1,0 @@
-from vbdm.rows.placement import *

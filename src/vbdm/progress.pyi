@@ -1,1 +1,0 @@
-from vbdm.base.progress import *

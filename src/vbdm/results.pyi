@@ -1,1 +1,0 @@
-from vbdm.io.results import *

@@ -1,0 +1,159 @@
+"""The contents of results.json: one estimate in plain numbers and words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..base.plain import plain
+from ..base.versions import __version__, library_versions
+from ..dynamics.clock import Clock
+from ..report.citing import formula, operator_name
+from ..report.found import what_was_found
+from ..spectrum.spectrum import Spectrum
+from ..trust.error_bars import groups_of
+from ..trust.error_sources import parts_of_eigenvalue
+from ..trust.findings import Finding
+from ..io.saved.zarr_group import as_entry
+from .folder import FORMAT, VERSION
+from .origin import Origin
+
+#: Levels of the quantiles of the kernel's width.
+LEVELS = ("0.05", "0.5", "0.95")
+
+
+def summarise(
+    spectrum: Spectrum,
+    story: Origin,
+    findings: Sequence[Finding],
+    seconds: Mapping[str, float] | None,
+    files: Sequence[str],
+    clock: Clock | None = None,
+) -> dict[str, Any]:
+    """Return the contents of results.json.
+
+    Parameters
+    ----------
+    spectrum : Spectrum
+        The result.
+    story : Origin
+        Where the points came from.
+    findings : sequence of Finding
+        The findings of `vbdm.diagnose`.
+    seconds : mapping or None
+        Seconds by stage of the work.
+    files : sequence of str
+        Names of the other files in the folder.
+    clock : Clock, optional
+        The clock, if rows follow each other in time.
+    """
+    source = {**(story.source or {}), "n_read": story.n_read, "n_dropped": story.n_dropped}
+    summary: dict[str, Any] = plain(
+        {
+            "format": FORMAT,
+            "version": VERSION,
+            "vbdm": __version__,
+            "libraries": library_versions(),
+            "input": {**source, "columns": story.names, "unit": story.unit, "lowest": story.lowest},
+            "settings": story.settings,
+            "preparation": story.preparation,
+            "found": what_was_found(spectrum, story.preparation),
+            **describe_estimate(spectrum),
+            **({} if clock is None else {"clock": clock_entry(clock)}),
+            "diagnostics": [as_entry(finding) for finding in findings],
+            "warnings": [{"kind": kind, "text": text} for kind, text in story.warnings],
+            "seconds": {room: round(time, 3) for room, time in (seconds or {}).items()},
+            "files": list(files),
+        }
+    )
+    return summary
+
+
+def describe_estimate(spectrum: Spectrum) -> dict[str, Any]:
+    """Return what was estimated and decided: operator, dimension, ε, eigenvalues, solver."""
+    op = spectrum.operator
+    points = op.graph.points
+    return {
+        "operator": {
+            "name": operator_name(op),
+            "formula": formula(op),
+            "c1": op.c1,
+            "alpha": op.alpha,
+            "beta": op.beta,
+        },
+        "n_points": op.n_points,
+        "n_columns": None if points is None else points.shape[1],
+        "dimension": {
+            "value": op.dim,
+            "standard_error": op.dimension.standard_error,
+            "by_scale": op.dimension.by_scale,
+        },
+        "decided": op.settings.as_dict(),
+        "epsilon": op.epsilon,
+        "epsilon_rule": op.tuning.rule,
+        "n_neighbors": op.n_neighbors,
+        "by_reach": op.kernel.by_reach,
+        "pairs": dict(zip(LEVELS, op.pair_quantiles, strict=True)),
+        "widths": dict(zip(LEVELS, op.width_quantiles, strict=True)),
+        "metric": op.graph.metric if points is not None else "precomputed",
+        "eigenvalues": eigenvalue_rows(spectrum),
+        "groups": groups_of(spectrum),
+        "eigenfunction_errors": spectrum.eigenfunction_errors,
+        "n_components": spectrum.n_components,
+        "n_unresolved": int(spectrum.unresolved.sum()),
+        "left_out": spectrum.left_out,
+        "solver": {
+            "name": spectrum.solver,
+            "reason": spectrum.solve.reason,
+            "iterations": spectrum.solve.iterations,
+            "converged": spectrum.solve.converged,
+            "error_estimate": spectrum.solve.error_estimate,
+        },
+    }
+
+
+def clock_entry(clock: Clock) -> dict[str, Any]:
+    """Return what results.json holds of a clock."""
+    entry: dict[str, Any] = plain(
+        {
+            "diffusivity": {"value": clock.diffusivity.value, "error": clock.diffusivity.error},
+            "unit": clock.unit,
+            "step": clock.step,
+            "lag": clock.lagtime,
+            "timescales": np.asarray(clock.timescales),
+            "timescale_errors": clock.timescale_errors,
+            "consistent": clock.consistent,
+            "reason": clock.reason,
+        }
+    )
+    return entry
+
+
+def eigenvalue_rows(spectrum: Spectrum) -> list[dict[str, Any]]:
+    """Return one entry per eigenvalue: value, errors, timescale, residual, unresolved share.
+
+    Total error, interval and parts are those of the eigenvalue itself; those of the mean of a
+    group are in "groups", and the standard error is that of this mean in both.
+    """
+    lower, upper = spectrum.intervals().T
+    columns = {
+        "value": np.real(spectrum.eigenvalues),
+        "total_error": spectrum.total_errors,
+        "lower": lower,
+        "upper": upper,
+        "standard_error": spectrum.standard_errors,
+        "bias": spectrum.bias,
+        "timescale": spectrum.timescales,
+        "residual": spectrum.residuals,
+        "unresolved_share": spectrum.unresolved_share,
+    }
+    return [
+        {
+            "index": index,
+            **{name: column[index] for name, column in columns.items()},
+            "error_parts": parts_of_eigenvalue(spectrum, index),
+        }
+        for index in range(len(spectrum.eigenvalues))
+    ]

@@ -1,1 +1,0 @@
-from vbdm.bandwidth.rules import *

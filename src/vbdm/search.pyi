@@ -1,1 +1,0 @@
-from vbdm.graph.search import *

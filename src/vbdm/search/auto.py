@@ -1,0 +1,194 @@
+"""Engines by name, and the automatic choice: by counting operations on a sample of the points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
+from typing import Any
+
+from ..base.arrays import FloatArray
+from ..errors import bad_input
+from .approximate import PyNNDescent
+from .brute import BruteForce
+from .exact import KDTree, NeighborIndex, NeighborSearch
+from .projected import Projected, first_candidates
+from .rotation import Axes, RotatedIndex, along_and_rest, principal_axes
+from .work import Queries, by_candidates, by_pairs, by_visits
+
+#: Most columns, or directions that are not empty, for which the tree wins without any count.
+TREE_COLUMNS = 8
+#: Most directions that a tree may win in.
+TREE_DIRECTIONS = 16
+#: Fewest points for which counting is worth its while.
+FEW_POINTS = 4000
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """An engine, the directions it searches along, the reason in words, and whether it is exact."""
+
+    engine: NeighborSearch
+    rotation: FloatArray | None
+    reason: str
+    exact: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Runner:
+    """An engine, its index, and the nanoseconds that one query is expected to take."""
+
+    engine: NeighborSearch
+    index: Callable[[], NeighborIndex]
+    cost: float
+
+
+@dataclass(frozen=True)
+class Auto:
+    """Turn the cloud to its principal directions, drop empty ones, and take the fastest engine.
+
+    With few directions that is the k-d tree. With many, the work of each rival is counted on a
+    few queries (`vbdm.search.work`): the tree, brute force, and the tree in the leading
+    directions only (`Projected`). All are exact. No clock decides: the same points get the same
+    engine. An approximate engine is taken only if the best of them would take longer than
+    `patience` seconds and pynndescent is installed; the reason says so, and `graph.exact` is False.
+    """
+
+    #: Seconds of processor time, by the count of operations, that an exact search may take before
+    #: an approximate one is preferred.
+    patience: float = 1200.0
+
+    def choose(self, cloud: FloatArray, k: int) -> Choice:
+        """Return the engine for this cloud, with the reason."""
+        return self.settle(cloud, k)[0]
+
+    def index(self, cloud: FloatArray, k: int) -> NeighborIndex:
+        """Return the index of the chosen engine."""
+        return self.settle(cloud, k)[1]
+
+    def settle(self, cloud: FloatArray, k: int) -> tuple[Choice, NeighborIndex]:
+        """Return the choice and its index; work is counted only where the winner is unclear."""
+        if cloud.shape[1] <= TREE_COLUMNS:
+            return Choice(KDTree(), None, few_columns(cloud)), KDTree().index(cloud, k)
+        axes = principal_axes(cloud)
+        rank = axes.basis.shape[1]
+        if axes.is_isometry and rank <= TREE_COLUMNS:
+            tree = turned(KDTree(), cloud, k, axes)
+            why = f"{rank} directions hold all the variance: k-d tree"
+            return Choice(KDTree(), rotation_of(tree), why), tree
+        if len(cloud) < FEW_POINTS and self.patience > 0:
+            index = turned(BruteForce(), cloud, k, axes)
+            why = f"{rank} directions and {len(cloud)} points: brute force is quick"
+            return Choice(BruteForce(), rotation_of(index), why), index
+        return self.compare(cloud, k, axes)
+
+    def compare(self, cloud: FloatArray, k: int, axes: Axes) -> tuple[Choice, NeighborIndex]:
+        """Count the work of brute force and its rivals; return the least one with its index."""
+        runners = rivals(cloud, k, axes)
+        best = min(runners, key=lambda runner: runner.cost)
+        costs = ", ".join(f"{named(each.engine)} {each.cost / 1e3:.2g} µs" for each in runners)
+        reason = (
+            f"{axes.basis.shape[1]} directions, {axes.n_leading} of them wide; by counts of "
+            f"operations a query takes: {costs}"
+        )
+        if best.cost * 1e-9 * len(cloud) > self.patience and find_spec("pynndescent") is not None:
+            why = f"{reason}; more than {self.patience:.3g} s, so an approximate search is taken"
+            approximate = PyNNDescent()
+            return Choice(approximate, None, why, False), approximate.index(cloud, k)
+        index = best.index()
+        return Choice(best.engine, rotation_of(index), reason), index
+
+
+def chosen(
+    engine: NeighborSearch, cloud: FloatArray, k: int, own: NeighborIndex | None = None
+) -> tuple[Choice, NeighborIndex]:
+    """Return the choice, which is `Auto`'s or the user's own, and its index.
+
+    `own` is another index by a k-d tree: where that wins without a count, SciPy's is not built.
+    """
+    if own is not None and isinstance(engine, Auto) and cloud.shape[1] <= TREE_COLUMNS:
+        return Choice(KDTree(), None, few_columns(cloud)), own
+    if isinstance(engine, Auto):
+        return engine.settle(cloud, k)
+    return Choice(engine, None, "chosen by the user"), engine.index(cloud, k)
+
+
+def few_columns(cloud: FloatArray) -> str:
+    """Say why nothing needs to be counted."""
+    return f"{cloud.shape[1]} columns: the k-d tree wins"
+
+
+def rivals(cloud: FloatArray, k: int, axes: Axes) -> list[Runner]:
+    """Return brute force, and the trees that may be faster, with the work of each."""
+    queries, rank = Queries.of(cloud, k), axes.basis.shape[1]
+    is_turned = axes.is_isometry and not axes.is_complete
+    sides = cloud @ axes.basis if is_turned else cloud
+    all_pairs, tree, thin = BruteForce(), KDTree(), Projected()
+    found = [Runner(all_pairs, partial(turned, all_pairs, cloud, k, axes), by_pairs(sides))]
+    if axes.is_isometry and rank <= TREE_DIRECTIONS:
+        points = queries.points @ axes.basis if is_turned else queries.points
+        cost = by_visits(sides, points, queries.radii)
+        found.append(Runner(tree, partial(turned, tree, cloud, k, axes), cost))
+    if axes.n_leading <= min(TREE_DIRECTIONS, rank // 2):
+        basis, centre = axes.basis[:, : axes.n_leading], cloud.mean(axis=0)
+        small = along_and_rest(cloud, centre, basis)
+        points = along_and_rest(queries.points, centre, basis)
+        cost = by_visits(small, points, queries.radii) + by_candidates(
+            small, points, queries.radii, first_candidates(k), cloud.shape[1]
+        )
+        found.append(Runner(thin, partial(thin.index_along, cloud, k, axes), cost))
+    return found
+
+
+def turned(engine: NeighborSearch, cloud: FloatArray, k: int, axes: Axes) -> NeighborIndex:
+    """Return the engine's index of the cloud, turned to these directions if that gains anything.
+
+    The cloud stays as it is where no direction was dropped (a turn alone gains nothing, and
+    distances would be measured twice), where some points lie outside the directions, and where all
+    points coincide, so that there are no directions.
+    """
+    if axes.is_complete or not axes.is_isometry or axes.basis.size == 0:
+        return engine.index(cloud, k)
+    inner = engine.index(cloud @ axes.basis, k)
+    return RotatedIndex(inner, cloud, axes.basis, inner.rows_per_call, inner.parallel)
+
+
+def rotation_of(index: NeighborIndex) -> FloatArray | None:
+    """Return the directions that an index searches along, if it was turned."""
+    return index.rotation if isinstance(index, RotatedIndex) else None
+
+
+def named(engine: NeighborSearch) -> str:
+    """Return an engine's name, followed by that of the engine inside it, if any."""
+    inner = getattr(engine, "inner", None)
+    return type(engine).__name__ + ("" if inner is None else f"({type(inner).__name__})")
+
+
+#: Engines by the names that `search` may take.
+ENGINES: dict[str, type[Any]] = {
+    "auto": Auto,
+    "kd-tree": KDTree,
+    "brute": BruteForce,
+    "projected": Projected,
+    "pynndescent": PyNNDescent,
+}
+
+
+def as_search(search: Any) -> NeighborSearch:
+    """Return the engine with this name, or the engine itself."""
+    if search is None:
+        return Auto()
+    if isinstance(search, str) and search in ENGINES:
+        engine: NeighborSearch = ENGINES[search]()
+        return engine
+    # Python's own sequences have a method `index`, too.
+    if not isinstance(search, (str, type, Sequence)) and hasattr(search, "index"):
+        found: NeighborSearch = search
+        return found
+    raise bad_input(
+        "`search` must be a search or the name of one.",
+        received=repr(search),
+        because="A search has a method `index(cloud, k)`, see vbdm.search.NeighborSearch.",
+        hint="Choose one of: " + ", ".join(map(repr, ENGINES)) + ".",
+    )

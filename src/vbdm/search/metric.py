@@ -1,0 +1,123 @@
+"""Neighbours by any metric, through scikit-learn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ..base.accepts import answer_of
+from ..base.arrays import FloatArray, IntArray
+from ..base.checks import as_number
+from ..errors import InputError, bad_input
+
+#: Metrics that are computed as one minus a similarity, with what rounding makes of a distance 0.
+BY_SIMILARITY = {"cosine": 1e-14, "correlation": 1e-14}
+
+
+@dataclass(frozen=True)
+class MetricSearch:
+    """An engine for any metric: a name that scikit-learn knows, or a function of two points.
+
+    The function returns a length. It is called from Python for every pair that is looked at: a few
+    million pairs per second at most. scikit-learn takes a ball tree, a k-d tree or brute force,
+    whichever fits the metric.
+    """
+
+    metric: str | Callable[[FloatArray, FloatArray], float]
+
+    def index(self, cloud: FloatArray, k: int) -> MetricIndex:
+        """Build scikit-learn's index."""
+        from sklearn.neighbors import NearestNeighbors
+
+        if not isinstance(self.metric, str) and not callable(self.metric):
+            raise bad_input(
+                "`metric` must be a name or a function of two points.",
+                received=repr(self.metric),
+                because="It says how distances are measured.",
+                hint="Use any metric of scikit-learn, such as 'manhattan', or a function.",
+            )
+        if callable(self.metric):
+            check_function(self.metric, cloud)
+            engine = NearestNeighbors(metric=self.metric).fit(cloud)
+            return MetricIndex(engine, 0.0)
+        try:
+            engine = NearestNeighbors(metric=self.metric, n_jobs=-1).fit(cloud)
+            engine.kneighbors(cloud[:1], 1)
+        except (TypeError, ValueError) as error:
+            raise cannot_search(self.metric, cloud.shape[1], error) from None
+        return MetricIndex(engine, BY_SIMILARITY.get(self.metric, 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class MetricIndex:
+    """A cloud in scikit-learn's hands; distances up to `rounding` count as 0."""
+
+    engine: Any
+    rounding: float
+    rows_per_call: int = 1024
+    parallel: bool = False
+
+    def query(self, points: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
+        """Return indices and squared distances of the k nearest."""
+        distance, index = self.engine.kneighbors(points, k)
+        distance = np.asarray(distance, dtype=np.float64)
+        distance[distance <= self.rounding] = 0.0
+        wrong = ~((distance >= 0) & np.isfinite(distance))
+        if wrong.any():
+            raise bad_input(
+                "The metric gave distances that are no lengths.",
+                received=f"{int(wrong.sum())} negative, infinite or missing value(s)",
+                because="Neighbours are ordered by distance.",
+                hint="Check the metric on two equal points, and on two far ones.",
+            )
+        return index.astype(np.int32), np.square(distance, out=distance)
+
+
+def cannot_search(metric: str, n_columns: int, error: Exception) -> InputError:
+    """Return the error for a metric that does not work: misspelt, or not for these columns."""
+    from sklearn.neighbors import VALID_METRICS
+
+    names = sorted({str(name) for name in VALID_METRICS["brute"]})
+    known = metric in names
+    similar = get_close_matches(metric, names, 3) or names[:6]
+    reason = f" ({str(error).strip().splitlines()[0][:200]})" if known else ""
+    return bad_input(
+        "scikit-learn cannot search by this metric.",
+        received=f"metric={metric!r} and {n_columns} column(s){reason}",
+        because="Some metrics need parameters, or columns of a certain kind."
+        if known
+        else "There is no metric of this name; names are case-sensitive.",
+        hint="Use another one, or a function of two points."
+        if known
+        else f"Did you mean {' or '.join(similar)}? sklearn.neighbors.VALID_METRICS lists all.",
+    )
+
+
+def length(
+    metric: Callable[[FloatArray, FloatArray], float], x: FloatArray, y: FloatArray
+) -> float:
+    """Return the distance that a user's function gives; NaN for what is no number."""
+    return as_number(answer_of(metric, "metric", x, y))
+
+
+def check_function(metric: Callable[[FloatArray, FloatArray], float], cloud: FloatArray) -> None:
+    """Try the user's function on a few points, and refuse it if it is not a distance there."""
+    some = cloud[np.linspace(0, len(cloud) - 1, 4).astype(np.intp)]
+    there = np.array([length(metric, x, y) for x, y in pairwise(some)])
+    back = np.array([length(metric, y, x) for x, y in pairwise(some)])
+    own = length(metric, some[0], some[0])
+    is_length = np.isfinite(there).all() and (there >= 0).all() and abs(own) <= 1e-7 * there.max()
+    if is_length and np.allclose(there, back, rtol=1e-6, atol=0):
+        return
+    raise bad_input(
+        "The function given as `metric` is no distance.",
+        received=f"d(x, y) = {there.tolist()}, d(y, x) = {back.tolist()}, d(x, x) = {own}",
+        because="A distance is finite, not negative, the same both ways, and 0 from a point to "
+        "itself. A similarity is none.",
+        hint="Return a length; for a similarity s, one often used is np.sqrt(2 - 2*s).",
+    )

@@ -1,1 +1,0 @@
-from vbdm.spectrum.solvers import *

@@ -1,0 +1,187 @@
+"""The finest level: products with K itself, and the way to and from the first cells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from ...base.arrays import FloatArray, beside_array, contiguous
+from ...engines.engine import Engine
+from ...engines.scipy_engine import ScipyEngine
+from ...kernel.block_matrix import BlockMatrix
+from ...kernel.pair_matrix import PairMatrix
+from ...rows.block_array import Rows, Tall, fetched
+from ...rows.sparse_blocks import SparseBlocks, applied, owned
+from .tree_cells import Labels
+
+#: Where θM exceeds this share of D, Jacobi's step divides by D - θM instead of D.
+HEAVY = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class Finest:
+    """K on the points, D, and the first cells.
+
+    Attributes
+    ----------
+    weights : PairMatrix, BlockMatrix or csr_array
+        The kernel K, (N, N).
+    degrees : (N,) array
+        The diagonal D: row sums of K. In blocks, if K is; so are vectors.
+    labels : (N,) array
+        Number of the cell of each point.
+    own_labels : (N,) array
+        The same; in blocks, each counts from the first of its own cells.
+    restriction : csr_array or SparseBlocks
+        P', (n_cells, N): sums over the cells.
+    averages : csr_array or SparseBlocks
+        K P, (N, n_cells): it averages as K does, with a third of its entries or less.
+
+    Values on cells, (n_cells, m), are ordinary arrays, or live on the device of K.
+    """
+
+    weights: Any
+    degrees: Any
+    labels: Labels
+    own_labels: Any
+    restriction: Any
+    averages: Any
+
+    @property
+    def engine(self) -> Engine:
+        """Who multiplies."""
+        return engine_of(self.weights)
+
+    @property
+    def cell_rows(self) -> Rows | None:
+        """Where blocks of cells live; None if K is an ordinary matrix."""
+        in_blocks = isinstance(self.restriction, SparseBlocks)
+        return self.restriction.rows if in_blocks else None
+
+    def spread(self, values: FloatArray) -> Tall:
+        """Return an ordinary array of N rows as vectors are: in blocks, if K is."""
+        in_blocks = isinstance(self.weights, BlockMatrix)
+        return self.weights.rows.spread(values) if in_blocks else values
+
+    def stiffness(self, block: Tall, out: FloatArray | None = None) -> Any:
+        """Return (D - K) times a block of vectors, in `out` if that is given."""
+        if hasattr(self.weights, "subtracted_from"):
+            return self.weights.subtracted_from(self.degrees, block, out)
+        rows = contiguous(block)
+        return self.engine.multiply(self.weights, rows, diagonal=self.degrees, out=out)
+
+    def summed(self, block: Tall) -> FloatArray:
+        """Return the sums over the cells of one vector (N,) or several; never in blocks."""
+        sums: FloatArray = fetched(applied(self.restriction, product, block, self.engine))
+        return sums
+
+    def interpolated(self, coarse: FloatArray, values: FloatArray, mass: Tall) -> Any:
+        """Return approximate eigenvectors from those of the cells: one Jacobi step.
+
+        From K x = (D - θM) x: each point takes the weighted mean of its neighbours' cells, but
+        a point so heavy that its θM is near D keeps the value of its cell.
+        """
+        return applied(
+            self.averages, interpolated_rows, coarse, self.engine, self.degrees, self.own_labels,
+            values, mass,
+        )  # fmt: skip
+
+    def corrected(
+        self,
+        residual: Tall,
+        coarse: FloatArray,
+        values: FloatArray,
+        mass: Tall,
+        out: FloatArray | None,
+    ) -> Any:
+        """Return a coarse correction after one Jacobi step: (D - θM)⁻¹ (residual + K P coarse).
+
+        The divisor is no less than D/2.
+        """
+        return applied(
+            self.averages, corrected_rows, coarse, self.engine, residual, self.degrees, values,
+            mass, out,
+        )  # fmt: skip
+
+
+def product(matrix: Any, f: FloatArray, engine: Engine) -> FloatArray:
+    """Return the product of a CSR matrix with one vector or several."""
+    block = contiguous(f.reshape(len(f), -1))
+    return engine.multiply(matrix, block).reshape(-1, *f.shape[1:])
+
+
+def interpolated_rows(
+    averages: Any,
+    coarse: FloatArray,
+    engine: Engine,
+    degrees: FloatArray,
+    labels: Labels,
+    values: FloatArray,
+    mass: FloatArray,
+) -> FloatArray:
+    """Make a Jacobi step on eigenvectors of cells; return some rows of `Finest.interpolated`."""
+    x, heavy = product(averages, coarse, engine), heavy_points(values, mass, degrees)
+    values = beside_array(values, x)
+    gap = 1 - (mass[heavy] / degrees[heavy])[:, None] * values
+    kept = coarse[labels[heavy]]
+    x /= degrees[:, None]
+    x[heavy] = np.where(np.abs(gap) > 0.5, x[heavy] / bounded(gap), kept)
+    return x
+
+
+def corrected_rows(
+    averages: Any,
+    coarse: FloatArray,
+    engine: Engine,
+    residual: FloatArray,
+    degrees: FloatArray,
+    values: FloatArray,
+    mass: FloatArray,
+    out: FloatArray | None,
+) -> FloatArray:
+    """Make a Jacobi step after a coarse correction; return some rows of `Finest.corrected`."""
+    x = engine.jacobi(averages, contiguous(coarse), owned(residual), owned(degrees), out)
+    heavy = heavy_points(values, mass, degrees)
+    values = beside_array(values, x)
+    x[heavy] /= bounded(1 - (mass[heavy] / degrees[heavy])[:, None] * values)
+    return x
+
+
+def heavy_points(values: FloatArray, mass: FloatArray, degrees: FloatArray) -> NDArray[np.intp]:
+    """Return the points where θM is no longer small beside D."""
+    return np.flatnonzero(mass * float(values.max()) > HEAVY * degrees)
+
+
+def bounded(gap: FloatArray) -> FloatArray:
+    """Return a divisor whose size is at least 1/2."""
+    divisor: FloatArray = np.copysign(np.maximum(np.abs(gap), 0.5), gap)
+    return divisor
+
+
+def engine_of(weights: Any) -> Engine:
+    """Return who multiplies with K: the engine of a `PairMatrix` or `BlockMatrix`, or SciPy."""
+    return getattr(weights, "engine", None) or ScipyEngine()
+
+
+def parts_of(weights: Any) -> tuple[list[Any], FloatArray]:
+    """Return CSR matrices and a factor f, (N,), with K = diag(f) · (their sum) · diag(f).
+
+    Of a matrix in blocks this is the matrix without its factors.
+    """
+    if isinstance(weights, PairMatrix):
+        return weights.parts, weights.factor
+    if isinstance(weights, BlockMatrix):
+        return [replace(weights, left=None, right=None)], weights.factor
+    return [narrowed(csr_array(weights))], np.ones(weights.shape[0])
+
+
+def narrowed(matrix: Any) -> Any:
+    """Return a CSR matrix with 32-bit indices, if they fit: products read fewer bytes."""
+    if matrix.indptr.dtype == np.int32 or matrix.nnz > np.iinfo(np.int32).max:
+        return matrix
+    indices, pointer = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
+    return csr_array((matrix.data, indices, pointer), shape=matrix.shape)

@@ -1,0 +1,216 @@
+"""What an eigen-solver is given, and what it gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, diags_array
+
+from ..base.arrays import FloatArray, beside_array, is_elsewhere, quotients, to_host
+from ..base.credit import Credit
+from ..graph.on_host import in_memory
+from ..rows.block_array import Tall, beside, total
+
+
+@dataclass(frozen=True, eq=False)
+class Pencil:
+    """The symmetric problem (D - K) u = θ M u, D and M diagonal and positive, θ >= 0.
+
+    With M = D·ε m ρ² its θ are minus the eigenvalues of L, and its u the eigenvectors of L.
+
+    Attributes
+    ----------
+    weights : PairMatrix, BlockMatrix or sparse matrix
+        K, with D its row sums; only ``weights @ block`` is needed by iterative solvers.
+    degrees, mass : (N,) arrays
+        The diagonals D and M.
+    points : (N, n) array or None
+        Points in the order of the rows, if known. They help a solver to coarsen; none needs them.
+    in_tree_order : bool
+        Whether the rows stand in the order of a k-d tree (`vbdm.engines.tree`).
+    members_of : tuple or None
+        If the rows are some of those that stand in the order of a k-d tree: how many these are, and
+        which of them the rows are, ascending.
+    """
+
+    weights: Any
+    degrees: FloatArray
+    mass: FloatArray
+    points: FloatArray | None = None
+    in_tree_order: bool = False
+    members_of: tuple[int, NDArray[np.intp]] | None = None
+
+    @property
+    def n_points(self) -> int:
+        """Number of rows."""
+        return len(self.degrees)
+
+    def stiffness(self, block: FloatArray) -> FloatArray:
+        """Return (D - K) times a block of columns."""
+        product: FloatArray = self.degrees[:, None] * block
+        product -= self.weights @ block
+        return product
+
+    @cached_property
+    def symmetric(self) -> Any:
+        """M^{-1/2} (D - K) M^{-1/2} as one CSR matrix; its eigenvectors are M^{1/2} u."""
+        inverse = 1 / np.sqrt(self.mass)
+        merged = self.weights.merged() if hasattr(self.weights, "merged") else self.weights
+        scaled = diags_array(inverse) @ merged @ diags_array(inverse)
+        return csr_array(diags_array(self.degrees / self.mass) - scaled)
+
+    def residuals(
+        self,
+        values: FloatArray,
+        vectors: Tall,
+        mass: FloatArray | None = None,
+        products: Tall | None = None,
+    ) -> FloatArray:
+        """Return ``|M^{-1/2}((D - K) u - θ M u)| / |M^{1/2} u|`` for each pair, (n,).
+
+        `mass` replaces M, and `products` is K u if that is known. Points of mass 0, which nothing
+        ties to the others, do not count.
+        """
+        M = self.mass if mass is None else mass
+        products = self.weights @ vectors if products is None else products
+        diagonals = beside(vectors, self.degrees), beside(vectors, M)
+        gaps, sizes = total(residual_sums, products, vectors, values, *diagonals)
+        return np.asarray(np.sqrt(gaps / sizes))
+
+    @property
+    def on_host(self) -> Pencil:
+        """The same problem in this machine's memory; itself, if it lives there."""
+        return in_memory(self, self.n_points)
+
+
+def residual_sums(
+    products: FloatArray,
+    vectors: FloatArray,
+    values: FloatArray,
+    degrees: FloatArray,
+    mass: FloatArray,
+) -> FloatArray:
+    """Return r'M⁻¹r for the residuals r = (D - K) u - θ M u, and u'Mu, over the rows, (2, n)."""
+    gap = degrees[:, None] * vectors - products - mass[:, None] * vectors * values
+    inverse = quotients(1.0, mass, mass > 0)
+    return np.stack([inverse @ gap**2, mass @ vectors**2])
+
+
+@dataclass(frozen=True, eq=False)
+class EigenPairs:
+    """What a solver returns: eigenpairs, and how it went.
+
+    Attributes
+    ----------
+    values : (n,) array
+        θ from 0 upwards.
+    vectors : (N, n) array
+        u, by columns; in blocks, if K is.
+    solver : Credit, str or tuple of Credit
+        The solver's credit, or just its name; several, where pieces were solved apart.
+    iterations, products : int
+        Steps of the solver's own kind, and products with K.
+    converged : bool
+        Whether the tolerance was reached.
+    error_estimate : float
+        The solver's own estimate of the largest relative error of θ.
+    reason : str
+        Why this solver, if it was chosen automatically.
+    warm : object
+        Whatever the next solve of the same K can start from; only the same solver can read it.
+    """
+
+    values: FloatArray
+    vectors: Any
+    solver: Credit | str | tuple[Credit, ...]
+    iterations: int = 0
+    products: int = 0
+    converged: bool = True
+    error_estimate: float = 0.0
+    reason: str = ""
+    warm: Any = None
+
+    @property
+    def credits(self) -> tuple[Credit, ...]:
+        """The solvers, as credits."""
+        if isinstance(self.solver, tuple):
+            return self.solver
+        if isinstance(self.solver, str):
+            return (Credit(self.solver, f"the solver {self.solver}"),)
+        return (self.solver,)
+
+
+class PreparedSolver(Protocol):
+    """A solver that has seen K and D, and solves for any mass."""
+
+    def solve(
+        self, mass: FloatArray, n: int, tol: float, start: EigenPairs | None = None, extra: int = 0
+    ) -> EigenPairs:
+        """Return n + extra pairs of (D - K) u = θ M u, the first n of them to the accuracy `tol`.
+
+        `start` is what this solver returned for another mass, or it holds vectors near those that
+        are sought; solvers that cannot use it ignore it.
+        """
+
+
+class EigenSolver(Protocol):
+    """Finds the n smallest eigenpairs of a pencil."""
+
+    def solve(self, pencil: Pencil, n: int, tol: float) -> EigenPairs:
+        """Return n pairs; the relative error of each θ is at most about `tol`."""
+
+    def prepare(self, pencil: Pencil, n: int) -> PreparedSolver:
+        """Do the work that depends on K and D only, to solve for several masses, up to n pairs."""
+
+
+@dataclass(frozen=True, eq=False)
+class Unprepared:
+    """A solver that gains nothing from preparation: it starts afresh for every mass."""
+
+    solver: EigenSolver
+    pencil: Pencil
+
+    def solve(
+        self, mass: FloatArray, n: int, tol: float, start: EigenPairs | None = None, extra: int = 0
+    ) -> EigenPairs:
+        """Solve the pencil with this mass; `start` is not used."""
+        return self.solver.solve(replace(self.pencil, mass=mass), n + extra, tol)
+
+
+@dataclass(frozen=True, eq=False)
+class OnHost:
+    """A prepared solver in this machine's memory, for a problem that lives on a device.
+
+    Attributes
+    ----------
+    inner : PreparedSolver
+        Solves the copy of the problem.
+    like : (N,) array
+        An array of the problem, on the device: the vectors go back there.
+    """
+
+    inner: PreparedSolver
+    like: FloatArray
+
+    def solve(
+        self, mass: FloatArray, n: int, tol: float, start: EigenPairs | None = None, extra: int = 0
+    ) -> EigenPairs:
+        """Solve the copy; vectors come back to the device."""
+        if start is not None:
+            start = replace(start, vectors=to_host(start.vectors))
+        pairs = self.inner.solve(to_host(mass), n, tol, start, extra)
+        return replace(pairs, vectors=beside_array(np.ascontiguousarray(pairs.vectors), self.like))
+
+
+def prepared(solver: EigenSolver, pencil: Pencil, n: int) -> PreparedSolver:
+    """Prepare a solver for a problem, or for its copy in this memory if it cannot go there.
+
+    Solvers that work on a device say so by their attribute ``on_devices``.
+    """
+    if not is_elsewhere(pencil.degrees) or getattr(solver, "on_devices", False):
+        return solver.prepare(pencil, n)
+    return OnHost(solver.prepare(pencil.on_host, n), pencil.degrees)

@@ -1,1 +1,0 @@
-from vbdm.operator.theory import *
