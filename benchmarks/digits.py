@@ -73,7 +73,7 @@ def main():
     X, y = load(options.rows)
     folds = StratifiedKFold(5, shuffle=True, random_state=options.seed)
     describe_defaults(X)
-    warnings.simplefilter("ignore", vbdm.errors.VbdmWarning)
+    warnings.simplefilter("ignore", vbdm.VbdmWarning)
     print("accuracy of 5 nearest neighbours in 10 components, mean and spread over five folds")
     results = grid_search(folds).fit(X, y).cv_results_
     scores, rows = np.array([results[f"split{fold}_test_score"] for fold in range(5)]).T, []

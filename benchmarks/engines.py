@@ -18,9 +18,9 @@ import record
 from vbdm.base.threads import for_each, n_threads, slices
 from vbdm.engines.scipy_engine import ScipyEngine
 from vbdm.graph.point_set import tree_order
+from vbdm.search import Auto, BruteForce, KDTree, Projected, PyNNDescent
 from vbdm.search.auto import turned
 from vbdm.search.rotation import principal_axes
-from vbdm.search import Auto, BruteForce, KDTree, Projected, PyNNDescent
 
 
 class Rotated:

@@ -97,7 +97,7 @@ def check(name, n_points=None, seed=0, **options):
     problem = PROBLEMS[name]
     size = min(n_points or problem.n_points, problem.n_points)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", vbdm.errors.VbdmWarning)
+        warnings.simplefilter("ignore", vbdm.VbdmWarning)
         # That a slower solver took over would be news.
         warnings.simplefilter("default", vbdm.errors.SolverWarning)
         op = vbdm.estimate_operator(

@@ -35,7 +35,7 @@ ON_SURFACES = ("vbdm", "robust_laplacian")
 def ours(points, operator):
     import vbdm
 
-    warnings.simplefilter("ignore", vbdm.errors.VbdmWarning)
+    warnings.simplefilter("ignore", vbdm.VbdmWarning)
     vbdm.estimate_operator(points[:3000], operator).spectrum(10).intervals()  # loads what is lazy
     started = perf_counter()
     spectrum = vbdm.estimate_operator(points, operator).spectrum(10)

@@ -50,7 +50,7 @@ def given(parser, **smallest):
 
     Warnings of vbdm are switched off: what is measured here is known.
     """
-    warnings.simplefilter("ignore", vbdm.errors.VbdmWarning)
+    warnings.simplefilter("ignore", vbdm.VbdmWarning)
     options = parser.parse_args()
     if options.smallest:
         for name, value in smallest.items():

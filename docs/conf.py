@@ -19,7 +19,7 @@ import vbdm  # noqa: E402
 
 matplotlib.use("Agg")
 # Examples show the named warnings in words where they matter.
-warnings.filterwarnings("ignore", category=vbdm.errors.VbdmWarning)
+warnings.filterwarnings("ignore", category=vbdm.VbdmWarning)
 
 project = "vbdm"
 author = "the vbdm developers"

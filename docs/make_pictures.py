@@ -342,7 +342,7 @@ def opinions() -> Any:
 def main(names: list[str]) -> None:
     """Draw the pictures with these names, or all."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    warnings.simplefilter("ignore", vbdm.errors.VbdmWarning)
+    warnings.simplefilter("ignore", vbdm.VbdmWarning)
     plt.rcParams.update({"axes.spines.top": False, "axes.spines.right": False, "font.size": 10})
     for name in names or PICTURES:
         figure = PICTURES[name]()

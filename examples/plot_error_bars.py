@@ -34,7 +34,7 @@ def repeat(draw, group):
         sample = draw(seed)
         with warnings.catch_warnings():
             # With so few points some samples earn a warning about thin links; we look at them all.
-            warnings.simplefilter("ignore", vbdm.errors.VbdmWarning)
+            warnings.simplefilter("ignore", vbdm.VbdmWarning)
             spectrum = vbdm.estimate_operator(sample.points, "generator").spectrum(4)
         found.append(spectrum.eigenvalues[group].mean())
         predicted.append(spectrum.group_error(group))

@@ -51,7 +51,7 @@ embed = vbdm.DiffusionMap("laplacian", n_components=10, outside="nearest")
 pipeline = make_pipeline(embed, KNeighborsClassifier(5))
 choices = [8, 32, 128]
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore", vbdm.errors.VbdmWarning)
+    warnings.simplefilter("ignore", vbdm.VbdmWarning)
     search = GridSearchCV(pipeline, {"diffusionmap__n_neighbors": choices}, cv=2)
     search.fit(train, train_labels)
 scores = search.cv_results_["mean_test_score"]
@@ -76,7 +76,7 @@ print(f"10 coordinates: {accuracy:.3f} ± {margin:.3f}; the same classifier on 6
 # images that went through ``transform``.
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore", vbdm.errors.VbdmWarning)
+    warnings.simplefilter("ignore", vbdm.VbdmWarning)
     fitted = vbdm.DiffusionMap(n_components=10, n_neighbors=32, outside="nearest").fit(train)
 places, new_places = fitted.embedding_[:, [2, 3]], fitted.transform(test)[:, [2, 3]]
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from vbdm import progress
+from vbdm import InputError, progress
 
 from . import FIGURES
 from .base import VERDICTS

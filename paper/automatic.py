@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from vbdm import NeighborGraph, estimate_operator
+from vbdm import NeighborGraph, VbdmWarning, estimate_operator
 from vbdm.kernel.tuning import Tuning
 
 from .base import FloatArray, Settings

@@ -12,8 +12,8 @@
 """
 
 from vbdm.kernel.pilot import pilot_bandwidth
-from vbdm.spectrum.pieces import ROUNDING
 from vbdm.solvers.arpack import Search
+from vbdm.spectrum.pieces import ROUNDING
 from vbdm.trust.epsilon_scan import spectra_over
 
 __all__ = ["ROUNDING", "Search", "pilot_bandwidth", "spectra_over"]

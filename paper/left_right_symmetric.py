@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from vbdm import NeighborGraph, datasets, estimate_operator, neighbors, progress
+from vbdm import NeighborGraph, VbdmWarning, datasets, estimate_operator, neighbors, progress
 
 from .base import DEFAULT, TRUTH, Claim, FloatArray, Numbers, panels, verdict
 

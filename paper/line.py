@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_solve_banded, cholesky_banded
 from scipy.sparse import csr_array
 
-from vbdm import estimate_operator, neighbors, progress
+from vbdm import VbdmWarning, estimate_operator, neighbors, progress
+from vbdm.errors import SolverError
 
 from .base import FloatArray, Settings
 from .borrowed import ROUNDING, Search

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from vbdm import datasets, estimate_operator, neighbors, progress
+from vbdm import VbdmWarning, datasets, estimate_operator, neighbors, progress
 from vbdm.datasets import Sample
 
 from .base import DEFAULT, TRUTH, Claim, FloatArray, Numbers, panels, variable, verdict

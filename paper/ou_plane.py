@@ -17,6 +17,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from vbdm import align, datasets, neighbors, progress
+from vbdm.errors import SolverError
 
 from .base import (
     DEFAULT,

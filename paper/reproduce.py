@@ -105,11 +105,9 @@ def checked(names: Sequence[str] | None) -> list[str]:
     """Return the names in the order of the paper, each once."""
     unknown = [name for name in names or () if name not in FIGURES]
     if unknown:
-        raise errors.bad_input(
-            "There is no figure of this name.",
-            received=", ".join(map(repr, unknown)),
-            because="Figures are named after what they show.",
-            hint="Choose among: " + ", ".join(FIGURES) + ".",
+        raise errors.InputError(
+            f"There is no figure of this name; received {', '.join(map(repr, unknown))}. Choose "
+            f"among: {', '.join(FIGURES)}."
         )
     return [name for name in FIGURES if names is None or name in names]
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from vbdm import datasets, estimate_operator, neighbors, progress
+from vbdm import VbdmWarning, datasets, estimate_operator, neighbors, progress
 
 from .base import (
     DEFAULT,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vbdm import NeighborGraph, Operator, align, estimate_operator
+from vbdm import NeighborGraph, Operator, VbdmWarning, align, estimate_operator
 
 from .base import FloatArray, Settings
 from .borrowed import spectra_over

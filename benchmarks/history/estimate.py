@@ -19,7 +19,7 @@ class Estimate:
     timeout = 120
 
     def setup(self, problem, n_points):
-        warnings.simplefilter("ignore", vbdm.errors.VbdmWarning)
+        warnings.simplefilter("ignore", vbdm.VbdmWarning)
         self.sample = SAMPLES[problem](n_points)
         operator = "laplacian" if problem == "curve" else "generator"
         self.options = (self.sample.points, operator)

@@ -16,6 +16,7 @@ from . import (
 )
 from .base.memory import estimate_disk, estimate_memory
 from .diffusion_map import DiffusionMap
+from .errors import InputError, VbdmWarning
 from .estimate import estimate_operator, scan_epsilon
 from .extension.extension import extend
 from .forecaster import Forecaster
@@ -35,10 +36,12 @@ __version__: str
 __all__ = [
     "DiffusionMap",
     "Forecaster",
+    "InputError",
     "Limiter",
     "NeighborGraph",
     "Operator",
     "Spectrum",
+    "VbdmWarning",
     "align",
     "datasets",
     "diagnose",

@@ -15,34 +15,34 @@ from scipy.sparse import issparse
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .base.array_hints import points_in, refuse_masked
+from .base.arrays import FloatArray, beside_array, is_elsewhere, to_host
+from .base.checks import check_points
+from .base.handing_out import OUTPUTS
+from .base.names import ENGINE_NAMES
+from .base.plain import plain
 from .base.sklearn_types import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     fit_context,
 )
-from .kernel.dimension import DimensionRule
-from .kernel.tuning import EpsilonRule
-from .base.array_hints import points_in, refuse_masked
-from .base.arrays import FloatArray, beside_array, is_elsewhere, to_host
-from .base.checks import check_points
-from .errors import OutsideWarning, bad_input
-from .base.handing_out import OUTPUTS
-from .base.names import ENGINE_NAMES
-from .base.plain import plain
-from .progress import showing
 from .engines.at_work import at_work
 from .engines.choose import arrived
+from .errors import InputError, OutsideWarning
 from .estimate import estimate_operator
 from .extension.extension import complain, extend
 from .graph.neighbor_graph import NeighborGraph
-from .prepare.projection import Projection, pca
-from .search.auto import ENGINES
-from .placement import Dask, as_placement, placed_points
-from .rows.sources import Chunks, opened
+from .kernel.dimension import DimensionRule
+from .kernel.tuning import EpsilonRule
 from .operator.arguments import OPERATORS, PRECISIONS
 from .operator.method import METHODS
+from .placement import Dask, as_placement, placed_points
+from .prepare.projection import Projection, pca
 from .prepare.series import read_series
+from .progress import showing
+from .rows.sources import Chunks, opened
+from .search.auto import ENGINES
 from .solvers.auto import SOLVERS
 from .spectrum.spectrum import Spectrum
 
@@ -547,11 +547,9 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         if self.pca is None:
             return cloud
         if isinstance(cloud, NeighborGraph) or self._is_precomputed:
-            raise bad_input(
-                "`pca` is for points.",
-                received="a graph" if isinstance(cloud, NeighborGraph) else "distances",
-                because="Principal directions are those of coordinates.",
-                hint="Leave it out, or pass the points.",
+            seen = "a graph" if isinstance(cloud, NeighborGraph) else "distances"
+            raise InputError(
+                f"`pca` is for points; received {seen}. Leave it out, or pass the points."
             )
         self.projection_ = pca(to_host(cloud), self.pca)
         return self._projected(cloud)
@@ -599,10 +597,8 @@ def refuse_too_few(available: int, wanted: int, wide: bool = False) -> None:
     `wide` tells that there are more columns than rows: the table may be transposed.
     """
     if available < wanted:
-        raise bad_input(
-            f"`n_components` must be at most {available} here.",
-            received=f"n_components={wanted}",
-            because="N points that hang together have N - 1 modes beside the constant.",
-            hint="Ask for fewer components, or give more points"
-            + (": X.T, if its rows are the points." if wide else "."),
+        raise InputError(
+            f"`n_components` must be at most {available} here; received n_components={wanted}. "
+            "Ask for fewer components, or give more "
+            f"points{(': X.T, if its rows are the points.' if wide else '.')}"
         )

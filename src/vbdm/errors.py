@@ -1,19 +1,38 @@
 """Errors and warnings: one error for bad input, one warning class per kind of doubt.
 
-Every message has four parts: what is wrong, what was received, the likely cause, what to try.
+A message says what was received and what to do, in one or two sentences.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
-from typing import Any, TypeVar
+from typing import Any
 
-from .base.plain import printable
+#: Characters that steer a terminal, turn the direction of writing, or cannot be written at all.
+CONTROL = re.compile(
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
+)
+
+
+def printable(text: str) -> str:
+    r"""Return text that is safe to show on a terminal: control characters are written as escapes.
+
+    Names in a stranger's file may hold sequences that move the cursor or change the title.
+
+    >>> printable("x" + chr(27) + "[2J")
+    'x\\x1b[2J'
+    """
+    return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
 class InputError(ValueError):
-    """The input cannot be used as it is; the message says why and what to try."""
+    """The input cannot be used as it is; the message says what was received, and what to do."""
+
+    def __init__(self, message: str) -> None:
+        # Names from files may hold characters that steer a terminal.
+        super().__init__(printable(message))
 
 
 class SolverError(RuntimeError):
@@ -133,37 +152,6 @@ class ClusterWarning(VbdmWarning):
 
 class TuningWarning(VbdmWarning):
     """The automatic choice of ε or of the dimension is doubtful."""
-
-
-Kind = TypeVar("Kind", bound=InputError)
-
-
-def bad_input(what: str, *, received: object, because: str, hint: str) -> InputError:
-    """Build an `InputError` whose message has the four parts; see `error_of`."""
-    return error_of(InputError, what, received=received, because=because, hint=hint)
-
-
-def error_of(kind: type[Kind], what: str, *, received: object, because: str, hint: str) -> Kind:
-    """Build an error whose message has the four parts; each is a sentence of its own.
-
-    Parameters
-    ----------
-    kind : type
-        Class of the error.
-    what : str
-        What is wrong, as the rule that was broken.
-    received : object
-        What came instead; its text follows the word "Received" and is closed by a full stop.
-    because : str
-        The likely cause.
-    hint : str
-        What to try.
-
-    Notes
-    -----
-    Names from files may hold characters that steer a terminal; they are written as escapes.
-    """
-    return kind(printable(f"{what} Received {received}. {because} {hint}"))
 
 
 #: Packages whose lines are nobody's own: scikit-learn wraps the methods of its estimators.

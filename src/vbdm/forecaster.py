@@ -14,11 +14,10 @@ from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .base.sklearn_types import BaseEstimator, fit_context
 from .base.arrays import FloatArray, frozen
 from .base.checks import is_whole
-from .errors import InputError, VbdmWarning, bad_input
-from .progress import showing
+from .base.sklearn_types import BaseEstimator, fit_context
+from .errors import InputError, VbdmWarning
 from .estimate import estimate_operator
 from .forecast.compared import skill_held_out, skill_on
 from .forecast.filtering import Filtered, Likelihood, run_filter
@@ -40,6 +39,7 @@ from .forecast.seasons import cycle_of, observed_steps, placed
 from .forecast.skill import Skill
 from .forecast.time_axis import Steps, TimeAxis
 from .operator.operator import Operator
+from .progress import showing
 
 AUTO = StrOptions({"auto"})
 COUNT = Interval(Integral, 1, None, closed="left")
@@ -356,11 +356,10 @@ class Forecaster(BaseEstimator):
         """Return a new series, the numbers of steps of its rows, and how these are counted."""
         given = read(series, lengths, times)
         if given.values.shape[1] != self.n_features_in_:
-            raise bad_input(
-                "The series must have the columns of the training series.",
-                received=f"{given.values.shape[1]} columns",
-                because=f"The model was fitted to {self.n_features_in_}: {', '.join(self.names_)}.",
-                hint="Pass the same columns in the same order.",
+            raise InputError(
+                "The series must have the columns of the training series; received "
+                f"{given.values.shape[1]} columns. The model was fitted to {self.n_features_in_}: "
+                f"{', '.join(self.names_)}. Pass the same columns in the same order."
             )
         refuse_other_names(given.names, self.names_, "the training series")
         return placed(given, self.axis_, self.cycle_)
@@ -379,12 +378,11 @@ def estimate(record: Record) -> Operator:
             number = len(np.unique(record.states, axis=0))
             if not 1 < number < FEWEST_STATES:
                 raise
-            raise bad_input(
-                "The series has too few different states.",
-                received=f"{number} different ones among {len(record.rows):,}",
-                because="Which states are alike is told by their distances, and there are almost "
-                "none.",
-                hint="Make states of more rows, as with delays=8, or add columns.",
+            raise InputError(
+                f"The series has too few different states; received {number} different ones among "
+                f"{len(record.rows):,}. Which states are alike is told by their distances, and "
+                "there are almost none. Make states of more rows, as with delays=8, or add "
+                "columns."
             ) from error
 
 

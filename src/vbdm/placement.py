@@ -20,8 +20,8 @@ from typing import Any, Protocol, runtime_checkable
 
 from .base.arrays import shape_of
 from .base.checks import check_count, is_auto, is_whole
-from .errors import bad_input
 from .base.memory import POINTS_PER_BLOCK, TREE_COLUMNS, available_memory, memory_at_least
+from .errors import InputError
 from .rows.block_array import Rows
 from .rows.connection import current_client
 from .rows.disk import OnDisk
@@ -172,12 +172,10 @@ def as_placement(value: Any) -> Placement | None:
         return Dask(value)
     elif isinstance(value, Placement) and not isinstance(value, type):
         return value
-    raise bad_input(
-        "`placement` says where the rows live.",
-        received=repr(value)[:80],
-        because="It is 'auto', 'memory', 'disk', a client of Dask, the address of a scheduler, or "
-        "an object of vbdm.placement.",
-        hint="Pass placement='disk', or vbdm.placement.Disk(scratch='/some/folder').",
+    raise InputError(
+        f"`placement` says where the rows live; received {repr(value)[:80]}. It is 'auto', "
+        "'memory', 'disk', a client of Dask, the address of a scheduler, or an object of "
+        "vbdm.placement. Pass placement='disk', or vbdm.placement.Disk(scratch='/some/folder')."
     )
 
 
@@ -247,11 +245,9 @@ def check_blocks(blocks: Any) -> None:
     if is_whole(blocks):
         check_count(blocks, "blocks", low=1, high=2**20)
     elif not (blocks is None or is_auto(blocks)):
-        raise bad_input(
-            "`blocks` must be a whole number.",
-            received=repr(blocks)[:80],
-            because="It says into how many parts the rows are cut.",
-            hint="Leave it out: a number is then found that suits the points.",
+        raise InputError(
+            f"`blocks` must be a whole number; received {repr(blocks)[:80]}. Leave it out: a "
+            "number is then found that suits the points."
         )
 
 
@@ -264,23 +260,20 @@ def check_scratch(folder: Any) -> None:
     except (TypeError, ValueError, OSError):
         usable = False
     if not usable:
-        raise bad_input(
-            "`scratch` must be a folder that can be written to.",
-            received=repr(folder)[:200],
-            because="A file without a name is made there, for what does not fit into memory.",
-            hint="Make the folder first, on a disk with much free space.",
+        raise InputError(
+            f"`scratch` must be a folder that can be written to; received {repr(folder)[:200]}. A "
+            "file without a name is made there, for what does not fit into memory. Make the "
+            "folder first, on a disk with much free space."
         )
 
 
 def check_client(client: Any) -> None:
     """Refuse what is no client, no address, and not None."""
     if not (client is None or isinstance(client, str) or is_client(client)):
-        raise bad_input(
-            "`client` must be a client of Dask.",
-            received=repr(client)[:80],
-            because="It is the connection to the cluster whose workers keep the rows.",
-            hint="Pass distributed.Client(address), the address of the scheduler alone, or None "
-            "for the current client.",
+        raise InputError(
+            f"`client` must be a client of Dask; received {repr(client)[:80]}. Pass "
+            "distributed.Client(address), the address of the scheduler alone, or None for the "
+            "current client."
         )
 
 
@@ -293,9 +286,7 @@ def check_store(folder: Any) -> None:
     except (TypeError, ValueError):
         usable = False
     if not usable:
-        raise bad_input(
-            "`store` must be the name of a folder.",
-            received=repr(folder)[:200],
-            because="Workers keep there what took them long.",
-            hint="Make a folder on a disk that all machines share, or leave `store` out.",
+        raise InputError(
+            f"`store` must be the name of a folder; received {repr(folder)[:200]}. Make a folder "
+            "on a disk that all machines share, or leave `store` out."
         )

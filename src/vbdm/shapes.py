@@ -20,7 +20,7 @@ from scipy.special import gammainc, gammaln
 from .base.accepts import a_function, answer_of
 from .base.arrays import FloatArray, beside_array, is_elsewhere, to_host
 from .base.checks import as_floats
-from .errors import bad_input
+from .errors import InputError
 
 
 @dataclass(frozen=True)
@@ -132,11 +132,10 @@ def as_shape(shape: object) -> Shape:
         return shape
     if callable(shape):
         return Custom(shape)
-    raise bad_input(
-        "`shape` must be a known name, a shape object or a function h(s).",
-        received=repr(shape),
-        because="The kernel is h of the scaled squared distance.",
-        hint="Choose one of: " + ", ".join(map(repr, SHAPES)) + ", or pass lambda s: np.exp(-s/4).",
+    raise InputError(
+        "`shape` must be a known name, a shape object or a function h(s); received "
+        f"{shape!r}. Choose one of: {', '.join(map(repr, SHAPES))}, or pass lambda s: "
+        "np.exp(-s/4)."
     )
 
 
@@ -200,10 +199,9 @@ def check_decay(h: Callable[[Any], Any]) -> None:
             far = np.asarray(h(edge * np.array([4.0, 16.0])), dtype=np.float64) / values[0]
             if far[0] <= 1e-9 and far[1] <= 1e-30:
                 return
-    raise bad_input(
-        "The shape function must be nonnegative, finite, and decay exponentially.",
-        received=f"h(0), h(4), h(64) = {values.flat[0]:.3g}, {values.flat[16 % values.size]:.3g}, "
-        f"{values.flat[-1]:.3g}",
-        because="With slower decay far points dominate and the limit operator is another one.",
-        hint="Use, for example, lambda s: np.exp(-s/4), which works on whole arrays.",
+    raise InputError(
+        "The shape function must be nonnegative, finite, and decay exponentially; received h(0), "
+        f"h(4), h(64) = {values.flat[0]:.3g}, {values.flat[16 % values.size]:.3g}, "
+        f"{values.flat[-1]:.3g}. With slower decay far points dominate and the limit operator is "
+        "another one. Use, for example, lambda s: np.exp(-s/4), which works on whole arrays."
     )

@@ -32,10 +32,10 @@ from numpy.typing import NDArray
 
 from .base.accepts import a_count, a_switch, accepts, an, or_none, words
 from .base.checks import shown
-from .errors import InputError, bad_input
+from .errors import InputError
 from .estimate import estimate_operator
-from .operator.operator import Operator
 from .io.anndata import USUAL_KEY, put_results
+from .operator.operator import Operator
 
 __all__ = ["diffmap", "fate_probabilities", "pseudotime"]
 
@@ -201,11 +201,9 @@ def first_cell(cells: Any) -> Any:
     """Return the number of the cell that scanpy's users name in `uns` as the first one."""
     if "iroot" in cells.uns:
         return a_count(0, MOST_CELLS)(cells.uns["iroot"], "adata.uns['iroot']")
-    raise bad_input(
-        "There is no root.",
-        received="no `root`, and no 'iroot' in `adata.uns`",
-        because="Pseudotime begins at a cell.",
-        hint="Set adata.uns['iroot'] to the number of an early cell, or pass `root`.",
+    raise InputError(
+        "There is no root; received no `root`, and no 'iroot' in `adata.uns`. Set "
+        "adata.uns['iroot'] to the number of an early cell, or pass `root`."
     )
 
 
@@ -214,11 +212,9 @@ def cells_of(adata: Any, copy: bool) -> Any:
     if isinstance(adata, type) or not all(
         hasattr(adata, part) for part in ("obs", "obsm", "uns", "n_obs", "copy")
     ):
-        raise bad_input(
-            "`adata` must be an AnnData object.",
-            received=shown(adata),
-            because="Results are put into its `obs`, `obsm` and `uns`.",
-            hint="Read a file with `anndata.read_h5ad`, or pass arrays to `estimate_operator`.",
+        raise InputError(
+            f"`adata` must be an AnnData object; received {shown(adata)}. Read a file with "
+            "`anndata.read_h5ad`, or pass arrays to `estimate_operator`."
         )
     return adata.copy() if copy else adata
 
@@ -229,11 +225,10 @@ def operator_of(cells: Any, operator: Operator | None, use_rep: str) -> Operator
         points = column_of(cells.obsm, use_rep, "use_rep", "obsm")
         return estimate_operator(points, "generator")
     if operator.n_points != cells.n_obs:
-        raise bad_input(
-            "The operator is not that of these cells.",
-            received=f"an operator of {operator.n_points} points, {cells.n_obs} cells",
-            because="Results are put beside the cells one by one.",
-            hint="Estimate it from this very object, without leaving cells out.",
+        raise InputError(
+            "The operator is not that of these cells; received an operator of "
+            f"{operator.n_points} points, {cells.n_obs} cells. Estimate it from this very object, "
+            "without leaving cells out."
         )
     return operator
 
@@ -248,9 +243,7 @@ def column_of(part: Any, name: str, argument: str, where: str) -> NDArray[Any]:
 def no_such(part: Any, name: str, argument: str, where: str) -> InputError:
     """Return the error for a name that does not occur in a part of the object."""
     known = ", ".join(repr(str(key)) for key in list(part)[:8]) or "empty"
-    return bad_input(
-        f"`{argument}` is no name in `adata.{where}`.",
-        received=shown(name),
-        because=f"There are: {known}.",
-        hint="Mind spelling and upper case.",
+    return InputError(
+        f"`{argument}` is no name in `adata.{where}`; received {shown(name)}. There are: {known}. "
+        "Mind spelling and upper case."
     )

@@ -92,7 +92,7 @@ def test_new_points_in_files_and_in_arrays_of_dask(whole, tmp_path):
     assert whole.extend(tmp_path / "new.npy").values.shape == expected.values.shape
     wrong = NEW.copy()
     wrong[700, 1] = np.nan
-    with pytest.raises(vbdm.errors.InputError, match="700"):
+    with pytest.raises(vbdm.InputError, match="700"):
         whole.extend(array.from_array(wrong, chunks=(300, 2)))
 
 

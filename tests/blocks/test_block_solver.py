@@ -7,9 +7,9 @@ from tests.support.blocks import in_blocks
 import vbdm
 from vbdm.rows.block_array import BlockArray
 from vbdm.solvers import Multilevel
+from vbdm.solvers.multilevel import coarse_pairs
 from vbdm.spectrum.pieces import connected_pieces
 from vbdm.spectrum.solve import pencil_of
-from vbdm.solvers.multilevel import coarse_pairs
 
 BLOCKS = [(1, "memory"), (3, "memory"), (16, "disk")]
 

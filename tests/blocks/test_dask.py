@@ -54,7 +54,7 @@ def test_values_sums_and_changes_are_those_in_memory(rows):
 
 
 def test_results_on_a_cluster_refuse_to_be_pickled(rows):
-    with pytest.raises(vbdm.errors.InputError, match="by pickle cannot be had"):
+    with pytest.raises(vbdm.InputError, match="by pickle cannot be had"):
         pickle.dumps(rows)
 
 
@@ -205,7 +205,9 @@ def test_a_scheduler_that_does_not_answer(cluster, monkeypatch):
     with pytest.raises(vbdm.errors.ClusterError, match=r"OSError: Timed out .*scheduler's log"):
         check_workers(cluster)
     monkeypatch.setattr(cluster, "status", "connecting")
-    with pytest.raises(vbdm.errors.ClusterError, match="connecting, as its scheduler does not answer"):
+    with pytest.raises(
+        vbdm.errors.ClusterError, match="connecting, as its scheduler does not answer"
+    ):
         check_workers(cluster)
 
 
@@ -257,7 +259,9 @@ def test_all_workers_gone_for_long(rows, monkeypatch):
 
 def test_a_version_of_dask_without_our_parts(rows, monkeypatch):
     monkeypatch.setitem(sys.modules, "dask._task_spec", None)
-    with pytest.raises(vbdm.errors.ClusterError, match=r"dask 20\d\d.*pip install 'vbdm\[cluster\]'"):
+    with pytest.raises(
+        vbdm.errors.ClusterError, match=r"dask 20\d\d.*pip install 'vbdm\[cluster\]'"
+    ):
         rows.spread(X)
 
 

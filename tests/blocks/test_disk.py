@@ -92,7 +92,9 @@ def test_a_map_outlives_the_array_that_it_was_made_of(tmp_path):
 def test_too_little_room_is_told_beforehand(tmp_path):
     scratch = Scratch(tmp_path)
     scratch.check_space(10**6)
-    with pytest.raises(vbdm.errors.ScratchError, match=r"GB free in .* where about 1e\+09 GB are needed"):
+    with pytest.raises(
+        vbdm.errors.ScratchError, match=r"GB free in .* where about 1e\+09 GB are needed"
+    ):
         scratch.check_space(10**18)
 
 
@@ -107,7 +109,9 @@ def test_a_disk_that_gets_full_is_told_in_words(tmp_path, monkeypatch):
         return real(file, data, offset)
 
     monkeypatch.setattr(os, "pwrite", full)
-    with pytest.raises(vbdm.errors.ScratchError, match=r"full after .* GB of ours.*Pass another one"):
+    with pytest.raises(
+        vbdm.errors.ScratchError, match=r"full after .* GB of ours.*Pass another one"
+    ):
         mapped(doubled, x)
     monkeypatch.undo()
     gc.collect()
@@ -131,9 +135,9 @@ def test_a_copy_of_the_process_leaves_the_file_alone(tmp_path):
     if child == 0:
         status = 1
         try:
-            with pytest.raises(vbdm.errors.InputError, match="Work in another process cannot be had"):
+            with pytest.raises(vbdm.InputError, match="Work in another process cannot be had"):
                 np.asarray(x)
-            with pytest.raises(vbdm.errors.InputError, match="made by fork"):
+            with pytest.raises(vbdm.InputError, match="made by fork"):
                 rows.place.keep(0, X)
             del x, y
             gc.collect()

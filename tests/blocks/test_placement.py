@@ -6,8 +6,7 @@ from sklearn.base import clone
 
 import vbdm
 from vbdm.errors import InputError
-from vbdm.placement import Dask, Disk, Memory
-from vbdm.placement import as_placement, in_words
+from vbdm.placement import Dask, Disk, Memory, as_placement, in_words
 
 
 @pytest.fixture(scope="module")

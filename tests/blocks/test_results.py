@@ -140,7 +140,7 @@ def test_density_and_bandwidth_are_brought_to_the_disk_once():
     op = vbdm.estimate_operator(points, "generator", placement=vbdm.placement.Disk(blocks=2))
     assert op.density is op.density
     assert op.bandwidth is op.bandwidth
-    with pytest.raises(vbdm.errors.InputError, match="looks into lists"):
+    with pytest.raises(vbdm.InputError, match="looks into lists"):
         op.graph.with_lists()
     whole = vbdm.estimate_operator(points, "generator")
     np.testing.assert_allclose(op.density[:], whole.density, rtol=1e-12)

@@ -5,9 +5,8 @@ import pytest
 
 import vbdm
 from vbdm.errors import InputError, OutOfMemoryError, ScratchError
-from vbdm.placement import Dask, Disk, Memory
+from vbdm.placement import Dask, Disk, Memory, automatic, placed_points
 from vbdm.rows import sources
-from vbdm.placement import automatic, placed_points
 
 zarr = pytest.importorskip("zarr")
 dask_array = pytest.importorskip("dask.array")

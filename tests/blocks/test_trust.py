@@ -147,7 +147,7 @@ def test_no_more_than_one_mode_is_fetched_at_a_time(whole, monkeypatch):
 
 
 def test_verify_says_why_not(cut):
-    with pytest.raises(vbdm.errors.InputError, match="whole matrix in memory"):
+    with pytest.raises(vbdm.InputError, match="whole matrix in memory"):
         cut.verify()
 
 

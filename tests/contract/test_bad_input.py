@@ -150,20 +150,20 @@ BAD_CALLS = {
 }  # fmt: skip
 
 
-@pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
+@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 @pytest.mark.parametrize("case", BAD_CALLS)
 def test_message(case):
     call, message = BAD_CALLS[case]
-    with pytest.raises(vbdm.errors.InputError, match=message):
+    with pytest.raises(vbdm.InputError, match=message):
         call()
 
 
 def test_messages_have_four_parts():
-    with pytest.raises(vbdm.errors.InputError) as caught:
+    with pytest.raises(vbdm.InputError) as caught:
         vbdm.neighbors(X, 51)
     text = str(caught.value)
     assert "must be an integer" in text
-    assert "Received 51." in text
+    assert "received 51." in text
     assert "other settings allow" in text
     assert "within these bounds" in text
 
@@ -260,11 +260,11 @@ MORE_BAD_CALLS = {
 }
 
 
-@pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
+@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 @pytest.mark.parametrize("case", MORE_BAD_CALLS)
 def test_rarer_messages(case):
     call, message = MORE_BAD_CALLS[case]
-    with pytest.raises(vbdm.errors.InputError, match=message):
+    with pytest.raises(vbdm.InputError, match=message):
         call()
 
 
@@ -286,5 +286,5 @@ def test_warnings_point_at_the_caller():
     ids=["geometric", "1e-160", "1e-300", "30 columns, 1e-60", "30 columns, 1e60"],
 )
 def test_units_beyond_the_computers_numbers(X):
-    with pytest.raises(vbdm.errors.InputError, match="too near to each other, or too far apart"):
+    with pytest.raises(vbdm.InputError, match="too near to each other, or too far apart"):
         vbdm.estimate_operator(X).spectrum(3)

@@ -467,7 +467,11 @@ def test_control_c(stage, workspace, quick, monkeypatch):
 
 
 FAILURES = {
-    "solver": (vbdm.errors.SolverError("No solver reached its tolerance."), 1, "could not be computed"),
+    "solver": (
+        vbdm.errors.SolverError("No solver reached its tolerance."),
+        1,
+        "could not be computed",
+    ),
     "bug": (ZeroDivisionError("division by zero"), 1, "unexpected.*VBDM_TRACEBACK=1"),
     "memory": (MemoryError(), 2, "--subsample"),
     "memory foreseen": (vbdm.errors.OutOfMemoryError("It would not fit."), 2, "would not fit"),

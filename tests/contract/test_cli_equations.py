@@ -15,10 +15,10 @@ from vbdm.base.estimate import Estimate
 from vbdm.cli.clocks import time_unit, unbroken
 from vbdm.cli.runs import open_run
 from vbdm.cli.states import clarity
-from vbdm.results.answers import read_answers
 from vbdm.results import load_results
+from vbdm.results.answers import read_answers
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 X = np.random.default_rng(3).standard_normal((600, 2)) * [1.0, 10.0] + [0.0, 5.0]
 SETS = ("--from", "x < -1", "--to", "x > 1")
 
@@ -184,7 +184,7 @@ def test_periodic_columns_are_those_of_the_file(tmp_path):
     summary["input"]["lowest"] = None
     Path("angles-vbdm/results.json").write_text(json.dumps(summary))
     assert "the columns are phi mod 360" in vbdm_command("rates", "angles-vbdm", *sets).stderr
-    with pytest.raises(vbdm.errors.InputError, match="on a periodic column"):
+    with pytest.raises(vbdm.InputError, match="on a periodic column"):
         operator.committor("x0 < 40", "x0 > 140")
     same = operator.committor(np.abs(phi) < 40, "phi > 140 or phi < -140", columns={"phi": phi})
     np.testing.assert_allclose(same.values, found.values, atol=1e-6)
@@ -275,7 +275,7 @@ def test_a_doubtful_clock_is_said_to_be_one():
     unit = time_unit(entry, "m")
     assert unit.rate(Estimate(3.0, 0.3)) == pytest.approx((6.0, 6 * np.hypot(0.1, 0.05)))
     assert unit.rate(Estimate(0.0, 0.3)) == pytest.approx((0.0, 0.6))
-    with pytest.raises(vbdm.errors.InputError, match="is no clock"):
+    with pytest.raises(vbdm.InputError, match="is no clock"):
         time_unit({"unit": "s"}, "m")
     assert unit.notes == ["The clock is in doubt (D = 2.00 ± 0.10 m² per s): The modes disagree."]
 
@@ -424,7 +424,7 @@ def test_columns_without_names_are_numbered(run):
 def test_a_label_of_two_columns_is_asked_about(original):
     run = open_run(original)
     twice = replace(run, labels={**run.labels, "copy": run.labels["side"]})
-    with pytest.raises(vbdm.errors.InputError, match=r"They occur in side, copy.*--labels side"):
+    with pytest.raises(vbdm.InputError, match=r"They occur in side, copy.*--labels side"):
         twice.labels_with(["left"], None)
     np.testing.assert_array_equal(twice.labels_with(["left"], "copy"), run.labels["side"])
 

@@ -13,7 +13,7 @@ import vbdm
 from vbdm.cli.series import dates_of, how_to_read, refuse_distances
 from vbdm.io import Preparation
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning", "ignore::RuntimeWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning", "ignore::RuntimeWarning")
 #: What makes a run quick.
 QUICK = ("--predictor", "neighbours", "--delays", 2, "--horizon", 4, "--no-figures")
 N = 200
@@ -263,7 +263,7 @@ def test_what_is_odd_in_a_series_is_said(tmp_path):
 
 def test_distances_are_no_series():
     table = SimpleNamespace(metric="precomputed")
-    with pytest.raises(vbdm.errors.InputError, match=r"A series is needed.*'cells\.h5ad'.*--key"):
+    with pytest.raises(vbdm.InputError, match=r"A series is needed.*'cells\.h5ad'.*--key"):
         refuse_distances(table, Path("cells.h5ad"))
 
 

@@ -58,7 +58,7 @@ LONG = {
 def test_blocks_run_and_print_what_is_written(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", vbdm.errors.VbdmWarning)
+        warnings.simplefilter("ignore", vbdm.VbdmWarning)
         run_page(path, vbdm_command if path.name in SHELL else None)
 
 

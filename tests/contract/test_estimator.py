@@ -24,7 +24,7 @@ from vbdm import DiffusionMap
 
 digits = load_benchmark("digits")
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 
 CIRCLE = vbdm.datasets.circle(300, sampling="random", random_state=0).points
 NEW = vbdm.datasets.circle(40, sampling="random", random_state=1).points
@@ -127,7 +127,7 @@ def test_outside_is_flagged_never_invented():
     nearest = np.argmin(np.linalg.norm(CIRCLE - far[2], axis=1))
     values = model.set_params(outside="nearest").transform(far)
     np.testing.assert_array_equal(values[2], model.embedding_[nearest])
-    with pytest.raises(vbdm.errors.InputError, match="outside the data"):
+    with pytest.raises(vbdm.InputError, match="outside the data"):
         model.set_params(outside="error").transform(far)
 
 
@@ -152,7 +152,7 @@ def test_before_fit_and_wrong_columns():
         with pytest.raises(NotFittedError):
             call(CIRCLE)
     failed = DiffusionMap(components="error")
-    with pytest.raises(vbdm.errors.InputError):
+    with pytest.raises(vbdm.InputError):
         failed.fit(np.vstack([CIRCLE, CIRCLE + 100]))
     with pytest.raises(NotFittedError):  # it knows its columns, but nothing else
         failed.transform(CIRCLE)
@@ -300,9 +300,9 @@ def test_precomputed_distances():
     np.testing.assert_allclose(model.transform(apart), points.transform(NEW), rtol=1e-6, atol=1e-6)
     with pytest.raises(ValueError, match="features"):
         model.transform(apart[:, :-1])
-    with pytest.raises(vbdm.errors.InputError, match="Only the distances"):
+    with pytest.raises(vbdm.InputError, match="Only the distances"):
         vbdm.extend(model.spectrum_, apart[:, :-1])
-    with pytest.raises(vbdm.errors.InputError, match="not negative"):
+    with pytest.raises(vbdm.InputError, match="not negative"):
         vbdm.extend(model.spectrum_, -apart)
 
 

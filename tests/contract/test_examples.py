@@ -21,7 +21,7 @@ def run(capsys):
     def run_example(name):
         with warnings.catch_warnings():
             # An example catches the warnings it expects and prints them.
-            warnings.simplefilter("error", vbdm.errors.VbdmWarning)
+            warnings.simplefilter("error", vbdm.VbdmWarning)
             names = runpy.run_path(str(EXAMPLES / f"plot_{name}.py"))
         assert plt.get_fignums(), "an example without a picture"
         names["printed"] = capsys.readouterr().out

@@ -12,7 +12,7 @@ from tests.support.saved_models import MODELS, ROOT, SPHERE, SPHERE_2, members_b
 import vbdm
 from vbdm.io.saved.archive import HEADER
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning", "ignore::RuntimeWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning", "ignore::RuntimeWarning")
 
 
 def test_a_file_of_version_2_is_read():
@@ -123,7 +123,7 @@ def test_what_is_wrong_in_version_2_is_refused(section, key, tmp_path):
     for wrong in (rest, {**rest, key: 5.5}, {**rest, key: {"x": 1}}, None, 3, []):
         shutil.copy(SPHERE_2, tmp_path / "model")
         edit_header(tmp_path / "model", **{section: wrong})
-        with pytest.raises(vbdm.errors.InputError, match="damaged"):
+        with pytest.raises(vbdm.InputError, match="damaged"):
             vbdm.load(tmp_path / "model")
 
 
@@ -220,7 +220,7 @@ def test_other_versions_are_refused_with_words(version, words, tmp_path):
     shutil.copy(SPHERE, path)
     edit_header(path, version=version)
     for read in (vbdm.load, vbdm.io.saved.persistence.read_notes):
-        with pytest.raises(vbdm.errors.InputError, match=words) as caught:
+        with pytest.raises(vbdm.InputError, match=words) as caught:
             read(path)
         assert f"format version {version} from vbdm" in str(caught.value)
 

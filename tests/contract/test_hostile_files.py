@@ -17,7 +17,7 @@ from vbdm.io.saved.archive import HEADER
 from vbdm.io.saved.consistency import is_symmetric
 from vbdm.io.saved.operator_section import ascending
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning", "ignore::RuntimeWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning", "ignore::RuntimeWarning")
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_rows_of_the_kernel_must_be_in_order(sphere):
     swapped[[3, 4]] = pointer[[4, 3]]
     for wrong in (swapped, pointer + 1, np.minimum(pointer, 7), pointer[::-1].copy()):
         write_members(sphere, {**members, name: as_bytes(wrong)})
-        with pytest.raises(vbdm.errors.InputError, match="damaged"):
+        with pytest.raises(vbdm.InputError, match="damaged"):
             vbdm.load(sphere)
 
 
@@ -63,7 +63,7 @@ def test_pairs_within_reach_must_be_as_they_are_said_to_be(wrong, sphere):
     wrong(arrays)
     changed = {name: as_bytes(array) for name, array in arrays.items()}
     write_members(sphere, {**members, **changed})
-    with pytest.raises(vbdm.errors.InputError, match=r"damaged.*kernel/listed"):
+    with pytest.raises(vbdm.InputError, match=r"damaged.*kernel/listed"):
         vbdm.load(sphere)
 
 
@@ -90,7 +90,7 @@ def test_pairs_within_reach_fit_the_points_and_the_form(section, change, stored,
             change = {"by_reach": False, "precision": "single"}
     head[section] = {**head[section], **change}
     edit_header(sphere, **head)
-    with pytest.raises(vbdm.errors.InputError, match="damaged"):
+    with pytest.raises(vbdm.InputError, match="damaged"):
         vbdm.load(sphere)
 
 
@@ -106,7 +106,7 @@ def test_a_tree_has_not_too_many_columns(sphere):
     points = as_array(members["graph/points.npy"])
     members["graph/points.npy"] = as_bytes(np.hstack([points, np.zeros((60, 62))]))
     write_members(sphere, members)
-    with pytest.raises(vbdm.errors.InputError, match=r"damaged.*graph/tree"):
+    with pytest.raises(vbdm.InputError, match=r"damaged.*graph/tree"):
         vbdm.load(sphere)
 
 
@@ -115,7 +115,7 @@ def test_a_permutation_must_be_one(sphere):
     twice = as_array(members["graph/permutation.npy"])
     twice[0] = twice[1]
     write_members(sphere, {**members, "graph/permutation.npy": as_bytes(twice)})
-    with pytest.raises(vbdm.errors.InputError, match="no permutation"):
+    with pytest.raises(vbdm.InputError, match="no permutation"):
         vbdm.load(sphere)
 
 
@@ -125,7 +125,7 @@ def test_deep_nesting(depth, sphere):
     text = members[HEADER].decode().rstrip().removesuffix("}")
     deep = ', "index": ' + '{"kind": "rotated", "inner": ' * depth + "0" + "}" * depth + "}"
     write_members(sphere, {**members, HEADER: text + deep})
-    with pytest.raises(vbdm.errors.InputError, match="damaged"):
+    with pytest.raises(vbdm.InputError, match="damaged"):
         vbdm.load(sphere)
 
 
@@ -136,7 +136,7 @@ def test_engines_may_sit_inside_each_other_only_so_deep(tmp_path):
     for depth in range(12):
         members["index/" + "inner/" * depth + "rotation.npy"] = as_bytes(np.eye(12))
     write_members(tmp_path / "model", members)
-    with pytest.raises(vbdm.errors.InputError, match="damaged"):
+    with pytest.raises(vbdm.InputError, match="damaged"):
         vbdm.load(tmp_path / "model")
 
 
@@ -175,7 +175,7 @@ def test_arrays_that_lie_about_themselves(name, sphere, monkeypatch):
     members = members_of(sphere)
     for array in ("graph/points.npy", "graph/permutation.npy", "pilot/density.npy"):
         write_members(sphere, {**members, array: HUGE[name]})
-        with pytest.raises(vbdm.errors.InputError, match="damaged"):
+        with pytest.raises(vbdm.InputError, match="damaged"):
             vbdm.load(sphere)
     assert list(sphere.parent.iterdir()) == [sphere]
 
@@ -188,7 +188,7 @@ def test_huge_counts_take_no_memory(tmp_path):
     for k in (2**31 - 1, 80, 79, 1):
         head["graph"]["n_neighbors"] = k
         write_members(tmp_path / "model", {**members, HEADER: json.dumps(head)})
-        with pytest.raises(vbdm.errors.InputError, match="damaged"):
+        with pytest.raises(vbdm.InputError, match="damaged"):
             vbdm.load(tmp_path / "model")
 
 
@@ -208,7 +208,7 @@ def test_packed_entries_are_refused(sphere):
     with zipfile.ZipFile(sphere, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in members.items():
             archive.writestr(name, content)
-    with pytest.raises(vbdm.errors.InputError, match="damaged"):
+    with pytest.raises(vbdm.InputError, match="damaged"):
         vbdm.load(sphere)
 
 
@@ -216,7 +216,7 @@ def test_a_file_cut_off_anywhere_is_refused(sphere):
     content = sphere.read_bytes()
     for length in np.linspace(0, len(content) - 1, 60).astype(int):
         sphere.write_bytes(content[:length])
-        with pytest.raises(vbdm.errors.InputError, match="not a result saved by vbdm"):
+        with pytest.raises(vbdm.InputError, match="not a result saved by vbdm"):
             vbdm.load(sphere)
 
 
@@ -224,7 +224,7 @@ def test_entries_that_overlap_or_repeat(sphere):
     """Two entries of one name: the last one counts, and is checked like any other."""
     with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(sphere, "a") as archive:
         archive.writestr("pilot/density.npy", as_bytes(np.full(60, -1.0)))
-    with pytest.raises(vbdm.errors.InputError, match="damaged"):
+    with pytest.raises(vbdm.InputError, match="damaged"):
         vbdm.load(sphere)
 
 
@@ -243,7 +243,7 @@ def test_wrong_settings_of_an_estimator(wrong, tmp_path):
     model = json.loads(members_of(path)[HEADER])["model"]
     whole = {**model, **wrong} if isinstance(wrong, dict) and wrong else wrong
     edit_header(path, model=whole)
-    with pytest.raises(vbdm.errors.InputError, match="damaged"):
+    with pytest.raises(vbdm.InputError, match="damaged"):
         vbdm.load(path)
 
 
@@ -273,7 +273,7 @@ def test_numbers_that_do_not_fit_each_other(name, change, sphere):
     members, entry = members_of(sphere), f"{name}.npy"
     members[entry] = as_bytes(change(as_array(members[entry])))
     write_members(sphere, members)
-    with pytest.raises(vbdm.errors.InputError, match="does not fit the other numbers"):
+    with pytest.raises(vbdm.InputError, match="does not fit the other numbers"):
         vbdm.load(sphere)
 
 
@@ -316,7 +316,7 @@ def test_eigenpairs_that_cannot_be(change, sphere):
     names = ("spectrum/eigenfunctions.npy", "spectrum/eigenvalues.npy")
     changed = change(*(as_array(members[name]) for name in names))
     write_members(sphere, {**members, **dict(zip(names, map(as_bytes, changed), strict=True))})
-    with pytest.raises(vbdm.errors.InputError, match="damaged"):
+    with pytest.raises(vbdm.InputError, match="damaged"):
         vbdm.load(sphere)
 
 
@@ -336,20 +336,22 @@ def test_a_wide_reach_is_refused_before_its_pairs_are_counted(tmp_path, monkeypa
 def test_a_file_with_holes_is_not_read_into_memory(sphere, monkeypatch):
     monkeypatch.setattr("vbdm.base.memory.available_memory", lambda: 100)
     monkeypatch.setattr("vbdm.io.saved.archive.read_array", pytest.fail)
-    with pytest.raises(vbdm.errors.OutOfMemoryError, match="The saved model does not fit into memory"):
+    with pytest.raises(
+        vbdm.errors.OutOfMemoryError, match="The saved model does not fit into memory"
+    ):
         vbdm.load(sphere)
 
 
 def test_a_text_that_is_too_long(sphere, monkeypatch):
     monkeypatch.setattr("vbdm.io.saved.archive.LONGEST_HEADER", 100)
-    with pytest.raises(vbdm.errors.InputError, match="too long"):
+    with pytest.raises(vbdm.InputError, match="too long"):
         vbdm.load(sphere)
 
 
 @pytest.mark.parametrize("version", [0, -1, True, 2.0, "4", None])
 def test_no_version_is_taken_for_one(version, sphere):
     edit_header(sphere, version=version)
-    with pytest.raises(vbdm.errors.InputError, match="has no version"):
+    with pytest.raises(vbdm.InputError, match="has no version"):
         vbdm.load(sphere)
 
 
@@ -357,12 +359,12 @@ def test_no_version_is_taken_for_one(version, sphere):
 def test_what_is_no_path(path, sphere):
     result = vbdm.load(sphere)
     for call in (vbdm.load, result.save, lambda path: vbdm.results.write_results(path, result)):
-        with pytest.raises(vbdm.errors.InputError, match="must be the path of a file or folder"):
+        with pytest.raises(vbdm.InputError, match="must be the path of a file or folder"):
             call(path)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX")
 def test_a_pipe_is_no_model(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(vbdm.errors.InputError, match="no plain file"):
+    with pytest.raises(vbdm.InputError, match="no plain file"):
         vbdm.load(tmp_path / "pipe")

@@ -18,7 +18,7 @@ import vbdm
 from vbdm.io.saved.archive import FORMAT, HEADER, VERSION, complaining
 from vbdm.io.saved.fields import Number, count, is_number, pack
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 #: One of the arrays in a file.
 ARRAY = "pilot/density.npy"
 RNG = np.random.default_rng(0)
@@ -252,7 +252,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_functions_are_refused_by_name_and_leave_no_file(name, tmp_path):
-    with pytest.raises(vbdm.errors.InputError, match=f"`{name}` cannot be saved") as caught:
+    with pytest.raises(vbdm.InputError, match=f"`{name}` cannot be saved") as caught:
         vbdm.save(REFUSED[name](), tmp_path / "model")
     assert "no code" in str(caught.value)
     assert list(tmp_path.iterdir()) == []
@@ -263,7 +263,7 @@ def test_arrays_instead_of_functions_are_saved(tmp_path):
     spectrum.save(tmp_path / "model")
     loaded = vbdm.load(tmp_path / "model")
     np.testing.assert_array_equal(loaded.eigenfunctions, spectrum.eigenfunctions)
-    with pytest.raises(vbdm.errors.InputError, match="not known at new points"):
+    with pytest.raises(vbdm.InputError, match="not known at new points"):
         loaded.extend(CLOUD[:2] + 0.01)
 
 
@@ -318,25 +318,25 @@ def test_weights_are_saved(tmp_path, way):
 
 @pytest.mark.parametrize("item", [None, "model", CLOUD, object()])
 def test_other_things_are_refused(item, tmp_path):
-    with pytest.raises(vbdm.errors.InputError, match="cannot be saved"):
+    with pytest.raises(vbdm.InputError, match="cannot be saved"):
         vbdm.save(item, tmp_path / "model")
 
 
 def test_numbers_that_a_field_cannot_hold():
     assert is_number(5, count(high=10))
     assert not is_number(2**70, Number(high=1e300))
-    with pytest.raises(vbdm.errors.InputError, match="`steps`"):
+    with pytest.raises(vbdm.InputError, match="`steps`"):
         pack(count(), [1, 2], "clock/steps", {})
 
 
 def test_settings_must_be_plain(spectrum, tmp_path):
-    with pytest.raises(vbdm.errors.InputError, match="`solver` cannot be saved"):
+    with pytest.raises(vbdm.InputError, match="`solver` cannot be saved"):
         vbdm.save(spectrum, tmp_path / "model", {"solver": object()})
 
 
 def test_bad_targets(spectrum, tmp_path):
     for path in (tmp_path, tmp_path / "missing" / "model"):
-        with pytest.raises(vbdm.errors.InputError, match="folder"):
+        with pytest.raises(vbdm.InputError, match="folder"):
             vbdm.save(spectrum, path)
 
 
@@ -452,7 +452,7 @@ def test_files_that_are_none(name, saved, monkeypatch):
     monkeypatch.chdir(saved.parent)
     damage, words = DAMAGE[name]
     damage(saved)
-    with pytest.raises(vbdm.errors.InputError, match=words):
+    with pytest.raises(vbdm.InputError, match=words):
         vbdm.load(saved)
     assert not (saved.parent / "attacked").exists()
 
@@ -460,7 +460,7 @@ def test_files_that_are_none(name, saved, monkeypatch):
 def test_a_disk_that_fails_is_no_damage(saved):
     with pytest.raises(OSError, match="Input/output"), complaining(saved):
         raise OSError(errno.EIO, "Input/output error")
-    with pytest.raises(vbdm.errors.InputError, match="damaged"), complaining(saved):
+    with pytest.raises(vbdm.InputError, match="damaged"), complaining(saved):
         raise OSError(errno.EINVAL, "Invalid argument")
 
 
@@ -468,14 +468,14 @@ def test_a_disk_that_fails_is_no_damage(saved):
 def test_files_cut_off(share, saved):
     content = saved.read_bytes()
     saved.write_bytes(content[: int(share * len(content))])
-    with pytest.raises(vbdm.errors.InputError, match="not a result saved by vbdm"):
+    with pytest.raises(vbdm.InputError, match="not a result saved by vbdm"):
         vbdm.load(saved)
 
 
 def test_no_file_and_a_folder(tmp_path):
     with pytest.raises(FileNotFoundError, match="nothing"):
         vbdm.load(tmp_path / "nothing")
-    with pytest.raises(vbdm.errors.InputError, match="folder"):
+    with pytest.raises(vbdm.InputError, match="folder"):
         vbdm.load(tmp_path)
 
 
@@ -495,7 +495,7 @@ def test_any_byte_may_be_wrong(tmp_path):
         path.write_bytes(wrong)
         try:
             loaded = vbdm.load(path)
-        except vbdm.errors.InputError:
+        except vbdm.InputError:
             refused += 1
         else:
             np.testing.assert_array_equal(loaded.eigenfunctions, spectrum.eigenfunctions)

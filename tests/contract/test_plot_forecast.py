@@ -14,7 +14,7 @@ import matplotlib.pyplot as plt
 
 pytestmark = [
     pytest.mark.filterwarnings("error"),
-    pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning"),
+    pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning"),
 ]
 SERIES = vbdm.datasets.ou_series(500, step=0.3, dim=2, random_state=0).points
 SEASON = np.cos(2 * np.pi * np.arange(500) / 12)[:, None]
@@ -171,7 +171,7 @@ def test_starts_unlike_the_record_are_told(models):
     ],
 )
 def test_wrong_arguments_of_a_fan(arguments, message, models):
-    with pytest.raises(vbdm.errors.InputError, match=message):
+    with pytest.raises(vbdm.InputError, match=message):
         models["rows"].predict(leads=1).plot(**arguments)
 
 
@@ -201,9 +201,9 @@ def test_skill_on_given_axes_makes_no_figure(models):
     assert skill.plot(axes=given).tolist() == given.ravel().tolist()
     assert plt.get_fignums() == []
     render(given[0, 0])
-    with pytest.raises(vbdm.errors.InputError, match="four"):
+    with pytest.raises(vbdm.InputError, match="four"):
         skill.plot(axes=given[0])
-    with pytest.raises(vbdm.errors.InputError, match="column"):
+    with pytest.raises(vbdm.InputError, match="column"):
         skill.plot(column=5)
 
 
@@ -233,11 +233,11 @@ def test_what_a_filter_knows(models):
 )
 def test_wrong_arguments_of_a_filter(arguments, models):
     found = models["rows"].filter(SERIES[400:410], 0.3)
-    with pytest.raises(vbdm.errors.InputError, match=r"column|observations|times"):
+    with pytest.raises(vbdm.InputError, match=r"column|observations|times"):
         found.plot(**arguments)
 
 
 def test_only_results_are_drawn():
     for draw in (plot.forecast, plot.skill, plot.filtered):
-        with pytest.raises(vbdm.errors.InputError, match="Pass model"):
+        with pytest.raises(vbdm.InputError, match="Pass model"):
             draw(SERIES)

@@ -12,7 +12,7 @@ import vbdm
 README = Path(__file__).parents[2] / "README.md"
 
 
-@pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
+@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 def test_examples_run_one_after_the_other():
     assert sum(block.language == "python" for block in blocks_of(README)) >= 1
     spectrum = run_page(README)["spectrum"]

@@ -14,12 +14,12 @@ from tests.support.commands import done, snapshot
 
 import vbdm
 from vbdm.base.plain import plain
-from vbdm.results import folder as folder_module
-from vbdm.results.folder import STALE, clean_up
 from vbdm.io.saved.persistence import read_notes
 from vbdm.results import Origin, check_folder, load_results, write_arrays, write_results
+from vbdm.results import folder as folder_module
+from vbdm.results.folder import STALE, clean_up
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 CLOUD = np.random.default_rng(2).standard_normal((150, 2))
 
 
@@ -159,7 +159,7 @@ def test_earlier_results_need_force_and_files_of_yours_are_kept(spectrum, tmp_pa
     write(place, spectrum, extras=lambda folder: (folder / "ours.csv").write_text("1"))
     (place / "notes").mkdir()
     (place / "notes" / "mine.txt").write_text("look at mode 2")
-    with pytest.raises(vbdm.errors.InputError, match="force=True"):
+    with pytest.raises(vbdm.InputError, match="force=True"):
         write(place, spectrum)
     write(place, spectrum, force=True)
     assert (place / "notes" / "mine.txt").read_text() == "look at mode 2"
@@ -171,7 +171,7 @@ def test_earlier_results_need_force_and_files_of_yours_are_kept(spectrum, tmp_pa
 def test_of_two_runs_without_force_the_second_is_refused(spectrum, tmp_path):
     """Both found the place free; while one draws its figures, the other has finished."""
     folder = tmp_path / "r"
-    with pytest.raises(vbdm.errors.InputError, match="Another run has written its results there"):
+    with pytest.raises(vbdm.InputError, match="Another run has written its results there"):
         write(folder, spectrum, extras=lambda _: write(folder, spectrum, origin=Origin(n_read=7)))
     assert load_results(folder).summary["input"]["n_read"] == 7
     assert os.listdir(tmp_path) == ["r"]
@@ -359,7 +359,7 @@ def test_a_summary_that_lost_a_part(part, value, spectrum, tmp_path):
     summary = json.loads(path.read_text("utf-8"))
     for changed in ({**summary, part: value}, {k: v for k, v in summary.items() if k != part}):
         path.write_text(json.dumps(changed), "utf-8")
-        with pytest.raises(vbdm.errors.InputError, match=f"damaged.*does not tell: {part}"):
+        with pytest.raises(vbdm.InputError, match=f"damaged.*does not tell: {part}"):
             load_results(tmp_path / "r")
 
 
@@ -383,19 +383,19 @@ def test_files_without_notes_have_none_and_stay_as_they_were(spectrum, tmp_path)
 
 @pytest.mark.parametrize("notes", [{"a": np.ones(2)}, {"a": float("nan")}, {"a": object()}])
 def test_notes_must_be_plain(notes, spectrum, tmp_path):
-    with pytest.raises(vbdm.errors.InputError, match="plain"):
+    with pytest.raises(vbdm.InputError, match="plain"):
         vbdm.save(spectrum, tmp_path / "m", notes=notes)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_notes_of_an_estimator_are_refused(tmp_path):
     model = vbdm.DiffusionMap("generator").fit(CLOUD)
-    with pytest.raises(vbdm.errors.InputError, match="spectrum_"):
+    with pytest.raises(vbdm.InputError, match="spectrum_"):
         vbdm.save(model, tmp_path / "m", notes={})
 
 
 @pytest.mark.parametrize("content", [b"", b"text", b"PK\x03\x04" + bytes(50)])
 def test_notes_of_other_files(content, tmp_path):
     (tmp_path / "m").write_bytes(content)
-    with pytest.raises(vbdm.errors.InputError, match="not a result saved by vbdm"):
+    with pytest.raises(vbdm.InputError, match="not a result saved by vbdm"):
         read_notes(tmp_path / "m")

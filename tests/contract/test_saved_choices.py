@@ -12,7 +12,7 @@ from vbdm.base.credit import Credit
 from vbdm.base.references import Citation
 from vbdm.kernel.again import at_epsilon, halved
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning", "ignore::RuntimeWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning", "ignore::RuntimeWarning")
 
 
 def test_settings_of_an_estimator_come_back(tmp_path):
@@ -62,10 +62,10 @@ def test_rules_of_the_user_are_remembered_in_words(tmp_path):
         )
         np.testing.assert_array_equal(loaded.eigenvalues, spectrum.eigenvalues)
         spectrum = copy.deepcopy(loaded)
-    with pytest.raises(vbdm.errors.InputError, match="A rule of your own") as caught:
+    with pytest.raises(vbdm.InputError, match="A rule of your own") as caught:
         vbdm.estimate_operator(CLOUD, epsilon=loaded.settings.method.epsilon)
     assert "Twice(factor=3.0)" in str(caught.value)
-    with pytest.raises(vbdm.errors.InputError, match="Received Flat"):
+    with pytest.raises(vbdm.InputError, match="received Flat"):
         vbdm.estimate_operator(CLOUD, dim=loaded.settings.method.dimension)
 
 
@@ -83,7 +83,7 @@ def test_a_bandwidth_rule_of_the_user_is_refused(tmp_path):
         pass
 
     spectrum = spectrum_of(CLOUD, bandwidth=Wide(np.ones(80)))
-    with pytest.raises(vbdm.errors.InputError, match="`bandwidth` cannot be saved"):
+    with pytest.raises(vbdm.InputError, match="`bandwidth` cannot be saved"):
         spectrum.save(tmp_path / "model")
 
 
@@ -93,7 +93,7 @@ def test_what_could_not_be_read_is_not_saved(wrong, tmp_path):
     steps = replace(spectrum.operator, steps=np.full(60, wrong))
     tuning = replace(spectrum.operator, tuning=vbdm.rules.Tuning(wrong))
     for broken, path in ((steps, "operator/steps"), (tuning, "tuning/epsilon")):
-        with pytest.raises(vbdm.errors.InputError, match=f"broken.*{path}"):
+        with pytest.raises(vbdm.InputError, match=f"broken.*{path}"):
             vbdm.save(broken, tmp_path / "model")
     assert list(tmp_path.iterdir()) == []
 

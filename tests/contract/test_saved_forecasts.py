@@ -13,7 +13,7 @@ from vbdm.io.saved.archive import HEADER
 from vbdm.io.saved.forecasts import save_forecaster
 from vbdm.io.saved.persistence import read_notes
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning", "ignore::RuntimeWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning", "ignore::RuntimeWarning")
 
 
 def noisy_waves(n):
@@ -105,7 +105,7 @@ def test_files_are_replaced_and_folders_are_not(small, tmp_path):
     model.save(tmp_path / "model")
     assert vbdm.load(tmp_path / "model").delays_ == 1
     for place in (tmp_path, tmp_path / "none" / "model"):
-        with pytest.raises(vbdm.errors.InputError, match="must name a file"):
+        with pytest.raises(vbdm.InputError, match="must name a file"):
             model.save(place)
 
 
@@ -124,7 +124,7 @@ def members(request, small, tmp_path):
 
 def refused(path, what, match="damaged"):
     """Load a file, which must be refused."""
-    with pytest.raises(vbdm.errors.InputError, match=match):
+    with pytest.raises(vbdm.InputError, match=match):
         pytest.fail(f"{what}: {vbdm.load(path)}")
 
 

@@ -12,7 +12,7 @@ from tests.support.saved_models import MODELS, arrays_of, members_by_name, place
 import vbdm
 from vbdm.io.saved.archive import HEADER
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning", "ignore::RuntimeWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning", "ignore::RuntimeWarning")
 
 
 @pytest.fixture(scope="module", params=MODELS)
@@ -77,14 +77,14 @@ def test_every_wrong_array_is_refused(members, tmp_path):
     for name in arrays_of(members):
         for wrong, array in wrong_versions(name, as_array(members[name])):
             write_members(path, {**members, name: as_bytes(array)})
-            with pytest.raises(vbdm.errors.InputError, match="damaged"):
+            with pytest.raises(vbdm.InputError, match="damaged"):
                 pytest.fail(f"{wrong} {name}: {vbdm.load(path)}")
 
 
 def test_every_array_that_is_missing_is_refused(members, tmp_path):
     for name in arrays_of(members):
         write_members(tmp_path / "model", {k: v for k, v in members.items() if k != name})
-        with pytest.raises(vbdm.errors.InputError, match="damaged"):
+        with pytest.raises(vbdm.InputError, match="damaged"):
             pytest.fail(f"{name}: {vbdm.load(tmp_path / 'model')}")
 
 
@@ -115,7 +115,7 @@ def test_every_key_is_looked_at(members, tmp_path):
             if place == ("settings", "versions") and "versions" in wrong["settings"]:
                 continue
             write_members(path, {**members, HEADER: json.dumps(wrong)})
-            with pytest.raises(vbdm.errors.InputError):
+            with pytest.raises(vbdm.InputError):
                 pytest.fail(f"{place}: {vbdm.load(path)}")
 
 
@@ -132,7 +132,7 @@ def test_no_value_crashes(members, tmp_path):
             started = time.monotonic()
             try:
                 loaded = vbdm.load(path)
-            except vbdm.errors.InputError:
+            except vbdm.InputError:
                 continue
             assert isinstance(loaded, vbdm.Spectrum | vbdm.Operator | vbdm.NeighborGraph)
             assert time.monotonic() - started < 10, (place, value)

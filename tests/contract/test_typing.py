@@ -31,7 +31,7 @@ page: str = vbdm.report.page(found, scan=vbdm.scan_epsilon(found))
 points = vbdm.datasets.circle(10).points
 size: float = vbdm.theory.c1(0.0, -0.5, vbdm.shapes.Gaussian().moments(1.0).m0)
 error: type[ValueError] = InputError
-assert vbdm.progress.Bar().width and vbdm.errors.InputError is vbdm.errors.InputError
+assert vbdm.progress.Bar().width and vbdm.InputError is vbdm.InputError
 """
 WRONG = [
     "vbdm.estimate_operatorr(nonsense=3)",

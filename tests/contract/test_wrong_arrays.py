@@ -58,7 +58,7 @@ NO_POINTS = {
 @pytest.mark.parametrize("name", NO_POINTS)
 def test_no_points(name):
     wrong, words = NO_POINTS[name]
-    with pytest.raises(vbdm.errors.InputError, match=words):
+    with pytest.raises(vbdm.InputError, match=words):
         vbdm.estimate_operator(wrong)
 
 
@@ -97,7 +97,7 @@ NO_DISTANCES = {
 @pytest.mark.parametrize("name", NO_DISTANCES)
 def test_no_distances(name):
     wrong, words = NO_DISTANCES[name]
-    with pytest.raises(vbdm.errors.InputError, match=words):
+    with pytest.raises(vbdm.InputError, match=words):
         vbdm.estimate_operator(wrong, metric="precomputed")
 
 
@@ -116,7 +116,7 @@ ONES = np.ones(60)
     ],
 )  # fmt: skip
 def test_no_numbers_for_an_argument(name, wrong):
-    with pytest.raises(vbdm.errors.InputError, match=name):
+    with pytest.raises(vbdm.InputError, match=name):
         vbdm.estimate_operator(X, **{name: wrong})
 
 
@@ -131,7 +131,7 @@ def test_masks_in_new_points_in_functions_and_in_series():
         "estimator": lambda: vbdm.DiffusionMap(n_components=2).fit(X).transform(masked(X)),
     }
     for call in calls.values():
-        with pytest.raises(vbdm.errors.InputError, match=r"masked.*row 7"):
+        with pytest.raises(vbdm.InputError, match=r"masked.*row 7"):
             call()
     # A mask that hides nothing is none.
     whole = np.ma.masked_array(X, False)
@@ -140,7 +140,7 @@ def test_masks_in_new_points_in_functions_and_in_series():
 
 def test_one_new_point_needs_a_row():
     spectrum = vbdm.estimate_operator(X).spectrum(3)
-    with pytest.raises(vbdm.errors.InputError, match=r"X\.reshape\(1, -1\) for one point\.$"):
+    with pytest.raises(vbdm.InputError, match=r"X\.reshape\(1, -1\) for one point\.$"):
         vbdm.extend(spectrum, [1.0, 0.0])
 
 

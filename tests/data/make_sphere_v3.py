@@ -13,7 +13,7 @@ import vbdm
 
 def main(path):
     """Estimate the Laplacian from 60 points of the sphere, and save three eigenpairs."""
-    warnings.simplefilter("ignore", vbdm.errors.VbdmWarning)
+    warnings.simplefilter("ignore", vbdm.VbdmWarning)
     points = vbdm.datasets.sphere(60, random_state=0).points
     op = vbdm.estimate_operator(points, "laplacian")
     vbdm.save(op.spectrum(3), path, notes={"made by": "tests/data/make_sphere_v3.py"})

@@ -55,14 +55,14 @@ def refusal():
     with pytest.raises(vbdm.errors.DeviceError) as caught:
         vbdm.estimate_operator(POINTS, engine="cuda")
     text = str(caught.value)
-    assert " Received " in text
+    assert "; received " in text
     return text
 
 
 def test_without_cupy(monkeypatch):
     monkeypatch.setattr(availability, "find_spec", lambda name: None)
     text = refusal()
-    assert text.startswith("The engine 'cuda' needs CuPy. Received a Python in which it is not ")
+    assert text.startswith("The engine 'cuda' needs CuPy; received a Python in which it is not ")
     assert "pip install 'vbdm[cuda]', for drivers of version 580 and later (CUDA 13)" in text
     assert "'vbdm[cuda12]'" in text
     assert text.endswith("or leave `engine` out: the processor computes the same.")
@@ -75,7 +75,7 @@ def test_a_broken_cupy(monkeypatch, tmp_path):
     monkeypatch.syspath_prepend(tmp_path)
     text = refusal()
     assert text.startswith(
-        "CuPy is installed, but cannot be loaded. Received OSError: libcublas is "
+        "CuPy is installed, but cannot be loaded; received OSError: libcublas is "
     )
     assert "pip uninstall cupy-cuda13x cupy-cuda12x cupy" in text
 
@@ -99,7 +99,7 @@ STRANGE = error_of_cupy("CUDARuntimeError", "cudaErrorUnknown: unknown error")
 def test_drivers_and_devices_that_cannot_be_used(monkeypatch, runtime, received, words):
     cupy_with(monkeypatch, runtime)
     text = refusal()
-    assert f" Received {received}. " in text
+    assert f"; received {received}. " in text
     assert words in text
     facts = choose.engines_here()["device"]
     assert facts["why_not"] == received
@@ -119,7 +119,7 @@ def test_compilers_and_failures_in_words():
     missing = error_of_cupy("DynamicLibNotFoundError", 'Failure finding "libnvrtc.so.13"')
     assert "compiler (NVRTC) or its header files are missing" in str(in_words(missing))
     broken = error_of_cupy("CompileException", "kernel.cu(3): error: identifier\nmore", Exception)
-    assert "Received CompileException: kernel.cu(3): error: identifier. " in str(in_words(broken))
+    assert "received CompileException: kernel.cu(3): error: identifier. " in str(in_words(broken))
     for absent in (
         RuntimeError("CuPy failed to load libnvrtc.so.13: OSError: libnvrtc.so.13: cannot open "
                      "shared object file: No such file or directory"),
@@ -130,7 +130,7 @@ def test_compilers_and_failures_in_words():
     ):  # fmt: skip
         text = str(in_words(absent))
         assert text.startswith("The code for the GPU could not be compiled, or not be loaded.")
-        assert f" Received {type(absent).__name__}: " in text
+        assert f"; received {type(absent).__name__}: " in text
         assert "pip install 'vbdm[cuda]'" in text
     for other in (
         OSError("libown.so: cannot open shared object file: No such file or directory"),
@@ -138,7 +138,7 @@ def test_compilers_and_failures_in_words():
     ):
         assert in_words(other) is None
     failed = error_of_cupy("CUDARuntimeError", "cudaErrorIllegalAddress: an illegal memory access")
-    assert str(in_words(failed)).startswith("The GPU failed. Received CUDARuntimeError: cudaError")
+    assert str(in_words(failed)).startswith("The GPU failed; received CUDARuntimeError: cudaError")
     assert in_words(ValueError("x")) is None
     with pytest.raises(KeyError), explained():
         raise KeyError("not of the device")
@@ -164,9 +164,13 @@ def test_columns_and_graphs_that_a_device_does_not_take(emulated, tmp_path):
     np.save(tmp_path / "wide.npy", np.zeros((100, 65)))
     with pytest.raises(vbdm.errors.DeviceError, match="65 columns"):
         vbdm.estimate_operator(tmp_path / "wide.npy", engine="cuda")
-    with pytest.raises(vbdm.errors.DeviceError, match=r"More than 64 columns .*65 columns.*vbdm.pca"):
+    with pytest.raises(
+        vbdm.errors.DeviceError, match=r"More than 64 columns .*65 columns.*vbdm.pca"
+    ):
         vbdm.estimate_operator(np.zeros((100, 65)), engine="cuda")
-    with pytest.raises(vbdm.errors.DeviceError, match=r"found elsewhere .*NeighborGraph.*Pass the points"):
+    with pytest.raises(
+        vbdm.errors.DeviceError, match=r"found elsewhere .*NeighborGraph.*Pass the points"
+    ):
         vbdm.estimate_operator(vbdm.neighbors(POINTS), engine="cuda")
 
 
@@ -189,6 +193,6 @@ def test_results_on_a_device_where_none_computes():
         for X in (POINTS, StrictArray(POINTS)) if engine == "scipy" else (POINTS,):
             with pytest.raises(vbdm.errors.DeviceError, match=r"Pass engine='cuda'") as caught:
                 vbdm.estimate_operator(X, engine=engine, output="device")
-            assert f" Received output='device' with engine={received}. " in str(caught.value)
-    with pytest.raises(vbdm.errors.InputError, match="'numpy', 'device'"):
+            assert f"; received output='device' with engine={received}. " in str(caught.value)
+    with pytest.raises(vbdm.InputError, match="'numpy', 'device'"):
         vbdm.estimate_operator(POINTS, output="cupy")

@@ -34,7 +34,7 @@ def test_memory_that_ran_out_is_given_back(emulated):
         work()
     text = str(caught.value)
     assert text.startswith(
-        "The GPU's memory ran out. Received a request for 12.5 GB; of 8.59 GB, 3"
+        "The GPU's memory ran out; received a request for 12.5 GB; of 8.59 GB, 3"
     )
     for advice in ("effort=0.5", "fewer points", "engine='numba'", "vbdm.estimate_memory"):
         assert advice in text
@@ -69,7 +69,7 @@ def test_what_will_not_fit_is_refused_before_the_kernel(emulated):
         vbdm.estimate_operator(points, epsilon=0.3, engine="cuda")
     text = str(caught.value)
     assert text.startswith(
-        "The estimate would not fit into the memory of the GPU. Received 600 points"
+        "The estimate would not fit into the memory of the GPU; received 600 points"
     )
     assert "GB more, where 0.0 GB are free there. " in text
     for advice in ("effort=0.5", "random subset", "engine='numba'", "vbdm.estimate_memory"):
@@ -91,5 +91,5 @@ def test_memory_of_a_device():
     assert needed(10**6, 200) > needed(10**6, 100) > needed(10**5, 100)
     assert needed(10**6, 100, n_eigen=50) > needed(10**6, 100)
     assert needed(10**6, 100, 30) > needed(10**6, 100)
-    with pytest.raises(vbdm.errors.InputError, match="'auto', 'scipy', 'numba', 'cuda'"):
+    with pytest.raises(vbdm.InputError, match="'auto', 'scipy', 'numba', 'cuda'"):
         vbdm.estimate_memory(100, 10, engine="gpu")

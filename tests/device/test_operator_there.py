@@ -11,21 +11,21 @@ import pytest
 import vbdm
 import vbdm.engines.choose
 import vbdm.estimate
+from vbdm.base.arrays import is_elsewhere
+from vbdm.engines.cuda import availability
+from vbdm.errors import DeviceError
+from vbdm.extension import extension
+from vbdm.graph import neighbor_graph
 from vbdm.kernel import sums_within_reach
 from vbdm.kernel.dimension import Dimension
 from vbdm.kernel.tuning import Tuning
-from vbdm.base.arrays import is_elsewhere
-from vbdm.errors import DeviceError
 from vbdm.shapes import Gaussian
-from vbdm.engines.cuda import availability
-from vbdm.extension import extension
-from vbdm.graph import neighbor_graph
 
 from .emulated import ON_GPU, needs_device, some_slow
 from .nasty_clouds import CLOUDS
 from .strict_engine import StrictEngine
 
-pytestmark = [needs_device, pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")]
+pytestmark = [needs_device, pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")]
 
 
 @pytest.fixture(autouse=True)
@@ -304,7 +304,7 @@ def test_nasty_clouds_have_the_same_operator_or_the_same_error(
         try:
             op = vbdm.estimate_operator(points, engine=one, period=period)
             found.append((op.epsilon, op.dim, op.pairs))
-        except vbdm.errors.InputError as error:
+        except vbdm.InputError as error:
             found.append(str(error))
     here, there = found
     if isinstance(here, str):

@@ -271,7 +271,7 @@ def test_sets_and_labels_that_live_there() -> None:
     over = x[:, 0] < 0
     passage = op.mean_first_passage(rows)
     assert passage.mean(over=StrictArray(over)) == passage.mean(over=over)
-    with pytest.raises(vbdm.errors.InputError, match="`B` is no set of points"):
+    with pytest.raises(vbdm.InputError, match="`B` is no set of points"):
         op.mean_first_passage(StrictArray(x))
 
 

@@ -9,17 +9,17 @@ import pytest
 
 import vbdm
 import vbdm.engines.choose
-from vbdm.kernel.bandwidth import PowerOfDensity
-from vbdm.kernel.dimension import ByRatios
 from vbdm.base.arrays import is_elsewhere
-from vbdm.shapes import Gaussian
 from vbdm.engines.choose import chosen_engine
 from vbdm.engines.cuda import sources
 from vbdm.graph import on_host
+from vbdm.kernel.bandwidth import PowerOfDensity
+from vbdm.kernel.dimension import ByRatios
+from vbdm.shapes import Gaussian
 
 from .emulated import needs_device
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 SPACE = np.random.default_rng(5).standard_normal((500, 3))
 
 

@@ -13,7 +13,7 @@ from .emulated import needs_compiler
 
 pytestmark = [
     needs_compiler, pytest.mark.usefixtures("fresh_look"),
-    pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning"),
+    pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning"),
 ]  # fmt: skip
 POINTS = np.random.default_rng(0).random((500, 2))
 
@@ -26,7 +26,7 @@ def test_more_eigenpairs_than_fit_are_refused(emulated):
         op.spectrum(60)
     text = str(caught.value)
     assert text.startswith(
-        "The spectrum would not fit into the memory of the GPU. Received 60 eigenpairs of 500 "
+        "The spectrum would not fit into the memory of the GPU; received 60 eigenpairs of 500 "
         "points: about 0.0 GB more, where 0.0 GB are free there. "
     )
     assert "op.on_host.spectrum(n)" in text

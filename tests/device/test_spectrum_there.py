@@ -97,7 +97,7 @@ def test_components_and_a_start_from_another_width() -> None:
     away = compute_spectrum(there(operator), 6, solver="multilevel", components="largest")
     assert np.allclose(away.eigenvalues, here.eigenvalues, rtol=1e-10, atol=1e-12)
     assert np.array_equal(away.unresolved, here.unresolved)
-    with pytest.raises(vbdm.errors.InputError, match="not connected"):
+    with pytest.raises(vbdm.InputError, match="not connected"):
         compute_spectrum(there(operator), 6, components="error")
     single = vbdm.estimate_operator(plane(8, 600), engine="scipy")
     wider = single.at_epsilon(1.5 * single.epsilon)

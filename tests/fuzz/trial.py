@@ -16,7 +16,13 @@ import vbdm
 OK, REFUSED, OTHER = "ok", "refused", "other numbers"
 ALLOWED = {OK, REFUSED, OTHER}
 #: Errors with vbdm's own words, and those of the operating system about files.
-OWN = (vbdm.errors.InputError, vbdm.errors.SolverError, FileNotFoundError, IsADirectoryError, PermissionError)
+OWN = (
+    vbdm.InputError,
+    vbdm.errors.SolverError,
+    FileNotFoundError,
+    IsADirectoryError,
+    PermissionError,
+)
 Case = tuple[Any, ...]
 Judge = Callable[[Case], str]
 
@@ -28,7 +34,7 @@ def attempt(call: Callable[[], Any]) -> tuple[str, Any]:
     """
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warnings.simplefilter("ignore", vbdm.errors.VbdmWarning)
+        warnings.simplefilter("ignore", vbdm.VbdmWarning)
         try:
             return OK, call()
         except OWN:

@@ -8,7 +8,7 @@ import pytest
 import vbdm
 from vbdm.report import page
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 EVIL = '</script><img src=x onerror="1">'
 N = 300
 

@@ -59,7 +59,7 @@ CASES = {
 def solved(name):
     points, settings = CASES[name]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", vbdm.errors.VbdmWarning)
+        warnings.simplefilter("ignore", vbdm.VbdmWarning)
         return vbdm.estimate_operator(points(), **settings).spectrum(6)
 
 

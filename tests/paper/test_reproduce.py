@@ -66,7 +66,7 @@ def test_a_broken_figure_is_named(tmp_path, monkeypatch):
 
 
 def test_an_unknown_figure_is_refused(tmp_path):
-    with pytest.raises(vbdm.errors.InputError, match="Choose among"):
+    with pytest.raises(vbdm.InputError, match="Choose among"):
         reproduce.reproduce(["nothing"], tmp_path)
 
 

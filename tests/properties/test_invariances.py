@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import vbdm
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 
 seeds = st.integers(0, 10_000)
 drifts = st.sampled_from([0.0, 1.0, -0.5])
@@ -183,5 +183,5 @@ def test_an_odd_unit_changes_nothing(unit):
 
 @pytest.mark.parametrize(("columns", "unit"), [(2, 1e-155), (2, 1e150), (30, 1e-60), (30, 1e60)])
 def test_a_unit_without_densities_is_refused_in_words(columns, unit):
-    with pytest.raises(vbdm.errors.InputError, match="too near to each other, or too far apart"):
+    with pytest.raises(vbdm.InputError, match="too near to each other, or too far apart"):
         vbdm.estimate_operator(unit * make_cloud(0, n=200, columns=columns))

@@ -34,8 +34,8 @@ from vbdm.cli.options import (
     arguments_for,
     in_options,
 )
-from vbdm.results.answers import check_answer
 from vbdm.results import write_results
+from vbdm.results.answers import check_answer
 
 
 def everything_about_places(placement, client, n_workers, blocks, scratch, store):

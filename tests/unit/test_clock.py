@@ -16,7 +16,7 @@ from vbdm.dynamics.diffusivity import Table, believed
 from vbdm.dynamics.lagged import correlation
 from vbdm.errors import ClockWarning, InputError
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 
 
 def ou(n, dim=1, step=0.1, seed=0, diffusivity=1.0):

@@ -8,7 +8,7 @@ from sklearn.decomposition import PCA
 import vbdm
 from vbdm.trust.columns import scales_of
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 D = vbdm.datasets
 
 
@@ -74,7 +74,9 @@ def test_columns_of_one_space_may_differ(name):
 
 
 def test_the_column_and_its_share_are_named():
-    with pytest.warns(vbdm.errors.ScaleWarning, match="Of 13 columns, column 12 has 99.8 % of all sq"):
+    with pytest.warns(
+        vbdm.errors.ScaleWarning, match="Of 13 columns, column 12 has 99.8 % of all sq"
+    ):
         op = vbdm.estimate_operator(load_wine().data)
     light = next(f.light for f in vbdm.diagnose(op.spectrum(3)) if f.name == "Columns")
     assert light == "amber"

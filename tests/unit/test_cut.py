@@ -10,7 +10,7 @@ from vbdm.spectrum.limiter import exponential_rates, first_limit
 from vbdm.trust import influences
 from vbdm.trust.influences import modes_cut_at_highest, moves_of_cut, pull_of_cut, response
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 
 
 def operator(dim, seed, **settings):

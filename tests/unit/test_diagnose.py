@@ -15,7 +15,7 @@ from vbdm.trust.error_sources import runs
 from vbdm.trust.operator_checks import boundary, remedy
 from vbdm.trust.spectrum_checks import solver_residuals
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 
 
 @pytest.fixture(scope="module")
@@ -198,7 +198,7 @@ def test_complex_eigenvalues_are_marked(sphere):
 
 
 def test_only_a_spectrum_is_judged(sphere):
-    with pytest.raises(vbdm.errors.InputError, match=r"judges a spectrum.*Received Operator"):
+    with pytest.raises(vbdm.InputError, match=r"judges a spectrum.*received Operator"):
         vbdm.diagnose(sphere.operator)
 
 

@@ -18,7 +18,7 @@ from vbdm.trust.influences import (
     response,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 D = vbdm.datasets
 
 
@@ -232,11 +232,11 @@ def test_copies_of_points_share_their_errors():
 
 
 def test_what_cannot_be_answered(plane):
-    with pytest.raises(vbdm.errors.InputError, match="`j` must be an integer from 0 to 5"):
+    with pytest.raises(vbdm.InputError, match="`j` must be an integer from 0 to 5"):
         plane.pointwise_errors(6)
     X = D.circle(100).points
     left = vbdm.estimate_operator(X, "laplacian", "paper", form="left").spectrum(3)
-    with pytest.raises(vbdm.errors.InputError, match="no error bars for this form"):
+    with pytest.raises(vbdm.InputError, match="no error bars for this form"):
         _ = left.eigenfunction_errors
 
 

@@ -11,10 +11,9 @@ import vbdm
 from vbdm.base.threads import blas, one_blas_thread
 from vbdm.engines.scipy_engine import ScipyEngine
 from vbdm.graph.point_set import tree_order
-from vbdm.search import work
+from vbdm.search import Auto, BruteForce, KDTree, Projected, as_search, work
 from vbdm.search.exact import expected
 from vbdm.search.rotation import principal_axes
-from vbdm.search import Auto, BruteForce, KDTree, Projected, as_search
 
 EXACT = ["auto", "kd-tree", "brute", "projected", Projected(BruteForce())]
 
@@ -58,7 +57,7 @@ def test_candidates_are_doubled_until_the_bound_is_beyond_the_radius():
 
 @pytest.mark.parametrize("inner", ["kd-tree", KDTree, [KDTree()], 3])
 def test_only_a_search_searches_the_leading_directions(inner):
-    with pytest.raises(vbdm.errors.InputError, match="`inner` must be a search"):
+    with pytest.raises(vbdm.InputError, match="`inner` must be a search"):
         Projected(inner)
 
 
@@ -197,7 +196,7 @@ def test_recall_is_measured(monkeypatch, miss, recall):
 
 def test_missing_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "pynndescent", None)
-    with pytest.raises(vbdm.errors.InputError, match=r"pip install vbdm\[approximate\]"):
+    with pytest.raises(vbdm.InputError, match=r"pip install vbdm\[approximate\]"):
         vbdm.neighbors(sheet(50, 4, 0), 9, "pynndescent")
 
 
@@ -214,7 +213,7 @@ def test_the_real_one():
 
 @pytest.mark.parametrize("bad", ["kdtree", 3, KDTree, "hnsw"])
 def test_unknown_engines(bad):
-    with pytest.raises(vbdm.errors.InputError, match="'kd-tree', 'brute'"):
+    with pytest.raises(vbdm.InputError, match="'kd-tree', 'brute'"):
         vbdm.neighbors(sheet(50, 4, 0), 9, bad)
 
 

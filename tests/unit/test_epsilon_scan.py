@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import vbdm
-from vbdm.kernel.epsilon_by_degree import degree_target
 from vbdm.estimate import estimate_again
+from vbdm.kernel.epsilon_by_degree import degree_target
 from vbdm.progress import listening
 from vbdm.report import page
 from vbdm.trust import epsilon_scan
@@ -22,7 +22,7 @@ from vbdm.trust.epsilon_scan import (
 from vbdm.trust.error_bars import groups_of
 from vbdm.trust.intervals import group_total_error
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 
 
 @pytest.fixture(scope="module")

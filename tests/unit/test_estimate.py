@@ -28,5 +28,5 @@ def test_zero_has_errors_too():
     assert Estimate(0.0, 0.1).times(Estimate(2.0, 0.5)) == pytest.approx((0.0, 0.2))
     assert Estimate(0.0, 0.1).over(Estimate(-2.0, 0.5)) == pytest.approx((0.0, 0.05))
     assert Estimate(0.0, 0.0).times(Estimate(2.0, 0.5)) == (0.0, 0.0)
-    with pytest.raises(vbdm.errors.InputError, match=r"`other`.*diffusivity of a clock"):
+    with pytest.raises(vbdm.InputError, match=r"`other`.*diffusivity of a clock"):
         Estimate(1.0, 0.1).times(0.5)

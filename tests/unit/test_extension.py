@@ -5,11 +5,11 @@ import pytest
 from tests.support.reference import squared_distances
 
 import vbdm
-from vbdm.kernel.scaled import NEGLIGIBLE
 from vbdm.extension.rows import RIM, kernel_rows, new_rows
+from vbdm.kernel.scaled import NEGLIGIBLE
 from vbdm.shapes import radius_of
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 TURN = 2 * np.pi
 
 
@@ -250,5 +250,5 @@ def test_points_very_far_away(columns):
     with pytest.warns(vbdm.errors.OutsideWarning, match="2 of 3"):
         values = op.extend(X[:, 0], far)
     np.testing.assert_array_equal(np.isnan(values), [False, True, True])
-    with pytest.raises(vbdm.errors.InputError, match="too far away"):
+    with pytest.raises(vbdm.InputError, match="too far away"):
         op.extend(X[:, 0], 1e160 * far[:1])

@@ -17,7 +17,7 @@ from vbdm.forecast.learn import latest
 from vbdm.forecast.record import Record
 from vbdm.prepare.delays import Delays
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 
 
 def ou(n, seed, step=0.1, dim=1):

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import InvalidParameterError
 
 import vbdm
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 
 
 def ou(n, seed=0, dim=1):
@@ -76,13 +76,13 @@ BAD_SERIES = {
 @pytest.mark.parametrize("predictor", ["modes", "auto"])
 def test_series_that_are_none_are_refused_in_words(name, predictor):
     series, words = BAD_SERIES[name]
-    with pytest.raises(vbdm.errors.InputError, match=f"(?s){words}"):
+    with pytest.raises(vbdm.InputError, match=f"(?s){words}"):
         vbdm.Forecaster(predictor, delays=1).fit(series)
 
 
 @pytest.mark.parametrize("times", [np.arange(299), np.ones((300, 2)), [[1], [1, 2]], 5])
 def test_times_that_are_not_those_of_the_rows(times):
-    with pytest.raises(vbdm.errors.InputError, match=r"must have one entry for each row.*300 rows"):
+    with pytest.raises(vbdm.InputError, match=r"must have one entry for each row.*300 rows"):
         vbdm.Forecaster().fit(ONE, times=times)
 
 
@@ -90,13 +90,13 @@ def test_times_that_are_not_those_of_the_rows(times):
     "lengths", [[100, 100], [300, 0], [310, -10], "ab", [150.0, 150.0], 3, [], [[300]]]
 )
 def test_lengths_that_do_not_add_up(lengths):
-    with pytest.raises(vbdm.errors.InputError, match="must cut the rows into series"):
+    with pytest.raises(vbdm.InputError, match="must cut the rows into series"):
         vbdm.Forecaster().fit(ONE, lengths=lengths)
 
 
 def test_delays_beyond_the_series():
     for options in ({"delays": 290}, {"delays": 10**30}, {"delays": 2, "delay_step": 10**30}):
-        with pytest.raises(vbdm.errors.InputError, match="too short to learn a forecast"):
+        with pytest.raises(vbdm.InputError, match="too short to learn a forecast"):
             vbdm.Forecaster(**options).fit(ONE)
 
 
@@ -184,7 +184,7 @@ def test_the_end_of_series_is_counted_in_the_series_that_has_it():
 )  # fmt: skip
 def test_leads_that_are_none(one, leads):
     for use in (lambda: one.predict(leads=leads), lambda: one.skill(ONE, leads=leads)):
-        with pytest.raises(vbdm.errors.InputError, match="`leads` must be whole numbers"):
+        with pytest.raises(vbdm.InputError, match="`leads` must be whole numbers"):
             use()
 
 
@@ -209,15 +209,15 @@ def test_leads_are_ascending_and_each_is_there_once(one):
 )
 def test_starts_that_are_none(one, start, words):
     for use in (one.predict, one.skill):
-        with pytest.raises(vbdm.errors.InputError, match=words):
+        with pytest.raises(vbdm.InputError, match=words):
             use(start)
 
 
 def test_no_row_can_be_a_start():
     model = vbdm.Forecaster("neighbours", delays=3, horizon=4).fit(ONE)
-    with pytest.raises(vbdm.errors.InputError, match=r"No row .* can be a start.*3 row\(s\) in all"):
+    with pytest.raises(vbdm.InputError, match=r"No row .* can be a start.*3 row\(s\) in all"):
         model.predict(ONE[:2])
-    with pytest.raises(vbdm.errors.InputError, match="No row"):
+    with pytest.raises(vbdm.InputError, match="No row"):
         model.predict([1.0, np.nan, 1.0, 2.0])
     assert model.predict([np.nan, 1.0, 0.5, 0.2, 0.1], leads=1).rows.tolist() == [3, 4]
 
@@ -239,26 +239,26 @@ def test_starts_far_outside_are_those_of_the_nearest_state(model, far):
      lambda rows: np.full(len(rows), -np.inf), lambda rows: None],
 )  # fmt: skip
 def test_observables_that_are_none(one, observable):
-    with pytest.raises(vbdm.errors.InputError, match="`observable`"):
+    with pytest.raises(vbdm.InputError, match="`observable`"):
         one.predict(observable=observable)
 
 
 def test_answers_to_wrong_questions(one):
     forecast = one.predict(leads=[1, 2])
     for p in (-0.1, 1.1, "a", np.nan, [[0.1]], [0.5, 2], None):
-        with pytest.raises(vbdm.errors.InputError, match="`p` must be probabilities"):
+        with pytest.raises(vbdm.InputError, match="`p` must be probabilities"):
             forecast.quantile(p)
     for level in (-0.1, 1.1, "a", np.nan, None):
-        with pytest.raises(vbdm.errors.InputError, match="`level`"):
+        with pytest.raises(vbdm.InputError, match="`level`"):
             forecast.interval(level)
     for n in (0, -1, 1.5, "a", None, 10**9):
-        with pytest.raises(vbdm.errors.InputError, match="`n`"):
+        with pytest.raises(vbdm.InputError, match="`n`"):
             forecast.sample(n)
     for values in ("a", [np.nan], [[1.0]], None):
-        with pytest.raises(vbdm.errors.InputError, match="`values`"):
+        with pytest.raises(vbdm.InputError, match="`values`"):
             forecast.density(values)
     for column in ("b", 1, -1, 1.5, None, [0]):
-        with pytest.raises(vbdm.errors.InputError, match="no such column"):
+        with pytest.raises(vbdm.InputError, match="no such column"):
             forecast.density([0.0], column)
 
 
@@ -273,7 +273,7 @@ SEEN = SERIES[:9]
      [object()], np.array(3.0)],
 )  # fmt: skip
 def test_observations_that_are_none(one, observations):
-    with pytest.raises(vbdm.errors.InputError, match=r"`observations` must be a list|An observation must"):
+    with pytest.raises(vbdm.InputError, match=r"`observations` must be a list|An observation must"):
         one.filter(observations, 0.5)
 
 
@@ -290,7 +290,7 @@ def test_observations_that_are_none(one, observations):
     ],
 )
 def test_observations_that_do_not_fit(model, observations, deviation, columns):
-    with pytest.raises(vbdm.errors.InputError, match="do not fit the columns"):
+    with pytest.raises(vbdm.InputError, match="do not fit the columns"):
         model.filter(observations, deviation, columns=columns)
 
 
@@ -301,13 +301,13 @@ def test_observations_that_do_not_fit(model, observations, deviation, columns):
      lambda y, rows: np.full(len(rows), np.nan), lambda y, rows: np.full(len(rows), np.inf)],
 )  # fmt: skip
 def test_likelihoods_that_are_none(model, likelihood):
-    with pytest.raises(vbdm.errors.InputError, match="`likelihood`"):
+    with pytest.raises(vbdm.InputError, match="`likelihood`"):
         model.filter(SEEN, likelihood)
 
 
 @pytest.mark.parametrize("columns", [["z"], [2], [-1], [], 1.5, [1.0], [None], "", {}, [[0]]])
 def test_columns_that_are_none(model, columns):
-    with pytest.raises(vbdm.errors.InputError, match="`columns` must name columns"):
+    with pytest.raises(vbdm.InputError, match="`columns` must name columns"):
         model.filter(SEEN[:, 0], 0.5, columns=columns)
 
 
@@ -403,7 +403,7 @@ def test_frames_of_pandas_have_names_and_dates():
     np.testing.assert_array_equal(found.mean, plain.filter(SEEN[:, 0], 0.5, columns=[0]).mean)
     found = model.filter(frame.iloc[:9], 0.5)
     np.testing.assert_array_equal(found.mean, plain.filter(SEEN, 0.5).mean)
-    with pytest.raises(vbdm.errors.InputError, match=A_TABLE):
+    with pytest.raises(vbdm.InputError, match=A_TABLE):
         clone(plain).fit(frame.assign(name="x"))
     one = clone(plain).fit(frame["u"])
     assert one.names_ == ("u",)
@@ -436,7 +436,7 @@ def test_arrays_of_xarray_have_names_and_dates():
         xr.Dataset(),
         bare,
     ):
-        with pytest.raises(vbdm.errors.InputError, match="No dimension of the array is time"):
+        with pytest.raises(vbdm.InputError, match="No dimension of the array is time"):
             vbdm.Forecaster().fit(wrong)
 
 
@@ -456,7 +456,7 @@ def test_absurd_parameters_are_refused_by_scikit_learn(options):
 
 @pytest.mark.parametrize("season", [301, 10**10, 10**400])
 def test_a_cycle_longer_than_the_series(season):
-    with pytest.raises(vbdm.errors.InputError, match="shorter than its cycle"):
+    with pytest.raises(vbdm.InputError, match="shorter than its cycle"):
         vbdm.Forecaster(season=season).fit(ONE)
 
 

@@ -80,7 +80,7 @@ def test_a_constant_column_keeps_its_unit():
 
 
 def test_too_few_states_are_refused_with_their_number():
-    with pytest.raises(vbdm.errors.InputError, match="25 rows with 18 complete states of 3 row"):
+    with pytest.raises(vbdm.InputError, match="25 rows with 18 complete states of 3 row"):
         Record.of(VALUES, LENGTHS, Delays(3, 1))
 
 

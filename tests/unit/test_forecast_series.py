@@ -7,7 +7,7 @@ from sklearn.base import clone
 import vbdm
 from vbdm.forecast.learn import latest
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 RNG = np.random.default_rng(0)
 SERIES = np.zeros((300, 2))
 for i in range(1, 300):
@@ -28,9 +28,9 @@ def test_columns_in_another_order_are_refused(model):
     data = xr.Dataset({"v": ("time", SERIES[:, 1]), "u": ("time", SERIES[:, 0])})
     for other in (frame[["v", "u"]], frame.rename(columns={"v": "w"}), data):
         for use in (named.predict, named.skill):
-            with pytest.raises(vbdm.errors.InputError, match=r"those of the training series.*should be"):
+            with pytest.raises(vbdm.InputError, match=r"those of the training series.*should be"):
                 use(other)
-    with pytest.raises(vbdm.errors.InputError, match=r"those of the first series.*'v' where 'u'"):
+    with pytest.raises(vbdm.InputError, match=r"those of the first series.*'v' where 'u'"):
         clone(model).fit([frame, frame[["v", "u"]]])
     # Columns without names of their own are told by their places.
     wanted = model.predict(SERIES[:5]).mean
@@ -50,18 +50,18 @@ def test_data_sets_of_xarray_may_be_several_series(model):
     wanted = clone(model).fit([SERIES[:100], SERIES[100:]]).predict().mean
     np.testing.assert_array_equal(several.predict().mean, wanted)
     for wrong in ([xr.Dataset()], [sets[0], SERIES], [xr.Dataset(), 1.0]):
-        with pytest.raises(vbdm.errors.InputError, match="must be a table of numbers"):
+        with pytest.raises(vbdm.InputError, match="must be a table of numbers"):
             clone(model).fit(wrong)
 
 
 def test_a_row_without_values_is_no_start(model):
-    with pytest.raises(vbdm.errors.InputError, match=r"No row of the series can be a start"):
+    with pytest.raises(vbdm.InputError, match=r"No row of the series can be a start"):
         model.predict([[np.nan, 1.0]])
 
 
 def test_a_series_of_two_numbers_needs_delays():
     coins = np.random.default_rng(3).integers(0, 2, 300)
-    with pytest.raises(vbdm.errors.InputError, match=r"too few different states.*2 different.*delays"):
+    with pytest.raises(vbdm.InputError, match=r"too few different states.*2 different.*delays"):
         vbdm.Forecaster("neighbours", horizon=4).fit(coins)
     delayed = vbdm.Forecaster("neighbours", delays=8, horizon=4).fit(coins)
     assert np.isfinite(delayed.predict().mean).all()
@@ -79,14 +79,14 @@ def test_delays_are_chosen_where_all_columns_are_known():
 # --- Leads and starts -----------------------------------------------------------------------------
 
 
-@pytest.mark.filterwarnings("default::vbdm.errors.VbdmWarning")
+@pytest.mark.filterwarnings("default::vbdm.VbdmWarning")
 def test_leads_beyond_the_horizon_are_doubtful(model):
     with pytest.warns(vbdm.errors.SkillWarning, match=r"Leads of 5, 50 steps were not tried.*to 4"):
         forecast = model.predict(leads=[50, 1, 5])
     assert forecast.doubtful.tolist() == [False, True, True]
 
 
-@pytest.mark.filterwarnings("default::vbdm.errors.VbdmWarning")
+@pytest.mark.filterwarnings("default::vbdm.VbdmWarning")
 def test_a_start_before_the_end_is_told(model, recwarn):
     model.predict(leads=1)
     assert not recwarn

@@ -13,7 +13,7 @@ from vbdm.report import forecast_page, forecast_words
 from vbdm.report.forecast_pictures import Past, fan, nice_ticks
 from vbdm.report.forecast_words import is_climatology_beaten
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 SERIES = vbdm.datasets.ou_series(500, step=0.3, dim=2, random_state=0).points
 MONTHS = np.datetime64("1980-01", "M") + np.arange(500)
 
@@ -53,7 +53,7 @@ def test_the_data_set_has_the_numbers_of_the_forecast(forecast):
 def test_members_follow_the_seed(forecast):
     one, other = (forecast.to_xarray(3, random_state=seed)["members"] for seed in (0, 1))
     assert not np.allclose(one, other)
-    with pytest.raises(vbdm.errors.InputError, match="members"):
+    with pytest.raises(vbdm.InputError, match="members"):
         forecast.to_xarray(members=-1)
 
 
@@ -98,7 +98,7 @@ def test_without_a_library_words_say_what_to_do(name, forecast, skill, monkeypat
     monkeypatch.setitem(sys.modules, name, None)
     for result in (forecast, skill):
         ask = result.to_xarray if name == "xarray" else result.to_dataframe
-        with pytest.raises(vbdm.errors.InputError, match=f"needs the library {name}.*pip install"):
+        with pytest.raises(vbdm.InputError, match=f"needs the library {name}.*pip install"):
             ask()
 
 
@@ -143,7 +143,7 @@ def test_the_score_of_what_came_is_that_of_its_members(forecast):
     loss = 2 * np.maximum(share * gap, (share - 1) * gap).mean(axis=0)
     np.testing.assert_allclose(found, loss, rtol=0.02, atol=1e-3)
     for wrong in (came[:4], came[..., 0], "abc"):
-        with pytest.raises(vbdm.errors.InputError, match="5 starts, 2 leads and 2 columns"):
+        with pytest.raises(vbdm.InputError, match="5 starts, 2 leads and 2 columns"):
             forecast.crps(wrong)
 
 

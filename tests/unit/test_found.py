@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris
 import vbdm
 from vbdm.report.found import sizes_in_words, split, what_was_found
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 SEEDS = (4100,)
 
 
@@ -48,7 +48,7 @@ def words(cloud, seed, operator="laplacian"):
         "iris": lambda: load_iris().data,
     }[cloud]()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", vbdm.errors.VbdmWarning)
+        warnings.simplefilter("ignore", vbdm.VbdmWarning)
         return what_was_found(vbdm.estimate_operator(points, operator).spectrum(10))
 
 

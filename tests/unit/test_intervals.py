@@ -28,7 +28,7 @@ from vbdm.trust.intervals import (
     group_total_error,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 NAMES = [field.name for field in fields(ErrorParts)]
 
 
@@ -82,9 +82,9 @@ def test_the_default_level_is_95_percent(sphere):
 
 @pytest.mark.parametrize("level", [0, 1, -0.1, 95, "95%", None, np.nan])
 def test_a_level_is_a_share(sphere, level):
-    with pytest.raises(vbdm.errors.InputError, match="level"):
+    with pytest.raises(vbdm.InputError, match="level"):
         sphere.intervals(level)
-    with pytest.raises(vbdm.errors.InputError, match="level"):
+    with pytest.raises(vbdm.InputError, match="level"):
         sphere.group_interval([1, 2], level)
 
 
@@ -154,7 +154,7 @@ def test_the_unsymmetric_forms_have_no_intervals():
     points = vbdm.datasets.circle(150, random_state=0).points
     left = vbdm.estimate_operator(points, method="paper", form="left").spectrum(4)
     for ask in (lambda: left.total_errors, left.intervals, lambda: left.group_interval([1, 2])):
-        with pytest.raises(vbdm.errors.InputError, match="no error bars"):
+        with pytest.raises(vbdm.InputError, match="no error bars"):
             ask()
     for group in groups_of(left):
         assert np.isnan([group.total_error, group.lower, group.upper]).all()

@@ -80,7 +80,7 @@ def is_refused(path):
     except InputError as error:
         message = str(error)
     # Four parts, in one line.
-    assert "Received" in message
+    assert "received" in message
     assert "\n" not in message
     return True
 

@@ -213,7 +213,7 @@ class Attack:
 def test_options_of_the_wrong_type_are_refused_in_words(tmp_path, option):
     path = tmp_path / "a.csv"
     path.write_text("x,y\n1,2\n3,4\n")
-    with pytest.raises(InputError, match="Received"):
+    with pytest.raises(InputError, match="received"):
         read(path, **option)
 
 
@@ -235,7 +235,7 @@ def test_steps_of_the_wrong_type_are_refused_in_words(tmp_path, option):
     if option in ({"seed": 10**400}, {"subsample": 10**400}):
         assert len(prepare(read(path), **option)[0].points) == 3
         return
-    with pytest.raises(InputError, match="Received"):
+    with pytest.raises(InputError, match="received"):
         prepare(read(path), **option)
 
 

@@ -11,8 +11,7 @@ import pytest
 from tests.support.waiting import until
 
 from vbdm.errors import InputError, OutOfMemoryError
-from vbdm.io import prepare, read
-from vbdm.io import pipes
+from vbdm.io import pipes, prepare, read
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
 

@@ -11,10 +11,10 @@ from scipy.sparse import block_diag, csr_array, kron
 import vbdm
 from vbdm import datasets
 from vbdm.solvers import Auto, Dense, Lanczos, Multilevel, Pencil, ShiftInvert, factors
-from vbdm.spectrum.solve import pencil_of
 from vbdm.solvers.auto import SOLVERS, PreparedAuto
+from vbdm.spectrum.solve import pencil_of
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 
 
 @cache
@@ -107,7 +107,9 @@ def test_same_input_same_output():
 
 def test_failure_is_said_with_numbers_and_advice():
     pencil = pencil_of(operator("circle"))
-    with pytest.raises(vbdm.errors.SolverError, match=r"Lanczos found \d+ of 9 .* in 1 restarts.*raise ε"):
+    with pytest.raises(
+        vbdm.errors.SolverError, match=r"Lanczos found \d+ of 9 .* in 1 restarts.*raise ε"
+    ):
         Lanczos(max_iterations=1).solve(pencil, 10, 1e-8)
 
 
@@ -137,7 +139,7 @@ def test_solvers_by_name(name):
 
 @pytest.mark.parametrize("solver", ["Dense", "arpack", 3, Dense, [Dense()], "", object()])
 def test_anything_else_is_refused(solver):
-    with pytest.raises(vbdm.errors.InputError, match=r"Received.*Choose one of 'auto', 'dense'"):
+    with pytest.raises(vbdm.InputError, match=r"received.*Choose one of 'auto', 'dense'"):
         operator("sphere").spectrum(5, solver=solver)
 
 
@@ -168,7 +170,9 @@ def test_another_solver_takes_over_where_the_fast_one_fails(substitute, monkeypa
         monkeypatch.setattr(factors, "AFFORDABLE", 0.0)
     op = vbdm.estimate_operator(datasets.sphere(1800, random_state=0).points)
     name = substitute.__name__
-    with pytest.warns(vbdm.errors.SolverWarning, match=rf"{name} took over.*did not reach tol") as caught:
+    with pytest.warns(
+        vbdm.errors.SolverWarning, match=rf"{name} took over.*did not reach tol"
+    ) as caught:
         spectrum = op.spectrum(10, solver=Auto(Multilevel(max_iterations=1)), tol=1e-9)
     assert len([w for w in caught if w.category is vbdm.errors.SolverWarning]) == 1
     assert spectrum.solver == name

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import vbdm
+from vbdm.solvers.pencil import EigenPairs
 from vbdm.spectrum.limited import on_unresolved_points, without_vectors
 from vbdm.spectrum.limiter import Limit, exponential_rates, next_limit
 from vbdm.spectrum.modes import Modes, without
-from vbdm.solvers.pencil import EigenPairs
 
 LIMIT = Limit(reference=1.0, cut=1.0, highest=1.0, kappa=2.0)
 DECAY = np.array([0.3, 1.0, 7.0])  # λ of three modes
@@ -56,7 +56,7 @@ def test_a_mode_that_loses_more_than_it_has_has_no_rate():
     "wrong", [{"kappa": -1}, {"kappa": 1e308}, {"cap": 2}, {"n_reference": 0}, {"passes": 0.5}]
 )
 def test_options_out_of_bounds_are_refused(wrong):
-    with pytest.raises(vbdm.errors.InputError, match=f"`{next(iter(wrong))}` must"):
+    with pytest.raises(vbdm.InputError, match=f"`{next(iter(wrong))}` must"):
         vbdm.Limiter(**wrong)
 
 
@@ -112,7 +112,7 @@ def marked(count, seen):
     return judged
 
 
-@pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
+@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 @pytest.mark.parametrize("count", [1, 100])
 def test_modes_in_doubt_are_replaced_while_there_are_others(monkeypatch, count):
     """Where there are not enough others, all stay in the list, and the search ends."""
@@ -130,7 +130,7 @@ def test_modes_in_doubt_are_replaced_while_there_are_others(monkeypatch, count):
         np.testing.assert_allclose(found.eigenvalues[1:7], plain.eigenvalues[2:], rtol=1e-3)
 
 
-@pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
+@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 def test_the_last_mode_that_there_is_may_replace_one_in_doubt(monkeypatch):
     monkeypatch.setattr("vbdm.spectrum.passes.on_unresolved_points", marked(1, []))
     points = vbdm.datasets.ou(12, dim=1, random_state=0).points

@@ -15,7 +15,9 @@ def test_advice_at_the_longest_lists():
     X = np.random.default_rng(4100).standard_normal((1500, 30))
     with pytest.warns(vbdm.errors.SaturatedNeighborsWarning) as caught:
         op = vbdm.estimate_operator(X, "generator")
-    words = next(str(w.message) for w in caught if w.category is vbdm.errors.SaturatedNeighborsWarning)
+    words = next(
+        str(w.message) for w in caught if w.category is vbdm.errors.SaturatedNeighborsWarning
+    )
     assert op.n_neighbors == 1088
     assert "pca" in words
     assert "n_neighbors" not in words
@@ -97,7 +99,7 @@ def test_pca_finds_the_wide_directions():
 @pytest.mark.parametrize("n", [0, 4, 1.5, -0.2, True, "2", None])
 def test_directions_that_there_are_not(n):
     X = np.random.default_rng(0).standard_normal((30, 3))
-    with pytest.raises(vbdm.errors.InputError, match="from 1 to 3"):
+    with pytest.raises(vbdm.InputError, match="from 1 to 3"):
         vbdm.pca(X, n)
 
 
@@ -112,7 +114,7 @@ def test_tica_finds_the_slow_coordinate():
     assert found.values[1] == pytest.approx(0.3**3, abs=0.06)
     wide = vbdm.pca(X, 1).apply(X)[:, 0]
     assert abs(np.corrcoef(wide, slow)[0, 1]) < 0.5
-    with pytest.raises(vbdm.errors.InputError, match="from 1 to 4"):
+    with pytest.raises(vbdm.InputError, match="from 1 to 4"):
         vbdm.tica(X, 5)
 
 
@@ -126,7 +128,7 @@ def test_tica_reaches_over_no_joint():
     assert vbdm.tica(X, 2, lag=25).values[0] < 0.9
     rows = np.arange(2000) + 7 * (np.arange(2000) // 50)
     assert vbdm.tica(X, 2, lag=25, rows=rows).values == pytest.approx(apart.values)
-    with pytest.raises(vbdm.errors.InputError, match="too short"):
+    with pytest.raises(vbdm.InputError, match="too short"):
         vbdm.tica(X[:30], 1, lag=15)
 
 
@@ -144,7 +146,7 @@ def test_estimator_projects_new_points_alike(tmp_path):
     again = vbdm.load(tmp_path / "m.vbdm")
     np.testing.assert_array_equal(again.transform(X[400:]), coordinates)
     assert again.projection_ == model.projection_
-    with pytest.raises(vbdm.errors.InputError, match="for points"):
+    with pytest.raises(vbdm.InputError, match="for points"):
         model.fit(vbdm.neighbors(X, 20))
 
 
@@ -161,7 +163,7 @@ def test_a_file_is_projected_and_others_alike():
     new = again.apply(vbdm.io.Table(X[:50], table.names, source))
     np.testing.assert_allclose(new.points, cloud.points[:50], rtol=1e-12)
     for wrong in ({"pca": 1, "tica": 1}, {"tica": 1, "subsample": 20}):
-        with pytest.raises(vbdm.errors.InputError, match="contradict"):
+        with pytest.raises(vbdm.InputError, match="contradict"):
             vbdm.io.prepare(table, **wrong)
 
 
@@ -191,7 +193,7 @@ def test_the_command_projects(tmp_path):
 )
 def test_series_that_do_not_fit_the_points(options, words):
     X = np.random.default_rng(0).standard_normal((30, 3))
-    with pytest.raises(vbdm.errors.InputError, match=words):
+    with pytest.raises(vbdm.InputError, match=words):
         vbdm.tica(X, 2, lag=1, **options)
 
 

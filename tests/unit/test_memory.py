@@ -13,7 +13,7 @@ from vbdm.base.memory import estimate_memory
 MEASURE = """
 import re, sys, warnings
 import vbdm
-warnings.simplefilter("ignore", vbdm.errors.VbdmWarning)
+warnings.simplefilter("ignore", vbdm.VbdmWarning)
 # Not ru_maxrss: that one remembers the peak of the process that started this one.
 status = lambda: open("/proc/self/status").read()
 peak = lambda: 1024 * int(re.search(r"VmHWM:\\s+(\\d+)", status())[1])
@@ -42,7 +42,7 @@ MANY = """
 import re, sys, warnings
 import numpy as np
 import vbdm
-warnings.simplefilter("ignore", vbdm.errors.VbdmWarning)
+warnings.simplefilter("ignore", vbdm.VbdmWarning)
 status = lambda: open("/proc/self/status").read()
 peak = lambda: 1024 * int(re.search(r"VmHWM:\\s+(\\d+)", status())[1])
 n, columns, times = map(int, sys.argv[1:])

@@ -89,7 +89,7 @@ def error(pairs, exact, pencil):
     return (np.maximum(gap - noise, 0) / scale)[1:].max()
 
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -200,7 +200,7 @@ def test_more_pairs_than_prepared_for_are_refused():
     points = datasets.sphere(4000, random_state=0).points
     op = vbdm.estimate_operator(points, method="paper", dim=2, epsilon=0.003, n_neighbors=64)
     pencil = Pencil(op.weights, op.degrees, op.degrees * op.steps, op.graph.point_set.coordinates)
-    with pytest.raises(vbdm.errors.InputError, match=r"prepare\(pencil, n=400\)"):
+    with pytest.raises(vbdm.InputError, match=r"prepare\(pencil, n=400\)"):
         Multilevel(coarsest=200).prepare(pencil, 10).solve(pencil.mass, 400, 1e-4)
 
 

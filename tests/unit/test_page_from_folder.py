@@ -8,7 +8,7 @@ from tests.support.commands import done
 
 import vbdm
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 N = 120
 
 
@@ -57,5 +57,5 @@ def test_many_fields_are_cut_and_strange_ones_refused():
         spectrum, about_rows=fields
     )
     for strange in (["a"] * 100, {"kind": ["a"] * 99}, vbdm.io.RowNotes(times=np.arange(3.0))):
-        with pytest.raises(vbdm.errors.InputError, match="`about_rows` must"):
+        with pytest.raises(vbdm.InputError, match="`about_rows` must"):
             vbdm.report.page(spectrum, about_rows=strange)

@@ -10,7 +10,7 @@ from tests.support.findings import made_up_scan as table
 import vbdm
 from vbdm.trust.diagnose import diagnose
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 
 
 @pytest.fixture(scope="module")

@@ -98,7 +98,7 @@ def test_classes_are_the_same_by_either_name():
         "from vbdm.solvers import Multilevel; from vbdm.solvers import Multilevel as M; "
         "from vbdm.search import KDTree; from vbdm.search import KDTree as K; "
         "from vbdm.errors import InputError; import vbdm; "
-        "print(Multilevel is M, KDTree is K, InputError is vbdm.errors.InputError)"
+        "print(Multilevel is M, KDTree is K, InputError is vbdm.InputError)"
     )
     assert run(code) == "True True True"
 
@@ -108,4 +108,4 @@ def test_the_import_is_light():
     code = f"import sys, vbdm; print([m for m in {edge} if m in sys.modules])"
     assert run(code) == "[]"
     # Nor do errors and versions need more.
-    assert run(code.replace("vbdm;", "vbdm; vbdm.errors.InputError; vbdm.__version__;")) == "[]"
+    assert run(code.replace("vbdm;", "vbdm; vbdm.InputError; vbdm.__version__;")) == "[]"

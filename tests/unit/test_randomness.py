@@ -10,7 +10,7 @@ from vbdm.graph.lists import ReleasedLists
 from vbdm.trust.randomness import autocorrelation_time, regularity
 from vbdm.trust.series import LONG, NOISE
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 
 
 def in_series(memory, n=1500, seed=0):

@@ -20,7 +20,7 @@ from vbdm.trust.epsilon_scan import EpsilonScan
 from vbdm.trust.error_bars import groups_of
 from vbdm.trust.findings import Finding
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 
 
 @pytest.fixture(scope="module")
@@ -294,7 +294,7 @@ def test_the_file_appears_whole_or_not_at_all(sphere, tmp_path, monkeypatch):
         write_page(path, sphere, title="two")
     assert path.read_bytes() == first
     assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
-    with pytest.raises(vbdm.errors.InputError):
+    with pytest.raises(vbdm.InputError):
         write_page(tmp_path / "nowhere" / "x.html", sphere)
 
 
@@ -333,9 +333,9 @@ def test_what_is_known_about_rows_is_on_the_page(sphere):
     assert found["day"]["date"]
     assert found["day"]["low"] == days[0].astype("datetime64[ms]").astype(int)
     assert data["series"] == "time"
-    with pytest.raises(vbdm.errors.InputError, match="one value for each of the 600 points"):
+    with pytest.raises(vbdm.InputError, match="one value for each of the 600 points"):
         page(sphere, about_rows={"kind": ["a"]})
-    with pytest.raises(vbdm.errors.InputError, match="599 numbers for 600 points"):
+    with pytest.raises(vbdm.InputError, match="599 numbers for 600 points"):
         page(sphere, rows=np.arange(599))
 
 

@@ -23,7 +23,7 @@ from vbdm.rules import (
     tuned,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +91,7 @@ def test_another_target(sphere):
     assert np.quantile(op.kernel.row_sums, 0.01) == pytest.approx(30, rel=0.03)
     assert op.kernel.saturated < 0.05
     assert "neighbours of 30;" in vbdm.report.methods_paragraph(op.spectrum(3))
-    with pytest.raises(vbdm.errors.InputError, match="target"):
+    with pytest.raises(vbdm.InputError, match="target"):
         vbdm.estimate_operator(sphere, epsilon=ByDegree(-1))
 
 
@@ -155,7 +155,7 @@ def test_numbers_of_numpy_are_no_rules(circle, number):
     op = vbdm.estimate_operator(circle, epsilon=number)
     assert op.tuning.rule == "given"
     assert op.epsilon == float(number)
-    with pytest.raises(vbdm.errors.InputError, match="epsilon"):
+    with pytest.raises(vbdm.InputError, match="epsilon"):
         vbdm.estimate_operator(circle, epsilon=np.array([0.01, 0.02]))
 
 
@@ -298,9 +298,7 @@ def test_what_a_rule_of_ones_own_found_was_not_given(circle):
 )
 def test_a_class_in_place_of_a_rule_is_refused_with_words(name, rule):
     points = np.random.default_rng(0).standard_normal((60, 2))
-    with pytest.raises(
-        vbdm.errors.InputError, match=f"`{name}` takes a rule.*{rule.__name__}\\(\\)"
-    ):
+    with pytest.raises(vbdm.InputError, match=f"`{name}` takes a rule.*{rule.__name__}\\(\\)"):
         vbdm.estimate_operator(points, **{name: rule})
 
 
@@ -327,7 +325,7 @@ def test_a_function_is_asked_at_new_points_and_an_array_is_refused(circle, name)
     beside = vbdm.extend(asked, circle + 1e-7).values
     np.testing.assert_allclose(beside, asked.eigenfunctions, atol=1e-3)
     known = vbdm.estimate_operator(circle, **{name: widths(circle)}, **options).spectrum(3)
-    with pytest.raises(vbdm.errors.InputError, match=f"`{name}`"):
+    with pytest.raises(vbdm.InputError, match=f"`{name}`"):
         vbdm.extend(known, circle + 0.01)
 
 
@@ -336,11 +334,11 @@ def test_unsymmetric_forms_are_not_extended(circle, form):
     rho = np.linspace(1, 2, len(circle))
     given = (rho, rho[::-1]) if form == "two-sided" else rho
     op = vbdm.estimate_operator(circle, method="paper", form=form, bandwidth=given, epsilon=0.02)
-    with pytest.raises(vbdm.errors.InputError, match=f"not extended to new points.*form='{form}'"):
+    with pytest.raises(vbdm.InputError, match=f"not extended to new points.*form='{form}'"):
         vbdm.extend(op.spectrum(3), circle)
     if form == "two-sided":
         np.testing.assert_array_equal(op.bandwidth, given)
-        with pytest.raises(vbdm.errors.InputError, match="Two bandwidths are not extended"):
+        with pytest.raises(vbdm.InputError, match="Two bandwidths are not extended"):
             vbdm.rules.TwoBandwidths(*given).at(circle, rho)
 
 

@@ -7,8 +7,8 @@ import pytest
 from scipy.special import zeta
 
 import vbdm
-from vbdm.shapes import Gaussian
 from vbdm.operator.sample_theory import kernel_waves, ladder, pilot_table, shift, sphere_mean
+from vbdm.shapes import Gaussian
 
 
 @pytest.mark.parametrize("dim", [1, 2, 2.5, 3, 5])
@@ -62,7 +62,7 @@ def measured_shift(dim, c1, beta, n, seeds, n_points, k0=16):
     for seed in seeds:
         points = np.random.default_rng(seed).random((n_points, dim))
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", vbdm.errors.VbdmWarning)
+            warnings.simplefilter("ignore", vbdm.VbdmWarning)
             op = vbdm.estimate_operator(
                 points, float(c1), beta=beta, dim=float(dim), period=1.0, limiter=False,
                 epsilon=(n / n_points) ** (2 / dim) / (4 * np.pi), finite_sample=False,

@@ -26,7 +26,7 @@ def test_second_opinion_warns_when_rules_disagree():
         vbdm.second_opinion(far_off, n=4)
 
 
-@pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
+@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 @pytest.mark.parametrize("share", [1 / 32, 1 / 200])
 def test_modes_that_are_like_no_other_are_compared_all_the_same(share):
     """Where ε shatters the cloud no mode can be followed; eigenvalues still have their order."""
@@ -61,6 +61,6 @@ def test_lists_that_were_given_up_are_searched_for_once(monkeypatch, n_neighbors
 def test_one_mode_says_nothing():
     """The first eigenvalue is 0, whatever ε."""
     op = vbdm.estimate_operator(D.sphere(300, random_state=9).points)
-    with pytest.raises(vbdm.errors.InputError, match="`n` must"):
+    with pytest.raises(vbdm.InputError, match="`n` must"):
         vbdm.second_opinion(op, n=1)
     assert vbdm.second_opinion(op, n=2).eigenvalues.shape[1] == 1

@@ -16,7 +16,7 @@ from vbdm.trust.series import (
     variance_by_lags,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 
 
 def walk(n, memory, dim=1, seed=0):

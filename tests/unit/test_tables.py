@@ -73,7 +73,7 @@ def test_powers_of_ten_become_formulas():
 
 
 def test_another_format_is_refused(spectrum):
-    with pytest.raises(vbdm.errors.InputError, match="'markdown', 'latex'"):
+    with pytest.raises(vbdm.InputError, match="'markdown', 'latex'"):
         spectrum.table("html")
 
 

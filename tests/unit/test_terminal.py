@@ -15,7 +15,7 @@ from vbdm.cli.terminal import choices, describe, lights
 from vbdm.results import Origin, write_results
 from vbdm.trust.error_bars import groups_of
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 
 
 @pytest.fixture(scope="module")

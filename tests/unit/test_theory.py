@@ -51,9 +51,9 @@ def test_bounded_names_the_terms():
 
 
 def test_bad_names():
-    with pytest.raises(vbdm.errors.InputError, match="form"):
+    with pytest.raises(vbdm.InputError, match="form"):
         theory.c1(0, 0, 1, form="middle")
-    with pytest.raises(vbdm.errors.InputError, match="dim"):
+    with pytest.raises(vbdm.InputError, match="dim"):
         theory.c2(0, 0, -1)
 
 
@@ -77,5 +77,5 @@ def test_what_is_no_number_is_named(function, wrong, value):
     known = {"alpha": 0.5, "beta": -0.5, "dim": 2, "derived": True}
     taken = {name: known[name] for name in known if name in signature(function).parameters}
     if wrong in taken:
-        with pytest.raises(vbdm.errors.InputError, match=f"`{wrong}`"):
+        with pytest.raises(vbdm.InputError, match=f"`{wrong}`"):
             function(**taken | {wrong: value})

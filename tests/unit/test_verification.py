@@ -9,15 +9,14 @@ from tests.support.slow import with_slow
 
 import vbdm
 from vbdm import datasets
-from vbdm.solvers import Dense, Pencil, ShiftInvert
+from vbdm.solvers import Dense, Pencil, ShiftInvert, factors
+from vbdm.solvers.factors import affordable, count_below, elimination_work
 from vbdm.spectrum.pieces import Pieces
 from vbdm.spectrum.solve import pencil_of
-from vbdm.solvers import factors
-from vbdm.solvers.factors import affordable, count_below, elimination_work
 from vbdm.trust import verification
 from vbdm.trust.verification import Verification, clear_gap, compare, overlooked_by
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 
 
 def two_clusters(n):
@@ -277,7 +276,7 @@ def test_unsymmetric_forms_have_residuals_instead():
     X = np.random.default_rng(0).standard_normal((200, 2))
     spectrum = vbdm.estimate_operator(X, method="paper", dim=2, form="left").spectrum(4)
     assert 0 <= spectrum.solve.error_estimate < 1e-6
-    with pytest.raises(vbdm.errors.InputError, match=r"spectrum\.residuals"):
+    with pytest.raises(vbdm.InputError, match=r"spectrum\.residuals"):
         spectrum.verify()
 
 

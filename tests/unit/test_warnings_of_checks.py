@@ -23,7 +23,7 @@ D = vbdm.datasets
 )
 def test_healthy_data_is_silent(sample):
     with warnings.catch_warnings():
-        warnings.simplefilter("error", vbdm.errors.VbdmWarning)
+        warnings.simplefilter("error", vbdm.VbdmWarning)
         spectrum = vbdm.estimate_operator(sample.points, sample.operator).spectrum(6)
     assert spectrum.left_out.size == 0
     assert not spectrum.weak_links.any()
@@ -43,7 +43,7 @@ def test_noise_is_seen():
     assert 1.5 < op.tuning.dim < op.dim  # the kernel's scale looks through part of the noise
 
 
-@pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
+@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 def test_student_tail_is_reported():
     """No spectral gap: whatever comes out, the result says that the tail is unresolved."""
     for seed in (4, 5, 6):
@@ -54,7 +54,7 @@ def test_student_tail_is_reported():
         assert len(spectrum.eigenvalues) == 6
 
 
-@pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
+@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 def test_outlying_modes_are_left_out_and_named():
     sample = D.with_outliers(D.ou(10_000, dim=2, random_state=3), random_state=4)
     op = vbdm.estimate_operator(sample.points, "generator")
@@ -82,13 +82,13 @@ def test_a_thin_bridge_is_named():
 def test_components_options():
     sample = D.clusters(900, separation=60.0, random_state=7)
     op = vbdm.estimate_operator(sample.points[:800], "generator")
-    with pytest.raises(vbdm.errors.InputError, match="2 pieces"):
+    with pytest.raises(vbdm.InputError, match="2 pieces"):
         op.spectrum(4, components="error")
     with pytest.warns(vbdm.errors.DisconnectedWarning, match="400 points of others left out"):
         largest = op.spectrum(4, components="largest")
     assert (largest.eigenvalues[1:] < -0.5).all()
     np.testing.assert_array_equal(largest.unresolved >= (largest.components > 0), True)
-    with pytest.raises(vbdm.errors.InputError, match="components"):
+    with pytest.raises(vbdm.InputError, match="components"):
         op.spectrum(4, components="some")
 
 
@@ -96,7 +96,7 @@ def test_warnings_point_at_the_users_own_line():
     """Also through the wrappers that scikit-learn puts around an estimator's methods."""
     points, far = D.ou(600, dim=2, random_state=0).points, [[50.0, 50.0]]
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", vbdm.errors.VbdmWarning)
+        warnings.simplefilter("always", vbdm.VbdmWarning)
         model = make_pipeline(vbdm.DiffusionMap(n_components=2)).fit(points)[0]
         model.transform(far)
         model.spectrum_.extend(far)

@@ -9,7 +9,7 @@ import vbdm
 from vbdm.shapes import Gaussian
 from vbdm.trust import intervals
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.VbdmWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 
 
 @pytest.fixture(scope="module")

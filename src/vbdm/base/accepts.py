@@ -22,8 +22,8 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
+from ..errors import InputError
 from .checks import as_floats, check_is, check_real, is_whole, shown
-from ..errors import bad_input
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -62,12 +62,7 @@ def a_switch(value: Any, name: str) -> bool:
     """Return True or False."""
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
-    raise bad_input(
-        f"`{name}` is a switch.",
-        received=shown(value),
-        because="It is either on or off.",
-        hint="Pass True or False.",
-    )
+    raise InputError(f"`{name}` is a switch; received {shown(value)}. Pass True or False.")
 
 
 def a_count(low: int = 1, high: int = MOST) -> Kind:
@@ -77,11 +72,9 @@ def a_count(low: int = 1, high: int = MOST) -> Kind:
         if is_whole(value) and low <= value <= high:
             return int(value)
         bounds = f"{low} or more" if high == MOST else f"from {low} to {high}"
-        raise bad_input(
-            f"`{name}` must be an integer, {bounds}.",
-            received=shown(value),
-            because="It counts something, or is a number in a list.",
-            hint=f"Leave `{name}` at its default, or pass a whole number.",
+        raise InputError(
+            f"`{name}` must be an integer, {bounds}; received {shown(value)}. Leave `{name}` at "
+            "its default, or pass a whole number."
         )
 
     return check
@@ -94,11 +87,9 @@ def a_number(low: float, high: float) -> Kind:
         number = check_real(value, name)
         if low <= number <= high:
             return number
-        raise bad_input(
-            f"`{name}` must lie between {low:g} and {high:g}.",
-            received=shown(value),
-            because="Beyond these bounds the computer's numbers overflow.",
-            hint=f"Pass a number for `{name}` that is nearer to its default.",
+        raise InputError(
+            f"`{name}` must lie between {low:g} and {high:g}; received {shown(value)}. Pass a "
+            f"number for `{name}` that is nearer to its default."
         )
 
     return check
@@ -136,11 +127,9 @@ def numbers(value: Any, name: str) -> Any:
     """Return a list of real numbers as an array of one dimension."""
     array = as_floats(value)
     if array is None or array.ndim != 1 or not np.isfinite(array).all():
-        raise bad_input(
-            f"`{name}` must be a list of finite numbers.",
-            received=shown(value),
-            because="It was something else, or one of its entries is no number.",
-            hint="Pass a list, a tuple or an array of one dimension.",
+        raise InputError(
+            f"`{name}` must be a list of finite numbers; received {shown(value)}. Pass a list, a "
+            "tuple or an array of one dimension."
         )
     return array
 
@@ -154,11 +143,9 @@ def some_of(count: int) -> Kind:
             whole = np.isfinite(array) & (array >= 0) & (array < count)
             if whole.all() and (array == np.floor(array)).all():
                 return array.astype(np.intp)
-        raise bad_input(
-            f"`{name}` must be a list of numbers from 0 to {count - 1}.",
-            received=shown(value),
-            because=f"There are {count} of them, counted from 0.",
-            hint="Pass, for example, [1, 2].",
+        raise InputError(
+            f"`{name}` must be a list of numbers from 0 to {count - 1}; received {shown(value)}. "
+            f"There are {count} of them, counted from 0. Pass, for example, [1, 2]."
         )
 
     return check
@@ -171,11 +158,8 @@ def words(value: Any, name: str) -> list[str]:
         parts = list(value) if np.ndim(np.asarray(value, dtype=object)) == 1 else []
         if all(isinstance(part, str) for part in parts):
             return [str(part) for part in parts]
-    raise bad_input(
-        f"`{name}` must be a list of texts.",
-        received=shown(value),
-        because="Each entry is shown as it is.",
-        hint="Pass a list of strings.",
+    raise InputError(
+        f"`{name}` must be a list of texts; received {shown(value)}. Pass a list of strings."
     )
 
 
@@ -187,11 +171,9 @@ def a_path(value: Any, name: str) -> Any:
         usable = False
     if usable:
         return value
-    raise bad_input(
-        f"`{name}` must be the path of a file or folder.",
-        received=shown(value),
-        because="A path is text, or a pathlib.Path, without zero bytes.",
-        hint="Pass, for example, 'results/sphere.vbdm'.",
+    raise InputError(
+        f"`{name}` must be the path of a file or folder; received {shown(value)}. Pass, for "
+        "example, 'results/sphere.vbdm'."
     )
 
 
@@ -200,11 +182,9 @@ def a_function(value: Any, name: str) -> Callable[..., Any]:
     if callable(value):
         found: Callable[..., Any] = value
         return found
-    raise bad_input(
-        f"`{name}` must be a function.",
-        received=shown(value),
-        because="It is called with arrays of numbers.",
-        hint="Pass, for example, lambda s: np.exp(-s).",
+    raise InputError(
+        f"`{name}` must be a function; received {shown(value)}. Pass, for example, lambda s: "
+        "np.exp(-s)."
     )
 
 
@@ -213,9 +193,8 @@ def answer_of(function: Callable[..., Any], name: str, *arguments: Any) -> Any:
     try:
         return function(*arguments)
     except (TypeError, ValueError, IndexError, OverflowError) as error:
-        raise bad_input(
-            f"The function given as `{name}` fails on an array of points.",
-            received=f"{type(error).__name__}: {error}",
-            because="It takes something else, or is written for single numbers.",
-            hint="Call it yourself with a few rows of the data, and write it with NumPy.",
+        raise InputError(
+            f"The function given as `{name}` fails on an array of points; received "
+            f"{type(error).__name__}: {error}. Call it yourself with a few rows of the data, and "
+            "write it with NumPy."
         ) from error

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from ..errors import InputError, bad_input
+from ..errors import InputError
 
 #: Names of NumPy's kinds of values that are no real numbers.
 KIND_NAMES = {
@@ -31,22 +31,18 @@ def points_in(X: Any) -> Any:
         dates or truth values, or if some of its values are masked.
     """
     if isinstance(X, (str, bytes, os.PathLike)):
-        raise bad_input(
-            "A path is no array of points.",
-            received=repr(X)[:80],
-            because="Arrays go in as they are, and files through a reader.",
-            hint="Use vbdm.io.prepare(vbdm.io.read(path))[0].points, or vbdm fit in a shell; "
-            "estimate_operator reads .npy, .zarr and .parquet itself.",
+        raise InputError(
+            f"A path is no array of points; received {repr(X)[:80]}. Use "
+            "vbdm.io.prepare(vbdm.io.read(path))[0].points, or vbdm fit in a shell; "
+            "estimate_operator reads .npy, .zarr and .parquet itself."
         )
     if hasattr(X, "obsm") and hasattr(X, "n_obs"):
         return points_in(coordinates_of(X))
     if issparse(X):
-        raise bad_input(
-            "The points must be a dense array.",
-            received=f"a sparse matrix of shape {X.shape}",
-            because="Distances between sparse rows are hardly ever what is meant.",
-            hint="Reduce the columns first, for example with sklearn.decomposition.TruncatedSVD, "
-            "or pass X.toarray(); sparse distances go in with metric='precomputed'.",
+        raise InputError(
+            f"The points must be a dense array; received a sparse matrix of shape {X.shape}. "
+            "Reduce the columns first, for example with sklearn.decomposition.TruncatedSVD, or "
+            "pass X.toarray(); sparse distances go in with metric='precomputed'."
         )
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         refuse_columns(X)
@@ -71,11 +67,10 @@ def coordinates_of(adata: Any) -> Any:
     if USUAL_KEY in names:
         return adata.obsm[USUAL_KEY]
     other = names[0] if names else USUAL_KEY
-    raise bad_input(
-        "The AnnData object has no principal components.",
-        received=f"obsm with {', '.join(names) or 'nothing'}",
-        because=f"Its points are taken from obsm['{USUAL_KEY}'].",
-        hint=f"Run scanpy.pp.pca(adata) first, or pass an array, such as adata.obsm['{other}'].",
+    raise InputError(
+        "The AnnData object has no principal components; received obsm with "
+        f"{', '.join(names) or 'nothing'}. Its points are taken from obsm['{USUAL_KEY}']. Run "
+        f"scanpy.pp.pca(adata) first, or pass an array, such as adata.obsm['{other}']."
     )
 
 
@@ -92,11 +87,10 @@ def refuse_columns_of(wrong: Mapping[str, str]) -> None:
     """Raise if any columns, by name and kind, are no numbers."""
     if wrong:
         named = ", ".join(f"{name!r} ({kind})" for name, kind in list(wrong.items())[:5])
-        raise bad_input(
-            "All columns must be real numbers.",
-            received=f"{named}{' and more' if len(wrong) > 5 else ''}",
-            because="Labels and dates are no coordinates.",
-            hint="Leave them out: X.select_dtypes('number') does it in pandas.",
+        raise InputError(
+            "All columns must be real numbers; received "
+            f"{named}{(' and more' if len(wrong) > 5 else '')}. Leave them out: "
+            "X.select_dtypes('number') does it in pandas."
         )
 
 
@@ -105,16 +99,20 @@ def refuse_kind(array: NDArray[Any]) -> None:
     kind = kind_of(array)
     if kind:
         truth = kind == KIND_NAMES["b"]
-        raise bad_input(
-            "The points must be an array of real numbers.",
-            received=f"{kind} (type {array.dtype})",
-            because="They are labels, not measurements."
+        reason = (
+            "They are labels, not measurements."
             if truth
             else "Text, dates and complex "
-            "numbers are no coordinates, even where they can be converted.",
-            hint="Convert them yourself if they are meant: X.astype(float)."
+            "numbers are no coordinates, even where they can be converted."
+        )
+        advice = (
+            "Convert them yourself if they are meant: X.astype(float)."
             if kind != KIND_NAMES["c"]
-            else "Pass real and imaginary parts as two columns.",
+            else "Pass real and imaginary parts as two columns."
+        )
+        raise InputError(
+            f"The points must be an array of real numbers; received {kind} (type {array.dtype}). "
+            f"{reason} {advice}"
         )
 
 
@@ -141,14 +139,14 @@ def refuse_masked(array: Any, name: str) -> None:
         return
     hidden = np.atleast_1d(np.ma.getmaskarray(array))
     rows = np.asarray(hidden.any(axis=tuple(range(1, hidden.ndim))))
-    raise bad_input(
-        f"The {name} must not be masked.",
-        received=f"{rows.sum()} of {len(rows)} row(s) with masked values, the first at row "
-        f"{np.argmax(rows)}",
-        because="Masked values are missing.",
-        hint="Leave these rows out: X[~np.ma.getmaskarray(X).any(axis=1)].data does it."
+    advice = (
+        "Leave these rows out: X[~np.ma.getmaskarray(X).any(axis=1)].data does it."
         if np.ndim(array) > 1
-        else "Leave these entries out, together with their points.",
+        else "Leave these entries out, together with their points."
+    )
+    raise InputError(
+        f"The {name} must not be masked; received {rows.sum()} of {len(rows)} row(s) with masked "
+        f"values, the first at row {np.argmax(rows)}. {advice}"
     )
 
 
@@ -166,9 +164,7 @@ def wrong_shape(array: NDArray[Any], n_columns: int | None = None) -> InputError
         because, hint = "There are no columns.", "Pass shape (n_points, n_coordinates)."
     elif array.ndim == 0:
         because, hint = "A single number is no cloud.", "Pass shape (n_points, n_coordinates)."
-    return bad_input(
-        "The points must be a table with one row per point.",
-        received=f"an array of shape {array.shape}",
-        because=because,
-        hint=hint,
+    return InputError(
+        "The points must be a table with one row per point; received an array of shape "
+        f"{array.shape}. {because} {hint}"
     )

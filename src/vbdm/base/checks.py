@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..errors import InputError
 from .array_hints import KIND_NAMES, kind_of, points_in, refuse_kind, refuse_masked, wrong_shape
 from .arrays import FloatArray, contiguous, is_elsewhere, to_host
-from ..errors import InputError, bad_input
 from .threads import rows_that_fit, slices_of
 
 
@@ -40,31 +40,26 @@ def check_points(
     except InputError:
         raise
     except (TypeError, ValueError, OverflowError) as error:
-        raise bad_input(
-            "The points must be an array of real numbers.",
-            received=f"{type(points).__name__} ({error})",
-            because="Text, missing values or rows of unequal length cannot be converted.",
-            hint="Pass an array of shape (n_points, n_coordinates).",
+        raise InputError(
+            f"The points must be an array of real numbers; received {type(points).__name__} "
+            f"({error}). Pass an array of shape (n_points, n_coordinates)."
         ) from None
     if X.ndim != 2 or X.shape[1] == 0:
         raise wrong_shape(X, n_columns)
     if len(X) < at_least:
-        raise bad_input(
-            "At least two points are needed.",
-            received=f"{len(X)} point(s)",
-            because="An operator compares points with their neighbours.",
-            hint="Check that rows are points and columns are coordinates; X.T may be meant.",
+        raise InputError(
+            f"At least two points are needed; received {len(X)} point(s). Check that rows are "
+            "points and columns are coordinates; X.T may be meant."
         )
     if placed is not None:
         X = placed(X)
     check_finite(X, "points")
     checked: FloatArray = X
     if len(X) and are_too_far_apart(X):
-        raise bad_input(
-            "The points lie too far apart for their squared distances to be numbers.",
-            received=f"a largest coordinate of {float(np.abs(X).max()):.3g}",
-            because="Missing values are sometimes stored as huge numbers.",
-            hint="Check the units and the codes for missing values.",
+        raise InputError(
+            "The points lie too far apart for their squared distances to be numbers; received a "
+            f"largest coordinate of {float(np.abs(X).max()):.3g}. Check the units and the codes "
+            "for missing values."
         )
     return checked
 
@@ -92,12 +87,10 @@ def check_finite(array: FloatArray, name: str, first_row: int = 0) -> None:
         bad_rows = to_host(~finite.all(axis=tuple(range(1, array.ndim))))
         # More may follow in a large array, of which a part at a time is looked at.
         more = "at least " * (rows.stop < len(array))
-        raise bad_input(
-            f"The {name} must be finite.",
-            received=f"{more}{bad_rows.sum()} row(s) with NaN or infinity, the first at row "
-            f"{first_row + rows.start + np.argmax(bad_rows)}",
-            because="Missing values are often stored as NaN.",
-            hint="Drop or fill these rows first.",
+        raise InputError(
+            f"The {name} must be finite; received {more}{bad_rows.sum()} row(s) with NaN or "
+            f"infinity, the first at row {first_row + rows.start + np.argmax(bad_rows)}. Drop or "
+            "fill these rows first."
         )
 
 
@@ -126,11 +119,9 @@ def check_positive(value: Any, name: str) -> float:
     """Return a finite number > 0 as a float."""
     number = as_number(value)
     if not (np.isfinite(number) and number > 0):
-        raise bad_input(
-            f"`{name}` must be a finite number greater than 0.",
-            received=shown(value),
-            because="It is a scale, so zero, negative and missing values have no meaning.",
-            hint=f"Leave `{name}` at its default to have it estimated.",
+        raise InputError(
+            f"`{name}` must be a finite number greater than 0; received {shown(value)}. Leave "
+            f"`{name}` at its default to have it estimated."
         )
     return number
 
@@ -140,11 +131,9 @@ def check_real(value: Any, name: str) -> float:
     number = as_number(value)
     if np.isfinite(number):
         return number
-    raise bad_input(
-        f"`{name}` must be a finite real number.",
-        received=shown(value),
-        because="It enters the operator as an exponent or a factor.",
-        hint=f"Pass a plain number for `{name}`.",
+    raise InputError(
+        f"`{name}` must be a finite real number; received {shown(value)}. Pass a plain number for "
+        f"`{name}`."
     )
 
 
@@ -152,11 +141,9 @@ def check_share(value: Any, name: str) -> float:
     """Return a number strictly between 0 and 1."""
     number = check_real(value, name)
     if not 0 < number < 1:
-        raise bad_input(
-            f"`{name}` must lie between 0 and 1.",
-            received=shown(value),
-            because="It is a share, or a probability.",
-            hint=f"Pass {name}=0.95 for 95 %.",
+        raise InputError(
+            f"`{name}` must lie between 0 and 1; received {shown(value)}. Pass {name}=0.95 for 95 "
+            "%."
         )
     return number
 
@@ -169,11 +156,10 @@ def is_whole(value: Any) -> bool:
 def check_count(value: Any, name: str, *, low: int, high: int) -> int:
     """Return an integer between `low` and `high`, both included."""
     if not is_whole(value) or not low <= value <= high:
-        raise bad_input(
-            f"`{name}` must be an integer from {low} to {high}.",
-            received=shown(value),
-            because=f"{high} is what the number of points and the other settings allow.",
-            hint=f"Pass a whole number within these bounds for `{name}`.",
+        raise InputError(
+            f"`{name}` must be an integer from {low} to {high}; received {shown(value)}. {high} "
+            "is what the number of points and the other settings allow. Pass a whole number "
+            f"within these bounds for `{name}`."
         )
     return int(value)
 
@@ -182,11 +168,9 @@ def check_is(value: Any, name: str, kind: type | tuple[type, ...], hint: str) ->
     """Raise unless `value` is an object of this class; `hint` says how to get one."""
     if not isinstance(value, kind):
         kinds = kind if isinstance(kind, tuple) else (kind,)
-        raise bad_input(
-            f"`{name}` must be of the class {' or '.join(k.__name__ for k in kinds)}.",
-            received=f"an object of the class {type(value).__name__}",
-            because="Points or a file may have been passed where a result is wanted.",
-            hint=hint,
+        raise InputError(
+            f"`{name}` must be of the class {' or '.join(k.__name__ for k in kinds)}; received "
+            f"an object of the class {type(value).__name__}. {hint}"
         )
 
 
@@ -199,11 +183,9 @@ def check_choice(value: Any, name: str, choices: Iterable[str]) -> str:
     """Return `value` if it is one of `choices`."""
     names = list(choices)
     if not isinstance(value, str) or value not in names:
-        raise bad_input(
-            f"`{name}` is not one of the known names.",
-            received=shown(value),
-            because="Names are case-sensitive.",
-            hint="Choose one of: " + ", ".join(repr(choice) for choice in names) + ".",
+        raise InputError(
+            f"`{name}` is not one of the known names; received {shown(value)}. Choose one of: "
+            f"{', '.join(repr(choice) for choice in names)}."
         )
     return value
 
@@ -230,11 +212,10 @@ def check_per_point(values: ArrayLike, name: str, n_points: int) -> FloatArray:
     refuse_masked(values, name)
     array = as_floats(values)
     if array is None or array.shape != (n_points,):
-        raise bad_input(
-            f"`{name}` must hold one number per point, shape ({n_points},).",
-            received=type(values).__name__ if array is None else f"shape {array.shape}",
-            because="The points and these values may come from different selections.",
-            hint="Compute it from the very array of points that is passed.",
+        seen = type(values).__name__ if array is None else f"shape {array.shape}"
+        raise InputError(
+            f"`{name}` must hold one number per point, shape ({n_points},); received {seen}. "
+            "Compute it from the very array of points that is passed."
         )
     check_finite(array, name)
     return array
@@ -248,11 +229,10 @@ def check_function(f: ArrayLike, n_points: int, there: bool = False) -> FloatArr
     refuse_masked(f, "function values")
     values = as_floats(f, there)
     if values is None or values.ndim not in (1, 2) or len(values) != n_points:
-        raise bad_input(
-            f"A function on the points has shape ({n_points},) or ({n_points}, m).",
-            received=type(f).__name__ if values is None else f"shape {values.shape}",
-            because="There must be one value for each point.",
-            hint="Evaluate f on the very points that were passed, in the same order.",
+        seen = type(f).__name__ if values is None else f"shape {values.shape}"
+        raise InputError(
+            f"A function on the points has shape ({n_points},) or ({n_points}, m); received "
+            f"{seen}. Evaluate f on the very points that were passed, in the same order."
         )
     check_finite(values, "function values")
     return values

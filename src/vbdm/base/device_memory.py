@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..errors import OutOfMemoryError, error_of
+from ..errors import OutOfMemoryError
 
 #: Bytes per pair of the kernel: a column, and a value, in single precision unless told otherwise.
 PER_COLUMN, PER_VALUE = 4, 4
@@ -50,15 +50,14 @@ def refuse_on_device(
     needed = from_the_kernel_on(n_points, n_neighbors, min(n_eigen, n_points), per_value)
     if needed <= free:
         return
-    raise error_of(
-        OutOfMemoryError,
-        "The estimate would not fit into the memory of the GPU.",
-        received=f"{n_points} points with {n_neighbors} neighbours each: about {needed / 1e9:.1f} "
-        f"GB more, where {free / 1e9:.1f} GB are free there",
-        because="Memory grows with points times neighbours, and all pairs live on the GPU.",
-        hint="Pass effort=0.5 (half of it), a random subset of the points, and new points through "
-        "the extension, or engine='numba', which has this machine's memory and disk; "
-        "vbdm.estimate_memory(..., engine='cuda') tells what an estimate takes.",
+    raise OutOfMemoryError(
+        f"The estimate would not fit into the memory of the GPU; received {n_points} points with "
+        f"{n_neighbors} neighbours each: about {needed / 1000000000.0:.1f} GB more, where "
+        f"{free / 1000000000.0:.1f} GB are free there. Memory grows with points times neighbours, "
+        "and all pairs live on the GPU. Pass effort=0.5 (half of it), a random subset of the "
+        "points, and new points through the extension, or engine='numba', which has this "
+        "machine's memory and disk; vbdm.estimate_memory(..., engine='cuda') tells what an "
+        "estimate takes."
     )
 
 
@@ -70,12 +69,9 @@ def refuse_spectrum(n_points: int, n_neighbors: int, n_eigen: int, free: int | N
     needed = of_the_solver(n_points, n_points * n_neighbors, n_eigen)
     if free is None or needed <= free:
         return
-    raise error_of(
-        OutOfMemoryError,
-        "The spectrum would not fit into the memory of the GPU.",
-        received=f"{n_eigen} eigenpairs of {n_points} points: about {needed / 1e9:.1f} GB more, "
-        f"where {free / 1e9:.1f} GB are free there",
-        because="The solver holds some vectors for each eigenpair.",
-        hint="Ask for fewer, delete results that are still there, or solve in this machine's "
-        "memory: op.on_host.spectrum(n).",
+    raise OutOfMemoryError(
+        f"The spectrum would not fit into the memory of the GPU; received {n_eigen} eigenpairs of "
+        f"{n_points} points: about {needed / 1000000000.0:.1f} GB more, where "
+        f"{free / 1000000000.0:.1f} GB are free there. Ask for fewer, delete results that are "
+        "still there, or solve in this machine's memory: op.on_host.spectrum(n)."
     )

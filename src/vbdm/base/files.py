@@ -9,8 +9,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
+from ..errors import InputError
 from .accepts import a_path
-from ..errors import bad_input
 
 PathLike = str | os.PathLike[str]
 
@@ -20,11 +20,10 @@ def check_target(path: PathLike) -> Path:
     # Links are followed, so that the file behind a link is replaced and the link itself stays.
     target = Path(os.path.realpath(a_path(path, "path")))
     if target.is_dir() or not target.parent.is_dir():
-        raise bad_input(
-            "The path must name a file in a folder that exists.",
-            received=repr(os.fspath(path)),
-            because="It is a folder, or its folder is missing.",
-            hint="Pass, for example, 'results/sphere.vbdm', and create the folder first.",
+        raise InputError(
+            "The path must name a file in a folder that exists; received "
+            f"{os.fspath(path)!r}. Pass, for example, 'results/sphere.vbdm', and create the "
+            "folder first."
         )
     return target
 

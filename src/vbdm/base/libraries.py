@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError, bad_input
+from ..errors import InputError
 
 
 def need(module: str, path: str | os.PathLike[str], extra: str, doing: str = "Reading") -> Any:
@@ -27,11 +27,10 @@ def missing_library(
 ) -> InputError:
     """Return the error that names the install command."""
     library = module.split(".")[0]
-    return bad_input(
-        f"{doing} {Path(path).name!r} needs the library {library}, which cannot be imported here.",
-        received=f"an import of {module}{f' ({why})' if why else ''}",
-        because="Libraries for files beyond NumPy's and text are optional.",
-        hint=f"Install it with: pip install 'vbdm[{extra}]'",
+    return InputError(
+        f"{doing} {Path(path).name!r} needs the library {library}, which cannot be imported here; "
+        f"received an import of {module}{(f' ({why})' if why else '')}. Install it with: pip "
+        f"install 'vbdm[{extra}]'"
     )
 
 
@@ -43,9 +42,7 @@ def damaged(
 ) -> InputError:
     """Return the error for a file that its library cannot read."""
     words = " ".join(str(error).split())[:200]
-    return bad_input(
-        f"The file cannot be read as {format}.",
-        received=f"{Path(path).name!r} ({type(error).__name__}: {words})",
-        because="It is cut off or damaged, or its name does not fit what it holds.",
-        hint=hint,
+    return InputError(
+        f"The file cannot be read as {format}; received {Path(path).name!r} "
+        f"({type(error).__name__}: {words}). {hint}"
     )

@@ -11,9 +11,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ..errors import OutOfMemoryError
 from .checks import check_choice, check_count
 from .device_memory import PER_VALUE, device_memory, refuse_on_device
-from ..errors import OutOfMemoryError
 from .names import ENGINE_NAMES
 
 #: Bytes per pair within reach: 8 for an entry of the kernel, and about 3.5 for the sums over cells
@@ -222,7 +222,7 @@ def refuse_if_too_large(
         return
     where = "memory" if available is None else "the memory of the GPU"
     raise OutOfMemoryError(
-        f"The estimate would not fit into {where}. Received {n_points} points with {n_neighbors} "
+        f"The estimate would not fit into {where}; received {n_points} points with {n_neighbors} "
         f"neighbours each: about {needed / 1e9:.1f} GB, where {free / 1e9:.1f} GB are free. "
         "Memory grows with points times neighbours. Pass effort=0.5 (half of it), a smaller "
         "`n_neighbors`, or a random subset of the points, and new points through the extension; "
@@ -328,7 +328,7 @@ def refuse_many(n_pairs: int, bytes_each: int, what: str, advice: str) -> None:
     free, needed = available_memory(), bytes_each * n_pairs
     if free is not None and needed > free:
         raise OutOfMemoryError(
-            f"{what} would not fit into memory. Received {n_pairs:,} pairs of points: about "
+            f"{what} would not fit into memory; received {n_pairs:,} pairs of points: about "
             f"{needed / 1e9:.3g} GB, where {free / 1e9:.1f} GB are free. {advice}"
         )
 
@@ -371,7 +371,7 @@ def refuse_array(n_numbers: int, what: str, bytes_each: int = 8) -> None:
     if free is None or needed <= free:
         return
     raise OutOfMemoryError(
-        f"{what} would not fit into memory. Received {n_numbers:,} numbers, about "
+        f"{what} would not fit into memory; received {n_numbers:,} numbers, about "
         f"{needed / 1e9:.3g} GB, where {free / 1e9:.1f} GB are free. Either it is too large for "
         "this machine, or the file is damaged. Try fewer columns, or thin the file first."
     )

@@ -5,16 +5,10 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
-import re
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-
-#: Characters that steer a terminal, turn the direction of writing, or cannot be written at all.
-CONTROL = re.compile(
-    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
-)
 
 
 def plain(value: Any) -> Any:
@@ -63,17 +57,6 @@ def plain_numbers(values: Any) -> Any:
     if kind in "biu" or (kind == "f" and np.isfinite(values).all()):
         return values.tolist()
     return plain(values.tolist())
-
-
-def printable(text: str) -> str:
-    r"""Return text that is safe to show on a terminal: control characters are written as escapes.
-
-    Names in a stranger's file may hold sequences that move the cursor or change the title.
-
-    >>> printable("x" + chr(27) + "[2J")
-    'x\\x1b[2J'
-    """
-    return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def readable(text: str) -> str:

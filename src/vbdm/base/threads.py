@@ -18,8 +18,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .arrays import is_elsewhere
 from ..progress import is_heard, report
+from .arrays import is_elsewhere
 
 #: Numbers of 8 bytes in one block, chosen so that a block fits the cache of a core.
 IN_CACHE = 1 << 17

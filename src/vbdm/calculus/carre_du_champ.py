@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from ..base.arrays import FloatArray, frozen
 from ..base.checks import check_function
-from ..errors import bad_input
+from ..errors import InputError
 from ..operator.operator import Operator
 from .surroundings import Surroundings, at_all_points
 
@@ -24,11 +24,10 @@ def carre_du_champ(operator: Operator, f: ArrayLike, g: ArrayLike | None = None)
     first = check_function(f, operator.n_points)
     second = first if g is None else check_function(g, operator.n_points)
     if first.ndim == second.ndim == 2 and first.shape != second.shape:
-        raise bad_input(
-            "`f` and `g` must have as many columns, or one of them a single one.",
-            received=f"shapes {first.shape} and {second.shape}",
-            because="The gradient of each column of `f` is multiplied by that of `g` beside it.",
-            hint="Pass one column of `g` as an array of one dimension.",
+        raise InputError(
+            "`f` and `g` must have as many columns, or one of them a single one; received shapes "
+            f"{first.shape} and {second.shape}. The gradient of each column of `f` is multiplied "
+            "by that of `g` beside it. Pass one column of `g` as an array of one dimension."
         )
     shape = max(first.shape, second.shape, key=len)
     columns = [values.reshape(len(values), -1) for values in (first, second)]

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from ..base.arrays import FloatArray, frozen
 from ..base.checks import check_function
-from ..errors import bad_input
+from ..errors import InputError
 from ..operator.operator import Operator
 from .small_matrices import top_pairs
 from .surroundings import Surroundings, at_all_points
@@ -53,12 +53,11 @@ def coordinates_of(operator: Operator) -> tuple[FloatArray, FloatArray | None, i
     """Return the points in the order inside, their periods, and the number of tangents."""
     known = operator.graph.point_set
     if known.coordinates is None or known.distance.metric != "euclidean":
-        raise bad_input(
-            "Gradients and tangents need coordinates.",
-            received=f"metric={known.distance.metric!r}",
-            because="A gradient has a direction among the columns of the points, with straight "
-            "lines between neighbours.",
-            hint="`op.carre_du_champ(f)` has the squared length of a gradient without coordinates.",
+        raise InputError(
+            f"Gradients and tangents need coordinates; received metric={known.distance.metric!r}. "
+            "A gradient has a direction among the columns of the points, with straight lines "
+            "between neighbours. `op.carre_du_champ(f)` has the squared length of a gradient "
+            "without coordinates."
         )
     points = np.ascontiguousarray(known.coordinates)
     dim = min(max(round(operator.dim), 1), points.shape[1])

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from ..base.arrays import BoolArray, FloatArray
 from ..base.threads import for_each, in_order, one_blas_thread
-from ..search.exact import to_nearest_image
 from ..kernel.block_matrix import BlockMatrix
 from ..operator.operator import Operator
+from ..search.exact import to_nearest_image
 
 #: Differences, as numbers of 8 bytes, that are in memory at a time, for each thread.
 MOST_NUMBERS = 1 << 18

@@ -41,8 +41,8 @@ def command(folder: Path | None, text: bool, methods: bool) -> None:
 
 def paragraph(folder: Path, spectrum: Spectrum) -> str:
     """Return the methods paragraph; only a results folder knows of the file and its preparation."""
-    from ..results import read_summary
     from ..report.citing import methods_paragraph
+    from ..results import read_summary
 
     if not folder.is_dir():
         return methods_paragraph(spectrum)

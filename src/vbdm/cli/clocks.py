@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import bad_input
 from ..base.estimate import Estimate
+from ..errors import InputError
 from ..report.clock_words import check_clock, unit_of
 
 if TYPE_CHECKING:
@@ -108,18 +108,14 @@ def find_clock(
         Time between rows of the file, and its unit.
     """
     if settings.get("subsample") is not None and np.any(np.diff(rows) != 1):
-        raise bad_input(
-            "A clock needs rows that follow each other.",
-            received="points drawn at random (--subsample)",
-            because="The time between two of them is not the same.",
-            hint="Thin the rows out evenly, with --every.",
+        raise InputError(
+            "A clock needs rows that follow each other; received points drawn at random "
+            "(--subsample). Thin the rows out evenly, with --every."
         )
     if spectrum.operator.is_weighted:
-        raise bad_input(
-            "A biased run has no clock.",
-            received="--time-step, and points with weights",
-            because="Its rows move under the bias, faster than the process.",
-            hint="Leave --time-step out: rates are then in units of D/length².",
+        raise InputError(
+            "A biased run has no clock; received --time-step, and points with weights. Leave "
+            "--time-step out: rates are then in units of D/length²."
         )
     every = int(settings.get("every") or 1)
     factor = every * int(settings.get("stride") or 1)

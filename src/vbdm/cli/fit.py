@@ -165,15 +165,13 @@ def fit_file(
 
 def column_of(file: Path, options: Mapping[str, Any]) -> Column | None:
     """Return where the weights are; None without any."""
-    from ..errors import bad_input
+    from ..errors import InputError
 
     weights, temperature = options.get("weights"), options.get("temperature")
     if weights is None and temperature is not None:
-        raise bad_input(
-            "--temperature goes with --weights.",
-            received=f"--temperature {temperature:g} alone",
-            because="It turns a bias into weights.",
-            hint="Name the column of the bias, such as --weights COLVAR:metad.rbias.",
+        raise InputError(
+            f"--temperature goes with --weights; received --temperature {temperature:g} alone. "
+            "Name the column of the bias, such as --weights COLVAR:metad.rbias."
         )
     return None if weights is None else Column.of(weights, file)
 
@@ -260,14 +258,13 @@ def note_missing_figures(work: Work, options: Mapping[str, Any]) -> None:
 
 def refuse_anndata(wanted: bool, kind: str, file: Path) -> None:
     """Raise if a copy with the results is wanted of a pipe, or of a file that is not AnnData."""
-    from ..errors import bad_input
+    from ..errors import InputError
 
     if wanted and (kind != "anndata" or file.is_fifo()):
-        raise bad_input(
-            "--write-anndata needs an AnnData file.",
-            received=f"a {'pipe' if file.is_fifo() else 'file'} of format {kind}",
-            because="Results are added to a copy of the file that was read.",
-            hint="Leave the option out: results.npz holds the same arrays.",
+        raise InputError(
+            "--write-anndata needs an AnnData file; received a "
+            f"{('pipe' if file.is_fifo() else 'file')} of format {kind}. Leave the option out: "
+            "results.npz holds the same arrays."
         )
 
 
@@ -282,7 +279,7 @@ def add_anndata(
 
 def tell(results: Results, work: Work, quiet: bool) -> None:
     """Print what was found: in words, as JSON, or not at all."""
-    from ..base.plain import printable
+    from ..errors import printable
     from .terminal import describe, times
 
     # One sentence of each note is enough here: the page and results.json have them in full. What a

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from ..forecast.forecast import Forecast
     from ..forecast.skill import Skill
     from ..forecaster import Forecaster
-    from ..results.forecasts import ForecastRun
     from ..report.forecast_pictures import Past
+    from ..results.forecasts import ForecastRun
     from .series import SeriesFile
 
 EXAMPLES = """\b
@@ -138,14 +138,12 @@ def default_folder(series: Path, continued: bool, options: Mapping[str, Any]) ->
 
 def check_starts(options: Mapping[str, Any]) -> None:
     """Raise if several starts are asked for at the end of the series, where there is one."""
-    from ..errors import bad_input
+    from ..errors import InputError
 
     if options["starts"] is not None and options["start"] is None:
-        raise bad_input(
-            "--starts goes with --from.",
-            received=f"--starts {options['starts']} alone",
-            because="Starts are the newest rows of another file.",
-            hint="Write, for example, --from new.csv --starts 10.",
+        raise InputError(
+            f"--starts goes with --from; received --starts {options['starts']} alone. Write, for "
+            "example, --from new.csv --starts 10."
         )
 
 
@@ -201,29 +199,26 @@ def opened(
     work: Work, place: Path, options: Mapping[str, Any]
 ) -> tuple[Forecaster, dict[str, Any]]:
     """Load a model from before, and its notes; options about learning are refused."""
-    from ..errors import bad_input
+    from ..errors import InputError
     from ..forecaster import Forecaster
-    from ..results.folder import MODEL
     from ..io.saved.persistence import load, read_notes
+    from ..results.folder import MODEL
 
     given = [option.typed for option in FITTING if options[str(option.name)] is not None]
     if given:
-        raise bad_input(
-            "The model has been learned before.",
-            received=f"{str(place)!r} and {', '.join(given)}",
-            because="These options say how a model is learned.",
-            hint="Leave them out, or pass the series itself.",
+        raise InputError(
+            f"The model has been learned before; received {str(place)!r} and {', '.join(given)}. "
+            "Leave them out, or pass the series itself."
         )
     file = place / MODEL if place.is_dir() else place
     with work.ledger.stage("model"):
         model = load(file)
     if isinstance(model, Forecaster):
         return model, usable_notes(read_notes(file))
-    raise bad_input(
-        "The file holds no forecaster.",
-        received=f"{str(place)!r} with a {type(model).__name__}",
-        because="Forecasts are made by models that vbdm forecast or Forecaster.save wrote.",
-        hint="Pass the series itself, or the folder of an earlier forecast.",
+    raise InputError(
+        f"The file holds no forecaster; received {str(place)!r} with a {type(model).__name__}. "
+        "Forecasts are made by models that vbdm forecast or Forecaster.save wrote. Pass the "
+        "series itself, or the folder of an earlier forecast."
     )
 
 

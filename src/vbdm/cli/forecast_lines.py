@@ -22,7 +22,7 @@ COLUMNS, LEADS = 3, 14
 
 def describe(run: ForecastRun, folder: Path, seconds: Mapping[str, float]) -> Iterator[str]:
     """Yield what was forecast, by whom, and how good it is."""
-    from ..base.plain import printable
+    from ..errors import printable
     from ..results.folder import PAGE
     from ..results.forecasts import in_words, newest
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InputError, bad_input
+from ..errors import InputError
 
 if TYPE_CHECKING:
     from ..spectrum.spectrum import Spectrum
@@ -31,11 +31,10 @@ def load_spectrum(place: Path) -> Spectrum:
     found = getattr(found, "spectrum_", found)
     if isinstance(found, Spectrum):
         return found
-    raise bad_input(
-        "The file holds no eigenfunctions.",
-        received=f"{str(place)!r} with a {type(found).__name__}",
-        because="Eigenfunctions belong to a spectrum, which was not saved in it.",
-        hint="Pass a results folder, or a file that vbdm.save(op.spectrum(10), path) wrote.",
+    raise InputError(
+        f"The file holds no eigenfunctions; received {str(place)!r} with a "
+        f"{type(found).__name__}. Pass a results folder, or a file that "
+        "vbdm.save(op.spectrum(10), path) wrote."
     )
 
 
@@ -58,9 +57,8 @@ def is_model(place: Path) -> bool:
 def refuse_swapped(model: Path, file: Path) -> None:
     """Raise if model and data were given in the wrong order."""
     if is_model(file) and not is_model(model):
-        raise bad_input(
-            "The model comes first, then the file with new points.",
-            received=f"{str(model)!r}, which is no model, and {str(file)!r}, which is one",
-            because="New points are put into a model that was learned before.",
-            hint=f"Write: vbdm transform {file} {model}",
+        raise InputError(
+            f"The model comes first, then the file with new points; received {str(model)!r}, "
+            f"which is no model, and {str(file)!r}, which is one. Write: vbdm transform {file} "
+            f"{model}"
         )

@@ -10,12 +10,12 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import OutsideWarning
 from ..base.files import replacing
-from ..progress import report
 from ..base.threads import slices
 from ..base.versions import __version__
+from ..errors import OutsideWarning
 from ..extension.extension import complain, extend
+from ..progress import report
 
 if TYPE_CHECKING:
     from ..io import Cloud

@@ -467,7 +467,7 @@ def in_options(message: str) -> str:
     >>> in_options("Leave rows out with missing='drop', or choose columns='x,wind speed'.")
     "Leave rows out with --drop-missing, or choose --columns 'x,wind speed'."
     """
-    from ..base.plain import printable
+    from ..errors import printable
 
     # Values are written anew as they are typed; what a file names may steer the terminal.
     return printable(NAMED.sub(option_for, message))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from ..errors import bad_input
 from ..base.files import check_target
+from ..errors import InputError
 
 
 def check_output(path: Path, suffixes: tuple[str, ...], force: bool) -> Path:
@@ -18,27 +18,22 @@ def check_output(path: Path, suffixes: tuple[str, ...], force: bool) -> Path:
         If its suffix is unknown, its folder is missing or not writable, or it exists.
     """
     if path.suffix.lower() not in suffixes:
-        raise bad_input(
-            "The kind of file to write is told by its name.",
-            received=repr(os.fspath(path)),
-            because=f"It can end with {', '.join(suffixes)}.",
-            hint=f"Write, for example, --out {path.stem}{suffixes[0]}.",
+        raise InputError(
+            f"The kind of file to write is told by its name; received {os.fspath(path)!r}. It "
+            f"can end with {', '.join(suffixes)}. Write, for example, --out "
+            f"{path.stem}{suffixes[0]}."
         )
     # A group of Zarr is a folder; only one of this package is replaced.
     target = path.resolve() if is_results_group(path) else check_target(path)
     if target.exists() and not force:
-        raise bad_input(
-            "The file exists.",
-            received=repr(os.fspath(path)),
-            because="Nothing is overwritten without being asked to.",
-            hint="Pass --force to replace it, or choose another name with --out.",
+        raise InputError(
+            f"The file exists; received {os.fspath(path)!r}. Pass --force to replace it, or "
+            "choose another name with --out."
         )
     if not os.access(target.parent, os.W_OK):
-        raise bad_input(
-            "Nothing can be written to this folder.",
-            received=repr(os.fspath(path.parent)),
-            because="You do not have the right to.",
-            hint="Choose another folder with --out.",
+        raise InputError(
+            f"Nothing can be written to this folder; received {os.fspath(path.parent)!r}. "
+            "Choose another folder with --out."
         )
     return target
 
@@ -55,9 +50,7 @@ def need_matplotlib() -> None:
     from ..results import can_draw
 
     if not can_draw():
-        raise bad_input(
-            "Pictures need matplotlib.",
-            received="a Python without it",
-            because="It is optional: numbers are computed without it.",
-            hint="Install it with: pip install 'vbdm[plot]'",
+        raise InputError(
+            "Pictures need matplotlib; received a Python without it. Install it with: pip "
+            "install 'vbdm[plot]'"
         )

@@ -25,16 +25,14 @@ def command(ctx: click.Context, arguments: tuple[str, ...]) -> None:
     and makes them all; this command does the same without installing. ARGUMENTS are those of
     "python -m paper", which lists them, and the names of the figures, with --help.
     """
-    from ..errors import bad_input
+    from ..errors import InputError
 
     clone = Path.cwd()
     if not (clone / "paper" / "__main__.py").is_file() or not (clone / "src" / "vbdm").is_dir():
-        raise bad_input(
-            "The figures of the paper are not part of the installed package.",
-            received=f"vbdm reproduce in {clone}",
-            because="They are in vbdm's repository, in the folder paper/.",
-            hint="Clone the repository; inside it, run: make reproduce (or, for a smaller run of "
-            'three minutes, make reproduce ARGS="--quick").',
+        raise InputError(
+            "The figures of the paper are not part of the installed package; received vbdm "
+            f"reproduce in {clone}. Clone the repository; inside it, run: make reproduce (or, for "
+            'a smaller run of three minutes, make reproduce ARGS="--quick").'
         )
     sys.path.insert(0, str(clone))
     ctx.exit(import_module("paper.__main__").main(arguments))

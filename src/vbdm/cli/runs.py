@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.arrays import FloatArray
-from ..errors import bad_input
+from ..errors import InputError
 
 if TYPE_CHECKING:
     from ..equations.region import Region
-    from ..results import Results
     from ..operator.operator import Operator
+    from ..results import Results
     from ..spectrum.spectrum import Spectrum
 
 
@@ -74,11 +74,10 @@ class Run:
         """Return the labels of a column; of the only one with all these words, if none is named."""
         known = self.label_columns()
         if field is not None and field not in known:
-            raise bad_input(
-                "There is no such column of labels.",
-                received=repr(field),
-                because=f"The columns are {listed(known)}.",
-                hint="Mind spelling and upper case; vbdm fit keeps the columns of its file.",
+            raise InputError(
+                f"There is no such column of labels; received {field!r}. The columns are "
+                f"{listed(known)}. Mind spelling and upper case; vbdm fit keeps the columns of "
+                "its file."
             )
         wanted = set(words)
         fields = [field] if field else [k for k in self.labels if wanted <= set(self.labels[k])]
@@ -90,9 +89,9 @@ class Run:
         else:
             because = f"Columns of labels: {listed(self.labels)}. Columns: {listed(self.columns)}."
             hint = "Write a condition, such as 'x0 < -1.2', or a label."
-        raise bad_input(
-            "A set is neither a condition nor a label that can be told.",
-            received=", ".join(map(repr, words)), because=because, hint=hint,
+        raise InputError(
+            "A set is neither a condition nor a label that can be told; received "
+            f"{', '.join(map(repr, words))}. {because} {hint}"
         )  # fmt: skip
 
     def label_columns(self) -> dict[str, Any]:
@@ -118,11 +117,10 @@ class Run:
             chosen = [part.strip() for part in axes.split(",")]
         missing = [name for name in chosen if name not in self.columns]
         if missing or not 1 <= len(chosen) <= 2:
-            raise bad_input(
-                "--axes must name one or two columns.",
-                received=repr(axes),
-                because=f"The columns are {listed(self.columns)}.",
-                hint=f"Write, for example, --axes {','.join(list(self.columns)[:2])}",
+            raise InputError(
+                f"--axes must name one or two columns; received {axes!r}. The columns are "
+                f"{listed(self.columns)}. Write, for example, --axes "
+                f"{','.join(list(self.columns)[:2])}"
             )
         return np.column_stack([self.columns[name] for name in chosen]), chosen
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.arrays import FloatArray
-from ..errors import bad_input
+from ..errors import InputError
 from .options import READING, arguments_for
 from .steps import Work, read_table
 
@@ -195,22 +195,19 @@ def no_such_times(table: Table, wanted: str) -> Exception:
     from ..io.table import listed
 
     known = [*table.names, *table.about_rows.numbers, table.about_rows.time_name]
-    return bad_input(
-        "There is no such column of times.",
-        received=f"--time {wanted}",
-        because=f"The file has {listed([own for own in known if own])}.",
-        hint="Name one of these, or write --time none to count the rows.",
+    return InputError(
+        f"There is no such column of times; received --time {wanted}. The file has "
+        f"{listed([own for own in known if own])}. Name one of these, or write --time none to "
+        "count the rows."
     )
 
 
 def refuse_distances(table: Table, file: Path) -> None:
     """Raise if a file holds distances, which are no series."""
     if table.metric == "precomputed":
-        raise bad_input(
-            "A series is needed.",
-            received=f"{file.name!r} with a matrix of distances",
-            because="Forecasts are learned from rows that follow each other in time.",
-            hint="Choose another array of the file with --key.",
+        raise InputError(
+            f"A series is needed; received {file.name!r} with a matrix of distances. Choose "
+            "another array of the file with --key."
         )
 
 

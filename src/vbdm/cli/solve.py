@@ -86,7 +86,7 @@ def parse_fixed(text: str) -> tuple[str, float]:
 
 def right_side(run: Run, text: str) -> Any:
     """Return a number, or a column of the file."""
-    from ..errors import bad_input
+    from ..errors import InputError
     from .runs import listed
 
     try:
@@ -94,11 +94,10 @@ def right_side(run: Run, text: str) -> Any:
     except ValueError:
         pass
     if text not in run.columns:
-        raise bad_input(
-            "--rhs must be a number or a column.",
-            received=repr(text),
-            because=f"The columns are {listed(run.columns)}.",
-            hint="Mind spelling and upper case; vbdm fit keeps the columns of its file.",
+        raise InputError(
+            f"--rhs must be a number or a column; received {text!r}. The columns are "
+            f"{listed(run.columns)}. Mind spelling and upper case; vbdm fit keeps the columns of "
+            "its file."
         )
     return run.columns[text]
 

@@ -24,7 +24,7 @@ def number(value: float | None, digits: int = 4) -> str:
 
 def describe(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield the lines of a summary: what was estimated, how, with which errors and doubts."""
-    from ..base.plain import printable
+    from ..errors import printable
 
     source = summary["input"].get("name")
     where = f" ({printable(source)})" if source else ""
@@ -55,8 +55,8 @@ def found(summary: Mapping[str, Any]) -> Iterator[str]:
 
 def choices(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield what was chosen: dimension, ε with its width, neighbours."""
-    from ..base.plain import printable
     from ..base.wording import with_error
+    from ..errors import printable
     from ..placement import IN_MEMORY
 
     dim, widths = summary["dimension"], summary["widths"]
@@ -213,7 +213,7 @@ def times(seconds: Mapping[str, float]) -> Iterator[str]:
 
 def lines_of(answer: Any) -> Iterator[str]:
     """Yield the lines of an answer to a question about a run: title, numbers, notes."""
-    from ..base.plain import printable
+    from ..errors import printable
 
     yield click.style(printable(f"{answer.title}. {answer.asked}"), bold=True)
     yield ""

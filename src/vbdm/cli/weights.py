@@ -64,7 +64,7 @@ def weights_of(column: Column, cloud: Cloud, options: Mapping[str, Any]) -> Floa
     """Return the weights of the points; with a temperature, from a bias in kJ/mol."""
     import numpy as np
 
-    from ..errors import InputError, bad_input
+    from ..errors import InputError
     from ..io import read
 
     reading = arguments_for(READING, options)
@@ -75,26 +75,21 @@ def weights_of(column: Column, cloud: Cloud, options: Mapping[str, Any]) -> Floa
     except InputError as error:
         if not (column.is_own and mark):
             raise
-        raise bad_input(
-            "The file with the weights is not there.",
-            received=f"{file!r} in --weights {column.name}",
-            because="Before the colon stands a file, after it a column.",
-            hint="Check its name and folder.",
+        raise InputError(
+            f"The file with the weights is not there; received {file!r} in --weights "
+            f"{column.name}. Check its name and folder."
         ) from error
     n_rows, n_columns = table.values.shape
     if n_columns != 1:
-        raise bad_input(
-            "Weights are one column.",
-            received=f"{column.file.name!r} with {n_columns} columns",
-            because="There is one weight for each point.",
-            hint="Name the column after a colon: --weights COLVAR:metad.rbias.",
+        raise InputError(
+            f"Weights are one column; received {column.file.name!r} with {n_columns} columns. "
+            "Name the column after a colon: --weights COLVAR:metad.rbias."
         )
     if n_rows != cloud.n_read:
-        raise bad_input(
-            "There must be one weight for each row of the file.",
-            received=f"{n_rows:,} rows in {column.file.name!r} for {cloud.n_read:,} rows read",
-            because="The two files were written at other intervals, or one of them was cut.",
-            hint="Write both with the same stride.",
+        raise InputError(
+            f"There must be one weight for each row of the file; received {n_rows:,} rows in "
+            f"{column.file.name!r} for {cloud.n_read:,} rows read. The two files were written at "
+            "other intervals, or one of them was cut. Write both with the same stride."
         )
     values = np.asarray(table.values[:, 0], dtype=np.float64)[cloud.rows]
     temperature = options.get("temperature")
@@ -109,13 +104,11 @@ def weights_of(column: Column, cloud: Cloud, options: Mapping[str, Any]) -> Floa
 
 def refuse_energies(column: Column, values: FloatArray) -> None:
     """Raise if a column of weights is a bias, or has negative numbers: these are energies."""
-    from ..errors import bad_input
+    from ..errors import InputError
 
     if str(column.name).endswith("bias") or (values < 0).any():
-        raise bad_input(
-            "A bias is an energy, not a weight.",
-            received=f"{column.words}, from {values.min():.4g} to {values.max():.4g}",
-            because="Weights are exp(bias/kT), and kT is not known.",
-            hint="Give the temperature in kelvin, such as --temperature 300; the bias is then "
-            "taken in kJ/mol.",
+        raise InputError(
+            f"A bias is an energy, not a weight; received {column.words}, from {values.min():.4g} "
+            f"to {values.max():.4g}. Give the temperature in kelvin, such as --temperature 300; "
+            "the bias is then taken in kJ/mol."
         )

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..base.arrays import FloatArray
 from ..base.checks import as_number
-from ..errors import bad_input
+from ..errors import InputError
 from ._checks import check_at_least, check_n_samples, check_scale, generator, shown
 from ._sample import RandomState, read_only
 
@@ -73,19 +73,16 @@ class Trajectory:
         check_at_least(lag, "lag")
         n_points, n_columns = self.points.shape
         if not (isinstance(column, int | np.integer) and column in range(n_columns)):
-            raise bad_input(
-                f"`column` must be one of 0, ..., {n_columns - 1}.",
-                received=repr(column),
-                because=f"The states have {n_columns} coordinates.",
-                hint="Try column=0.",
+            raise InputError(
+                f"`column` must be one of 0, ..., {n_columns - 1}; received {column!r}. The "
+                f"states have {n_columns} coordinates. Try column=0."
             )
         reach = (n_delays - 1) * lag
         if reach >= n_points:
-            raise bad_input(
-                "The trajectory is too short for so many delays.",
-                received=f"{n_delays} delays of {lag} sample(s) each",
-                because=f"The trajectory has {n_points} states.",
-                hint="Take fewer delays, a smaller lag, or a longer trajectory.",
+            raise InputError(
+                f"The trajectory is too short for so many delays; received {n_delays} delays of "
+                f"{lag} sample(s) each. The trajectory has {n_points} states. Take fewer delays, "
+                "a smaller lag, or a longer trajectory."
             )
         observed = self.points[:, column]
         shifts = reach - lag * np.arange(n_delays)
@@ -147,11 +144,9 @@ def lorenz63(
     step = check_scale(step, "step")
     system = check_scale(sigma, "sigma"), check_scale(rho, "rho"), check_scale(beta, "beta")
     if not 0 <= as_number(burn_in) < np.inf:
-        raise bad_input(
-            "`burn_in` must be a finite time, 0 or more.",
-            received=repr(burn_in),
-            because="It is the time before the first state.",
-            hint="Leave `burn_in` at its default.",
+        raise InputError(
+            f"`burn_in` must be a finite time, 0 or more; received {burn_in!r}. Leave "
+            "`burn_in` at its default."
         )
     start = START + SPREAD * generator(random_state).standard_normal(3)
     state = (float(start[0]), float(start[1]), float(start[2]))
@@ -167,11 +162,9 @@ def lorenz63(
         states.append(state)
     points = np.array(states)
     if not np.isfinite(points).all():
-        raise bad_input(
-            "The trajectory left for infinity.",
-            received=f"step={step:g} with substeps={substeps}",
-            because="The steps of the Runge-Kutta method are too long for the system.",
-            hint="Take a shorter step or more substeps.",
+        raise InputError(
+            f"The trajectory left for infinity; received step={step:g} with substeps={substeps}. "
+            "Take a shorter step or more substeps."
         )
     return Trajectory("lorenz63", step * np.arange(n_samples, dtype=np.float64), points)
 
@@ -179,11 +172,10 @@ def lorenz63(
 def check_n_steps(n_steps: float) -> None:
     """Refuse a trajectory that would take longer than anybody waits."""
     if not n_steps <= MOST_STEPS:
-        raise bad_input(
-            f"A trajectory has at most {MOST_STEPS:.0e} steps.",
-            received=f"{shown(int(min(n_steps, 1e300)))} steps of the Runge-Kutta method",
-            because="A million of them takes some seconds.",
-            hint="Ask for fewer states, fewer `substeps`, or a shorter `burn_in`.",
+        raise InputError(
+            f"A trajectory has at most {MOST_STEPS:.0e} steps; received "
+            f"{shown(int(min(n_steps, 1e300)))} steps of the Runge-Kutta method. Ask for fewer "
+            "states, fewer `substeps`, or a shorter `burn_in`."
         )
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..base.checks import as_floats, as_number, is_whole
-from ..errors import OutOfMemoryError, bad_input
 from ..base.memory import available_memory
+from ..errors import InputError, OutOfMemoryError
 
 #: Arrays of the size of the points that exist at the same time while a data set is made.
 COPIES = 6
@@ -19,11 +19,9 @@ SMALLEST, LARGEST = 1e-60, 1e60
 def check_at_least(value: int, name: str, least: int = 1) -> None:
     """Raise unless ``value`` is an integer, ``least`` or more."""
     if not is_whole(value) or value < least:
-        raise bad_input(
-            f"`{name}` must be an integer, {least} or more.",
-            received=repr(value),
-            because="It counts points, dimensions or functions.",
-            hint=f"Try {name}={max(least, 10)}.",
+        raise InputError(
+            f"`{name}` must be an integer, {least} or more; received {value!r}. Try "
+            f"{name}={max(least, 10)}."
         )
 
 
@@ -40,7 +38,7 @@ def refuse_if_too_large(rows: int, columns: int) -> None:
     # Even where the system does not tell what is free, no computer has room for this.
     if needed > (2**50 if free is None else free):
         raise OutOfMemoryError(
-            f"The data set would not fit into memory. Received {shown(rows)} points with "
+            f"The data set would not fit into memory; received {shown(rows)} points with "
             f"{shown(columns)} coordinates. Its arrays would take {shown(needed // 10**9)} GB. "
             "Ask for fewer points, or for fewer dimensions."
         )
@@ -55,11 +53,9 @@ def check_scale(value: float, name: str) -> float:
     """Return a positive number, neither so small nor so large that its square is no number."""
     number = as_number(value)
     if not SMALLEST <= number <= LARGEST:
-        raise bad_input(
-            f"`{name}` must be a finite number greater than 0, from {SMALLEST:g} to {LARGEST:g}.",
-            received=repr(value),
-            because="It sets a size or a shape of the data set.",
-            hint=f"Leave `{name}` at its default.",
+        raise InputError(
+            f"`{name}` must be a finite number greater than 0, from {SMALLEST:g} to {LARGEST:g}; "
+            f"received {value!r}. Leave `{name}` at its default."
         )
     return number
 
@@ -68,11 +64,9 @@ def check_scales(values: Any, name: str, count: int) -> np.ndarray[Any, np.dtype
     """Return so many positive finite numbers, as an array."""
     array = as_floats(values)
     if array is None or array.shape != (count,) or not in_bounds(array):
-        raise bad_input(
-            f"`{name}` must be {count} positive numbers, from {SMALLEST:g} to {LARGEST:g}.",
-            received=repr(values),
-            because="There is one for each coordinate.",
-            hint=f"Leave `{name}` at its default, or set the dimension to fit.",
+        raise InputError(
+            f"`{name}` must be {count} positive numbers, from {SMALLEST:g} to {LARGEST:g}; "
+            f"received {values!r}. Leave `{name}` at its default, or set the dimension to fit."
         )
     return array
 
@@ -86,11 +80,9 @@ def check_share(value: float) -> float:
     """Return the share of rows to replace, 0 or more and less than 1."""
     share = as_number(value)
     if not 0 <= share < 1:
-        raise bad_input(
-            "`share` must be at least 0 and less than 1.",
-            received=repr(value),
-            because="It is the part of the rows to replace, and some must stay.",
-            hint="Try share=0.1 for one row in ten.",
+        raise InputError(
+            f"`share` must be at least 0 and less than 1; received {value!r}. Try share=0.1 "
+            "for one row in ten."
         )
     return share
 
@@ -100,20 +92,16 @@ def generator(random_state: Any) -> np.random.Generator:
     try:
         return np.random.default_rng(random_state)
     except (TypeError, ValueError):
-        raise bad_input(
-            "`random_state` must be an integer, 0 or more, a NumPy generator or None.",
-            received=repr(random_state),
-            because="It is the seed of the random numbers.",
-            hint="Pass random_state=0 to get the same points every time.",
+        raise InputError(
+            "`random_state` must be an integer, 0 or more, a NumPy generator or None; received "
+            f"{random_state!r}. Pass random_state=0 to get the same points every time."
         ) from None
 
 
 def refuse_infinite(name: str, points: np.ndarray[Any, Any]) -> None:
     """Raise if a coordinate came out as NaN or infinite."""
     if not np.isfinite(points).all():
-        raise bad_input(
-            f"Some points of {name!r} would not be finite.",
-            received="parameters that are too large or too small",
-            because="The computer's numbers end at 1.8e308, and their squares at 1.3e154.",
-            hint="Choose parameters nearer to the defaults.",
+        raise InputError(
+            f"Some points of {name!r} would not be finite; received parameters that are too large "
+            "or too small. Choose parameters nearer to the defaults."
         )

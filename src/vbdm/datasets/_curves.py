@@ -6,7 +6,7 @@ import numpy as np
 
 from ..base.arrays import FloatArray
 from ..base.checks import as_number
-from ..errors import bad_input
+from ..errors import InputError
 from ._checks import LARGEST, check_at_least, check_n_samples, check_scales, generator
 from ._circle import FULL_TURN, circle_density
 from ._distribution import Distribution, tabulated
@@ -67,11 +67,9 @@ def noisy_circle(
     check_at_least(ambient, "ambient", least=2)
     check_n_samples(n_samples, ambient)
     if not 0 <= as_number(noise) <= LARGEST:
-        raise bad_input(
-            "`noise` must be a finite number, 0 or more.",
-            received=repr(noise),
-            because="It is a standard deviation.",
-            hint="Try noise=0.01; the radius of the circle is 1.",
+        raise InputError(
+            f"`noise` must be a finite number, 0 or more; received {noise!r}. Try noise=0.01; "
+            "the radius of the circle is 1."
         )
     rng = generator(random_state)
     angle = rng.uniform(0.0, FULL_TURN, n_samples)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline, PPoly
 
 from ..base.arrays import FloatArray
-from ..errors import bad_input
+from ..errors import InputError
 from ._sample import Function
 
 NODES = 4097
@@ -62,11 +62,10 @@ def heights_of(shape: Function, nodes: FloatArray) -> FloatArray:
         values = np.asarray(shape(nodes), dtype=np.float64)
         return np.broadcast_to(values, nodes.shape)
     except (TypeError, ValueError) as error:
-        raise bad_input(
-            "`density` must be a function that takes an array and gives a number for each entry.",
-            received=f"a function that fails ({error})",
-            because="It is called with an array of angles, all at once.",
-            hint="Write it with NumPy, such as density=lambda angle: 2 + np.sin(angle).",
+        raise InputError(
+            "`density` must be a function that takes an array and gives a number for each entry; "
+            f"received a function that fails ({error}). Write it with NumPy, such as "
+            "density=lambda angle: 2 + np.sin(angle)."
         ) from None
 
 
@@ -82,11 +81,9 @@ def tabulated(shape: Function, low: float, high: float) -> Distribution:
     nodes = np.linspace(low, high, NODES)
     heights = heights_of(shape, nodes)
     if not (np.isfinite(heights).all() and (heights > 0).all()):
-        raise bad_input(
-            f"`density` must be positive and finite on [{low:g}, {high:g}].",
-            received=f"values from {heights.min():g} to {heights.max():g}",
-            because="The operator divides by the density.",
-            hint="Add a small constant to it.",
+        raise InputError(
+            f"`density` must be positive and finite on [{low:g}, {high:g}]; received values from "
+            f"{heights.min():g} to {heights.max():g}. Add a small constant to it."
         )
     integral = CubicSpline(nodes, heights).antiderivative()
     return Distribution(shape, nodes, float(integral(high)), integral)

@@ -7,7 +7,7 @@ from scipy.special import i0
 
 from ..base.arrays import FloatArray
 from ..base.checks import check_choice
-from ..errors import bad_input
+from ..errors import InputError
 from ._checks import (
     check_at_least,
     check_n_samples,
@@ -81,18 +81,14 @@ def torus(
 def _torus_grid(n_samples: int, density: str) -> FloatArray:
     side = round(np.sqrt(n_samples))
     if side**2 != n_samples:
-        raise bad_input(
-            "`n_samples` must be a square for sampling='grid'.",
-            received=repr(n_samples),
-            because="The grid has as many points along one angle as along the other.",
-            hint=f"Try n_samples={side**2}.",
+        raise InputError(
+            f"`n_samples` must be a square for sampling='grid'; received {n_samples!r}. Try "
+            f"n_samples={side**2}."
         )
     if density != "uniform":
-        raise bad_input(
-            "sampling='grid' needs density='uniform'.",
-            received=f"density={density!r}",
-            because="A regular grid is uniform.",
-            hint="Use sampling='random'.",
+        raise InputError(
+            f"sampling='grid' needs density='uniform'; received density={density!r}. Use "
+            "sampling='random'."
         )
     steps = FULL_TURN * np.arange(side) / side
     return np.stack(np.meshgrid(steps, steps, indexing="ij"), axis=-1).reshape(-1, 2)

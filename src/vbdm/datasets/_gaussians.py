@@ -8,7 +8,7 @@ from scipy.special import erfinv
 
 from ..base.arrays import FloatArray
 from ..base.checks import as_floats, check_choice
-from ..errors import bad_input
+from ..errors import InputError
 from ._checks import (
     LARGEST,
     check_at_least,
@@ -60,11 +60,8 @@ def ou(
     variances, axes = _principal_axes(covariance, dim)
     if sampling == "grid":
         if dim != 1:
-            raise bad_input(
-                "sampling='grid' needs dim=1.",
-                received=f"dim={dim}",
-                because="Quantiles are known on a line only.",
-                hint="Use sampling='random'.",
+            raise InputError(
+                f"sampling='grid' needs dim=1; received dim={dim}. Use sampling='random'."
             )
         levels = np.arange(1, n_samples + 1) / (n_samples + 1)
         normal = np.sqrt(2) * erfinv(2 * levels - 1)[:, np.newaxis]
@@ -84,28 +81,23 @@ def _principal_axes(covariance: ArrayLike | None, dim: int) -> tuple[FloatArray,
     """Return the eigenvalues of the covariance, (dim,), and its eigenvectors as columns."""
     given = np.ones(dim) if covariance is None else as_floats(covariance)
     if given is None or not np.isfinite(given).all() or np.abs(given).max(initial=0) > LARGEST:
-        raise bad_input(
-            f"`covariance` must be an array of finite numbers, up to {LARGEST:g}.",
-            received=repr(covariance),
-            because="These are the variances and covariances of a normal density.",
-            hint=f"Pass {dim} variances, or a {dim}x{dim} matrix.",
+        raise InputError(
+            f"`covariance` must be an array of finite numbers, up to {LARGEST:g}; received "
+            f"{covariance!r}. Pass {dim} variances, or a {dim}x{dim} matrix."
         )
     given = np.atleast_1d(given)
     matrix = np.diag(given) if given.ndim == 1 else given
     if matrix.shape != (dim, dim) or not np.allclose(matrix, matrix.T):
-        raise bad_input(
-            f"`covariance` must be {dim} variances or a symmetric {dim}x{dim} matrix.",
-            received=f"shape {given.shape}",
-            because=f"dim={dim}, and covariances are symmetric.",
-            hint="Set `dim` to fit the covariance, or symmetrise it.",
+        raise InputError(
+            f"`covariance` must be {dim} variances or a symmetric {dim}x{dim} matrix; received "
+            f"shape {given.shape}. dim={dim}, and covariances are symmetric. Set `dim` to fit the "
+            "covariance, or symmetrise it."
         )
     variances, axes = np.linalg.eigh(matrix)
     if variances.min() <= 0:
-        raise bad_input(
-            "`covariance` must be positive definite.",
-            received=f"a smallest eigenvalue of {variances.min():g}",
-            because="A flat normal density has no density in the whole space.",
-            hint="Drop the flat directions.",
+        raise InputError(
+            "`covariance` must be positive definite; received a smallest eigenvalue of "
+            f"{variances.min():g}. Drop the flat directions."
         )
     return variances, axes
 
@@ -144,11 +136,9 @@ def clusters(
 
     def build(n: int, c1: float) -> Truth:
         if centers > 1 and separation * np.sqrt(c1) < WELL_SEPARATED:
-            raise bad_input(
-                f"The truth of 'clusters' needs separation*sqrt(c1) >= {WELL_SEPARATED}.",
-                received=f"separation={separation:g} and c1={c1:g}",
-                because="It is that of pieces which do not communicate.",
-                hint="Move the centres apart.",
+            raise InputError(
+                f"The truth of 'clusters' needs separation*sqrt(c1) >= {WELL_SEPARATED}; received "
+                f"separation={separation:g} and c1={c1:g}. Move the centres apart."
             )
         return _separate_pieces(product([hermite(n, c1, 1.0)] * dim, n), middles, n)
 

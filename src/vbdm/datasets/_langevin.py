@@ -10,7 +10,7 @@ import numpy as np
 
 from ..base.accepts import a_number, accepts
 from ..base.arrays import FloatArray
-from ..errors import bad_input
+from ..errors import InputError
 from ._chaos import Trajectory
 from ._checks import check_at_least, check_n_samples, generator
 from ._muller_brown import BETA, CENTRES, FORMS, HEIGHTS, INVERSE_TEMPERATURE, muller_brown
@@ -211,9 +211,7 @@ def _followed(
 
 def _check_n_steps(n_steps: int) -> None:
     if n_steps > MOST_STEPS:
-        raise bad_input(
-            f"A trajectory has at most {MOST_STEPS:.0e} inner steps.",
-            received=f"a number of states and a `step` that take {n_steps:.1e}",
-            because="A million of them takes about two seconds.",
-            hint="Ask for fewer states, or for a shorter `step`.",
+        raise InputError(
+            f"A trajectory has at most {MOST_STEPS:.0e} inner steps; received a number of states "
+            f"and a `step` that take {n_steps:.1e}. Ask for fewer states, or for a shorter `step`."
         )

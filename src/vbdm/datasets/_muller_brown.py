@@ -9,7 +9,7 @@ import numpy as np
 from ..base.accepts import a_count, a_number, accepts, or_none
 from ..base.arrays import FloatArray
 from ..base.checks import check_points
-from ..errors import bad_input
+from ..errors import InputError
 from ._checks import check_n_samples, generator
 from ._plane_grid import Disc, PlaneGrid
 from ._sample import RandomState, Sample, Truth
@@ -48,11 +48,9 @@ def muller_brown_potential(points: FloatArray) -> FloatArray:
     """
     points = check_points(points, at_least=0, n_columns=2)
     if points.shape[1] != 2:
-        raise bad_input(
-            "The potential takes points with two columns.",
-            received=f"an array of shape {points.shape}",
-            because="It is a function of the plane.",
-            hint="Pass an array of shape (N, 2).",
+        raise InputError(
+            "The potential takes points with two columns; received an array of shape "
+            f"{points.shape}. Pass an array of shape (N, 2)."
         )
     value = np.zeros(len(points))
     for height, (a, b, c), centre in zip(HEIGHTS, FORMS, CENTRES, strict=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammaln
 
-from ..errors import bad_input
+from ..errors import InputError
 from ._checks import check_n_samples, check_scale, generator
 from ._sample import RandomState, Sample, Truth
 from ._spectra import positive_c1_only
@@ -33,11 +33,10 @@ def stretched(n_samples: int, *, power: float = 1.5, random_state: RandomState =
 
     def build(n: int, c1: float) -> Truth:
         if power < LEAST_POWER:
-            raise bad_input(
-                f"The truth of 'stretched' needs power >= {LEAST_POWER}.",
-                received=f"power={power:g}",
-                because="The spectrum is discrete for power > 1 only, and hard to compute near 1.",
-                hint="Use a power with lighter tails, such as 1.5.",
+            raise InputError(
+                f"The truth of 'stretched' needs power >= {LEAST_POWER}; received "
+                f"power={power:g}. The spectrum is discrete for power > 1 only, and hard to "
+                "compute near 1. Use a power with lighter tails, such as 1.5."
             )
         cut = (STRETCHED_CUT / c1) ** (1 / power)
         return sturm_liouville(lambda x: -(np.abs(x) ** power), -cut, cut, n, c1)
@@ -61,11 +60,9 @@ def student(n_samples: int, *, degrees: float = 5, random_state: RandomState = N
     density = np.exp(log_height) / np.sqrt(degrees * np.pi) * tails
 
     def build(n: int, c1: float) -> Truth:
-        raise bad_input(
-            "The data set 'student' has no truth, for any c1.",
-            received=f"c1={c1:g}",
-            because="With power-law tails the operator has no spectral gap.",
-            hint="Use 'stretched' or 'ou', which have a truth.",
+        raise InputError(
+            f"The data set 'student' has no truth, for any c1; received c1={c1:g}. Use "
+            "'stretched' or 'ou', which have a truth."
         )
 
     points = x[:, np.newaxis]

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..base.arrays import FloatArray
 from ..base.checks import check_choice, check_real
-from ..errors import bad_input
+from ..errors import InputError
 from ._checks import check_n_samples, refuse_infinite
 
 Indices = NDArray[np.intp]
@@ -140,11 +140,9 @@ def _c1_of(operator: str | float) -> float:
         return OPERATORS[check_choice(operator, "operator", OPERATORS)]
     c1 = check_real(operator, "operator")
     if abs(c1) > LARGEST_C1:
-        raise bad_input(
-            f"The truth is known for c1 from -{LARGEST_C1} to {LARGEST_C1}.",
-            received=repr(operator),
-            because="The weight q**c1 is then no number.",
-            hint="Ask for 'laplacian', 'generator', or a small number.",
+        raise InputError(
+            f"The truth is known for c1 from -{LARGEST_C1} to {LARGEST_C1}; received "
+            f"{operator!r}. Ask for 'laplacian', 'generator', or a small number."
         )
     return c1
 

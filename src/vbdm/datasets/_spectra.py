@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..base.arrays import FloatArray
-from ..errors import bad_input
+from ..errors import InputError
 from ._sample import Function, Truth, TruthBuilder
 
 
@@ -102,11 +102,9 @@ def laplacian_only(name: str, builder: TruthBuilder) -> TruthBuilder:
 
     def build(n: int, c1: float) -> Truth:
         if c1 != 0:
-            raise bad_input(
-                f"The truth of {name!r} is known for c1=0 only.",
-                received=f"c1={c1:g}",
-                because="The density is not uniform, so other operators have another spectrum.",
-                hint="Ask for operator='laplacian'.",
+            raise InputError(
+                f"The truth of {name!r} is known for c1=0 only; received c1={c1:g}. Ask for "
+                "operator='laplacian'."
             )
         return builder(n, c1)
 
@@ -118,12 +116,10 @@ def positive_c1_only(name: str, builder: TruthBuilder) -> TruthBuilder:
 
     def build(n: int, c1: float) -> Truth:
         if c1 <= 0:
-            raise bad_input(
-                f"The truth of {name!r} is known for c1 > 0 only.",
-                received=f"c1={c1:g}",
-                because="Without the drift towards the bulk of the density there is no discrete "
-                "spectrum: diffusion on an unbounded space spreads for ever.",
-                hint="Ask for operator='generator'.",
+            raise InputError(
+                f"The truth of {name!r} is known for c1 > 0 only; received c1={c1:g}. Without the "
+                "drift towards the bulk of the density there is no discrete spectrum: diffusion "
+                "on an unbounded space spreads for ever. Ask for operator='generator'."
             )
         return builder(n, c1)
 

@@ -9,7 +9,7 @@ import numpy as np
 from ..base.accepts import a_function, answer_of
 from ..base.arrays import FloatArray
 from ..base.checks import as_floats, check_real
-from ..errors import bad_input
+from ..errors import InputError
 from ._checks import LARGEST
 from ._sample import Function
 
@@ -108,11 +108,11 @@ def _in_order(low: float, a: float, b: float, high: float) -> tuple[float, float
     names = ("low", "a", "b", "high")
     low, a, b, high = (check_real(v, n) for v, n in zip((low, a, b, high), names, strict=True))
     if not low < a < b < high or high - low > LARGEST:
-        raise bad_input(
-            "The line and its sets must satisfy low < a < b < high.",
-            received=f"low={low:g}, a={a:g}, b={b:g}, high={high:g}",
-            because="A is what lies below `a`, B is what lies above `b`, and both have points.",
-            hint="Choose `low` and `high` where the density has all but vanished.",
+        raise InputError(
+            f"The line and its sets must satisfy low < a < b < high; received low={low:g}, "
+            f"a={a:g}, b={b:g}, high={high:g}. A is what lies below `a`, B is what lies above "
+            "`b`, and both have points. Choose `low` and `high` where the density has all but "
+            "vanished."
         )
     return a, b, low, high
 
@@ -121,11 +121,9 @@ def _logarithms(log_density: Function, x: FloatArray) -> FloatArray:
     """Return the logarithm of the density, at most 0, with what is negligible cut off."""
     found = as_floats(answer_of(a_function(log_density, "log_density"), "log_density", x))
     if found is None or found.shape not in ((), x.shape) or np.isnan(found).any():
-        raise bad_input(
-            "`log_density` must give a number for each entry of an array.",
-            received="something else, or NaN",
-            because="It is called with an array of places on the line, all at once.",
-            hint="Write it with NumPy, such as log_density=lambda x: -x**2 / 2.",
+        raise InputError(
+            "`log_density` must give a number for each entry of an array; received something "
+            "else, or NaN. Write it with NumPy, such as log_density=lambda x: -x**2 / 2."
         )
     with np.errstate(invalid="ignore"):
         logs = np.broadcast_to(found, x.shape) - found.max()

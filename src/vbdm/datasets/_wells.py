@@ -11,7 +11,7 @@ import numpy as np
 from ..base.accepts import a_number, accepts
 from ..base.arrays import FloatArray
 from ..base.checks import as_floats, shown
-from ..errors import bad_input
+from ..errors import InputError
 from ._checks import check_n_samples, generator
 from ._distribution import Distribution, tabulated
 from ._sample import Function, RandomState, Sample, Truth
@@ -69,11 +69,9 @@ def prinz_potential(x: FloatArray) -> FloatArray:
     """
     values = as_floats(x)
     if values is None:
-        raise bad_input(
-            "`x` must be an array of numbers.",
-            received=shown(x),
-            because="They are places on the line.",
-            hint="Pass, for example, np.linspace(-1, 1, 100).",
+        raise InputError(
+            f"`x` must be an array of numbers; received {shown(x)}. Pass, for example, "
+            "np.linspace(-1, 1, 100)."
         )
     # Far away the potential is infinite.
     with np.errstate(over="ignore"):

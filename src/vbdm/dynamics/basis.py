@@ -17,8 +17,8 @@ from scipy.linalg import cho_factor, cho_solve
 
 from ..base.arrays import BoolArray, FloatArray
 from ..base.checks import as_floats
-from ..errors import bad_input
 from ..base.threads import one_blas_thread
+from ..errors import InputError
 from ..rows.block_array import Tall, beside, mapped, total
 from ..spectrum.spectrum import Spectrum
 from ..trust.findings import nonzero_modes
@@ -143,11 +143,10 @@ def weighted_products(u: FloatArray, mass: FloatArray) -> FloatArray:
 def refuse_unsymmetric(spectrum: Spectrum) -> None:
     """Raise for the forms of the kernel whose modes are orthogonal in no known measure."""
     if not spectrum.operator.is_symmetric:
-        raise bad_input(
-            "The modes of this form say nothing about time.",
-            received=f"form={spectrum.operator.form!r}",
-            because="Only K = Kᵀ makes a process that is reversible, with a measure that is known.",
-            hint="Use form='symmetric'.",
+        raise InputError(
+            "The modes of this form say nothing about time; received "
+            f"form={spectrum.operator.form!r}. Only K = Kᵀ makes a process that is reversible, "
+            "with a measure that is known. Use form='symmetric'."
         )
 
 
@@ -155,10 +154,9 @@ def check_coefficients(c: Any, n: int) -> FloatArray:
     """Return coefficients of all modes, (n,) or (n, m), finite."""
     array = as_floats(c)
     if array is None or array.ndim not in (1, 2) or len(array) != n or not np.isfinite(array).all():
-        raise bad_input(
-            f"Coefficients have shape ({n},) or ({n}, m), and are finite.",
-            received=type(c).__name__ if array is None else f"shape {array.shape}",
-            because="There is one for each mode.",
-            hint="Pass what `spectrum.project(f)` returned.",
+        seen = type(c).__name__ if array is None else f"shape {array.shape}"
+        raise InputError(
+            f"Coefficients have shape ({n},) or ({n}, m), and are finite; received {seen}. Pass "
+            "what `spectrum.project(f)` returned."
         )
     return array

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from ..base.accepts import a_count
 from ..base.arrays import FloatArray
 from ..base.checks import as_floats, as_number, shown
-from ..errors import InputError, bad_input
 from ..base.wording import listed
+from ..errors import InputError
 from .clock import ModeClock
 
 #: The longest lag, as a share of the longest series.
@@ -24,22 +24,17 @@ def check_step(step: Any) -> float:
     # Squares of times that are far larger or smaller are no numbers any more.
     if 1e-100 < number < 1e100:
         return number
-    raise bad_input(
-        "`step` must be a time greater than 0.",
-        received=shown(step),
-        because="It is the time from one row to the next, which the rows do not tell.",
-        hint='Pass, for example, step=0.2, unit="ns".',
+    raise InputError(
+        f"`step` must be a time greater than 0; received {shown(step)}. Pass, for example, "
+        'step=0.2, unit="ns".'
     )
 
 
 def check_unit(unit: Any) -> None:
     """Refuse a name of the unit of time that is no text."""
     if not isinstance(unit, str):
-        raise bad_input(
-            "`unit` must be a text.",
-            received=shown(unit),
-            because="It is the name of the unit of time, and is shown as it is.",
-            hint='Pass, for example, unit="ns".',
+        raise InputError(
+            f'`unit` must be a text; received {shown(unit)}. Pass, for example, unit="ns".'
         )
 
 
@@ -47,11 +42,9 @@ def check_lags(lags: Any, longest: int) -> NDArray[np.intp]:
     """Return lags in rows, from short to long; those that are tried if none are given."""
     most = max(int(LONGEST * longest), 1)
     if longest < 3:
-        raise bad_input(
-            "The series is too short for a clock.",
-            received=f"{longest} row(s) in the longest series",
-            because="Rows are compared with later rows of the same series.",
-            hint="Pass a longer series; check `lengths`.",
+        raise InputError(
+            f"The series is too short for a clock; received {longest} row(s) in the longest "
+            "series. Pass a longer series; check `lengths`."
         )
     if lags is None:
         return all_lags(most)
@@ -61,11 +54,9 @@ def check_lags(lags: Any, longest: int) -> NDArray[np.intp]:
         if np.isfinite(array).all() and (array == np.floor(array)).all() and array[0] >= 1:
             longest_lag = a_count(1, longest - 1)
             return np.array([longest_lag(int(lag), "lags") for lag in array], dtype=np.intp)
-    raise bad_input(
-        "`lags` must be whole numbers of rows, 1 or more.",
-        received=shown(lags),
-        because="Each is a distance between two rows that are compared.",
-        hint="Leave `lags` out, or pass, for example, lags=[1, 2, 5, 10].",
+    raise InputError(
+        f"`lags` must be whole numbers of rows, 1 or more; received {shown(lags)}. Leave `lags` "
+        "out, or pass, for example, lags=[1, 2, 5, 10]."
     )
 
 
@@ -85,19 +76,20 @@ def all_lags(longest: int) -> NDArray[np.intp]:
 def nothing_seen(modes: Any, lag: int, correlations: FloatArray, fast: bool) -> InputError:
     """Return the error for a series along which no mode forgets at a rate that can be read."""
     if not len(modes):
-        return bad_input(
-            "No mode tells how fast the process is.",
-            received="a spectrum without a mode that decays",
-            because="Constants do not decay.",
-            hint="Ask for more eigenvalues: `op.spectrum(6)`.",
+        return InputError(
+            "No mode tells how fast the process is; received a spectrum without a mode that "
+            "decays. Ask for more eigenvalues: `op.spectrum(6)`."
         )
-    return bad_input(
-        "No mode tells how fast the process is.",
-        received=f"correlations of modes {listed(modes[:4])} after {lag} row(s) of "
-        + ", ".join(f"{value:.2g}" for value in correlations[:4]),
-        because="Rows are so far apart in time that they are as good as independent." if fast else
-        "All modes change too little over the whole series: it is too short, or does not move.",
-        hint="Use a shorter `step`, or shorter `lags`." if fast else "Pass a longer series.",
+    reason = (
+        "Rows are so far apart in time that they are as good as independent."
+        if fast
+        else "All modes change too little over the whole series: it is too short, or does not move."
+    )
+    advice = "Use a shorter `step`, or shorter `lags`." if fast else "Pass a longer series."
+    return InputError(
+        "No mode tells how fast the process is; received correlations of modes "
+        f"{listed(modes[:4])} after {lag} row(s) of "
+        f"{', '.join(f'{value:.2g}' for value in correlations[:4])}. {reason} {advice}"
     )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from ..base.arrays import FloatArray
 from ..base.checks import as_floats, check_function, check_per_point, shown
-from ..errors import bad_input
+from ..errors import InputError
 from ..spectrum.spectrum import Spectrum
 from .basis import Basis
 from .evolution import check_times, evolve, in_natural_time, speed_of, warn_of_missing
@@ -33,11 +33,9 @@ def pair_coefficients(
     first = check_function(f, n)
     second = first if g is None else check_function(g, n)
     if first.shape != second.shape:
-        raise bad_input(
-            "`f` and `g` must have the same shape.",
-            received=f"shapes {first.shape} and {second.shape}",
-            because="Column by column, one is correlated with the other.",
-            hint="Pass as many functions in `g` as in `f`, or leave `g` out.",
+        raise InputError(
+            f"`f` and `g` must have the same shape; received shapes {first.shape} and "
+            f"{second.shape}. Pass as many functions in `g` as in `f`, or leave `g` out."
         )
     basis = spectrum.basis
     balanced = basis.balanced
@@ -86,11 +84,9 @@ def check_frequencies(frequencies: Any) -> FloatArray:
     """Return frequencies as an array of no or one dimension."""
     waves = as_floats(frequencies)
     if waves is None or waves.ndim > 1 or not (np.abs(waves) < 1e100).all():
-        raise bad_input(
-            "`frequencies` must be a number, or a list of numbers.",
-            received=shown(frequencies),
-            because="They are in cycles per unit of time.",
-            hint="Pass, for example, np.linspace(0, 2, 100).",
+        raise InputError(
+            "`frequencies` must be a number, or a list of numbers; received "
+            f"{shown(frequencies)}. Pass, for example, np.linspace(0, 2, 100)."
         )
     return waves
 
@@ -103,14 +99,11 @@ def relax(
     stray = spectrum.pieces.strays
     if (weights < 0).any() or not weights.sum() > 0 or (weights[stray] > 0).any():
         lost = int((weights[stray] > 0).sum())
-        raise bad_input(
-            "`density` must hold weights of the points, none below 0, not all of them 0, and none "
-            "on pieces that were not solved.",
-            received=f"weights from {weights.min():.3g} to {weights.max():.3g}, {lost} of them on "
-            "such pieces",
-            because="It says where the process starts.",
-            hint="Pass the share of each point, or a mask. A density relative to the invariant "
-            "measure is `density * op.measure`.",
+        raise InputError(
+            "`density` must hold weights of the points, none below 0, not all of them 0, and "
+            f"none on pieces that were not solved; received weights from {weights.min():.3g} to "
+            f"{weights.max():.3g}, {lost} of them on such pieces. Pass the share of each point, "
+            "or a mask. A density relative to the invariant measure is `density * op.measure`."
         )
     # A sum of large weights may overflow.
     weights = weights / weights.max()

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from scipy.linalg import helmert
 
 from ..base.arrays import BoolArray, FloatArray, frozen
-from ..errors import ClockWarning, warn_user
 from ..base.estimate import Estimate
+from ..errors import ClockWarning, warn_user
 from ..spectrum.spectrum import Spectrum
 from ..trust.findings import nonzero_modes
 from ..trust.series import series_covariance, variance_by_lags

@@ -21,8 +21,8 @@ from scipy.linalg import cholesky, solve_triangular
 from ..base.accepts import a_count, some_of
 from ..base.arrays import BoolArray, FloatArray
 from ..base.checks import is_whole
-from ..errors import RootWarning, bad_input, warn_user
 from ..base.threads import one_blas_thread
+from ..errors import InputError, RootWarning, warn_user
 from ..rows.block_array import mapped
 from ..spectrum.spectrum import Spectrum
 from .basis import Basis
@@ -37,11 +37,8 @@ def diffusion_distance(spectrum: Spectrum, rows: Any, t: Any, clock: Any) -> Flo
     basis = spectrum.basis
     time = in_natural_time(t, clock, "t")
     if time.ndim:
-        raise bad_input(
-            "`t` must be one time.",
-            received=f"{time.size} times",
-            because="Distances differ from one time to the other.",
-            hint="Ask for one time after the other.",
+        raise InputError(
+            f"`t` must be one time; received {time.size} times. Ask for one time after the other."
         )
     return from_rows(basis, rows, np.exp(basis.rates * basis.varies * float(time)))
 
@@ -108,12 +105,11 @@ def check_rows(spectrum: Spectrum, rows: Any) -> NDArray[np.intp]:
     )  # fmt: skip
     lost = spectrum.pieces.strays[numbers]
     if lost.any():
-        raise bad_input(
-            "Distances start from points whose piece was solved.",
-            received=f"row {numbers[lost][0]}, in a piece of "
-            f"{int((spectrum.components == spectrum.components[numbers[lost][0]]).sum())} point(s)",
-            because="Too few points are joined to it to tell how the process moves there.",
-            hint="Choose another row; `spectrum.components` has the piece of each.",
+        raise InputError(
+            "Distances start from points whose piece was solved; received row "
+            f"{numbers[lost][0]}, in a piece of "
+            f"{int((spectrum.components == spectrum.components[numbers[lost][0]]).sum())} "
+            "point(s). Choose another row; `spectrum.components` has the piece of each."
         )
     return np.asarray(numbers, dtype=np.intp)
 

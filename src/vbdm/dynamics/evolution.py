@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from ..base.arrays import FloatArray
 from ..base.checks import as_floats, check_choice, check_function, shown
-from ..errors import ShortTimeWarning, bad_input, warn_user
+from ..errors import InputError, ShortTimeWarning, warn_user
 from ..spectrum.spectrum import Spectrum
 from .basis import Basis, check_coefficients
 from .clock import Clock
@@ -73,11 +73,10 @@ def check_times(t: Any, name: str = "t") -> FloatArray:
     """Return times as an array of no or one dimension; they are finite and not negative."""
     times = as_floats(t)
     if times is None or times.ndim > 1 or not ((times >= 0) & (times < 1e100)).all():
-        raise bad_input(
-            f"`{name}` must be a time, or a list of times, that are 0 or more.",
-            received=shown(t),
-            because="Diffusion cannot be run backwards: small errors would grow without bound.",
-            hint=f"Pass, for example, {name}=0.5 or {name}=[0.1, 0.2, 0.5].",
+        raise InputError(
+            f"`{name}` must be a time, or a list of times, that are 0 or more; received "
+            f"{shown(t)}. Diffusion cannot be run backwards: small errors would grow without "
+            f"bound. Pass, for example, {name}=0.5 or {name}=[0.1, 0.2, 0.5]."
         )
     return times
 
@@ -88,11 +87,9 @@ def speed_of(clock: Any) -> float:
         return 1.0
     if isinstance(clock, Clock):
         return clock.diffusivity.value
-    raise bad_input(
-        "`clock` must be a clock.",
-        received=f"an object of the class {type(clock).__name__}",
-        because="It says how long a unit of time is.",
-        hint="Pass clock=spectrum.clock(step=0.2), or leave it out.",
+    raise InputError(
+        f"`clock` must be a clock; received an object of the class {type(clock).__name__}. Pass "
+        "clock=spectrum.clock(step=0.2), or leave it out."
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import FloatArray
-from ..errors import bad_input
+from ..errors import InputError
 from ..prepare.series import check_lengths, read_series
 from ..spectrum.spectrum import Spectrum
 from ..trust.influences import influences
@@ -92,20 +92,17 @@ def own_rows(spectrum: Spectrum) -> Watched:
     """Return the modes along the rows that the operator was made from."""
     operator = spectrum.operator
     if spectrum.settings.series.known is False:
-        raise bad_input(
-            "A clock needs rows that follow each other in time.",
-            received="points with `series=False`",
-            because="Points that are independent of each other do not know how fast they move.",
-            hint="Pass a time series, or estimate the operator from one, without `series=False`.",
+        raise InputError(
+            "A clock needs rows that follow each other in time; received points with "
+            "`series=False`. Points that are independent of each other do not know how fast they "
+            "move. Pass a time series, or estimate the operator from one, without `series=False`."
         )
     if operator.is_weighted:
-        raise bad_input(
-            "Points with weights are no steps of the process.",
-            received="an operator with `weights`, and no series",
-            because="The weights make the sample of one process stand for another, which runs at "
-            "a pace of its own.",
-            hint="Pass a series of the process that the weights lead to, if there is one: "
-            "`spectrum.clock(series, step=...)`.",
+        raise InputError(
+            "Points with weights are no steps of the process; received an operator with "
+            "`weights`, and no series. The weights make the sample of one process stand for "
+            "another, which runs at a pace of its own. Pass a series of the process that the "
+            "weights lead to, if there is one: `spectrum.clock(series, step=...)`."
         )
     added = by_rows(influences(spectrum), operator.order)
     size = np.abs(spectrum.eigenvalues)

@@ -15,10 +15,10 @@ import numpy as np
 
 from ..base.arrays import FloatArray, frozen
 from ..base.checks import is_auto, is_whole, shown
-from ..errors import InputError, bad_input
 from ..base.estimate import Estimate
 from ..base.wording import counted
 from ..equations.error_bars import summed_inside
+from ..errors import InputError
 from ..spectrum.spectrum import Spectrum
 from ..trust.series import in_series, variance_by_lags
 from .basis import Basis
@@ -166,19 +166,16 @@ def number_of_states(n: Any, basis: Basis) -> int:
     if is_auto(n):
         return by_gap(basis, pieces)
     if not is_whole(n) or n < 2 or n > known:
-        raise bad_input(
-            f"`n` must be 'auto' or a number of states from 2 to {known}.",
-            received=shown(n),
-            because=f"There is a state for each mode, and {counted(known, 'mode')} are known.",
-            hint="Ask for more modes, `op.spectrum(n)`, or for fewer states.",
+        raise InputError(
+            f"`n` must be 'auto' or a number of states from 2 to {known}; received {shown(n)}. "
+            f"There is a state for each mode, and {counted(known, 'mode')} are known. Ask for "
+            "more modes, `op.spectrum(n)`, or for fewer states."
         )
     if n < pieces:
-        raise bad_input(
-            f"There are at least {pieces} states.",
-            received=f"n={n}",
-            because=f"The points fall into {pieces} pieces that nothing joins: each is a state.",
-            hint=f"Pass n={pieces} or more, or solve the largest piece alone: "
-            "`op.spectrum(components='largest')`.",
+        raise InputError(
+            f"There are at least {pieces} states; received n={n}. The points fall into {pieces} "
+            f"pieces that nothing joins: each is a state. Pass n={pieces} or more, or solve the "
+            "largest piece alone: `op.spectrum(components='largest')`."
         )
     return int(n)
 
@@ -198,11 +195,10 @@ def no_gap(basis: Basis, ratios: FloatArray) -> InputError:
     """Return the error for a process without metastable states."""
     rates = ", ".join(f"{rate:.3g}" for rate in np.abs(basis.rates[:6]))
     largest = f"a largest ratio of {ratios[1:].max():.2g}" if len(ratios) > 1 else "two modes"
-    return bad_input(
-        "There are no metastable states to be seen.",
-        received=f"rates {rates}, with {largest} from one to the next",
-        because=f"Slow changes between states and fast ones inside them leave a gap, a factor of "
-        f"{LEAST_GAP:g} or more, between the rates of the modes.",
-        hint="Ask for more modes, `op.spectrum(n)`, if the gap may come later; or pass the number "
-        "of states, n=3, if you know it.",
+    return InputError(
+        f"There are no metastable states to be seen; received rates {rates}, with {largest} from "
+        "one to the next. Slow changes between states and fast ones inside them leave a gap, a "
+        f"factor of {LEAST_GAP:g} or more, between the rates of the modes. Ask for more modes, "
+        "`op.spectrum(n)`, if the gap may come later; or pass the number of states, n=3, if you "
+        "know it."
     )

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..base.arrays import is_elsewhere, to_host
-from ..errors import DeviceError, EngineWarning, InputError, bad_input, error_of, warn_user
 from ..base.names import ENGINE_NAMES
 from ..base.versions import library_versions
+from ..errors import DeviceError, EngineWarning, InputError, warn_user
 from .at_work import surround
 from .engine import Engine
 from .numba_engine import NumbaEngine
@@ -27,11 +27,10 @@ def check_engine(engine: Any) -> str:
     """Return the name of an engine, or refuse it."""
     if isinstance(engine, str) and engine in ENGINE_NAMES:
         return engine
-    raise bad_input(
-        "`engine` must be the name of an engine.",
-        received=repr(engine),
-        because="It says who computes: NumPy and SciPy, loops compiled by numba, or a GPU.",
-        hint="Choose one of: " + ", ".join(map(repr, ENGINE_NAMES)) + ".",
+    raise InputError(
+        f"`engine` must be the name of an engine; received {engine!r}. It says who computes: "
+        "NumPy and SciPy, loops compiled by numba, or a GPU. Choose one of: "
+        f"{', '.join(map(repr, ENGINE_NAMES))}."
     )
 
 
@@ -83,11 +82,9 @@ def asked_for_numba() -> Engine:
 
 def engine_missing(failure: str) -> InputError:
     """Return the error for an engine that cannot be loaded."""
-    return bad_input(
-        "The engine 'numba' cannot be used.",
-        received=failure,
-        because="It needs the package numba, which is an extra.",
-        hint="Install it with: pip install 'vbdm[fast]'; or leave `engine` out.",
+    return InputError(
+        f"The engine 'numba' cannot be used; received {failure}. Install it with: pip install "
+        "'vbdm[fast]'; or leave `engine` out."
     )
 
 
@@ -152,12 +149,9 @@ def arrived(X: Any, engine: str) -> Any:
             f"{error} Or pass a copy of the points in this machine's memory, such as X.cpu()."
         ) from None
     except (TypeError, ValueError, RuntimeError, BufferError) as error:
-        raise error_of(
-            DeviceError,
-            "The points on the GPU cannot be shared.",
-            received=f"{type(X).__name__} ({error})",
-            because="Other libraries hand arrays over by DLPack, and some of them not all.",
-            hint="Pass a plain copy: X.detach().clone() does it in torch.",
+        raise DeviceError(
+            f"The points on the GPU cannot be shared; received {type(X).__name__} ({error}). Pass "
+            "a plain copy: X.detach().clone() does it in torch."
         ) from None
     return to_host(there) if engine in ("scipy", "numba") else there
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..base.arrays import shape_of
-from ..errors import DeviceError, error_of
 from ..base.memory import TREE_COLUMNS
+from ..errors import DeviceError
 
 
 def not_on_device(what: str, received: str, because: str, hint: str = "") -> DeviceError:
@@ -19,12 +19,9 @@ def not_on_device(what: str, received: str, because: str, hint: str = "") -> Dev
     received, because, hint : str
         The other parts of the message; other engines are always among what to try.
     """
-    return error_of(
-        DeviceError,
-        f"{what} cannot be had on the GPU.",
-        received=received,
-        because=because,
-        hint=f"{hint}Pass engine='numba', or 'scipy': the processor computes with anything.",
+    return DeviceError(
+        f"{what} cannot be had on the GPU; received {received}. {because} {hint}Pass "
+        "engine='numba', or 'scipy': the processor computes with anything."
     )
 
 
@@ -74,10 +71,8 @@ def refuse_many_columns(X: Any) -> None:
 def no_device_output(engine: str) -> DeviceError:
     """Return the error for results that are wanted on a GPU where none computes."""
     points = " and points in this machine's memory" if engine == "auto" else ""
-    return error_of(
-        DeviceError,
-        "Results stay on a GPU only if it computes.",
-        received=f"output='device' with engine={engine!r}{points}",
-        because="The processor computes with NumPy's arrays, which cannot live there.",
-        hint="Pass engine='cuda', or points that are on the GPU; or leave `output` out.",
+    return DeviceError(
+        "Results stay on a GPU only if it computes; received output='device' with "
+        f"engine={engine!r}{points}. Pass engine='cuda', or points that are on the GPU; or leave "
+        "`output` out."
     )

@@ -16,8 +16,8 @@ import numpy as np
 
 from ..base.arrays import FloatArray
 from ..base.checks import shown
-from ..errors import SolverError, UnreachedWarning, bad_input, warn_user
 from ..base.estimate import Estimate
+from ..errors import InputError, SolverError, UnreachedWarning, warn_user
 from ..operator.operator import Operator
 from .conjugate_gradients import TOLERANCE, Solution
 from .problem import system_of
@@ -120,11 +120,9 @@ def hitting_probabilities(
     naming = Naming(operator, labels, columns)
     named = dict(sets) if isinstance(sets, Mapping) else with_names(sets, labels is not None)
     if len(named) < 2:
-        raise bad_input(
-            "There must be two sets or more.",
-            received=f"{len(named)}",
-            because="One set is reached first with probability 1.",
-            hint="Pass a list of sets, or a dictionary of them by their names.",
+        raise InputError(
+            f"There must be two sets or more; received {len(named)}. Pass a list of sets, or a "
+            "dictionary of them by their names."
         )
     found = [naming.read(own, str(name)) for name, own in named.items()]
     refuse_overlap(found, [str(name) for name in named])
@@ -141,22 +139,18 @@ def hitting_probabilities(
 def with_names(sets: Any, are_labels: bool) -> dict[str, Any]:
     """Return a list of sets with names: labels and conditions are their own, others numbers."""
     if isinstance(sets, str | bytes) or not np.iterable(sets):
-        raise bad_input(
-            "`sets` is a list of sets, or a dictionary of sets by their names.",
-            received=shown(sets),
-            because="Each of them gets a column.",
-            hint="Pass, for example, {'left': X[:, 0] < -1, 'right': X[:, 0] > 1}.",
+        raise InputError(
+            "`sets` is a list of sets, or a dictionary of sets by their names; received "
+            f"{shown(sets)}. Pass, for example, {{'left': X[:, 0] < -1, 'right': X[:, 0] > 1}}."
         )
     named: dict[str, Any] = {}
     for j, own in enumerate(sets):
         word = isinstance(own, str) or (are_labels and np.ndim(as_array(own)) == 0)
         name = str(own) if word else f"set {j}"
         if name in named:
-            raise bad_input(
-                f"The set {name!r} is there twice.",
-                received=f"{name!r} as numbers {list(named).index(name)} and {j}",
-                because="A point cannot be held at two values.",
-                hint="Leave out one of them.",
+            raise InputError(
+                f"The set {name!r} is there twice; received {name!r} as numbers "
+                f"{list(named).index(name)} and {j}. Leave out one of them."
             )
         named[name] = own
     return named

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import BoolArray, FloatArray
 from ..base.checks import as_floats, shown
-from ..errors import InputError, bad_input
+from ..errors import InputError
 
 SIGNS = {"<": compare.lt, "<=": compare.le, ">": compare.gt, ">=": compare.ge}
 MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -108,9 +108,7 @@ def bad_condition(name: str, text: str, table: Table, because: str) -> InputErro
     """Return the error for a condition that cannot be read."""
     known = ", ".join(list(table)[:8])
     first = next(iter(table), "x0")
-    return bad_input(
-        f"`{name}` is a condition that cannot be read.",
-        received=shown(text),
-        because=because,
-        hint=f"Write, for example, '-2 < {first} < -1.2'; the columns are {known}.",
+    return InputError(
+        f"`{name}` is a condition that cannot be read; received {shown(text)}. {because} Write, "
+        f"for example, '-2 < {first} < -1.2'; the columns are {known}."
     )

@@ -24,14 +24,10 @@ from scipy.linalg import eigvalsh
 from scipy.sparse import csr_array
 
 from ..base.arrays import FloatArray
-from ..errors import bad_input
 from ..base.threads import one_blas_thread
-from ..operator.operator import Operator
+from ..errors import InputError
 from ..operator.method import Limiter
-from ..spectrum.finite_sample import share_of_points
-from ..spectrum.limiter import first_limit
-from ..spectrum.pieces import connected_pieces
-from ..spectrum.solve import pencil_of
+from ..operator.operator import Operator
 from ..solvers.multilevel.coarse_pairs import coarse_pairs
 from ..solvers.multilevel.finest import product
 from ..solvers.multilevel.hierarchy import Hierarchy
@@ -43,6 +39,10 @@ from ..solvers.multilevel.solver import (
 )
 from ..solvers.multilevel.warm_start import block_size
 from ..solvers.pencil import Pencil
+from ..spectrum.finite_sample import share_of_points
+from ..spectrum.limiter import first_limit
+from ..spectrum.pieces import connected_pieces
+from ..spectrum.solve import pencil_of
 
 #: Points in a cell where kernels average over few: 13 iterations where cells of 8 take 24.
 SMALL_CELLS = 2
@@ -150,11 +150,10 @@ class Network:
 def network_of(operator: Operator) -> Network:
     """Make the network of an operator (kept as `operator.network`)."""
     if not operator.is_symmetric:
-        raise bad_input(
-            "Equations are solved for the symmetric form only.",
-            received=f"form={operator.form!r}",
-            because="Only K = Kᵀ makes a network of links, whose equations have one solution.",
-            hint="Use form='symmetric'.",
+        raise InputError(
+            f"Equations are solved for the symmetric form only; received form={operator.form!r}. "
+            "Only K = Kᵀ makes a network of links, whose equations have one solution. Use "
+            "form='symmetric'."
         )
     share = 1 / np.sqrt(share_of_points(operator))
     weights = operator.weights.scaled(share, share)

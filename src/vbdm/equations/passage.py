@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..base.arrays import FloatArray, frozen
-from ..errors import bad_input
+from ..errors import InputError
 from ..operator.operator import Operator
 from .conjugate_gradients import TOLERANCE
 from .problem import system_of
@@ -63,11 +63,9 @@ def exit_time(
     naming = Naming(operator, labels, columns)
     outside = naming.read(inside, "inside").complement
     if not outside.mask.any():
-        raise bad_input(
-            "All points lie in `inside`.",
-            received=described(inside),
-            because="Without points outside it is not known where it ends.",
-            hint="Leave some of the data outside.",
+        raise InputError(
+            f"All points lie in `inside`; received {described(inside)}. Leave some of the data "
+            "outside."
         )
     return time_to(operator, outside, tol)
 

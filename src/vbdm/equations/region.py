@@ -11,8 +11,8 @@ from numpy.typing import DTypeLike, NDArray
 
 from ..base.arrays import BoolArray, FloatArray
 from ..base.checks import as_floats, shown
-from ..errors import bad_input
 from ..engines.choose import arrived
+from ..errors import InputError
 from ..graph.order import Order
 
 
@@ -87,11 +87,10 @@ def is_mask(values: NDArray[Any]) -> bool:
 def by_distance(values: FloatArray, name: str) -> Region:
     """Return the set of points whose signed distance to its edge is not positive."""
     if not np.isfinite(values).all():
-        raise bad_input(
-            f"`{name}` has distances that are no numbers.",
-            received=f"{int((~np.isfinite(values)).sum())} values that are NaN or infinite",
-            because="A distance is negative in the set, and positive outside.",
-            hint="Pass a mask, if distances are not known everywhere.",
+        raise InputError(
+            f"`{name}` has distances that are no numbers; received "
+            f"{int((~np.isfinite(values)).sum())} values that are NaN or infinite. Pass a mask, "
+            "if distances are not known everywhere."
         )
     distance = values.astype(np.float64)
     return Region(distance <= 0, np.abs(distance), f"`{name}`")
@@ -100,11 +99,11 @@ def by_distance(values: FloatArray, name: str) -> Region:
 def refuse_labels(values: NDArray[Any], name: str) -> None:
     """Refuse N whole numbers with repeats: row numbers of a set have none, cluster numbers do."""
     if values.dtype.kind in "iu" and len(np.unique(values)) < len(values):
-        raise bad_input(
-            f"`{name}` looks like labels.",
-            received=f"a whole number for each point, {len(np.unique(values))} different ones",
-            because="As row numbers they would repeat; it is not told which label is meant.",
-            hint=f"Pass labels=, and one of the labels as `{name}`; distances have to be floats.",
+        raise InputError(
+            f"`{name}` looks like labels; received a whole number for each point, "
+            f"{len(np.unique(values))} different ones. As row numbers they would repeat; it is "
+            f"not told which label is meant. Pass labels=, and one of the labels as `{name}`; "
+            "distances have to be floats."
         )
 
 
@@ -113,12 +112,10 @@ def by_rows(what: Any, values: NDArray[Any], n: int, name: str) -> BoolArray:
     numbers = as_floats(values) if values.dtype.kind in "iuf" and values.ndim <= 1 else None
     rows = np.atleast_1d(np.nan if numbers is None else numbers)
     if (rows != np.floor(rows)).any() or (rows < 0).any() or (rows >= n).any():
-        raise bad_input(
-            f"`{name}` is no set of points.",
-            received=described(what),
-            because=f"A set is a mask of {n} booleans, row numbers from 0 to {n - 1}, a label, a "
-            f"condition such as 'x0 < -1.2', or {n} signed distances to its edge.",
-            hint="Pass, for example, X[:, 0] < -1.2.",
+        raise InputError(
+            f"`{name}` is no set of points; received {described(what)}. A set is a mask of {n} "
+            f"booleans, row numbers from 0 to {n - 1}, a label, a condition such as 'x0 < -1.2', "
+            f"or {n} signed distances to its edge. Pass, for example, X[:, 0] < -1.2."
         )
     mask = np.zeros(n, dtype=np.bool_)
     mask[rows.astype(np.intp)] = True
@@ -131,11 +128,10 @@ def refuse_overlap(sets: Sequence[Region], names: Sequence[str]) -> None:
         for other, name in zip(sets[:j], names, strict=False):
             both = int((own.mask & other.mask).sum())
             if both:
-                raise bad_input(
-                    f"The sets `{name}` and `{names[j]}` overlap.",
-                    received=f"{both} points that belong to both, copies of a point included",
-                    because="A point cannot be held at two values.",
-                    hint="Take the common points out of one of them.",
+                raise InputError(
+                    f"The sets `{name}` and `{names[j]}` overlap; received {both} points that "
+                    "belong to both, copies of a point included. Take the common points out of "
+                    "one of them."
                 )
 
 

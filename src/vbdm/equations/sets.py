@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import BoolArray, FloatArray
 from ..base.checks import shown
-from ..errors import bad_input
+from ..errors import InputError
 from ..operator.operator import Operator
 from .conditions import condition_on
 from .region import Region, as_array, described, region_of
@@ -55,11 +55,9 @@ class Naming:
         """
         found = self.found(what, name)
         if not found.mask.any():
-            raise bad_input(
-                f"The set `{name}` is empty.",
-                received=described(what),
-                because="No point belongs to it.",
-                hint="Compare it with the range of the data, or with the labels that occur.",
+            raise InputError(
+                f"The set `{name}` is empty; received {described(what)}. Compare it with the "
+                "range of the data, or with the labels that occur."
             )
         return found.with_copies(self.operator.order)
 
@@ -86,11 +84,9 @@ class Naming:
                 self.refuse_periodic(what, list(table), name)
                 return condition_on(what, table, name)
             if self.labels is None:
-                raise bad_input(
-                    f"`{name}` is neither a condition nor a label.",
-                    received=shown(what),
-                    because="A condition has the form 'x0 < -1.2'; labels were not given.",
-                    hint="Pass labels=, one for each point, or a mask.",
+                raise InputError(
+                    f"`{name}` is neither a condition nor a label; received {shown(what)}. Pass "
+                    "labels=, one for each point, or a mask."
                 )
         return self.by_labels([what], name)
 
@@ -114,11 +110,10 @@ class Naming:
         for one in wanted:
             if not self.is_label(one):
                 labels = map(repr, self.known_labels)
-                raise bad_input(
-                    f"`{name}` names a label that does not occur.",
-                    received=shown(one),
-                    because=f"The labels are {', '.join(sorted(labels)[:8])}.",
-                    hint="Mind spelling and upper case; points without a label are in no set.",
+                raise InputError(
+                    f"`{name}` names a label that does not occur; received {shown(one)}. The "
+                    f"labels are {', '.join(sorted(labels)[:8])}. Mind spelling and upper case; "
+                    "points without a label are in no set."
                 )
         chosen = set(wanted)
         return np.array([label in chosen for label in self.label_list])
@@ -130,13 +125,11 @@ class Naming:
             return
         for column in (own for own, length in zip(names, period, strict=True) if length > 0):
             if re.search(rf"(?<!\w){re.escape(column)}(?!\w)", text):
-                raise bad_input(
-                    f"`{name}` is a condition on a periodic column.",
-                    received=shown(text),
-                    because=f"Values of {column} were wrapped into the box from 0 on: it is not "
-                    "known which ones you passed.",
-                    hint=f"Pass them with `columns`, such as columns={{'{column}': X[:, 0]}}, or "
-                    "pass a mask.",
+                raise InputError(
+                    f"`{name}` is a condition on a periodic column; received {shown(text)}. "
+                    f"Values of {column} were wrapped into the box from 0 on: it is not known "
+                    "which ones you passed. Pass them with `columns`, such as "
+                    f"columns={{'{column}': X[:, 0]}}, or pass a mask."
                 )
 
     def table(self) -> dict[str, NDArray[Any]]:
@@ -152,11 +145,10 @@ class Naming:
         if names is None:
             names = [f"x{j}" for j in range(points.shape[1])]
         if len(names) != points.shape[1]:
-            raise bad_input(
-                "`columns` must name all columns of the data.",
-                received=f"{len(names)} names, {points.shape[1]} columns",
-                because="Otherwise it is not known which is which.",
-                hint="Pass a dictionary of some columns by their names instead.",
+            raise InputError(
+                f"`columns` must name all columns of the data; received {len(names)} names, "
+                f"{points.shape[1]} columns. Pass a dictionary of some columns by their names "
+                "instead."
             )
         return dict(zip(names, points.T, strict=True))
 
@@ -181,11 +173,10 @@ def check_labels(labels: Any, n: int) -> None:
     named = not isinstance(labels, str | bytes | Mapping) and found.shape == (n,)
     if named and all(map(is_hashable, found)):
         return
-    raise bad_input(
-        "`labels` must have one label for each point.",
-        received=f"{len(found)} labels, {n} points" if found.ndim == 1 else shown(labels),
-        because="Rows may have been left out, or it is no list of words or numbers.",
-        hint="Take the labels of the very rows that were passed.",
+    seen = f"{len(found)} labels, {n} points" if found.ndim == 1 else shown(labels)
+    raise InputError(
+        f"`labels` must have one label for each point; received {seen}. Take the labels of the "
+        "very rows that were passed."
     )
 
 
@@ -195,11 +186,10 @@ def check_columns(columns: Any) -> None:
     names = listed and all(isinstance(name, str) for name in columns)
     if names or isinstance(columns, Mapping) or hasattr(columns, "columns"):
         return
-    raise bad_input(
-        "`columns` has columns by their names, or names of the data's columns.",
-        received=shown(columns),
-        because="It was something else.",
-        hint="Pass a table, a dictionary of arrays, or a list such as ['phi', 'psi'].",
+    raise InputError(
+        "`columns` has columns by their names, or names of the data's columns; received "
+        f"{shown(columns)}. Pass a table, a dictionary of arrays, or a list such as ['phi', "
+        "'psi']."
     )
 
 
@@ -207,10 +197,8 @@ def coordinates(operator: Operator) -> FloatArray:
     """Return the points in the caller's order, (N, n); words if there are only distances."""
     points = operator.graph.point_set.coordinates
     if points is None:
-        raise bad_input(
-            "A condition on columns needs points.",
-            received="an operator made from distances",
-            because="Distances have no columns.",
-            hint="Pass columns=, a table with one row for each point, or a mask.",
+        raise InputError(
+            "A condition on columns needs points; received an operator made from distances. Pass "
+            "columns=, a table with one row for each point, or a mask."
         )
     return np.asarray(operator.order.to_caller(np.asarray(points)))

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..base.arrays import FloatArray
 from ..base.checks import as_floats, check_function, check_per_point, check_real, shown
-from ..errors import ProjectedWarning, bad_input, warn_user
+from ..errors import InputError, ProjectedWarning, warn_user
 from ..operator.operator import Operator
 from .conjugate_gradients import TOLERANCE
 from .problem import system_of
@@ -39,11 +39,9 @@ def solve(
     constant = number is not None and number.ndim == 0
     source = check_function(np.full(n, number) if constant else f, n)
     if not source.size:
-        raise bad_input(
-            "There is no right-hand side.",
-            received=f"shape {source.shape}",
-            because="Each column is a right-hand side, and there are none.",
-            hint="Pass one number for each point.",
+        raise InputError(
+            f"There is no right-hand side; received shape {source.shape}. Pass one number for "
+            "each point."
         )
     columns_of = source.reshape(n, -1)
     naming = Naming(operator, labels, columns)
@@ -69,11 +67,9 @@ def read_fixed(
     pairs = list(fixed) if isinstance(fixed, list | tuple) else [fixed]
     for number, pair in enumerate(pairs):
         if not (isinstance(pair, Sequence) and len(pair) == 2):
-            raise bad_input(
-                "`fixed` is a list of pairs: a set, and the value there.",
-                received=shown(pair),
-                because="It was something else.",
-                hint="Pass, for example, fixed=[(X[:, 0] < -1, 0.0), (X[:, 0] > 1, 1.0)].",
+            raise InputError(
+                f"`fixed` is a list of pairs: a set, and the value there; received {shown(pair)}. "
+                "Pass, for example, fixed=[(X[:, 0] < -1, 0.0), (X[:, 0] > 1, 1.0)]."
             )
         name = f"fixed[{number}]"
         sets.append(naming.read(pair[0], name))
@@ -91,11 +87,11 @@ def read_values(value: Any, n: int, n_columns: int, mask: Any) -> FloatArray:
         whole = np.where(mask[:, None], array.reshape(n, -1), 0.0)
         if np.isfinite(whole).all():
             return np.broadcast_to(whole, (n, n_columns)).copy()
-    raise bad_input(
-        "The value of a set is a number, or one for each point.",
-        received=shown(value) if array is None or array.ndim == 0 else f"shape {array.shape}",
-        because=f"There are {n} points, and values must be finite on the set.",
-        hint="Pass a number, or a function evaluated on the very points that were passed.",
+    seen = shown(value) if array is None or array.ndim == 0 else f"shape {array.shape}"
+    raise InputError(
+        f"The value of a set is a number, or one for each point; received {seen}. There are {n} "
+        "points, and values must be finite on the set. Pass a number, or a function evaluated on "
+        "the very points that were passed."
     )
 
 
@@ -107,11 +103,9 @@ def read_screen(screen: Any, n: int) -> float | FloatArray:
     else:
         kappa = np.asarray(check_real(screen, "screen"))
     if (kappa < 0).any():
-        raise bad_input(
-            "`screen` must not be negative.",
-            received=f"{float(kappa.min()):g}",
-            because="(κ - L) u = f has a solution for every f only with κ >= 0.",
-            hint="Mind the sign: the equation is κ u - L u = f.",
+        raise InputError(
+            f"`screen` must not be negative; received {float(kappa.min()):g}. Mind the sign: the "
+            "equation is κ u - L u = f."
         )
     return kappa if kappa.ndim else float(kappa)
 
@@ -121,11 +115,9 @@ def read_tolerance(tol: Any) -> float:
     number = check_real(tol, "tol")
     if 1e-12 <= number < 1:
         return number
-    raise bad_input(
-        "`tol` must lie between 1e-12 and 1.",
-        received=shown(tol),
-        because="It is the relative accuracy of the solution.",
-        hint="Leave it at its default, 1e-6: sampling errors are far larger.",
+    raise InputError(
+        f"`tol` must lie between 1e-12 and 1; received {shown(tol)}. Leave it at its default, "
+        "1e-6: sampling errors are far larger."
     )
 
 

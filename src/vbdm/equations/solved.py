@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from ..base.accepts import a_switch
 from ..base.arrays import BoolArray, FloatArray, frozen
 from ..base.checks import check_per_point
-from ..errors import UnreachedWarning, bad_input, warn_user
 from ..base.estimate import Estimate
+from ..errors import InputError, UnreachedWarning, warn_user
 from ..operator.operator import Operator
 from .conjugate_gradients import Solution
 from .error_bars import functional, summed_inside, under_measure
@@ -72,11 +72,10 @@ class Solved:
         self.refuse_several()
         w = check_per_point(weights, "weights", self.operator.n_points)
         if (w[self.unreached] != 0).any():
-            raise bad_input(
-                "`weights` counts points without a solution.",
-                received=f"{int((w[self.unreached] != 0).sum())} weights at unreached points",
-                because="The solution is NaN there: see `unreached`.",
-                hint="Set these weights to 0.",
+            raise InputError(
+                "`weights` counts points without a solution; received "
+                f"{int((w[self.unreached] != 0).sum())} weights at unreached points. Set these "
+                "weights to 0."
             )
         own = None
         if a_switch(sampled, "sampled"):
@@ -137,11 +136,9 @@ class Solved:
     def refuse_several(self) -> None:
         """Refuse a solution with several columns, whose sums are told one by one."""
         if self.values.ndim > 1:
-            raise bad_input(
-                "There are several solutions.",
-                received=f"values of shape {self.values.shape}",
-                because="A sum and its error are those of one solution.",
-                hint="Solve for one right-hand side at a time.",
+            raise InputError(
+                f"There are several solutions; received values of shape {self.values.shape}. "
+                "Solve for one right-hand side at a time."
             )
 
     def __repr__(self) -> str:

@@ -10,13 +10,13 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernel.bandwidth import BandwidthRule, GivenBandwidth
-from ..kernel.dimension import GivenDimension
 from ..base.accepts import a_count, a_number, accepts, an, numbers
 from ..base.arrays import to_host
-from ..operator.operator import Operator
+from ..kernel.bandwidth import BandwidthRule, GivenBandwidth
+from ..kernel.dimension import GivenDimension
 from ..operator.arguments import Request
 from ..operator.method import METHODS
+from ..operator.operator import Operator
 from ..operator.weights import Weights
 from ..spectrum.spectrum import Spectrum
 from ..trust.epsilon_scan import FACTORS, EpsilonScan, scan_modes, why_no_scan

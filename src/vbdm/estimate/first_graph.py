@@ -6,8 +6,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from ..kernel.dimension import GivenDimension
-from ..kernel.scaled import MOST_NEIGHBORS, SLACK
 from ..base.checks import check_count, check_points, is_auto
 from ..engines.choose import chosen_engine
 from ..graph.build import (
@@ -22,10 +20,12 @@ from ..graph.distance import Distance, Metric
 from ..graph.long_lists import needs_long_lists
 from ..graph.neighbor_graph import NeighborGraph
 from ..graph.point_set import PointSet
-from ..placement import Dask, Disk, Placement
-from ..rows.refused import no_lists
+from ..kernel.dimension import GivenDimension
+from ..kernel.scaled import MOST_NEIGHBORS, SLACK
 from ..operator.arguments import Request
+from ..placement import Dask, Disk, Placement
 from ..prepare.series import rows_of
+from ..rows.refused import no_lists
 from .on_device import listed_in_memory
 
 #: What may decide the number of neighbours k, in words for the settings.

@@ -10,27 +10,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..base.checks import is_auto
+from ..base.memory import TREE_COLUMNS
+from ..engines.at_work import at_work
+from ..engines.choose import arrived, computes_on_device
+from ..engines.off_device import no_device_output, refuse_many_columns, refuse_off_device
+from ..errors import OutOfMemoryError
+from ..graph.distance import Metric
+from ..graph.neighbor_graph import NeighborGraph
 from ..kernel.bandwidth import BandwidthRule, PerPoint
 from ..kernel.dimension import DimensionRule
 from ..kernel.scaled import TruncationRule
 from ..kernel.tuning import EpsilonRule
-from ..base.checks import is_auto
-from ..errors import OutOfMemoryError
-from ..base.memory import TREE_COLUMNS
-from ..progress import LOGGER
-from ..engines.at_work import at_work
-from ..engines.choose import arrived, computes_on_device
-from ..engines.off_device import no_device_output, refuse_many_columns, refuse_off_device
-from ..graph.distance import Metric
-from ..graph.neighbor_graph import NeighborGraph
-from ..search import NeighborSearch
-from ..operator.operator import Operator
-from ..placement import Disk, Memory, Placement, as_placement, placed_points
-from ..rows.refused import NeedsLists
 from ..operator.arguments import Request, read_arguments
 from ..operator.method import Limiter
-from ..prepare.series import read_series, rows_of
+from ..operator.operator import Operator
 from ..operator.weights import read_weights
+from ..placement import Disk, Memory, Placement, as_placement, placed_points
+from ..prepare.series import read_series, rows_of
+from ..progress import LOGGER
+from ..rows.refused import NeedsLists
+from ..search import NeighborSearch
 from .first_graph import first_graph
 from .on_device import there_if_possible
 from .walk import walk

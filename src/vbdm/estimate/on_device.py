@@ -9,17 +9,17 @@ from typing import Any, cast
 
 import numpy as np
 
+from ..base.arrays import FloatArray, is_elsewhere, to_host
+from ..engines.off_device import not_on_device
+from ..errors import EngineWarning, warn_user
+from ..graph.neighbor_graph import NeighborGraph
+from ..graph.on_host import Moved, brought
 from ..kernel.bandwidth import FromPotential, GivenBandwidth, PowerOfDensity, TwoBandwidths
 from ..kernel.dimension import ByRatios, GivenDimension
 from ..kernel.epsilon_by_degree import ByDegree, GivenEpsilon
-from ..base.arrays import FloatArray, is_elsewhere, to_host
-from ..errors import EngineWarning, warn_user
-from ..engines.off_device import not_on_device
-from ..graph.neighbor_graph import NeighborGraph
-from ..graph.on_host import Moved, brought
+from ..operator.arguments import Request
 from ..operator.operator import Operator
 from ..rows.refused import NeedsLists
-from ..operator.arguments import Request
 
 #: Why the processor computes where a device was to, in words for the settings.
 BY_LISTS = "kernels on lists of neighbours are worked on in memory"

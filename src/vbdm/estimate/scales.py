@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..base.checks import check_count, is_auto
+from ..graph.neighbor_graph import NeighborGraph
 from ..kernel.bandwidth import Bandwidth, BandwidthRule
 from ..kernel.dimension import Dimension, found_by
 from ..kernel.epsilon_by_degree import ByDegree, GivenEpsilon
@@ -19,12 +21,10 @@ from ..kernel.pilot import (
 )
 from ..kernel.scaled import MOST_NEIGHBORS, ScaledPairs
 from ..kernel.tuning import Tuning, chosen_by
-from ..base.checks import check_count, is_auto
-from ..shapes import radius_of
-from ..graph.neighbor_graph import NeighborGraph
-from ..rows.refused import no_lists
 from ..operator.arguments import Request
 from ..operator.method import Lists
+from ..rows.refused import no_lists
+from ..shapes import radius_of
 from .first_graph import BY_EPSILON
 from .on_device import for_rule, from_rule, has_no_lists
 

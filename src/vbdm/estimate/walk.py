@@ -7,22 +7,22 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..kernel.bandwidth import evaluated
-from ..kernel.scaled import ENOUGH_POINTS, MOST_NEIGHBORS, SLACK
 from ..base.arrays import FloatArray
 from ..base.memory import give_back
 from ..base.versions import __version__, library_versions
 from ..graph.neighbor_graph import NeighborGraph
+from ..kernel.bandwidth import evaluated
 from ..kernel.kernel import Kernel
 from ..kernel.listed import evaluate_kernel
+from ..kernel.scaled import ENOUGH_POINTS, MOST_NEIGHBORS, SLACK
 from ..kernel.within_reach import kernel_within_reach
-from ..operator.operator import Operator, normalise
-from ..theory import exponents_for
-from ..placement import in_words
-from ..rows.refused import no_lists
 from ..operator.arguments import Request
+from ..operator.operator import Operator, normalise
 from ..operator.record import Settings
 from ..operator.weights import Weighting
+from ..placement import in_words
+from ..rows.refused import no_lists
+from ..theory import exponents_for
 from ..trust.diagnose import warn_of
 from .first_graph import BY_EPSILON, BY_REACH
 from .on_device import has_no_lists

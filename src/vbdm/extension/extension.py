@@ -25,12 +25,12 @@ from ..base.arrays import (
     to_host,
 )
 from ..base.checks import check_choice, check_function, check_is, check_points
-from ..errors import OutsideWarning, bad_input, warn_user
 from ..base.handing_out import handed_out, taken_in
 from ..base.threads import in_order, slices
 from ..engines.at_work import at_work
 from ..engines.choose import arrived
 from ..engines.engine import free_bytes
+from ..errors import InputError, OutsideWarning, warn_user
 from ..graph.point_set import tree_order
 from ..operator.operator import Operator
 from ..rows.block_array import Tall
@@ -325,19 +325,15 @@ def check_new_points(X_new: ArrayLike, op: Operator) -> FloatArray:
     placed = op.graph.point_set.engine.placed
     points = check_points(X_new, at_least=0, n_columns=n_columns, placed=placed)
     if known is not None and points.shape[1] != known.shape[1]:
-        raise bad_input(
-            f"New points must have {known.shape[1]} columns.",
-            received=f"shape {points.shape}",
-            because="They are compared with the training points, column by column.",
-            hint="Select and scale the columns as it was done for training.",
+        raise InputError(
+            f"New points must have {known.shape[1]} columns; received shape {points.shape}. "
+            "Select and scale the columns as it was done for training."
         )
     furthest = float(np.abs(points).max()) if len(points) else 0.0
     if furthest > LARGEST_COORDINATE:
-        raise bad_input(
-            "New points lie too far away for the computer's numbers.",
-            received=f"a coordinate of size {furthest:.3g}",
-            because="Squared distances to the training points overflow.",
-            hint="Look for wrong values or missing-value codes among them.",
+        raise InputError(
+            "New points lie too far away for the computer's numbers; received a coordinate of "
+            f"size {furthest:.3g}. Look for wrong values or missing-value codes among them."
         )
     return points
 
@@ -349,11 +345,9 @@ def complain(far: BoolArray, strict: bool) -> None:
         "lie where no training point's kernel reaches: nothing is known there."
     )
     if strict:
-        raise bad_input(
-            "Some new points lie outside the data.",
-            received=message,
-            because="Values there would be invented.",
-            hint="Pass outside='nan' or outside='nearest'.",
+        raise InputError(
+            f"Some new points lie outside the data; received {message}. Pass outside='nan' or "
+            "outside='nearest'."
         )
     warn_user(
         f"{message} Their values are NaN; pass outside='nearest' for those of the nearest training "
@@ -365,9 +359,7 @@ def complain(far: BoolArray, strict: bool) -> None:
 def refuse_unsymmetric(operator: Operator) -> None:
     """Raise for the forms whose eigenfunctions are not extended."""
     if not operator.is_symmetric:
-        raise bad_input(
-            "The unsymmetric forms are not extended to new points.",
-            received=f"form={operator.form!r}",
-            because="Their rows are not those of a symmetric kernel.",
-            hint="Use form='symmetric'.",
+        raise InputError(
+            "The unsymmetric forms are not extended to new points; received "
+            f"form={operator.form!r}. Use form='symmetric'."
         )

@@ -18,10 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from ..kernel.bandwidth import BandwidthRule, PowerOfDensity
-from ..kernel.pilot import LARGEST_WIDTH, PILOT_EPSILON, PILOT_SHARE, by_reach
-from ..kernel.scaled import NEGLIGIBLE
-from ..kernel.sums_within_reach import sum_rows
 from ..base.arrays import (
     BoolArray,
     FloatArray,
@@ -33,19 +29,23 @@ from ..base.arrays import (
     row_pointer,
     to_host,
 )
-from ..errors import bad_input
-from ..shapes import Gaussian, radius_of, values_of
 from ..engines.sparse import csr
 from ..engines.tree import Reach
+from ..errors import InputError
 from ..graph.neighbor_graph import NeighborGraph
 from ..graph.neighbourhood import needed_tree
 from ..graph.order import Order
 from ..graph.precomputed import check_distances, nearest_in_rows
+from ..kernel.bandwidth import BandwidthRule, PowerOfDensity
 from ..kernel.kernel import Kernel
+from ..kernel.pilot import LARGEST_WIDTH, PILOT_EPSILON, PILOT_SHARE, by_reach
+from ..kernel.scaled import NEGLIGIBLE
+from ..kernel.sums_within_reach import sum_rows
 from ..kernel.within_reach import rows_within_reach
 from ..operator.operator import Operator
 from ..rows.block_array import Tall
 from ..rows.fetching import sparse_times
+from ..shapes import Gaussian, radius_of, values_of
 
 #: Neighbours searched for around a new point, as a multiple of the length of the lists: some
 #: training points that would not be in its list would have it in theirs.
@@ -279,12 +279,11 @@ def nearest_given(
 ) -> tuple[NDArray[np.intp], FloatArray]:
     """Return the k nearest training points from given distances to all of them, (M, N)."""
     if distances.shape[1] != graph.order.n_rows:
-        raise bad_input(
-            "New points cannot be placed among these.",
-            received=f"{distances.shape[1]} columns, for a graph with metric {graph.metric!r}",
-            because="Only the distances between training points are known, so each new row must "
-            f"hold its distances to all {graph.order.n_rows} of them.",
-            hint="Pass distances, or fit on the points themselves.",
+        raise InputError(
+            f"New points cannot be placed among these; received {distances.shape[1]} columns, for "
+            f"a graph with metric {graph.metric!r}. Only the distances between training points "
+            f"are known, so each new row must hold its distances to all {graph.order.n_rows} of "
+            "them. Pass distances, or fit on the points themselves."
         )
     check_distances(distances, 0)
     return nearest_in_rows(distances[:, graph.order.caller_rows], k)

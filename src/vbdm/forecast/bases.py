@@ -9,8 +9,8 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from ..base.arrays import FloatArray, frozen
-from ..errors import VbdmWarning
 from ..base.threads import one_blas_thread
+from ..errors import VbdmWarning
 from ..operator.operator import Operator
 
 #: Most functions that are eigenfunctions; beyond it, kernels around landmarks are cheaper.

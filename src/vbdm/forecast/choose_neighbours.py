@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..progress import report
 from ..operator.operator import Operator
+from ..progress import report
 from .holdout import HoldOut
 from .judged import Judged, judge
 from .leads import ByLead

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..base.arrays import FloatArray
-from ..errors import bad_input
+from ..errors import InputError
 from .time_axis import Steps
 
 #: Most waves of a cycle: six make every monthly mean; of longer cycles they make a smooth one.
@@ -43,31 +43,28 @@ class Cycle:
         known = np.isfinite(values)
         needed = ROWS_EACH * functions.shape[1]
         if steps.max() - steps.min() + 1 < period:
-            raise bad_input(
-                "The series is shorter than its cycle.",
-                received=f"{int(steps.max() - steps.min()) + 1:,} steps, and a cycle of {period:g}",
-                because="Nothing tells what the rest of the cycle is like.",
-                hint="Give a longer series, or season=None.",
+            raise InputError(
+                "The series is shorter than its cycle; received "
+                f"{int(steps.max() - steps.min()) + 1:,} steps, and a cycle of {period:g}. Give a "
+                "longer series, or season=None."
             )
         if known.sum(axis=0).min() < needed:
-            raise bad_input(
-                "The series is too short for its cycle.",
-                received=f"{int(known.sum(axis=0).min())} known rows, and a cycle of {period:g}",
-                because=f"It takes {functions.shape[1]} numbers, and at least {needed} rows, to "
-                "describe it.",
-                hint="Give a longer series, or season=None.",
+            raise InputError(
+                f"The series is too short for its cycle; received {int(known.sum(axis=0).min())} "
+                f"known rows, and a cycle of {period:g}. It takes {functions.shape[1]} numbers, "
+                f"and at least {needed} rows, to describe it. Give a longer series, or "
+                "season=None."
             )
         columns = []
         for j, own in enumerate(known.T):
             found, _, rank, _ = np.linalg.lstsq(functions[own], values[own, j], rcond=RCOND)
             if rank < functions.shape[1]:
-                raise bad_input(
-                    "A season of the cycle has no values.",
-                    received=f"column {j} with {int(own.sum())} known rows, and a cycle of "
-                    f"{period:g}",
-                    because=f"They tell {rank} of the {functions.shape[1]} numbers that describe "
-                    "it, and nothing tells what the rest of the cycle is like.",
-                    hint="Give a series with values in all seasons, or season=None.",
+                raise InputError(
+                    f"A season of the cycle has no values; received column {j} with "
+                    f"{int(own.sum())} known rows, and a cycle of {period:g}. They tell {rank} of "
+                    f"the {functions.shape[1]} numbers that describe it, and nothing tells what "
+                    "the rest of the cycle is like. Give a series with values in all seasons, or "
+                    "season=None."
                 )
             columns.append(found)
         return cls(period, np.column_stack(columns))

@@ -18,7 +18,7 @@ from scipy.sparse import csr_array
 
 from ..base.arrays import FloatArray
 from ..base.checks import as_floats, shown
-from ..errors import bad_input
+from ..errors import InputError
 
 #: Kernel width of a density in standard deviations, for one member; Silverman's rule for n of them
 #: divides by the fifth root of n.
@@ -222,11 +222,9 @@ def probabilities(p: Any) -> FloatArray:
     """Return one probability, or a list of them, as an array."""
     levels = as_floats(p)
     if levels is None or levels.ndim > 1 or not ((levels >= 0) & (levels <= 1)).all():
-        raise bad_input(
-            "`p` must be probabilities.",
-            received=shown(p),
-            because="A quantile has a share of the values below it, from 0 to 1.",
-            hint="Pass, for example, 0.5 or [0.05, 0.95].",
+        raise InputError(
+            f"`p` must be probabilities; received {shown(p)}. Pass, for example, 0.5 or [0.05, "
+            "0.95]."
         )
     return levels
 

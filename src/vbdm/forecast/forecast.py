@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..base.accepts import a_count, a_number, accepts
 from ..base.arrays import BoolArray, FloatArray, frozen
 from ..base.checks import as_floats, shown
-from ..errors import bad_input
+from ..errors import InputError
 from ..progress import report
 from .cycle import Cycle
 from .ensemble import Ensemble, probabilities
@@ -170,11 +170,9 @@ class Forecast:
         """Return the density of one column at some of its values, (starts, leads, P)."""
         places = as_floats(values)
         if places is None or places.ndim != 1 or not np.isfinite(places).all():
-            raise bad_input(
-                "`values` must be a list of finite numbers.",
-                received=shown(values),
-                because="The density is asked for at these values of the column.",
-                hint="Pass, for example, np.linspace(-2, 2, 101).",
+            raise InputError(
+                f"`values` must be a list of finite numbers; received {shown(values)}. Pass, for "
+                "example, np.linspace(-2, 2, 101)."
             )
         j = self.column(column)
         found = np.empty((*self.shape[:2], len(places)))
@@ -189,12 +187,11 @@ class Forecast:
         """
         came = as_floats(truth)
         if came is None or came.shape != self.shape:
-            raise bad_input(
-                "`truth` must have the shape of the forecasts.",
-                received=shown(truth),
-                because=f"These are for {self.shape[0]} starts, {self.shape[1]} leads and "
-                f"{self.shape[2]} columns.",
-                hint="Pass an array of shape (starts, leads, columns); NaN where nothing is known.",
+            raise InputError(
+                f"`truth` must have the shape of the forecasts; received {shown(truth)}. These "
+                f"are for {self.shape[0]} starts, {self.shape[1]} leads and {self.shape[2]} "
+                "columns. Pass an array of shape (starts, leads, columns); NaN where nothing is "
+                "known."
             )
         came = came - self.season
         found = np.empty(self.shape)
@@ -209,11 +206,9 @@ class Forecast:
             return self.names.index(column)
         if isinstance(column, (int, np.integer)) and 0 <= column < len(self.names):
             return int(column)
-        raise bad_input(
-            "There is no such column.",
-            received=shown(column),
-            because=f"The columns are {', '.join(self.names)}, numbered from 0.",
-            hint="Pass a number or a name.",
+        raise InputError(
+            f"There is no such column; received {shown(column)}. The columns are "
+            f"{', '.join(self.names)}, numbered from 0. Pass a number or a name."
         )
 
     def to_xarray(self, members: int = 0, random_state: int = 0) -> Any:

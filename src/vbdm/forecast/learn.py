@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..base.arrays import FloatArray
-from ..errors import bad_input
-from ..progress import report
-from ..prepare.delays import Delays
+from ..errors import InputError
 from ..operator.operator import Operator
+from ..prepare.delays import Delays
+from ..progress import report
 from .bases import EIGENFUNCTIONS, Basis
 from .calibration import spread_factor
 from .choose_modes import NUMBERS, choose_modes
@@ -115,13 +115,12 @@ def learn(values: FloatArray, lengths: Sequence[int], asked: Asked, estimate: Es
 def refuse_apart(record: Record) -> None:
     """Refuse a record in which states do not follow each other."""
     if n_pairs(record) < FEWEST_PAIRS:
-        raise bad_input(
-            "States do not follow each other.",
-            received=f"{len(record.rows):,} states, and {n_pairs(record)} that are followed by "
-            "another one step later",
-            because=f"Forecasts are learned from what came next: it takes {FEWEST_PAIRS} steps, or "
-            "more, from one complete state to another.",
-            hint="Give longer series. If every other row is missing, leave these rows out.",
+        raise InputError(
+            f"States do not follow each other; received {len(record.rows):,} states, and "
+            f"{n_pairs(record)} that are followed by another one step later. Forecasts are "
+            f"learned from what came next: it takes {FEWEST_PAIRS} steps, or more, from one "
+            "complete state to another. Give longer series. If every other row is missing, leave "
+            "these rows out."
         )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..base.accepts import answer_of
 from ..base.arrays import BoolArray, FloatArray
 from ..base.checks import as_floats, shown
-from ..errors import bad_input
+from ..errors import InputError
 from .filtering import LogLikelihood
 
 #: Standard deviations between this and its inverse have squares that are numbers.
@@ -26,20 +26,17 @@ def observations_of(observations: Any) -> tuple[list[Any], BoolArray]:
     one_only = isinstance(observations, np.ndarray) and observations.ndim == 0
     is_list = isinstance(observations, (list, tuple, np.ndarray)) and not one_only
     if not is_list or not len(observations):
-        raise bad_input(
-            "`observations` must be a list, one entry for each step.",
-            received=shown(observations),
-            because="A filter follows steps in time.",
-            hint="Pass an array of shape (n_steps,) or (n_steps, n_observed).",
+        raise InputError(
+            "`observations` must be a list, one entry for each step; received "
+            f"{shown(observations)}. Pass an array of shape (n_steps,) or (n_steps, n_observed)."
         )
     seen = [None if one is None else as_floats(one) for one in observations]
     wrong = [t for t, one in enumerate(observations) if one is not None and seen[t] is None]
     if wrong:
-        raise bad_input(
-            "An observation must be a number, or several.",
-            received=f"{shown(observations[wrong[0]])} at step {wrong[0]}",
-            because="Observations are compared with values of the series.",
-            hint="Pass None, or NaN, where nothing was observed.",
+        raise InputError(
+            "An observation must be a number, or several; received "
+            f"{shown(observations[wrong[0]])} at step {wrong[0]}. Pass None, or NaN, where "
+            "nothing was observed."
         )
     missing = [one is None or bool(np.isnan(one).all()) for one in seen]
     # A function that was given as likelihood gets observations as they were.
@@ -60,24 +57,20 @@ def as_likelihood(
         or deviation.ndim > 1
         or not ((deviation > SMALLEST) & (deviation < 1 / SMALLEST)).all()
     ):
-        raise bad_input(
-            "`likelihood` must be a function, or positive standard deviations.",
-            received=shown(likelihood),
-            because="It says how likely an observation is in each row of the record.",
-            hint="Pass, for example, 0.5, or lambda y, rows: np.exp(-abs(rows[:, 0] - y)).",
+        raise InputError(
+            "`likelihood` must be a function, or positive standard deviations; received "
+            f"{shown(likelihood)}. Pass, for example, 0.5, or lambda y, rows: np.exp(-abs(rows[:, "
+            "0] - y))."
         )
     chosen = numbers_of(columns, names)
     shapes = {np.shape(one) for one in seen if one is not None}
     fitting = {(len(chosen),)} | ({()} if len(chosen) == 1 else set())
     if not shapes <= fitting or deviation.size not in (1, len(chosen)):
         widths = sorted({int(np.prod(shape)) for shape in shapes})
-        raise bad_input(
-            "Observations do not fit the columns.",
-            received=f"{' or '.join(map(str, widths))} number(s) in an observation, "
-            f"{deviation.size} deviation(s), "
-            f"and {len(chosen)} column(s)",
-            because="Each number observes one column.",
-            hint="Say which columns are observed: columns=[0].",
+        raise InputError(
+            f"Observations do not fit the columns; received {' or '.join(map(str, widths))} "
+            f"number(s) in an observation, {deviation.size} deviation(s), and {len(chosen)} "
+            "column(s). Say which columns are observed: columns=[0]."
         )
     return lambda y, rows: normal(np.atleast_1d(y), rows[:, chosen], deviation)
 
@@ -91,11 +84,9 @@ def numbers_of(columns: Sequence[int | str] | None, names: tuple[str, ...]) -> l
     found: list[Any] = [names.index(j) if isinstance(j, str) and j in names else j for j in given]
     whole = all(isinstance(j, (int, np.integer)) and 0 <= j < len(names) for j in found)
     if not found or not whole:
-        raise bad_input(
-            "`columns` must name columns of the series.",
-            received=shown(columns),
-            because=f"The columns are {', '.join(names)}, numbered from 0.",
-            hint="Pass, for example, columns=[0].",
+        raise InputError(
+            f"`columns` must name columns of the series; received {shown(columns)}. The columns "
+            f"are {', '.join(names)}, numbered from 0. Pass, for example, columns=[0]."
         )
     return [int(j) for j in found]
 
@@ -131,10 +122,9 @@ def checked(found: Any, n_rows: int) -> FloatArray:
         or not (values >= 0).all()
         or np.isinf(values).any()
     ):
-        raise bad_input(
-            "`likelihood` must return a number, 0 or more, for each row.",
-            received=shown(found),
-            because=f"It was called with one observation and {n_rows:,} rows.",
-            hint="Pass, for example, lambda y, rows: np.exp(-0.5 * (rows[:, 0] - y) ** 2).",
+        raise InputError(
+            "`likelihood` must return a number, 0 or more, for each row; received "
+            f"{shown(found)}. It was called with one observation and {n_rows:,} rows. Pass, for "
+            "example, lambda y, rows: np.exp(-0.5 * (rows[:, 0] - y) ** 2)."
         )
     return values

@@ -9,7 +9,7 @@ import numpy as np
 from ..base.accepts import answer_of
 from ..base.arrays import BoolArray, FloatArray
 from ..base.checks import as_floats, shown
-from ..errors import OutsideWarning, SkillWarning, bad_input, warn_user
+from ..errors import InputError, OutsideWarning, SkillWarning, warn_user
 from ..extension.rows import kernel_rows
 from .learned import Learned
 from .reading import Given
@@ -31,11 +31,9 @@ def check_leads(leads: Any, horizon: int) -> list[int]:
         flat = np.atleast_1d(array)
         if (flat == np.floor(flat)).all() and flat.min() >= 1 and flat.max() <= LONGEST_LEAD:
             return [int(lead) for lead in np.unique(flat)]
-    raise bad_input(
-        f"`leads` must be whole numbers of steps ahead, from 1 to {LONGEST_LEAD:,}.",
-        received=shown(leads),
-        because="Forecasts are for rows that come after the last one.",
-        hint="Pass, for example, 6 or range(1, 13).",
+    raise InputError(
+        f"`leads` must be whole numbers of steps ahead, from 1 to {LONGEST_LEAD:,}; received "
+        f"{shown(leads)}. Pass, for example, 6 or range(1, 13)."
     )
 
 
@@ -44,12 +42,10 @@ def refuse_no_start(rows: Rows, given: Given, record: Record) -> None:
     if len(rows):
         return
     needed = record.delays.reach + 1
-    raise bad_input(
-        "No row of the series can be a start.",
-        received=f"{len(given.values):,} row(s)",
-        because=f"A state takes {record.delays.count} complete row(s), the newest and those before "
-        f"it: {needed} row(s) in all.",
-        hint="Pass more rows before the start, without missing values.",
+    raise InputError(
+        f"No row of the series can be a start; received {len(given.values):,} row(s). A state "
+        f"takes {record.delays.count} complete row(s), the newest and those before it: {needed} "
+        "row(s) in all. Pass more rows before the start, without missing values."
     )
 
 
@@ -65,12 +61,10 @@ def observed(
     found = as_floats(answer_of(observable, "observable", record.values))
     fits = found is not None and found.shape[:1] == (record.n_rows,) and found.ndim <= 2
     if found is None or not fits or np.isinf(found).any() or np.isnan(found).all():
-        raise bad_input(
-            "`observable` must return one number, or several, for each row.",
-            received=shown(found),
-            because=f"It was called with {record.n_rows:,} rows of {record.values.shape[1]} "
-            "columns.",
-            hint="Pass, for example, lambda rows: rows[:, 0] ** 2.",
+        raise InputError(
+            "`observable` must return one number, or several, for each row; received "
+            f"{shown(found)}. It was called with {record.n_rows:,} rows of "
+            f"{record.values.shape[1]} columns. Pass, for example, lambda rows: rows[:, 0] ** 2."
         )
     table = np.array(found.reshape(record.n_rows, -1), dtype=np.float64)
     return table, tuple(f"observable{j}" for j in range(table.shape[1]))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import FloatArray
 from ..base.checks import as_floats, shown
-from ..errors import bad_input
+from ..errors import InputError
 from ..prepare.series import check_lengths
 from .time_axis import Steps, TimeAxis, axis_of
 
@@ -67,9 +67,8 @@ def read(series: Any, lengths: Any = None, times: Any = None) -> Given:
         return several(series, times)
     values, own_times, names = table_of(series)
     if values.shape[0] == 0:
-        raise bad_input(
-            "The series is empty.", received="no rows", because="There is nothing to learn from.",
-            hint="Pass an array with one row for each time.",
+        raise InputError(
+            "The series is empty; received no rows. Pass an array with one row for each time."
         )  # fmt: skip
     parts = (len(values),) if lengths is None else check_lengths(lengths, len(values))
     return Given(values, parts, checked_times(times, own_times, len(values)), names)
@@ -99,11 +98,10 @@ def several(series: Sequence[Any], times: Any) -> Given:
     parts = [table_of(one) for one in series]
     widths = sorted({own.shape[1] for own, _, _ in parts})
     if len(widths) > 1:
-        raise bad_input(
-            "All series must have the same columns.",
-            received=f"arrays with {', '.join(map(str, widths))} columns",
-            because="Their rows are states of one system.",
-            hint="Look at the shapes of the arrays; one may have to be transposed.",
+        raise InputError(
+            "All series must have the same columns; received arrays with "
+            f"{', '.join(map(str, widths))} columns. Look at the shapes of the arrays; one may "
+            "have to be transposed."
         )
     named = [names for _, _, names in parts if are_own(names)]
     for names in named[1:]:
@@ -129,12 +127,11 @@ def refuse_other_names(names: tuple[str, ...], wanted: tuple[str, ...], whose: s
     different = [
         j for j, (one, other) in enumerate(zip(names, wanted, strict=True)) if one != other
     ]
-    raise bad_input(
-        f"The columns must be those of {whose}, in the same order.",
-        received=f"'{names[different[0]]}' where '{wanted[different[0]]}' should be, column "
-        f"{different[0]}; {len(different)} of {len(names)} names differ",
-        because="Columns are told apart by their places.",
-        hint="Put them in order, for example frame[['u', 'v']], or pass an array without names.",
+    raise InputError(
+        f"The columns must be those of {whose}, in the same order; received "
+        f"'{names[different[0]]}' where '{wanted[different[0]]}' should be, column "
+        f"{different[0]}; {len(different)} of {len(names)} names differ. Put them in order, for "
+        "example frame[['u', 'v']], or pass an array without names."
     )
 
 
@@ -155,26 +152,21 @@ def table_of(series: Any) -> tuple[FloatArray, Any, tuple[str, ...]]:
         series = np.ma.filled(series.astype(np.float64), np.nan)
     values = as_floats(series)
     if values is None or values.ndim not in (1, 2) or values.size == 0:
-        raise bad_input(
-            "A series must be a table of numbers with one row for each time.",
-            received=shown(series),
-            because="It has another shape, or holds something else than numbers.",
-            hint="Pass an array of shape (n_times,) or (n_times, n_columns); NaN may stand for "
-            "missing values.",
+        raise InputError(
+            "A series must be a table of numbers with one row for each time; received "
+            f"{shown(series)}. Pass an array of shape (n_times,) or (n_times, n_columns); NaN may "
+            "stand for missing values."
         )
     if np.isinf(values).any():
-        raise bad_input(
-            "The series has infinite values.",
-            received=f"{int(np.isinf(values).sum())} of them",
-            because="Nothing can be learned from them.",
-            hint="Replace them by NaN if they are missing.",
+        raise InputError(
+            f"The series has infinite values; received {int(np.isinf(values).sum())} of them. "
+            "Replace them by NaN if they are missing."
         )
     if np.nanmax(np.abs(values), initial=0.0) > LARGEST:
-        raise bad_input(
-            "The series has values that are too large.",
-            received=f"values up to {np.nanmax(np.abs(values)):.3g}",
-            because="Their squares do not fit into the computer's numbers.",
-            hint="Use another unit, or NaN if such a number stands for a missing value.",
+        raise InputError(
+            "The series has values that are too large; received values up to "
+            f"{np.nanmax(np.abs(values)):.3g}. Use another unit, or NaN if such a number stands "
+            "for a missing value."
         )
     values = np.array(values.reshape(len(values), -1), dtype=np.float64)
     return values, times, names or tuple(f"x{j}" for j in range(values.shape[1]))
@@ -184,11 +176,9 @@ def refuse_empty(values: FloatArray) -> None:
     """Refuse columns without a single value."""
     empty = np.isnan(values).all(axis=0)
     if empty.any():
-        raise bad_input(
-            "A column has no values.",
-            received=f"column(s) {', '.join(map(str, np.flatnonzero(empty)))} with NaN alone",
-            because="Nothing can be learned from it.",
-            hint="Leave it out.",
+        raise InputError(
+            "A column has no values; received column(s) "
+            f"{', '.join(map(str, np.flatnonzero(empty)))} with NaN alone. Leave it out."
         )
 
 
@@ -237,11 +227,10 @@ def time_dimension(series: Any) -> str:
 
 def no_time(series: Any) -> Exception:
     """Return the error for an array without a dimension of time."""
-    return bad_input(
-        "No dimension of the array is time.",
-        received=f"dimensions {', '.join(map(str, series.dims)) or 'none'}",
-        because="A series goes along a dimension named 'time', or one with dates.",
-        hint="Rename the dimension: series.rename(step='time').",
+    return InputError(
+        "No dimension of the array is time; received dimensions "
+        f"{', '.join(map(str, series.dims)) or 'none'}. Rename the dimension: "
+        "series.rename(step='time')."
     )
 
 
@@ -253,11 +242,9 @@ def checked_times(times: Any, own: Any, n_rows: int) -> Any:
         # Lists of different lengths.
         found = np.asarray(None)
     if found is not None and np.shape(found) != (n_rows,):
-        raise bad_input(
-            "`times` must have one entry for each row.",
-            received=f"{np.shape(found)} times, and {n_rows:,} rows",
-            because="Each row has a time.",
-            hint="Pass a one-dimensional array.",
+        raise InputError(
+            f"`times` must have one entry for each row; received {np.shape(found)} times, and "
+            f"{n_rows:,} rows. Pass a one-dimensional array."
         )
     return found
 
@@ -282,11 +269,10 @@ def filled(given: Given, steps: Steps) -> tuple[Given, Steps]:
         own = steps[start : start + length]
         size = int(own[-1] - own[0]) + 1
         if (np.diff(own) < 1).any() or size > MOST_FILLED * length + 1000:
-            raise bad_input(
-                "`times` must ascend, a constant step apart.",
-                received=f"{length:,} rows from step {own[0]:,} to {own[-1]:,}",
-                because="Two rows have the same time, or most rows are missing.",
-                hint="Keep one row for each time, in order; cut at long gaps into several series.",
+            raise InputError(
+                f"`times` must ascend, a constant step apart; received {length:,} rows from step "
+                f"{own[0]:,} to {own[-1]:,}. Keep one row for each time, in order; cut at long "
+                "gaps into several series."
             )
         table = np.full((size, given.values.shape[1]), np.nan)
         table[own - own[0]] = given.values[start : start + length]

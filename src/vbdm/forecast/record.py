@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import BoolArray, FloatArray, frozen
-from ..errors import bad_input
+from ..errors import InputError
 from ..prepare.delays import Delays
 
 #: Fewest states that a record must have.
@@ -85,13 +85,11 @@ class Record:
         scaling = Scaling.of(values)
         rows = delays.rows(complete(values), lengths)
         if len(rows) < at_least:
-            raise bad_input(
-                "The series is too short to learn a forecast from.",
-                received=f"{len(values):,} rows with {len(rows)} complete states of "
-                f"{delays.count} row(s)",
-                because=f"At least {at_least} state(s) are needed; a state takes all its rows, "
-                "without missing values and inside one series.",
-                hint="Use fewer delays, fill gaps, or give a longer series.",
+            raise InputError(
+                f"The series is too short to learn a forecast from; received {len(values):,} rows "
+                f"with {len(rows)} complete states of {delays.count} row(s). At least {at_least} "
+                "state(s) are needed; a state takes all its rows, without missing values and "
+                "inside one series. Use fewer delays, fill gaps, or give a longer series."
             )
         return cls(
             values=frozen(values),

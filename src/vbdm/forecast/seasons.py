@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, bad_input
+from ..errors import InputError
 from .cycle import Cycle
 from .reading import Given, filled
 from .time_axis import Steps, TimeAxis
@@ -52,20 +52,14 @@ def observed_steps(n: int, times: Any, axis: TimeAxis, cycle: Cycle) -> Steps:
         return np.arange(n)
     steps = axis.steps(times)
     if len(steps) != n or (np.diff(steps) != 1).any():
-        raise bad_input(
-            "`times` must be those of the observations, one step apart.",
-            received=f"{len(steps)} times, and {n} observations",
-            because="A filter goes from one step to the next.",
-            hint="Pass one time for each observation, and None where nothing was observed.",
+        raise InputError(
+            f"`times` must be those of the observations, one step apart; received {len(steps)} "
+            f"times, and {n} observations. Pass one time for each observation, and None where "
+            "nothing was observed."
         )
     return steps
 
 
 def no_season(what: str, received: str, hint: str) -> InputError:
     """Return the error for rows whose season is not known."""
-    return bad_input(
-        f"Times of the {what} are needed.",
-        received=received,
-        because="A cycle of the seasons was taken off, and only times tell the season.",
-        hint=hint,
-    )
+    return InputError(f"Times of the {what} are needed; received {received}. {hint}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.accepts import a_count, accepts
-from ..errors import bad_input
+from ..errors import InputError
 from .scores import MEASURES
 
 if TYPE_CHECKING:
@@ -122,9 +122,7 @@ def library(name: str, install: str) -> Any:
     try:
         return import_module(name)
     except ImportError as error:
-        raise bad_input(
-            f"This table needs the library {name}, which cannot be imported here.",
-            received=f"an import of {name} ({error})",
-            because="Libraries for tables are optional.",
-            hint=f"Install it with: {install}",
+        raise InputError(
+            f"This table needs the library {name}, which cannot be imported here; received an "
+            f"import of {name} ({error}). Install it with: {install}"
         ) from error

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.checks import shown
-from ..errors import InputError, bad_input
+from ..errors import InputError
 
 #: Largest difference between a time and a whole number of steps, in steps.
 OFF = 0.05
@@ -64,11 +64,10 @@ class TimeAxis:
         """
         kind, numbers, _ = as_numbers(times)
         if kind != ("dates" if self.kind in ("months", "dates") else "numbers"):
-            raise bad_input(
-                "These times are of another kind than those of the training series.",
-                received=shown(times),
-                because=f"The training series has {WORDS[self.kind]}.",
-                hint="Pass times of the same kind, or none, in `fit` and later.",
+            raise InputError(
+                "These times are of another kind than those of the training series; received "
+                f"{shown(times)}. The training series has {WORDS[self.kind]}. Pass times of the "
+                "same kind, or none, in `fit` and later."
             )
         if self.kind == "months":
             numbers = months_of(times)
@@ -128,11 +127,9 @@ def axis_of(times: Any, starts: NDArray[np.intp]) -> tuple[TimeAxis, Steps]:
             return axis, axis.steps(times)
     gaps = inner_gaps(numbers, starts)
     if not len(gaps) or not gaps.min() > 0:
-        raise bad_input(
-            "`times` must ascend from row to row.",
-            received=shown(times),
-            because="Forecasts count steps from one row to the next.",
-            hint="Sort the rows by time, and keep one row for each time.",
+        raise InputError(
+            f"`times` must ascend from row to row; received {shown(times)}. Sort the rows by "
+            "time, and keep one row for each time."
         )
     usual = TimeAxis(kind, float(numbers[0]), step_of(gaps, float(np.median(gaps))))
     try:
@@ -172,22 +169,18 @@ def as_numbers(times: Any) -> tuple[str, NDArray[np.float64], Any]:
                 [str(one.isoformat())[:19] for one in array.ravel()], dtype="datetime64[s]"
             )
         except (AttributeError, ValueError) as error:
-            raise bad_input(
-                "Some times are no dates of the common calendar.",
-                received=str(error),
-                because="Years of 360 days have a 30th of February; or an entry is no date.",
-                hint="Leave `times` out, and give the number of rows in a year as `season`.",
+            raise InputError(
+                f"Some times are no dates of the common calendar; received {error!s}. Leave "
+                "`times` out, and give the number of rows in a year as `season`."
             ) from error
     if array.ndim == 1 and array.dtype.kind == "M" and not np.isnat(array).any():
         dates = array.astype("datetime64[ms]")
         return "dates", dates.astype(np.int64) / 1e3, dates
     if array.ndim == 1 and array.dtype.kind in "iuf" and np.isfinite(array).all():
         return "numbers", array.astype(np.float64), None
-    raise bad_input(
-        "`times` must be one number or one date for each row.",
-        received=shown(times),
-        because="Rows are counted by their times.",
-        hint="Pass an array of numbers or of NumPy dates, or leave `times` out.",
+    raise InputError(
+        f"`times` must be one number or one date for each row; received {shown(times)}. Pass an "
+        "array of numbers or of NumPy dates, or leave `times` out."
     )
 
 
@@ -199,9 +192,8 @@ def months_of(times: Any) -> NDArray[np.float64]:
 
 def uneven(times: Any) -> InputError:
     """Return the error for times between two steps."""
-    return bad_input(
-        "`times` must be a constant step apart.",
-        received=shown(times),
-        because="Forecasts count steps; rows may be missing, but not lie between two steps.",
-        hint="Interpolate the series to even times, or leave `times` out.",
+    return InputError(
+        f"`times` must be a constant step apart; received {shown(times)}. Forecasts count steps; "
+        "rows may be missing, but not lie between two steps. Interpolate the series to even "
+        "times, or leave `times` out."
     )

@@ -7,14 +7,14 @@ from typing import Any
 
 from ..base.arrays import to_host
 from ..base.checks import check_count, check_points, is_auto
-from ..errors import RecallWarning, bad_input, warn_user
 from ..base.wording import percent
+from ..errors import InputError, RecallWarning, warn_user
+from ..search import NeighborSearch
+from ..search.brute import recall_of
 from .distance import PRECOMPUTED, Distance, Metric
 from .lists import searched
 from .neighbor_graph import NeighborGraph
 from .point_set import PointSet
-from ..search import NeighborSearch
-from ..search.brute import recall_of
 
 #: Share of the true neighbours that an approximate search should find; below it, users are warned.
 LOW_RECALL = 0.95
@@ -94,11 +94,9 @@ def given_graph(X: Any, n_neighbors: Any, search: Any, period: Any) -> NeighborG
     """Return the graph of given distances; options of a search are refused."""
     for name, value in (("search", search), ("period", period)):
         if value is not None:
-            raise bad_input(
-                f"`{name}` and metric='precomputed' contradict each other.",
-                received=f"{name}={value!r}",
-                because="The distances are given: nothing is searched or measured.",
-                hint=f"Leave out `{name}`, or pass points instead of distances.",
+            raise InputError(
+                f"`{name}` and metric='precomputed' contradict each other; received "
+                f"{name}={value!r}. Leave out `{name}`, or pass points instead of distances."
             )
     if isinstance(X, NeighborGraph):
         return X if n_neighbors is None else X.with_neighbors(n_neighbors)
@@ -137,23 +135,20 @@ def refuse_few(n_points: int, n_columns: int) -> None:
     turned = ""
     if n_columns >= FEWEST_POINTS:
         turned = f", or X.T, which has {n_columns} rows, if those are the points"
-    raise bad_input(
-        f"The dimension cannot be estimated from fewer than {FEWEST_POINTS} points.",
-        received=f"{n_points} points in {n_columns} column(s)",
-        because="Density, dimension and ε are found from the neighbours of each point; fifty "
-        "points give a first picture.",
-        hint=f"Give `dim`, more points{turned}.",
+    raise InputError(
+        f"The dimension cannot be estimated from fewer than {FEWEST_POINTS} points; received "
+        f"{n_points} points in {n_columns} column(s). Density, dimension and ε are found from the "
+        "neighbours of each point; fifty points give a first picture. Give `dim`, more "
+        f"points{turned}."
     )
 
 
 def refuse_one_place(n_points: int, n_rows: int) -> None:
     """Refuse data whose rows are all copies of one point."""
     if n_points < 2:
-        raise bad_input(
-            "All points are the same.",
-            received=f"{n_rows} copies of one point",
-            because="An operator compares points with their neighbours.",
-            hint="Check the columns that were selected.",
+        raise InputError(
+            f"All points are the same; received {n_rows} copies of one point. Check the columns "
+            "that were selected."
         )
 
 
@@ -170,9 +165,7 @@ def refuse_changes(
     }
     for name, (value, is_fine) in asked.items():
         if not is_fine:
-            raise bad_input(
-                f"`{name}` cannot change a graph that is already built.",
-                received=f"{name}={value!r} and {graph!r}",
-                because="The graph carries its own neighbours and distances.",
-                hint=f"Leave `{name}` out, or pass the points.",
+            raise InputError(
+                f"`{name}` cannot change a graph that is already built; received {name}={value!r} "
+                f"and {graph!r}. Leave `{name}` out, or pass the points."
             )

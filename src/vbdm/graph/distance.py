@@ -10,7 +10,7 @@ import numpy as np
 
 from ..base.arrays import FloatArray, frozen
 from ..base.checks import as_number, shown
-from ..errors import bad_input
+from ..errors import InputError
 from ..search import Auto, KDTree, MetricSearch, NeighborSearch, PeriodicTree, as_search
 from ..search.periodic import wrap
 
@@ -42,11 +42,11 @@ class Distance:
         metric = check_metric(metric)
         lengths = None if period is None else check_period(period, n_columns)
         if lengths is not None and metric != "euclidean":
-            raise bad_input(
-                "Periodic columns go with the Euclidean metric only.",
-                received=f"`period` and metric={metric!r}",
-                because="Distances in a periodic box are those to the nearest image of a point.",
-                hint="Leave `metric` out, or pass a function of two points that knows the periods.",
+            raise InputError(
+                "Periodic columns go with the Euclidean metric only; received `period` and "
+                f"metric={metric!r}. Distances in a periodic box are those to the nearest image "
+                "of a point. Leave `metric` out, or pass a function of two points that knows the "
+                "periods."
             )
         return cls(metric, lengths)
 
@@ -65,14 +65,12 @@ class Distance:
         if self.is_euclidean:
             return wanted
         if not isinstance(wanted, (Auto, KDTree)):
-            raise bad_input(
-                "This search measures straight lines only.",
-                received=f"search={search!r} with metric={self.metric!r}"
-                + ("" if self.period is None else " and `period`"),
-                because="Periodic boxes are searched by SciPy's tree, other metrics by "
-                "scikit-learn, which chooses its own algorithm.",
-                hint="Leave `search` out, or pass neighbours found elsewhere "
-                "(vbdm.NeighborGraph.from_arrays, from_sparse).",
+            raise InputError(
+                f"This search measures straight lines only; received search={search!r} with "
+                f"metric={self.metric!r}{('' if self.period is None else ' and `period`')}. "
+                "Periodic boxes are searched by SciPy's tree, other metrics by scikit-learn, "
+                "which chooses its own algorithm. Leave `search` out, or pass neighbours found "
+                "elsewhere (vbdm.NeighborGraph.from_arrays, from_sparse)."
             )
         return MetricSearch(self.metric) if self.period is None else PeriodicTree(self.period)
 
@@ -84,12 +82,10 @@ def check_metric(metric: Any) -> Metric:
         return found
     if isinstance(metric, str):
         return "euclidean" if metric in EUCLIDEAN else metric
-    raise bad_input(
-        "`metric` must be a name or a function of two points.",
-        received=repr(metric),
-        because="It says how distances are measured.",
-        hint="Use 'euclidean', any metric of scikit-learn such as 'manhattan' or 'haversine', "
-        "'precomputed', or a function.",
+    raise InputError(
+        f"`metric` must be a name or a function of two points; received {metric!r}. Use "
+        "'euclidean', any metric of scikit-learn such as 'manhattan' or 'haversine', "
+        "'precomputed', or a function."
     )
 
 
@@ -102,12 +98,10 @@ def check_period(period: Any, n_columns: int) -> FloatArray | None:
     except (TypeError, ValueError):
         lengths = np.full(n_columns, np.nan)
     if len(lengths) != n_columns or np.isnan(lengths).any() or (lengths < 0).any():
-        raise bad_input(
-            "`period` must be one length, or one for each column.",
-            received=f"{shown(period)} for {n_columns} column(s)",
-            because="It says after which length a column comes back to the same place.",
-            hint="Use 2*np.pi or 360 for angles, the edges of a simulation cell for positions; "
-            "None for a column that is not periodic.",
+        raise InputError(
+            f"`period` must be one length, or one for each column; received {shown(period)} for "
+            f"{n_columns} column(s). Use 2*np.pi or 360 for angles, the edges of a simulation "
+            "cell for positions; None for a column that is not periodic."
         )
     lengths[np.isinf(lengths)] = 0.0
     return frozen(lengths) if lengths.any() else None

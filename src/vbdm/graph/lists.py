@@ -14,9 +14,9 @@ from ..base.memory import MEASURED_COLUMNS, refuse_if_too_large
 from ..base.threads import in_order, rows_that_fit, slices
 from ..engines.engine import free_bytes
 from ..rows.block_array import BlockArray
+from ..search.exact import search_all
 from .block_search import nearest_distances
 from .point_set import PointSet
-from ..search.exact import search_all
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..base.memory import lists_fit
-from .point_set import PointSet
 from ..search.brute import BruteIndex
+from .point_set import PointSet
 
 #: Dimension from which the longest lists are nearly always needed, and the points and neighbours
 #: that tell it.

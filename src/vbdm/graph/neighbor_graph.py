@@ -12,17 +12,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..base.arrays import FloatArray, IntArray, frozen, is_elsewhere, to_host
 from ..base.checks import check_points
-from ..errors import bad_input
 from ..base.memory import MEASURED_COLUMNS, refuse_if_too_large
 from ..base.threads import IN_CACHE, in_order, rows_that_fit, slices
+from ..errors import InputError
 from ..rows.block_array import BlockArray
 from ..rows.refused import no_lists
+from ..search.exact import search_all
 from .distance import Metric
 from .lists import KeptLists, ListedRows, ReleasedLists, of_distances, searched
 from .order import Copies, Order
 from .point_set import PointSet
 from .precomputed import check_table, equal_points, part_of_whole, table_of_matrix
-from ..search.exact import search_all
 
 #: Neighbours in the lists that are worked on at a time on a device: 512 MB of distances.
 AT_ONCE_ON_DEVICE = 1 << 26
@@ -123,11 +123,10 @@ class NeighborGraph:
         check_table(J, t)
         X = None if points is None else check_points(points, placed=to_host)
         if X is not None and len(X) != len(J):
-            raise bad_input(
-                "`points` and `indices` must have the same number of rows.",
-                received=f"{len(X)} points and {len(J)} rows of neighbours",
-                because="Each row lists the neighbours of one point.",
-                hint="Pass the points that were searched, in the same order.",
+            raise InputError(
+                f"`points` and `indices` must have the same number of rows; received {len(X)} "
+                f"points and {len(J)} rows of neighbours. Pass the points that were searched, in "
+                "the same order."
             )
         known = PointSet.unsearched(len(J), None if X is None else frozen(X.copy()))
         return cls(known, KeptLists(frozen(J.astype(np.int32)), frozen(t)), exact=False)

@@ -16,8 +16,8 @@ from ..engines.at_work import at_work
 from ..engines.choose import chosen_engine
 from ..engines.engine import computes_elsewhere
 from ..engines.sparse import is_csr_elsewhere
-from .point_set import PointSet, tree_index, tree_of
 from ..search import KDTree
+from .point_set import PointSet, tree_index, tree_of
 
 #: A dataclass.
 Result = TypeVar("Result")

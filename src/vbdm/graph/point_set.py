@@ -23,12 +23,12 @@ from ..engines.scipy_engine import ScipyEngine
 from ..engines.tree import Tree, levels_to
 from ..rows.block_array import Rows
 from ..rows.refused import not_in_blocks
-from .distance import PRECOMPUTED, Distance
-from .order import Order, find_copies
 from ..search import Auto, KDTree, NeighborIndex, NeighborSearch
 from ..search.auto import chosen
 from ..search.exact import TreeIndex, distances_by_column, squared_distances
 from ..search.periodic import PeriodicIndex, PeriodicTree
+from .distance import PRECOMPUTED, Distance
+from .order import Order, find_copies
 
 #: Credit of the engine where the neighbours were found elsewhere.
 GIVEN = Credit("given", "found elsewhere")

@@ -15,8 +15,8 @@ from scipy.sparse import coo_array, issparse
 from ..base.array_hints import kind_of, refuse_masked
 from ..base.arrays import FloatArray, IntArray
 from ..base.checks import check_count, check_finite
-from ..errors import InputError, bad_input
 from ..base.threads import slices
+from ..errors import InputError
 
 #: Most neighbours taken from a matrix, the point itself included, unless the user asks for more.
 MOST_TAKEN = 1024
@@ -145,14 +145,13 @@ def list_length(count: NDArray[np.intp], n_neighbors: int | None) -> int:
     if shortest >= wanted:
         return k
     few = count < wanted
-    raise bad_input(
-        f"Every row of the distance matrix must list at least {wanted - 1} neighbours.",
-        received=f"{int(few.sum())} row(s) with fewer, the first is row {int(np.argmax(few))} "
-        f"with {int(count[np.argmax(few)]) - 1}",
-        because="A radius graph has few entries where points are sparse, and zeros that are not "
-        "stored are distances that are not known.",
-        hint="Store the k nearest of every point (KNeighborsTransformer(mode='distance')), drop "
-        "isolated points, or pass a smaller `n_neighbors`.",
+    raise InputError(
+        f"Every row of the distance matrix must list at least {wanted - 1} neighbours; received "
+        f"{int(few.sum())} row(s) with fewer, the first is row {int(np.argmax(few))} with "
+        f"{int(count[np.argmax(few)]) - 1}. A radius graph has few entries where points are "
+        "sparse, and zeros that are not stored are distances that are not known. Store the k "
+        "nearest of every point (KNeighborsTransformer(mode='distance')), drop isolated points, "
+        "or pass a smaller `n_neighbors`."
     )
 
 
@@ -187,11 +186,10 @@ def check_square(matrix: Any) -> None:
 
 def no_matrix(received: str) -> InputError:
     """Return the error for something that is not a matrix of distances."""
-    return bad_input(
-        "A precomputed distance matrix must be square, with one row per point.",
-        received=received,
-        because="metric='precomputed' means that X holds distances, not points.",
-        hint="Pass the points and leave `metric` out, or an (N, N) matrix, dense or sparse.",
+    return InputError(
+        "A precomputed distance matrix must be square, with one row per point; received "
+        f"{received}. Pass the points and leave `metric` out, or an (N, N) matrix, dense or "
+        "sparse."
     )
 
 
@@ -202,11 +200,11 @@ def check_distances(values: FloatArray, row: Any) -> None:
         return
     place = np.argwhere(wrong)[0][0]
     at = row + place if np.ndim(row) == 0 else row[place]
-    raise bad_input(
-        "Distances must be finite and not negative.",
-        received=f"{int(wrong.sum())} other value(s), the first in row {int(at)}",
-        because="Unknown distances are left out of a sparse matrix, not stored as NaN or infinity.",
-        hint="Check that these are distances, neither similarities nor logarithms.",
+    raise InputError(
+        f"Distances must be finite and not negative; received {int(wrong.sum())} other value(s), "
+        f"the first in row {int(at)}. Unknown distances are left out of a sparse matrix, not "
+        "stored as NaN or infinity. Check that these are distances, neither similarities nor "
+        "logarithms."
     )
 
 
@@ -214,22 +212,20 @@ def check_diagonal(values: FloatArray, rows: NDArray[Any], scale: float) -> None
     """Refuse a point that is far from itself: the sign of a similarity matrix."""
     wrong = values > 1e-6 * scale
     if wrong.any():
-        raise bad_input(
-            "The distance of a point to itself must be 0.",
-            received=f"{values[np.argmax(wrong)]:.3g} in row {int(rows[np.argmax(wrong)])}",
-            because="Similarities (kernels, correlations, connectivities) are largest there.",
-            hint="Pass distances; scanpy keeps them in obsp['distances'].",
+        raise InputError(
+            "The distance of a point to itself must be 0; received "
+            f"{values[np.argmax(wrong)]:.3g} in row {int(rows[np.argmax(wrong)])}. Similarities "
+            "(kernels, correlations, connectivities) are largest there. Pass distances; scanpy "
+            "keeps them in obsp['distances']."
         )
 
 
 def check_symmetry(there: FloatArray, back: FloatArray, scale: float) -> None:
     """Refuse distances that depend on the direction."""
     if (np.abs(there - back) > ASYMMETRY * np.maximum(there, back) + 1e-6 * scale).any():
-        raise bad_input(
-            "The distance matrix is not symmetric.",
-            received="pairs whose two distances differ by more than 0.1 %",
-            because="A distance is the same in both directions.",
-            hint="Pass (D + D.T) / 2 if the difference means nothing.",
+        raise InputError(
+            "The distance matrix is not symmetric; received pairs whose two distances differ by "
+            "more than 0.1 %. Pass (D + D.T) / 2 if the difference means nothing."
         )
 
 
@@ -240,9 +236,9 @@ def check_table(indices: NDArray[Any], sqdist: FloatArray) -> None:
     what = "The neighbour arrays do not fit together."
     if indices.ndim != 2 or indices.shape != sqdist.shape or min(indices.shape) < 2:
         received = f"shapes {indices.shape} and {sqdist.shape}"
-        raise bad_input(what, received=received, because=why, hint=hint)
+        raise InputError(f"{what}; received {received}. {why} {hint}")
     if indices.dtype.kind not in "iu":
-        raise bad_input(what, received=f"indices of type {indices.dtype}", because=why, hint=hint)
+        raise InputError(f"{what}; received indices of type {indices.dtype}. {why} {hint}")
     check_finite(sqdist, "squared distances")
     own = np.arange(len(indices))
     wrong = (
@@ -255,4 +251,4 @@ def check_table(indices: NDArray[Any], sqdist: FloatArray) -> None:
     )
     if wrong.any():
         received = f"{wrong.sum()} row(s) out of order, the first is row {np.argmax(wrong)}"
-        raise bad_input(what, received=received, because=why, hint=hint)
+        raise InputError(f"{what}; received {received}. {why} {hint}")

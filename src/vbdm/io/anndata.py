@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from ..base.arrays import to_host
-from ..errors import bad_input
 from ..base.files import check_target, replacing_path
 from ..base.libraries import need
 from ..base.memory import refuse_array
 from ..base.plain import plain
 from ..base.row_notes import LONGEST_LABEL, MOST_FIELDS, MOST_LABELS, Labels, RowNotes
+from ..errors import InputError
 from .hdf5 import datasets_inside
 from .keyed import choose_key
 from .set_aside import NO_WORDS, SetAside
@@ -194,11 +194,9 @@ def write_anndata(
     target = check_new(path_out)
     adata = library.read_h5ad(path_in)
     if adata.n_obs != cloud.n_read:
-        raise bad_input(
-            "The results do not belong to this file.",
-            received=f"{adata.n_obs} observations, where {cloud.n_read} were read",
-            because="The file has changed since, or it is another one.",
-            hint="Pass the very file that was read.",
+        raise InputError(
+            f"The results do not belong to this file; received {adata.n_obs} observations, where "
+            f"{cloud.n_read} were read. Pass the very file that was read."
         )
     put_results(adata, spectrum, cloud, params=params or {})
     with replacing_path(target) as unfinished:
@@ -233,11 +231,8 @@ def check_new(path: str | os.PathLike[str]) -> Path:
     """Return the path of the new file; raise if it exists."""
     target = check_target(path)
     if target.exists():
-        raise bad_input(
-            "The file to write exists already.",
-            received=repr(os.fspath(path)),
-            because="Results go to a new file; nothing is overwritten.",
-            hint="Choose another name.",
+        raise InputError(
+            f"The file to write exists already; received {os.fspath(path)!r}. Choose another name."
         )
     return target
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import FloatArray
-from ..errors import bad_input
 from ..base.memory import refuse_array
 from ..base.row_notes import RowNotes
+from ..errors import InputError
 from ..prepare.delays import Delays
 from ..prepare.projection import Projection
 from .columns import as_slice
@@ -100,23 +100,20 @@ def take(
     delays = Delays(plan.delays, plan.delay_step)
     n, reach = len(table.values), delays.reach
     if n <= reach:
-        raise bad_input(
-            "There are fewer rows than the delays need.",
-            received=f"{n} row(s), with {plan.delays} delays of {plan.delay_step} row(s)",
-            because=f"The first point needs the {reach} row(s) before it.",
-            hint="Use fewer delays, a smaller step, or a longer series.",
+        raise InputError(
+            f"There are fewer rows than the delays need; received {n} row(s), with {plan.delays} "
+            f"delays of {plan.delay_step} row(s). The first point needs the {reach} row(s) before "
+            "it. Use fewer delays, a smaller step, or a longer series."
         )
     lags = list(delays.lags)
     complete = complete_rows(table, taken, plan.missing)
     rows = delays.rows(complete, lengths)
     dropped = n - reach - len(delays.rows(complete))
     if len(rows) == 0:
-        raise bad_input(
-            "No point is left after dropping missing values.",
-            received=f"{int((~complete).sum())} of {n} rows with missing values, and "
-            f"{plan.delays} delays",
-            because="With delays a point needs several complete rows.",
-            hint="Use fewer delays, or fill the gaps first.",
+        raise InputError(
+            f"No point is left after dropping missing values; received {int((~complete).sum())} "
+            f"of {n} rows with missing values, and {plan.delays} delays. Use fewer delays, or "
+            "fill the gaps first."
         )
     notes = [*table.notes, *gaps_in_words(int((~complete).sum()), dropped, n, lags)]
     rows = rows[::every]

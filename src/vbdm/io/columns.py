@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..errors import bad_input
+from ..errors import InputError
 from .table import listed
 
 #: Up to this many columns are suggested by name in messages; more are suggested by number.
@@ -43,11 +43,9 @@ def choose(columns: Any, names: Sequence[str], made_up: bool = False) -> list[in
     place = {name: position for position, name in enumerate(names)}
     found = [position for piece in pieces for position in positions(piece, place)]
     if not found or len(set(found)) < len(found):
-        raise bad_input(
-            "The choice of columns must name each column once, and at least one.",
-            received=repr(columns),
-            because="An empty choice leaves nothing, and a column twice would count twice.",
-            hint=f"The columns are: {listed(list(names))}.",
+        raise InputError(
+            "The choice of columns must name each column once, and at least one; received "
+            f"{columns!r}. The columns are: {listed(list(names))}."
         )
     return found
 
@@ -75,13 +73,14 @@ def positions(piece: Any, place: dict[str, int]) -> list[int]:
         if first <= last < n:
             return list(range(first, last + 1))
     close = difflib.get_close_matches(word, list(place)[:10_000], n=3)
-    raise bad_input(
-        "The file has no such column.",
-        received=repr(piece),
-        because=f"It has {n} column(s): {listed(list(place))}.",
-        hint=f"Did you mean {' or '.join(repr(name) for name in close)}?"
+    advice = (
+        f"Did you mean {' or '.join(repr(name) for name in close)}?"
         if close
-        else "Choose by name ('x,y') or by number from 0 ('0,2' or '0-3').",
+        else "Choose by name ('x,y') or by number from 0 ('0,2' or '0-3')."
+    )
+    raise InputError(
+        f"The file has no such column; received {piece!r}. It has {n} column(s): "
+        f"{listed(list(place))}. {advice}"
     )
 
 

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from ..errors import bad_input
+from ..errors import InputError
 
 #: How PLUMED's files begin.
 PLUMED = b"#! FIELDS"
@@ -112,11 +112,10 @@ def find_format(
     if topology is not None:
         found = [kind for kind in found if kind.name == "trajectory"] or found
     if not found:
-        raise bad_input(
-            "The format of the file is not known by its name.",
-            received=repr(path.name),
-            because=f"Known are: {known_formats()}.",
-            hint="Rename the file, or name its format with `format`, such as format='text'.",
+        raise InputError(
+            f"The format of the file is not known by its name; received {path.name!r}. Known "
+            f"are: {known_formats()}. Rename the file, or name its format with `format`, such as "
+            "format='text'."
         )
     return found[0]
 
@@ -138,12 +137,7 @@ def named_format(name: str) -> Format:
     for kind in FORMATS:
         if name == kind.name or f".{name.lower().lstrip('.')}" in kind.suffixes:
             return kind
-    raise bad_input(
-        "There is no such format.",
-        received=repr(name),
-        because="Each format has one name.",
-        hint=f"Known are: {known_formats()}.",
-    )
+    raise InputError(f"There is no such format; received {name!r}. Known are: {known_formats()}.")
 
 
 def known_formats() -> str:

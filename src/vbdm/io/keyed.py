@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, bad_input
 from ..base.libraries import need
 from ..base.memory import refuse_array
+from ..errors import InputError
 from ..rows.sources import chunks_of
 from .hdf5 import datasets_inside
 from .npy import header_of
@@ -141,13 +141,14 @@ def choose_key(
     if names:
         suggestion = suggested(wanted, names, likely)
         advice = f"Choose one with `{parameter}`, such as {parameter}={suggestion!r}."
-    raise bad_input(
-        f"Which {what} is meant?" if wanted is None else f"The file has no such {what}.",
-        received=f"no `{parameter}`, and {len(names)} {what}s"
+    seen = (
+        f"no `{parameter}`, and {len(names)} {what}s"
         if wanted is None
-        else f"{parameter}={wanted!r}",
-        because=f"In the file: {there}.",
-        hint=advice,
+        else f"{parameter}={wanted!r}"
+    )
+    raise InputError(
+        f"{(f'Which {what} is meant?' if wanted is None else f'The file has no such {what}.')}; "
+        f"received {seen}. In the file: {there}. {advice}"
     )
 
 
@@ -168,9 +169,8 @@ def suggested(wanted: str | None, names: Sequence[str], likely: Sequence[str]) -
 
 def no_objects(key: str) -> InputError:
     """Return the error for an array of Python objects."""
-    return bad_input(
-        f"The array {key!r} must hold real numbers.",
-        received="Python objects",
-        because="Objects are stored as pickles, and unpacking them could run foreign code.",
-        hint="Convert it to float64 and save it again, or choose another array with `key`.",
+    return InputError(
+        f"The array {key!r} must hold real numbers; received Python objects. Objects are stored "
+        "as pickles, and unpacking them could run foreign code. Convert it to float64 and save "
+        "it again, or choose another array with `key`."
     )

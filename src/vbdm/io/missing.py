@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import BoolArray
-from ..errors import InputError, bad_input
 from ..base.threads import rows_that_fit, slices
+from ..errors import InputError
 from .columns import as_slice
 from .table import Table, listed
 
@@ -58,12 +58,11 @@ def complete_rows(table: Table, taken: list[int], missing: str) -> BoolArray:
 
 def infinite_values(table: Table, taken: list[int], wrong: BoolArray, row: int) -> InputError:
     """Return the error for infinite values."""
-    return bad_input(
-        "The values must be finite.",
-        received=f"infinity in column(s) {columns_where(table, taken, wrong)}, first in row {row} "
-        "(rows count from 0)",
-        because="A division by zero or an overflow made it, or it stands for a missing value.",
-        hint="Correct these values, store missing ones as NaN, or choose other columns.",
+    return InputError(
+        "The values must be finite; received infinity in column(s) "
+        f"{columns_where(table, taken, wrong)}, first in row {row} (rows count from 0). A "
+        "division by zero or an overflow made it, or it stands for a missing value. Correct "
+        "these values, store missing ones as NaN, or choose other columns."
     )
 
 
@@ -74,12 +73,11 @@ def missing_values(
     n = len(table.values)
     every = len(rows) == n
     hint = "Leave these rows out with missing='drop', or fill the gaps first."
-    return bad_input(
-        "Every row has missing values." if every else "Some rows have missing values.",
-        received=f"{len(rows)} of {n} rows, the first: {listed(rows[:5].tolist())} (rows count "
-        f"from 0), in column(s) {columns_where(table, taken, wrong)}",
-        because="Missing values are empty cells, NA or NaN.",
-        hint="Leave such columns out with `columns`." if every else hint,
+    return InputError(
+        f"{('Every row has missing values.' if every else 'Some rows have missing values.')}; "
+        f"received {len(rows)} of {n} rows, the first: {listed(rows[:5].tolist())} (rows count "
+        f"from 0), in column(s) {columns_where(table, taken, wrong)}. "
+        f"{('Leave such columns out with `columns`.' if every else hint)}"
     )
 
 

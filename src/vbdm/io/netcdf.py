@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import bad_input
 from ..base.libraries import need
 from ..base.memory import refuse_array
 from ..base.row_notes import RowNotes
+from ..errors import InputError
 from .hdf5 import refuse_other_files
 from .keyed import choose_key
 from .table import REAL, Content, Options, check_real_numbers, listed, no_rows
@@ -95,11 +95,9 @@ def words_of(text: str | Sequence[str] | None) -> list[str]:
 def refuse_repeated(words: list[str], parameter: str) -> None:
     """Raise if a word is given twice."""
     if len(set(words)) < len(words):
-        raise bad_input(
-            f"`{parameter}` must name each of them once.",
-            received=repr(",".join(words)),
-            because="What is taken twice would count twice.",
-            hint="Leave the repetition out.",
+        raise InputError(
+            f"`{parameter}` must name each of them once; received {','.join(words)!r}. Leave "
+            "the repetition out."
         )
 
 
@@ -115,11 +113,10 @@ def choose_variables(dataset: Any, variable: Any, sample_dims: list[str]) -> lis
         return wanted
     fitting = [name for name in names if set(sample_dims) <= set(dataset[name].dims)]
     if len(fitting) != 1 and len(names) > 1:
-        raise bad_input(
-            "Which variable is meant?",
-            received=f"no `variable`, and {len(names)} in the file",
-            because=f"In the file: {listed([described(dataset[name]) for name in names], 20)}.",
-            hint=f"Choose one or more with `variable`, such as variable={(fitting or names)[0]!r}.",
+        raise InputError(
+            f"Which variable is meant?; received no `variable`, and {len(names)} in the file. In "
+            f"the file: {listed([described(dataset[name]) for name in names], 20)}. Choose one or "
+            f"more with `variable`, such as variable={(fitting or names)[0]!r}."
         )
     return fitting or [choose_key(None, names, "variable", "variable")]
 
@@ -134,13 +131,14 @@ def flatten(variable: Any, sample_dims: list[str]) -> tuple[NDArray[Any], list[s
     absent = [name for name in sample_dims if name not in variable.dims]
     if absent:
         dims = [str(name) for name in variable.dims]
-        raise bad_input(
-            f"The variable {str(variable.name)!r} has no dimension {absent[0]!r} to become rows.",
-            received=described(variable),
-            because="Rows are points: usually the moments of time, or samples, or members.",
-            hint=f"Name the dimension with `sample_dims`, such as sample_dims={dims[0]!r}."
+        advice = (
+            f"Name the dimension with `sample_dims`, such as sample_dims={dims[0]!r}."
             if dims
-            else "Choose another variable.",
+            else "Choose another variable."
+        )
+        raise InputError(
+            f"The variable {str(variable.name)!r} has no dimension {absent[0]!r} to become rows; "
+            f"received {described(variable)}. {advice}"
         )
     check_real_numbers(variable.dtype, f"The variable {str(variable.name)!r}")
     others = [name for name in variable.dims if name not in sample_dims]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base.arrays import BoolArray, FloatArray
-from ..errors import bad_input
+from ..errors import InputError
 from .columns import as_choice
 from .table import Table, listed
 
@@ -36,12 +36,12 @@ def refuse_row_numbers(table: Table) -> None:
     others = [place for place in range(n) if place not in counting]
     name = table.names[counting[0]]
     first, second = (f"{table.values[row, counting[0]]:.0f}" for row in (0, 1))
-    raise bad_input(
-        "A column only counts the rows.",
-        received=f"column {name!r} (number {counting[0]}), with {first}, {second} and so on",
-        because="It is an index, an identifier or a time, which is no coordinate of the points.",
-        hint=f"Leave it out with columns={as_choice(others, table.names)!r}; if it is meant as a "
-        f"coordinate, keep it with columns={as_choice(range(n), table.names)!r}.",
+    raise InputError(
+        f"A column only counts the rows; received column {name!r} (number {counting[0]}), with "
+        f"{first}, {second} and so on. It is an index, an identifier or a time, which is no "
+        f"coordinate of the points. Leave it out with columns={as_choice(others, table.names)!r}; "
+        "if it is meant as a coordinate, keep it with "
+        f"columns={as_choice(range(n), table.names)!r}."
     )
 
 

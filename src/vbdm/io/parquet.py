@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import bad_input
 from ..base.libraries import need
 from ..base.memory import refuse_array
 from ..base.row_notes import MOST_FIELDS
+from ..errors import InputError
 from ..rows.sources import Chunks, batches, is_real, numbers_of
 from .columns import choose
 from .set_aside import SetAside
@@ -101,13 +101,17 @@ def check_columns(schema: Any, chosen: list[str], path: Path) -> None:
     if not wrong:
         return
     numeric = [name for name in schema.names if is_real(schema.field(name).type)]
-    raise bad_input(
-        "All columns must hold real numbers.",
-        received=listed([f"{name!r} ({schema.field(name).type})" for name in wrong]),
-        because=TRUTH_VALUES
+    reason = (
+        TRUTH_VALUES
         if all(types.is_boolean(schema.field(name).type) for name in wrong)
-        else "Columns of labels, dates or lists are no coordinates.",
-        hint=f"Choose others with `columns`; those with numbers: {listed(numeric, 20)}."
+        else "Columns of labels, dates or lists are no coordinates."
+    )
+    advice = (
+        f"Choose others with `columns`; those with numbers: {listed(numeric, 20)}."
         if numeric
-        else "Choose another file: this one has no columns of numbers.",
+        else "Choose another file: this one has no columns of numbers."
+    )
+    raise InputError(
+        "All columns must hold real numbers; received "
+        f"{listed([f'{name!r} ({schema.field(name).type})' for name in wrong])}. {reason} {advice}"
     )

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from ..errors import InputError, bad_input
 from ..base.memory import refuse_array
+from ..errors import InputError
 from ..progress import report
 
 #: Seconds to wait until somebody begins to write into a pipe.
@@ -29,11 +29,10 @@ def is_pipe(path: Path) -> bool:
         return False
     if stat.S_ISFIFO(mode):
         return True
-    raise bad_input(
-        "A file is needed, or a pipe.",
-        received=f"{os.fspath(path)!r}, a {'device' if not stat.S_ISSOCK(mode) else 'socket'}",
-        because="A terminal or another device may never come to an end.",
-        hint="Name a file, or send one through a pipe: cat FILE | vbdm fit /dev/stdin.",
+    raise InputError(
+        f"A file is needed, or a pipe; received {os.fspath(path)!r}, a "
+        f"{('device' if not stat.S_ISSOCK(mode) else 'socket')}. Name a file, or send one through "
+        "a pipe: cat FILE | vbdm fit /dev/stdin."
     )
 
 
@@ -85,9 +84,7 @@ def read_some(pipe: int) -> bytes | None:
 
 def no_writer(path: Any) -> InputError:
     """Return the error for a pipe out of which nothing comes."""
-    return bad_input(
-        "Nothing comes out of the pipe.",
-        received=f"{os.fspath(path)!r}, empty for {PATIENCE:.0f} seconds",
-        because="The program at its other end has failed, or was never started.",
-        hint="Look at that program, or save its output to a file first.",
+    return InputError(
+        f"Nothing comes out of the pipe; received {os.fspath(path)!r}, empty for {PATIENCE:.0f} "
+        "seconds. Look at that program, or save its output to a file first."
     )

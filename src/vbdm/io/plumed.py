@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from ..base.arrays import FloatArray
-from ..errors import InputError, bad_input
 from ..base.row_notes import RowNotes
+from ..errors import InputError
 from .columns import choose
 from .set_aside import SetAside
 from .table import Content, Options, listed, no_rows, unique
@@ -57,11 +57,10 @@ class Header:
         if not line.startswith(FIELDS):
             return
         if self.names and tuple(words) != self.names:
-            raise bad_input(
-                "The columns change within the file.",
-                received=f"line {number}, which names {listed(words)} after {listed(self.names)}",
-                because="Runs with other settings were written into one file.",
-                hint="Take the file apart where its header changes.",
+            raise InputError(
+                f"The columns change within the file; received line {number}, which names "
+                f"{listed(words)} after {listed(self.names)}. Take the file apart where its "
+                "header changes."
             )
         self.names = tuple(words)
 
@@ -72,11 +71,10 @@ class Header:
             return None
         low, high = (math.nan if end is None else number_of(end) for end in ends)
         if not high - low > 0 or math.isinf(high - low):
-            raise bad_input(
-                "The range of a periodic column cannot be understood.",
-                received=f"min_{name} {ends[0]} and max_{name} {ends[1]}",
-                because="A periodic column has two ends, numbers or multiples of pi.",
-                hint="Correct the lines that begin with #! SET, or delete them and give `period`.",
+            raise InputError(
+                f"The range of a periodic column cannot be understood; received min_{name} "
+                f"{ends[0]} and max_{name} {ends[1]}. Correct the lines that begin with #! SET, "
+                "or delete them and give `period`."
             )
         return high - low
 
@@ -126,11 +124,9 @@ def find_header(path: Path) -> tuple[Header, int]:
             elif not first and is_data(line):
                 first = number
     if not header.names:
-        raise bad_input(
-            "The file does not name its columns.",
-            received=f"{path.name!r} without a line {FIELDS} and names",
-            because="PLUMED writes such a line above the numbers.",
-            hint="Name another format with `format`, such as format='text'.",
+        raise InputError(
+            f"The file does not name its columns; received {path.name!r} without a line {FIELDS} "
+            "and names. Name another format with `format`, such as format='text'."
         )
     return header, first or 1
 
@@ -157,11 +153,9 @@ def is_coordinate(name: str) -> bool:
 
 def no_coordinates(names: tuple[str, ...]) -> InputError:
     """Return the error for a file without any column that could be a coordinate."""
-    return bad_input(
-        "No column of the file is a coordinate.",
-        received=f"the columns {listed(names)}",
-        because="The time, and what tells about the bias, are no coordinates.",
-        hint="Name the columns with `columns`, if they are.",
+    return InputError(
+        f"No column of the file is a coordinate; received the columns {listed(names)}. Name the "
+        "columns with `columns`, if they are."
     )
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..base.checks import check_choice
-from ..errors import InputError, bad_input
 from ..base.plain import plain
+from ..errors import InputError
 from ..prepare.projection import Projection
 from .cloud import Cloud, projected, standardized, take
 from .table import Reference, Table, are_plain, listed
@@ -72,11 +72,10 @@ class Preparation:
         if table.metric == "precomputed" or not self.names:
             raise no_points("New points cannot be prepared from distances.")
         if self.reference is not None and table.reference not in (None, self.reference):
-            raise bad_input(
-                "The frames were superposed on another one than in training.",
-                received=f"{table.source.name!r}, superposed on its own first frame",
-                because="Coordinates of a molecule depend on the frame they are superposed on.",
-                hint="Read the file with columns=preparation.",
+            raise InputError(
+                "The frames were superposed on another one than in training; received "
+                f"{table.source.name!r}, superposed on its own first frame. Read the file with "
+                "columns=preparation."
             )
         cloud = standardized(take(table, self.find(table.names, table.made_up), self), self)
         cloud = projected(cloud, self.projection)
@@ -105,14 +104,13 @@ class Preparation:
         missing = f"; missing: {listed(absent)}"
         if made_up != self.made_up:
             missing = ", and only one of the two files has names"
-        return bad_input(
-            "The file does not have the columns that the model was learned on.",
-            received=f"{len(names)} column(s)"
-            + (" without names" if made_up else f": {listed(list(names))}"),
-            because=f"The model needs {len(self.columns)} column(s): {listed(self.columns)}"
-            f"{missing}.",
-            hint="Pass a file with the same columns, in any order if they have names; or choose "
-            "them, in the model's order, with `columns`.",
+        return InputError(
+            "The file does not have the columns that the model was learned on; received "
+            f"{len(names)} "
+            f"column(s){(' without names' if made_up else f': {listed(list(names))}')}. The model "
+            f"needs {len(self.columns)} column(s): {listed(self.columns)}{missing}. Pass a file "
+            "with the same columns, in any order if they have names; or choose them, in the "
+            "model's order, with `columns`."
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -135,11 +133,9 @@ class Preparation:
             preparation = cls(**read)
             check_fields(preparation)
         except (TypeError, ValueError, AttributeError, KeyError) as error:
-            raise bad_input(
-                "The preparation of the columns cannot be understood.",
-                received=f"{str(values)[:200]} ({error})",
-                because="The file was changed, or written by another version of vbdm.",
-                hint="Make the model again from its data.",
+            raise InputError(
+                "The preparation of the columns cannot be understood; received "
+                f"{str(values)[:200]} ({error}). Make the model again from its data."
             ) from error
         return preparation
 
@@ -173,9 +169,7 @@ def check_fields(preparation: Preparation) -> None:
 
 def no_points(what: str) -> InputError:
     """Return the error for input that is distances where points are needed."""
-    return bad_input(
-        what,
-        received="a matrix of distances",
-        because="Columns, delays, scaling and thinning are for coordinates.",
-        hint="Leave these settings out, or choose coordinates with `key`, such as key='X_pca'.",
+    return InputError(
+        f"{what}; received a matrix of distances. Leave these settings out, or choose coordinates "
+        "with `key`, such as key='X_pca'."
     )

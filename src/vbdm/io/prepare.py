@@ -9,7 +9,7 @@ import numpy as np
 
 from ..base.arrays import FloatArray
 from ..base.checks import check_choice, is_whole, shown
-from ..errors import bad_input
+from ..errors import InputError
 from ..graph.distance import check_period
 from ..prepare.projection import pca as pca_of
 from ..prepare.projection import tica as tica_of
@@ -91,19 +91,15 @@ def prepare(
     ([[3.0, 1.0], [7.0, 5.0]], [1, 3])
     """
     if not isinstance(table, Table):
-        raise bad_input(
-            "A table is needed.",
-            received=type(table).__name__,
-            because="Columns and rows are prepared by their names and numbers in a file.",
-            hint="Read one with vbdm.io.read; arrays go into vbdm.estimate_operator as they are.",
+        raise InputError(
+            f"A table is needed; received {type(table).__name__}. Read one with vbdm.io.read; "
+            "arrays go into vbdm.estimate_operator as they are."
         )
     check_choice(missing, "missing", ("error", "drop"))
     if not isinstance(standardize, bool | np.bool_):
-        raise bad_input(
-            "`standardize` is True or False.",
-            received=repr(standardize)[:200],
-            because="It tells whether each column is divided by its standard deviation.",
-            hint="Leave it out to keep the columns as they are.",
+        raise InputError(
+            f"`standardize` is True or False; received {repr(standardize)[:200]}. Leave it out to "
+            "keep the columns as they are."
         )
     delays, delay_step = whole(delays, "delays", 0) or 1, whole(delay_step, "delay_step", 1)
     every, seed = whole(every, "every", 1), whole(seed, "seed", 0)
@@ -162,18 +158,14 @@ def prepare(
 def directions(cloud: Cloud, n_wide: Any, n_slow: Any, lag: Any, *, drawn: bool) -> Any:
     """Return the projection that is asked for, or None; `drawn` tells that rows are missing."""
     if n_wide is not None and n_slow is not None:
-        raise bad_input(
-            "`pca` and `tica` contradict each other.",
-            received=f"pca={shown(n_wide)} and tica={shown(n_slow)}",
-            because="Each replaces the columns.",
-            hint="TICA leaves out empty principal directions by itself.",
+        raise InputError(
+            f"`pca` and `tica` contradict each other; received pca={shown(n_wide)} and "
+            f"tica={shown(n_slow)}. TICA leaves out empty principal directions by itself."
         )
     if n_slow is not None and drawn:
-        raise bad_input(
-            "`tica` and `subsample` contradict each other.",
-            received="points drawn at random",
-            because="Slow directions are read from rows that follow each other.",
-            hint="Thin the points out evenly, with `every`.",
+        raise InputError(
+            "`tica` and `subsample` contradict each other; received points drawn at random. Thin "
+            "the points out evenly, with `every`."
         )
     if n_wide is not None:
         return pca_of(cloud.points, n_wide)
@@ -185,11 +177,9 @@ def directions(cloud: Cloud, n_wide: Any, n_slow: Any, lag: Any, *, drawn: bool)
 def whole(value: Any, name: str, least: int) -> int:
     """Return the value as an int; raise unless it is a whole number, `least` or more."""
     if not is_whole(value) or value < least:
-        raise bad_input(
-            f"`{name}` must be a whole number, {least} or more.",
-            received=shown(value),
-            because="It counts rows.",
-            hint="Leave it out for the usual value.",
+        raise InputError(
+            f"`{name}` must be a whole number, {least} or more; received {shown(value)}. Leave it "
+            "out for the usual value."
         )
     return int(value)
 
@@ -210,14 +200,11 @@ def refuse_periodic(plan: Preparation, name: str = "standardize") -> None:
     if plan.period is None:
         return
     pairs = zip(plan.columns, plan.period, strict=True)
-    raise bad_input(
-        "Periodic columns cannot be standardised."
-        if name == "standardize"
-        else "Periodic columns have no principal or slow directions.",
-        received=f"periodic column(s): {listed([name for name, length in pairs if length])}",
-        because="An angle has no mean that could be subtracted, and dividing it would change its "
-        "period.",
-        hint=f"Leave `{name}` out; angles in the same unit have comparable distances already.",
+    what = "be standardised" if name == "standardize" else "be reduced"
+    raise InputError(
+        f"Periodic columns cannot {what}: an angle has no mean; received periodic column(s): "
+        f"{listed([column for column, length in pairs if length])}. Leave `{name}` out; angles in "
+        "the same unit have comparable distances already."
     )
 
 
@@ -228,12 +215,11 @@ def moments(
     with np.errstate(over="ignore", invalid="ignore"):
         center, scale = values.mean(axis=0), values.std(axis=0)
     if not np.isfinite([center, scale]).all():
-        raise bad_input(
-            "The columns cannot be standardised.",
-            received=f"values up to {np.abs(values).max():.3g} in column(s) {listed(names)}",
-            because="Their squares are too large to be numbers; huge values often stand for "
-            "missing ones.",
-            hint="Check the units and the codes for missing values.",
+        raise InputError(
+            "The columns cannot be standardised; received values up to "
+            f"{np.abs(values).max():.3g} in column(s) {listed(names)}. Their squares are too "
+            "large to be numbers; huge values often stand for missing ones. Check the units and "
+            "the codes for missing values."
         )
     # Rounding errors can give a constant column a deviation that is not 0.
     scale[np.ptp(values, axis=0) == 0] = 1.0

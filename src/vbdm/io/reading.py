@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from ..base.checks import check_choice
-from ..errors import InputError, OutOfMemoryError, bad_input
 from ..base.libraries import damaged, missing_library
-from ..progress import report
+from ..errors import InputError, OutOfMemoryError
 from ..placement import check_scratch
+from ..progress import report
 from .columns import as_slice, choose
 from .formats import Format, find_format, is_there
 from .pipes import as_file
@@ -144,7 +144,7 @@ def content_of(path: Path, kind: Format, options: Options) -> Content:
         raise cannot_open(os.fspath(path), error) from error
     except MemoryError as error:
         raise OutOfMemoryError(
-            f"The file does not fit into memory. Received {path.name!r} ({error}). Either it is "
+            f"The file does not fit into memory; received {path.name!r} ({error}). Either it is "
             "too large for this machine, or its header is damaged. Try fewer columns, or thin the "
             "file first."
         ) from error
@@ -162,11 +162,9 @@ def take_columns(content: Content, options: Options) -> Content:
     if content.metric == "precomputed":
         if hasattr(options.columns, "find") and not isinstance(options.columns, str):
             return content
-        raise bad_input(
-            "Columns cannot be chosen from a matrix of distances.",
-            received=f"columns {options.columns!r}",
-            because="Its columns are points, not coordinates.",
-            hint="Leave the choice of columns out.",
+        raise InputError(
+            "Columns cannot be chosen from a matrix of distances; received columns "
+            f"{options.columns!r}. Leave the choice of columns out."
         )
     names = content.names or plain_names(content.values.shape[1])
     made_up = content.names is None
@@ -195,22 +193,20 @@ def check_options(options: Options, kind: Format) -> None:
         if field.name in ("columns", "scratch") or field.name in kind.options:
             continue
         if differs(value, getattr(usual, field.name)):
-            raise bad_input(
-                f"`{field.name}` has no meaning for {kind.name} files.",
-                received=f"{field.name}={value if isinstance(value, int) else str(value)!r}",
-                because=f"These files know: {listed(('columns', *kind.options))}.",
-                hint="Leave it out, or name another format with `format`.",
+            raise InputError(
+                f"`{field.name}` has no meaning for {kind.name} files; received "
+                f"{field.name}={(value if isinstance(value, int) else str(value))!r}. These files "
+                f"know: {listed(('columns', *kind.options))}. Leave it out, or name another "
+                "format with `format`."
             )
 
 
 def check_text(value: Any, name: str) -> None:
     """Raise unless a value is text or None."""
     if value is not None and not isinstance(value, str):
-        raise bad_input(
-            f"`{name}` must be text.",
-            received=repr(value)[:200],
-            because="It is a name, or a choice in words.",
-            hint=f"Write it in quotes, or leave `{name}` out.",
+        raise InputError(
+            f"`{name}` must be text; received {repr(value)[:200]}. Write it in quotes, or leave "
+            f"`{name}` out."
         )
 
 

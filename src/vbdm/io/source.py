@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError, bad_input
 from ..base.plain import plain, readable
+from ..errors import InputError
 from ..progress import report
 from ..rows.stores import check_store
 from .pipes import is_pipe
@@ -57,11 +57,9 @@ def check_file(path: Any, what: str = "The file") -> Path:
         # The name has a zero byte or is too long, or a folder on the way may not be entered.
         raise cannot_open(path, error, what) from None
     if not exists:
-        raise bad_input(
-            f"{what} does not exist.",
-            received=repr(os.fspath(path)),
-            because="The name may be misspelt, or relative to another folder.",
-            hint="Check the name and the folder in which the command runs.",
+        raise InputError(
+            f"{what} does not exist; received {os.fspath(path)!r}. Check the name and the "
+            "folder in which the command runs."
         )
     try:
         # Looked at before it is opened: a pipe may have nobody at its other end.
@@ -74,11 +72,8 @@ def check_file(path: Any, what: str = "The file") -> Path:
     except OSError as error:
         raise cannot_open(path, error, what) from error
     if empty:
-        raise bad_input(
-            f"{what} is empty.",
-            received=f"{source.name!r} with 0 bytes",
-            because="The program that wrote it, or the copy, may have stopped early.",
-            hint="Make or copy the file again.",
+        raise InputError(
+            f"{what} is empty; received {source.name!r} with 0 bytes. Make or copy the file again."
         )
     return source
 
@@ -87,11 +82,9 @@ def check_topology(path: Any) -> Path:
     """Return the path of a topology file, which must be a file: it is read twice."""
     source = check_file(path, "The topology file")
     if is_pipe(source):
-        raise bad_input(
-            "The topology must be a file.",
-            received=f"{os.fspath(path)!r}, a pipe",
-            because="It is read more than once.",
-            hint="Save it to a file first.",
+        raise InputError(
+            f"The topology must be a file; received {os.fspath(path)!r}, a pipe. Save it to a "
+            "file first."
         )
     return source
 
@@ -100,11 +93,9 @@ def check_folder(path: Path, format: str | None) -> None:
     """Refuse a folder where a file is wanted."""
     may_be_folder = path.suffix.lower() == ".zarr" or format in ("zarr", "netcdf")
     if path.is_dir() and not may_be_folder:
-        raise bad_input(
-            "A file is needed, not a folder.",
-            received=repr(os.fspath(path)),
-            because="Only Zarr keeps its data in a folder, whose name ends in .zarr.",
-            hint="Name a file inside the folder.",
+        raise InputError(
+            f"A file is needed, not a folder; received {os.fspath(path)!r}. Name a file "
+            "inside the folder."
         )
     if path.is_dir():
         check_store(path)
@@ -113,13 +104,13 @@ def check_folder(path: Path, format: str | None) -> None:
 def cannot_open(path: Any, error: Exception, what: str = "The file") -> InputError:
     """Return the error for a file that the system does not open."""
     denied = isinstance(error, PermissionError)
-    return bad_input(
-        f"{what} cannot be opened.",
-        received=f"{path!r} ({getattr(error, 'strerror', None) or error})",
-        because="You may not have the right to read it."
-        if denied
-        else "The system refuses to read it.",
-        hint="Ask its owner for the right to read it, or copy it to a folder of your own.",
+    reason = (
+        "You may not have the right to read it." if denied else "The system refuses to read it."
+    )
+    return InputError(
+        f"{what} cannot be opened; received {path!r} "
+        f"({getattr(error, 'strerror', None) or error}). {reason} Ask its owner for the right to "
+        "read it, or copy it to a folder of your own."
     )
 
 

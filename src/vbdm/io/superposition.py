@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..base.arrays import FloatArray
-from ..errors import bad_input
+from ..errors import InputError
 from .table import Reference, listed
 
 
@@ -44,11 +44,10 @@ def reference_for(
         return tuple((name, x, y, z) for name, (x, y, z) in zip(atom_names, places, strict=True))
     order = [name for name, *_ in known]
     if order != list(atom_names):
-        raise bad_input(
-            "The chosen atoms are not those that the model was learned on.",
-            received=f"{len(atom_names)} atoms: {listed(atom_names)}",
-            because=f"Frames are superposed on the first one of the training file, which has "
-            f"{len(order)} atoms: {listed(order)}.",
-            hint="Choose the same atoms with `selection`, from a topology that names them alike.",
+        raise InputError(
+            "The chosen atoms are not those that the model was learned on; received "
+            f"{len(atom_names)} atoms: {listed(atom_names)}. Frames are superposed on the first "
+            f"one of the training file, which has {len(order)} atoms: {listed(order)}. Choose the "
+            "same atoms with `selection`, from a topology that names them alike."
         )
     return known

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.array_hints import KIND_NAMES
-from ..errors import InputError, bad_input
-from ..base.plain import printable
 from ..base.row_notes import RowNotes
+from ..errors import InputError, printable
 from .source import Source
 
 #: NumPy's kinds of numbers that become coordinates: integers and real numbers.
@@ -167,33 +166,31 @@ def as_rows(array: NDArray[Any], what: str) -> NDArray[Any]:
 def check_real_numbers(dtype: np.dtype[Any], what: str) -> None:
     """Raise unless the type of an array is a real number."""
     if dtype.kind not in REAL:
-        raise bad_input(
-            f"{what} must hold real numbers.",
-            received=f"{KIND_NAMES.get(dtype.kind, 'values')} (type {dtype})",
-            because=TRUTH_VALUES
+        reason = (
+            TRUTH_VALUES
             if dtype.kind == "b"
             else "Coordinates are measured with real numbers; objects are never unpacked, since "
-            "that could run foreign code.",
-            hint="Convert it to float64 and save it again, or choose other columns or another key.",
+            "that could run foreign code."
+        )
+        raise InputError(
+            f"{what} must hold real numbers; received {KIND_NAMES.get(dtype.kind, 'values')} "
+            f"(type {dtype}). {reason} Convert it to float64 and save it again, or choose other "
+            "columns or another key."
         )
 
 
 def wrong_axes(shape: tuple[int, ...], what: str) -> InputError:
     """Return the error for an array that does not have one or two axes."""
-    return bad_input(
-        f"{what} must be a table with one row per point.",
-        received=f"an array with {len(shape)} axes, shape {shape}",
-        because="Which axes are points and which are coordinates cannot be guessed.",
-        hint="Reshape it to (points, coordinates) and save it again; for time × space use NetCDF "
-        "and name the axes with `sample_dims`.",
+    return InputError(
+        f"{what} must be a table with one row per point; received an array with {len(shape)} "
+        f"axes, shape {shape}. Reshape it to (points, coordinates) and save it again; for time × "
+        "space use NetCDF and name the axes with `sample_dims`."
     )
 
 
 def no_rows(what: str, received: str) -> InputError:
     """Return the error for a table without rows or columns."""
-    return bad_input(
-        f"{what} holds no points.",
-        received=received,
-        because="It has no rows or no columns; the program that wrote it may have stopped early.",
-        hint="Check how the file was made.",
+    return InputError(
+        f"{what} holds no points; received {received}. It has no rows or no columns; the program "
+        "that wrote it may have stopped early. Check how the file was made."
     )

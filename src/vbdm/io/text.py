@@ -14,7 +14,7 @@ from typing import TextIO
 import numpy as np
 
 from ..base.arrays import FloatArray
-from ..errors import InputError, bad_input
+from ..errors import InputError
 from ..progress import report
 from .columns import choose
 from .set_aside import SetAside
@@ -68,22 +68,19 @@ def read(path: Path, options: Options) -> Content:
 def check_header(header: bool | str) -> None:
     """Raise unless `header` is True, False or "auto"."""
     if header not in ("auto", True, False):
-        raise bad_input(
-            "`header` is 'auto', True or False.",
-            received=repr(header),
-            because="It tells whether the first line holds the names of the columns.",
-            hint="Leave it out to have it found out.",
+        raise InputError(
+            f"`header` is 'auto', True or False; received {header!r}. Leave it out to have it "
+            "found out."
         )
 
 
 def not_utf8(path: Path, error: UnicodeDecodeError) -> InputError:
     """Return the error for text in an encoding other than UTF-8."""
-    return bad_input(
-        "The text is not in UTF-8.",
-        received=f"{path.name!r} with the byte 0x{error.object[error.start]:02x} ({error.reason})",
-        because="Letters such as µ or é are stored otherwise in Latin-1 and Windows-1252, which "
-        "older programs write.",
-        hint="Save it again as UTF-8; in Excel the file type is called 'CSV UTF-8'.",
+    return InputError(
+        f"The text is not in UTF-8; received {path.name!r} with the byte "
+        f"0x{error.object[error.start]:02x} ({error.reason}). Letters such as µ or é are stored "
+        "otherwise in Latin-1 and Windows-1252, which older programs write. Save it again as "
+        "UTF-8; in Excel the file type is called 'CSV UTF-8'."
     )
 
 
@@ -107,12 +104,11 @@ def data_lines(stream: TextIO, layout: Layout) -> Iterator[tuple[int, str]]:
         else:
             count = line.count(layout.delimiter) + 1
         if count != wanted:
-            raise bad_input(
-                "All lines must have the same number of cells.",
-                received=f"line {number} with {count} cell(s), where {wanted} are expected",
-                because="A line was cut off, a cell holds the delimiter, or the file has text "
-                "around the table.",
-                hint=f"Look at line {number}; lines that start with # are skipped.",
+            raise InputError(
+                f"All lines must have the same number of cells; received line {number} with "
+                f"{count} cell(s), where {wanted} are expected. A line was cut off, a cell holds "
+                f"the delimiter, or the file has text around the table. Look at line {number}; "
+                "lines that start with # are skipped."
             )
         yield number, line
 

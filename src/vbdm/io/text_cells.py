@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from ..base.arrays import FloatArray
-from ..errors import InputError, bad_input
+from ..errors import InputError
 from .columns import as_choice
 from .dates import read_dates
 from .set_aside import NO_WORDS, SetAside
@@ -143,12 +143,13 @@ def no_number(text: tuple[str, int], position: int, layout: Layout) -> InputErro
         because = "Decimal commas must be points, and labels or dates are no coordinates."
     elif cell.startswith("#"):
         because = "A spreadsheet writes this where a formula has no value."
-    return bad_input(
-        "A cell is not a number.",
-        received=f"{cell[:60]!r} in line {line}, column {name!r} (number {position})",
-        because=because,
-        hint=f"Choose other columns with `columns`, such as columns="
+    advice = (
+        f"Choose other columns with `columns`, such as columns="
         f"{as_choice(others, layout.names)!r}, or correct the cell."
         if others
-        else "Correct the cell.",
+        else "Correct the cell."
+    )
+    return InputError(
+        f"A cell is not a number; received {cell[:60]!r} in line {line}, column {name!r} (number "
+        f"{position}). {because} {advice}"
     )

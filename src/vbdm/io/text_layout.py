@@ -13,8 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TextIO
 
-from ..errors import InputError, bad_input
-from ..base.plain import printable
+from ..errors import InputError, printable
 from .table import no_rows, plain_names, unique
 
 #: Cells that mean "missing", in lower case.
@@ -95,11 +94,9 @@ def open_text(path: Path) -> TextIO:
 
 def not_text(path: Path, found: str) -> InputError:
     """Return the error for a file that is not a table in text."""
-    return bad_input(
-        "The file is not a text table.",
-        received=f"{path.name!r} with {found}",
-        because="It is of another kind, or in an encoding other than UTF-8.",
-        hint="Save it as UTF-8 text with one point per line, or name its format with `format`.",
+    return InputError(
+        f"The file is not a text table; received {path.name!r} with {found}. Save it as UTF-8 "
+        "text with one point per line, or name its format with `format`."
     )
 
 
@@ -240,13 +237,11 @@ def refuse_half_numbers(rows: list[list[str]], delimiter: str | None) -> None:
     pairs = [row for row in rows if len(row) == 2 and all(map(WHOLE.fullmatch, row))]
     padded = [row for row in pairs if re.fullmatch(r"0\d+", row[1]) or row[0] == "-0"]
     if delimiter == "," and len(pairs) == len(rows) and padded:
-        raise bad_input(
-            "The commas can be read in two ways.",
-            received=f"lines such as {','.join(padded[0])}",
-            because="They are decimal commas of one column, or separate two columns of whole "
-            "numbers.",
-            hint="For one column write points in place of the commas, or a line with its name "
-            "above; two columns are read with header=False.",
+        raise InputError(
+            f"The commas can be read in two ways; received lines such as {','.join(padded[0])}. "
+            "They are decimal commas of one column, or separate two columns of whole numbers. "
+            "For one column write points in place of the commas, or a line with its name above; "
+            "two columns are read with header=False."
         )
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError, bad_input
 from ..base.libraries import need
 from ..base.row_notes import RowNotes
+from ..errors import InputError
 from .silence import silenced
 from .source import size_and_hash
 from .superposition import reference_for, superposed
@@ -140,35 +140,30 @@ def selected(topology: Any, selection: str) -> NDArray[np.intp]:
 
 def wrong_selection(selection: str, found: str) -> InputError:
     """Return the error for a selection of atoms that gives nothing."""
-    return bad_input(
-        "The selection gives no atoms.",
-        received=f"{selection!r}: {found}",
-        because="Selections are written in the language of MDTraj, which is not that of MDAnalysis "
-        "or VMD; the usual one is 'name CA', one atom per amino acid.",
-        hint="Choose atoms with `selection`, such as selection='all', "
-        "selection='name CA or name P' or selection='chainid 0 and backbone'.",
+    return InputError(
+        f"The selection gives no atoms; received {selection!r}: {found}. Selections are written "
+        "in the language of MDTraj, which is not that of MDAnalysis or VMD; the usual one is "
+        "'name CA', one atom per amino acid. Choose atoms with `selection`, such as "
+        "selection='all', selection='name CA or name P' or selection='chainid 0 and backbone'."
     )
 
 
 def no_angles(n_atoms: int, n_angles: int) -> InputError:
     """Return the error for a choice of atoms without a complete backbone angle."""
-    return bad_input(
-        "There are no backbone angles to take.",
-        received=f"{n_atoms} chosen atoms and {n_angles} angles in the molecule",
-        because="φ and ψ need proteins with the atoms C, N and CA of neighbouring residues, "
-        "all of them chosen.",
-        hint="Take features='coordinates', or choose more atoms.",
+    return InputError(
+        f"There are no backbone angles to take; received {n_atoms} chosen atoms and {n_angles} "
+        "angles in the molecule. φ and ψ need proteins with the atoms C, N and CA of "
+        "neighbouring residues, all of them chosen. Take features='coordinates', or choose more "
+        "atoms."
     )
 
 
 def check_stride(stride: int) -> None:
     """Raise unless the stride is a whole number, 1 or more."""
     if not isinstance(stride, int) or isinstance(stride, bool) or stride < 1:
-        raise bad_input(
-            "`stride` must be a whole number, 1 or more.",
-            received=repr(stride),
-            because="It takes every so many frames.",
-            hint="Leave it out to take all frames.",
+        raise InputError(
+            f"`stride` must be a whole number, 1 or more; received {stride!r}. Leave it out "
+            "to take all frames."
         )
 
 
@@ -179,11 +174,9 @@ def check_files(path: Path, topology: Path | None) -> None:
     if topology is not None:
         check_suffix(topology, "topologies", TOPOLOGIES)
     elif path.suffix.lower() not in SELF_CONTAINED:
-        raise bad_input(
-            "A trajectory needs the file that names its atoms.",
-            received=f"{path.name!r} and no topology",
-            because="The trajectory holds positions only.",
-            hint="Add it with `topology`, such as topology='protein.pdb'.",
+        raise InputError(
+            f"A trajectory needs the file that names its atoms; received {path.name!r} and no "
+            "topology. Add it with `topology`, such as topology='protein.pdb'."
         )
 
 
@@ -191,9 +184,8 @@ def check_suffix(path: Path, what: str, known: Iterable[str]) -> None:
     """Raise if the suffix of a file is not among the known ones."""
     suffix = Path(path.name.lower().removesuffix(".gz")).suffix
     if suffix not in known:
-        raise bad_input(
-            f"Molecular {what} of this kind cannot be read.",
-            received=repr(path.name),
-            because=f"The library mdtraj reads {what} whose names end in {', '.join(known)}.",
-            hint="Convert the file with the program that wrote it, for example to .pdb.",
+        raise InputError(
+            f"Molecular {what} of this kind cannot be read; received {path.name!r}. The "
+            f"library mdtraj reads {what} whose names end in {', '.join(known)}. Convert the file "
+            "with the program that wrote it, for example to .pdb."
         )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..shapes import Gaussian
 from ..graph.neighbor_graph import NeighborGraph
+from ..shapes import Gaussian
 from .kernel import Kernel
 from .listed import evaluate_kernel
 from .within_reach import kernel_within_reach

@@ -13,8 +13,8 @@ from ..base.accepts import a_number, answer_of
 from ..base.arrays import FloatArray
 from ..base.checks import check_per_point
 from ..base.credit import Credit
-from ..errors import InputError, bad_input
 from ..base.references import DIFFUSION_MAPS
+from ..errors import InputError
 from ..graph.neighbor_graph import NeighborGraph
 
 
@@ -182,11 +182,9 @@ class TwoBandwidths:
 
     def at(self, points: FloatArray, pilot: FloatArray) -> FloatArray:
         """Refuse: the two-sided form is not extended."""
-        raise bad_input(
-            "Two bandwidths are not extended to new points.",
-            received="form='two-sided'",
-            because="The rows of an unsymmetric kernel are not those of an eigenvector.",
-            hint="Use form='symmetric'.",
+        raise InputError(
+            "Two bandwidths are not extended to new points; received form='two-sided'. Use "
+            "form='symmetric'."
         )
 
 
@@ -214,11 +212,9 @@ class FromPotential:
         """Return the rule with dimension and centre decided."""
         U = evaluated(self.potential, graph, "potential")
         if float(np.ptp(U)) / (dim + 2) > 600:
-            raise bad_input(
-                "`potential` spans too wide a range.",
-                received=f"values from {U.min():.3g} to {U.max():.3g}",
-                because="exp(-U/(d+2)) would overflow or underflow.",
-                hint="Check its units: U enters as -log of the invariant density.",
+            raise InputError(
+                f"`potential` spans too wide a range; received values from {U.min():.3g} to "
+                f"{U.max():.3g}. Check its units: U enters as -log of the invariant density."
             )
         return replace(self, dim=dim, centre=float(np.median(U)))
 
@@ -240,11 +236,9 @@ class FromPotential:
 def positive(values: FloatArray) -> FloatArray:
     """Return a bandwidth, or refuse it if it is not positive everywhere."""
     if not (values > 0).all():
-        raise bad_input(
-            "`bandwidth` must be positive everywhere.",
-            received=f"a smallest value of {values.min():.3g}",
-            because="It is a length at every point.",
-            hint="Add a floor, or pass the exponential of a function.",
+        raise InputError(
+            "`bandwidth` must be positive everywhere; received a smallest value of "
+            f"{values.min():.3g}. Add a floor, or pass the exponential of a function."
         )
     return values
 
@@ -258,11 +252,9 @@ def called(function: PerPoint, points: FloatArray, name: str) -> FloatArray:
 
 def unknown_there(name: str) -> InputError:
     """Return the error for an array, which is known at the data only."""
-    return bad_input(
-        f"`{name}` is not known at new points.",
-        received=f"`{name}` as an array",
-        because="It holds values at the training points only.",
-        hint=f"Pass `{name}` as a function of the points.",
+    return InputError(
+        f"`{name}` is not known at new points; received `{name}` as an array. Pass `{name}` as a "
+        "function of the points."
     )
 
 
@@ -271,11 +263,9 @@ def evaluated(function: PerPoint, graph: NeighborGraph, name: str) -> FloatArray
     values: Any = function
     if callable(function):
         if graph.points is None:
-            raise bad_input(
-                f"`{name}` is a function of the points, but this graph has none.",
-                received="a precomputed graph",
-                because="Only neighbours and distances were given.",
-                hint=f"Pass `{name}` as an array with one number per point.",
+            raise InputError(
+                f"`{name}` is a function of the points, but this graph has none; received a "
+                f"precomputed graph. Pass `{name}` as an array with one number per point."
             )
         values = answer_of(function, name, graph.points)
     checked = check_per_point(values, name, graph.order.n_rows)

@@ -11,8 +11,8 @@ from ..base.accepts import a_count
 from ..base.arrays import FloatArray, frozen, to_host
 from ..base.checks import check_positive
 from ..base.credit import Credit
-from ..errors import InputError, bad_input
 from ..base.references import DIMENSION as LEVINA_BICKEL
+from ..errors import InputError
 from ..graph.neighbor_graph import NeighborGraph
 
 #: Number of batches of adjacent points, for the standard error: points in a batch share neighbours.
@@ -97,11 +97,9 @@ class GivenDimension:
     def __post_init__(self) -> None:
         """Refuse numbers that cannot be a dimension."""
         if not SMALLEST <= check_positive(self.dim, "dim") <= LARGEST:
-            raise bad_input(
-                f"`dim` must be at least {SMALLEST} and at most {LARGEST}.",
-                received=repr(self.dim),
-                because="It is the dimension of the manifold, not the number of columns.",
-                hint="Leave it out to have it estimated.",
+            raise InputError(
+                f"`dim` must be at least {SMALLEST} and at most {LARGEST}; received "
+                f"{self.dim!r}. Leave it out to have it estimated."
             )
 
     def estimate(self, graph: NeighborGraph, rho0: FloatArray) -> Dimension:
@@ -166,11 +164,10 @@ class ByRatios:
 
 def no_dimension(received: str) -> InputError:
     """Return the error for neighbours from which the dimension cannot be read."""
-    return bad_input(
-        "The dimension cannot be estimated.",
-        received=received,
-        because=f"It is read from ratios of neighbour distances, and trusted up to {LARGEST}.",
-        hint="Give `dim`, more points, or fewer columns (for example by PCA).",
+    return InputError(
+        f"The dimension cannot be estimated; received {received}. It is read from ratios of "
+        f"neighbour distances, and trusted up to {LARGEST}. Give `dim`, more points, or fewer "
+        "columns (for example by PCA)."
     )
 
 

@@ -16,7 +16,7 @@ from scipy.optimize import brentq
 from ..base.accepts import EPSILONS, a_number, a_switch
 from ..base.arrays import FloatArray, to_host
 from ..base.checks import check_positive
-from ..errors import TuningWarning, bad_input, warn_user
+from ..errors import InputError, TuningWarning, warn_user
 from ..shapes import Shape
 from .dimension import many_dimensions
 from .scaled import ENOUGH_POINTS, SampledRows, ScaledPairs, grow_rows, neighbors_needed
@@ -206,11 +206,10 @@ def solve_degree(
     target = min(target, 0.5 * rows.scaled.shape[1])
     copies = to_host((rows.scaled == 0).sum(axis=1))
     if summary(copies) >= target:
-        raise bad_input(
-            "Almost every point has so many copies that they fill its kernel.",
-            received=f"{int(np.median(copies))} copies of a typical point",
-            because="No ε, however small, averages over fewer points than these.",
-            hint="Drop repeated rows, for example by np.unique(X, axis=0).",
+        raise InputError(
+            "Almost every point has so many copies that they fill its kernel; received "
+            f"{int(np.median(copies))} copies of a typical point. Drop repeated rows, for example "
+            "by np.unique(X, axis=0)."
         )
 
     # SciPy keeps the function that it is given in a cycle of references, and all that this holds:

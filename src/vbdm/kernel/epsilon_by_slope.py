@@ -9,9 +9,9 @@ import numpy as np
 
 from ..base.arrays import FloatArray, frozen
 from ..base.credit import Credit
-from ..errors import TuningWarning, bad_input, warn_user
-from ..shapes import Gaussian, as_shape
+from ..errors import InputError, TuningWarning, warn_user
 from ..graph.neighbor_graph import NeighborGraph
+from ..shapes import Gaussian, as_shape
 from .bandwidth import Bandwidth, GivenBandwidth, PerPoint
 from .dimension import Dimension
 from .scaled import ScaledPairs
@@ -81,11 +81,9 @@ def tune(
     1.2
     """
     if not isinstance(graph, NeighborGraph):
-        raise bad_input(
-            "`tune` needs a NeighborGraph.",
-            received=type(graph).__name__,
-            because="It reads the distances between neighbours.",
-            hint="Call vbdm.tune(vbdm.neighbors(X)).",
+        raise InputError(
+            f"`tune` needs a NeighborGraph; received {type(graph).__name__}. Call "
+            "vbdm.tune(vbdm.neighbors(X))."
         )
     rho = np.ones(graph.n_points)
     if bandwidth is not None:

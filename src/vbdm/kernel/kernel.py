@@ -7,13 +7,13 @@ from functools import cached_property
 
 import numpy as np
 
-from .bandwidth import Bandwidth
-from .pilot import density_from
 from ..base.arrays import FloatArray, quotients
-from ..shapes import Moments, Shape
 from ..graph.neighbor_graph import NeighborGraph
+from ..shapes import Moments, Shape
+from .bandwidth import Bandwidth
 from .block_matrix import BlockMatrix
 from .pair_matrix import PairMatrix
+from .pilot import density_from
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from .bandwidth import Bandwidth
-from .scaled import NEGLIGIBLE, rim, scaled
 from ..base.arrays import FloatArray
-from ..shapes import Shape
 from ..graph.lists import ListedRows
 from ..graph.neighbor_graph import NeighborGraph
+from ..shapes import Shape
+from .bandwidth import Bandwidth
 from .kernel import Kernel
 from .pair_matrix import PairMatrix
+from .scaled import NEGLIGIBLE, rim, scaled
 
 
 def evaluate_kernel(

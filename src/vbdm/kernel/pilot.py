@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..base.arrays import FloatArray, frozen
-from ..errors import bad_input
-from ..shapes import Gaussian
+from ..errors import InputError
 from ..graph.lists import ListedRows
 from ..graph.neighbor_graph import NeighborGraph
 from ..graph.one_way import at_the_end, mean_row_sums
 from ..graph.order import Order
+from ..shapes import Gaussian
 from .bandwidth import Bandwidth
 from .scaled import scaled
 from .sums_within_reach import sums_within_reach
@@ -79,12 +79,10 @@ def pilot_bandwidth(graph: NeighborGraph, n_density_neighbors: int) -> FloatArra
     rho0: FloatArray = graph.from_distances(root_mean_square, slice(1, n_density_neighbors))[0]
     refuse_widths(rho0, graph)
     if not (rho0 > 0).all():
-        raise bad_input(
-            "Some points coincide with all the neighbours that measure their density.",
-            received=f"{(rho0 == 0).sum()} point(s) with {n_density_neighbors - 1} or more copies",
-            because="The density there would be infinite.",
-            hint="Drop repeated rows, for example by np.unique(X, axis=0), or raise "
-            "`n_density_neighbors`.",
+        raise InputError(
+            "Some points coincide with all the neighbours that measure their density; received "
+            f"{(rho0 == 0).sum()} point(s) with {n_density_neighbors - 1} or more copies. Drop "
+            "repeated rows, for example by np.unique(X, axis=0), or raise `n_density_neighbors`."
         )
     return rho0
 
@@ -108,11 +106,10 @@ def refuse_widths(rho0: FloatArray, graph: NeighborGraph) -> None:
 
 def unusable_unit(rho0: FloatArray) -> Exception:
     """Return the error of points whose distances have no powers."""
-    return bad_input(
-        "Neighbours are too near to each other, or too far apart, for the computer's numbers.",
-        received=f"distances between neighbours from {rho0.min():.3g} to {rho0.max():.3g}",
-        because="Densities and rates are powers of these distances, and overflow.",
-        hint="Express the points in another unit, such that typical distances are near 1.",
+    return InputError(
+        "Neighbours are too near to each other, or too far apart, for the computer's numbers; "
+        f"received distances between neighbours from {rho0.min():.3g} to {rho0.max():.3g}. "
+        "Express the points in another unit, such that typical distances are near 1."
     )
 
 

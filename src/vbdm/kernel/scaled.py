@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from ..base.accepts import a_number
 from ..base.arrays import FloatArray, IntArray, to_host
-from ..shapes import Shape, radius_of, values_of
 from ..base.threads import in_order, slices, slices_of
 from ..graph.lists import ListedRows
 from ..graph.neighbor_graph import NeighborGraph
 from ..graph.one_way import ROUNDING
 from ..graph.point_set import PointSet
+from ..shapes import Shape, radius_of, values_of
 from .bandwidth import Bandwidth
 from .dimension import Dimension
 

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from ..base.arrays import FloatArray, beside_array, is_elsewhere, ones_for, row_pointer, to_host
 from ..base.device_memory import PAIRS_ON_DEVICE, PER_PAIR_AT_WORK
-from ..progress import report
-from ..shapes import Shape, values_of
 from ..base.threads import for_each
 from ..engines.engine import free_bytes
 from ..engines.sparse import csr
@@ -20,7 +18,9 @@ from ..engines.tree import ROWS_AT_ONCE, Tree
 from ..graph.neighbor_graph import NeighborGraph
 from ..graph.neighbourhood import Neighbourhood, within_reach
 from ..graph.point_set import needed_rows
+from ..progress import report
 from ..rows.block_array import BlockArray
+from ..shapes import Shape, values_of
 
 
 def sums_within_reach(

@@ -11,11 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from .bandwidth import Bandwidth
-from .sums_within_reach import large_parts, sum_rows
 from ..base.arrays import FloatArray, IntArray, is_elsewhere, ones_for, row_pointer
 from ..base.memory import refuse_block, refuse_pairs
-from ..shapes import Shape, values_of
 from ..base.threads import for_each, in_order, rows_that_fit, slices
 from ..engines.engine import free_bytes
 from ..engines.sparse import csr
@@ -26,9 +23,12 @@ from ..graph.neighbourhood import Neighbourhood, needed_tree, within_reach
 from ..graph.point_set import PointSet, needed_rows
 from ..rows.block_array import BlockArray, PerBlock
 from ..rows.store import worth_keeping
+from ..shapes import Shape, values_of
+from .bandwidth import Bandwidth
 from .block_matrix import BlockMatrix
 from .kernel import Kernel
 from .pair_matrix import PairMatrix
+from .sums_within_reach import large_parts, sum_rows
 
 #: Pairs that are evaluated at a time: several arrays as long stay in the cache.
 PAIRS_AT_ONCE = 1 << 18

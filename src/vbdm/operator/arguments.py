@@ -9,6 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from ..base.checks import check_choice, check_positive, check_real, is_auto
+from ..base.handing_out import OUTPUTS
+from ..engines.choose import check_engine
+from ..errors import InputError
 from ..kernel.bandwidth import (
     BandwidthRule,
     FromPotential,
@@ -21,13 +25,9 @@ from ..kernel.dimension import DimensionRule, GivenDimension
 from ..kernel.epsilon_by_degree import GivenEpsilon
 from ..kernel.scaled import CutAt
 from ..kernel.tuning import EpsilonRule
-from ..base.checks import check_choice, check_positive, check_real, is_auto
-from ..errors import bad_input
-from ..base.handing_out import OUTPUTS
-from ..shapes import Shape, as_shape
-from ..engines.choose import check_engine
-from .method import FORMS, METHODS, Limiter, Lists, Method
 from ..prepare.series import Series
+from ..shapes import Shape, as_shape
+from .method import FORMS, METHODS, Limiter, Lists, Method
 from .weights import WAYS, Weights
 
 #: c1 of the operators that have a name.
@@ -180,11 +180,9 @@ def is_rule(value: Any, name: str, method: str) -> bool:
     if not hasattr(value, method) or isinstance(value, (np.generic, np.ndarray, ModuleType)):
         return False
     if isinstance(value, type):
-        raise bad_input(
-            f"`{name}` takes a rule, not a class of rules.",
-            received=f"the class {value.__name__}",
-            because="A rule is an object whose fields are its options.",
-            hint=f"Write {value.__name__}(), with its options between the brackets.",
+        raise InputError(
+            f"`{name}` takes a rule, not a class of rules; received the class {value.__name__}. "
+            f"Write {value.__name__}(), with its options between the brackets."
         )
     return True
 
@@ -229,18 +227,15 @@ def check_effort(effort: Any, method: Method) -> float:
     """Return the effort, a factor between 1/4 and 16; the paper's method takes none but 1."""
     number = check_real(effort, "effort")
     if number != 1 and not method.lists.widen:
-        raise bad_input(
-            "The paper's method has no `effort`.",
-            received=f"effort={effort!r}",
-            because="Its numbers of neighbours are as printed.",
-            hint="Give `n_neighbors` and `n_density_neighbors` instead.",
+        raise InputError(
+            f"The paper's method has no `effort`; received effort={effort!r}. Give `n_neighbors` "
+            "and `n_density_neighbors` instead."
         )
     if not 0.25 <= number <= 16:
-        raise bad_input(
-            "`effort` must lie between 1/4 and 16.",
-            received=repr(effort),
-            because="It multiplies the numbers of neighbours, 17 inside a kernel by default.",
-            hint="Use 1/2 for a fast look, 2 or 4 for more digits.",
+        raise InputError(
+            f"`effort` must lie between 1/4 and 16; received {effort!r}. It multiplies the "
+            "numbers of neighbours, 17 inside a kernel by default. Use 1/2 for a fast look, 2 or "
+            "4 for more digits."
         )
     return number
 
@@ -249,12 +244,7 @@ def check_switch(value: Any, name: str) -> bool:
     """Return True or False; anything else is refused."""
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
-    raise bad_input(
-        f"`{name}` is a switch.",
-        received=repr(value),
-        because="It is either on or off; 'auto' leaves it to the method.",
-        hint="Pass True, False or 'auto'.",
-    )
+    raise InputError(f"`{name}` is a switch; received {value!r}. Pass True, False or 'auto'.")
 
 
 def check_share(truncation: Any) -> float | None:
@@ -263,11 +253,9 @@ def check_share(truncation: Any) -> float | None:
         return None
     share = check_real(truncation, "truncation")
     if not 0 < share <= 0.5:
-        raise bad_input(
-            "`truncation` is the share of its peak at which the kernel is cut.",
-            received=repr(truncation),
-            because="Only values between 0 and 0.5 leave a kernel.",
-            hint="Use 1e-3, the default, or None not to cut.",
+        raise InputError(
+            "`truncation` is the share of its peak at which the kernel is cut; received "
+            f"{truncation!r}. Use 1e-3, the default, or None not to cut."
         )
     return share
 
@@ -276,27 +264,23 @@ def check_form(form: str, bandwidth: Any, potential: Any, method: Method) -> Non
     """Refuse forms that the method does not have, and pairs of bandwidths where one is wanted."""
     check_choice(form, "form", FORMS)
     if potential is not None and form == "left":
-        raise bad_input(
-            "The left form cannot take a potential.",
-            received="form='left' and `potential`",
-            because="A bandwidth at the row's point causes no drift: its limit is Δf alone.",
-            hint="Use form='symmetric' or 'right'.",
+        raise InputError(
+            "The left form cannot take a potential; received form='left' and `potential`. A "
+            "bandwidth at the row's point causes no drift: its limit is Δf alone. Use "
+            "form='symmetric' or 'right'."
         )
     if form not in method.forms:
-        raise bad_input(
-            "This method has the symmetric form only.",
-            received=f"form={form!r}",
-            because="Leave-one-out, the radius cut and the limiter rest on K = Kᵀ.",
-            hint="Pass method='paper' for the left, right and two-sided forms.",
+        raise InputError(
+            f"This method has the symmetric form only; received form={form!r}. Pass "
+            "method='paper' for the left, right and two-sided forms."
         )
     is_pair = isinstance(bandwidth, TwoBandwidths)
     is_pair = is_pair or (isinstance(bandwidth, tuple) and len(bandwidth) == 2)
     if is_pair != (form == "two-sided"):
-        raise bad_input(
-            "The two-sided form, and only that one, takes a pair of bandwidths.",
-            received=f"form={form!r} and bandwidth of type {type(bandwidth).__name__}",
-            because="Its kernel is h(|x-y|²/(ε ρ1(x) ρ2(y))).",
-            hint="Pass form='two-sided' together with bandwidth=(rho1, rho2).",
+        raise InputError(
+            "The two-sided form, and only that one, takes a pair of bandwidths; received "
+            f"form={form!r} and bandwidth of type {type(bandwidth).__name__}. Pass "
+            "form='two-sided' together with bandwidth=(rho1, rho2)."
         )
 
 
@@ -306,11 +290,9 @@ def check_weighted(arguments: Mapping[str, Any]) -> None:
     for name in ("alpha", "bandwidth", "potential"):
         refuse_both("weights", arguments["weights"], name, arguments[name])
     if arguments["weights"] is not None and arguments["form"] != "symmetric":
-        raise bad_input(
-            "Only the symmetric form takes `weights`.",
-            received=f"form={arguments['form']!r} and `weights`",
-            because="Pairs are multiplied at both of their points.",
-            hint="Leave out `form`, or `weights`.",
+        raise InputError(
+            f"Only the symmetric form takes `weights`; received form={arguments['form']!r} and "
+            "`weights`. Leave out `form`, or `weights`."
         )
 
 
@@ -326,9 +308,7 @@ def as_c1(operator: Any) -> float:
 def refuse_both(first: str, value: Any, second: str, other: Any) -> None:
     """Refuse two arguments that were both given."""
     if value is not None and other is not None:
-        raise bad_input(
-            f"`{first}` and `{second}` contradict each other.",
-            received=f"both `{first}` and `{second}`",
-            because="Each of them alone determines the operator or its bandwidth.",
-            hint=f"Leave out `{first}` or `{second}`.",
+        raise InputError(
+            f"`{first}` and `{second}` contradict each other; received both `{first}` and "
+            f"`{second}`. Leave out `{first}` or `{second}`."
         )

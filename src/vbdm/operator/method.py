@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..base.accepts import a_count, a_number
 from ..kernel.bandwidth import BandwidthRule, PowerOfDensity
 from ..kernel.dimension import ByRatios, DimensionRule
 from ..kernel.epsilon_by_degree import ByDegree
 from ..kernel.epsilon_by_slope import BySlope, DimensionBySlope
 from ..kernel.scaled import CutAt, CutWhereClean, TruncationRule
 from ..kernel.tuning import EpsilonRule
-from ..base.accepts import a_count, a_number
 
 #: Where ρ may stand in the kernel.
 FORMS = ("symmetric", "left", "right", "two-sided")

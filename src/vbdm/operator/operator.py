@@ -10,28 +10,28 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import diags_array
 
-from ..kernel.dimension import Dimension
-from ..kernel.pilot import Pilot
-from ..kernel.tuning import Tuning
+from .. import theory
 from ..base.accepts import EPSILONS, a_number, a_switch
 from ..base.arrays import FloatArray, frozen, quotients
 from ..base.checks import check_function
-from ..errors import bad_input
 from ..base.handing_out import handed_out, taken_in
 from ..engines.at_work import at_work
 from ..engines.choose import arrived
+from ..errors import InputError
 from ..graph.caller_order import as_given_out
 from ..graph.neighbor_graph import NeighborGraph
 from ..graph.on_host import in_memory, state_in_memory
 from ..graph.order import Order
 from ..kernel.again import at_epsilon
 from ..kernel.block_matrix import BlockMatrix
+from ..kernel.dimension import Dimension
 from ..kernel.kernel import Kernel
 from ..kernel.pair_matrix import PairMatrix
+from ..kernel.pilot import Pilot
+from ..kernel.tuning import Tuning
 from ..placement import IN_MEMORY
-from .record import Settings
-from .. import theory
 from . import verbs, views
+from .record import Settings
 from .sample_theory import KernelWaves, kernel_waves
 from .weighted import LARGEST_EXPONENT, counted, half_weights, of_multiplicity, sums_of
 
@@ -341,11 +341,9 @@ class Operator:
             For the left, right and two-sided forms, which have none.
         """
         if not self.is_symmetric:
-            raise bad_input(
-                "This operator has no symmetric conjugate.",
-                received=f"form={self.form!r}",
-                because="Only the symmetric kernel gives K = Kᵀ.",
-                hint="Use `op.matrix`, or form='symmetric'.",
+            raise InputError(
+                f"This operator has no symmetric conjugate; received form={self.form!r}. Use "
+                "`op.matrix`, or form='symmetric'."
             )
         inverse = np.nan_to_num(np.sqrt(self._inverse_degrees() / self.steps))
         conjugate = self.weights.scaled(inverse, inverse).merged()
@@ -483,12 +481,11 @@ def normalise(
     exponent = -alpha * (log_density - np.median(log_density))
     # K_α holds products of two factors exp(exponent).
     if np.abs(exponent).max() > LARGEST_EXPONENT:
-        raise bad_input(
-            "Powers of the density overflow.",
-            received=f"alpha={alpha:.3g}, with a density that spans a factor of "
-            f"{np.exp(np.ptp(log_density)):.3g}",
-            because="α = 1 + β(d/2 + 1) - c1/2 is far from 0: `operator`, `alpha` or `beta` is.",
-            hint="Ask for 'laplacian' (c1 = 0) or 'generator' (c1 = 1).",
+        raise InputError(
+            f"Powers of the density overflow; received alpha={alpha:.3g}, with a density that "
+            f"spans a factor of {np.exp(np.ptp(log_density)):.3g}. α = 1 + β(d/2 + 1) - c1/2 is "
+            "far from 0: `operator`, `alpha` or `beta` is. Ask for 'laplacian' (c1 = 0) or "
+            "'generator' (c1 = 1)."
         )
     if potential is not None:
         exponent = exponent + half_weights(potential)

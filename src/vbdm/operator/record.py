@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..base.credit import Credit
-from ..shapes import Gaussian, Shape
 from ..engines.scipy_engine import ScipyEngine
 from ..placement import IN_MEMORY
-from .method import Method
 from ..prepare.series import Series
+from ..shapes import Gaussian, Shape
+from .method import Method
 from .weights import Weighting
 
 

@@ -38,8 +38,8 @@ import numpy as np
 from scipy.special import gamma, jv
 
 from ..base.arrays import FloatArray
-from ..shapes import Gaussian, Shape, radius_of
 from ..base.threads import in_order, slices
+from ..shapes import Gaussian, Shape, radius_of
 
 #: Beyond the first, in kernels, the kernel's transform is 0; up to the second, in units of the
 #: radius of the k0 nearest, the pilot responds, which may be narrower.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..base.arrays import FloatArray, quotients
-from ..errors import bad_input
+from ..errors import InputError
 from ..kernel.kernel import Kernel
 from .weights import LARGEST_RANGE
 
@@ -37,12 +37,10 @@ def of_multiplicity(kernel: Kernel, multiplicity: FloatArray, c1: float) -> Floa
     result = np.log(multiplicity) - (1 - c1 / 2) * np.log(mean)
     result -= np.median(result)
     if np.abs(result).max() > LARGEST_EXPONENT:
-        raise bad_input(
-            "`weights` span too wide a range.",
-            received=f"values from {multiplicity.min():.3g} to {multiplicity.max():.3g} times "
-            "their mean, which jump from point to point",
-            because="Pairs are multiplied by them, and would overflow or underflow.",
-            hint="Points of such small weights say nothing about the process: leave them out.",
+        raise InputError(
+            f"`weights` span too wide a range; received values from {multiplicity.min():.3g} to "
+            f"{multiplicity.max():.3g} times their mean, which jump from point to point. Points "
+            "of such small weights say nothing about the process: leave them out."
         )
     return result
 
@@ -53,11 +51,10 @@ def half_weights(potential: FloatArray) -> FloatArray:
     The median of U is subtracted: a constant added to U cancels in D⁻¹K_α.
     """
     if np.ptp(potential) > LARGEST_RANGE:
-        raise bad_input(
-            "`potential` spans too wide a range.",
-            received=f"values from {potential.min():.3g} to {potential.max():.3g}",
-            because="The points are weighted by exp(-U), which would overflow or underflow.",
-            hint="Check its units: U is in units of kT. Points far above the lowest U say nothing "
-            "about the process: leave them out.",
+        raise InputError(
+            f"`potential` spans too wide a range; received values from {potential.min():.3g} to "
+            f"{potential.max():.3g}. The points are weighted by exp(-U), which would overflow or "
+            "underflow. Check its units: U is in units of kT. Points far above the lowest U say "
+            "nothing about the process: leave them out."
         )
     return -(potential - np.median(potential)) / 2

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import FloatArray, to_host
 from ..base.checks import check_per_point
-from ..errors import bad_input
+from ..errors import InputError
 from ..graph.lists import KeptLists
 from ..graph.neighbor_graph import NeighborGraph
 
@@ -116,12 +116,11 @@ def read_weights(weights: Any, way: str, n_rows: int) -> Weights | None:
     scaled = values / values.max()
     n_eff = effective_points(scaled)
     if n_eff < FEWEST_POINTS:
-        raise bad_input(
-            "`weights` leave too few points.",
-            received=f"weights that count as {n_eff:.2g} equal ones of {n_rows:,}",
-            because="Almost everything weighs on one point, and its neighbours are too light to "
-            "tell anything.",
-            hint="Check the unit of the bias, or sample nearer to the density that is wanted.",
+        raise InputError(
+            f"`weights` leave too few points; received weights that count as {n_eff:.2g} equal "
+            f"ones of {n_rows:,}. Almost everything weighs on one point, and its neighbours are "
+            "too light to tell anything. Check the unit of the bias, or sample nearer to the "
+            "density that is wanted."
         )
     return Weights(scaled / scaled.mean(), way)
 
@@ -129,27 +128,24 @@ def read_weights(weights: Any, way: str, n_rows: int) -> Weights | None:
 def refuse_values(values: FloatArray) -> None:
     """Refuse weights that are not positive, or that span too wide a range."""
     if (values < 0).any():
-        raise bad_input(
-            "`weights` must be positive.",
-            received=f"{(values < 0).sum():,} negative of {len(values):,}, as {values.min():.3g}",
-            because="They are a ratio of two densities; logarithms of weights may be negative.",
-            hint="Pass np.exp(log_weights), if these are logarithms.",
+        raise InputError(
+            f"`weights` must be positive; received {(values < 0).sum():,} negative of "
+            f"{len(values):,}, as {values.min():.3g}. They are a ratio of two densities; "
+            "logarithms of weights may be negative. Pass np.exp(log_weights), if these are "
+            "logarithms."
         )
     if (values == 0).any():
         some = "all" if not values.any() else f"{(values == 0).sum():,} of {len(values):,}"
-        raise bad_input(
-            "`weights` must be positive.",
-            received=f"{some} equal to zero",
-            because="Where the wanted density is 0 there is no process, and no operator.",
-            hint="Leave these points out: X[w > 0], w[w > 0].",
+        raise InputError(
+            f"`weights` must be positive; received {some} equal to zero. Leave these points out: "
+            "X[w > 0], w[w > 0]."
         )
     span = np.log(values.max()) - np.log(values.min())
     if span > LARGEST_RANGE:
-        raise bad_input(
-            "`weights` span too wide a range.",
-            received=f"values from {values.min():.3g} to {values.max():.3g}",
-            because="Products of their roots would underflow.",
-            hint="Points of such small weights say nothing about the process: leave them out.",
+        raise InputError(
+            f"`weights` span too wide a range; received values from {values.min():.3g} to "
+            f"{values.max():.3g}. Points of such small weights say nothing about the process: "
+            "leave them out."
         )
 
 

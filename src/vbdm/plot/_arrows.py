@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ..base.accepts import a_count, accepts
 from ..base.arrays import FloatArray
 from ..base.checks import as_floats, shown
-from ..errors import bad_input
+from ..errors import InputError
 from ._canvas import (
     BLUE,
     FAINT,
@@ -64,11 +64,9 @@ def arrows(
     operator = operator_of(result)
     known = operator.graph.points
     if known is None:
-        raise bad_input(
-            "The points are needed to be drawn.",
-            received="a result from precomputed distances",
-            because="It knows who is near whom, but not where.",
-            hint="Estimate from the points themselves.",
+        raise InputError(
+            "The points are needed to be drawn; received a result from precomputed distances. "
+            "Estimate from the points themselves."
         )
     first, second = check_columns(columns, known.shape[1])
     vectors = check_field(field, known.shape)[:, [first, second]]
@@ -90,11 +88,9 @@ def check_columns(columns: Any, n_columns: int) -> tuple[int, int]:
     known = [number for number in wanted if number in range(n_columns)]
     if len(set(known)) == 2:
         return int(known[0]), int(known[1])
-    raise bad_input(
-        "`columns` must be two different columns of the points.",
-        received=f"{shown(columns)}, with points of {n_columns} column(s)",
-        because="Arrows are drawn in a plane.",
-        hint="Pass, for example, columns=(0, 1).",
+    raise InputError(
+        f"`columns` must be two different columns of the points; received {shown(columns)}, with "
+        f"points of {n_columns} column(s). Pass, for example, columns=(0, 1)."
     )
 
 
@@ -103,11 +99,10 @@ def check_field(field: Any, shape: tuple[int, ...]) -> FloatArray:
     values = as_floats(field)
     if values is not None and values.shape == shape:
         return values
-    raise bad_input(
-        f"A field has a vector for each point, shape {shape}.",
-        received=type(field).__name__ if values is None else f"shape {values.shape}",
-        because="There is an entry for each column of each point.",
-        hint="Pass, for example, op.gradient(f) with f of shape (N,).",
+    seen = type(field).__name__ if values is None else f"shape {values.shape}"
+    raise InputError(
+        f"A field has a vector for each point, shape {shape}; received {seen}. Pass, for example, "
+        "op.gradient(f) with f of shape (N,)."
     )
 
 

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..base.arrays import FloatArray
 from ..base.checks import check_points
-from ..errors import bad_input
 from ..base.wording import power_of_ten
+from ..errors import InputError
 from ..operator.operator import Operator
 from ..spectrum.spectrum import Spectrum
 
@@ -55,11 +55,10 @@ def operator_of(result: Any) -> Operator:
     found = getattr(getattr(result, "spectrum_", result), "operator", result)
     if isinstance(found, Operator):
         return found
-    raise bad_input(
-        "This has no operator to draw.",
-        received=type(result).__name__,
-        because="Pictures are made from an Operator, a Spectrum or a fitted DiffusionMap.",
-        hint="Pass vbdm.estimate_operator(X), or its spectrum.",
+    raise InputError(
+        f"This has no operator to draw; received {type(result).__name__}. Pictures are made from "
+        "an Operator, a Spectrum or a fitted DiffusionMap. Pass vbdm.estimate_operator(X), or "
+        "its spectrum."
     )
 
 
@@ -68,11 +67,9 @@ def spectrum_of(result: Any) -> Spectrum:
     found = getattr(result, "spectrum_", result)
     if isinstance(found, Spectrum):
         return found
-    raise bad_input(
-        "This has no spectrum to draw.",
-        received=type(result).__name__,
-        because="Eigenvalues and eigenfunctions are computed when asked for.",
-        hint="Pass op.spectrum(10), or a fitted DiffusionMap.",
+    raise InputError(
+        f"This has no spectrum to draw; received {type(result).__name__}. Pass op.spectrum(10), "
+        "or a fitted DiffusionMap."
     )
 
 
@@ -118,11 +115,9 @@ def check_axes(ax: Any, name: str) -> Any:
     """Return axes to draw on; anything else is refused."""
     if hasattr(ax, "plot") and hasattr(ax, "scatter") and hasattr(ax, "figure"):
         return ax
-    raise bad_input(
-        f"`{name}` must be axes of matplotlib.",
-        received=type(ax).__name__,
-        because="The picture is drawn into them.",
-        hint="Pass plt.subplot(), or leave it out for a new figure.",
+    raise InputError(
+        f"`{name}` must be axes of matplotlib; received {type(ax).__name__}. Pass plt.subplot(), "
+        "or leave it out for a new figure."
     )
 
 
@@ -144,18 +139,14 @@ def place(
     """
     known = operator.graph.points if points is None else check_points(points)
     if known is None:
-        raise bad_input(
-            "The points are needed to be drawn.",
-            received="a result from precomputed distances",
-            because="It knows who is near whom, but not where.",
-            hint="Pass `points`, for example two columns of `spectrum.eigenfunctions`.",
+        raise InputError(
+            "The points are needed to be drawn; received a result from precomputed distances. "
+            "Pass `points`, for example two columns of `spectrum.eigenfunctions`."
         )
     if len(known) != operator.n_points:
-        raise bad_input(
-            f"`points` must have one row for each of the {operator.n_points} points.",
-            received=f"{len(known)} rows",
-            because="Each row says where a point is drawn.",
-            hint="Pass the points that were used, in the same order.",
+        raise InputError(
+            f"`points` must have one row for each of the {operator.n_points} points; received "
+            f"{len(known)} rows. Pass the points that were used, in the same order."
         )
     flat = ax is not None and getattr(ax, "name", "") != "3d"
     n_columns = known.shape[1]

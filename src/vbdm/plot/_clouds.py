@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from ..base.accepts import a_number, accepts
 from ..base.arrays import FloatArray, to_host
 from ..base.checks import check_count, check_per_point
-from ..errors import bad_input
 from ..base.wording import percent
+from ..errors import InputError
 from ..operator.operator import Operator
 from ..spectrum.spectrum import Spectrum
 from ._canvas import (
@@ -94,11 +94,10 @@ def panels_for(ax: Any, count: int, n_dims: int) -> list[Any]:
     if ax is not None:
         given = [check_axes(panel, "ax") for panel in listed(ax)]
         if len(given) != count:
-            raise bad_input(
-                "There must be one axes for each eigenfunction.",
-                received=f"{len(given)} axes for {count} eigenfunction(s)",
-                because="Colours of two functions cannot share a cloud.",
-                hint="Pass a sequence of axes, or draw one function at a time.",
+            raise InputError(
+                f"There must be one axes for each eigenfunction; received {len(given)} axes for "
+                f"{count} eigenfunction(s). Pass a sequence of axes, or draw one function at a "
+                "time."
             )
         return given
     if count == 1:
@@ -242,11 +241,9 @@ def embedding(
     columns = listed(which)
     known = [isinstance(i, int | np.integer) and 0 <= i <= last for i in columns]
     if len(columns) not in (2, 3) or not all(known):
-        raise bad_input(
-            "`which` must name two or three eigenfunctions.",
-            received=f"{which!r} of eigenfunctions 0 to {last}",
-            because="Each is a coordinate of the picture.",
-            hint="Compute more with op.spectrum(n), or choose others.",
+        raise InputError(
+            f"`which` must name two or three eigenfunctions; received {which!r} of eigenfunctions "
+            f"0 to {last}. Compute more with op.spectrum(n), or choose others."
         )
     scale = np.exp(np.real(found.eigenvalues[columns]) * time) if time else 1.0
     labels = [f"eigenfunction {i}" + (f" × exp(λ·{time:g})" if time else "") for i in columns]

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..kernel.tuning import DegreeCurve, KeptCurve, SlopeCurve, Tuning
 from ..base.accepts import a_switch, accepts, numbers
 from ..base.arrays import BoolArray, FloatArray
-from ..errors import bad_input
+from ..errors import InputError
+from ..kernel.tuning import DegreeCurve, KeptCurve, SlopeCurve, Tuning
 from ..spectrum.spectrum import Spectrum
 from ..trust.diagnose import doubtful_modes
 from ..trust.error_bars import Group, groups_of
@@ -57,11 +57,9 @@ def tuning(result: Any, ax: Any = None) -> Any:
     choice = result if isinstance(result, Tuning) else operator_of(result).tuning
     curve = choice.curve
     if curve is None:
-        raise bad_input(
-            "There is no curve to draw.",
-            received=repr(choice),
-            because="Whoever chose this ε looked at no other.",
-            hint="Leave `epsilon` out, or draw vbdm.tune(vbdm.neighbors(X)).",
+        raise InputError(
+            f"There is no curve to draw; received {choice!r}. Leave `epsilon` out, or draw "
+            "vbdm.tune(vbdm.neighbors(X))."
         )
     ax = new_axes(ax)
     right = ax.twinx()

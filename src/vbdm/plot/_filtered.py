@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..base.accepts import accepts, an
 from ..base.arrays import FloatArray
 from ..base.checks import as_floats, is_whole, shown
-from ..errors import bad_input
+from ..errors import InputError
 from ..forecast.filtering import Filtered
 from ._canvas import BLUE, INK, VERMILION, check_axes, new_axes, set_title
 from ._forecast import dress_time, legend_below
@@ -46,11 +46,9 @@ def filtered(
         Red marks on the time axis: there the filter began anew, from the observation alone.
     """
     if not (is_whole(column) and 0 <= column < result.mean.shape[1]):
-        raise bad_input(
-            "There is no such column.",
-            received=shown(column),
-            because=f"There are {result.mean.shape[1]} column(s), numbered from 0.",
-            hint="Pass the number of a column.",
+        raise InputError(
+            f"There is no such column; received {shown(column)}. There are {result.mean.shape[1]} "
+            "column(s), numbered from 0. Pass the number of a column."
         )
     n = len(result.mean)
     seen = None if observations is None else one_each(observations, n, "observations")
@@ -77,11 +75,9 @@ def one_each(values: Any, n: int, name: str) -> FloatArray:
     array = as_floats(values)
     if array is not None and array.size == n:
         return np.asarray(array.ravel(), dtype=np.float64)
-    raise bad_input(
-        f"`{name}` must have one number for each of the {n:,} steps.",
-        received=shown(values),
-        because="Each is drawn at the time of its step.",
-        hint="Pass those of one column, with NaN where there is none.",
+    raise InputError(
+        f"`{name}` must have one number for each of the {n:,} steps; received {shown(values)}. "
+        "Pass those of one column, with NaN where there is none."
     )
 
 
@@ -94,9 +90,7 @@ def times_for(times: Any, n: int) -> NDArray[Any]:
         array = np.array(None)
     if array.shape == (n,) and array.dtype.kind in "iufM":
         return array
-    raise bad_input(
-        f"`times` must have one number or date for each of the {n:,} steps.",
-        received=shown(times),
-        because="They are where observations are drawn.",
-        hint="Leave `times` out to count the steps.",
+    raise InputError(
+        f"`times` must have one number or date for each of the {n:,} steps; received "
+        f"{shown(times)}. Leave `times` out to count the steps."
     )

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..base.accepts import accepts, an
 from ..base.arrays import BoolArray, FloatArray
 from ..base.checks import is_whole, shown
-from ..errors import bad_input
+from ..errors import InputError
 from ..forecast.forecast import Forecast
 from ._canvas import BLUE, INK, check_axes, new_axes, set_title
 from ._past import past_of
@@ -169,9 +169,7 @@ def start_of(forecast: Forecast, start: Any) -> int:
     n = len(forecast)
     if is_whole(start) and -n <= start < n:
         return int(start) % n
-    raise bad_input(
-        "There is no such start.",
-        received=shown(start),
-        because=f"The forecast has {n:,} start(s), numbered from 0; -1 is the last.",
-        hint="Leave `start` out for the last one.",
+    raise InputError(
+        f"There is no such start; received {shown(start)}. The forecast has {n:,} start(s), "
+        "numbered from 0; -1 is the last. Leave `start` out for the last one."
     )

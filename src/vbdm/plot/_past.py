@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..base.accepts import MOST
 from ..base.arrays import FloatArray
 from ..base.checks import as_floats, is_whole, shown
-from ..errors import bad_input
+from ..errors import InputError
 from ..forecast.forecast import Forecast
 from ..forecast.time_axis import Steps
 
@@ -41,11 +41,9 @@ def past_of(forecast: Forecast, start: int, column: int, past: Any) -> Past:
         values = np.asarray(given, dtype=np.float64)
         steps = forecast.steps[start] + np.arange(1 - len(values), 1)
     else:
-        raise bad_input(
-            "`past` must be a number of rows, or a list of their values.",
-            received=shown(past),
-            because="It is drawn before the forecast; the last value is that of the start.",
-            hint="Pass past=24, past=0, or series[:n] that ends with the row of the start.",
+        raise InputError(
+            f"`past` must be a number of rows, or a list of their values; received {shown(past)}. "
+            "Pass past=24, past=0, or series[:n] that ends with the row of the start."
         )
     return Past(forecast.axis.times(steps), values)
 

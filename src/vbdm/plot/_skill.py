@@ -9,7 +9,7 @@ import numpy as np
 from ..base.accepts import accepts, an
 from ..base.arrays import FloatArray
 from ..base.checks import is_whole, shown
-from ..errors import bad_input
+from ..errors import InputError
 from ..forecast.skill import Skill
 from ..forecast.words import independent, mean_over_columns, weights_of_leads
 from ._canvas import (
@@ -140,11 +140,9 @@ def four_panels(axes: Any) -> list[Any]:
     given = [check_axes(panel, "axes") for panel in listed(axes)]
     if len(given) == 4:
         return given
-    raise bad_input(
-        "`axes` must be four axes.",
-        received=f"{len(given)} of them",
-        because="Error, correlation, coverage and reliability are drawn side by side.",
-        hint="Pass plt.subplots(2, 2)[1], or leave it out for a new figure.",
+    raise InputError(
+        f"`axes` must be four axes; received {len(given)} of them. Pass plt.subplots(2, 2)[1], or "
+        "leave it out for a new figure."
     )
 
 
@@ -154,9 +152,8 @@ def column_of(skill: Skill, column: Any) -> int:
         return skill.names.index(column)
     if is_whole(column) and 0 <= column < len(skill.names):
         return int(column)
-    raise bad_input(
-        "There is no such column.",
-        received=shown(column),
-        because=f"The columns are {', '.join(skill.names)}, numbered from 0.",
-        hint="Pass a number or a name, or leave `column` out for the mean over all.",
+    raise InputError(
+        f"There is no such column; received {shown(column)}. The columns are "
+        f"{', '.join(skill.names)}, numbered from 0. Pass a number or a name, or leave `column` "
+        "out for the mean over all."
     )

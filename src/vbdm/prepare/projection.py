@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..base.accepts import accepts, numbers, or_none
 from ..base.arrays import FloatArray, to_host
 from ..base.checks import check_count, check_points, is_whole, shown
-from ..errors import InputError, bad_input
+from ..errors import InputError
 from ..search.rotation import axes_of
 
 #: Principal directions with less than this share of the largest variance count as empty in TICA.
@@ -175,26 +175,22 @@ def tica(
     lag = check_count(lag, "lag", low=1, high=2**40)
     parts = np.asarray(lengths)
     if len(parts) and ((parts < 1).any() or (parts % 1).any() or parts.sum() != len(X)):
-        raise bad_input(
-            "`lengths` must be whole numbers that add up to the number of rows.",
-            received=f"{len(parts)} length(s) with the sum {parts.sum():g} for {len(X)} rows",
-            because="Each is the number of rows of one series.",
-            hint="Leave `lengths` out if all rows are one series.",
+        raise InputError(
+            "`lengths` must be whole numbers that add up to the number of rows; received "
+            f"{len(parts)} length(s) with the sum {parts.sum():g} for {len(X)} rows. Leave "
+            "`lengths` out if all rows are one series."
         )
     if rows is not None and len(rows) != len(X):
-        raise bad_input(
-            "`rows` must have one number for each point.",
-            received=f"{len(rows)} numbers for {len(X)} points",
-            because="Each says in which row of its file the point stands.",
-            hint="Leave `rows` out if no row is missing.",
+        raise InputError(
+            f"`rows` must have one number for each point; received {len(rows)} numbers for "
+            f"{len(X)} points. Leave `rows` out if no row is missing."
         )
     first = pairs_of(len(X), lag, parts.astype(np.intp).tolist(), rows)
     if len(first) < 2 * PAIRS_EACH:
-        raise bad_input(
-            "The series is too short for TICA.",
-            received=f"{len(first)} pair(s) of rows that are {lag} apart",
-            because=f"Covariances come from pairs; at least {2 * PAIRS_EACH} are needed.",
-            hint="Choose a smaller `lag`, or use `pca` instead.",
+        raise InputError(
+            f"The series is too short for TICA; received {len(first)} pair(s) of rows that are "
+            f"{lag} apart. Covariances come from pairs; at least {2 * PAIRS_EACH} are needed. "
+            "Choose a smaller `lag`, or use `pca` instead."
         )
     now, later = X[first], X[first + lag]
     center = (now.mean(axis=0) + later.mean(axis=0)) / 2
@@ -244,9 +240,8 @@ def count_of(n: Any, name: str, most: int, n_columns: int) -> int:
 def wrong_count(n: Any, name: str, most: int, n_columns: int) -> InputError:
     """Return the error for a number of directions that there is not."""
     share = ", or a share of the variance between 0 and 1" if name == "pca" else ""
-    return bad_input(
-        f"`{name}` must be a number of directions from 1 to {most}{share}.",
-        received=f"{shown(n)} for {n_columns} column(s)",
-        because=f"The points extend in {most} direction(s) that can be told apart.",
-        hint="Ask for fewer directions.",
+    return InputError(
+        f"`{name}` must be a number of directions from 1 to {most}{share}; received {shown(n)} "
+        f"for {n_columns} column(s). The points extend in {most} direction(s) that can be told "
+        "apart. Ask for fewer directions."
     )

@@ -11,7 +11,7 @@ import numpy as np
 from ..base.array_hints import refuse_masked
 from ..base.arrays import beside_array, is_elsewhere, shape_of, to_host
 from ..base.checks import as_floats, is_auto
-from ..errors import InputError, bad_input
+from ..errors import InputError
 
 
 @dataclass(frozen=True)
@@ -49,12 +49,7 @@ def read_series(X: Any, lengths: Any = None, series: Any = "auto") -> tuple[Any,
     ((5, 2), Series(lengths=(3, 2), known=True))
     """
     if not (is_auto(series) or isinstance(series, (bool, np.bool_))):
-        raise bad_input(
-            "`series` is a switch.",
-            received=repr(series),
-            because="Rows are steps in time or they are not; 'auto' has a check decide.",
-            hint="Pass True, False or 'auto'.",
-        )
+        raise InputError(f"`series` is a switch; received {series!r}. Pass True, False or 'auto'.")
     known = None if is_auto(series) else bool(series)
     if is_list_of_arrays(X):
         if lengths is not None:
@@ -78,11 +73,10 @@ def one_table(parts: Sequence[Any]) -> Any:
     """Return tables with the same columns, one below the other."""
     columns = sorted({np.shape(part)[1] for part in parts})
     if len(columns) > 1:
-        raise bad_input(
-            "All series must have the same columns.",
-            received=f"arrays with {', '.join(map(str, columns))} columns",
-            because="Their rows are points of one cloud.",
-            hint="Look at the shapes of the arrays; one may have to be transposed.",
+        raise InputError(
+            "All series must have the same columns; received arrays with "
+            f"{', '.join(map(str, columns))} columns. Look at the shapes of the arrays; one may "
+            "have to be transposed."
         )
     there = next(filter(is_elsewhere, parts), None)
     if there is not None:
@@ -120,10 +114,8 @@ def check_lengths(lengths: Any, n_rows: int) -> tuple[int, ...]:
 
 def wrong_lengths(received: str) -> InputError:
     """Return the error for lengths that do not cut the rows into series."""
-    return bad_input(
-        "`lengths` must cut the rows into series.",
-        received=received,
-        because="Series follow each other in the rows: their lengths are whole numbers, 1 or more, "
-        "and add up to the number of rows.",
-        hint="Pass lengths=[n_1, n_2, …], or a list of arrays in place of one array.",
+    return InputError(
+        f"`lengths` must cut the rows into series; received {received}. Series follow each other "
+        "in the rows: their lengths are whole numbers, 1 or more, and add up to the number of "
+        "rows. Pass lengths=[n_1, n_2, …], or a list of arrays in place of one array."
     )

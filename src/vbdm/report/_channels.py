@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..base.arrays import FloatArray, to_host
-from ..errors import bad_input
 from ..base.row_notes import Labels, RowNotes
+from ..errors import InputError
 from ..plot._canvas import principal_positions
 from ..spectrum.spectrum import Spectrum
 from ._packing import MISSING, STEPS, packed, quantised
@@ -160,11 +160,10 @@ def check_sizes(fields: Mapping[str, NDArray[Any]], n: int) -> None:
     """Raise unless every field has one value for each of n points."""
     for name, values in fields.items():
         if values.shape != (n,):
-            raise bad_input(
-                f"`about_rows` must have one value for each of the {n:,} points.",
-                received=f"an array of shape {values.shape} as {name!r}",
-                because="Each value is the label, the number or the date of one point.",
-                hint="Pass them for the points that were used, in the same order.",
+            raise InputError(
+                f"`about_rows` must have one value for each of the {n:,} points; received an "
+                f"array of shape {values.shape} as {name!r}. Pass them for the points that were "
+                "used, in the same order."
             )
 
 

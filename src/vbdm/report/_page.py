@@ -15,14 +15,14 @@ from numpy.typing import ArrayLike
 
 from ..base.accepts import a_path, accepts, all_of, an, numbers, or_none, words
 from ..base.checks import check_count, check_is
-from ..errors import bad_input
 from ..base.files import check_target, replacing
 from ..base.row_notes import RowNotes
-from . import _parts as parts
+from ..errors import InputError
 from ..spectrum.spectrum import Spectrum
 from ..trust.diagnose import diagnose, flags_of
 from ..trust.epsilon_scan import EpsilonScan, why_no_scan
 from ..trust.findings import Finding
+from . import _parts as parts
 from ._channels import AboutRows, as_notes, left_out
 from ._error_parts import error_table
 from ._glossary import glossary
@@ -146,11 +146,9 @@ def page(
     most = check_count(n_drawn, "n_drawn", low=1, high=1_000_000)
     drawn = choose_drawn(spectrum, scan, most)
     if rows is not None and len(np.asarray(rows)) != spectrum.operator.n_points:
-        raise bad_input(
-            "`rows` must have one number for each point.",
-            received=f"{len(np.asarray(rows))} numbers for {spectrum.operator.n_points} points",
-            because="Each says in which row of its file the point stands.",
-            hint="Pass `cloud.rows`, or leave it out.",
+        raise InputError(
+            f"`rows` must have one number for each point; received {len(np.asarray(rows))} "
+            f"numbers for {spectrum.operator.n_points} points. Pass `cloud.rows`, or leave it out."
         )
     row_numbers = None if rows is None else np.asarray(rows).astype(np.int64)
     notes = with_columns(as_notes(about_rows, spectrum.operator.n_points), answers)

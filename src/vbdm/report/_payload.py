@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernel.tuning import SlopeCurve
 from ..base.arrays import to_host
 from ..base.plain import plain
 from ..base.row_notes import RowNotes
 from ..base.wording import Style, common_style
+from ..kernel.tuning import SlopeCurve
 from ..operator.operator import Operator
 from ..plot._canvas import principal_positions
 from ..spectrum.spectrum import Spectrum

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from ..base.checks import shown
-from ..errors import bad_input
 from ..base.estimate import Estimate
 from ..base.wording import common_style
+from ..errors import InputError
 from ..spectrum.spectrum import Spectrum
 
 #: What a unit of time without a name is called.
@@ -33,11 +33,8 @@ def check_clock(value: Any, name: str) -> ClockEntry:
         and "consistent" in value
     ):
         return value
-    raise bad_input(
-        f"`{name}` is no clock.",
-        received=shown(value),
-        because="A clock has a diffusivity, times of the modes and their unit.",
-        hint="Pass the entry 'clock' of results.json.",
+    raise InputError(
+        f"`{name}` is no clock; received {shown(value)}. Pass the entry 'clock' of results.json."
     )
 
 

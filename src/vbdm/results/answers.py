@@ -16,9 +16,9 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import bad_input
 from ..base.files import replacing, replacing_path
 from ..base.plain import plain
+from ..errors import InputError
 from ..report.answers import Answer, Quantity, as_entry
 from .folder import EQUATIONS, PAGE, answer_files
 from .reading import Results, damaged
@@ -31,26 +31,20 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}")
 def check_answer(folder: Path, name: str, force: bool) -> None:
     """Raise if an answer cannot get this name; called before the work."""
     if not NAME.fullmatch(name):
-        raise bad_input(
-            "`name` must be made of letters, digits, - and _.",
-            received=repr(name),
-            because="Files get that name.",
-            hint="Choose, for example, 'folding'.",
+        raise InputError(
+            f"`name` must be made of letters, digits, - and _; received {name!r}. Choose, for "
+            "example, 'folding'."
         )
     if not force and name in {entry["name"] for entry in read_entries(folder)}:
-        raise bad_input(
-            "There is an answer of this name.",
-            received=f"{name!r} in {str(folder)!r}",
-            because="Nothing is overwritten without being asked to.",
-            hint="Pass force=True to replace it, or choose another `name`.",
+        raise InputError(
+            f"There is an answer of this name; received {name!r} in {str(folder)!r}. Pass "
+            "force=True to replace it, or choose another `name`."
         )
     for file in answer_files({"name": name}):
         if (folder / file).exists() and not is_known(folder, file):
-            raise bad_input(
-                "A file has the name that the answer would get.",
-                received=f"{str(folder / file)!r}, which is no answer",
-                because="Other files are never replaced.",
-                hint="Rename it, or choose another `name`.",
+            raise InputError(
+                f"A file has the name that the answer would get; received {str(folder / file)!r}, "
+                "which is no answer. Rename it, or choose another `name`."
             )
 
 

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from ..base.accepts import a_path
-from ..errors import InputError, bad_input
 from ..base.files import PathLike, sync_folder
+from ..errors import InputError
 
 #: The format and the version that results.json names.
 FORMAT, VERSION = "vbdm results", 1
@@ -106,7 +106,7 @@ def try_to_write(path: PathLike, target: Path) -> None:
 def refusal(path: PathLike, because: str, hint: str) -> InputError:
     """Return the error for a place where results cannot go."""
     what = "The results cannot be written to this folder."
-    return bad_input(what, received=repr(os.fspath(path)), because=because, hint=hint)
+    return InputError(f"{what}; received {os.fspath(path)!r}. {because} {hint}")
 
 
 def is_empty(folder: Path) -> bool:

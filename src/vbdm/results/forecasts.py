@@ -25,7 +25,6 @@ import numpy as np
 from ..base.arrays import FloatArray
 from ..base.files import PathLike
 from ..base.plain import plain
-from ..progress import report
 from ..base.versions import __version__
 from ..forecast.forecast import Forecast
 from ..forecast.modes import Modes
@@ -33,10 +32,11 @@ from ..forecast.scores import MEASURES
 from ..forecast.skill import METHODS, Skill
 from ..forecast.tables import QUANTILES
 from ..forecaster import Forecaster
+from ..io.saved.forecasts import save_forecaster
+from ..progress import report
 from ..report import forecast_words as words
 from ..report.forecast_page import forecast_page
 from ..report.forecast_pictures import Past
-from ..io.saved.forecasts import save_forecaster
 from .figures import can_draw, save_picture
 from .folder import FORECAST, FORECAST_FORMAT, MODEL, PAGE, check_folder, replacing_folder
 from .writing import files_in

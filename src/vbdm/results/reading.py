@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from ..base.accepts import a_path
 from ..base.arrays import FloatArray, frozen
-from ..errors import InputError, bad_input
 from ..base.files import PathLike
 from ..base.row_notes import RowNotes
-from ..spectrum.spectrum import Spectrum
-from ..trust.epsilon_scan import EpsilonScan
+from ..errors import InputError
 from ..io.saved.archive import DAMAGE
 from ..io.saved.persistence import load
 from ..io.saved.zarr_group import read_group
+from ..spectrum.spectrum import Spectrum
+from ..trust.epsilon_scan import EpsilonScan
 from .folder import ARRAYS, FORMAT, MODEL, STORE, SUMMARY, VERSION
 from .origin import Origin
 
@@ -175,11 +175,10 @@ def read_summary(folder: Path) -> dict[str, Any]:
     if not isinstance(summary, dict) or summary.get("format") != FORMAT:
         raise no_results(folder, f"where {SUMMARY} was written by another program")
     if not isinstance(summary.get("version"), int) or summary["version"] > VERSION:
-        raise bad_input(
-            "The results were written by a newer version of vbdm.",
-            received=f"format version {summary.get('version')} from vbdm {summary.get('vbdm')}",
-            because=f"This version reads formats up to {VERSION}.",
-            hint="Update with: pip install --upgrade vbdm.",
+        raise InputError(
+            "The results were written by a newer version of vbdm; received format version "
+            f"{summary.get('version')} from vbdm {summary.get('vbdm')}. This version reads "
+            f"formats up to {VERSION}. Update with: pip install --upgrade vbdm."
         )
     lost = [n for n, kind in PARTS.items() if n not in summary or not isinstance(summary[n], kind)]
     if lost:
@@ -189,19 +188,15 @@ def read_summary(folder: Path) -> dict[str, Any]:
 
 def no_results(folder: Path, state: str) -> InputError:
     """Return the error for a path that is not a results folder."""
-    return bad_input(
-        "This is not a results folder of vbdm.",
-        received=f"{os.fspath(folder)!r}, {state}",
-        because="A results folder is what `vbdm fit` writes.",
-        hint="Pass the folder that `vbdm fit` named at its end.",
+    return InputError(
+        f"This is not a results folder of vbdm; received {os.fspath(folder)!r}, {state}. Pass the "
+        "folder that `vbdm fit` named at its end."
     )
 
 
 def damaged(folder: Path, state: str) -> InputError:
     """Return the error for a results folder in which a file is missing or damaged."""
-    return bad_input(
-        "The results folder is damaged.",
-        received=f"{os.fspath(folder)!r}: {state}",
-        because="Copies that broke off look like this.",
-        hint="Copy the folder again, or run `vbdm fit` again.",
+    return InputError(
+        f"The results folder is damaged; received {os.fspath(folder)!r}: {state}. Copy the folder "
+        "again, or run `vbdm fit` again."
     )

@@ -10,13 +10,13 @@ import numpy as np
 from ..base.plain import plain
 from ..base.versions import __version__, library_versions
 from ..dynamics.clock import Clock
+from ..io.saved.zarr_group import as_entry
 from ..report.citing import formula, operator_name
 from ..report.found import what_was_found
 from ..spectrum.spectrum import Spectrum
 from ..trust.error_bars import groups_of
 from ..trust.error_sources import parts_of_eigenvalue
 from ..trust.findings import Finding
-from ..io.saved.zarr_group import as_entry
 from .folder import FORMAT, VERSION
 from .origin import Origin
 

@@ -16,14 +16,14 @@ from ..base.accepts import a_function, a_switch, accepts, an, or_none
 from ..base.arrays import to_host
 from ..base.files import PathLike
 from ..base.plain import plain
-from ..progress import report
 from ..dynamics.clock import Clock
-from ..spectrum.spectrum import Spectrum
-from ..trust.diagnose import diagnose
-from ..trust.epsilon_scan import EpsilonScan
 from ..io.saved.archive import entry_named, little_endian
 from ..io.saved.persistence import save
 from ..io.saved.zarr_group import attributes_of, write_group
+from ..progress import report
+from ..spectrum.spectrum import Spectrum
+from ..trust.diagnose import diagnose
+from ..trust.epsilon_scan import EpsilonScan
 from .figures import can_draw, draw_figures
 from .folder import ARRAYS, MODEL, PAGE, STORE, SUMMARY, check_folder, replacing_folder
 from .origin import Origin

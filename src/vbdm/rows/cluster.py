@@ -8,9 +8,9 @@ from contextlib import suppress
 from time import monotonic
 from typing import Any
 
-from ..errors import ClusterError, ClusterWarning, error_of, warn_user
 from ..base.versions import __version__, library_versions
 from ..base.wording import counted
+from ..errors import ClusterError, ClusterWarning, warn_user
 from .connection import check_dask, connected, current_client, gone, in_short, reached
 from .partition import Partition
 
@@ -37,12 +37,9 @@ def client_of(given: Any) -> Any:
     check_dask()
     given = current_client() if given is None else given
     if given is None:
-        raise error_of(
-            ClusterError,
-            "There must be a cluster to work on.",
-            received="no client, and Dask has no current one",
-            because="A client is current from when it is made until it is closed.",
-            hint="Make one with distributed.Client(address), or pass the address.",
+        raise ClusterError(
+            "There must be a cluster to work on; received no client, and Dask has no current "
+            "one. Make one with distributed.Client(address), or pass the address."
         )
     client = connected(given) if isinstance(given, str) else given
     check_workers(client)
@@ -58,23 +55,18 @@ def check_workers(client: Any) -> None:
         The message names the library that is missing or differs.
     """
     if client.asynchronous:
-        raise error_of(
-            ClusterError,
-            "The client must wait for results.",
-            received="a client made with asynchronous=True",
-            because="Its methods return at once, before there is anything to return.",
-            hint="Pass Client(address) without `asynchronous`.",
+        raise ClusterError(
+            "The client must wait for results; received a client made with asynchronous=True. "
+            "Pass Client(address) without `asynchronous`."
         )
     workers = workers_of(client)
     if client.status != "running":
         raise gone(f"a client that is {client.status}, as its scheduler does not answer")
     if not workers:
-        raise error_of(
-            ClusterError,
-            "The cluster must have workers.",
-            received=f"a scheduler at {client.scheduler.address} without any",
-            because="They have not started yet, as in the queue of a batch system, or have ended.",
-            hint="Wait with client.wait_for_workers(1), or start some with `dask worker`.",
+        raise ClusterError(
+            f"The cluster must have workers; received a scheduler at {client.scheduler.address} "
+            "without any. They have not started yet, as in the queue of a batch system, or have "
+            "ended. Wait with client.wait_for_workers(1), or start some with `dask worker`."
         )
     with reached(client):
         found = client.run(asking())
@@ -121,13 +113,10 @@ def check_versions(found: dict[str, dict[str, str]]) -> None:
             if name in here and minor(name, there.get(name)) != minor(name, here[name])
         ]
         if different:
-            raise error_of(
-                ClusterError,
-                "Workers must have the same libraries as this process.",
-                received=f"on the worker {worker}: {', '.join(different)}",
-                because="Other versions may give other numbers, or cannot read what is sent.",
-                hint="Install the same versions there, 'vbdm[cluster]' among them; an "
-                "environment that all machines share is easiest.",
+            raise ClusterError(
+                "Workers must have the same libraries as this process; received on the worker "
+                f"{worker}: {', '.join(different)}. Install the same versions there, "
+                "'vbdm[cluster]' among them; an environment that all machines share is easiest."
             )
 
 
@@ -159,14 +148,13 @@ def check_memory(client: Any, bytes_per_block: int, n_blocks: int) -> None:
     needed = -(-n_blocks // max(1, len(workers))) * bytes_per_block
     if limit is None or needed <= FILLED * limit:
         return
-    raise error_of(
-        ClusterError,
-        "The blocks must fit into the memory of the workers.",
-        received=f"{counted(n_blocks, 'block')} for {counted(len(workers), 'worker')}: about "
-        f"{needed / 1e9:.1f} GB each, where a worker may take {limit / 1e9:.1f} GB",
-        because=f"More than {FILLED:.0%} of it makes workers write to disk, then stop and end.",
-        hint="Start more workers, or workers with more memory; or pass a smaller `effort`, or "
-        "placement='disk'.",
+    raise ClusterError(
+        "The blocks must fit into the memory of the workers; received "
+        f"{counted(n_blocks, 'block')} for {counted(len(workers), 'worker')}: about "
+        f"{needed / 1000000000.0:.1f} GB each, where a worker may take {limit / 1000000000.0:.1f} "
+        f"GB. More than {FILLED:.0%} of it makes workers write to disk, then stop and end. Start "
+        "more workers, or workers with more memory; or pass a smaller `effort`, or "
+        "placement='disk'."
     )
 
 
@@ -299,24 +287,21 @@ def too_large(error: BaseException, homes: Homes) -> ClusterError:
     partition, limit = homes.partition, least_memory(homes.workers)
     memory = "no limit of memory" if limit is None else f"{limit / 1e9:.2g} GB of memory each"
     ended = "no memory left" if isinstance(error, MemoryError) else "several workers ended by it"
-    return error_of(
-        ClusterError,
-        "Workers must have room for their blocks.",
-        received=f"{ended}: {counted(partition.n_blocks, 'block')} of about "
+    return ClusterError(
+        f"Workers must have room for their blocks; received {ended}: "
+        f"{counted(partition.n_blocks, 'block')} of about "
         f"{counted(partition.n_rows // partition.n_blocks, 'row')}, on "
-        f"{counted(len(homes.workers), 'worker')} with {memory}",
-        because="A worker that fills its memory is ended, and so are those that take over.",
-        hint="Pass more `blocks`, so that each is smaller; or start more workers, or workers with "
-        "more memory.",
+        f"{counted(len(homes.workers), 'worker')} with {memory}. A worker that fills its memory "
+        "is ended, and so are those that take over. Pass more `blocks`, so that each is smaller; "
+        "or start more workers, or workers with more memory."
     )
 
 
 def all_lost(n_workers: int) -> ClusterError:
     """Return the error for a cluster whose workers are all gone."""
-    return error_of(
-        ClusterError,
-        "The cluster must keep some workers until the work is done.",
-        received=f"none of {counted(n_workers, 'worker')} left for {ALL_GONE:g} seconds",
-        because="They ended, as at the end of their time in a queue, and none came back.",
-        hint="Start workers again and run anew; pass `store` to keep what long runs have done.",
+    return ClusterError(
+        "The cluster must keep some workers until the work is done; received none of "
+        f"{counted(n_workers, 'worker')} left for {ALL_GONE:g} seconds. They ended, as at the end "
+        "of their time in a queue, and none came back. Start workers again and run anew; pass "
+        "`store` to keep what long runs have done."
     )

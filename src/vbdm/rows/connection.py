@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 from weakref import WeakValueDictionary
 
-from ..errors import ClusterError, error_of
+from ..errors import ClusterError
 
 #: Seconds that a scheduler may take to answer.
 PATIENCE = 5.0
@@ -50,12 +50,10 @@ def connected(address: str) -> Any:
         client = CLIENTS[address] = Client(address, timeout=PATIENCE)
         return client
     except (OSError, ValueError, TypeError) as error:
-        raise error_of(
-            ClusterError,
-            "The scheduler of the cluster must be up and reachable.",
-            received=f"{address!r}, where none answered within {PATIENCE:g} seconds",
-            because="It has not started yet, has ended, or a firewall is in between.",
-            hint="Start one with `dask scheduler`, and pass the address that it prints.",
+        raise ClusterError(
+            f"The scheduler of the cluster must be up and reachable; received {address!r}, where "
+            f"none answered within {PATIENCE:g} seconds. Start one with `dask scheduler`, and "
+            "pass the address that it prints."
         ) from error
 
 
@@ -87,13 +85,10 @@ def reached(client: Any) -> Iterator[None]:
 
 def gone(received: str) -> ClusterError:
     """Return the error for a cluster that cannot be reached any more."""
-    return error_of(
-        ClusterError,
-        "The cluster must stay until the work is done.",
-        received=received,
-        because="The scheduler ended or was restarted, the connection broke, or the client was "
-        "closed.",
-        hint="See the scheduler's log, connect again, and start anew.",
+    return ClusterError(
+        f"The cluster must stay until the work is done; received {received}. The scheduler ended "
+        "or was restarted, the connection broke, or the client was closed. See the scheduler's "
+        "log, connect again, and start anew."
     )
 
 

@@ -16,9 +16,9 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from ..errors import ClusterError, error_of
 from ..base.threads import WORKER, one_blas_thread
 from ..base.wording import counted
+from ..errors import ClusterError
 from .cluster import LOOK, Homes, explained
 from .partition import Partition
 from .place import results_of
@@ -213,13 +213,10 @@ def parts_of_dask() -> tuple[Any, Any, Any, Any]:
         from dask._expr import LLGExpr
         from dask._task_spec import Task, TaskRef, parse_input
     except ImportError as error:
-        raise error_of(
-            ClusterError,
-            "The version of Dask must be one that tasks can be made for.",
-            received=f"dask {version('dask')}: {error}",
-            because="Parts of it that are not public have another form in other versions.",
-            hint="Install the versions that pip install 'vbdm[cluster]' gives, here and on all "
-            "workers.",
+        raise ClusterError(
+            "The version of Dask must be one that tasks can be made for; received dask "
+            f"{version('dask')}: {error}. Install the versions that pip install 'vbdm[cluster]' "
+            "gives, here and on all workers."
         ) from error
     return Task, TaskRef, parse_input, LLGExpr
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ScratchError, error_of
+from ..errors import ScratchError
 from .place import AtOnce, results_of
 from .refused import not_in_blocks
 
@@ -221,13 +221,10 @@ def holding(stored: Stored) -> None:
 
 def no_room(received: str, because: str) -> ScratchError:
     """Return the error for a scratch folder that cannot be used."""
-    return error_of(
-        ScratchError,
-        "The scratch folder must exist, be yours, and have room.",
-        received=received,
-        because=because,
-        hint="Pass another one, vbdm.placement.Disk(scratch='/a/large/disk'), or make room; "
-        "nothing was left in it.",
+    return ScratchError(
+        f"The scratch folder must exist, be yours, and have room; received {received}. {because} "
+        "Pass another one, vbdm.placement.Disk(scratch='/a/large/disk'), or make room; nothing "
+        "was left in it."
     )
 
 

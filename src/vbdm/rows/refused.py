@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..errors import InputError, bad_input
+from ..errors import InputError
 
 
 def not_in_blocks(what: str, received: str, because: str) -> InputError:
@@ -17,12 +17,10 @@ def not_in_blocks(what: str, received: str, because: str) -> InputError:
     because : str
         Why, as a sentence.
     """
-    return bad_input(
-        f"{what} cannot be had from rows in blocks.",
-        received=received,
-        because=because,
-        hint="Keep all rows in one block, placement='memory', if they fit there; or take a random "
-        "subset of the points, and other points through the extension.",
+    return InputError(
+        f"{what} cannot be had from rows in blocks; received {received}. {because} Keep all rows "
+        "in one block, placement='memory', if they fit there; or take a random subset of the "
+        "points, and other points through the extension."
     )
 
 

@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from ..base.array_hints import refuse_columns_of, refuse_kind, wrong_shape
 from ..base.arrays import FloatArray
 from ..base.checks import check_finite
-from ..errors import InputError, bad_input
 from ..base.libraries import damaged, need
 from ..base.memory import refuse_array
-from ..progress import report
 from ..base.threads import rows_that_fit, slices
+from ..errors import InputError
+from ..progress import report
 from .disk import Scratch
 from .stores import check_store
 
@@ -79,11 +79,9 @@ class Chunks:
             start += len(chunk)
             report("reading", start, n_rows)
         if start != n_rows:
-            raise bad_input(
-                f"{self.what} does not hold what it declares.",
-                received=f"{start:,} rows, where {n_rows:,} are announced",
-                because="It changed while it was read, or is damaged.",
-                hint="Write it again.",
+            raise InputError(
+                f"{self.what} does not hold what it declares; received {start:,} rows, where "
+                f"{n_rows:,} are announced. Write it again."
             )
 
     def checked(self) -> Chunks:
@@ -125,11 +123,9 @@ def is_dask_array(X: Any) -> bool:
 def opened_file(path: Path) -> Any:
     """Return the points in a file: a mapped array, or chunks."""
     if not path.exists():
-        raise bad_input(
-            "The file does not exist.",
-            received=repr(os.fspath(path)),
-            because="The name may be misspelt, or relative to another folder.",
-            hint="Check the name and the folder in which Python runs.",
+        raise InputError(
+            f"The file does not exist; received {os.fspath(path)!r}. Check the name and the "
+            "folder in which Python runs."
         )
     suffix = path.suffix.lower()
     if suffix == ".npy":
@@ -168,11 +164,10 @@ def only_table(group: Any) -> Any:
         if getattr(item, "ndim", 0) == 2 and item.dtype.kind in "iuf"
     }
     if len(arrays) != 1:
-        raise bad_input(
-            "Which array of the group is meant?",
-            received=f"{len(arrays)} tables: {', '.join(sorted(arrays)[:8]) or 'none'}",
-            because="A group may hold any number of arrays.",
-            hint="Pass the array itself: zarr.open(path)['name'].",
+        raise InputError(
+            f"Which array of the group is meant?; received {len(arrays)} tables: "
+            f"{', '.join(sorted(arrays)[:8]) or 'none'}. Pass the array itself: "
+            "zarr.open(path)['name']."
         )
     return next(iter(arrays.values()))
 
@@ -181,11 +176,10 @@ def opened_parquet(path: Path) -> Chunks:
     """Return the rows of a Parquet file, all of whose columns must be real numbers."""
     parquet = need("pyarrow.parquet", path, "parquet")
     if path.is_dir():
-        raise bad_input(
-            "A file is needed, not a folder.",
-            received=repr(os.fspath(path)),
-            because="In which order the files in a folder follow each other is not certain.",
-            hint="Pass dask.dataframe.read_parquet(path).to_dask_array(lengths=True).",
+        raise InputError(
+            f"A file is needed, not a folder; received {os.fspath(path)!r}. In which order "
+            "the files in a folder follow each other is not certain. Pass "
+            "dask.dataframe.read_parquet(path).to_dask_array(lengths=True)."
         )
     with reading(path, "parquet"), parquet.ParquetFile(path) as file:
         # Columns of this name are row labels of pandas.
@@ -238,11 +232,10 @@ def sliced(array: Any) -> Iterator[NDArray[Any]]:
 def chunks_of_dask(array: Any) -> Chunks:
     """Return the chunks of an array of Dask: whole rows, whatever its columns are cut into."""
     if any(np.isnan(size) for sizes in array.chunks for size in sizes):
-        raise bad_input(
-            "The chunks of the array must be known.",
-            received=f"shape {array.shape}",
-            because="Its rows were filtered, or come from a table, and have not been counted.",
-            hint="Call X.compute_chunk_sizes() first.",
+        raise InputError(
+            f"The chunks of the array must be known; received shape {array.shape}. Its rows were "
+            "filtered, or come from a table, and have not been counted. Call "
+            "X.compute_chunk_sizes() first."
         )
     refuse_no_table(array)
     return Chunks("The array", array.shape, partial(computed, array))
@@ -265,11 +258,9 @@ def refuse_no_table(array: Any) -> None:
         raise wrong_shape(array)
     refuse_kind(np.empty(0, array.dtype))
     if array.dtype.kind not in "iuf":
-        raise bad_input(
-            "The points must be an array of real numbers.",
-            received=f"an array of the type {array.dtype}",
-            because="Objects are never unpacked.",
-            hint="Convert it to float64.",
+        raise InputError(
+            "The points must be an array of real numbers; received an array of the type "
+            f"{array.dtype}. Convert it to float64."
         )
 
 

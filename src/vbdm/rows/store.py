@@ -19,8 +19,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ClusterError, ClusterWarning, error_of
 from ..base.versions import __version__, library_versions
+from ..errors import ClusterError, ClusterWarning
 from .connection import reached
 from .place import results_of
 
@@ -132,10 +132,7 @@ def sees(mark: str) -> bool:
 
 def no_store(received: str) -> ClusterError:
     """Return the error for a store that cannot be used."""
-    return error_of(
-        ClusterError,
-        "`store` must be a folder that this process and all workers can write to.",
-        received=received,
-        because="It does not exist, or is on a disk of one machine alone.",
-        hint="Make a folder on a disk that all machines share, or leave `store` out.",
+    return ClusterError(
+        "`store` must be a folder that this process and all workers can write to; received "
+        f"{received}. Make a folder on a disk that all machines share, or leave `store` out."
     )

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError, bad_input
+from ..errors import InputError
 
 #: Names of the files in which Zarr describes its arrays.
 DESCRIPTIONS = (".zarray", ".zmetadata", "zarr.json")
@@ -20,11 +20,9 @@ def check_store(folder: Path) -> None:
         if inner.is_symlink() and not inner.resolve().is_relative_to(home):
             raise leads_out(inner.name, f"a link to {os.readlink(inner)!r}")
         if inner.name in DESCRIPTIONS and inner.is_file() and names_pickles(inner):
-            raise bad_input(
-                "The array must hold real numbers.",
-                received=f"pickles, by {inner.relative_to(folder).as_posix()!r}",
-                because="Unpacking pickles could run foreign code.",
-                hint="Save the numbers again, as float64.",
+            raise InputError(
+                "The array must hold real numbers; received pickles, by "
+                f"{inner.relative_to(folder).as_posix()!r}. Save the numbers again, as float64."
             )
 
 
@@ -53,9 +51,7 @@ def has_pickle(value: Any) -> bool:
 
 def leads_out(name: str, what: str) -> InputError:
     """Return the error for a part of a file, or of a folder, that names another file."""
-    return bad_input(
-        "The file leads to another file.",
-        received=f"{name!r} with {what}",
-        because="A file from a stranger could show what other files of yours hold.",
-        hint="Copy everything into one place first; for HDF5, h5repack does it.",
+    return InputError(
+        f"The file leads to another file; received {name!r} with {what}. Copy everything into one "
+        "place first; for HDF5, h5repack does it."
     )

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..base.arrays import FloatArray, IntArray
 from ..base.credit import Credit
-from ..errors import bad_input
 from ..base.references import DESCENT
+from ..errors import InputError
 from .exact import nearest_of
 
 
@@ -67,9 +67,8 @@ class ApproximateIndex:
 
 def missing(package: str) -> Exception:
     """Return the error for a search whose package is not installed."""
-    return bad_input(
-        f"This search needs the package {package}, which is not installed.",
-        received=f"search={package!r}",
-        because="Approximate searches are an extra.",
-        hint="Run `pip install vbdm[approximate]`, or leave `search` out for an exact one.",
+    return InputError(
+        f"This search needs the package {package}, which is not installed; received "
+        f"search={package!r}. Run `pip install vbdm[approximate]`, or leave `search` out for an "
+        "exact one."
     )

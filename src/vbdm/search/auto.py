@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from ..base.arrays import FloatArray
-from ..errors import bad_input
+from ..errors import InputError
 from .approximate import PyNNDescent
 from .brute import BruteForce
 from .exact import KDTree, NeighborIndex, NeighborSearch
@@ -186,9 +186,8 @@ def as_search(search: Any) -> NeighborSearch:
     if not isinstance(search, (str, type, Sequence)) and hasattr(search, "index"):
         found: NeighborSearch = search
         return found
-    raise bad_input(
-        "`search` must be a search or the name of one.",
-        received=repr(search),
-        because="A search has a method `index(cloud, k)`, see vbdm.search.NeighborSearch.",
-        hint="Choose one of: " + ", ".join(map(repr, ENGINES)) + ".",
+    raise InputError(
+        f"`search` must be a search or the name of one; received {search!r}. A search has a "
+        "method `index(cloud, k)`, see vbdm.search.NeighborSearch. Choose one of: "
+        f"{', '.join(map(repr, ENGINES))}."
     )

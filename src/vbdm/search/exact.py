@@ -12,8 +12,8 @@ from scipy.spatial import cKDTree
 
 from ..base.accepts import a_count
 from ..base.arrays import FloatArray, IntArray, frozen, is_elsewhere
-from ..progress import report
 from ..base.threads import for_each, in_order, slices, slices_of
+from ..progress import report
 
 
 class NeighborIndex(Protocol):

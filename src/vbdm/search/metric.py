@@ -13,7 +13,7 @@ import numpy as np
 from ..base.accepts import answer_of
 from ..base.arrays import FloatArray, IntArray
 from ..base.checks import as_number
-from ..errors import InputError, bad_input
+from ..errors import InputError
 
 #: Metrics that are computed as one minus a similarity, with what rounding makes of a distance 0.
 BY_SIMILARITY = {"cosine": 1e-14, "correlation": 1e-14}
@@ -35,11 +35,10 @@ class MetricSearch:
         from sklearn.neighbors import NearestNeighbors
 
         if not isinstance(self.metric, str) and not callable(self.metric):
-            raise bad_input(
-                "`metric` must be a name or a function of two points.",
-                received=repr(self.metric),
-                because="It says how distances are measured.",
-                hint="Use any metric of scikit-learn, such as 'manhattan', or a function.",
+            raise InputError(
+                "`metric` must be a name or a function of two points; received "
+                f"{self.metric!r}. Use any metric of scikit-learn, such as 'manhattan', or a "
+                "function."
             )
         if callable(self.metric):
             check_function(self.metric, cloud)
@@ -69,11 +68,10 @@ class MetricIndex:
         distance[distance <= self.rounding] = 0.0
         wrong = ~((distance >= 0) & np.isfinite(distance))
         if wrong.any():
-            raise bad_input(
-                "The metric gave distances that are no lengths.",
-                received=f"{int(wrong.sum())} negative, infinite or missing value(s)",
-                because="Neighbours are ordered by distance.",
-                hint="Check the metric on two equal points, and on two far ones.",
+            raise InputError(
+                f"The metric gave distances that are no lengths; received {int(wrong.sum())} "
+                "negative, infinite or missing value(s). Check the metric on two equal points, "
+                "and on two far ones."
             )
         return index.astype(np.int32), np.square(distance, out=distance)
 
@@ -85,16 +83,20 @@ def cannot_search(metric: str, n_columns: int, error: Exception) -> InputError:
     names = sorted({str(name) for name in VALID_METRICS["brute"]})
     known = metric in names
     similar = get_close_matches(metric, names, 3) or names[:6]
-    reason = f" ({str(error).strip().splitlines()[0][:200]})" if known else ""
-    return bad_input(
-        "scikit-learn cannot search by this metric.",
-        received=f"metric={metric!r} and {n_columns} column(s){reason}",
-        because="Some metrics need parameters, or columns of a certain kind."
+    detail = f" ({str(error).strip().splitlines()[0][:200]})" if known else ""
+    reason = (
+        "Some metrics need parameters, or columns of a certain kind."
         if known
-        else "There is no metric of this name; names are case-sensitive.",
-        hint="Use another one, or a function of two points."
+        else "There is no metric of this name; names are case-sensitive."
+    )
+    advice = (
+        "Use another one, or a function of two points."
         if known
-        else f"Did you mean {' or '.join(similar)}? sklearn.neighbors.VALID_METRICS lists all.",
+        else f"Did you mean {' or '.join(similar)}? sklearn.neighbors.VALID_METRICS lists all."
+    )
+    return InputError(
+        f"scikit-learn cannot search by this metric; received metric={metric!r} and {n_columns} "
+        f"column(s){detail}. {reason} {advice}"
     )
 
 
@@ -114,10 +116,9 @@ def check_function(metric: Callable[[FloatArray, FloatArray], float], cloud: Flo
     is_length = np.isfinite(there).all() and (there >= 0).all() and abs(own) <= 1e-7 * there.max()
     if is_length and np.allclose(there, back, rtol=1e-6, atol=0):
         return
-    raise bad_input(
-        "The function given as `metric` is no distance.",
-        received=f"d(x, y) = {there.tolist()}, d(y, x) = {back.tolist()}, d(x, x) = {own}",
-        because="A distance is finite, not negative, the same both ways, and 0 from a point to "
-        "itself. A similarity is none.",
-        hint="Return a length; for a similarity s, one often used is np.sqrt(2 - 2*s).",
+    raise InputError(
+        f"The function given as `metric` is no distance; received d(x, y) = {there.tolist()}, "
+        f"d(y, x) = {back.tolist()}, d(x, x) = {own}. A distance is finite, not negative, the "
+        "same both ways, and 0 from a point to itself. A similarity is none. Return a length; "
+        "for a similarity s, one often used is np.sqrt(2 - 2*s)."
     )

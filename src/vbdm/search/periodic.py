@@ -9,7 +9,7 @@ from scipy.spatial import cKDTree
 
 from ..base.accepts import a_count, numbers
 from ..base.arrays import FloatArray, IntArray
-from ..errors import bad_input
+from ..errors import InputError
 from .exact import NeighborIndex, TreeIndex
 
 
@@ -31,19 +31,16 @@ class PeriodicTree:
     def index(self, cloud: FloatArray, k: int) -> PeriodicIndex:
         """Build the tree; the cloud must lie in the box."""
         if len(self.period) != cloud.shape[1] or (self.period < 0).any():
-            raise bad_input(
-                "`period` must be one length for each column, 0 where there is none.",
-                received=f"{self.period.tolist()} for {cloud.shape[1]} column(s)",
-                because="It says after which length a column comes back to the same place.",
-                hint="Give `period` instead of `search`.",
+            raise InputError(
+                "`period` must be one length for each column, 0 where there is none; received "
+                f"{self.period.tolist()} for {cloud.shape[1]} column(s). Give `period` instead of "
+                "`search`."
             )
         inside = (cloud >= 0) & ((cloud < self.period) | (self.period == 0))
         if not inside[:, self.period > 0].all():
-            raise bad_input(
-                "The points must lie in the box.",
-                received="coordinates below 0, or beyond the period",
-                because="This search takes points that were wrapped into the box before.",
-                hint="Give `period` instead of `search`.",
+            raise InputError(
+                "The points must lie in the box; received coordinates below 0, or beyond the "
+                "period. Give `period` instead of `search`."
             )
         tree = cKDTree(cloud, leafsize=self.leafsize, boxsize=self.period)
         return PeriodicIndex(TreeIndex(tree), self.period)

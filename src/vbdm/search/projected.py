@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ..base.arrays import FloatArray, IntArray
-from ..errors import bad_input
+from ..errors import InputError
 from .brute import BruteForce, BruteIndex
 from .exact import KDTree, NeighborIndex, NeighborSearch, nearest_of
 from .rotation import Axes, along_and_rest, principal_axes
@@ -37,11 +37,9 @@ class Projected:
     def __post_init__(self) -> None:
         """Refuse what is no search."""
         if isinstance(self.inner, (str, type, Sequence)) or not hasattr(self.inner, "index"):
-            raise bad_input(
-                "`inner` must be a search.",
-                received=repr(self.inner),
-                because="A search has a method `index(cloud, k)`.",
-                hint="Pass vbdm.search.KDTree() or vbdm.search.BruteForce().",
+            raise InputError(
+                f"`inner` must be a search; received {self.inner!r}. Pass "
+                "vbdm.search.KDTree() or vbdm.search.BruteForce()."
             )
 
     def index(self, cloud: FloatArray, k: int) -> ProjectedIndex:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from ..base.arrays import FloatArray
-from ..errors import SolverError, SolverWarning, bad_input, warn_user
+from ..errors import InputError, SolverError, SolverWarning, warn_user
 from ..kernel.block_matrix import BlockMatrix
 from ..rows.refused import not_in_blocks
 from .direct import Dense, ShiftInvert
@@ -152,12 +152,10 @@ def as_solver(solver: object) -> EigenSolver:
     able = all(callable(getattr(solver, name, None)) for name in ("solve", "prepare"))
     if isinstance(solver, type) or not able:
         kind = f"the class {solver.__name__}" if isinstance(solver, type) else repr(solver)
-        raise bad_input(
-            "`solver` must be the name of a solver, or a solver.",
-            received=kind,
-            because="Names are case-sensitive, and a solver is an object with the methods solve "
-            "and prepare, not its class.",
-            hint=f"Choose one of {', '.join(map(repr, SOLVERS))}, or pass an object such as "
-            "vbdm.solvers.Multilevel(max_iterations=200).",
+        raise InputError(
+            f"`solver` must be the name of a solver, or a solver; received {kind}. Names are "
+            "case-sensitive, and a solver is an object with the methods solve and prepare, not "
+            f"its class. Choose one of {', '.join(map(repr, SOLVERS))}, or pass an object such as "
+            "vbdm.solvers.Multilevel(max_iterations=200)."
         )
     return solver  # type: ignore[return-value]  # it has both methods

@@ -8,7 +8,7 @@ from scipy.linalg import lstsq, svd
 
 from ..base.arrays import FloatArray
 from ..base.checks import as_floats, check_choice, check_finite
-from ..errors import bad_input
+from ..errors import InputError
 
 
 def shape_of(array: FloatArray | None) -> str:
@@ -51,22 +51,19 @@ def align(eigenfunctions: ArrayLike, truth: ArrayLike, kind: str = "linear") -> 
     phi, exact = as_floats(eigenfunctions), as_floats(truth)
     usable = phi is not None and exact is not None and {phi.ndim, exact.ndim} <= {1, 2}
     if phi is None or exact is None or not usable or len(phi) != len(exact):
-        raise bad_input(
-            "The estimate and the truth must be given at the same points.",
-            received=f"shapes {shape_of(phi)} and {shape_of(exact)}",
-            because="They are compared point by point.",
-            hint="Pass arrays of shape (n_points, n_functions).",
+        raise InputError(
+            "The estimate and the truth must be given at the same points; received shapes "
+            f"{shape_of(phi)} and {shape_of(exact)}. Pass arrays of shape (n_points, n_functions)."
         )
     check_finite(phi, "eigenfunctions")
     check_finite(exact, "truth")
     basis, target = phi.reshape(len(phi), -1), exact.reshape(len(exact), -1)
     if kind == "orthogonal":
         if basis.shape != target.shape:
-            raise bad_input(
-                "An orthogonal map needs as many estimated as true functions.",
-                received=f"{basis.shape[1]} and {target.shape[1]}",
-                because="It is a square matrix.",
-                hint="Pass the whole degenerate space on both sides, or kind='linear'.",
+            raise InputError(
+                "An orthogonal map needs as many estimated as true functions; received "
+                f"{basis.shape[1]} and {target.shape[1]}. Pass the whole degenerate space on both "
+                "sides, or kind='linear'."
             )
         left, _, right = svd(basis.T @ target)
         matrix = left @ right

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from ..base.arrays import FloatArray, is_elsewhere
 from ..kernel.block_matrix import BlockMatrix
 from ..rows.block_array import BlockArray
-from .members import Placed, among_all, matrix_of_members, pairs_among
-from .pieces import Pieces
 from ..solvers.auto import FETCHED, check_solver
 from ..solvers.pencil import EigenPairs, EigenSolver, Pencil, PreparedSolver, prepared
+from .members import Placed, among_all, matrix_of_members, pairs_among
+from .pieces import Pieces
 
 
 @dataclass(frozen=True, eq=False)

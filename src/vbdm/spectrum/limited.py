@@ -8,14 +8,14 @@ from functools import cached_property
 import numpy as np
 
 from ..base.arrays import BoolArray, FloatArray, column_dots, marked_squares
+from ..operator.method import Limiter
 from ..operator.operator import Operator
 from ..rows.block_array import Tall, beside, total
-from ..operator.method import Limiter
+from ..solvers.pencil import EigenPairs, Pencil
 from .by_pieces import Piece, merged, solve_pieces
 from .limiter import Limit, exponential_rates, first_limit, next_limit
 from .modes import THIN, Modes
 from .pieces import Pieces
-from ..solvers.pencil import EigenPairs, Pencil
 
 
 @dataclass(frozen=True, eq=False)

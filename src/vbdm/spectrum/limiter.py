@@ -29,11 +29,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernel.dimension import many_dimensions
 from ..base.arrays import BoolArray, FloatArray, column_dots, column_sums
 from ..base.threads import by_columns, in_order, one_blas_thread
-from ..rows.block_array import Tall, beside, total
+from ..kernel.dimension import many_dimensions
 from ..operator.method import Limiter
+from ..rows.block_array import Tall, beside, total
 
 #: Newton's method ends with a relative step of this size: the error is then about its square.
 SETTLED = 1e-9

@@ -13,9 +13,9 @@ from ..base.arrays import BoolArray, FloatArray, column_sums, contiguous, ones_f
 from ..base.threads import in_order, one_blas_thread, slices, slices_of
 from ..operator.operator import Operator
 from ..rows.block_array import BlockArray, Tall, beside, total
+from ..solvers.pencil import EigenPairs, Pencil
 from .finite_sample import EnergySums, energy_and_product
 from .limiter import Limit
-from ..solvers.pencil import EigenPairs, Pencil
 
 #: Extent, in kernels' worth of points, below which a mode hangs on a weak link.
 THIN = 6.0

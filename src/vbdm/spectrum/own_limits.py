@@ -30,11 +30,11 @@ from scipy.sparse.linalg import eigsh
 from ..base.arrays import FloatArray, filled, to_host
 from ..base.threads import one_blas_thread
 from ..rows.block_array import beside, changed, total
+from ..solvers.pencil import EigenPairs
 from .limited import Task, share_on, solve_limited, without_vectors
 from .limiter import Limit
 from .members import links_among
 from .modes import THIN, Modes, corrected, part_of, without
-from ..solvers.pencil import EigenPairs
 
 #: Modes up to WIDE times the rate of the slowest share a limit, and longer, until there is a gap of
 #: the factor GAP: a group of equal rates is not divided. λ_ref is MIDDLE times the slowest rate.

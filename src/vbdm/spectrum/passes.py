@@ -6,12 +6,12 @@ import numpy as np
 
 from ..operator.operator import Operator
 from ..rows.block_array import Tall
+from ..solvers.pencil import EigenPairs, EigenSolver, Pencil
 from .by_pieces import Piece, merged, prepare_pieces, solve_pieces
 from .limited import Task, find_limit, on_unresolved_points, solve_limited
 from .modes import Modes, corrected, without
 from .own_limits import under_own_limits
 from .pieces import Pieces
-from ..solvers.pencil import EigenPairs, EigenSolver, Pencil
 
 #: Tolerance of the passes that set the limit, and the most by which it may exceed `tol`: of a
 #: relative change of the reference eigenvalue, the rates feel about .03.

@@ -11,8 +11,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from ..base.arrays import BoolArray, FloatArray, beside_array, to_host
-from ..errors import bad_input
 from ..engines.engine import Engine
+from ..errors import InputError
 from ..kernel.block_matrix import BlockMatrix
 from ..rows.block_array import PerBlock
 from ..rows.halo import OwnAndNear
@@ -70,20 +70,17 @@ def find_pieces(pencil: Pencil, components: str, smallest: int) -> Pieces:
     size = sizes_of(labels)
     if size.max() == 1 < smallest:
         # No piece would be solved: all points are strays.
-        raise bad_input(
-            "No two points are joined.",
-            received=f"{len(size)} points, each a piece of its own",
-            because="The kernel is far narrower than the distances between points: `epsilon` is "
-            "too small.",
-            hint="Leave `epsilon` out to have it chosen, or raise it.",
+        raise InputError(
+            f"No two points are joined; received {len(size)} points, each a piece of its own. The "
+            "kernel is far narrower than the distances between points: `epsilon` is too small. "
+            "Leave `epsilon` out to have it chosen, or raise it."
         )
     n_solved = max(1, int((size >= smallest).sum()))
     if components == "error" and n_solved > 1:
-        raise bad_input(
-            "The data is not connected.",
-            received=f"{n_solved} pieces of {', '.join(map(str, size[:5]))} points",
-            because="No kernel weight above rounding joins them.",
-            hint="Raise `epsilon` or `n_neighbors`, or pass components='each' or 'largest'.",
+        raise InputError(
+            f"The data is not connected; received {n_solved} pieces of "
+            f"{', '.join(map(str, size[:5]))} points. Raise `epsilon` or `n_neighbors`, or pass "
+            "components='each' or 'largest'."
         )
     return Pieces(labels, 1 if components == "largest" else n_solved)
 

@@ -12,21 +12,21 @@ from ..base.arrays import frozen, is_elsewhere, to_host
 from ..base.checks import check_choice, check_count, check_positive
 from ..base.credit import Credit
 from ..base.device_memory import refuse_spectrum
-from ..errors import bad_input
 from ..base.handing_out import handed_out, taken_in
 from ..base.threads import one_blas_thread
 from ..engines.engine import free_bytes
+from ..errors import InputError
 from ..graph.caller_order import as_caller_sees
 from ..graph.order import Order
 from ..operator.operator import Operator
 from ..rows.block_array import BlockArray, Tall
+from ..solvers import Dense, EigenSolver, Pencil
+from ..solvers.auto import as_solver
 from .modes import Modes
 from .normalisation import normalised
 from .passes import solve_modes
 from .pieces import Pieces, find_pieces
 from .solve_log import SolveLog
-from ..solvers import Dense, EigenSolver, Pencil
-from ..solvers.auto import as_solver
 from .spectrum import Spectrum
 
 #: The most points for the unsymmetric forms, which are solved densely, in O(N³).
@@ -186,11 +186,11 @@ def n_solves(modes: Modes, passes: int) -> int:
 def solve_unsymmetric(operator: Operator, n: int) -> Spectrum:
     """Solve L u = λ u densely for a form that has no symmetric conjugate."""
     if operator.n_points > UNSYMMETRIC_POINTS:
-        raise bad_input(
-            "The spectrum of an unsymmetric form is computed densely, for small data only.",
-            received=f"form={operator.form!r} with {operator.n_points} points",
-            because=f"Memory and time grow like N² and N³; the limit is {UNSYMMETRIC_POINTS}.",
-            hint="Use form='symmetric', which has the same kind of limit operator, or subsample.",
+        raise InputError(
+            "The spectrum of an unsymmetric form is computed densely, for small data only; "
+            f"received form={operator.form!r} with {operator.n_points} points. Memory and time "
+            f"grow like N² and N³; the limit is {UNSYMMETRIC_POINTS}. Use form='symmetric', which "
+            "has the same kind of limit operator, or subsample."
         )
     with one_blas_thread():
         values, vectors = eig(operator.matrix.toarray())

@@ -18,8 +18,8 @@ from ..engines.at_work import at_work
 from ..graph.caller_order import as_caller_sees
 from ..graph.on_host import in_memory, state_in_memory
 from ..operator.operator import Operator
-from ..rows.block_array import BlockArray, Tall, beside, mapped, total
 from ..operator.record import Settings
+from ..rows.block_array import BlockArray, Tall, beside, mapped, total
 from . import error_verbs, time_verbs, verbs, views
 from .in_doubt import held_inside, products_of, unresolved_share, weak_links, without_columns
 from .limiter import Limit, local_times

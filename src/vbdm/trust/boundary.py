@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erf
 
-from ..kernel.pilot import PILOT_EPSILON
 from ..base.arrays import FloatArray, is_elsewhere, to_host
+from ..kernel.pilot import PILOT_EPSILON
 from ..operator.operator import Operator
 from ..rows.fetching import occurring
 from ..spectrum.spectrum import Spectrum

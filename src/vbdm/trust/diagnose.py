@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..base.checks import check_is
-from ..errors import bad_input, warn_user
-from ..progress import LOGGER
 from ..engines.at_work import at_work
+from ..errors import InputError, warn_user
 from ..operator.operator import Operator
+from ..progress import LOGGER
 from ..spectrum.spectrum import Spectrum
 from . import operator_checks as of_operator
 from . import spectrum_checks as of_spectrum
@@ -90,11 +90,9 @@ def diagnose(spectrum: Spectrum, scan: EpsilonScan | None = None) -> Findings:
     ('green', 'All 600 points are connected.')
     """
     if not isinstance(spectrum, Spectrum):
-        raise bad_input(
-            "`diagnose` judges a spectrum.",
-            received=type(spectrum).__name__,
-            because="Its checks look at eigenvalues, and at the operator behind them.",
-            hint="Call vbdm.diagnose(op.spectrum(10)).",
+        raise InputError(
+            f"`diagnose` judges a spectrum; received {type(spectrum).__name__}. Call "
+            "vbdm.diagnose(op.spectrum(10))."
         )
     if scan is not None:
         check_is(scan, "scan", EpsilonScan, "Call vbdm.scan_epsilon(spectrum).")

@@ -35,8 +35,8 @@ from ..base.arrays import (
 from ..base.threads import one_blas_thread
 from ..graph.distance import Distance
 from ..graph.point_set import PointSet
-from ..search.exact import to_nearest_image
 from ..operator.operator import Operator
+from ..search.exact import to_nearest_image
 from .intervals import NOISE_DRIFT
 
 #: Most points that are looked at, neighbours of each, and fewest points that can be judged.

@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from ..kernel.scaled import MOST_NEIGHBORS
 from ..base.arrays import FloatArray
 from ..errors import InputError, SolverError, VbdmWarning
-from ..progress import report
+from ..kernel.scaled import MOST_NEIGHBORS
 from ..operator.operator import Operator
+from ..progress import report
+from ..solvers import EigenSolver
 from ..spectrum.alignment import align
 from ..spectrum.solve import compute_spectrum
-from ..solvers import EigenSolver
 from ..spectrum.spectrum import Spectrum
 from .intervals import group_total_error
 

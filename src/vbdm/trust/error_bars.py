@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..base.accepts import some_of
 from ..base.arrays import FloatArray
-from ..errors import bad_input
+from ..errors import InputError
 from ..spectrum.spectrum import Groups, Spectrum
 from .influences import influences
 from .series import Sampling, sampling
@@ -83,11 +83,9 @@ def groups_of(spectrum: Spectrum) -> tuple[Group, ...]:
 def refuse_unsymmetric(spectrum: Spectrum) -> None:
     """Raise for the forms whose error bars the theory here does not cover."""
     if not spectrum.operator.is_symmetric:
-        raise bad_input(
-            "There are no error bars for this form.",
-            received=f"form={spectrum.operator.form!r}",
-            because="They are derived for K = Kᵀ.",
-            hint="Use form='symmetric'.",
+        raise InputError(
+            f"There are no error bars for this form; received form={spectrum.operator.form!r}. "
+            "Use form='symmetric'."
         )
 
 

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import FloatArray
-from ..errors import VbdmWarning
 from ..base.wording import listed
+from ..errors import VbdmWarning
 
 Light = Literal["green", "amber", "red"]
 #: Number of nonzero eigenvalues, the first ones, that checks look at.

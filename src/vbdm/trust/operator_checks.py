@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..kernel.scaled import MOST_NEIGHBORS
+from .. import theory
 from ..base.arrays import to_host
+from ..base.wording import listed, minus, percent, with_error
 from ..errors import (
     DensityTailWarning,
     NoiseWarning,
@@ -14,9 +15,8 @@ from ..errors import (
     UnboundedErrorWarning,
     WeightsWarning,
 )
-from ..base.wording import listed, minus, percent, with_error
 from ..graph.build import LOW_RECALL, recall_in_words
-from .. import theory
+from ..kernel.scaled import MOST_NEIGHBORS
 from ..operator.operator import Operator
 from .columns import NEARLY_ALL, scales_of
 from .findings import Finding, Light

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..base.arrays import FloatArray, frozen
 from ..base.checks import check_count
-from ..errors import TuningWarning, VbdmWarning, bad_input, warn_user
+from ..errors import InputError, TuningWarning, VbdmWarning, warn_user
 from ..operator.operator import Operator
 from ..spectrum.solve import compute_spectrum
 from ..spectrum.spectrum import Spectrum
@@ -74,11 +74,10 @@ def second_opinion(operator: Operator, n: int = 6) -> Opinions:
     False
     """
     if not isinstance(operator, Operator) or not operator.is_symmetric:
-        raise bad_input(
-            "A second opinion needs a symmetric operator.",
-            received=getattr(operator, "form", type(operator).__name__),
-            because="It follows the eigenvalues of the operator over ε.",
-            hint="Pass what vbdm.estimate_operator(X) returns.",
+        raise InputError(
+            "A second opinion needs a symmetric operator; received "
+            f"{getattr(operator, 'form', type(operator).__name__)}. Pass what "
+            "vbdm.estimate_operator(X) returns."
         )
     n = check_count(n, "n", low=2, high=operator.n_points)
     operator = operator.on_host

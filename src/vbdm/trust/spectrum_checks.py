@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernel.dimension import many_dimensions
 from ..base.arrays import FloatArray
-from ..errors import DisconnectedWarning, UnresolvedWarning, WeakLinkWarning
 from ..base.wording import counted, listed, one_of, percent, power_of_ten, rounded, subscript
+from ..errors import DisconnectedWarning, UnresolvedWarning, WeakLinkWarning
+from ..kernel.dimension import many_dimensions
 from ..spectrum.modes import THIN
 from ..spectrum.spectrum import Spectrum
 from .error_bars import Group, groups_of

@@ -8,13 +8,13 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from ..base.arrays import FloatArray, frozen
-from ..errors import SolverError, bad_input
+from ..errors import InputError, SolverError
 from ..rows.refused import not_in_blocks
+from ..solvers import Dense, EigenSolver, Lanczos, Pencil, ShiftInvert
+from ..solvers.factors import affordable, count_below
 from ..spectrum.by_pieces import Piece, merged, prepare_pieces, restricted, solve_pieces
 from ..spectrum.pieces import Pieces, find_pieces
 from ..spectrum.solve import pencil_of
-from ..solvers import Dense, EigenSolver, Lanczos, Pencil, ShiftInvert
-from ..solvers.factors import affordable, count_below
 from ..spectrum.spectrum import Spectrum
 
 #: Up to this many points the reference is the dense solver.
@@ -103,11 +103,8 @@ def verify(spectrum: Spectrum) -> Verification:
     """
     op = spectrum.operator
     if not op.is_symmetric:
-        raise bad_input(
-            "There is nothing to verify.",
-            received=f"form={op.form!r}",
-            because="The unsymmetric forms are solved densely in the first place.",
-            hint="Look at `spectrum.residuals`.",
+        raise InputError(
+            f"There is nothing to verify; received form={op.form!r}. Look at `spectrum.residuals`."
         )
     if spectrum.in_blocks is not None:
         raise not_in_blocks(

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import DeviceError, error_of
 from ...base.versions import CUPY, library_versions
+from ...errors import DeviceError
 from .device import CupyDevice, Device, dotted
 from .failures import explained, first_line, in_words
 
@@ -65,22 +65,16 @@ def around(work: str) -> Iterator[None]:
 def imported() -> Any:
     """Return CuPy, or raise if it is not installed, or broken."""
     if find_spec("cupy") is None:
-        raise error_of(
-            DeviceError,
-            "The engine 'cuda' needs CuPy.",
-            received="a Python in which it is not installed",
-            because="It is an extra.",
-            hint=f"{INSTALL}; {OTHERWISE}",
+        raise DeviceError(
+            "The engine 'cuda' needs CuPy; received a Python in which it is not installed. "
+            f"{INSTALL}; {OTHERWISE}"
         )
     try:
         return import_module("cupy")
     except Exception as error:  # whatever a broken installation raises
-        raise error_of(
-            DeviceError,
-            "CuPy is installed, but cannot be loaded.",
-            received=first_line(error),
-            because="It may be made for another version of NumPy, or be installed twice.",
-            hint=f"Remove it (pip uninstall {' '.join(CUPY)}). {INSTALL}; {OTHERWISE}",
+        raise DeviceError(
+            f"CuPy is installed, but cannot be loaded; received {first_line(error)}. Remove it "
+            f"(pip uninstall {' '.join(CUPY)}). {INSTALL}; {OTHERWISE}"
         ) from None
 
 
@@ -138,12 +132,8 @@ def check_age(device: CupyDevice) -> None:
 
 def unusable(received: str, because: str, hint: str = "Run nvidia-smi") -> DeviceError:
     """Return the error for a device that is not there, or cannot be used."""
-    return error_of(
-        DeviceError,
-        "No GPU can be used here.",
-        received=received,
-        because=because,
-        hint=f"{hint}; {OTHERWISE}",
+    return DeviceError(
+        f"No GPU can be used here; received {received}. {because} {hint}; {OTHERWISE}"
     )
 
 
@@ -165,7 +155,7 @@ def reason_of(error: DeviceError) -> str:
     """Return one line of an error: what was received, and the likely cause."""
     if find_spec("cupy") is None:
         return "CuPy is not installed"
-    _, _, rest = str(error).partition(" Received ")
+    _, _, rest = str(error).partition("; received ")
     return rest.partition(". ")[0] or str(error)
 
 

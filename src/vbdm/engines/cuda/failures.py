@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from traceback import clear_frames
 
-from ...errors import DeviceError, InputError, OutOfMemoryError, error_of
+from ...errors import DeviceError, InputError, OutOfMemoryError
 from .device import DEVICES
 
 #: Modules whose errors are told in words here.
@@ -50,14 +50,11 @@ def in_words(error: BaseException) -> InputError | None:
     text = f"{type(error).__name__} {error}"
     if "nvrtc" in text.lower() or "Compile" in text:
         return library_missing(error)
-    return error_of(
-        DeviceError,
-        "The GPU failed.",
-        received=first_line(error),
-        because="Another program, the driver or the device itself may be at fault; if it happens "
-        "again with the same data, it is a mistake in vbdm.",
-        hint="Start Python anew, and look at nvidia-smi; engine='numba' computes the same without "
-        "the GPU.",
+    return DeviceError(
+        f"The GPU failed; received {first_line(error)}. Another program, the driver or the device "
+        "itself may be at fault; if it happens again with the same data, it is a mistake in "
+        "vbdm. Start Python anew, and look at nvidia-smi; engine='numba' computes the same "
+        "without the GPU."
     )
 
 
@@ -70,14 +67,11 @@ def is_not_loaded(error: BaseException) -> bool:
 
 def library_missing(error: BaseException) -> DeviceError:
     """Return the error for a compiler, or another library of NVIDIA's, that is missing."""
-    return error_of(
-        DeviceError,
-        "The code for the GPU could not be compiled, or not be loaded.",
-        received=first_line(error),
-        because="NVIDIA's compiler (NVRTC) or its header files are missing, or another of its "
-        "libraries, or they are of another version than CuPy.",
-        hint="Install them with CuPy: pip install 'vbdm[cuda]' (CUDA 13) or 'vbdm[cuda12]'; or "
-        "leave `engine` out.",
+    return DeviceError(
+        "The code for the GPU could not be compiled, or not be loaded; received "
+        f"{first_line(error)}. NVIDIA's compiler (NVRTC) or its header files are missing, or "
+        "another of its libraries, or they are of another version than CuPy. Install them with "
+        "CuPy: pip install 'vbdm[cuda]' (CUDA 13) or 'vbdm[cuda12]'; or leave `engine` out."
     )
 
 
@@ -87,13 +81,12 @@ def out_of_memory(error: BaseException) -> OutOfMemoryError:
     free, total = emptied()
     found = WANTED.search(str(error))
     wanted = f"a request for {gigabytes(int(found[1].replace(',', '')))}" if found else "a request"
-    return error_of(
-        OutOfMemoryError,
-        "The GPU's memory ran out.",
-        received=f"{wanted}; of {gigabytes(total)}, {gigabytes(free)} are free now",
-        because="Memory grows with points times neighbours; other programs use the device, too.",
-        hint="Pass effort=0.5 (half of the pairs), fewer points, or engine='numba', which has this "
-        "machine's memory; vbdm.estimate_memory(..., engine='cuda') tells what an estimate takes.",
+    return OutOfMemoryError(
+        f"The GPU's memory ran out; received {wanted}; of {gigabytes(total)}, {gigabytes(free)} "
+        "are free now. Memory grows with points times neighbours; other programs use the device, "
+        "too. Pass effort=0.5 (half of the pairs), fewer points, or engine='numba', which has "
+        "this machine's memory; vbdm.estimate_memory(..., engine='cuda') tells what an estimate "
+        "takes."
     )
 
 

@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 
 from ...base import memory
 from ...base.accepts import a_path
-from ...errors import InputError, OutOfMemoryError, bad_input
 from ...base.files import PathLike, check_target, replacing
+from ...errors import InputError, OutOfMemoryError
 from .older import upgraded
 
 #: What the file says it is, and which layout it has; raised when older readers would stumble.
@@ -68,11 +68,10 @@ def check_notes(notes: Any) -> Any:
     try:
         return json.loads(json.dumps(notes, allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:
-        raise bad_input(
-            "Notes must be plain: text, finite numbers, lists and dicts of them.",
-            received=f"something else ({error})",
-            because="They are stored as JSON, so that any tool can read them.",
-            hint="Turn arrays into lists with `.tolist()`, and objects into text.",
+        raise InputError(
+            "Notes must be plain: text, finite numbers, lists and dicts of them; received "
+            f"something else ({error}). Turn arrays into lists with `.tolist()`, and objects into "
+            "text."
         ) from None
 
 
@@ -158,18 +157,17 @@ def read_header(archive: zipfile.ZipFile, source: Path) -> dict[str, Any]:
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
         raise not_readable(source, "damaged (it has no version)")
     if version > VERSION:
-        raise bad_input(
-            "The file was saved by a newer version of vbdm.",
-            received=f"format version {version!r:.20} from vbdm {head.get('vbdm')!r:.40}",
-            because=f"This version reads formats {OLDEST} to {VERSION}.",
-            hint="Update with: pip install --upgrade vbdm.",
+        raise InputError(
+            "The file was saved by a newer version of vbdm; received format version "
+            f"{version!r:.20} from vbdm {head.get('vbdm')!r:.40}. This version reads formats "
+            f"{OLDEST} to {VERSION}. Update with: pip install --upgrade vbdm."
         )
     if version < OLDEST:
-        raise bad_input(
-            "The file was saved by a version of vbdm from before its first release.",
-            received=f"format version {version} from vbdm {head.get('vbdm')!r:.40}",
-            because=f"Formats before {OLDEST} were drafts, and are not read any more.",
-            hint="Estimate again from the points, and save the result.",
+        raise InputError(
+            "The file was saved by a version of vbdm from before its first release; received "
+            f"format version {version} from vbdm {head.get('vbdm')!r:.40}. Formats before "
+            f"{OLDEST} were drafts, and are not read any more. Estimate again from the points, "
+            "and save the result."
         )
     return head if version == VERSION else upgraded(head)
 
@@ -237,9 +235,7 @@ def check_source(path: PathLike) -> Path:
 
 def not_readable(source: Path, state: str) -> InputError:
     """Say that a file is no saved result."""
-    return bad_input(
-        "The file is not a result saved by vbdm.",
-        received=f"{os.fspath(source)!r}, which is {state}",
-        because="Copies that broke off and files of other programs look like this.",
-        hint="Pass a file that vbdm.save has written, or save it again.",
+    return InputError(
+        f"The file is not a result saved by vbdm; received {os.fspath(source)!r}, which is "
+        f"{state}. Pass a file that vbdm.save has written, or save it again."
     )

@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...kernel.bandwidth import Bandwidth
-from ...kernel.pilot import PILOT_EPSILON, Pilot
-from ...rules import FromPotential, PowerOfDensity
-from ...shapes import Gaussian
 from ...graph.lists import KeptLists
 from ...graph.neighbor_graph import NeighborGraph
+from ...kernel.bandwidth import Bandwidth
+from ...kernel.pilot import PILOT_EPSILON, Pilot
 from ...operator.operator import Operator
-from ...theory import exponents_for
 from ...operator.record import Settings
+from ...rules import FromPotential, PowerOfDensity
+from ...shapes import Gaussian
 from ...spectrum.spectrum import Spectrum
+from ...theory import exponents_for
 from .fields import require
 
 #: Relative difference up to which two numbers are the same.

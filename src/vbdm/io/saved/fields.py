@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...base.arrays import frozen
-from ...errors import InputError, bad_input
+from ...errors import InputError
 from .archive import Source
 
 #: What a user may have given that is code, and what to do instead.
@@ -40,22 +40,21 @@ FUNCTIONS = {
 
 def cannot_save(item: Any, name: str) -> InputError:
     """Say what cannot be written down, and what to do instead."""
-    return bad_input(
-        f"`{name}` cannot be saved.",
-        received=f"{type(item).__name__} {getattr(item, '__name__', '')}".strip(),
-        because="A saved model holds numbers and names, no code, so that loading a file is safe.",
-        hint=FUNCTIONS.get(name, "Pass plain numbers, text, lists or arrays of numbers."),
+    kind = f"{type(item).__name__} {getattr(item, '__name__', '')}".strip()
+    advice = FUNCTIONS.get(name, "Pass plain numbers, text, lists or arrays of numbers.")
+    return InputError(
+        f"`{name}` cannot be saved; received {kind}. A saved model holds numbers and names, no "
+        f"code, so that loading a file is safe. {advice}"
     )
 
 
 def out_of_bounds(path: str) -> InputError:
     """Say that a result holds numbers that no sound result has."""
-    return bad_input(
-        "This result is broken, and cannot be saved.",
-        received=f"numbers in {path} that cannot be there",
-        because="Numbers of extreme size overflow on the way, and a rule or a solver of your own "
-        "may return NaN; a file with them would be refused when it is read.",
-        hint="Check the units of the data, and what your own code returns.",
+    return InputError(
+        f"This result is broken, and cannot be saved; received numbers in {path} that cannot be "
+        "there. Numbers of extreme size overflow on the way, and a rule or a solver of your own "
+        "may return NaN; a file with them would be refused when it is read. Check the units of "
+        "the data, and what your own code returns."
     )
 
 

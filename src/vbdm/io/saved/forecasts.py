@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import InputError, OutOfMemoryError, SolverError
 from ...base.files import PathLike
 from ...base.versions import __version__
+from ...errors import InputError, OutOfMemoryError, SolverError
 from ...forecast.bases import Basis
 from ...forecast.cycle import Cycle, seasons, waves_of
 from ...forecast.holdout import HoldOut
@@ -28,8 +28,8 @@ from ...forecast.record import Record
 from ...forecast.time_axis import TimeAxis
 from ...forecast.trial import Trial
 from ...forecaster import Forecaster, estimate
-from ...prepare.delays import Delays
 from ...operator.operator import Operator
+from ...prepare.delays import Delays
 from .archive import Source, check_notes, refuse_large, write_archive
 from .fields import POSITIVE, Array, Arrays, Many, Maybe, Number, count, pack, part, require, unpack
 

@@ -8,20 +8,20 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from ...kernel.bandwidth import Bandwidth
-from ...kernel.dimension import Dimension
-from ...kernel.pilot import Pilot
-from ...kernel.tuning import DegreeCurve, KeptCurve, SlopeCurve, Tuning
 from ...base.arrays import FloatArray, IntArray
 from ...base.memory import refuse_if_too_large, refuse_pairs
 from ...engines.tree import Reach
 from ...graph.neighbor_graph import NeighborGraph
+from ...kernel.bandwidth import Bandwidth
+from ...kernel.dimension import Dimension
 from ...kernel.kernel import Kernel
 from ...kernel.listed import evaluate_kernel
 from ...kernel.pair_matrix import PairMatrix
+from ...kernel.pilot import Pilot
+from ...kernel.tuning import DegreeCurve, KeptCurve, SlopeCurve, Tuning
 from ...kernel.within_reach import kernel_within_reach, sums_of
-from ...operator.operator import Operator
 from ...operator.method import FORMS
+from ...operator.operator import Operator
 from ...operator.record import Settings
 from .archive import Source
 from .consistency import check_bandwidth, check_operator, check_pilot, check_widths

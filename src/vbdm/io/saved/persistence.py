@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from ...base.accepts import a_switch
-from ...errors import bad_input
 from ...base.files import PathLike
 from ...base.plain import plain
 from ...base.versions import __version__
+from ...errors import InputError
 from ...graph.neighbor_graph import NeighborGraph
-from ...prepare.projection import Projection
 from ...operator.operator import Operator
+from ...prepare.projection import Projection
 from ...spectrum.spectrum import Spectrum
 from .archive import Source, check_notes, reading, write_archive
 from .fields import Arrays, Many, Maybe, cannot_save, count, require, unpack
@@ -93,22 +93,19 @@ def save(
             refuse_notes_of_estimators(notes)
             result.save(path)
             return
-        raise bad_input(
-            "This cannot be saved.",
-            received=type(result).__name__,
-            because="A file holds a Spectrum, an Operator or a NeighborGraph.",
-            hint="Call vbdm.save(op.spectrum(10), path).",
+        raise InputError(
+            f"This cannot be saved; received {type(result).__name__}. Call "
+            "vbdm.save(op.spectrum(10), path)."
         )
     a_switch(kernel, "kernel")
     result = result.on_host
     if str(path).lower().endswith(".zarr"):
         if not isinstance(result, Spectrum):
-            raise bad_input(
-                "Only a spectrum is written as a group of Zarr.",
-                received=f"{type(result).__name__} and {os.fspath(path)!r}",
-                because="The group holds eigenvalues and eigenfunctions, with density and "
-                "bandwidth.",
-                hint="Save op.spectrum(10), or choose a name such as 'model.vbdm'.",
+            raise InputError(
+                f"Only a spectrum is written as a group of Zarr; received {type(result).__name__} "
+                f"and {os.fspath(path)!r}. The group holds eigenvalues and eigenfunctions, with "
+                "density and bandwidth. Save op.spectrum(10), or choose a name such as "
+                "'model.vbdm'."
             )
         write_zarr(result, path, None if notes is None else check_notes(notes))
         return
@@ -176,11 +173,9 @@ def read_notes(path: PathLike) -> dict[str, Any]:
 def refuse_notes_of_estimators(notes: Any) -> None:
     """Raise if an estimator, which writes its own file, is given notes."""
     if notes is not None:
-        raise bad_input(
-            "Notes are kept with a Spectrum, an Operator or a NeighborGraph.",
-            received="an estimator and `notes`",
-            because="An estimator keeps its own settings in their place.",
-            hint="Save `model.spectrum_` with the notes.",
+        raise InputError(
+            "Notes are kept with a Spectrum, an Operator or a NeighborGraph; received an "
+            "estimator and `notes`. Save `model.spectrum_` with the notes."
         )
 
 

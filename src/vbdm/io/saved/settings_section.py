@@ -6,16 +6,16 @@ from dataclasses import replace
 from typing import Any
 
 from ... import rules
-from ...kernel.dimension import LARGEST
 from ...base.credit import Credit
-from ...errors import bad_input
 from ...base.references import Citation
-from ...shapes import SHAPES
-from ...placement import IN_MEMORY
+from ...errors import InputError
+from ...kernel.dimension import LARGEST
 from ...operator.method import FORMS, METHODS, Limiter, Lists, Method
 from ...operator.record import Exponents, Settings, in_words
-from ...prepare.series import Series
 from ...operator.weights import LARGEST_RANGE, Weighting
+from ...placement import IN_MEMORY
+from ...prepare.series import Series
+from ...shapes import SHAPES
 from .fields import POSITIVE, Added, Array, Many, Maybe, Named, Number, OneOf, count, part
 
 
@@ -28,11 +28,10 @@ class Remembered:
 
     def choose(self, *given: Any) -> Any:
         """Refuse to choose ε, or to estimate the dimension."""
-        raise bad_input(
-            "A rule of your own was not kept in the file.",
-            received=type(self).__name__,
-            because="A saved model holds numbers and names, no code: loading a file is safe.",
-            hint="Pass the rule again, as `epsilon` or `dim`.",
+        raise InputError(
+            f"A rule of your own was not kept in the file; received {type(self).__name__}. A "
+            "saved model holds numbers and names, no code: loading a file is safe. Pass the rule "
+            "again, as `epsilon` or `dim`."
         )
 
     estimate = choose

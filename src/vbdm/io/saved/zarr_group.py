@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 
 from ...base.arrays import frozen, to_host
-from ...errors import InputError, bad_input
 from ...base.files import PathLike
 from ...base.libraries import damaged, need
 from ...base.memory import refuse_array
 from ...base.plain import plain
-from ...progress import report
 from ...base.threads import slices
 from ...base.versions import __version__
+from ...errors import InputError
+from ...progress import report
 from ...rows.stores import check_store
 from ...spectrum.spectrum import Spectrum
 from ...trust.diagnose import diagnose
@@ -203,18 +203,13 @@ def as_entry(finding: Finding) -> dict[str, Any]:
 def refuse_others(target: Path) -> None:
     """Raise if the folder cannot be made, or holds anything that this package did not write."""
     if not target.parent.is_dir():
-        raise bad_input(
-            "The path must name a folder inside one that exists.",
-            received=repr(os.fspath(target)),
-            because="The folder above it is missing.",
-            hint="Create that folder first.",
+        raise InputError(
+            "The path must name a folder inside one that exists; received "
+            f"{os.fspath(target)!r}. Create that folder first."
         )
     if target.exists() and not is_ours(target):
-        raise bad_input(
-            "Something else has this name.",
-            received=repr(os.fspath(target)),
-            because="Only a group of Zarr with results of vbdm is replaced.",
-            hint="Choose another name.",
+        raise InputError(
+            f"Something else has this name; received {os.fspath(target)!r}. Choose another name."
         )
 
 

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...base.arrays import FloatArray
-from ...progress import report
 from ...base.threads import for_each
+from ...progress import report
 from ...rows.block_array import BlockArray, Tall, mapped
 from .blocks import (
     combination,

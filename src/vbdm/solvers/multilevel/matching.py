@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, diags_array
 
 from ...base.arrays import FloatArray
-from ...errors import SolverError
 from ...engines.scipy_graph import row_blocks
+from ...errors import SolverError
 from .tree_cells import FEWEST_CELLS, Labels
 
 #: Rounds of mutual choice per contraction: after these, few cells are without a partner.

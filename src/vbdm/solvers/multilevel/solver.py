@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from ...base.arrays import FloatArray, beside_array, contiguous, is_elsewhere, to_host
 from ...base.credit import Credit
-from ...errors import SolverError
 from ...base.memory import give_back
 from ...base.references import LOBPCG
 from ...base.threads import one_blas_thread
 from ...engines.tree import LEAF
+from ...errors import SolverError
 from ...graph.point_set import tree_order
 from ...kernel.block_matrix import BlockMatrix
 from ...rows.block_array import Tall, mapped, of_width

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...base.arrays import FloatArray, contiguous, to_host
-from ...errors import bad_input
+from ...errors import InputError
 from ...rows.block_array import BlockArray, Tall
 from .finest import Finest
 from .hierarchy import Hierarchy
@@ -39,11 +39,10 @@ def check_room(hierarchy: Hierarchy, n: int) -> None:
     """Refuse more pairs than the coarsest level can start."""
     n_modes = len(hierarchy.mode_values)
     if n_modes < block_size(n):
-        raise bad_input(
-            f"The coarsest level is too small for {n} eigenpairs.",
-            received=f"{n_modes} coarse modes where {block_size(n)} are needed",
-            because="The solver was prepared for fewer pairs, or there are few points.",
-            hint=f"Use prepare(pencil, n={n}), or vbdm.solvers.Dense() for small data.",
+        raise InputError(
+            f"The coarsest level is too small for {n} eigenpairs; received {n_modes} coarse modes "
+            f"where {block_size(n)} are needed. Use prepare(pencil, n={n}), or "
+            "vbdm.solvers.Dense() for small data."
         )
 
 
