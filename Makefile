@@ -31,7 +31,7 @@ verify: test-slow bench-smallest
 
 # Break the mathematics at 400 places, one at a time: does a test notice? An hour and a half.
 mutants: $(STAMP)-measure
-	$(BIN)/python tests/mutants.py $(ARGS)
+	$(BIN)/python -P tests/mutants.py $(ARGS)
 
 # Which lines and branches no test reaches; children of tests count as well.
 coverage: $(STAMP)-measure
@@ -39,17 +39,17 @@ coverage: $(STAMP)-measure
 
 # On a machine with an NVIDIA GPU, whose own Python has CuPy and pytest; nothing is installed.
 test-cuda:
-	VBDM_DEVICE=cuda PYTHONPATH=src $(PYTHON) -m pytest -m "slow or not slow" tests/device $(ARGS)
+	VBDM_DEVICE=cuda PYTHONPATH=src $(PYTHON) -m pytest -m "slow or not slow" tests/engines/cuda $(ARGS)
 
 # The declared minimum versions together, and what reads, draws and wraps by other libraries.
 # make test-minimum TESTS=tests runs everything.
 MINIMUM = .venv-minimum
-TESTS ?= tests/unit/test_io_formats.py tests/unit/test_io_anndata.py tests/unit/test_io_trajectory.py \
-	tests/contract/test_plot.py tests/contract/test_estimator.py tests/unit/test_tables.py
+TESTS ?= tests/io/test_formats.py tests/io/test_anndata.py tests/io/test_trajectory.py \
+	tests/plot/test_plot.py tests/estimate/test_estimator.py tests/report/test_tables.py
 test-minimum: export OPENBLAS_NUM_THREADS = 1
 test-minimum:
 	test -x $(MINIMUM)/bin/python || $(PYTHON) -m venv $(MINIMUM)
-	$(MINIMUM)/bin/python tests/minima.py > $(MINIMUM)/minima.txt
+	$(MINIMUM)/bin/python -P tests/minima.py > $(MINIMUM)/minima.txt
 	$(MINIMUM)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[plot,files,fast]' \
 		pandas polars pytest pytest-xdist hypothesis -c $(MINIMUM)/minima.txt
 	$(MINIMUM)/bin/python -m pytest -n auto -W "ignore:numpy.ndarray size changed:RuntimeWarning" $(TESTS)
@@ -76,7 +76,7 @@ bench: $(STAMP)-test
 
 # Every program of benchmarks/ in its smallest version: does it still run?
 bench-smallest: $(STAMP)-test
-	$(PYTEST) -m "slow or not slow" tests/contract/test_benchmarks.py -k smallest_version_runs
+	$(PYTEST) -m "slow or not slow" tests/package/test_benchmarks.py -k smallest_version_runs
 
 # The same few figures at every commit, with airspeed velocity.
 bench-history: $(STAMP)-test

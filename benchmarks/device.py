@@ -112,7 +112,7 @@ def equal(args):
 def pairs(args):
     """Print on how many nasty clouds the order and the pairs within reach are those of the CPU."""
     sys.path.insert(0, str(Path(__file__).parents[1]))
-    from tests.device.nasty_clouds import CLOUDS
+    from tests.engines.cuda.nasty_clouds import CLOUDS
 
     from vbdm.engines.cuda.availability import the_device
     from vbdm.engines.cuda.engine import CudaEngine

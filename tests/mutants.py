@@ -55,7 +55,7 @@ QUICKEST, OTHERS = 250, 150
 
 #: Looks at all classes, and so at decorators, which run before any test does.
 OF_ALL_CLASSES = (
-    "tests/contract/test_package.py::"
+    "tests/package/test_package.py::"
     "test_results_are_frozen_and_what_holds_arrays_is_compared_by_identity"
 )
 
@@ -239,16 +239,18 @@ class Suite:
         """Return tests that go through a line, or through the module, if none does.
 
         Constants are read by whatever runs in their module. Tests that are named after the module
-        come first, then others, quickest first; not all of them, if they are many.
+        come first, then those of its room, then others, quickest first; not all, if they are many.
         """
         by_line = self.data.contexts_by_lineno(self.paths[file]) if file in self.paths else {}
         found = {name for line in lines for name in by_line.get(line, ())}
         found = found - {""} or {name for names in by_line.values() for name in names}
         tests = {name.rpartition("|")[0] for name in found - {""}} - {OF_ALL_CLASSES}
-        named = f"test_{Path(file).stem}"
-        tests = sorted(
-            tests, key=lambda name: (named not in name, self.seconds.get(name, 1.0), name)
-        )
+        named, room = f"test_{Path(file).stem}", f"tests/{Path(file).parts[2]}/"
+
+        def turn(name: str) -> tuple[bool, bool, float, str]:
+            return named not in name, room not in name, self.seconds.get(name, 1.0), name
+
+        tests = sorted(tests, key=turn)
         tests.insert(min(len(tests), PARTS[0] - 1), OF_ALL_CLASSES)
         first, rest = tests[:QUICKEST], tests[QUICKEST:]
         if everything or len(rest) <= OTHERS:

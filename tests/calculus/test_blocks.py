@@ -1,9 +1,12 @@
 """Derivatives where rows live on workers."""
 
 import numpy as np
+import pytest
 
 import vbdm
 from vbdm.placement import Dask
+
+pytestmark = pytest.mark.blocks
 
 
 def test_on_workers_derivatives_are_the_same(cluster):

@@ -14,6 +14,8 @@ from vbdm.cli.terminal import choices
 from vbdm.errors import OutOfMemoryError
 from vbdm.placement import Dask, Disk, Memory
 
+pytestmark = pytest.mark.blocks
+
 zarr = pytest.importorskip("zarr")
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

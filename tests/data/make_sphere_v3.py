@@ -1,6 +1,6 @@
 """Make sphere-v3.vbdm, a model in version 3 of the file format: python tests/data/make_sphere_v3.py
 
-It was made once. `tests/contract/test_file_format.py` has its numbers, and sees to it that later
+It was made once. `tests/io/test_file_format.py` has its numbers, and sees to it that later
 versions of vbdm still read it: do not make it again, but a file of its own for another version.
 """
 

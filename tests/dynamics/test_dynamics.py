@@ -12,7 +12,7 @@ import vbdm
 from vbdm.equations.multigrid import Multigrid
 from vbdm.errors import InputError, RootWarning, ShortTimeWarning, UnreachedWarning
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
+pytestmark = [pytest.mark.truth, pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")]
 TIMES = np.array([0.05, 0.1, 0.2, 0.5, 1.0])
 
 
@@ -292,7 +292,7 @@ def test_the_full_figures_of_response(seed, dim):
 
 
 def test_a_clock_turns_times_into_your_unit():
-    from tests.unit.test_clock import modes
+    from tests.dynamics.test_clock import modes
 
     spectrum = modes()
     clock = spectrum.clock(step=0.2)

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from tests.dynamics.test_clock import ou
 from tests.support.blocks import solved_in_blocks
-from tests.unit.test_clock import ou
 
 import vbdm
 from vbdm.dynamics.basis import basis_of

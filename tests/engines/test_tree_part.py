@@ -18,6 +18,8 @@ from vbdm.engines.tree import Reach, Tree, levels_to
 from vbdm.engines.tree_part import TreePart
 from vbdm.rows.partition import Partition
 
+pytestmark = pytest.mark.blocks
+
 CLOUDS = {
     "plane": (lambda rng: rng.normal(size=(2000, 2)), None),
     "space": (lambda rng: rng.normal(size=(1500, 3)), None),

@@ -9,6 +9,8 @@ import vbdm
 from vbdm.kernel.block_matrix import BlockMatrix
 from vbdm.placement import Dask, Disk, Memory
 
+pytestmark = pytest.mark.blocks
+
 TOL = 1e-10
 
 

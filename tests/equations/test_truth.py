@@ -5,6 +5,8 @@ import pytest
 
 import vbdm
 
+pytestmark = pytest.mark.truth
+
 
 def root_mean_square(values):
     return float(np.sqrt(np.mean(np.square(values))))

@@ -3,11 +3,14 @@
 import itertools
 
 import numpy as np
+import pytest
 from scipy.spatial.distance import cdist
+from tests.support.fuzz.budget import budget, some
+from tests.support.fuzz.trial import OK, REFUSED, attempt, run
 
 import vbdm
-from tests.fuzz.budget import budget, some
-from tests.fuzz.trial import OK, REFUSED, attempt, run
+
+pytestmark = pytest.mark.fuzz
 
 #: Relative difference of eigenvalues that counts as none; the kernel is kept in single precision.
 TOLERANCE = 3e-6

@@ -11,6 +11,8 @@ import vbdm
 from vbdm.extension.extension import by_rows
 from vbdm.extension.rows import new_rows
 
+pytestmark = pytest.mark.truth
+
 extension = load_benchmark("extension")
 
 #: Share by which errors on new points may exceed those on training points.

@@ -1,8 +1,11 @@
 """Files of points with random damage and hostile values: numbers, or words."""
 
-from .budget import budget, some
-from .files import all_cases, judge, judge_command
-from .trial import REFUSED, run
+import pytest
+from tests.support.fuzz.budget import budget, some
+from tests.support.fuzz.files import all_cases, judge, judge_command
+from tests.support.fuzz.trial import REFUSED, run
+
+pytestmark = pytest.mark.fuzz
 
 
 @budget(few=260, many=1500)

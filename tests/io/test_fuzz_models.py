@@ -4,9 +4,12 @@ A plausible number with a right checksum cannot be told from the true one; it ma
 numbers that come out, and nothing else.
 """
 
-from .budget import budget, some
-from .models import FEW, SAVED, all_cases, judge, save_models
-from .trial import OK, REFUSED, run
+import pytest
+from tests.support.fuzz.budget import budget, some
+from tests.support.fuzz.models import FEW, SAVED, all_cases, judge, save_models
+from tests.support.fuzz.trial import OK, REFUSED, run
+
+pytestmark = pytest.mark.fuzz
 
 
 # A minute: a fault in one of two thousand values was found by so many.

@@ -10,6 +10,8 @@ import vbdm
 from vbdm.errors import InputError
 from vbdm.io.saved.zarr_group import chunks_for, read_group, write_group
 
+pytestmark = pytest.mark.blocks
+
 zarr = pytest.importorskip("zarr")
 
 

@@ -11,6 +11,8 @@ from vbdm.kernel.block_matrix import BlockMatrix
 from vbdm.kernel.pair_matrix import PairMatrix
 from vbdm.rows.block_array import BlockArray
 
+pytestmark = pytest.mark.blocks
+
 N = 1500
 RNG = np.random.default_rng(0)
 

@@ -5,7 +5,10 @@ import pytest
 
 import vbdm
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.SaturatedNeighborsWarning")
+pytestmark = [
+    pytest.mark.truth,
+    pytest.mark.filterwarnings("ignore::vbdm.errors.SaturatedNeighborsWarning"),
+]
 
 
 @pytest.fixture(scope="module")

@@ -17,14 +17,17 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pytest
 from sklearn.utils._param_validation import InvalidParameterError
+from tests.support.fuzz.budget import budget, some
+from tests.support.fuzz.trial import attempt, run
+from tests.support.stand_ins import Cells
 
 import vbdm
-from tests.fuzz.budget import budget, some
-from tests.fuzz.trial import attempt, run
-from tests.support.stand_ins import Cells
 from vbdm.base.estimate import Estimate
 from vbdm.errors import InputError, VbdmWarning
+
+pytestmark = pytest.mark.fuzz
 
 ABSURD = {
     "none": None,

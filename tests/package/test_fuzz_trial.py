@@ -6,11 +6,12 @@ import warnings
 
 import numpy as np
 import pytest
+from tests.support.fuzz.budget import some
+from tests.support.fuzz.trial import OK, OTHER, REFUSED, attempt, outcomes, run
 
 import vbdm
 
-from .budget import some
-from .trial import OK, OTHER, REFUSED, attempt, outcomes, run
+pytestmark = pytest.mark.fuzz
 
 
 def answer():

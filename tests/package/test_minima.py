@@ -23,7 +23,9 @@ def test_libraries_are_taken_and_tools_are_not():
 
 
 def test_every_library_of_the_project_has_one():
-    printed = subprocess.run([sys.executable, MINIMA], capture_output=True, text=True, check=True)
+    printed = subprocess.run(
+        [sys.executable, "-P", MINIMA], capture_output=True, text=True, check=True
+    )
     names = {line.partition("==")[0] for line in printed.stdout.splitlines() if "==" in line}
     assert names >= {"numpy", "scipy", "scikit-learn", "threadpoolctl", "click", "numba"}
     assert names >= {"matplotlib", "pyarrow", "h5py", "zarr", "xarray", "netCDF4", "anndata"}

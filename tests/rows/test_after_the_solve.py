@@ -5,12 +5,14 @@ import warnings
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from tests.blocks.test_trust import same
+from tests.trust.test_blocks import same
 
 import vbdm
 from vbdm.report import page
 from vbdm.report.found import what_was_found
 from vbdm.rows.block_array import BlockArray
+
+pytestmark = pytest.mark.blocks
 
 N = 3000
 RNG = np.random.default_rng(5)

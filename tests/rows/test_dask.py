@@ -25,6 +25,8 @@ from vbdm.rows.partition import Partition
 from vbdm.rows.store import Store
 from vbdm.rows.workers import closed_at_last, peak_here, usage
 
+pytestmark = pytest.mark.blocks
+
 PARTITION = Partition.into(6000, 5)
 X = np.random.default_rng(0).standard_normal((6000, 20))
 

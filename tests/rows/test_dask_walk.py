@@ -9,6 +9,8 @@ from tests.support import tasks
 import vbdm
 from vbdm.placement import Dask, Disk
 
+pytestmark = pytest.mark.blocks
+
 #: Where a worker is killed: the stage, and how many of its blocks or steps are done.
 STAGES = {"density": 1, "kernel": 1, "eigenpairs": 2}
 

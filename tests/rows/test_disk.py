@@ -14,6 +14,8 @@ from vbdm.rows.block_array import Rows, mapped, total
 from vbdm.rows.disk import PAGE, OnDisk, Scratch
 from vbdm.rows.partition import Partition
 
+pytestmark = pytest.mark.blocks
+
 PARTITION = Partition.into(4000, 4)
 X = np.random.default_rng(0).standard_normal((4000, 50))
 
@@ -162,7 +164,7 @@ import numpy as np
 from vbdm.rows.block_array import BlockArray, Rows, mapped, total
 from vbdm.rows.disk import OnDisk
 from vbdm.rows.partition import Partition
-from tests.blocks.test_disk import doubled, sums
+from tests.rows.test_disk import doubled, sums
 
 rows = Rows(Partition.into(400_000, 40), OnDisk(sys.argv[1]))
 sizes = np.diff(rows.partition.starts)

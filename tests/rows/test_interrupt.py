@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from tests.support.waiting import until
 
+pytestmark = pytest.mark.blocks
+
 pytest.importorskip("distributed")
 
 

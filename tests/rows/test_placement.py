@@ -8,6 +8,8 @@ import vbdm
 from vbdm.errors import InputError
 from vbdm.placement import Dask, Disk, Memory, as_placement, in_words
 
+pytestmark = pytest.mark.blocks
+
 
 @pytest.fixture(scope="module")
 def points():

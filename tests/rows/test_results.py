@@ -17,6 +17,8 @@ from vbdm.rows.partition import Partition
 from vbdm.rows.place import InMemory
 from vbdm.rows.results import in_callers_order
 
+pytestmark = pytest.mark.blocks
+
 PARTITION = Partition.into(3000, 5)
 RANDOM = np.random.default_rng(3)
 X = RANDOM.standard_normal((3000, 40))

@@ -8,6 +8,8 @@ from vbdm.errors import InputError, OutOfMemoryError, ScratchError
 from vbdm.placement import Dask, Disk, Memory, automatic, placed_points
 from vbdm.rows import sources
 
+pytestmark = pytest.mark.blocks
+
 zarr = pytest.importorskip("zarr")
 dask_array = pytest.importorskip("dask.array")
 pa = pytest.importorskip("pyarrow")

@@ -14,6 +14,8 @@ from vbdm.rows.dask import OnDask
 from vbdm.rows.partition import Partition
 from vbdm.rows.store import Store, from_store
 
+pytestmark = pytest.mark.blocks
+
 PARTITION = Partition.into(100, 2)
 VALUES = [np.arange(3.0), np.arange(4.0)]
 

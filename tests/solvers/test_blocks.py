@@ -11,6 +11,8 @@ from vbdm.solvers.multilevel import coarse_pairs
 from vbdm.spectrum.pieces import connected_pieces
 from vbdm.spectrum.solve import pencil_of
 
+pytestmark = pytest.mark.blocks
+
 BLOCKS = [(1, "memory"), (3, "memory"), (16, "disk")]
 
 

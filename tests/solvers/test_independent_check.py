@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from tests.support.scripts import load_benchmark
 
+pytestmark = pytest.mark.truth
+
 independent = load_benchmark("independent")
 
 

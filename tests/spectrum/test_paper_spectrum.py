@@ -11,7 +11,10 @@ from tests.support.measures import function_error, relative_errors
 
 import vbdm
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.errors.SaturatedNeighborsWarning")
+pytestmark = [
+    pytest.mark.truth,
+    pytest.mark.filterwarnings("ignore::vbdm.errors.SaturatedNeighborsWarning"),
+]
 
 
 def test_ou_grid():

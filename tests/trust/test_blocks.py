@@ -17,6 +17,8 @@ from vbdm.trust import influences, series
 from vbdm.trust.diagnose import diagnose
 from vbdm.trust.series import block_sums, in_series
 
+pytestmark = pytest.mark.blocks
+
 #: Numbers of a spectrum, whatever it lives in.
 FIGURES = (
     "eigenvalues", "covariance", "standard_errors", "effective_points", "bias", "total_errors",

@@ -23,7 +23,7 @@ from ..trust.error_bars import Group, groups_of
 from ..trust.findings import nonzero_modes
 from .citing import has_delays
 
-# The limits were set on seeds 4000 to 4015 of the clouds in tests/unit/test_found.py.
+# The limits were set on seeds 4000 to 4015 of the clouds in tests/report/test_found.py.
 
 #: A gap follows modes if the next ones are at least this many times faster.
 GAP = 3.0

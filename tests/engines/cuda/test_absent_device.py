@@ -176,7 +176,7 @@ def test_columns_and_graphs_that_a_device_does_not_take(emulated, tmp_path):
 
 def test_the_command_speaks_of_its_options(monkeypatch, tmp_path):
     pytest.importorskip("click")
-    from ..support.commands import vbdm_command
+    from tests.support.commands import vbdm_command
 
     monkeypatch.setattr(availability, "find_spec", lambda name: None)
     np.save(tmp_path / "points.npy", POINTS)

@@ -314,7 +314,7 @@ def test_pickled_models_need_no_device():
 @pytest.mark.slow
 def test_the_command(device, tmp_path):
     pytest.importorskip("click")
-    from ..support.commands import vbdm_command
+    from tests.support.commands import vbdm_command
 
     np.save(tmp_path / "points.npy", plane(800))
     options = [

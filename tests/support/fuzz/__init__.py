@@ -5,7 +5,7 @@
 `trial`              one case in a process of its own, with limits on time and memory; its outcome
 `models`             saved models, wrong values for all that stands in them, and their use
 `files`              files of points in every format, and ways to damage them
-`test_api`           absurd arguments to public functions
+`test_fuzz_api`      absurd arguments to public functions
 `test_fuzz_models`   saved models with a wrong value in an array or in the text
 `test_fuzz_files`    files of points with random damage and hostile values
 ===================  ===============================================================================

@@ -1,7 +1,7 @@
 """How many cases a fuzz runs: few by default, many under the marker `slow` (make test-slow).
 
 The environment variable VBDM_FUZZ multiplies both numbers, for a longer search by hand:
-``VBDM_FUZZ=20 pytest tests/fuzz -m "slow or not slow"``.
+``VBDM_FUZZ=20 pytest -m fuzz``.
 """
 
 import os

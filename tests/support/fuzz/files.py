@@ -11,9 +11,9 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+from tests.support.commands import vbdm_command
 
 import vbdm
-from tests.support.commands import vbdm_command
 
 from .trial import OK, OTHER, REFUSED, attempt
 

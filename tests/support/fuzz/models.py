@@ -9,10 +9,10 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-
-import vbdm
 from tests.support.archives import as_array, as_bytes, members_of, write_members
 from tests.support.saved_models import CLOUD, CURVE, MODELS
+
+import vbdm
 from vbdm.io.saved.archive import HEADER
 
 from .trial import OK, OTHER, REFUSED, attempt

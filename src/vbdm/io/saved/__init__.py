@@ -14,6 +14,6 @@
 `zarr_group`         results alone, as a group of Zarr, also larger than memory
 ===================  ===============================================================================
 
-What stands in a file is written in docs/file-format.md; `tests/contract/test_file_format.py` keeps
+What stands in a file is written in docs/file-format.md; `tests/io/test_file_format.py` keeps
 both together.
 """
