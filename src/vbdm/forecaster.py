@@ -19,13 +19,9 @@ from .base.checks import is_whole
 from .base.sklearn_types import BaseEstimator, fit_context
 from .errors import InputError, VbdmWarning
 from .estimate import estimate_operator
-from .forecast.compared import skill_held_out, skill_on
-from .forecast.filtering import Filtered, Likelihood, run_filter
-from .forecast.forecast import Forecast
-from .forecast.judged import mean_known
-from .forecast.learn import Asked, Decided, learn
-from .forecast.likelihoods import as_likelihood, observations_of
-from .forecast.questions import (
+from .forecast.filtering import Filtered, Likelihood, as_likelihood, observations_of, run_filter
+from .forecast.forecast import (
+    Forecast,
     check_leads,
     doubtful_leads,
     observed,
@@ -33,11 +29,12 @@ from .forecast.questions import (
     tell_of_early_end,
     unlike_all,
 )
-from .forecast.reading import Given, on_axis, read, refuse_empty, refuse_other_names
+from .forecast.holdout import mean_known
+from .forecast.learn import Asked, Decided, learn
+from .forecast.reading import Given, on_axis, placed, read, refuse_empty, refuse_other_names
 from .forecast.record import Record
-from .forecast.seasons import cycle_of, observed_steps, placed
-from .forecast.skill import Skill
-from .forecast.time_axis import Steps, TimeAxis
+from .forecast.skill import Skill, skill_held_out, skill_on
+from .forecast.times import Cycle, Steps, TimeAxis, observed_steps
 from .operator.operator import Operator
 from .progress import showing
 
@@ -169,7 +166,7 @@ class Forecaster(BaseEstimator):
         """
         given, axis, steps = on_axis(read(series, lengths, times))
         refuse_empty(given.values)
-        cycle = cycle_of(self.season, given, axis, steps)
+        cycle = Cycle.asked(self.season, given.values, axis, steps)
         values = given.values - cycle.at(steps)
         with showing(self.verbose):
             decided = learn(values, given.lengths, self._asked(), estimate)

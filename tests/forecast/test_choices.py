@@ -6,14 +6,12 @@ import numpy as np
 import pytest
 
 import vbdm
-from vbdm.forecast.bases import Basis, bumps
-from vbdm.forecast.calibration import spread_factor
-from vbdm.forecast.choose_modes import Unseen, errors_of
-from vbdm.forecast.climatology import Climatology
-from vbdm.forecast.ensemble import Ensemble
+from vbdm.forecast.choose import Unseen, errors_of
+from vbdm.forecast.ensemble import Climatology, Ensemble
 from vbdm.forecast.holdout import HoldOut
-from vbdm.forecast.leads import ByLead, grid
-from vbdm.forecast.learn import latest
+from vbdm.forecast.learn import latest, spread_factor
+from vbdm.forecast.modes import Basis, bumps
+from vbdm.forecast.predictor import ByLead, grid
 from vbdm.forecast.record import Record
 from vbdm.prepare.delays import Delays
 

@@ -9,13 +9,10 @@ from scipy.sparse import csr_array
 from scipy.special import ndtr, ndtri
 
 import vbdm
-from vbdm.forecast.climatology import Climatology
-from vbdm.forecast.ensemble import Ensemble
-from vbdm.forecast.holdout import HoldOut
-from vbdm.forecast.judged import judge, judge_alone, mean_in_time, mean_known
+from vbdm.forecast.ensemble import Climatology, Ensemble
+from vbdm.forecast.holdout import HoldOut, judge, judge_alone, mean_in_time, mean_known
 from vbdm.forecast.record import Record
-from vbdm.forecast.references import Empirical, Normal, References
-from vbdm.forecast.scores import gaussian_crps
+from vbdm.forecast.references import Empirical, Normal, References, gaussian_crps
 from vbdm.forecast.skill import METHODS, Case, skill_of
 from vbdm.prepare.delays import Delays
 

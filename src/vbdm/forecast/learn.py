@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -12,17 +13,12 @@ from ..errors import InputError
 from ..operator.operator import Operator
 from ..prepare.delays import Delays
 from ..progress import report
-from .bases import EIGENFUNCTIONS, Basis
-from .calibration import spread_factor
-from .choose_modes import NUMBERS, choose_modes
-from .choose_neighbours import POWERS, choose_neighbours
-from .holdout import HoldOut
-from .judged import judge_alone
-from .leads import ByLead, grid
-from .learned import Learned
-from .modes import Modes
+from .choose import NUMBERS, POWERS, choose_modes, choose_neighbours
+from .ensemble import Ensemble
+from .holdout import HoldOut, Judged, judge_alone, mean_in_time, mean_known
+from .modes import EIGENFUNCTIONS, Basis, Modes
+from .predictor import ByLead, Learned, Predictor, grid
 from .record import FEWEST, Record, complete
-from .trial import Trial
 
 #: Numbers of rows in a state that are tried, and the most columns that a state may then have.
 DELAYS, MOST_COLUMNS = (1, 2, 3, 5, 8, 12), 30
@@ -250,3 +246,99 @@ def calibrated(chosen: Trial) -> Learned:
     # Where nothing could be compared, nothing is known to be better than climatology.
     scores = ByLead(at, np.nan_to_num([own.score for own in chosen.judged], nan=1.0))
     return Learned(predictor=predictor, spread=ByLead(at, np.array(factors)), score=scores)
+
+
+#: Leads at which forecasts score less than this share of climatology tell predictors apart.
+TELLING = 0.95
+#: Something more complicated must score better by this share, and by more than one standard error.
+WORTH = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A predictor, and its scores on what was held out.
+
+    Attributes
+    ----------
+    predictor : Predictor
+        The predictor.
+    held : HoldOut
+        What was held out.
+    leads : tuple of int
+        Leads at which it was tried.
+    judged : tuple of Judged
+        Its scores at these leads.
+    """
+
+    predictor: Predictor
+    held: HoldOut
+    leads: tuple[int, ...]
+    judged: tuple[Judged, ...]
+
+    @property
+    def record(self) -> Record:
+        """What it learned from."""
+        return self.predictor.record
+
+    @cached_property
+    def score(self) -> float:
+        """The mean over all leads of its score over that of climatology."""
+        return float(mean_known(np.array([own.score for own in self.judged])))
+
+    @property
+    def telling(self) -> tuple[int, ...]:
+        """Leads at which it clearly beats climatology; all, if these are too few."""
+        both = zip(self.leads, self.judged, strict=True)
+        found = tuple(lead for lead, own in both if own.score < TELLING)
+        return found if len(found) > 1 else self.leads
+
+    def by_start(self, leads: tuple[int, ...]) -> FloatArray:
+        """Return the scores of the starts, (n,), in the mean over some leads."""
+        both = zip(self.leads, self.judged, strict=True)
+        own = np.array([judged.scores(judged.share) for lead, judged in both if lead in leads])
+        return mean_known(own, axis=0)
+
+    def worth_more(self, other: Trial, leads: tuple[int, ...] = ()) -> bool:
+        """Tell whether this is clearly better than another, by the starts that both have."""
+        used = leads or self.leads
+        _, here, there = np.intersect1d(self.held.rows, other.held.rows, return_indices=True)
+        theirs = other.by_start(used)[there]
+        gain, error = mean_in_time(theirs - self.by_start(used)[here])
+        return gain > max(error, WORTH * float(mean_known(theirs)))
+
+
+#: The central interval whose coverage is set right.
+LEVEL = 0.9
+#: Factors beyond these mean that something else is wrong.
+SMALLEST, LARGEST = 0.2, 5.0
+
+
+def spread_factor(members: Ensemble, y: FloatArray) -> float:
+    """Return the factor by which the distance from the mean must grow, as far as it is no chance.
+
+    Each start has the factor at which its 90 % interval would just hold what came; the quantile of
+    these at 90 % is the one wanted (as in conformal prediction). What may be chance is taken off:
+    the logarithm of the factor is multiplied by 1 - 1/z², z the number of standard errors between
+    the coverage without it and 90 %.
+    """
+    tails = members.quantile(np.array([(1 - LEVEL) / 2, (1 + LEVEL) / 2]))
+    away = y - members.mean
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(
+            away < 0, away / (tails[:, 0] - members.mean), away / (tails[:, 1] - members.mean)
+        )
+    needed = ratio[np.isfinite(y) & ~members.empty]
+    # A member may be the only one, and what came be equal to it, or not.
+    needed = np.where(np.isnan(needed), 0.0, needed)
+    # The mean of a few very large members may lie beyond the interval: no factor would do.
+    needed = np.where(needed < 0, np.inf, needed)
+    n = len(needed)
+    if n < 20:
+        return 1.0
+    coverage, error = mean_in_time((needed <= 1).astype(np.float64))
+    z = (coverage - LEVEL) / max(error, np.sqrt(LEVEL * (1 - LEVEL) / n))
+    if abs(z) <= 1:
+        return 1.0
+    wanted = np.quantile(np.minimum(needed, LARGEST), min(LEVEL * (1 + 1 / n), 1.0))
+    factor = np.exp(np.log(np.clip(wanted, SMALLEST, LARGEST)) * (1 - 1 / z**2))
+    return float(factor)

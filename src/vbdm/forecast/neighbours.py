@@ -20,8 +20,7 @@ from ..base.arrays import BoolArray, FloatArray
 from ..extension.rows import kernel_rows
 from ..operator.operator import Operator
 from .ensemble import Ensemble
-from .leads import ByLead
-from .predictor import normalised
+from .predictor import ByLead, normalised
 from .record import Record, Rows
 
 #: Rows that stand for climatology in forecasts that have a share of it.

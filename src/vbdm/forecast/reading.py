@@ -13,7 +13,7 @@ from ..base.arrays import FloatArray
 from ..base.checks import as_floats, shown
 from ..errors import InputError
 from ..prepare.series import check_lengths
-from .time_axis import Steps, TimeAxis, axis_of
+from .times import Cycle, Steps, TimeAxis, axis_of
 
 #: Most rows that are filled in where times are missing, as a multiple of the rows given.
 MOST_FILLED = 10
@@ -285,3 +285,20 @@ def filled(given: Given, steps: Steps) -> tuple[Given, Steps]:
     joined = np.concatenate(found)
     table, origin = np.concatenate(values), np.concatenate(rows)
     return Given(table, tuple(lengths), None, given.names, origin), joined
+
+
+def placed(given: Given, axis: TimeAxis, cycle: Cycle) -> tuple[Given, Steps, TimeAxis]:
+    """Return a new series with a row for each step, their numbers, and how these are counted.
+
+    `axis` and `cycle` are those of the model. Without a cycle, times are of no use to a model whose
+    rows are counted; without times, rows are counted.
+    """
+    if given.times is not None and (axis.kind != "rows" or cycle.period):
+        return *filled(given, axis.steps(given.times)), axis
+    if cycle.period:
+        raise InputError(
+            f"Times of the rows are needed, where a cycle of {cycle.period:g} steps was taken off; "
+            "received none. Pass `times` as in `fit`, or numbers of rows, counted from 0 at the "
+            "first row of the training series."
+        )
+    return given, np.concatenate([np.arange(n) for n in given.lengths]), TimeAxis()

@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from ..base.arrays import BoolArray, FloatArray
 from .ensemble import Ensemble
-from .judged import mean_known
-from .references import NAMES, Reference
-from .scores import ENDS, MEASURES, Told
+from .holdout import HoldOut, mean_known
+from .learn import Decided
+from .predictor import Learned
+from .record import Record
+from .references import ENDS, MEASURES, NAMES, Empirical, Normal, Reference, References, Told
 
 #: Who is compared: the forecast and the references.
 METHODS = ("forecast", *NAMES)
@@ -95,13 +97,13 @@ class Skill:
 
     def to_dataframe(self) -> Any:
         """Return one row for each method, lead and column, as a frame of pandas."""
-        from .tables import skill_to_frame
+        from .forecast import skill_to_frame
 
         return skill_to_frame(self)
 
     def to_xarray(self) -> Any:
         """Return all measures as a data set of xarray, along model, lead and column."""
-        from .tables import skill_to_xarray
+        from .forecast import skill_to_xarray
 
         return skill_to_xarray(self)
 
@@ -206,3 +208,75 @@ def histogram(case: Case) -> FloatArray:
         counts = np.histogram(known, bins=CLASSES, range=(0.0, 1.0))[0]
         found.append(counts / max(len(known), 1))
     return np.array(found)
+
+
+def skill_on(
+    learned: Learned,
+    values: FloatArray,
+    lengths: Sequence[int],
+    leads: Sequence[int],
+    names: tuple[str, ...],
+) -> Skill:
+    """Return the scores of forecasts from each row of new series, (N, n), without their cycle."""
+    record = learned.record
+    test = Record.of(values, lengths, record.delays, at_least=1)
+    _, states = record.states_in(values, lengths)
+    begun = learned.predictor.begin(states)
+    told = References(record, np.zeros(record.n_rows, dtype=np.bool_))
+    cases = []
+    for lead in leads:
+        ahead = test.later(lead)
+        truths = np.where((ahead >= 0)[:, None], values[ahead], np.nan)
+        references = all_references(told, values[test.rows], states, lead)
+        cases.append(Case(lead, learned.members(begun, lead), references, truths))
+    return skill_of(cases, names)
+
+
+def skill_held_out(decided: Decided, names: tuple[str, ...]) -> Skill:
+    """Return the scores of forecasts on what was held out, with the spread that was learned.
+
+    The same rows have chosen the predictor and set its spread: they flatter it a little.
+    """
+    chosen = decided.chosen
+    held, leads = chosen.held, chosen.leads
+    found = held.members(chosen.predictor, chosen.predictor.begin(held.points), leads)
+    cases = []
+    for lead, plain in zip(leads, found, strict=True):
+        factors = decided.learned.spread.at(lead)
+        members = [own.spread(by) for own, by in zip(plain, factors, strict=True)]
+        cases.append(Case(lead, members, references_outside(held, lead), held.truths(lead)))
+    return skill_of(cases, names)
+
+
+def references_outside(held: HoldOut, lead: int) -> dict[str, Reference]:
+    """Return the references of all held-out starts, learned outside their blocks."""
+    start = held.record.values[held.rows]
+    normal: dict[str, list[Normal]] = {"persistence": [], "linear": []}
+    which = np.empty(len(start), dtype=np.intp)
+    for number, block in enumerate(held.blocks):
+        told = References(held.record, block.left_out)
+        normal["persistence"].append(told.persistence(start[block.starts], lead))
+        normal["linear"].append(told.linear(held.points[block.starts], lead))
+        which[block.starts] = number
+    found: dict[str, Reference] = {name: joined(parts) for name, parts in normal.items()}
+    known = tuple(block.climatology for block in held.blocks)
+    return {"climatology": Empirical(known, which), **found}
+
+
+def joined(parts: Sequence[Normal]) -> Normal:
+    """Return the starts of several distributions, one after the other."""
+    return Normal(
+        np.concatenate([own.mean for own in parts]),
+        np.concatenate([own.deviation for own in parts]),
+    )
+
+
+def all_references(
+    told: References, start: FloatArray, states: FloatArray, lead: int
+) -> dict[str, Reference]:
+    """Return the forecasts of all references from some starts."""
+    return {
+        "climatology": Empirical((told.climatology(),), np.zeros(len(start), dtype=np.intp)),
+        "persistence": told.persistence(start, lead),
+        "linear": told.linear(states, lead),
+    }

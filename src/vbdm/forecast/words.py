@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..base.arrays import FloatArray
 from ..base.wording import counted, listed, one_of
-from .judged import mean_known
+from .holdout import mean_known
 
 if TYPE_CHECKING:
     from .skill import Skill

@@ -13,7 +13,7 @@ from ..base.arrays import FloatArray
 from ..base.checks import as_floats, is_whole, shown
 from ..errors import InputError
 from ..forecast.forecast import Forecast
-from ..forecast.time_axis import Steps
+from ..forecast.times import Steps
 
 #: Rows before the start that are shown at least, and as a multiple of the largest lead.
 FEWEST, TIMES_LEAD = 12, 2

@@ -11,7 +11,7 @@ import numpy as np
 from ..base.arrays import FloatArray
 from ..forecast.forecast import Forecast
 from ..forecast.skill import METHODS, Skill
-from ..forecast.time_axis import Steps
+from ..forecast.times import Steps
 from ..forecast.words import weights_of_leads
 from ._parts import text
 from .forecast_words import known_leads, over_climatology, times_in_words

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import FloatArray
-from ..forecast.judged import mean_known
+from ..forecast.holdout import mean_known
 from ..forecast.skill import Skill
 from ..forecast.words import judged_leads
 from ..forecaster import Forecaster

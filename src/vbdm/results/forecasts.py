@@ -26,11 +26,10 @@ from ..base.arrays import FloatArray
 from ..base.files import PathLike
 from ..base.plain import plain
 from ..base.versions import __version__
-from ..forecast.forecast import Forecast
+from ..forecast.forecast import QUANTILES, Forecast
 from ..forecast.modes import Modes
-from ..forecast.scores import MEASURES
+from ..forecast.references import MEASURES
 from ..forecast.skill import METHODS, Skill
-from ..forecast.tables import QUANTILES
 from ..forecaster import Forecaster
 from ..io.saved.forecasts import save_forecaster
 from ..progress import report

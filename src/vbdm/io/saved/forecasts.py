@@ -15,18 +15,13 @@ import numpy as np
 from ...base.files import PathLike
 from ...base.versions import __version__
 from ...errors import InputError, OutOfMemoryError, SolverError
-from ...forecast.bases import Basis
-from ...forecast.cycle import Cycle, seasons, waves_of
 from ...forecast.holdout import HoldOut
-from ...forecast.leads import ByLead
-from ...forecast.learn import Decided
-from ...forecast.learned import Learned
-from ...forecast.modes import Modes
+from ...forecast.learn import Decided, Trial
+from ...forecast.modes import Basis, Modes
 from ...forecast.neighbours import Neighbours
-from ...forecast.predictor import Predictor
+from ...forecast.predictor import ByLead, Learned, Predictor
 from ...forecast.record import Record
-from ...forecast.time_axis import TimeAxis
-from ...forecast.trial import Trial
+from ...forecast.times import Cycle, TimeAxis, seasons, waves_of
 from ...forecaster import Forecaster, estimate
 from ...operator.operator import Operator
 from ...prepare.delays import Delays

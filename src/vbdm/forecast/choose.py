@@ -1,12 +1,9 @@
-"""How many modes, by what is held out.
-
-Tried are only probabilities to stay below a few levels, which are products of small matrices; whole
-distributions are judged afterwards, of the best number alone.
-"""
+"""The number of modes, and the sharpness of the kernel at each lead, by what is held out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -14,10 +11,13 @@ from numpy.typing import NDArray
 
 from ..base.arrays import BoolArray, FloatArray
 from ..base.threads import one_blas_thread
-from .bases import EIGENFUNCTIONS, SQUARED
-from .holdout import HoldOut
-from .modes import Modes, moving, whitening
-from .record import Rows
+from ..operator.operator import Operator
+from ..progress import report
+from .holdout import HoldOut, Judged, judge
+from .modes import EIGENFUNCTIONS, SQUARED, Modes, moving, whitening
+from .neighbours import Neighbours
+from .predictor import ByLead
+from .record import Record, Rows
 
 #: Numbers of modes that are tried.
 NUMBERS = (3, 4, 6, 8, 12, 16, 24, 32, 48, EIGENFUNCTIONS)
@@ -154,3 +154,40 @@ def errors_of(own: Unseen, came: dict[int, FloatArray], m: int, direct: bool) ->
         wrong = (probability - truth[own.starts]) ** 2
         found.append((np.nansum(wrong), np.isfinite(wrong).sum()))
     return np.array(found).T
+
+
+#: Powers of the kernel that are tried. Below 1/2 its cut is felt; at 16 few neighbours are left.
+POWERS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+#: The least power is taken whose score is no worse than the best by this share.
+SHARPER = 0.001
+
+
+def choose_neighbours(
+    record: Record,
+    operator: Operator,
+    held: HoldOut,
+    leads: tuple[int, ...],
+    powers: tuple[float, ...] = POWERS,
+) -> tuple[Neighbours, list[Judged]]:
+    """Return the predictor with the sharpness that scores best at each lead, and its scores."""
+    nothing = ByLead(np.array([1.0]), np.array([0.0]))
+    plain = Neighbours(record=record, operator=operator, sharpness=nothing, share=nothing)
+    begun = plain.begin(held.points)
+    unseen = [(own, begun[block.starts]) for block, own in held.unseen(plain)]
+    chosen, scores = [], []
+    for number, lead in enumerate(leads):
+        tried = [
+            judge(
+                held, held.joined(own.sharpened(start, lead, power) for own, start in unseen), lead
+            )
+            for power in powers
+        ]
+        own = np.array([one.score for one in tried])
+        best = int(np.argmax(own <= own.min() * (1 + SHARPER)))
+        chosen.append(powers[best])
+        scores.append(tried[best])
+        report("hold-out", number + 1, len(leads))
+    at = np.array(leads, dtype=np.float64)
+    share = ByLead(at, np.array([own.share for own in scores]))
+    # The power is interpolated by its logarithm.
+    return replace(plain, sharpness=ByLead(at, np.log(chosen)), share=share), scores
