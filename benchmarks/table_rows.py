@@ -164,13 +164,14 @@ def beyond(more):
     """Yield what ten times, and a hundred times, as many points as were tried would take."""
     from vbdm.base import memory
 
-    k, n = more["pairs"], 10 + memory.EXTRA_BESIDE
+    beside, block, disk = memory.BESIDE_DISK, memory.IN_BLOCK, memory.ON_DISK
+    k, n = more["pairs"], 10 + beside.extra
     parts = {
-        "points, four copies of two columns": ("driver", 8 * memory.COPIES * 2),
-        "vectors with one number per point": ("driver", 8 * memory.ARRAYS_BESIDE),
-        "coarse levels of the solver": ("driver", 8 * memory.COARSE * n),
-        f"pairs, {k} per point": ("blocks", memory.PER_PAIR_ON_DISK * k),
-        "sets of vectors": ("blocks", 8 * memory.BLOCKS_BESIDE * n),
+        "points, four copies of two columns": ("driver", 8 * beside.coordinate * 2),
+        "vectors with one number per point": ("driver", 8 * beside.number),
+        "coarse levels of the solver": ("driver", 8 * beside.vector * n),
+        f"pairs, {k} per point": ("blocks", disk.pair * k),
+        "sets of vectors": ("blocks", 8 * block.vector * n),
         "scratch file, if on disk": ("disk", more["moved"]["scratch file"] / more["points"]),
     }
     for name, (where, size) in parts.items():

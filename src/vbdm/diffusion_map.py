@@ -15,18 +15,17 @@ from scipy.sparse import issparse
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .base.array_hints import points_in, refuse_masked
 from .base.arrays import FloatArray, beside_array, is_elsewhere, to_host
-from .base.checks import check_points
+from .base.files import plain
 from .base.handing_out import OUTPUTS
-from .base.names import ENGINE_NAMES
-from .base.plain import plain
+from .base.points import check_points, points_in, refuse_masked
 from .base.sklearn_types import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     fit_context,
 )
+from .base.versions import ENGINE_NAMES
 from .engines.at_work import at_work
 from .engines.choose import arrived
 from .errors import InputError, OutsideWarning

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from .base.arrays import shape_of
-from .base.checks import check_count, is_auto, is_whole
+from .base.checks import a_count, is_auto, is_whole
 from .base.memory import POINTS_PER_BLOCK, TREE_COLUMNS, available_memory, memory_at_least
 from .errors import InputError
 from .rows.block_array import Rows
@@ -68,7 +68,7 @@ class Memory:
     blocks: int = 1
 
     def __post_init__(self) -> None:
-        check_count(self.blocks, "blocks", low=1, high=2**20)
+        a_count(1, 2**20)(self.blocks, "blocks")
 
     def rows(self, n_points: int, n_columns: int, effort: float = 1.0) -> Rows | None:
         """Return the blocks, or None for a single one."""
@@ -243,7 +243,7 @@ def in_words(rows: Rows | None) -> str:
 def check_blocks(blocks: Any) -> None:
     """Refuse a number of blocks that is none."""
     if is_whole(blocks):
-        check_count(blocks, "blocks", low=1, high=2**20)
+        a_count(1, 2**20)(blocks, "blocks")
     elif not (blocks is None or is_auto(blocks)):
         raise InputError(
             f"`blocks` must be a whole number; received {repr(blocks)[:80]}. Leave it out: a "

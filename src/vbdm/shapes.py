@@ -17,9 +17,8 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.special import gammainc, gammaln
 
-from .base.accepts import a_function, answer_of
 from .base.arrays import FloatArray, beside_array, is_elsewhere, to_host
-from .base.checks import as_floats
+from .base.checks import a_function, answer_of, as_floats
 from .errors import InputError
 
 

@@ -30,8 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .base.accepts import a_count, a_switch, accepts, an, or_none, words
-from .base.checks import shown
+from .base.checks import a_count, a_switch, accepts, an, or_none, shown, words
 from .errors import InputError
 from .estimate import estimate_operator
 from .io.anndata import USUAL_KEY, put_results

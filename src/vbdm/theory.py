@@ -18,8 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .base.accepts import a_number, a_switch, accepts
-from .base.checks import check_choice
+from .base.checks import a_number, a_switch, accepts, check_choice
 from .operator.method import FORMS
 from .operator.record import Exponents
 

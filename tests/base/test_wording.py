@@ -5,9 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from vbdm.base.accepts import a_switch, accepts
-from vbdm.base.checks import shown
-from vbdm.base.plain import plain
+from vbdm.base.checks import a_switch, accepts, shown
+from vbdm.base.files import plain
 from vbdm.base.wording import common_style, counted, listed, one_of, percent, subscript, with_error
 
 

@@ -8,8 +8,7 @@ import pytest
 from tests.support.saved_models import CLOUD, SPHERE, spectrum_of
 
 import vbdm
-from vbdm.base.credit import Credit
-from vbdm.base.references import Citation
+from vbdm.base.references import Citation, Credit
 from vbdm.kernel.again import at_epsilon, halved
 
 pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning", "ignore::RuntimeWarning")

@@ -158,14 +158,9 @@ def test_message(case):
         call()
 
 
-def test_messages_have_four_parts():
-    with pytest.raises(vbdm.InputError) as caught:
+def test_messages_say_what_was_received_and_what_is_wanted():
+    with pytest.raises(vbdm.InputError, match="must be an integer, from 2 to 50; received 51"):
         vbdm.neighbors(X, 51)
-    text = str(caught.value)
-    assert "must be an integer" in text
-    assert "received 51." in text
-    assert "other settings allow" in text
-    assert "within these bounds" in text
 
 
 MORE_BAD_CALLS = {

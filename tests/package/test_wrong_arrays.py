@@ -41,8 +41,8 @@ NO_POINTS = {
     "sparse": (csr_array(X), r"sparse.*toarray\(\)"),
     "three axes": (X.reshape(15, 4, 2), r"reshape\(len\(X\), -1\)"),
     "one axis": (X[:, 0], r"reshape\(-1, 1\).*reshape\(1, -1\)"),
-    "no axis": (3.0, "A single number"),
-    "array without axes": (np.array(3.0), "A single number"),
+    "no axis": (3.0, r"shape \(\).*n_points"),
+    "array without axes": (np.array(3.0), r"shape \(\).*n_points"),
     "module": (np, "real numbers"),
     "frame with text": (
         pd.DataFrame({"x": X[:, 0], "kind": ["a", "b"] * 30}),

@@ -11,7 +11,7 @@ from tests.support.stand_ins import fake_pynndescent
 
 import vbdm
 from vbdm.base import references
-from vbdm.base.credit import Credit
+from vbdm.base.references import Credit
 from vbdm.base.wording import with_error
 from vbdm.report.citing import citations, methods_paragraph, software
 from vbdm.rules import PowerOfDensity

@@ -13,7 +13,7 @@ import pytest
 from tests.support.commands import done, snapshot
 
 import vbdm
-from vbdm.base.plain import plain
+from vbdm.base.files import plain
 from vbdm.io.saved.persistence import read_notes
 from vbdm.results import Origin, check_folder, load_results, write_arrays, write_results
 from vbdm.results import folder as folder_module

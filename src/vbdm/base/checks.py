@@ -1,97 +1,93 @@
-"""Checks of input: every array, number and name that a user passes is checked here, once.
+"""Arguments of public functions, checked in one line each: kinds of them, and a decorator.
 
-Each function returns the value in the type that the package works with, or raises an `InputError`.
+A kind takes a value and the name of its argument, and returns the value in the type that the
+package works with, or raises an `InputError`; the decorator `accepts` checks a whole signature.
+
+>>> @accepts(height=check_real, loud=a_switch, times=a_count(1, 9))
+... def call(height, loud=False, times=1):
+...     return height
+>>> call(2)
+2.0
+>>> try:
+...     call(2, loud="yes")
+... except ValueError as error:
+...     print(error)
+`loud` must be a switch; received 'yes'. Pass True or False.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+import os
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
+from inspect import signature
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
-from .array_hints import KIND_NAMES, kind_of, points_in, refuse_kind, refuse_masked, wrong_shape
-from .arrays import FloatArray, contiguous, is_elsewhere, to_host
-from .threads import rows_that_fit, slices_of
+from .arrays import FloatArray, is_elsewhere, to_host
+
+P = ParamSpec("P")
+T = TypeVar("T")
+#: Takes a value and the name of its argument; returns the value to use, or raises an `InputError`.
+Kind = Callable[[Any, str], T]
+#: The largest count that is believed, in lists and files as in loops.
+MOST = 2**40
+#: Values of ε between which nothing overflows.
+EPSILONS = (5e-324, 1e200)
+#: Names of NumPy's kinds of values that are no real numbers.
+KIND_NAMES = {
+    "b": "truth values", "c": "complex numbers", "O": "Python objects", "U": "text", "S": "text",
+    "T": "text", "V": "records", "M": "dates", "m": "time spans",
+}  # fmt: skip
 
 
-def check_points(
-    points: ArrayLike,
-    at_least: int = 2,
-    n_columns: int | None = None,
-    placed: Callable[[Any], Any] | None = None,
-) -> FloatArray:
-    """Return the points as a finite, C-ordered float64 array of shape (N, n), N >= `at_least`.
+def accepts(**kinds: Kind[Any]) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Return a decorator that checks arguments by their names; defaults are left as they are."""
 
-    `n_columns`, the number of columns of earlier points, serves the message alone. `placed` brings
-    the array to where it is computed with; without it, points that are on a device are copied.
-    """
-    found = points_in(points)
+    def decorate(function: Callable[P, T]) -> Callable[P, T]:
+        parameters = signature(function)
+
+        @wraps(function)
+        def checked(*args: P.args, **kwargs: P.kwargs) -> T:
+            try:
+                given = parameters.bind(*args, **kwargs)
+            except TypeError:
+                # Python's own message names the function.
+                return function(*args, **kwargs)
+            for name, value in given.arguments.items():
+                if name in kinds and value is not parameters.parameters[name].default:
+                    given.arguments[name] = kinds[name](value, name)
+            return function(*given.args, **given.kwargs)
+
+        return checked
+
+    return decorate
+
+
+def a_kind(read: Callable[[Any], T | None], must_be: str, hint: str = "") -> Kind[T]:
+    """Return the kind of values that `read` can turn into something else than None."""
+
+    def check(value: Any, name: str) -> T:
+        found = read(value)
+        if found is None:
+            advice = f" {hint}" if hint else ""
+            raise InputError(f"`{name}` must be {must_be}; received {shown(value)}.{advice}")
+        return found
+
+    return check
+
+
+def shown(value: Any) -> str:
+    """Return a value for a message, cut off if it is long."""
     try:
-        there = placed is not None and is_elsewhere(found)
-        X: Any = found if there else np.asarray(to_host(found))
-        refuse_kind(X)
-        if is_elsewhere(X):
-            X = contiguous(X.astype(np.float64, copy=False))
-        else:
-            X = np.asarray(X, dtype=np.float64, order="C")
-    except InputError:
-        raise
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(
-            f"The points must be an array of real numbers; received {type(points).__name__} "
-            f"({error}). Pass an array of shape (n_points, n_coordinates)."
-        ) from None
-    if X.ndim != 2 or X.shape[1] == 0:
-        raise wrong_shape(X, n_columns)
-    if len(X) < at_least:
-        raise InputError(
-            f"At least two points are needed; received {len(X)} point(s). Check that rows are "
-            "points and columns are coordinates; X.T may be meant."
-        )
-    if placed is not None:
-        X = placed(X)
-    check_finite(X, "points")
-    checked: FloatArray = X
-    if len(X) and are_too_far_apart(X):
-        raise InputError(
-            "The points lie too far apart for their squared distances to be numbers; received a "
-            f"largest coordinate of {float(np.abs(X).max()):.3g}. Check the units and the codes "
-            "for missing values."
-        )
-    return checked
-
-
-def are_too_far_apart(X: FloatArray) -> bool:
-    """Tell whether squared distances of points overflow."""
-    # A bound that nearly all points keep costs no pass along each column, slow on a device.
-    side = 2 * max(float(X.max()), -float(X.min()))
-    if np.isfinite(X.shape[1] * side * side):
-        return False
-    with np.errstate(over="ignore"):
-        return not np.isfinite(np.square(np.ptp(X, axis=0)).sum())
-
-
-def check_finite(array: FloatArray, name: str, first_row: int = 0) -> None:
-    """Raise if any entry is NaN or infinite; the message counts such rows and names the first.
-
-    `first_row` is the number of the first row, where the array is a part of a larger one.
-    """
-    size = rows_that_fit(int(np.prod(array.shape[1:])), most=1 << 24)
-    for rows in slices_of(array, size):
-        finite = np.isfinite(array[rows])
-        if finite.all():
-            continue
-        bad_rows = to_host(~finite.all(axis=tuple(range(1, array.ndim))))
-        # More may follow in a large array, of which a part at a time is looked at.
-        more = "at least " * (rows.stop < len(array))
-        raise InputError(
-            f"The {name} must be finite; received {more}{bad_rows.sum()} row(s) with NaN or "
-            f"infinity, the first at row {first_row + rows.start + np.argmax(bad_rows)}. Drop or "
-            "fill these rows first."
-        )
+        text = repr(value)
+    except ValueError:
+        # Python refuses to write out integers of thousands of digits.
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= 80 else f"{text[:79]}…"
 
 
 def as_number(value: Any) -> float:
@@ -105,89 +101,20 @@ def as_number(value: Any) -> float:
         return np.nan
 
 
-def shown(value: Any) -> str:
-    """Return a value for a message, cut off if it is long."""
-    try:
-        text = repr(value)
-    except ValueError:
-        # Python refuses to write out integers of thousands of digits.
-        text = f"a {type(value).__name__}"
-    return text if len(text) <= 80 else f"{text[:79]}…"
+def kind_of(array: NDArray[Any]) -> str:
+    """Return what an array holds in place of real numbers, in a word; empty if it is numbers.
 
-
-def check_positive(value: Any, name: str) -> float:
-    """Return a finite number > 0 as a float."""
-    number = as_number(value)
-    if not (np.isfinite(number) and number > 0):
-        raise InputError(
-            f"`{name}` must be a finite number greater than 0; received {shown(value)}. Leave "
-            f"`{name}` at its default to have it estimated."
-        )
-    return number
-
-
-def check_real(value: Any, name: str) -> float:
-    """Return a finite real number as a float."""
-    number = as_number(value)
-    if np.isfinite(number):
-        return number
-    raise InputError(
-        f"`{name}` must be a finite real number; received {shown(value)}. Pass a plain number for "
-        f"`{name}`."
-    )
-
-
-def check_share(value: Any, name: str) -> float:
-    """Return a number strictly between 0 and 1."""
-    number = check_real(value, name)
-    if not 0 < number < 1:
-        raise InputError(
-            f"`{name}` must lie between 0 and 1; received {shown(value)}. Pass {name}=0.95 for 95 "
-            "%."
-        )
-    return number
-
-
-def is_whole(value: Any) -> bool:
-    """Tell whether a value is an integer; a switch is none, though Python counts with it."""
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-
-
-def check_count(value: Any, name: str, *, low: int, high: int) -> int:
-    """Return an integer between `low` and `high`, both included."""
-    if not is_whole(value) or not low <= value <= high:
-        raise InputError(
-            f"`{name}` must be an integer from {low} to {high}; received {shown(value)}. {high} "
-            "is what the number of points and the other settings allow. Pass a whole number "
-            f"within these bounds for `{name}`."
-        )
-    return int(value)
-
-
-def check_is(value: Any, name: str, kind: type | tuple[type, ...], hint: str) -> None:
-    """Raise unless `value` is an object of this class; `hint` says how to get one."""
-    if not isinstance(value, kind):
-        kinds = kind if isinstance(kind, tuple) else (kind,)
-        raise InputError(
-            f"`{name}` must be of the class {' or '.join(k.__name__ for k in kinds)}; received "
-            f"an object of the class {type(value).__name__}. {hint}"
-        )
-
-
-def is_auto(value: Any) -> bool:
-    """Tell whether a value is the word "auto"; an array, which compares by entries, never is."""
-    return isinstance(value, str) and value == "auto"
-
-
-def check_choice(value: Any, name: str, choices: Iterable[str]) -> str:
-    """Return `value` if it is one of `choices`."""
-    names = list(choices)
-    if not isinstance(value, str) or value not in names:
-        raise InputError(
-            f"`{name}` is not one of the known names; received {shown(value)}. Choose one of: "
-            f"{', '.join(repr(choice) for choice in names)}."
-        )
-    return value
+    >>> kind_of(np.array(["1"])), kind_of(np.array([True], dtype=object)), kind_of(np.ones(2))
+    ('text', 'truth values', '')
+    """
+    if array.dtype.kind != "O":
+        return KIND_NAMES.get(array.dtype.kind, "")
+    kinds = {type(value) for value in array.flat}
+    if any(issubclass(kind, (str, bytes)) for kind in kinds):
+        return KIND_NAMES["U"]
+    if any(issubclass(kind, (bool, np.bool_)) for kind in kinds):
+        return KIND_NAMES["b"]
+    return KIND_NAMES["M"] if any(hasattr(kind, "isoformat") for kind in kinds) else ""
 
 
 def as_floats(values: ArrayLike, there: bool = False) -> FloatArray | None:
@@ -207,32 +134,148 @@ def as_floats(values: ArrayLike, there: bool = False) -> FloatArray | None:
         return None
 
 
-def check_per_point(values: ArrayLike, name: str, n_points: int) -> FloatArray:
-    """Return a copy of the values as one finite float64 per point, shape (N,)."""
-    refuse_masked(values, name)
-    array = as_floats(values)
-    if array is None or array.shape != (n_points,):
-        seen = type(values).__name__ if array is None else f"shape {array.shape}"
+def number_between(low: float, high: float, strictly: bool = False) -> Callable[[Any], Any]:
+    """Return a function that reads a finite number within bounds."""
+
+    def read(value: Any) -> float | None:
+        number = as_number(value)
+        inside = low < number < high if strictly else low <= number <= high
+        return number if inside and np.isfinite(number) else None
+
+    return read
+
+
+def is_whole(value: Any) -> bool:
+    """Tell whether a value is an integer; a switch is none, though Python counts with it."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def is_auto(value: Any) -> bool:
+    """Tell whether a value is the word "auto"; an array, which compares by entries, never is."""
+    return isinstance(value, str) and value == "auto"
+
+
+def members(value: Any) -> list[Any] | None:
+    """Return the members of a list; None for a text, a mapping or a scalar."""
+    is_list = isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping))
+    return list(value) if is_list and np.ndim(np.asarray(value, dtype=object)) else None
+
+
+def as_list(value: Any) -> FloatArray | None:
+    """Return a list of finite numbers as an array of one dimension."""
+    array = as_floats(value)
+    return array if array is not None and array.ndim == 1 and np.isfinite(array).all() else None
+
+
+def as_path(value: Any) -> Any:
+    """Return a path as it is."""
+    try:
+        return value if "\0" not in os.fspath(value) else None
+    except TypeError:
+        return None
+
+
+def as_texts(value: Any) -> list[str] | None:
+    """Return a list of texts."""
+    parts = members(value)
+    if parts is None or not all(isinstance(part, str) for part in parts):
+        return None
+    return [str(part) for part in parts]
+
+
+a_switch: Kind[bool] = a_kind(
+    lambda value: bool(value) if isinstance(value, (bool, np.bool_)) else None,
+    "a switch", "Pass True or False.",
+)  # fmt: skip
+check_positive: Kind[float] = a_kind(
+    number_between(0.0, np.inf, strictly=True), "a finite number greater than 0",
+    "Leave it at its default to have it estimated.",
+)  # fmt: skip
+check_real: Kind[float] = a_kind(number_between(-np.inf, np.inf), "a finite real number")
+check_share: Kind[float] = a_kind(
+    number_between(0.0, 1.0, strictly=True), "a number between 0 and 1", "0.95 stands for 95 %."
+)
+numbers: Kind[FloatArray] = a_kind(as_list, "a list of finite numbers")
+words: Kind[list[str]] = a_kind(as_texts, "a list of texts")
+a_path: Kind[Any] = a_kind(
+    as_path, "the path of a file or folder", "Pass, for example, 'results/sphere.vbdm'."
+)
+a_function: Kind[Callable[..., Any]] = a_kind(
+    lambda value: value if callable(value) else None,
+    "a function", "Pass, for example, lambda s: np.exp(-s).",
+)  # fmt: skip
+
+
+def a_count(low: int = 1, high: int = MOST) -> Kind[int]:
+    """Return the kind of integers between two bounds, both included."""
+    bounds = f"{low} or more" if high == MOST else f"from {low} to {high}"
+    return a_kind(
+        lambda value: int(value) if is_whole(value) and low <= value <= high else None,
+        f"an integer, {bounds}",
+    )
+
+
+def a_number(low: float, high: float) -> Kind[float]:
+    """Return the kind of real numbers between two bounds, both included."""
+    return a_kind(number_between(low, high), f"a number between {low:g} and {high:g}")
+
+
+def some_of(count: int) -> Kind[NDArray[np.intp]]:
+    """Return the kind of lists of numbers from 0 to count - 1, as arrays of integers."""
+
+    def read(value: Any) -> NDArray[np.intp] | None:
+        array = as_list(value)
+        if array is None or not array.size:
+            return None
+        whole = (array >= 0) & (array < count) & (array == np.floor(array))
+        return array.astype(np.intp) if whole.all() else None
+
+    return a_kind(read, f"a list of numbers from 0 to {count - 1}", "Pass, for example, [1, 2].")
+
+
+def an(kind: type | tuple[type, ...], hint: str) -> Kind[Any]:
+    """Return the kind of objects of a class; `hint` says how to get one."""
+
+    def check(value: Any, name: str) -> Any:
+        if not isinstance(value, kind):
+            kinds = kind if isinstance(kind, tuple) else (kind,)
+            raise InputError(
+                f"`{name}` must be of the class {' or '.join(k.__name__ for k in kinds)}; received "
+                f"an object of the class {type(value).__name__}. {hint}"
+            )
+        return value
+
+    return check
+
+
+def all_of(kind: type, hint: str) -> Kind[list[Any]]:
+    """Return the kind of lists of objects of a class; one object is a list of one."""
+    one = an(kind, hint)
+    return lambda value, name: [one(part, name) for part in members(value) or [value]]
+
+
+def or_none(kind: Kind[T]) -> Kind[T | None]:
+    """Return a kind that takes None as well."""
+    return lambda value, name: None if value is None else kind(value, name)
+
+
+def check_choice(value: Any, name: str, choices: Iterable[str]) -> str:
+    """Return `value` if it is one of `choices`."""
+    names = list(choices)
+    if not isinstance(value, str) or value not in names:
         raise InputError(
-            f"`{name}` must hold one number per point, shape ({n_points},); received {seen}. "
-            "Compute it from the very array of points that is passed."
+            f"`{name}` is not one of the known names; received {shown(value)}. Choose one of: "
+            f"{', '.join(map(repr, names))}."
         )
-    check_finite(array, name)
-    return array
+    return value
 
 
-def check_function(f: ArrayLike, n_points: int, there: bool = False) -> FloatArray:
-    """Return the values of one or several functions on the points, (N,) or (N, m), finite.
-
-    They come back in this machine's memory, unless they may stay `there`, on a device.
-    """
-    refuse_masked(f, "function values")
-    values = as_floats(f, there)
-    if values is None or values.ndim not in (1, 2) or len(values) != n_points:
-        seen = type(f).__name__ if values is None else f"shape {values.shape}"
+def answer_of(function: Callable[..., Any], name: str, *arguments: Any) -> Any:
+    """Call a user's function; one that cannot take these arguments is refused by its name."""
+    try:
+        return function(*arguments)
+    except (TypeError, ValueError, IndexError, OverflowError) as error:
         raise InputError(
-            f"A function on the points has shape ({n_points},) or ({n_points}, m); received "
-            f"{seen}. Evaluate f on the very points that were passed, in the same order."
-        )
-    check_finite(values, "function values")
-    return values
+            f"The function given as `{name}` fails on an array of points; received "
+            f"{type(error).__name__}: {error}. Call it yourself with a few rows of the data."
+        ) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import floor, hypot, isfinite, log10
 from typing import NamedTuple
 
-from .checks import check_is
+from .checks import an
 
 
 class Estimate(NamedTuple):
@@ -58,5 +58,5 @@ class Estimate(NamedTuple):
 
 def checked(other: Estimate) -> Estimate:
     """Return an estimate; anything else is refused."""
-    check_is(other, "other", Estimate, hint="Pass, for example, the diffusivity of a clock.")
+    an(Estimate, "Pass, for example, the diffusivity of a clock.")(other, "other")
     return other

@@ -1,18 +1,61 @@
-"""Writing files whole or not at all: a file gets its name when it is complete and on the disk."""
+"""Files: the libraries that read them, files that are written whole or not at all, plain JSON."""
 
 from __future__ import annotations
 
+import dataclasses
+import math
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
+
+import numpy as np
 
 from ..errors import InputError
-from .accepts import a_path
+from .checks import a_path
 
 PathLike = str | os.PathLike[str]
+
+
+def need(module: str, path: str | os.PathLike[str], extra: str, doing: str = "Reading") -> Any:
+    """Import a library that a file needs, or raise with how to install it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise missing_library(module, path, extra, str(error), doing) from error
+
+
+def missing_library(
+    module: str,
+    path: str | os.PathLike[str],
+    extra: str,
+    why: str = "",
+    doing: str = "Reading",
+) -> InputError:
+    """Return the error that names the install command."""
+    library = module.split(".")[0]
+    return InputError(
+        f"{doing} {Path(path).name!r} needs the library {library}, which cannot be imported here; "
+        f"received an import of {module}{(f' ({why})' if why else '')}. Install it with: pip "
+        f"install 'vbdm[{extra}]'"
+    )
+
+
+def damaged(
+    path: str | os.PathLike[str],
+    format: str,
+    error: Exception,
+    hint: str = "Copy it again, or write it again.",
+) -> InputError:
+    """Return the error for a file that its library cannot read."""
+    words = " ".join(str(error).split())[:200]
+    return InputError(
+        f"The file cannot be read as {format}; received {Path(path).name!r} "
+        f"({type(error).__name__}: {words}). {hint}"
+    )
 
 
 def check_target(path: PathLike) -> Path:
@@ -65,3 +108,62 @@ def sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def plain(value: Any) -> Any:
+    """Return a value made of text, numbers, truth values, None, lists and dicts only.
+
+    Parameters
+    ----------
+    value : anything
+        Arrays become nested lists; mappings and dataclasses become dicts whose keys are text;
+        paths become text; any other object becomes its `str`.
+
+    Notes
+    -----
+    JSON knows neither NaN nor infinity: both become None. All text can be written as UTF-8.
+
+    Examples
+    --------
+    >>> plain({"values": np.array([1.0, np.nan]), "count": np.int64(3), "pair": (True, None)})
+    {'values': [1.0, None], 'count': 3, 'pair': [True, None]}
+    """
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
+    if isinstance(value, str):
+        return readable(value)
+    if value is None or isinstance(value, (bool, int)):
+        return value
+    if isinstance(value, (np.ndarray, np.generic)):
+        return plain_numbers(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {readable(str(key)): plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(entry) for entry in value]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return plain(dataclasses.asdict(value))
+    return readable(str(value))
+
+
+def plain_numbers(values: Any) -> Any:
+    """Return an array as nested lists, or a NumPy number as a number; fast if all are finite."""
+    kind = values.dtype.kind
+    if kind == "f":
+        # Python's float is 64 bits wide: wider NumPy types would not become plain numbers.
+        values = values.astype(np.float64)
+    if kind in "biu" or (kind == "f" and np.isfinite(values).all()):
+        return values.tolist()
+    return plain(values.tolist())
+
+
+def readable(text: str) -> str:
+    """Return text that can be written as UTF-8: undecodable bytes become replacement characters.
+
+    File names may hold such bytes.
+
+    >>> readable("caf" + chr(0xDCE9)) == "caf" + chr(0xFFFD)
+    True
+    """
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -9,55 +9,65 @@ import sys
 import tempfile
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import OutOfMemoryError
-from .checks import check_choice, check_count
-from .device_memory import PER_VALUE, device_memory, refuse_on_device
-from .names import ENGINE_NAMES
+from .checks import a_count, check_choice
+from .versions import ENGINE_NAMES
 
-#: Bytes per pair within reach: 8 for an entry of the kernel, and about 3.5 for the sums over cells
-#: in the solver.
-PER_PAIR = 11.5
-#: Bytes per entry of neighbour lists, where these are the kernel's pairs: 12 for an entry of the
-#: kernel, of which two thirds lie within its reach, and the sums over cells.
-PER_LISTED_PAIR = 13
-#: The same where the distances are kept as well.
-PER_KEPT_PAIR = PER_LISTED_PAIR + 8
-#: Bytes per pair of the longest lists, which many dimensions need: neighbours and distances, which
-#: are kept up to 10⁴ points, an entry of the kernel, and the sums over cells, as many as the pairs
-#: there; compiled loops store these in single precision.
-PER_LIST_ENTRY, PER_DISTANCE, PER_ENTRY, PER_SUM, PER_COMPILED_SUM = 4, 8, 12, 46, 50
-#: Most pairs per point that are found by reach, and most columns for which there is a tree.
+
+class Cost(NamedTuple):
+    """Bytes at a peak; the constants were fitted to peaks at 10⁴ to 10⁶ points."""
+
+    # Bytes per pair; numbers of 8 bytes per point, per coordinate of a point, and per column of
+    # vectors, of which there are so many more than eigenpairs; bytes however few the points are.
+    pair: float = 0.0
+    number: float = 0.0
+    coordinate: float = 0.0
+    vector: float = 0.0
+    extra: float = 0.0
+    fixed: float = 0.0
+
+    def bytes(self, N: float, n_neighbors: float, n_columns: int = 0, n_eigen: int = 0) -> int:
+        """Return the bytes for so many points, pairs per point, coordinates and eigenpairs."""
+        numbers = self.number + self.coordinate * n_columns + self.vector * (n_eigen + self.extra)
+        return int(self.fixed + N * (self.pair * n_neighbors + 8 * numbers))
+
+
+#: In memory, with pairs within reach: 8 bytes for an entry of the kernel, and some 3.5 for the sums
+#: over cells in the solver.
+IN_MEMORY = Cost(pair=11.5, number=12, coordinate=4, vector=10, extra=8, fixed=5e6)
+#: Beside rows on disk: what has one number per point, and the coarse levels of the solver; of the
+#: block that is worked on; in the scratch file.
+BESIDE_DISK = Cost(number=20, coordinate=4, vector=1.7, extra=14)
+IN_BLOCK = Cost(pair=14, vector=4.8, extra=14)
+ON_DISK = Cost(pair=8.5, coordinate=1, vector=6.8, extra=14)
+#: On a GPU: what is there before the kernel, with the driver and lists of 33 neighbours; the
+#: solver, beside a kernel whose columns take 4 bytes per pair and its values as many.
+ON_GPU = Cost(number=109.5, coordinate=3, fixed=6e8)
+GPU_SOLVER = Cost(pair=3, vector=14.4, extra=10)
+PER_COLUMN, PER_VALUE = 4, 4
+#: Most pairs that a GPU works on at a time, and the bytes that each takes then: distances, columns
+#: and values in double precision.
+PAIRS_ON_DEVICE, PER_PAIR_AT_WORK = 1 << 27, 24
+#: Bytes per entry of lists that were asked for, 12 for an entry of the kernel and the sums over
+#: cells, and of distances that are kept; up to so many columns they are computed again when needed,
+#: which takes a few nanoseconds.
+PER_LISTED_PAIR, PER_KEPT_DISTANCE, MEASURED_COLUMNS = 13, 8, 16
+#: Most pairs per point that are found by reach, and most columns for which there is a tree. Beyond
+#: are the longest lists: bytes per entry, and those of entries of the rows that are sampled and of
+#: distances that are kept, over so many points, but at most so many.
 MOST_BY_REACH, TREE_COLUMNS = 1024, 64
-#: Numbers of points from which lists are given up, and from which loops are compiled.
-LISTS_GIVEN_UP, COMPILED = 10_000, 20_000
+PER_LONG_PAIR, SAMPLED_LISTS, MOST_SAMPLED = 62, 270_000, 56
+#: Rows that are sampled for ε; by reach they are so many times longer than the mean row.
+SAMPLED_ROWS, LONGER = 4000, 4
+#: Bytes per pair of copies that pieces take which are solved apart, and while blocks become one.
+PER_COPIED_PAIR, PER_MERGED_PAIR = 22, 60
 #: Fewest pairs per point of large clouds, those of a curve, at effort 1.
 FEWEST_PAIRS = 75
-#: Rows that are sampled for the choice of ε, and the bytes that each pair of theirs takes on lists.
-SAMPLED_ROWS, PER_SAMPLED_PAIR = 4000, 48
-#: Where pairs are found by reach: how many times as long as the mean row the sampled ones are, the
-#: bytes per pair while they are made, and those that are kept.
-LONGER, PER_PAIR_AT_FIRST, PER_PAIR_KEPT = 4, 24, 8
-#: Bytes per pair that pieces take which are solved apart: each has its own copy of them.
-PER_COPIED_PAIR = 22
-#: Arrays of vectors that the solver holds at a time, and columns in each beyond the n asked for.
-BLOCKS, EXTRA = 10, 8
-#: Copies of the coordinates, arrays with one number per point, and bytes of what is left.
-COPIES, ARRAYS, LEAST = 4, 12, 5_000_000
-#: The same where rows live on disk: there are fewer vectors at a time, and coarse levels of the
-#: solver take so many columns per point. Fitted to peaks at 10⁵ to 10⁶ points.
-BLOCKS_BESIDE, EXTRA_BESIDE, ARRAYS_BESIDE, COARSE = 4.8, 14, 20, 1.7
-#: Bytes per pair in the scratch file, and sets of vectors there; fitted alike.
-PER_PAIR_ON_DISK, BLOCKS_ON_DISK = 8.5, 6.8
 #: Points per block on disk, where nobody says how many blocks: one block's pairs are worked on at
 #: a time, in some 100 MB.
 POINTS_PER_BLOCK = 60_000
-#: Bytes per pair while a block of the kernel is made, and while blocks become one matrix.
-PER_MADE_PAIR, PER_MERGED_PAIR = 14, 60
-#: Up to this many columns, distances are computed again when needed instead of being kept: that
-#: takes a few nanoseconds and saves 8 bytes per pair.
-MEASURED_COLUMNS = 16
 
 
 def estimate_memory(
@@ -115,141 +125,183 @@ def estimate_memory(
     >>> round(estimate_memory(1_000_000, 96, n_columns=2, engine="cuda") / 1e9, 1)
     4.9
     """
-    N = check_count(n_points, "n_points", low=1, high=2**40)
+    N = a_count()(n_points, "n_points")
     if n_distinct is not None:
-        N = check_count(n_distinct, "n_distinct", low=1, high=N)
-    n_neighbors = check_count(n_neighbors, "n_neighbors", low=1, high=N)
-    n_columns = check_count(n_columns, "n_columns", low=1, high=2**40)
-    on_disk = check_choice(placement, "placement", ("memory", "disk")) == "disk"
+        N = a_count(1, N)(n_distinct, "n_distinct")
+    sizes = checked_sizes(N, n_neighbors, n_columns, n_eigen)
+    a_count(1, N)(n_pieces, "n_pieces")
+    if check_choice(placement, "placement", ("memory", "disk")) == "disk":
+        blocks = -(-N // POINTS_PER_BLOCK)
+        if n_blocks is not None:
+            blocks = a_count(1, N)(n_blocks, "n_blocks")
+        return BESIDE_DISK.bytes(*sizes) + IN_BLOCK.bytes(N / blocks, *sizes[1:])
     if check_choice(engine, "engine", ENGINE_NAMES) == "cuda":
-        return device_memory(
-            N, n_neighbors, n_columns, check_count(n_eigen, "n_eigen", low=1, high=N)
-        )
-    if on_disk:
-        return memory_beside(N, n_neighbors, n_columns, n_eigen, n_blocks)
-    per_pair = bytes_per_pair(N, n_neighbors, n_columns)
-    if check_count(n_pieces, "n_pieces", low=1, high=N) > 1:
-        per_pair += PER_COPIED_PAIR
-    return memory_taken(N, n_neighbors, n_columns, n_eigen, per_pair)
-
-
-def memory_beside(
-    n_points: int, n_neighbors: int, n_columns: int, n_eigen: int, n_blocks: int | None = None
-) -> int:
-    """Return the bytes in memory at the peak where rows live on disk.
-
-    These are the points and what has one number per point, the coarse levels of the solver, and one
-    block.
-    """
-    n = check_count(n_eigen, "n_eigen", low=1, high=n_points) + EXTRA_BESIDE
-    usual = -(-n_points // POINTS_PER_BLOCK)
-    blocks = usual if n_blocks is None else check_count(n_blocks, "n_blocks", low=1, high=n_points)
-    per_point = 8 * (ARRAYS_BESIDE + COPIES * n_columns + COARSE * n)
-    block = n_points / blocks * (PER_MADE_PAIR * n_neighbors + 8 * BLOCKS_BESIDE * n)
-    return int(n_points * per_point + block)
+        return ON_GPU.bytes(*sizes) + kernel_on_device(N, sizes[1], sizes[3])
+    per_pair = bytes_per_pair(*sizes[:3]) + PER_COPIED_PAIR * (n_pieces > 1)
+    return bytes_in_memory(*sizes, per_pair)
 
 
 def estimate_disk(n_points: int, n_neighbors: int, n_columns: int = 3, n_eigen: int = 10) -> int:
     """Return the bytes of the scratch file where rows live on disk, to within 30 %.
 
-    Parameters
-    ----------
-    n_points : int
-        Number of points N.
-    n_neighbors : int
-        Mean number of pairs per point, as in `estimate_memory`.
-    n_columns : int
-        Number of coordinates of each point, which are on disk, too, if they come from a file.
-    n_eigen : int
-        Number of eigenpairs.
+    The arguments are those of `estimate_memory`.
 
     Examples
     --------
     >>> round(estimate_disk(1_000_000, 96, n_columns=2) / 1e9, 1)
     2.1
     """
-    N = check_count(n_points, "n_points", low=1, high=2**40)
-    k = check_count(n_neighbors, "n_neighbors", low=1, high=N)
-    columns = check_count(n_columns, "n_columns", low=1, high=2**40)
-    n = check_count(n_eigen, "n_eigen", low=1, high=N) + EXTRA_BESIDE
-    return int(N * (PER_PAIR_ON_DISK * k + 8 * (BLOCKS_ON_DISK * n + columns)))
+    N = a_count()(n_points, "n_points")
+    return ON_DISK.bytes(*checked_sizes(N, n_neighbors, n_columns, n_eigen))
+
+
+def checked_sizes(N: int, k: Any, n_columns: Any, n_eigen: Any) -> tuple[int, int, int, int]:
+    """Return the arguments of the estimates as whole numbers within their bounds."""
+    few = a_count(1, N)
+    columns = a_count()(n_columns, "n_columns")
+    return N, few(k, "n_neighbors"), columns, few(n_eigen, "n_eigen")
 
 
 def bytes_per_pair(n_points: int, n_neighbors: int, n_columns: int) -> float:
     """Return the bytes per pair of a kernel: by reach, or on lists where these are needed."""
     if n_neighbors <= MOST_BY_REACH and n_columns <= TREE_COLUMNS:
-        return PER_PAIR
-    kept = PER_LIST_ENTRY + PER_DISTANCE * (n_columns > MEASURED_COLUMNS)
-    solver = PER_SUM if n_points < COMPILED else PER_COMPILED_SUM
-    sampled = PER_SAMPLED_PAIR * min(SAMPLED_ROWS, n_points) / n_points
-    return PER_ENTRY + solver + sampled + (kept if n_points <= LISTS_GIVEN_UP else 0)
+        return IN_MEMORY.pair
+    return PER_LONG_PAIR + min(SAMPLED_LISTS / n_points, MOST_SAMPLED)
 
 
-def memory_taken(
+def bytes_in_memory(
     n_points: int, n_neighbors: int, n_columns: int, n_eigen: int, per_pair: float
 ) -> int:
-    """Return the bytes at the peak, given the bytes per pair: in the solver, or before it."""
-    N = check_count(n_points, "n_points", low=1, high=2**40)
-    k = check_count(n_neighbors, "n_neighbors", low=1, high=N)
-    columns = check_count(n_columns, "n_columns", low=1, high=2**40)
-    n = check_count(n_eigen, "n_eigen", low=1, high=N)
-    per_point = 8 * (BLOCKS * (n + EXTRA) + COPIES * columns + ARRAYS)
-    sampled = min(SAMPLED_ROWS, N) * min(LONGER * k, MOST_BY_REACH, N)
-    solver = N * (per_pair * k + per_point) + PER_PAIR_KEPT * sampled
-    return LEAST + int(max(solver, PER_PAIR_AT_FIRST * sampled))
+    """Return the bytes at the peak, given the bytes per pair."""
+    sampled = min(SAMPLED_ROWS, n_points) * min(LONGER * n_neighbors, MOST_BY_REACH, n_points)
+    cost = IN_MEMORY._replace(pair=per_pair)
+    return cost.bytes(n_points, n_neighbors, n_columns, n_eigen) + 8 * sampled
 
 
-def refuse_if_too_large(
-    n_points: int,
-    n_neighbors: int,
-    n_columns: int,
-    per_pair: float | None = None,
-    available: int | None = None,
-) -> None:
-    """Raise before the search if operator and spectrum would not fit into the free memory.
-
-    `per_pair` are the bytes per pair; by default those of lists. `available` are the free bytes
-    where the arrays are to live; by default those of this machine.
-
-    Raises
-    ------
-    OutOfMemoryError
-        The message says how much is needed, how much is free, and what to try.
-    """
-    needed = memory_needed(n_points, n_neighbors, n_columns, per_pair)
-    free = available_memory() if available is None else available
-    if free is None or needed <= free:
-        return
-    where = "memory" if available is None else "the memory of the GPU"
-    raise OutOfMemoryError(
-        f"The estimate would not fit into {where}; received {n_points} points with {n_neighbors} "
-        f"neighbours each: about {needed / 1e9:.1f} GB, where {free / 1e9:.1f} GB are free. "
-        "Memory grows with points times neighbours. Pass effort=0.5 (half of it), a smaller "
-        "`n_neighbors`, or a random subset of the points, and new points through the extension; "
-        "vbdm.estimate_memory tells what an estimate takes."
-    )
-
-
-def memory_needed(
-    n_points: int, n_neighbors: int, n_columns: int, per_pair: float | None = None
-) -> int:
-    """Return the bytes of operator and spectrum; `per_pair` are by default those of lists."""
-    if per_pair is None:
-        listed = PER_LISTED_PAIR if n_columns <= MEASURED_COLUMNS else PER_KEPT_PAIR
-        per_pair = max(listed, bytes_per_pair(n_points, n_neighbors, n_columns))
-    return memory_taken(n_points, n_neighbors, n_columns, min(10, n_points), per_pair)
+def bytes_of_lists(n_points: int, n_neighbors: int, n_columns: int) -> int:
+    """Return the bytes of operator and spectrum with lists of neighbours."""
+    listed = PER_LISTED_PAIR + PER_KEPT_DISTANCE * (n_columns > MEASURED_COLUMNS)
+    per_pair = max(listed, bytes_per_pair(n_points, n_neighbors, n_columns))
+    return bytes_in_memory(n_points, n_neighbors, n_columns, min(10, n_points), per_pair)
 
 
 def memory_at_least(n_points: int, n_columns: int, effort: float = 1.0) -> int:
     """Return the bytes that operator and spectrum take at least, in whatever dimension."""
     pairs = min(n_points, max(1, int(effort * FEWEST_PAIRS)))
-    return memory_taken(n_points, pairs, n_columns, min(10, n_points), PER_PAIR)
+    return bytes_in_memory(n_points, pairs, n_columns, min(10, n_points), IN_MEMORY.pair)
+
+
+def kernel_on_device(
+    n_points: int, n_neighbors: int, n_eigen: int, per_value: int = PER_VALUE
+) -> int:
+    """Return the bytes that kernel and solver take on a GPU beside what is there before them."""
+    pairs = n_points * n_neighbors
+    made = PER_PAIR_AT_WORK * min(pairs, PAIRS_ON_DEVICE)
+    # What the kernel is made in is given back before the solver begins.
+    solver = GPU_SOLVER.bytes(n_points, n_neighbors, n_eigen=n_eigen)
+    return (PER_COLUMN + per_value) * pairs + max(made, solver)
 
 
 def lists_fit(n_points: int, n_neighbors: int, n_columns: int) -> bool:
     """Tell whether lists of this length, with operator and spectrum, fit into the free memory."""
     free = available_memory()
-    return free is None or memory_needed(n_points, n_neighbors, n_columns) <= free
+    return free is None or bytes_of_lists(n_points, n_neighbors, n_columns) <= free
+
+
+def refuse(needed: float, free: int | None, what: str, received: str, advice: str) -> None:
+    """Raise an `OutOfMemoryError` if more bytes are needed than are free, as far as is known."""
+    if free is not None and needed > free:
+        raise OutOfMemoryError(
+            f"{what}; received {received}: about {needed / 1e9:.3g} GB, where {free / 1e9:.1f} GB "
+            f"are free. {advice}"
+        )
+
+
+def refuse_lists(
+    n_points: int, n_neighbors: int, n_columns: int, available: int | None = None
+) -> None:
+    """Raise before the search if lists, operator and spectrum would not fit into the free memory.
+
+    `available` are the free bytes of a device on which they are to live.
+    """
+    needed = bytes_of_lists(n_points, n_neighbors, n_columns)
+    refuse_estimate(needed, n_points, n_neighbors, available)
+
+
+def refuse_pairs(
+    n_points: int,
+    n_pairs: int,
+    n_columns: int,
+    available: int | None = None,
+    per_value: int = PER_VALUE,
+) -> None:
+    """Raise before the pairs within reach are stored, if they and the spectrum would not fit.
+
+    `available` are the free bytes of a device on which they are to live, with values of so many
+    bytes each.
+    """
+    k, n = max(1, -(-n_pairs // n_points)), min(10, n_points)
+    if available is None:
+        needed = bytes_in_memory(n_points, k, n_columns, n, IN_MEMORY.pair)
+    else:
+        needed = kernel_on_device(n_points, k, n, per_value)
+    refuse_estimate(needed, n_points, k, available)
+
+
+def refuse_estimate(needed: int, n_points: int, n_neighbors: int, available: int | None) -> None:
+    """Raise if an estimate does not fit into the free memory, of a device if that is given."""
+    where = "memory" if available is None else "the memory of the GPU"
+    also = "" if available is None else ", or engine='numba'"
+    refuse(
+        needed, available_memory() if available is None else available,
+        f"The estimate would not fit into {where}",
+        f"{n_points} points with {n_neighbors} neighbours each",
+        f"Pass effort=0.5 (half of it), a random subset of the points{also}; "
+        "vbdm.estimate_memory tells what an estimate takes.",
+    )  # fmt: skip
+
+
+def refuse_spectrum(n_points: int, n_neighbors: int, n_eigen: int, free: int | None) -> None:
+    """Raise before so many eigenpairs are solved for on a GPU, if they would not fit there.
+
+    None are the free bytes of this machine, where an estimate was refused that leaves too few.
+    """
+    refuse(
+        GPU_SOLVER.bytes(n_points, n_neighbors, n_eigen=n_eigen), free,
+        "The spectrum would not fit into the memory of the GPU",
+        f"{n_eigen} eigenpairs of {n_points} points",
+        "Ask for fewer, or solve in this machine's memory: op.on_host.spectrum(n).",
+    )  # fmt: skip
+
+
+def refuse_block(n_pairs: int) -> None:
+    """Raise before the pairs of one block are stored, if they would not fit while it is made."""
+    refuse(
+        IN_BLOCK.pair * n_pairs, available_memory(), "A block would not fit into memory",
+        f"{n_pairs:,} pairs of points",
+        "Pass more `blocks`, for example vbdm.placement.Disk(blocks=64), or effort=0.5.",
+    )  # fmt: skip
+
+
+def refuse_merging(n_pairs: int) -> None:
+    """Raise before all blocks of a matrix are fetched, if they would not fit into memory."""
+    refuse(
+        PER_MERGED_PAIR * n_pairs, available_memory(), "The whole matrix would not fit into memory",
+        f"{n_pairs:,} pairs of points",
+        "`op.apply` and `op.spectrum` work on its blocks: use them instead.",
+    )  # fmt: skip
+
+
+def refuse_array(n_numbers: int, what: str, bytes_each: int = 8) -> None:
+    """Raise before an array of so many numbers is made, if it would not fit into the free memory.
+
+    A small file may declare an array of any size.
+    """
+    refuse(
+        n_numbers * bytes_each, available_memory(), f"{what} would not fit into memory",
+        f"{n_numbers:,} numbers",
+        "Try fewer columns, or thin the file first; it may also be damaged.",
+    )  # fmt: skip
 
 
 def available_memory() -> int | None:
@@ -286,53 +338,6 @@ def free_in_group(folder: str = "/sys/fs/cgroup") -> int | None:
     return max(0, limit - used + cached)
 
 
-def refuse_pairs(
-    n_points: int,
-    n_pairs: int,
-    n_columns: int,
-    available: int | None = None,
-    per_value: int = PER_VALUE,
-) -> None:
-    """Raise before the pairs within reach are stored, if they and the spectrum would not fit.
-
-    `available` are the free bytes of a device on which they are to live, with values of so many
-    bytes each.
-    """
-    mean = max(1, -(-n_pairs // n_points))
-    if available is None:
-        refuse_if_too_large(n_points, mean, n_columns, PER_PAIR)
-    else:
-        refuse_on_device(n_points, mean, available, per_value=per_value)
-
-
-def refuse_block(n_pairs: int) -> None:
-    """Raise before the pairs of one block are stored, if they would not fit while it is made."""
-    refuse_many(
-        n_pairs, PER_MADE_PAIR, "A block",
-        "Memory for one block is needed at a time. Pass more `blocks`, for example "
-        "vbdm.placement.Disk(blocks=64), or effort=0.5.",
-    )  # fmt: skip
-
-
-def refuse_merging(n_pairs: int) -> None:
-    """Raise before all blocks of a matrix are fetched, if they would not fit into memory."""
-    refuse_many(
-        n_pairs, PER_MERGED_PAIR, "The whole matrix",
-        "Its rows live in blocks for this reason. `op.apply` and `op.spectrum` work on these: use "
-        "them instead, or estimate from a random subset of the points.",
-    )  # fmt: skip
-
-
-def refuse_many(n_pairs: int, bytes_each: int, what: str, advice: str) -> None:
-    """Raise if so many pairs would not fit into the free memory."""
-    free, needed = available_memory(), bytes_each * n_pairs
-    if free is not None and needed > free:
-        raise OutOfMemoryError(
-            f"{what} would not fit into memory; received {n_pairs:,} pairs of points: about "
-            f"{needed / 1e9:.3g} GB, where {free / 1e9:.1f} GB are free. {advice}"
-        )
-
-
 def give_back() -> None:
     """Give memory that was freed back to the system, where the C library keeps it (Linux).
 
@@ -351,30 +356,6 @@ def c_library() -> Any:
         return ctypes.CDLL(None) if sys.platform == "linux" else None
     except OSError:
         return None
-
-
-def refuse_array(n_numbers: int, what: str, bytes_each: int = 8) -> None:
-    """Raise before an array is made, if it would not fit into the free memory.
-
-    A small file may declare an array of any size.
-
-    Parameters
-    ----------
-    n_numbers : int
-        Number of entries.
-    what : str
-        Name of the array in the message, such as "The dataset 'a/b'".
-    bytes_each : int
-        Bytes per entry.
-    """
-    free, needed = available_memory(), n_numbers * bytes_each
-    if free is None or needed <= free:
-        return
-    raise OutOfMemoryError(
-        f"{what} would not fit into memory; received {n_numbers:,} numbers, about "
-        f"{needed / 1e9:.3g} GB, where {free / 1e9:.1f} GB are free. Either it is too large for "
-        "this machine, or the file is damaged. Try fewer columns, or thin the file first."
-    )
 
 
 def free_on_disk(folder: Any = None) -> int:

@@ -1,27 +1,45 @@
-"""The works that a result may rest on, as entries for BibTeX and as lines of text."""
+"""The works that a result may rest on, and what a solver, an engine or a rule says of itself."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
 class Citation:
-    """One work to cite.
-
-    Attributes
-    ----------
-    key : str
-        Key of the BibTeX entry.
-    bibtex : str
-        The BibTeX entry.
-    text : str
-        The reference as one line of text.
-    """
+    """One work to cite: key and entry for BibTeX, and the reference as one line of text."""
 
     key: str
     bibtex: str
     text: str
+
+
+@dataclass(frozen=True)
+class Credit:
+    """Name, words and references of a solver, a search, an engine or a rule.
+
+    The words are a noun phrase for a sentence: "a multilevel LOBPCG iteration (Knyazev 2001)".
+    """
+
+    name: str
+    words: str
+    references: tuple[Citation, ...] = ()
+
+
+def credit_of(strategy: Any, kind: str) -> Credit:
+    """Return the credit that a strategy carries, or one with its class's name if it has none.
+
+    Examples
+    --------
+    >>> credit_of(object(), "solver").words
+    'the solver object'
+    """
+    found = getattr(strategy, "credit", None)
+    if isinstance(found, Credit):
+        return found
+    name = type(strategy).__name__
+    return Credit(name, f"the {kind} {name}")
 
 
 PAPER = Citation(

@@ -1,4 +1,4 @@
-"""The version of this package, and those of the libraries that its numbers rest on."""
+"""The version of this package and of the libraries under it, and names of engines."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from functools import cache
 
 __version__ = "0.1.0.dev0"
 
+#: What `engine` takes.
+ENGINE_NAMES = ("auto", "scipy", "numba", "cuda")
 #: Names under which CuPy is installed.
 CUPY = ("cupy-cuda13x", "cupy-cuda12x", "cupy")
 #: Libraries whose versions are recorded with a result, by their names in pip.

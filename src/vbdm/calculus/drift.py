@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..base.arrays import FloatArray, frozen
-from ..base.checks import check_count
+from ..base.checks import a_count
 from ..spectrum.spectrum import Spectrum
 from .gradient import coordinates_of
 
@@ -17,7 +17,7 @@ from .gradient import coordinates_of
 def drift(spectrum: Spectrum, n_modes: int | None = None) -> FloatArray:
     """Return L x on the points, from the first modes (see `Spectrum.drift`)."""
     n = len(spectrum.eigenvalues)
-    count = n if n_modes is None else check_count(n_modes, "n_modes", low=2, high=n)
+    count = n if n_modes is None else a_count(2, n)(n_modes, "n_modes")
     inside, periods, _ = coordinates_of(spectrum.operator)
     points = spectrum.operator.order.to_caller(inside)
     if periods is None:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.arrays import FloatArray, frozen
-from ..base.checks import check_function
+from ..base.points import check_function
 from ..errors import InputError
 from ..operator.operator import Operator
 from .small_matrices import top_pairs

@@ -124,7 +124,7 @@ def unreached(result: Solved) -> list[Quantity]:
 
 def tell(folder: Path, answer: Answer, files: list[Path], options: Mapping[str, Any]) -> None:
     """Print the answer: in words, as JSON, or not at all."""
-    from ..base.plain import plain
+    from ..base.files import plain
     from ..errors import printable
     from ..report.answers import as_entry
 

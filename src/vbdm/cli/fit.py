@@ -243,7 +243,7 @@ def reading_alike(options: Mapping[str, Any], preparation: Preparation) -> dict[
 
 def settings_of(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that the user gave, as plain values."""
-    from ..base.plain import plain
+    from ..base.files import plain
 
     return {name: plain(value) for name, value in options.items() if value is not None}
 

@@ -171,7 +171,7 @@ def learned(
     work: Work, file: Path, options: Mapping[str, Any]
 ) -> tuple[Forecaster, dict[str, Any]]:
     """Read a series and learn from it; the notes say how other files are read alike."""
-    from ..base.plain import plain
+    from ..base.files import plain
     from ..forecaster import Forecaster
     from .fit import reading_alike
     from .series import read_series

@@ -111,7 +111,7 @@ def write_table(
 
 def write_zarr(target: Path, spectrum: Spectrum, n_points: int, parts: Iterator[Part]) -> None:
     """Write a group of Zarr, part by part."""
-    from ..base.libraries import need
+    from ..base.files import need
     from ..io.saved.zarr_group import replacing_group
 
     zarr = need("zarr", target, "zarr")

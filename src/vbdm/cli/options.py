@@ -17,7 +17,7 @@ from typing import Any
 
 import click
 
-from ..base.names import ENGINE_NAMES
+from ..base.versions import ENGINE_NAMES
 
 #: Headings under which a help text lists its options.
 IN, HOW, BEFORE, AFTER = "Reading the file", "The estimate", "Before the estimate", "Results"

@@ -130,7 +130,7 @@ def tell(
     path: Path, eigenvalues: FloatArray, n_points: int, n_outside: int, quiet: bool, as_json: bool
 ) -> None:
     """Print what was written."""
-    from ..base.plain import plain
+    from ..base.files import plain
 
     if as_json:
         facts = {"file": path, "n_points": n_points, "n_outside": n_outside}

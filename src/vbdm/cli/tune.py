@@ -74,7 +74,7 @@ def command(
 
 def facts_of(operator: Operator) -> dict[str, Any]:
     """Return what was chosen, and the curve, as plain numbers."""
-    from ..base.plain import plain
+    from ..base.files import plain
 
     levels = ("0.05", "0.5", "0.95")
     facts: dict[str, Any] = plain(

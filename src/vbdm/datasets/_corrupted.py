@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..base.checks import check_is
+from ..base.checks import an
 from ._checks import check_scale, check_share, generator
 from ._sample import Indices, RandomState, Sample
 
@@ -28,7 +28,7 @@ def with_outliers(
     >>> int(np.isnan(dirty.density).sum())
     10
     """
-    check_is(sample, "sample", Sample, MAKE_ONE)
+    an(Sample, MAKE_ONE)(sample, "sample")
     box = check_scale(box, "box")
     rng = generator(random_state)
     rows = _chosen_rows(len(sample.points), share, rng)
@@ -53,7 +53,7 @@ def with_duplicates(
 
     Parameters and density go with the points, so the truth still holds row by row.
     """
-    check_is(sample, "sample", Sample, MAKE_ONE)
+    an(Sample, MAKE_ONE)(sample, "sample")
     rng = generator(random_state)
     rows = _chosen_rows(len(sample.points), share, rng)
     source = np.arange(len(sample.points))

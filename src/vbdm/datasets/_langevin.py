@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..base.accepts import a_number, accepts
 from ..base.arrays import FloatArray
+from ..base.checks import a_number, accepts
 from ..errors import InputError
 from ._chaos import Trajectory
 from ._checks import check_at_least, check_n_samples, generator

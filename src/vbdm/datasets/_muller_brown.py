@@ -6,9 +6,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..base.accepts import a_count, a_number, accepts, or_none
 from ..base.arrays import FloatArray
-from ..base.checks import check_points
+from ..base.checks import a_count, a_number, accepts, or_none
+from ..base.points import check_points
 from ..errors import InputError
 from ._checks import check_n_samples, generator
 from ._plane_grid import Disc, PlaneGrid

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..base.accepts import a_function, answer_of
 from ..base.arrays import FloatArray
-from ..base.checks import as_floats, check_real
+from ..base.checks import a_function, answer_of, as_floats, check_real
 from ..errors import InputError
 from ._checks import LARGEST
 from ._sample import Function

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..base.accepts import a_number, accepts
 from ..base.arrays import FloatArray
-from ..base.checks import as_floats, shown
+from ..base.checks import a_number, accepts, as_floats, shown
 from ..errors import InputError
 from ._checks import check_n_samples, generator
 from ._distribution import Distribution, tabulated

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.accepts import a_count
 from ..base.arrays import FloatArray
-from ..base.checks import as_floats, as_number, shown
+from ..base.checks import a_count, as_floats, as_number, shown
 from ..base.wording import listed
 from ..errors import InputError
 from .clock import ModeClock

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.arrays import FloatArray
-from ..base.checks import as_floats, check_function, check_per_point, shown
+from ..base.checks import as_floats, shown
+from ..base.points import check_function, check_per_point
 from ..errors import InputError
 from ..spectrum.spectrum import Spectrum
 from .basis import Basis

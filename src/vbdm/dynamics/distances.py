@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 
-from ..base.accepts import a_count, some_of
 from ..base.arrays import BoolArray, FloatArray
-from ..base.checks import is_whole
+from ..base.checks import a_count, is_whole, some_of
 from ..base.threads import one_blas_thread
 from ..errors import InputError, RootWarning, warn_user
 from ..rows.block_array import mapped

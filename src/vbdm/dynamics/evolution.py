@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.arrays import FloatArray
-from ..base.checks import as_floats, check_choice, check_function, shown
+from ..base.checks import as_floats, check_choice, shown
+from ..base.points import check_function
 from ..errors import InputError, ShortTimeWarning, warn_user
 from ..spectrum.spectrum import Spectrum
 from .basis import Basis, check_coefficients

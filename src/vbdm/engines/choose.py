@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..base.arrays import is_elsewhere, to_host
-from ..base.names import ENGINE_NAMES
-from ..base.versions import library_versions
+from ..base.versions import ENGINE_NAMES, library_versions
 from ..errors import DeviceError, EngineWarning, InputError, warn_user
 from .at_work import surround
 from .engine import Engine

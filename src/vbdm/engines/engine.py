@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import BoolArray, FloatArray, IntArray
-from ..base.credit import Credit
+from ..base.references import Credit
 from .tree import Reach, Tree
 
 

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from ..base.arrays import BoolArray, FloatArray, IntArray
-from ..base.credit import Credit
-from ..base.references import NUMBA
+from ..base.references import NUMBA, Credit
 from ..base.threads import for_each, in_order, slices
 from .tree import ROWS_AT_ONCE, Reach, Tree
 

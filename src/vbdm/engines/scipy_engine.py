@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import diags_array, vstack
 
 from ..base.arrays import BoolArray, FloatArray, IntArray
-from ..base.credit import Credit
+from ..base.references import Credit
 from ..base.threads import for_each, in_order, slices
 from .numpy_new_pairs import pairs_to
 from .numpy_order import tree_order

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.arrays import FloatArray
-from ..base.checks import as_floats, check_function, check_per_point, check_real, shown
+from ..base.checks import as_floats, check_real, shown
+from ..base.points import check_function, check_per_point
 from ..errors import InputError, ProjectedWarning, warn_user
 from ..operator.operator import Operator
 from .conjugate_gradients import TOLERANCE

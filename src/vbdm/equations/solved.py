@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..base.accepts import a_switch
 from ..base.arrays import BoolArray, FloatArray, frozen
-from ..base.checks import check_per_point
+from ..base.checks import a_switch
 from ..base.estimate import Estimate
+from ..base.points import check_per_point
 from ..errors import InputError, UnreachedWarning, warn_user
 from ..operator.operator import Operator
 from .conjugate_gradients import Solution

@@ -10,8 +10,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.accepts import a_count, a_number, accepts, an, numbers
 from ..base.arrays import to_host
+from ..base.checks import a_count, a_number, accepts, an, numbers
 from ..kernel.bandwidth import BandwidthRule, GivenBandwidth
 from ..kernel.dimension import GivenDimension
 from ..operator.arguments import Request

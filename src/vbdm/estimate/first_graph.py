@@ -6,7 +6,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from ..base.checks import check_count, check_points, is_auto
+from ..base.checks import a_count, is_auto
+from ..base.points import check_points
 from ..engines.choose import chosen_engine
 from ..graph.build import (
     given_graph,
@@ -72,7 +73,7 @@ def first_graph(
         refuse_few(*points.shape)
     k = None
     if not is_auto(n_neighbors):
-        k = check_count(n_neighbors, "n_neighbors", low=2, high=len(points))
+        k = a_count(2, len(points))(n_neighbors, "n_neighbors")
     distance = Distance.checked(metric, period, points.shape[1])
     rows_for = None if placement is None else partial(placement.rows, effort=lists.effort)
     cloud = PointSet.of(

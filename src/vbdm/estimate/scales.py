@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..base.checks import check_count, is_auto
+from ..base.checks import a_count, is_auto
 from ..graph.neighbor_graph import NeighborGraph
 from ..kernel.bandwidth import Bandwidth, BandwidthRule
 from ..kernel.dimension import Dimension, found_by
@@ -112,7 +112,7 @@ def density_neighbors(wanted: int | str, graph: NeighborGraph, lists: Lists) -> 
     """Return k0: the user's, or the method's, which is at most the length of the lists."""
     if is_auto(wanted):
         return max(2, min(lists.n_density_neighbors, graph.n_neighbors))
-    return check_count(wanted, "n_density_neighbors", low=2, high=graph.n_neighbors)
+    return a_count(2, graph.n_neighbors)(wanted, "n_density_neighbors")
 
 
 def enough_for_density(

@@ -24,8 +24,9 @@ from ..base.arrays import (
     quotients,
     to_host,
 )
-from ..base.checks import check_choice, check_function, check_is, check_points
+from ..base.checks import an, check_choice
 from ..base.handing_out import handed_out, taken_in
+from ..base.points import check_function, check_points
 from ..base.threads import in_order, slices
 from ..engines.at_work import at_work
 from ..engines.choose import arrived
@@ -119,7 +120,7 @@ def extend(spectrum: Spectrum, X_new: ArrayLike, *, outside: str = "nan") -> Ext
     ((2000, 3), False)
     """
     check_choice(outside, "outside", ("nan", "nearest", "error"))
-    check_is(spectrum, "spectrum", Spectrum, "Call vbdm.extend(op.spectrum(10), X_new).")
+    an(Spectrum, "Call vbdm.extend(op.spectrum(10), X_new).")(spectrum, "spectrum")
     op = spectrum.operator
     refuse_unsymmetric(op)
     return gather(op, X_new, outside, spectrum.vectors, spectrum)

@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from ..base.accepts import answer_of
 from ..base.arrays import BoolArray, FloatArray, frozen
-from ..base.checks import as_floats, shown
+from ..base.checks import answer_of, as_floats, shown
 from ..errors import FilterWarning, InputError, warn_user
 from ..progress import report
 from .ensemble import Ensemble, probabilities

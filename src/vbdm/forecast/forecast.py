@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..base.accepts import a_count, a_number, accepts, answer_of
 from ..base.arrays import BoolArray, FloatArray, frozen
-from ..base.checks import as_floats, shown
+from ..base.checks import a_count, a_number, accepts, answer_of, as_floats, shown
 from ..errors import InputError, OutsideWarning, SkillWarning, warn_user
 from ..extension.rows import kernel_rows
 from ..progress import report

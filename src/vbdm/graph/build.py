@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from ..base.arrays import to_host
-from ..base.checks import check_count, check_points, is_auto
+from ..base.checks import a_count, is_auto
+from ..base.points import check_points
 from ..base.wording import percent
 from ..errors import InputError, RecallWarning, warn_user
 from ..search import NeighborSearch
@@ -71,7 +72,7 @@ def neighbors(
     if is_precomputed(metric):
         return given_graph(X, n_neighbors, search, period)
     points = check_points(X, placed=to_host)
-    k = check_count(n_neighbors, "n_neighbors", low=2, high=len(points))
+    k = a_count(2, len(points))(n_neighbors, "n_neighbors")
     distance = Distance.checked(metric, period, points.shape[1])
     return graph_of(PointSet.of(points, k, search, distance), k)
 

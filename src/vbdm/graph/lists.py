@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import FloatArray, IntArray, frozen
-from ..base.memory import MEASURED_COLUMNS, refuse_if_too_large
+from ..base.memory import MEASURED_COLUMNS, refuse_lists
 from ..base.threads import in_order, rows_that_fit, slices
 from ..engines.engine import free_bytes
 from ..rows.block_array import BlockArray
@@ -111,7 +111,7 @@ def searched(points: PointSet, k: int, *, keep: bool = False) -> KeptLists | Rel
         raise TypeError("points without coordinates or index cannot be searched")
     # The memory estimate counts 8 bytes per pair for kept distances where columns are many.
     columns = max(X.shape[1], MEASURED_COLUMNS + 1) if points.keeps_distances else X.shape[1]
-    refuse_if_too_large(points.n_points, k, columns, available=free_bytes(points.engine))
+    refuse_lists(points.n_points, k, columns, available=free_bytes(points.engine))
     kept = points.keeps_distances or (keep and getattr(points.index, "is_measured", False))
     indices, sqdist = search_all(points.index, X, k, keep=kept)
     return KeptLists(frozen(indices), sqdist)

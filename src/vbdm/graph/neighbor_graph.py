@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..base.arrays import FloatArray, IntArray, frozen, is_elsewhere, to_host
-from ..base.checks import check_points
-from ..base.memory import MEASURED_COLUMNS, refuse_if_too_large
+from ..base.memory import MEASURED_COLUMNS, refuse_lists
+from ..base.points import check_points
 from ..base.threads import IN_CACHE, in_order, rows_that_fit, slices
 from ..errors import InputError
 from ..rows.block_array import BlockArray
@@ -93,7 +93,7 @@ class NeighborGraph:
         """
         indices, sqdist = table_of_matrix(matrix, n_neighbors)
         n, k = indices.shape
-        refuse_if_too_large(n, k, MEASURED_COLUMNS + 1)
+        refuse_lists(n, k, MEASURED_COLUMNS + 1)
         points = PointSet.unsearched(n)
         return cls(points, KeptLists(frozen(indices), frozen(sqdist)), exact=n == k)
 

@@ -11,7 +11,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
 from ..base.arrays import frozen, is_elsewhere
-from ..base.credit import credit_of
+from ..base.references import credit_of
 from ..engines.at_work import at_work
 from ..engines.choose import chosen_engine
 from ..engines.engine import computes_elsewhere

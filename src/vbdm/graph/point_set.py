@@ -16,8 +16,8 @@ from ..base.arrays import (
     frozen,
     is_elsewhere,
 )
-from ..base.credit import Credit, credit_of
 from ..base.memory import MEASURED_COLUMNS
+from ..base.references import Credit, credit_of
 from ..engines.engine import Engine
 from ..engines.scipy_engine import ScipyEngine
 from ..engines.tree import Tree, levels_to

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, issparse
 
-from ..base.array_hints import kind_of, refuse_masked
 from ..base.arrays import FloatArray, IntArray
-from ..base.checks import check_count, check_finite
+from ..base.checks import a_count, kind_of
+from ..base.points import check_finite, refuse_masked
 from ..base.threads import slices
 from ..errors import InputError
 
@@ -71,7 +71,7 @@ def table_of_dense(matrix: Any, n_neighbors: int | None) -> Table:
         raise no_matrix(f"{type(matrix).__name__}") from None
     check_square(D)
     n = len(D)
-    high = n if n_neighbors is None else check_count(n_neighbors, "n_neighbors", low=2, high=n)
+    high = n if n_neighbors is None else a_count(2, n)(n_neighbors, "n_neighbors")
     k = most_taken(high, n) if n_neighbors is None else high
     indices, sqdist = np.empty((n, k), dtype=np.int32), np.empty((n, k))
     scale = float(np.max(D))
@@ -141,7 +141,7 @@ def list_length(count: NDArray[np.intp], n_neighbors: int | None) -> int:
         wanted = min(FEWEST, n)
         k = most_taken(shortest, n)
     else:
-        wanted = k = check_count(n_neighbors, "n_neighbors", low=2, high=n)
+        wanted = k = a_count(2, n)(n_neighbors, "n_neighbors")
     if shortest >= wanted:
         return k
     few = count < wanted

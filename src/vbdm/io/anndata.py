@@ -16,10 +16,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from ..base.arrays import to_host
-from ..base.files import check_target, replacing_path
-from ..base.libraries import need
+from ..base.files import check_target, need, plain, replacing_path
 from ..base.memory import refuse_array
-from ..base.plain import plain
 from ..base.row_notes import LONGEST_LABEL, MOST_FIELDS, MOST_LABELS, Labels, RowNotes
 from ..errors import InputError
 from .hdf5 import datasets_inside

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ..base.libraries import need
+from ..base.files import need
 from ..rows.stores import leads_out
 
 #: First bytes of a heap of texts, its length, and the header of an object in it: its number, and

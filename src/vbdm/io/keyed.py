@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.libraries import need
+from ..base.files import need
 from ..base.memory import refuse_array
 from ..errors import InputError
 from ..rows.sources import chunks_of

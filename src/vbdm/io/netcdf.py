@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.libraries import need
+from ..base.files import need
 from ..base.memory import refuse_array
 from ..base.row_notes import RowNotes
 from ..errors import InputError

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.libraries import need
+from ..base.files import need
 from ..base.memory import refuse_array
 from ..base.row_notes import MOST_FIELDS
 from ..errors import InputError

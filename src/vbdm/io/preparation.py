@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..base.checks import check_choice
-from ..base.plain import plain
+from ..base.files import plain
 from ..errors import InputError
 from ..prepare.projection import Projection
 from .cloud import Cloud, projected, standardized, take

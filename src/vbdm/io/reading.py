@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..base.checks import check_choice
-from ..base.libraries import damaged, missing_library
+from ..base.files import damaged, missing_library
 from ..errors import InputError, OutOfMemoryError
 from ..placement import check_scratch
 from ..progress import report

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..base.plain import plain, readable
+from ..base.files import plain, readable
 from ..errors import InputError
 from ..progress import report
 from ..rows.stores import check_store

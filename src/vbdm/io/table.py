@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.array_hints import KIND_NAMES
+from ..base.checks import KIND_NAMES
 from ..base.row_notes import RowNotes
 from ..errors import InputError, printable
 from .source import Source

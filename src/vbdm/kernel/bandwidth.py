@@ -9,11 +9,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..base.accepts import a_number, answer_of
 from ..base.arrays import FloatArray
-from ..base.checks import check_per_point
-from ..base.credit import Credit
-from ..base.references import DIFFUSION_MAPS
+from ..base.checks import a_number, answer_of
+from ..base.points import check_per_point
+from ..base.references import DIFFUSION_MAPS, Credit
 from ..errors import InputError
 from ..graph.neighbor_graph import NeighborGraph
 

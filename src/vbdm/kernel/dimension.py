@@ -7,11 +7,10 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from ..base.accepts import a_count
 from ..base.arrays import FloatArray, frozen, to_host
-from ..base.checks import check_positive
-from ..base.credit import Credit
+from ..base.checks import a_count, check_positive
 from ..base.references import DIMENSION as LEVINA_BICKEL
+from ..base.references import Credit
 from ..errors import InputError
 from ..graph.neighbor_graph import NeighborGraph
 

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq
 
-from ..base.accepts import EPSILONS, a_number, a_switch
 from ..base.arrays import FloatArray, to_host
-from ..base.checks import check_positive
+from ..base.checks import EPSILONS, a_number, a_switch, check_positive
 from ..errors import InputError, TuningWarning, warn_user
 from ..shapes import Shape
 from .dimension import many_dimensions

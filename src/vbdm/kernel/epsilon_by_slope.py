@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..base.arrays import FloatArray, frozen
-from ..base.credit import Credit
+from ..base.references import Credit
 from ..errors import InputError, TuningWarning, warn_user
 from ..graph.neighbor_graph import NeighborGraph
 from ..shapes import Gaussian, as_shape

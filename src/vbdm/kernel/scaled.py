@@ -13,8 +13,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.accepts import a_number
 from ..base.arrays import FloatArray, IntArray, to_host
+from ..base.checks import a_number
 from ..base.threads import in_order, slices, slices_of
 from ..graph.lists import ListedRows
 from ..graph.neighbor_graph import NeighborGraph

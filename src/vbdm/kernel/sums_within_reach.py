@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import FloatArray, beside_array, is_elsewhere, ones_for, row_pointer, to_host
-from ..base.device_memory import PAIRS_ON_DEVICE, PER_PAIR_AT_WORK
+from ..base.memory import PAIRS_ON_DEVICE, PER_PAIR_AT_WORK
 from ..base.threads import for_each
 from ..engines.engine import free_bytes
 from ..engines.sparse import csr

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..base.accepts import a_count, a_number
+from ..base.checks import a_count, a_number
 from ..kernel.bandwidth import BandwidthRule, PowerOfDensity
 from ..kernel.dimension import ByRatios, DimensionRule
 from ..kernel.epsilon_by_degree import ByDegree

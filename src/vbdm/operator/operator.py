@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import diags_array
 
 from .. import theory
-from ..base.accepts import EPSILONS, a_number, a_switch
 from ..base.arrays import FloatArray, frozen, quotients
-from ..base.checks import check_function
+from ..base.checks import EPSILONS, a_number, a_switch
 from ..base.handing_out import handed_out, taken_in
+from ..base.points import check_function
 from ..engines.at_work import at_work
 from ..engines.choose import arrived
 from ..errors import InputError

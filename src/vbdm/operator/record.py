@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.credit import Credit
+from ..base.references import Credit
 from ..engines.scipy_engine import ScipyEngine
 from ..placement import IN_MEMORY
 from ..prepare.series import Series

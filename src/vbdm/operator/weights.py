@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import FloatArray, to_host
-from ..base.checks import check_per_point
+from ..base.points import check_per_point
 from ..errors import InputError
 from ..graph.lists import KeptLists
 from ..graph.neighbor_graph import NeighborGraph

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..base.accepts import a_count, accepts
 from ..base.arrays import FloatArray
-from ..base.checks import as_floats, shown
+from ..base.checks import a_count, accepts, as_floats, shown
 from ..errors import InputError
 from ._canvas import (
     BLUE,

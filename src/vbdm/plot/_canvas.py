@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..base.arrays import FloatArray
-from ..base.checks import check_points
+from ..base.points import check_points
 from ..base.wording import power_of_ten
 from ..errors import InputError
 from ..operator.operator import Operator

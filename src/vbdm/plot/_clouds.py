@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..base.accepts import a_number, accepts
 from ..base.arrays import FloatArray, to_host
-from ..base.checks import check_count, check_per_point
+from ..base.checks import a_count, a_number, accepts
+from ..base.points import check_per_point
 from ..base.wording import percent
 from ..errors import InputError
 from ..operator.operator import Operator
@@ -69,7 +69,7 @@ def eigenfunctions(
     """
     found = spectrum_of(result)
     last = len(found.eigenvalues) - 1
-    wanted = [check_count(i, "which", low=0, high=last) for i in listed(which)]
+    wanted = [a_count(0, last)(i, "which") for i in listed(which)]
     given = listed(ax)
     first_ax = None if ax is None else check_axes(given[0] if given else None, "ax")
     positions = place(found.operator, points, first_ax)

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..base.accepts import a_switch, accepts, numbers
 from ..base.arrays import BoolArray, FloatArray
+from ..base.checks import a_switch, accepts, numbers
 from ..errors import InputError
 from ..kernel.tuning import DegreeCurve, KeptCurve, SlopeCurve, Tuning
 from ..spectrum.spectrum import Spectrum

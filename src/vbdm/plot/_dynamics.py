@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..base.accepts import accepts, an
 from ..base.arrays import FloatArray
+from ..base.checks import accepts, an
 from ..dynamics.clock import Clock
 from ..dynamics.states import States
 from ._canvas import BLUE, INK, check_axes, log_ticks, new_axes, set_title

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 
-from ..base.accepts import accepts, an, or_none, words
 from ..base.arrays import FloatArray
+from ..base.checks import accepts, an, or_none, words
 from ..equations.committor import Committor, HittingProbabilities
 from ..equations.passage import PassageTime
 from ..equations.solved import Solved

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..base.accepts import accepts, an
 from ..base.arrays import FloatArray
-from ..base.checks import as_floats, is_whole, shown
+from ..base.checks import accepts, an, as_floats, is_whole, shown
 from ..errors import InputError
 from ..forecast.filtering import Filtered
 from ._canvas import BLUE, INK, VERMILION, check_axes, new_axes, set_title

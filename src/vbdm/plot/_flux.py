@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.arrays import FloatArray
-from ..base.checks import check_points
+from ..base.points import check_points
 from ..equations.committor import Committor
 from ._arrows import means_in_squares
 from ._canvas import INK, Positions

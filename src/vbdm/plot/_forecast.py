@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..base.accepts import accepts, an
 from ..base.arrays import BoolArray, FloatArray
-from ..base.checks import is_whole, shown
+from ..base.checks import accepts, an, is_whole, shown
 from ..errors import InputError
 from ..forecast.forecast import Forecast
 from ._canvas import BLUE, INK, check_axes, new_axes, set_title

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.accepts import MOST
 from ..base.arrays import FloatArray
-from ..base.checks import as_floats, is_whole, shown
+from ..base.checks import MOST, as_floats, is_whole, shown
 from ..errors import InputError
 from ..forecast.forecast import Forecast
 from ..forecast.times import Steps

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..base.accepts import accepts, an
 from ..base.arrays import FloatArray
-from ..base.checks import is_whole, shown
+from ..base.checks import accepts, an, is_whole, shown
 from ..errors import InputError
 from ..forecast.skill import Skill
 from ..forecast.words import independent, mean_over_columns, weights_of_leads

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..base.accepts import accepts, numbers, or_none
 from ..base.arrays import FloatArray, to_host
-from ..base.checks import check_count, check_points, is_whole, shown
+from ..base.checks import a_count, accepts, is_whole, numbers, or_none, shown
+from ..base.points import check_points
 from ..errors import InputError
 from ..search.rotation import axes_of
 
@@ -172,7 +172,7 @@ def tica(
     True
     """
     X = check_points(points, placed=to_host)
-    lag = check_count(lag, "lag", low=1, high=2**40)
+    lag = a_count(1, 2**40)(lag, "lag")
     parts = np.asarray(lengths)
     if len(parts) and ((parts < 1).any() or (parts % 1).any() or parts.sum() != len(X)):
         raise InputError(

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..base.array_hints import refuse_masked
 from ..base.arrays import beside_array, is_elsewhere, shape_of, to_host
 from ..base.checks import as_floats, is_auto
+from ..base.points import refuse_masked
 from ..errors import InputError
 
 

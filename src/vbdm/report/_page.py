@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..base.accepts import a_path, accepts, all_of, an, numbers, or_none, words
-from ..base.checks import check_count, check_is
+from ..base.checks import a_count, a_path, accepts, all_of, an, numbers, or_none, words
 from ..base.files import check_target, replacing
 from ..base.row_notes import RowNotes
 from ..errors import InputError
@@ -55,7 +54,7 @@ A_MAPPING = an(Mapping, "Pass a dict.")
 def check_preparation(value: Any, name: str) -> Any:
     """Return a mapping, or an object that can be made one."""
     if not hasattr(value, "as_dict"):
-        check_is(value, name, Mapping, "Pass a dict, or what vbdm.io.prepare gave.")
+        an(Mapping, "Pass a dict, or what vbdm.io.prepare gave.")(value, name)
     return value
 
 
@@ -143,7 +142,7 @@ def page(
         One self-contained file: it loads nothing, and its own policy forbids it to. The same
         arguments give the same text.
     """
-    most = check_count(n_drawn, "n_drawn", low=1, high=1_000_000)
+    most = a_count(1, 1_000_000)(n_drawn, "n_drawn")
     drawn = choose_drawn(spectrum, scan, most)
     if rows is not None and len(np.asarray(rows)) != spectrum.operator.n_points:
         raise InputError(

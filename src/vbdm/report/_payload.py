@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import to_host
-from ..base.plain import plain
+from ..base.files import plain
 from ..base.row_notes import RowNotes
 from ..base.wording import Style, common_style
 from ..kernel.tuning import SlopeCurve

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..base.accepts import a_count, accepts, an, or_none
-from ..base.credit import credit_of
-from ..base.references import PAPER, Citation
+from ..base.checks import a_count, accepts, an, or_none
+from ..base.references import PAPER, Citation, credit_of
 from ..base.versions import __version__
 from ..base.wording import common_style, minus, power_of_ten, subscript, with_error
 from ..operator.operator import Operator

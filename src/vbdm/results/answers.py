@@ -16,8 +16,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.files import replacing, replacing_path
-from ..base.plain import plain
+from ..base.files import plain, replacing, replacing_path
 from ..errors import InputError
 from ..report.answers import Answer, Quantity, as_entry
 from .folder import EQUATIONS, PAGE, answer_files

@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from ..base.accepts import a_path
+from ..base.checks import a_path
 from ..base.files import PathLike, sync_folder
 from ..errors import InputError
 

@@ -23,8 +23,7 @@ from typing import Any
 import numpy as np
 
 from ..base.arrays import FloatArray
-from ..base.files import PathLike
-from ..base.plain import plain
+from ..base.files import PathLike, plain
 from ..base.versions import __version__
 from ..forecast.forecast import QUANTILES, Forecast
 from ..forecast.modes import Modes

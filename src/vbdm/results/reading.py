@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.accepts import a_path
 from ..base.arrays import FloatArray, frozen
+from ..base.checks import a_path
 from ..base.files import PathLike
 from ..base.row_notes import RowNotes
 from ..errors import InputError

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.plain import plain
+from ..base.files import plain
 from ..base.versions import __version__, library_versions
 from ..dynamics.clock import Clock
 from ..io.saved.zarr_group import as_entry

@@ -12,10 +12,9 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.accepts import a_function, a_switch, accepts, an, or_none
 from ..base.arrays import to_host
-from ..base.files import PathLike
-from ..base.plain import plain
+from ..base.checks import a_function, a_switch, accepts, an, or_none
+from ..base.files import PathLike, plain
 from ..dynamics.clock import Clock
 from ..io.saved.archive import entry_named, little_endian
 from ..io.saved.persistence import save

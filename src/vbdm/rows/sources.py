@@ -17,11 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.array_hints import refuse_columns_of, refuse_kind, wrong_shape
 from ..base.arrays import FloatArray
-from ..base.checks import check_finite
-from ..base.libraries import damaged, need
+from ..base.files import damaged, need
 from ..base.memory import refuse_array
+from ..base.points import check_finite, refuse_columns, refuse_kind, wrong_shape
 from ..base.threads import rows_that_fit, slices
 from ..errors import InputError
 from ..progress import report
@@ -186,7 +185,7 @@ def opened_parquet(path: Path) -> Chunks:
         names = [n for n in file.schema_arrow.names if not n.startswith("__index_level_")]
         kinds = {name: file.schema_arrow.field(name).type for name in names}
         n_rows = file.metadata.num_rows
-    refuse_columns_of({name: str(kind) for name, kind in kinds.items() if not is_real(kind)})
+    refuse_columns({name: str(kind) for name, kind in kinds.items() if not is_real(kind)})
     chunks = Chunks(
         f"The table in {path.name!r}", (n_rows, len(names)), partial(batches, path, names)
     )

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from ..base.checks import check_count
+from ..base.checks import a_count
 from .connection import check_dask
 
 #: Settings of Dask for workers that we start. Blocks stay where they are (no stealing), the C
@@ -54,7 +54,7 @@ def start_workers(n_workers: int, **options: Any) -> AbstractContextManager[Any]
     ``if __name__ == "__main__":``.
     """
     check_dask()
-    return started(check_count(n_workers, "n_workers", low=1, high=2**16), options)
+    return started(a_count(1, 2**16)(n_workers, "n_workers"), options)
 
 
 @contextmanager

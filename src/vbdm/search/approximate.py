@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..base.arrays import FloatArray, IntArray
-from ..base.credit import Credit
-from ..base.references import DESCENT
+from ..base.references import DESCENT, Credit
 from ..errors import InputError
 from .exact import nearest_of
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from ..base.accepts import a_count
 from ..base.arrays import FloatArray, IntArray, frozen, is_elsewhere
+from ..base.checks import a_count
 from ..base.threads import for_each, in_order, slices, slices_of
 from ..progress import report
 

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..base.accepts import answer_of
 from ..base.arrays import FloatArray, IntArray
-from ..base.checks import as_number
+from ..base.checks import answer_of, as_number
 from ..errors import InputError
 
 #: Metrics that are computed as one minus a similarity, with what rounding makes of a distance 0.

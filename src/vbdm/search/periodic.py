@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import cKDTree
 
-from ..base.accepts import a_count, numbers
 from ..base.arrays import FloatArray, IntArray
+from ..base.checks import a_count, numbers
 from ..errors import InputError
 from .exact import NeighborIndex, TreeIndex
 

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from ..base.arrays import FloatArray
-from ..base.credit import Credit
+from ..base.references import Credit
 from ..errors import SolverError
 from .pencil import EigenPairs, Pencil
 

@@ -9,8 +9,7 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse import identity
 
-from ..base.credit import Credit
-from ..base.references import ARPACK
+from ..base.references import ARPACK, Credit
 from .arpack import Search, constant_direction, in_order
 from .factors import factorised
 from .pencil import EigenPairs, Pencil, Unprepared

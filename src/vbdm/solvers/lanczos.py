@@ -8,8 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..base.arrays import FloatArray
-from ..base.credit import Credit
-from ..base.references import ARPACK
+from ..base.references import ARPACK, Credit
 from .arpack import Search, constant_direction, in_order
 from .direct import Dense, too_few
 from .pencil import EigenPairs, Pencil, Unprepared

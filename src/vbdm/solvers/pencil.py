@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
 from ..base.arrays import FloatArray, beside_array, is_elsewhere, quotients, to_host
-from ..base.credit import Credit
+from ..base.references import Credit
 from ..graph.on_host import in_memory
 from ..rows.block_array import Tall, beside, total
 

@@ -7,7 +7,8 @@ from numpy.typing import ArrayLike
 from scipy.linalg import lstsq, svd
 
 from ..base.arrays import FloatArray
-from ..base.checks import as_floats, check_choice, check_finite
+from ..base.checks import as_floats, check_choice
+from ..base.points import check_finite
 from ..errors import InputError
 
 

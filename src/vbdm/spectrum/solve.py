@@ -9,10 +9,10 @@ import numpy as np
 from scipy.linalg import eig
 
 from ..base.arrays import frozen, is_elsewhere, to_host
-from ..base.checks import check_choice, check_count, check_positive
-from ..base.credit import Credit
-from ..base.device_memory import refuse_spectrum
+from ..base.checks import a_count, check_choice, check_positive
 from ..base.handing_out import handed_out, taken_in
+from ..base.memory import refuse_spectrum
+from ..base.references import Credit
 from ..base.threads import one_blas_thread
 from ..engines.engine import free_bytes
 from ..errors import InputError
@@ -78,7 +78,7 @@ def compute_spectrum(
     so) a mode far beyond the n-th may have a lower rate than some before it. If the pieces that are
     solved have fewer points than n, fewer pairs come back.
     """
-    n = check_count(n, "n", low=1, high=operator.n_points)
+    n = a_count(1, operator.n_points)(n, "n")
     check_choice(components, "components", ("each", "largest", "error"))
     tolerance = TOLERANCE if tol is None else min(check_positive(tol, "tol"), LARGEST_TOLERANCE)
     engine = as_solver(solver)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..base.arrays import FloatArray
-from ..base.credit import Credit
+from ..base.references import Credit
 
 
 def nothing() -> FloatArray:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..base.accepts import a_count
 from ..base.arrays import BoolArray, FloatArray, beside_array, frozen, to_host
+from ..base.checks import a_count
 from ..base.threads import one_blas_thread
 from ..engines.at_work import at_work
 from ..graph.caller_order import as_caller_sees

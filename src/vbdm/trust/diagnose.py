@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..base.checks import check_is
+from ..base.checks import an
 from ..engines.at_work import at_work
 from ..errors import InputError, warn_user
 from ..operator.operator import Operator
@@ -95,7 +95,7 @@ def diagnose(spectrum: Spectrum, scan: EpsilonScan | None = None) -> Findings:
             "vbdm.diagnose(op.spectrum(10))."
         )
     if scan is not None:
-        check_is(scan, "scan", EpsilonScan, "Call vbdm.scan_epsilon(spectrum).")
+        an(EpsilonScan, "Call vbdm.scan_epsilon(spectrum).")(scan, "scan")
     found: list[Finding | None] = []
     for check in CHECKS:
         found.append(judged(check, spectrum.operator if check.subject == "operator" else spectrum))

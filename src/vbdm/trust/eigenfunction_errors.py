@@ -27,9 +27,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..base.accepts import some_of
 from ..base.arrays import BoolArray, FloatArray, frozen, to_host
-from ..base.checks import check_count
+from ..base.checks import a_count, some_of
 from ..base.threads import one_blas_thread, slices_of
 from ..rows.block_array import BlockArray, beside, mapped, total
 from ..spectrum.in_doubt import held_inside
@@ -164,7 +163,7 @@ def pointwise_errors(spectrum: Spectrum, j: int) -> FloatArray:
     Its root mean square is the error of the mode, unless that was cut at √2. NaN everywhere if the
     mode is not isolated.
     """
-    number = check_count(j, "j", low=0, high=len(spectrum.eigenvalues) - 1)
+    number = a_count(0, len(spectrum.eigenvalues) - 1)(j, "j")
     operator, near = spectrum.operator, partners(spectrum, number)
     if not isolated(spectrum)[number]:
         return frozen(np.full(operator.n_points, np.nan))

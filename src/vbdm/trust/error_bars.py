@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..base.accepts import some_of
 from ..base.arrays import FloatArray
+from ..base.checks import some_of
 from ..errors import InputError
 from ..spectrum.spectrum import Groups, Spectrum
 from .influences import influences

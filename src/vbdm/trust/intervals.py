@@ -19,9 +19,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from ..base.accepts import some_of
 from ..base.arrays import FloatArray, frozen
-from ..base.checks import check_share
+from ..base.checks import check_share, some_of
 from ..spectrum.spectrum import Spectrum
 from .boundary import boundary_shifts
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..base.arrays import FloatArray, frozen
-from ..base.checks import check_count
+from ..base.checks import a_count
 from ..errors import InputError, TuningWarning, VbdmWarning, warn_user
 from ..operator.operator import Operator
 from ..spectrum.solve import compute_spectrum
@@ -79,7 +79,7 @@ def second_opinion(operator: Operator, n: int = 6) -> Opinions:
             f"{getattr(operator, 'form', type(operator).__name__)}. Pass what "
             "vbdm.estimate_operator(X) returns."
         )
-    n = check_count(n, "n", low=2, high=operator.n_points)
+    n = a_count(2, operator.n_points)(n, "n")
     operator = operator.on_host
     others = [factor * operator.epsilon for factor in FACTORS if factor != 1]
     with warnings.catch_warnings():

@@ -71,7 +71,7 @@ def test_what_will_not_fit_is_refused_before_the_kernel(emulated):
     assert text.startswith(
         "The estimate would not fit into the memory of the GPU; received 600 points"
     )
-    assert "GB more, where 0.0 GB are free there. " in text
+    assert "GB, where 0.0 GB are free. " in text
     for advice in ("effort=0.5", "random subset", "engine='numba'", "vbdm.estimate_memory"):
         assert advice in text
     assert "kernel" not in " ".join(emulated.launched)

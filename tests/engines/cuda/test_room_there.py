@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import vbdm
-from vbdm.base.device_memory import from_the_kernel_on, of_the_solver
+from vbdm.base.memory import GPU_SOLVER, kernel_on_device
 from vbdm.kernel import within_reach
 
 from .emulated import needs_compiler
@@ -20,14 +20,14 @@ POINTS = np.random.default_rng(0).random((500, 2))
 
 def test_more_eigenpairs_than_fit_are_refused(emulated):
     op = vbdm.estimate_operator(POINTS, engine="cuda")
-    emulated.limit = of_the_solver(500, 500 * op.n_neighbors, 20)
+    emulated.limit = GPU_SOLVER.bytes(500, op.n_neighbors, n_eigen=20)
     assert op.spectrum(20).eigenvalues.shape == (20,)
     with pytest.raises(vbdm.errors.OutOfMemoryError) as caught:
         op.spectrum(60)
     text = str(caught.value)
     assert text.startswith(
         "The spectrum would not fit into the memory of the GPU; received 60 eigenpairs of 500 "
-        "points: about 0.0 GB more, where 0.0 GB are free there. "
+        "points: about 0.00"
     )
     assert "op.on_host.spectrum(n)" in text
     assert op.on_host.spectrum(60).eigenvalues.shape == (60,)
@@ -37,7 +37,7 @@ def test_more_eigenpairs_than_fit_are_refused(emulated):
 
 def test_values_in_double_precision_take_more(emulated, monkeypatch):
     k = vbdm.estimate_operator(POINTS, engine="cuda").n_neighbors
-    monkeypatch.setattr(within_reach, "free_bytes", lambda _: from_the_kernel_on(500, k + 1, 10))
+    monkeypatch.setattr(within_reach, "free_bytes", lambda _: kernel_on_device(500, k + 1, 10))
     assert vbdm.estimate_operator(POINTS, engine="cuda").settings.precision == "single"
     with pytest.raises(vbdm.errors.OutOfMemoryError, match="would not fit"):
         vbdm.estimate_operator(POINTS, engine="cuda", precision="double")

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...base.arrays import BoolArray, FloatArray, IntArray, contiguous
-from ...base.credit import Credit
-from ...base.references import CUPY
+from ...base.references import CUPY, Credit
 from ..tree import Reach, Tree
 from .device import Device
 

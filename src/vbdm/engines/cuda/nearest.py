@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...base.arrays import contiguous
-from ...base.credit import Credit
+from ...base.references import Credit
 from ...base.threads import slices
 from ..tree import Tree
 from .device import device_of

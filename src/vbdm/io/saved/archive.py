@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...base import memory
-from ...base.accepts import a_path
+from ...base.checks import a_path
 from ...base.files import PathLike, check_target, replacing
 from ...errors import InputError, OutOfMemoryError
 from .older import upgraded

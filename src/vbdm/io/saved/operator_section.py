@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from ...base.arrays import FloatArray, IntArray
-from ...base.memory import refuse_if_too_large, refuse_pairs
+from ...base.memory import refuse_lists, refuse_pairs
 from ...engines.tree import Reach
 from ...graph.neighbor_graph import NeighborGraph
 from ...kernel.bandwidth import Bandwidth
@@ -268,7 +268,7 @@ def evaluated_again(
             leave_one_out=parts["leave_one_out"], precision=precision,
         )  # fmt: skip
     X = graph.point_set.coordinates
-    refuse_if_too_large(graph.n_points, graph.n_neighbors, 1 if X is None else X.shape[1])
+    refuse_lists(graph.n_points, graph.n_neighbors, 1 if X is None else X.shape[1])
     names = ("epsilon", "shape", "leave_one_out", "cutoff", "one_way_share")
     kernel = evaluate_kernel(graph, bandwidth, **{name: parts[name] for name in names})
     return replace(kernel, saturated=parts["saturated"])

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...base.accepts import a_switch
-from ...base.files import PathLike
-from ...base.plain import plain
+from ...base.checks import a_switch
+from ...base.files import PathLike, plain
 from ...base.versions import __version__
 from ...errors import InputError
 from ...graph.neighbor_graph import NeighborGraph

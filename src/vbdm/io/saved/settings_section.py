@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from ... import rules
-from ...base.credit import Credit
-from ...base.references import Citation
+from ...base.references import Citation, Credit
 from ...errors import InputError
 from ...kernel.dimension import LARGEST
 from ...operator.method import FORMS, METHODS, Limiter, Lists, Method

@@ -17,10 +17,8 @@ from typing import Any
 import numpy as np
 
 from ...base.arrays import frozen, to_host
-from ...base.files import PathLike
-from ...base.libraries import damaged, need
+from ...base.files import PathLike, damaged, need, plain
 from ...base.memory import refuse_array
-from ...base.plain import plain
 from ...base.threads import slices
 from ...base.versions import __version__
 from ...errors import InputError

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...base.arrays import FloatArray, beside_array, contiguous, is_elsewhere, to_host
-from ...base.credit import Credit
 from ...base.memory import give_back
-from ...base.references import LOBPCG
+from ...base.references import LOBPCG, Credit
 from ...base.threads import one_blas_thread
 from ...engines.tree import LEAF
 from ...errors import SolverError
