@@ -45,11 +45,12 @@ def pytest_collection_modifyitems(config, items):
         items.reverse()
 
 
-def pytest_configure():
-    """Let Ctrl-C end this process and its children, also where the suite runs in the background.
+def pytest_configure(config):
+    """Ignore doubts about the data, unless a test listens. Let Ctrl-C end this and its children.
 
-    A shell switches it off for what it starts with `&`, and children inherit that.
+    A shell switches Ctrl-C off for what it starts with `&`, and children inherit that.
     """
+    config.addinivalue_line("filterwarnings", "ignore::vbdm.VbdmWarning")
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

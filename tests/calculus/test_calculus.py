@@ -12,7 +12,7 @@ from vbdm.calculus.gradient import leading
 from vbdm.errors import InputError
 from vbdm.placement import Disk
 
-pytestmark = [pytest.mark.truth, pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")]
+pytestmark = pytest.mark.truth
 
 
 def uneven_sphere(n, seed, dim=2):

@@ -15,7 +15,6 @@ from vbdm.cli.tune import curve_table
 from vbdm.io.saved.persistence import read_notes
 from vbdm.results import load_results
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 RNG = np.random.default_rng(1)
 CLOUD = RNG.standard_normal((300, 2))
 

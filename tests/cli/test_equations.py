@@ -18,7 +18,6 @@ from vbdm.cli.states import clarity
 from vbdm.results import load_results
 from vbdm.results.answers import read_answers
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 X = np.random.default_rng(3).standard_normal((600, 2)) * [1.0, 10.0] + [0.0, 5.0]
 SETS = ("--from", "x < -1", "--to", "x > 1")
 

@@ -13,7 +13,6 @@ import vbdm
 from vbdm.cli.series import dates_of, how_to_read, refuse_distances
 from vbdm.io import Preparation
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning", "ignore::RuntimeWarning")
 #: What makes a run quick.
 QUICK = ("--predictor", "neighbours", "--delays", 2, "--horizon", 4, "--no-figures")
 N = 200

@@ -26,7 +26,6 @@ from vbdm.cli.steps import working
 from vbdm.cli.timing import Ledger, Screen
 from vbdm.progress import Progress, listening, report
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 RNG = np.random.default_rng(1)
 
 

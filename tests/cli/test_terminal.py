@@ -15,8 +15,6 @@ from vbdm.cli.terminal import choices, describe, lights
 from vbdm.results import Origin, write_results
 from vbdm.trust.error_bars import groups_of
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
-
 
 @pytest.fixture(scope="module")
 def sphere():

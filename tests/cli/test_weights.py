@@ -9,7 +9,6 @@ from tests.support.commands import FAST, done, vbdm_command, write_csv
 import vbdm
 from vbdm.results import load_results
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 RNG = np.random.default_rng(4300)
 ANGLES = RNG.uniform(-np.pi, np.pi, (500, 2))
 KT = 0.00831446261815324 * 300

@@ -16,8 +16,6 @@ from vbdm.dynamics.diffusivity import Table, believed
 from vbdm.dynamics.lagged import correlation
 from vbdm.errors import ClockWarning, InputError
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
-
 
 def ou(n, dim=1, step=0.1, seed=0, diffusivity=1.0):
     """Return a series of the Ornstein-Uhlenbeck process, exact at any step."""

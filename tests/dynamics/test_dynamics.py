@@ -12,7 +12,7 @@ import vbdm
 from vbdm.equations.multigrid import Multigrid
 from vbdm.errors import InputError, RootWarning, ShortTimeWarning, UnreachedWarning
 
-pytestmark = [pytest.mark.truth, pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")]
+pytestmark = pytest.mark.truth
 TIMES = np.array([0.05, 0.1, 0.2, 0.5, 1.0])
 
 

@@ -16,7 +16,6 @@ from vbdm.dynamics.metastable import orthonormal, rate_errors, simplex
 from vbdm.dynamics.simplex import corners, memberships_of, outermost
 from vbdm.errors import InputError
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 WELLS = np.array([[0.0, 0.0], [6.0, 0.0], [3.0, 5.2]])
 SHARES = [0.5, 0.3, 0.2]
 

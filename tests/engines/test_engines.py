@@ -14,7 +14,6 @@ from vbdm.engines.scipy_engine import ScipyEngine
 from vbdm.engines.tree import LEAF, Reach, Tree, levels_to
 from vbdm.search.periodic import wrap
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 D = vbdm.datasets
 SCIPY, NUMBA = ScipyEngine(), NumbaEngine()
 ENGINES = ["scipy", "numba"]

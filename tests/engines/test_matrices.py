@@ -94,7 +94,6 @@ def test_row_sums_with_the_evaluation_are_those_of_the_matrix():
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 def test_a_solve_may_start_from_the_result_at_another_epsilon():
     points = vbdm.datasets.ou(3000, dim=2, random_state=0).points
     op = vbdm.estimate_operator(points, "generator")
@@ -106,7 +105,6 @@ def test_a_solve_may_start_from_the_result_at_another_epsilon():
     assert warm.solve.iterations <= cold.solve.iterations
 
 
-@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 def test_the_vectors_of_another_result_are_where_a_solve_starts(monkeypatch, cloud):
     seen = []
 

@@ -1,7 +1,5 @@
 """Equations whose matrix lives in blocks: the solutions and error bars of one block in memory."""
 
-import warnings
-
 import numpy as np
 import pytest
 
@@ -27,29 +25,27 @@ def answers(points, placement):
     """Return what all equations answer, by name."""
     x, r = points[:, 0], np.hypot(*points.T)
     far = (r > 1.5) & (r < 10)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        op = vbdm.estimate_operator(points, "generator", placement=placement)
-        assert isinstance(op.weights, BlockMatrix) == (placement != "memory")
-        committor = op.committor(r < 0.5, "x0 > 1", tol=TOL)
-        passage = op.mean_first_passage(far, tol=TOL)
-        sides = {"left": far & (x < 0), "right": far & (x > 0)}
-        screened = op.solve(x, screen=1.0, tol=TOL)
-        held = op.solve(1.0, fixed=[(r - 0.5, points[:, 1])], tol=TOL)
-        return {
-            "committor": committor.values,
-            "rates": np.array([committor.flux, committor.rate, committor.rate_back]),
-            "passage": passage.values,
-            "second moment": passage.second_moment,
-            "mean": np.array(passage.mean(over=r < 0.5)),
-            "exit": op.exit_time("x0 < 1", tol=TOL).values,
-            "hitting": op.hitting_probabilities(sides, tol=TOL).values,
-            "screened": screened.values,
-            "sum": np.array(screened.functional(x / len(x))),
-            "held": held.values,
-            "poisson": op.solve(x, tol=TOL).values,
-            "measure": op.measure,
-        }
+    op = vbdm.estimate_operator(points, "generator", placement=placement)
+    assert isinstance(op.weights, BlockMatrix) == (placement != "memory")
+    committor = op.committor(r < 0.5, "x0 > 1", tol=TOL)
+    passage = op.mean_first_passage(far, tol=TOL)
+    sides = {"left": far & (x < 0), "right": far & (x > 0)}
+    screened = op.solve(x, screen=1.0, tol=TOL)
+    held = op.solve(1.0, fixed=[(r - 0.5, points[:, 1])], tol=TOL)
+    return {
+        "committor": committor.values,
+        "rates": np.array([committor.flux, committor.rate, committor.rate_back]),
+        "passage": passage.values,
+        "second moment": passage.second_moment,
+        "mean": np.array(passage.mean(over=r < 0.5)),
+        "exit": op.exit_time("x0 < 1", tol=TOL).values,
+        "hitting": op.hitting_probabilities(sides, tol=TOL).values,
+        "screened": screened.values,
+        "sum": np.array(screened.functional(x / len(x))),
+        "held": held.values,
+        "poisson": op.solve(x, tol=TOL).values,
+        "measure": op.measure,
+    }
 
 
 @pytest.mark.slow

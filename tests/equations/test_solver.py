@@ -121,7 +121,6 @@ def test_the_rate_over_high_barriers_does_not_depend_on_the_tolerance():
         assert time * rates[1] == pytest.approx(1, rel=0.01)
 
 
-@pytest.mark.filterwarnings("ignore::vbdm.errors.ProjectedWarning")
 def test_groups_that_hang_together_by_hardly_any_link():
     rng = np.random.default_rng(3)
     points = np.concatenate([rng.normal(size=(1200, 2)), rng.normal(size=(300, 2)) + 40])

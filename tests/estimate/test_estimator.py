@@ -24,7 +24,6 @@ from vbdm import DiffusionMap
 
 digits = load_benchmark("digits")
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 
 CIRCLE = vbdm.datasets.circle(300, sampling="random", random_state=0).points
 NEW = vbdm.datasets.circle(40, sampling="random", random_state=1).points

@@ -7,8 +7,6 @@ from hypothesis import strategies as st
 
 import vbdm
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
-
 seeds = st.integers(0, 10_000)
 drifts = st.sampled_from([0.0, 1.0, -0.5])
 

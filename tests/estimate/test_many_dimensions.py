@@ -7,8 +7,6 @@ import vbdm
 from vbdm.kernel.epsilon_by_degree import degree_target
 from vbdm.spectrum.limiter import may_be_limited
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
-
 
 @pytest.fixture(scope="module")
 def gaussian():

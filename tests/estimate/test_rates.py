@@ -5,10 +5,7 @@ import pytest
 
 import vbdm
 
-pytestmark = [
-    pytest.mark.truth,
-    pytest.mark.filterwarnings("ignore::vbdm.errors.SaturatedNeighborsWarning"),
-]
+pytestmark = pytest.mark.truth
 
 
 def test_eigenvalue_bias_is_first_order():

@@ -11,7 +11,7 @@ from tests.support.slow import with_slow
 
 import vbdm
 
-pytestmark = [pytest.mark.truth, pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")]
+pytestmark = pytest.mark.truth
 
 D = vbdm.datasets
 #: Problem, and the largest mean relative error of the first five eigenvalues at N = 2000.

@@ -9,7 +9,6 @@ from vbdm.extension.rows import RIM, kernel_rows, new_rows
 from vbdm.kernel.scaled import NEGLIGIBLE
 from vbdm.shapes import radius_of
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 TURN = 2 * np.pi
 
 

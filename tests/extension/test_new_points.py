@@ -34,7 +34,6 @@ JUMPS = {
         for name in extension.PROBLEMS
     ],
 )
-@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 def test_new_points_are_as_accurate_as_training_points(name):
     row = extension.measure(name, 10_000, 2_000)
     assert row.worst_ratio <= AT_MOST
@@ -47,7 +46,6 @@ def test_new_points_are_as_accurate_as_training_points(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("name", extension.PROBLEMS)
-@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 def test_other_samples(name, seed):
     row = extension.measure(name, 10_000, 2_000, seed)
     assert row.worst_ratio <= AT_MOST
@@ -56,7 +54,6 @@ def test_other_samples(name, seed):
 
 @pytest.mark.parametrize("n_neighbors", ["auto", 600])
 @pytest.mark.parametrize("method", ["resolved", "paper"])
-@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 def test_training_points_keep_their_values(method, n_neighbors):
     points = vbdm.datasets.sphere(600, random_state=0).points
     model = vbdm.DiffusionMap(n_components=5, method=method, n_neighbors=n_neighbors, tol=1e-12)

@@ -15,8 +15,6 @@ from vbdm.forecast.predictor import ByLead, grid
 from vbdm.forecast.record import Record
 from vbdm.prepare.delays import Delays
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
-
 
 def ou(n, seed, step=0.1, dim=1):
     """Return an exact Ornstein-Uhlenbeck series with unit variance."""

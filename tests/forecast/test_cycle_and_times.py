@@ -9,7 +9,6 @@ import vbdm
 from vbdm.forecast.reading import on_axis, read
 from vbdm.forecast.times import Cycle, TimeAxis, axis_of
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 FIRST = np.array([0])
 pd = pytest.importorskip("pandas")
 

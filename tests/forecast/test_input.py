@@ -11,8 +11,6 @@ from sklearn.utils._param_validation import InvalidParameterError
 
 import vbdm
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
-
 
 def ou(n, seed=0, dim=1):
     rng = np.random.default_rng(seed)

@@ -294,7 +294,6 @@ def test_climatology_has_the_record_s_own_distribution():
     assert abs(dense.sum() * (grid[1] - grid[0]) - 1) < 0.05
 
 
-@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 def test_noise_is_no_skill():
     values = np.random.default_rng(3).standard_exponential(400) ** 2
     model = vbdm.Forecaster("neighbours", delays=1, horizon=4).fit(values)
@@ -302,7 +301,6 @@ def test_noise_is_no_skill():
     assert len(model.skill_.not_beaten) > 0
 
 
-@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 def test_skill_on_new_rows_is_that_of_forecasts_made_by_hand():
     rng = np.random.default_rng(8)
     x = np.zeros(500)

@@ -7,7 +7,6 @@ from sklearn.base import clone
 import vbdm
 from vbdm.forecast.learn import latest
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 RNG = np.random.default_rng(0)
 SERIES = np.zeros((300, 2))
 for i in range(1, 300):

@@ -13,7 +13,6 @@ from vbdm.report import forecast_page, forecast_words
 from vbdm.report.forecast_pictures import Past, fan, nice_ticks
 from vbdm.report.forecast_words import is_climatology_beaten
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 SERIES = vbdm.datasets.ou_series(500, step=0.3, dim=2, random_state=0).points
 MONTHS = np.datetime64("1980-01", "M") + np.arange(500)
 

@@ -6,7 +6,7 @@ from sklearn.base import clone
 
 import vbdm
 
-pytestmark = [pytest.mark.truth, pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")]
+pytestmark = pytest.mark.truth
 STEP, N = 0.25, 3000
 KEEP = np.exp(-STEP)
 #: Standard error of means and correlations of the record: it is as long as N·STEP/2 independent

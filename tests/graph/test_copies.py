@@ -74,7 +74,6 @@ def tails():
 
 @pytest.mark.parametrize("operator", ["generator", "laplacian"])
 @pytest.mark.parametrize(("name", "points"), tails().items())
-@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 def test_three_copies_of_every_point_change_nothing_in_a_tail(name, points, operator):
     once = vbdm.estimate_operator(points, operator)
     often = vbdm.estimate_operator(np.repeat(points, 3, axis=0), operator)
@@ -101,7 +100,6 @@ CHANGES = {
 
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize(("seed", "columns"), [(4001, 2), (4100, 2), (4101, 10)])
-@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 def test_counts_have_many_equal_distances_and_none_is_decided_by_rounding(seed, columns, change):
     counts = np.random.default_rng(seed).poisson(20 / columns, (400, columns)).astype(float)
     changed = CHANGES[change](counts)
@@ -114,7 +112,6 @@ def test_counts_have_many_equal_distances_and_none_is_decided_by_rounding(seed, 
 @pytest.mark.parametrize(
     "settings", [{"search": "brute"}, {"engine": "scipy"}, {"engine": "numba"}]
 )
-@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 def test_search_and_engine_do_not_matter_for_counts(settings):
     if settings.get("engine") == "numba":
         pytest.importorskip("numba")
@@ -161,7 +158,6 @@ def test_the_symmetric_conjugate_has_the_spectrum(uneven):
     np.testing.assert_allclose(values, op.spectrum(5, tol=1e-10).eigenvalues, rtol=1e-6, atol=1e-8)
 
 
-@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 def test_three_hundred_copies_of_one_point(uneven):
     rows, op = uneven
     spectrum = op.spectrum(6)

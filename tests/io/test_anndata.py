@@ -73,7 +73,6 @@ def test_without_pca_the_choice_is_asked_for(cells, tmp_path):
     assert read(tmp_path / "c.h5ad").values.shape == (400, 5)
 
 
-@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 def test_neighbours_of_scanpy_are_enough(cells):
     _, path = cells
     table = read(path, key="distances")

@@ -12,8 +12,6 @@ from tests.support.saved_models import MODELS, ROOT, SPHERE, SPHERE_2, members_b
 import vbdm
 from vbdm.io.saved.archive import HEADER
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning", "ignore::RuntimeWarning")
-
 
 def test_a_file_of_version_2_is_read():
     spectrum = vbdm.load(SPHERE_2)

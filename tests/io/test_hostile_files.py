@@ -17,8 +17,6 @@ from vbdm.io.saved.archive import HEADER
 from vbdm.io.saved.consistency import is_symmetric
 from vbdm.io.saved.operator_section import ascending
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning", "ignore::RuntimeWarning")
-
 
 @pytest.fixture
 def sphere(tmp_path):

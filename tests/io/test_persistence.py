@@ -18,7 +18,6 @@ import vbdm
 from vbdm.io.saved.archive import FORMAT, HEADER, VERSION, complaining
 from vbdm.io.saved.fields import Number, count, is_number, pack
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 #: One of the arrays in a file.
 ARRAY = "pilot/density.npy"
 RNG = np.random.default_rng(0)

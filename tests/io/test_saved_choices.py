@@ -11,8 +11,6 @@ import vbdm
 from vbdm.base.references import Citation, Credit
 from vbdm.kernel.again import at_epsilon, halved
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning", "ignore::RuntimeWarning")
-
 
 def test_settings_of_an_estimator_come_back(tmp_path):
     model = vbdm.DiffusionMap(n_components=2, period=[None, 9.0], outside="nan", effort=2.0)

@@ -13,7 +13,7 @@ from vbdm.io.saved.archive import HEADER
 from vbdm.io.saved.forecasts import save_forecaster
 from vbdm.io.saved.persistence import read_notes
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning", "ignore::RuntimeWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 
 def noisy_waves(n):

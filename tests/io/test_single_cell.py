@@ -14,7 +14,6 @@ from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 
 import vbdm
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 ROOT = Path(__file__).parents[2]
 COPY = ROOT / "tests" / "data" / "pbmc68k_reduced.npz"
 RECIPE = r"## From scanpy.*?becomes.*?```\{code-block\} python\n(.*?)```"

@@ -94,7 +94,6 @@ def test_an_operator_of_other_cells(wells):
         single_cell.diffmap(wells, operator=other)
 
 
-@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 def test_pseudotime_follows_the_data_from_the_root():
     rng = np.random.default_rng(0)
     along = np.sort(rng.random(800))

@@ -12,7 +12,7 @@ from tests.support.saved_models import MODELS, arrays_of, members_by_name, place
 import vbdm
 from vbdm.io.saved.archive import HEADER
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning", "ignore::RuntimeWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 
 @pytest.fixture(scope="module", params=MODELS)

@@ -18,7 +18,6 @@ from vbdm.shapes import Gaussian
 D = vbdm.datasets
 
 
-@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 def test_the_degree_curve():
     op = vbdm.estimate_operator(D.sphere(1500, random_state=10).points)
     curve = op.tuning.curve
@@ -37,7 +36,6 @@ def test_the_degree_curve():
     np.testing.assert_allclose(curve.slopes[5:-5], numeric[5:-5], atol=0.03)
 
 
-@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 @pytest.mark.parametrize("n", with_slow([300, 2000], 2000))
 def test_a_target_that_cannot_be_reached_is_said_to_be_out_of_reach(n):
     X = vbdm.datasets.sphere(n, random_state=4100).points

@@ -23,8 +23,6 @@ from vbdm.rules import (
     tuned,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
-
 
 @pytest.fixture(scope="module")
 def circle():

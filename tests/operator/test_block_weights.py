@@ -7,7 +7,7 @@ import vbdm
 from vbdm.estimate import estimate_again
 from vbdm.placement import Dask, Disk, Memory
 
-pytestmark = [pytest.mark.blocks, pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")]
+pytestmark = pytest.mark.blocks
 RNG = np.random.default_rng(4400)
 POINTS = 1.5 * RNG.standard_normal((1000, 2))
 SMOOTH = np.exp(-(POINTS**2).sum(axis=1) / 2 * (1 - 1.5**-2))

@@ -36,7 +36,7 @@ def some_points(name):
     return np.concatenate([plane, beside.get(name, plane[:0])])
 
 
-pytestmark = [pytest.mark.blocks, pytest.mark.filterwarnings("ignore")]
+pytestmark = pytest.mark.blocks
 CLOUDS = ["plane", "space", "curve", "lattice", "copies", "two", "cell", "outliers"]
 PLACEMENTS = [Memory(3), Disk(blocks=16)]
 

@@ -5,10 +5,7 @@ import pytest
 
 import vbdm
 
-pytestmark = [
-    pytest.mark.truth,
-    pytest.mark.filterwarnings("ignore::vbdm.errors.SaturatedNeighborsWarning"),
-]
+pytestmark = pytest.mark.truth
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import pytest
 import vbdm
 from vbdm.trust.operator_checks import density_tail
 
-pytestmark = [pytest.mark.truth, pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")]
+pytestmark = pytest.mark.truth
 
 
 def parabola(points):

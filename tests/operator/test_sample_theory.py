@@ -1,7 +1,5 @@
 """The finite-sample correction: closed forms, and eigenvalues of uniform boxes."""
 
-import warnings
-
 import numpy as np
 import pytest
 from scipy.special import zeta
@@ -61,14 +59,12 @@ def measured_shift(dim, c1, beta, n, seeds, n_points, k0=16):
     found = []
     for seed in seeds:
         points = np.random.default_rng(seed).random((n_points, dim))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", vbdm.VbdmWarning)
-            op = vbdm.estimate_operator(
-                points, float(c1), beta=beta, dim=float(dim), period=1.0, limiter=False,
-                epsilon=(n / n_points) ** (2 / dim) / (4 * np.pi), finite_sample=False,
-                n_density_neighbors=k0,
-            )  # fmt: skip
-            rate = -op.spectrum(2 * dim + 1).eigenvalues[1:].mean()
+        op = vbdm.estimate_operator(
+            points, float(c1), beta=beta, dim=float(dim), period=1.0, limiter=False,
+            epsilon=(n / n_points) ** (2 / dim) / (4 * np.pi), finite_sample=False,
+            n_density_neighbors=k0,
+        )  # fmt: skip
+        rate = -op.spectrum(2 * dim + 1).eigenvalues[1:].mean()
         # What the same kernel gives with infinitely many points.
         kappa = 2 * np.pi * np.sqrt(op.epsilon * op.kernel.bandwidth.squared.mean())
         p = ladder(Gaussian(), dim, op.kernel.cutoff, np.array([kappa]))[0, 0]

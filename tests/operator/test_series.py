@@ -12,7 +12,6 @@ from vbdm.io import Source, Table, prepare
 from vbdm.io.saved.archive import HEADER
 from vbdm.prepare.series import Series, read_series
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 POINTS = np.cumsum(np.random.default_rng(0).standard_normal((120, 2)), axis=0)
 
 

@@ -13,7 +13,6 @@ from scipy.spatial.distance import cdist
 import vbdm
 from vbdm.operator.record import in_words
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 POINTS = vbdm.datasets.circle(300, sampling="random", random_state=0).points
 
 

@@ -7,7 +7,7 @@ from tests.support.slow import with_slow
 import vbdm
 from vbdm.operator.weights import Weights
 
-pytestmark = [pytest.mark.truth, pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")]
+pytestmark = pytest.mark.truth
 
 #: Eigenvalues of f'' - U'f' with U = 8 (x² - 1)², a barrier of 8 kT; by finite differences.
 BARRIER = np.array([-4.575e-3, -27.93])

@@ -150,7 +150,6 @@ BAD_CALLS = {
 }  # fmt: skip
 
 
-@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 @pytest.mark.parametrize("case", BAD_CALLS)
 def test_message(case):
     call, message = BAD_CALLS[case]
@@ -255,7 +254,6 @@ MORE_BAD_CALLS = {
 }
 
 
-@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 @pytest.mark.parametrize("case", MORE_BAD_CALLS)
 def test_rarer_messages(case):
     call, message = MORE_BAD_CALLS[case]

@@ -3,7 +3,6 @@
 import importlib.util
 import re
 import shlex
-import warnings
 from pathlib import Path
 
 import pytest
@@ -57,9 +56,7 @@ LONG = {
 )
 def test_blocks_run_and_print_what_is_written(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", vbdm.VbdmWarning)
-        run_page(path, vbdm_command if path.name in SHELL else None)
+    run_page(path, vbdm_command if path.name in SHELL else None)
 
 
 @pytest.mark.parametrize("path", PAGES, ids=name_of)

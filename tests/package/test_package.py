@@ -97,7 +97,6 @@ def test_no_prints_or_asserts_in_the_library():
             assert not (called and node.func.id == "print"), path
 
 
-@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 def test_no_square_arrays():
     """N = 20,000 and k = 32: an N×N array of bytes would take 400 MB."""
     X = np.random.default_rng(0).standard_normal((20_000, 1))

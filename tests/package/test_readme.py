@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 
 import numpy as np
-import pytest
 from tests.support.pages import blocks_of, run_page
 
 import vbdm
@@ -12,7 +11,6 @@ import vbdm
 README = Path(__file__).parents[2] / "README.md"
 
 
-@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 def test_examples_run_one_after_the_other():
     assert sum(block.language == "python" for block in blocks_of(README)) >= 1
     spectrum = run_page(README)["spectrum"]

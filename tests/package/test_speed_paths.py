@@ -12,8 +12,6 @@ from vbdm.trust.epsilon_bias import ritz_values
 from vbdm.trust.influences import influences, pair_noise
 from vbdm.trust.verification import verify
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
-
 
 @pytest.fixture(scope="module")
 def operator():

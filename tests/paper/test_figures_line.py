@@ -10,7 +10,6 @@ from paper.ou import hermite, line_points
 from paper.ou_plane import fixed_plane_spectrum
 from paper.sweep import sweep
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 N = 400
 
 

@@ -21,7 +21,6 @@ import matplotlib.pyplot as plt
 
 pytestmark = [
     pytest.mark.filterwarnings("error"),
-    pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning"),
 ]
 RNG = np.random.default_rng(0)
 TURN = RNG.uniform(0, 2 * np.pi, 500)

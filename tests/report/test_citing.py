@@ -19,7 +19,6 @@ from vbdm.solvers import Dense, EigenPairs
 from vbdm.solvers.pencil import Unprepared
 from vbdm.trust.error_bars import groups_of
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 ROOT = Path(__file__).parents[2]
 
 

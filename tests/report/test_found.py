@@ -2,7 +2,6 @@
 
 import functools
 import re
-import warnings
 
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ from sklearn.datasets import load_iris
 import vbdm
 from vbdm.report.found import sizes_in_words, split, what_was_found
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 SEEDS = (4100,)
 
 
@@ -47,9 +45,7 @@ def words(cloud, seed, operator="laplacian"):
         "three groups": lambda: blobs(seed, 3, 4),
         "iris": lambda: load_iris().data,
     }[cloud]()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", vbdm.VbdmWarning)
-        return what_was_found(vbdm.estimate_operator(points, operator).spectrum(10))
+    return what_was_found(vbdm.estimate_operator(points, operator).spectrum(10))
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -8,7 +8,6 @@ from tests.support.commands import done
 
 import vbdm
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 N = 120
 
 

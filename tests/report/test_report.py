@@ -20,8 +20,6 @@ from vbdm.trust.epsilon_scan import EpsilonScan
 from vbdm.trust.error_bars import groups_of
 from vbdm.trust.findings import Finding
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
-
 
 @pytest.fixture(scope="module")
 def sphere():

@@ -19,7 +19,6 @@ from vbdm.results import Origin, check_folder, load_results, write_arrays, write
 from vbdm.results import folder as folder_module
 from vbdm.results.folder import STALE, clean_up
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 CLOUD = np.random.default_rng(2).standard_normal((150, 2))
 
 

@@ -1,7 +1,5 @@
 """New points, pictures, pages and scans of a spectrum that was estimated and solved in blocks."""
 
-import warnings
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -26,9 +24,7 @@ NEW = np.concatenate([
 
 def solved(**placement):
     """Return the spectrum of the points."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return vbdm.estimate_operator(POINTS, "generator", **placement).spectrum(6, tol=1e-10)
+    return vbdm.estimate_operator(POINTS, "generator", **placement).spectrum(6, tol=1e-10)
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +50,6 @@ def test_the_spectrum(whole, cut):
     ]
 
 
-@pytest.mark.filterwarnings("ignore::vbdm.errors.OutsideWarning")
 @pytest.mark.parametrize("outside", ["nan", "nearest"])
 def test_new_points(whole, cut, outside):
     expected, found = (one.extend(NEW, outside=outside) for one in (whole, cut))
@@ -81,7 +76,6 @@ def test_new_points_fetch_only_what_they_need(cut, monkeypatch):
     assert 0 < max(fetched) < N / 4
 
 
-@pytest.mark.filterwarnings("ignore::vbdm.errors.OutsideWarning")
 def test_new_points_in_files_and_in_arrays_of_dask(whole, tmp_path):
     expected = whole.extend(NEW)
     array = pytest.importorskip("dask.array")
@@ -128,9 +122,7 @@ def test_scan_over_epsilon(whole, cut):
 def test_groups_of_very_many_points_are_those_of_a_sample(monkeypatch):
     two = RNG.normal(size=(1000, 2))
     two[600:, 0] += 5.5
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = vbdm.estimate_operator(two, "generator").spectrum(4)
+    found = vbdm.estimate_operator(two, "generator").spectrum(4)
     exact = what_was_found(found)
     assert "Two groups, of " in exact
     assert "about" not in exact

@@ -148,10 +148,8 @@ def _impatient(cluster):
 @pytest.mark.usefixtures("_impatient")
 def test_blocks_that_end_every_worker(rows):
     words = r"5 blocks of about 1,200 rows.* with .* GB.*Pass more `blocks`"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", vbdm.errors.ClusterWarning)
-        with pytest.raises(vbdm.errors.ClusterError, match=words):
-            total(tasks.deadly, rows.spread(X)[:, :2])
+    with pytest.raises(vbdm.errors.ClusterError, match=words):
+        total(tasks.deadly, rows.spread(X)[:, :2])
 
 
 def test_a_worker_without_memory(rows):

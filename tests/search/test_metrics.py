@@ -16,7 +16,6 @@ from vbdm.graph.precomputed import table_of_matrix
 from vbdm.search import MetricSearch, PeriodicTree
 
 TURN = 2 * np.pi
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 
 
 @pytest.fixture(scope="module")
@@ -259,7 +258,6 @@ def uneven():
 
 @pytest.mark.parametrize(("name", "X"), uneven().items())
 @pytest.mark.parametrize("operator", ["generator", "laplacian"])
-@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 def test_same_distances_same_answer(name, X, operator):
     """A whole matrix gives what the points give: densities, ε, pairs, and copies merged."""
     points = vbdm.estimate_operator(X, operator, precision="double")

@@ -14,8 +14,6 @@ from vbdm.solvers import Auto, Dense, Lanczos, Multilevel, Pencil, ShiftInvert, 
 from vbdm.solvers.auto import SOLVERS, PreparedAuto
 from vbdm.spectrum.solve import pencil_of
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
-
 
 @cache
 def operator(name):

@@ -89,9 +89,6 @@ def error(pairs, exact, pencil):
     return (np.maximum(gap - noise, 0) / scale)[1:].max()
 
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
-
-
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("n", [2, 10, pytest.param(20, marks=pytest.mark.slow), MOST])
 def test_eigenvalues_match_the_dense_solver(name, n):

@@ -11,7 +11,7 @@ from vbdm.rows.block_array import BlockArray
 from vbdm.spectrum import by_pieces
 from vbdm.spectrum.members import matrix_of_members
 
-pytestmark = [pytest.mark.blocks, pytest.mark.filterwarnings("ignore")]
+pytestmark = pytest.mark.blocks
 
 
 @pytest.fixture(scope="module")

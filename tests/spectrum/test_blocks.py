@@ -6,7 +6,7 @@ from tests.support.blocks import in_blocks
 
 import vbdm
 
-pytestmark = [pytest.mark.blocks, pytest.mark.filterwarnings("ignore")]
+pytestmark = pytest.mark.blocks
 RNG = np.random.default_rng(3)
 
 

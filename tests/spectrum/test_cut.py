@@ -10,8 +10,6 @@ from vbdm.spectrum.limiter import exponential_rates, first_limit
 from vbdm.trust import influences
 from vbdm.trust.influences import modes_cut_at_highest, moves_of_cut, pull_of_cut, response
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
-
 
 def operator(dim, seed, **settings):
     points = np.random.default_rng(seed).standard_normal((1000, dim))

@@ -112,7 +112,6 @@ def marked(count, seen):
     return judged
 
 
-@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 @pytest.mark.parametrize("count", [1, 100])
 def test_modes_in_doubt_are_replaced_while_there_are_others(monkeypatch, count):
     """Where there are not enough others, all stay in the list, and the search ends."""
@@ -130,7 +129,6 @@ def test_modes_in_doubt_are_replaced_while_there_are_others(monkeypatch, count):
         np.testing.assert_allclose(found.eigenvalues[1:7], plain.eigenvalues[2:], rtol=1e-3)
 
 
-@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 def test_the_last_mode_that_there_is_may_replace_one_in_doubt(monkeypatch):
     monkeypatch.setattr("vbdm.spectrum.passes.on_unresolved_points", marked(1, []))
     points = vbdm.datasets.ou(12, dim=1, random_state=0).points

@@ -8,8 +8,6 @@ from sklearn.pipeline import make_pipeline
 import vbdm
 from vbdm import DiffusionMap
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
-
 #: A tail so heavy that only three of five modes have an eigenvalue.
 TAIL = np.random.default_rng(0).pareto(2, size=(300, 1))
 

@@ -12,7 +12,6 @@ from vbdm.spectrum.limiter import Limit
 from vbdm.spectrum.own_limits import rate_of_held, rungs
 from vbdm.trust.influences import response
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 D = vbdm.datasets
 
 

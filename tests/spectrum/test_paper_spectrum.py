@@ -11,10 +11,7 @@ from tests.support.measures import function_error, relative_errors
 
 import vbdm
 
-pytestmark = [
-    pytest.mark.truth,
-    pytest.mark.filterwarnings("ignore::vbdm.errors.SaturatedNeighborsWarning"),
-]
+pytestmark = pytest.mark.truth
 
 
 def test_ou_grid():

@@ -101,7 +101,6 @@ def test_alignment():
     assert np.abs(vbdm.align(mixed, truth, "orthogonal") - truth).max() > 0.1
 
 
-@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 def test_fewer_eigenvalues_are_the_first_of_more():
     """θ and rates need not have the same order; the list must not skip one."""
     for seed in range(6):
@@ -145,7 +144,6 @@ def test_wide_data_has_lists_that_hold_the_kernel():
     np.testing.assert_allclose(*values, rtol=1e-3, atol=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 @pytest.mark.parametrize("n_points", [1600, pytest.param(3000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", ["circle", "ou", "sphere"])
 def test_tight_tolerances_reach_the_rates(name, n_points):
@@ -160,7 +158,6 @@ def test_tight_tolerances_reach_the_rates(name, n_points):
 
 
 @pytest.mark.parametrize("columns", [2, 10])
-@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 def test_the_number_of_blas_threads_changes_no_bit(columns):
     """On one core, there is nothing to compare."""
     points = np.random.default_rng(0).standard_normal((400, columns))
@@ -176,7 +173,6 @@ def test_the_number_of_blas_threads_changes_no_bit(columns):
         np.testing.assert_array_equal(one, two)
 
 
-@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 def test_rows_of_isolated_points_are_zero_in_the_matrix(cloud):
     points = np.concatenate([cloud, [[1e5, 0.0], [0.0, 1e5]]])
     op = vbdm.estimate_operator(points, bandwidth=np.full(122, 0.3), epsilon=0.3, dim=2)

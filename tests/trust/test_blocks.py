@@ -1,6 +1,5 @@
 """What is known about a spectrum in blocks is what is known about it in memory."""
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -45,9 +44,7 @@ def cloud(name):
 def whole(request):
     """Return a spectrum in memory."""
     operator = "generator" if request.param == "pieces" else "laplacian"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return vbdm.estimate_operator(cloud(request.param), operator).spectrum(7)
+    return vbdm.estimate_operator(cloud(request.param), operator).spectrum(7)
 
 
 @pytest.fixture(scope="module", params=BLOCKS)

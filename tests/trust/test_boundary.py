@@ -8,7 +8,6 @@ from scipy.special import erf
 import vbdm
 from vbdm.trust.boundary import boundary_shifts, mass_exponents, overhang
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 D = vbdm.datasets
 
 

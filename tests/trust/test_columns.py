@@ -8,7 +8,6 @@ from sklearn.decomposition import PCA
 import vbdm
 from vbdm.trust.columns import scales_of
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 D = vbdm.datasets
 
 

@@ -15,8 +15,6 @@ from vbdm.trust.error_sources import runs
 from vbdm.trust.operator_checks import boundary, remedy
 from vbdm.trust.spectrum_checks import solver_residuals
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
-
 
 @pytest.fixture(scope="module")
 def sphere():

@@ -11,7 +11,6 @@ from tests.support.findings import found_in
 import vbdm
 from vbdm.trust.edge import SAMPLE, STRIP, find_edge, mean_inward, surroundings
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 D = vbdm.datasets
 UNEVEN = (1.0, 0.5, 0.3)
 

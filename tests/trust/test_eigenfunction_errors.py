@@ -18,7 +18,6 @@ from vbdm.trust.influences import (
     response,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 D = vbdm.datasets
 
 

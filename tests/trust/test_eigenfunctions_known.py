@@ -7,7 +7,7 @@ import pytest
 
 import vbdm
 
-pytestmark = [pytest.mark.truth, pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")]
+pytestmark = pytest.mark.truth
 D = vbdm.datasets
 
 

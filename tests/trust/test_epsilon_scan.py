@@ -22,8 +22,6 @@ from vbdm.trust.epsilon_scan import (
 from vbdm.trust.error_bars import groups_of
 from vbdm.trust.intervals import group_total_error
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
-
 
 @pytest.fixture(scope="module")
 def sphere():

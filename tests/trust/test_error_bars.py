@@ -6,7 +6,7 @@ from tests.support.slow import with_slow
 
 import vbdm
 
-pytestmark = [pytest.mark.truth, pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")]
+pytestmark = pytest.mark.truth
 D = vbdm.datasets
 #: Data set, operator, groups of modes, and the allowed ratio predicted/observed.
 CASES = {

@@ -28,7 +28,6 @@ from vbdm.trust.intervals import (
     group_total_error,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 NAMES = [field.name for field in fields(ErrorParts)]
 
 

@@ -13,7 +13,6 @@ from vbdm.spectrum.pieces import Pieces
 from vbdm.trust import operator_checks, series, spectrum_checks
 from vbdm.trust.plateau import plateau
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 LESS, MORE = 0.999, 1.001
 
 

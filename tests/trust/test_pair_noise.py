@@ -7,7 +7,6 @@ import vbdm
 from vbdm.trust import influences
 from vbdm.trust.influences import less_noise, pair_noise, response
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 D = vbdm.datasets
 
 

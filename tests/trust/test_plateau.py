@@ -10,8 +10,6 @@ from tests.support.findings import made_up_scan as table
 import vbdm
 from vbdm.trust.diagnose import diagnose
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
-
 
 @pytest.fixture(scope="module")
 def sphere():

@@ -10,8 +10,6 @@ from vbdm.graph.lists import ReleasedLists
 from vbdm.trust.randomness import autocorrelation_time, regularity
 from vbdm.trust.series import LONG, NOISE
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
-
 
 def in_series(memory, n=1500, seed=0):
     """Steps of a process on the line whose memory of the last step is this."""

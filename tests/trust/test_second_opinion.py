@@ -26,7 +26,6 @@ def test_second_opinion_warns_when_rules_disagree():
         vbdm.second_opinion(far_off, n=4)
 
 
-@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 @pytest.mark.parametrize("share", [1 / 32, 1 / 200])
 def test_modes_that_are_like_no_other_are_compared_all_the_same(share):
     """Where ε shatters the cloud no mode can be followed; eigenvalues still have their order."""

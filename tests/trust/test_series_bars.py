@@ -16,8 +16,6 @@ from vbdm.trust.series import (
     variance_by_lags,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
-
 
 def walk(n, memory, dim=1, seed=0):
     """Steps of a process at equilibrium, of variance 1, whose memory of the last step is this."""

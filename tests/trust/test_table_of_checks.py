@@ -92,7 +92,7 @@ def test_a_finding_is_issued_once_as_its_warning_at_the_users_line(name):
     told = [(warning.category, str(warning.message)) for warning in issued]
     assert Counter(told) == Counter(said)
     assert set(Counter(told).values()) == {1}
-    assert getattr(vbdm, name) in dict(said)
+    assert getattr(vbdm.errors, name) in dict(said)
     assert all(f.light in ("amber", "red") for f in findings if f.warning is not None)
 
 

@@ -16,8 +16,6 @@ from vbdm.spectrum.solve import pencil_of
 from vbdm.trust import verification
 from vbdm.trust.verification import Verification, clear_gap, compare, overlooked_by
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
-
 
 def two_clusters(n):
     return datasets.clusters(n, separation=40.0, random_state=0).points

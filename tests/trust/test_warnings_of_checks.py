@@ -43,7 +43,6 @@ def test_noise_is_seen():
     assert 1.5 < op.tuning.dim < op.dim  # the kernel's scale looks through part of the noise
 
 
-@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 def test_student_tail_is_reported():
     """No spectral gap: whatever comes out, the result says that the tail is unresolved."""
     for seed in (4, 5, 6):
@@ -54,7 +53,6 @@ def test_student_tail_is_reported():
         assert len(spectrum.eigenvalues) == 6
 
 
-@pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 def test_outlying_modes_are_left_out_and_named():
     sample = D.with_outliers(D.ou(10_000, dim=2, random_state=3), random_state=4)
     op = vbdm.estimate_operator(sample.points, "generator")

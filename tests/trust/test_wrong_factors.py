@@ -9,8 +9,6 @@ import vbdm
 from vbdm.shapes import Gaussian
 from vbdm.trust import intervals
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
-
 
 @pytest.fixture(scope="module")
 def few():

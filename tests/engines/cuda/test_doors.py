@@ -22,7 +22,6 @@ from .there import results_stay
 pytestmark = [
     needs_compiler,
     pytest.mark.skipif(ON_GPU, reason="what the arrays of the tests do is watched"),
-    pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning"),
 ]
 
 

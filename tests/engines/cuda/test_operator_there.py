@@ -25,7 +25,7 @@ from .emulated import ON_GPU, needs_device, some_slow
 from .nasty_clouds import CLOUDS
 from .strict_engine import StrictEngine
 
-pytestmark = [needs_device, pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")]
+pytestmark = needs_device
 
 
 @pytest.fixture(autouse=True)

@@ -19,7 +19,6 @@ from vbdm.shapes import Gaussian
 
 from .emulated import needs_device
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 SPACE = np.random.default_rng(5).standard_normal((500, 3))
 
 

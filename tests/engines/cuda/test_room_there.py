@@ -13,7 +13,6 @@ from .emulated import needs_compiler
 
 pytestmark = [
     needs_compiler, pytest.mark.usefixtures("fresh_look"),
-    pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning"),
 ]  # fmt: skip
 POINTS = np.random.default_rng(0).random((500, 2))
 

@@ -3,12 +3,10 @@
 import functools
 
 import numpy as np
-import pytest
 
 import vbdm
 from vbdm.report import page
 
-pytestmark = pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning")
 EVIL = '</script><img src=x onerror="1">'
 N = 300
 

@@ -1,7 +1,6 @@
 """The page in a real browser: it draws, it answers, it is quiet, it fits on a phone."""
 
 import functools
-import warnings
 
 import numpy as np
 import pytest
@@ -58,9 +57,7 @@ CASES = {
 @functools.cache
 def solved(name):
     points, settings = CASES[name]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", vbdm.VbdmWarning)
-        return vbdm.estimate_operator(points(), **settings).spectrum(6)
+    return vbdm.estimate_operator(points(), **settings).spectrum(6)
 
 
 @functools.cache
