@@ -13,8 +13,7 @@ import numpy as np
 
 import vbdm
 from problems import PROBLEMS as TABLE
-from vbdm.datasets._distribution import tabulated
-from vbdm.datasets._sturm_liouville import sturm_liouville
+from vbdm.datasets._line import sturm_liouville, tabulated
 
 D = vbdm.datasets
 #: Eigenvalues that are judged, the zero not counted.

@@ -9,7 +9,7 @@ from scipy.stats import norm, t
 
 import vbdm
 from vbdm import datasets as ds
-from vbdm.datasets._sturm_liouville import sturm_liouville
+from vbdm.datasets._line import sturm_liouville
 
 FULL_TURN = 2 * np.pi
 

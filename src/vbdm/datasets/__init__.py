@@ -19,20 +19,17 @@ array([ 0., -1., -1., -4., -4.])
 [[0], [1, 2], [3, 4]]
 """
 
-from ._chaos import Trajectory, lorenz63
-from ._circle import circle
-from ._climate import Measured, nino34
 from ._corrupted import with_duplicates, with_outliers
-from ._curves import closed_curve, ellipse, noisy_circle
+from ._curves import circle, closed_curve, ellipse, noisy_circle
 from ._flat import interval, lattice, swiss_roll, torus
 from ._gaussians import clusters, ou
 from ._langevin import double_well_series, muller_brown_series, ou_series, prinz_series
 from ._muller_brown import muller_brown, muller_brown_potential, muller_brown_transition
-from ._potentials import stretched, student
+from ._plane_grid import Transition, line_transition
 from ._sample import Sample, Truth
+from ._series import Measured, Trajectory, lorenz63, nino34
 from ._spheres import hemisphere, sphere
-from ._transition import Transition, line_transition
-from ._wells import double_well, prinz, prinz_potential
+from ._wells import double_well, prinz, prinz_potential, stretched, student
 
 __all__ = [
     "Measured",

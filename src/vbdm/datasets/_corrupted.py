@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..base.checks import an
-from ._checks import check_scale, check_share, generator
-from ._sample import Indices, RandomState, Sample
+from ._sample import Indices, RandomState, Sample, check_scale, check_share, generator
 
 MAKE_ONE = "Make one, for example by vbdm.datasets.circle(1000)."
 

@@ -8,18 +8,19 @@ from scipy.special import i0
 from ..base.arrays import FloatArray
 from ..base.checks import check_choice
 from ..errors import InputError
-from ._checks import (
+from ._curves import DENSITIES, FULL_TURN
+from ._line import sturm_liouville, tabulated
+from ._sample import (
+    RandomState,
+    Sample,
+    Truth,
     check_at_least,
     check_n_samples,
     check_scale,
     generator,
     refuse_if_too_large,
 )
-from ._circle import DENSITIES, FULL_TURN
-from ._distribution import tabulated
-from ._sample import RandomState, Sample, Truth, TruthBuilder
 from ._spectra import neumann_interval, periodic_interval, product
-from ._sturm_liouville import sturm_liouville
 
 ROLL_ANGLES = (1.5 * np.pi, 4.5 * np.pi)
 
@@ -144,12 +145,9 @@ def _box_sample(
     name: str, points: FloatArray, parameters: FloatArray, sides: tuple[float, ...]
 ) -> Sample:
     """Return the uniform sample of a box, possibly bent, with reflecting faces."""
-    density = np.full(len(points), 1 / np.prod(sides))
-    return Sample(name, points, parameters, len(sides), "laplacian", density, _box_truth(sides))
 
-
-def _box_truth(sides: tuple[float, ...]) -> TruthBuilder:
     def build(n: int, c1: float) -> Truth:
         return product([neumann_interval(n, c1, side) for side in sides], n)
 
-    return build
+    density = np.full(len(points), 1 / np.prod(sides))
+    return Sample(name, points, parameters, len(sides), "laplacian", density, build)

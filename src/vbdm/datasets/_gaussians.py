@@ -9,15 +9,17 @@ from scipy.special import erfinv
 from ..base.arrays import FloatArray
 from ..base.checks import as_floats, check_choice
 from ..errors import InputError
-from ._checks import (
+from ._sample import (
     LARGEST,
+    RandomState,
+    Sample,
+    Truth,
     check_at_least,
     check_n_samples,
     check_scale,
     generator,
     refuse_if_too_large,
 )
-from ._sample import RandomState, Sample, Truth
 from ._spectra import hermite, positive_c1_only, product, pulled_back
 
 WELL_SEPARATED = 8

@@ -10,17 +10,13 @@ import numpy as np
 
 from ..base.arrays import FloatArray
 from ..base.checks import a_number, accepts
-from ..errors import InputError
-from ._chaos import Trajectory
-from ._checks import check_at_least, check_n_samples, generator
 from ._muller_brown import BETA, CENTRES, FORMS, HEIGHTS, INVERSE_TEMPERATURE, muller_brown
-from ._sample import RandomState
+from ._sample import RandomState, check_at_least, check_n_samples, generator
+from ._series import Trajectory, check_n_steps
 from ._wells import BARRIER, double_well, prinz
 
 #: Product of an inner step and the largest curvature of the potential where points are.
 INNER_STEP = 0.1
-#: Most inner steps of a trajectory; so many take some minutes.
-MOST_STEPS = 10**8
 #: The largest curvatures of Prinz's potential and of Müller and Brown's, where points are.
 PRINZ_CURVATURE, MULLER_BROWN_CURVATURE = 670.0, 4100.0
 STEP, DIFFUSIVITY = a_number(1e-9, 1e9), a_number(1e-9, 1e9)
@@ -193,7 +189,7 @@ def _followed(
 ) -> Trajectory:
     """Follow the dynamics by Heun's method, of second order in the inner step for such noise."""
     inner = max(1, ceil(step * stiffness / INNER_STEP))
-    _check_n_steps(inner * n_samples)
+    check_n_steps(inner * n_samples, "a shorter `step`")
     drift = diffusivity * step / inner
     states = np.empty((n_samples, start.size))
     states[0] = start
@@ -207,11 +203,3 @@ def _followed(
             place += drift / 2 * (first + second) + kick
         states[i] = place if start.size == 1 else (place.real, place.imag)
     return Trajectory(name, step * np.arange(n_samples, dtype=np.float64), states)
-
-
-def _check_n_steps(n_steps: int) -> None:
-    if n_steps > MOST_STEPS:
-        raise InputError(
-            f"A trajectory has at most {MOST_STEPS:.0e} inner steps; received a number of states "
-            f"and a `step` that take {n_steps:.1e}. Ask for fewer states, or for a shorter `step`."
-        )

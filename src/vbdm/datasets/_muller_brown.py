@@ -10,11 +10,9 @@ from ..base.arrays import FloatArray
 from ..base.checks import a_count, a_number, accepts, or_none
 from ..base.points import check_points
 from ..errors import InputError
-from ._checks import check_n_samples, generator
-from ._plane_grid import Disc, PlaneGrid
-from ._sample import RandomState, Sample, Truth
+from ._plane_grid import Disc, PlaneGrid, Transition
+from ._sample import RandomState, Sample, Truth, check_n_samples, generator
 from ._spectra import positive_c1_only
-from ._transition import Transition
 
 #: The usual temperature, kT = 20 in the unit of the potential.
 BETA = 1 / 20

@@ -1,16 +1,24 @@
-"""A chaotic system: points along a trajectory on the Lorenz attractor."""
+"""Series: a trajectory on the attractor of Lorenz, and sea surface temperatures with dates."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from importlib.resources import files
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..base.arrays import FloatArray
 from ..base.checks import as_number
 from ..errors import InputError
-from ._checks import check_at_least, check_n_samples, check_scale, generator, shown
-from ._sample import RandomState, read_only
+from ._sample import (
+    RandomState,
+    check_at_least,
+    check_n_samples,
+    check_scale,
+    generator,
+    read_only,
+)
 
 #: A state away from the fixed points, near enough to the attractor to reach it in a time of 20.
 START = (1.0, 1.0, 20.0)
@@ -151,7 +159,7 @@ def lorenz63(
     start = START + SPREAD * generator(random_state).standard_normal(3)
     state = (float(start[0]), float(start[1]), float(start[2]))
     check_n_samples(substeps, 1, "substeps")
-    check_n_steps(substeps * (n_samples + burn_in / step))
+    check_n_steps(substeps * (n_samples + burn_in / step), "fewer `substeps`, or less `burn_in`")
     h = step / substeps
     for _ in range(int(np.ceil(burn_in / h))):
         state = _runge_kutta(state, h, *system)
@@ -169,13 +177,12 @@ def lorenz63(
     return Trajectory("lorenz63", step * np.arange(n_samples, dtype=np.float64), points)
 
 
-def check_n_steps(n_steps: float) -> None:
+def check_n_steps(n_steps: float, advice: str) -> None:
     """Refuse a trajectory that would take longer than anybody waits."""
     if not n_steps <= MOST_STEPS:
         raise InputError(
             f"A trajectory has at most {MOST_STEPS:.0e} steps; received "
-            f"{shown(int(min(n_steps, 1e300)))} steps of the Runge-Kutta method. Ask for fewer "
-            "states, fewer `substeps`, or a shorter `burn_in`."
+            f"{shown(int(min(n_steps, 1e300)))}. Ask for fewer states, or {advice}."
         )
 
 
@@ -207,3 +214,74 @@ def _runge_kutta(state: State, h: float, sigma: float, rho: float, beta: float) 
     for velocity, weight in ((first, 1), (second, 2), (third, 2), (fourth, 1)):
         state = _moved(state, velocity, h * weight / 6)
     return state
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """A series that was measured, with dates for times.
+
+    Unlike a `Trajectory`, whose times are numbers from 0, it has dates, and with them seasons.
+
+    Attributes
+    ----------
+    name : str
+        What was measured.
+    times : (N,) array of NumPy dates
+        Times, without gaps; months are of the type ``datetime64[M]``.
+    points : (N, n) array
+        The values at those times, one row each.
+    unit : str
+        Unit of the values.
+    source : str
+        Who measured, and where it is published.
+    """
+
+    name: str
+    times: NDArray[np.datetime64] = field(repr=False)
+    points: FloatArray = field(repr=False)
+    unit: str = ""
+    source: str = field(default="", repr=False)
+
+    def __post_init__(self) -> None:
+        """Freeze the arrays."""
+        times = np.array(self.times)
+        times.flags.writeable = False
+        object.__setattr__(self, "times", times)
+        object.__setattr__(self, "points", read_only(self.points))
+
+
+def nino34() -> Measured:
+    """Return the sea surface temperature of the Niño 3.4 region, month by month from January 1871.
+
+    The region, 5°N to 5°S and 170°W to 120°W, is where El Niño and La Niña are told by: the water
+    is warmer than usual, or colder, for some seasons at a time. Values are monthly means over the
+    area in °C, with two decimals; the cycle of the seasons, 1.3 °C from top to bottom, is left
+    in, and so is the warming of the ocean. What is usual is for the reader to say:
+    `vbdm.Forecaster` takes the cycle off by itself, from the dates.
+
+    Returns
+    -------
+    Measured
+        1816 months, to April 2022, in one column.
+
+    Notes
+    -----
+    From NOAA's Extended Reconstructed Sea Surface Temperature, version 5 (ERSSTv5): Huang et al.
+    (2017), Journal of Climate 30, 8179-8205. It is a work of the government of the United States
+    and in the public domain. It is a reconstruction: before 1950 few ships measured, and values
+    are smoother than the sea was.
+
+    Examples
+    --------
+    >>> from vbdm.datasets import nino34
+    >>> nino = nino34()
+    >>> nino.points.shape, str(nino.times[0]), str(nino.times[-1])
+    ((1816, 1), '1871-01', '2022-04')
+    >>> str(nino.times[nino.points[:, 0].argmax()])      # the El Niño of 2015
+    '2015-11'
+    """
+    text = (files("vbdm.datasets") / "data" / "nino34.txt").read_text(encoding="utf-8")
+    values = np.array([float(line) for line in text.splitlines() if not line.startswith("#")])
+    times = np.datetime64("1871-01", "M") + np.arange(len(values))
+    source = "NOAA/NCEI ERSSTv5, doi:10.1175/JCLI-D-16-0836.1"
+    return Measured("nino34", times, values[:, None], "°C", source)
