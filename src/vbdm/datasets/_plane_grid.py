@@ -16,9 +16,8 @@ from scipy.interpolate import RegularGridInterpolator
 from scipy.sparse import coo_array, diags_array
 from scipy.sparse.linalg import eigsh, splu
 
-from ..base.checks import a_function, answer_of
 from ..base.arrays import FloatArray
-from ..base.checks import as_floats, check_real
+from ..base.checks import a_function, answer_of, as_floats, check_real
 from ..errors import InputError
 from ._sample import LARGEST, Function, Truth
 

@@ -18,6 +18,7 @@ from ._sample import (
     check_scale,
     generator,
     read_only,
+    shown,
 )
 
 #: A state away from the fixed points, near enough to the attractor to reach it in a time of 20.
