@@ -58,11 +58,11 @@ def compare(name: str, n: int, make: Callable[[int, int], np.ndarray], seeds: ra
         if found.left_out.size:
             lost += 1
             continue
-        errors = np.sqrt(np.diag(found.covariance))
+        errors = np.sqrt(np.diag(found.errors.covariance))
         values.append(found.eigenvalues[MODES])
         bars.append(errors[MODES])
-        alone.append((errors * np.sqrt(found.effective_points / n))[MODES])
-        counts.append(found.effective_points[MODES])
+        alone.append((errors * np.sqrt(found.errors.effective_points / n))[MODES])
+        counts.append(found.errors.effective_points[MODES])
     seen, bar = np.std(values, axis=0, ddof=1), np.mean(bars, axis=0)
     columns = zip(MODES, seen, bar, np.mean(alone, axis=0), np.median(counts, axis=0), strict=True)
     for number, spread, error, independent, count in columns:

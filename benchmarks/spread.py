@@ -74,7 +74,7 @@ def of_eigenvalues(sizes, seeds):
             for seed in seeds:
                 spectrum = vbdm.estimate_operator(make(n, seed).points, c1).spectrum(6)
                 found.append([spectrum.eigenvalues[group].mean() for group in groups])
-                predicted.append([spectrum.group_error(group) for group in groups])
+                predicted.append([spectrum.errors.of_group(group) for group in groups])
             ratio = np.mean(predicted, axis=0) / np.std(found, axis=0, ddof=1)
             rows.append(
                 {"name": name, "points": n, "sets": len(seeds), "predicted_over_seen": ratio}
@@ -107,10 +107,10 @@ def errors_of(sample, c1, members):
     for each in members:
         if isinstance(each, list):
             found.append(rms(truth[:, each] - vbdm.align(u[:, each], truth[:, each])))
-            predicted.append(spectrum.group_function_error(each))
+            predicted.append(spectrum.errors.function_of_group(each))
         else:
             found.append(rms(u[:, each] - np.sign(u[:, each] @ truth[:, each]) * truth[:, each]))
-            predicted.append(spectrum.eigenfunction_errors[each])
+            predicted.append(spectrum.errors.functions[each])
     return found, predicted
 
 

@@ -29,7 +29,7 @@ def numbers(name, n_points, seed, method):
         ),
     }
     if method == "resolved":
-        found["bias"] = spectrum.bias
+        found["bias"] = spectrum.errors.bias
         found["unresolved"] = np.array([spectrum.unresolved.sum()])
     return {f"{name}/{n_points}/{seed}/{method}/{key}": value for key, value in found.items()}
 

@@ -248,8 +248,8 @@ def spread(draw: Callable[[int], Any], n: int) -> tuple[Any, Any, Any, Any]:
         for group in truth.groups:
             row[group] = row[group].mean()
             if group[0] > 0:
-                error[group] = found.group_error(group)
-                half[group] = row[group[0]] - found.group_interval(group)[0]
+                error[group] = found.errors.of_group(group)
+                half[group] = row[group[0]] - found.errors.interval_of_group(group)[0]
         values.append(row)
         errors.append(error)
         halves.append(half)

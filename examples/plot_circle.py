@@ -36,7 +36,7 @@ for name, spectrum in spectra.items():
 # of them. Sines and cosines of the same frequency share an eigenvalue. Inside such a pair any
 # rotation is as good, so ``vbdm.align`` turns the estimate before it is laid over the truth.
 # Random points split each pair by a percent or so: only the mean of a pair has a meaning, and the
-# bands are the 95 % intervals of this mean (``spectrum.groups`` tells who belongs together).
+# bands are the 95 % intervals of this mean (``spectrum.errors.groups`` tells who belongs together).
 
 laplacian = spectra["laplacian"]
 angle = sample.parameters[:, 0]

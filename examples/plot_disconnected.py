@@ -97,5 +97,5 @@ print("pieces", touching.n_components, "eigenvalues", touching.eigenvalues.round
 # -----------------
 # * Several zeros mean several pieces. Their eigenfunctions are the indicators of the pieces.
 # * Pieces are named, and counted; a handful of stray points is no piece, but ``unresolved``.
-# * A mode across a thin bridge is only as good as the bridge: see ``spectrum.weak_links`` and its
-#   error bar.
+# * A mode across a thin bridge is only as good as the bridge: see
+#   ``spectrum.errors.weak_links`` and its error bar.

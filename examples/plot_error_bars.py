@@ -21,8 +21,8 @@ import vbdm
 # Two problems: the crossing rate of a double well, and the slowest eigenvalue of an
 # Ornstein-Uhlenbeck process in the plane. The latter stands for two functions; random points split
 # it, and the parts repel each other, so their mean is what has an error.
-# ``spectrum.group_error`` gives its standard error and ``spectrum.group_interval`` its interval for
-# a group that you know.
+# ``spectrum.errors.of_group`` gives the standard error of a group that you know, and
+# ``spectrum.errors.interval_of_group`` its interval.
 
 N_SAMPLES, N_POINTS = 20, 600
 
@@ -37,8 +37,8 @@ def repeat(draw, group):
             warnings.simplefilter("ignore", vbdm.VbdmWarning)
             spectrum = vbdm.estimate_operator(sample.points, "generator").spectrum(4)
         found.append(spectrum.eigenvalues[group].mean())
-        predicted.append(spectrum.group_error(group))
-        intervals.append(spectrum.group_interval(group))
+        predicted.append(spectrum.errors.of_group(group))
+        intervals.append(spectrum.errors.interval_of_group(group))
     truth = sample.truth(4).eigenvalues[group[0]]
     return np.array(found), np.array(predicted), np.array(intervals), truth
 
@@ -88,7 +88,7 @@ axes[0].legend(fontsize="small", loc="upper left")
 # * Standard errors predict the spread over samples, from a single sample.
 # * They are not the whole error. For these slow modes the miss is small against them; for faster
 #   ones, in thin tails and in more dimensions it is not. Intervals count what is systematic, too:
-#   sparse tails, the width of the kernel, noise, edges. ``spectrum.error_parts`` says how much each
-#   one gives.
+#   sparse tails, the width of the kernel, noise, edges. ``spectrum.errors.parts`` says how much
+#   each one gives.
 # * Frames of a slow trajectory are not independent. In their order, the bars take this into
 #   account; shuffled, they are too short.

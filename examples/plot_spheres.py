@@ -33,7 +33,7 @@ for name, spectrum in spectra.items():
           f"dimension found {spectrum.operator.dim:.2f}")  # fmt: skip
     for group in truth.groups[1:3]:
         found = spectrum.eigenvalues[group].mean()
-        lower, upper = spectrum.group_interval(group)
+        lower, upper = spectrum.errors.interval_of_group(group)
         print(f"  {len(group)} at {truth.eigenvalues[group[0]]:3.0f}: {found:6.3f}, "
               f"95 %: {lower:.3f} to {upper:.3f}")  # fmt: skip
 

@@ -31,7 +31,7 @@ print(f"dimension {op.dim:.3f} ± {op.dimension.standard_error:.3f}")
 
 for group in truth.groups:
     found = spectrum.eigenvalues[group].mean()
-    lower, upper = spectrum.group_interval(group)
+    lower, upper = spectrum.errors.interval_of_group(group)
     exact = truth.eigenvalues[group[0]]
     print(f"{len(group)} at {exact:3.0f}: mean {found:6.3f}, 95 %: {lower:.3f} to {upper:.3f}")
 
@@ -60,6 +60,6 @@ print(f"mean squared error of the first four eigenfunctions: {error:.4f}")
 # -----------------
 # * Four ambient columns and an uneven density cost nothing: eigenvalues within about 1 %.
 # * The intervals are wider than the errors here: most of them comes from the width of the kernel
-#   (``spectrum.error_parts``), and that estimate is a cautious one in two dimensions.
+#   (``spectrum.errors.parts``), and that estimate is a cautious one in two dimensions.
 # * If you know the angles, pass them instead: see
 #   :ref:`sphx_glr_generated_gallery_plot_periodic.py`.

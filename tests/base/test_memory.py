@@ -18,10 +18,10 @@ warnings.simplefilter("ignore", vbdm.VbdmWarning)
 status = lambda: open("/proc/self/status").read()
 peak = lambda: 1024 * int(re.search(r"VmHWM:\\s+(\\d+)", status())[1])
 points = getattr(vbdm.datasets, sys.argv[1])(40_000, random_state=0).points
-vbdm.estimate_operator(points[:2000], "generator", engine=sys.argv[2]).spectrum(10).bias
+vbdm.estimate_operator(points[:2000], "generator", engine=sys.argv[2]).spectrum(10).errors.bias
 before = peak()
 op = vbdm.estimate_operator(points, "generator", engine=sys.argv[2])
-op.spectrum(10).bias
+op.spectrum(10).errors.bias
 print(op.n_neighbors, points.shape[1], peak() - before)
 """
 

@@ -142,7 +142,7 @@ MESSAGES = {
     "period=(360, None)": "--period 360,none",
     "columns=['x', 'y z']": "--columns 'x,y z'",
     # What is no option, or no parameter, stays as it is.
-    "See `spectrum.bias` and `shape`.": "See `spectrum.bias` and `shape`.",
+    "See `spectrum.errors.bias` and `shape`.": "See `spectrum.errors.bias` and `shape`.",
     "Ask for form='symmetric'.": "Ask for form='symmetric'.",
     "In one dim the period and the key are words.": "In one dim the period and the key are words.",
     "header='auto', standardize=False, columns=None": (

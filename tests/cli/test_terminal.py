@@ -13,7 +13,6 @@ from vbdm.cli.demo import TRUTH, bundled_points, compare, draw
 from vbdm.cli.demo import describe as describe_demo
 from vbdm.cli.terminal import choices, describe, lights
 from vbdm.results import Origin, write_results
-from vbdm.trust.error_bars import groups_of
 
 
 @pytest.fixture(scope="module")
@@ -32,12 +31,14 @@ def summary(sphere, tmp_path_factory):
 
 def test_groups_are_in_the_summary(sphere, summary):
     groups = summary["groups"]
-    assert [group["members"] for group in groups] == [group.tolist() for group in sphere.groups]
+    assert [group["members"] for group in groups] == [
+        group.tolist() for group in sphere.errors.groups
+    ]
     for group in groups:
         members = group["members"]
         assert group["mean"] == pytest.approx(sphere.eigenvalues[members].mean())
         assert group["standard_error"] == sphere.standard_errors[members[0]]
-        ends = sphere.group_interval(members)
+        ends = sphere.errors.interval_of_group(members)
         assert (group["lower"], group["upper"]) == pytest.approx(ends)
         middle, half = (ends[0] + ends[1]) / 2, (ends[1] - ends[0]) / 2
         assert middle == pytest.approx(group["mean"])
@@ -50,7 +51,7 @@ def test_groups_are_in_the_summary(sphere, summary):
 def test_the_error_of_a_group_stands_beside_its_mean(sphere, summary):
     lines = [click.unstyle(line) for line in describe(summary)]
     assert any(line.endswith("± error      95 % interval   mean of group") for line in lines)
-    group = groups_of(sphere)[2]
+    group = sphere.errors.by_group[2]
     mean, error = group.mean, group.total_error
     first = next(line for line in lines if line.startswith("    4 "))
     ends = f"{group.lower:.2f} to {group.upper:.2f}"
@@ -71,7 +72,7 @@ def test_the_demonstration_compares_means_with_the_truth(sphere, summary, tmp_pa
     lines = list(describe_demo(results))
     table = [line.split() for line in lines if line[:1].isdigit()]
     assert [row[-1] for row in table] == ["0", "-2", "-6", "-12"]
-    means = [group.mean for group in groups_of(sphere)]
+    means = [group.mean for group in sphere.errors.by_group]
     found = [row for row in table if row[-1] != "0"]
     np.testing.assert_allclose([float(row[3]) for row in found], means[1:], atol=6e-4)
     for row in found:
@@ -87,7 +88,7 @@ def test_the_picture_has_bands(sphere):
     plt = pytest.importorskip("matplotlib.pyplot")
     figure = draw(sphere)
     # Two bands for each group: its interval, and what sampling alone would give.
-    assert [group.is_several for group in groups_of(sphere)] == [False, True, True, True]
+    assert [group.is_several for group in sphere.errors.by_group] == [False, True, True, True]
     assert len(figure.axes[0].collections) == 6
     plt.close(figure)
 

@@ -29,7 +29,7 @@ def test_its_eigenvalues_are_near_the_truth_and_inside_their_intervals(gaussian)
     lower, upper = spectrum.intervals().T[:, 1:9]
     assert ((lower < -1) & (upper > -1)).all()
     # The change with ε is read off masses that follow it.
-    assert (np.abs(spectrum.bias[1:]) < 0.3).all()
+    assert (np.abs(spectrum.errors.bias[1:]) < 0.3).all()
 
 
 def test_few_dimensions_are_as_they_were():

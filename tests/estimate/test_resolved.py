@@ -105,7 +105,7 @@ def test_cov_and_error_bars():
     for seed in range(911, 917):
         sample = D.sphere(1500, axes=(1, 0.5, 0.3), random_state=seed)
         spectrum = vbdm.estimate_operator(sample.points).spectrum(6)
-        room = 2 * spectrum.standard_errors + np.abs(spectrum.bias)
+        room = 2 * spectrum.standard_errors + np.abs(spectrum.errors.bias)
         inside.append(np.abs(spectrum.eigenvalues - sample.truth(6).eigenvalues)[1:] <= room[1:])
     assert np.mean(inside) >= 0.85
 

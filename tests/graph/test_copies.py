@@ -55,7 +55,7 @@ def test_a_cloud_of_which_every_point_occurs_twelve_times_is_the_same_cloud(c1):
     a, b = once.spectrum(6, tol=1e-10), often.spectrum(6, tol=1e-10)
     np.testing.assert_allclose(b.eigenvalues, a.eigenvalues, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(b.standard_errors, a.standard_errors, rtol=1e-6)
-    np.testing.assert_allclose(b.bias, a.bias, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(b.errors.bias, a.errors.bias, rtol=1e-6, atol=1e-9)
     assert b.eigenfunctions.shape == (12 * len(SPHERE), 6)
     np.testing.assert_array_equal(b.eigenfunctions[::12], b.eigenfunctions[5::12])
 
@@ -80,7 +80,7 @@ def test_three_copies_of_every_point_change_nothing_in_a_tail(name, points, oper
     a, b = (op.spectrum(6, solver="dense") for op in (once, often))
     np.testing.assert_allclose(b.eigenvalues, a.eigenvalues, rtol=1e-6, atol=1e-12)
     np.testing.assert_allclose(b.extent[1:], a.extent[1:], rtol=1e-6)
-    np.testing.assert_array_equal(b.weak_links[::3], a.weak_links)
+    np.testing.assert_array_equal(b.errors.weak_links[::3], a.errors.weak_links)
     # At new points, too.
     new = points[:50] + 0.01
     np.testing.assert_allclose(

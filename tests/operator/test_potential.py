@@ -139,7 +139,7 @@ def ratio():
         spectrum = op.spectrum(6)
         groups = ([1, 2], [3, 4, 5])
         means = [spectrum.eigenvalues[group].mean() for group in groups]
-        found.append([means, [spectrum.group_error(group) for group in groups]])
+        found.append([means, [spectrum.errors.of_group(group) for group in groups]])
     values, errors = np.moveaxis(np.array(found), 1, 0)
     return np.sqrt((errors**2).mean(axis=0)) / values.std(axis=0, ddof=1)
 

@@ -236,6 +236,6 @@ def test_error_bars_of_multiplicities():
         weights = weights * np.random.default_rng(seed + 1).exponential(size=1500)
         spectrum = vbdm.estimate_operator(points, "generator", weights=weights).spectrum(3)
         means.append(spectrum.eigenvalues[1:].mean())
-        predicted.append(np.sqrt(spectrum.covariance[1:, 1:].sum()) / 2)
+        predicted.append(np.sqrt(spectrum.errors.covariance[1:, 1:].sum()) / 2)
     assert abs(np.mean(means) + 1) < 0.08
     assert 0.7 < np.mean(predicted) / np.std(means, ddof=1) < 1.5

@@ -248,7 +248,9 @@ MORE_BAD_CALLS = {
         "out of order",
     ),
     "error bars of the left form": (
-        lambda: vbdm.estimate_operator(X, method="paper", form="left", dim=2).spectrum(3).bias,
+        lambda: (
+            vbdm.estimate_operator(X, method="paper", form="left", dim=2).spectrum(3).errors.bias
+        ),
         "no error bars",
     ),
 }

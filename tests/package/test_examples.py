@@ -35,7 +35,7 @@ def misses(spectrum, truth, groups):
     """Distance of the mean of each group from the truth, in standard errors."""
     found = np.array([spectrum.eigenvalues[group].mean() for group in groups])
     exact = np.array([truth.eigenvalues[group].mean() for group in groups])
-    errors = [spectrum.group_error(group) for group in groups]
+    errors = [spectrum.errors.of_group(group) for group in groups]
     return np.abs(found - exact) / errors
 
 

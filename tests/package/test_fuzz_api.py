@@ -170,6 +170,7 @@ def calls():
     have = things()
     op, spectrum, graph = have["operator"], have["spectrum"], have["graph"]
     folder, X = have["folder"], cloud()
+    errors = spectrum.errors
     U, box = X[:, 0], np.array([9.0, 9.0])
     low, high = X[:, 0] < -0.5, X[:, 0] > 0.5
     cells = Cells({"X_pca": X}, {"low": low.astype(str)})
@@ -223,12 +224,11 @@ def calls():
         "Spectrum.evaluate": (spectrum.evaluate, {"c": np.ones(4)}),
         "Spectrum.evolve": (spectrum.evolve, {"f": X[:, 0], "t": 0.5}),
         "Spectrum.extend": (spectrum.extend, {"X_new": X[:3]}),
-        "Spectrum.group_error": (spectrum.group_error, {"members": [1, 2]}),
-        "Spectrum.group_function_error": (spectrum.group_function_error, {"members": [1, 2]}),
-        "Spectrum.group_interval": (spectrum.group_interval, {"members": [1, 2]}),
-        "Spectrum.held_for": (spectrum.held_for, {"j": 1}),
+        "ErrorBars.of_group": (errors.of_group, {"members": [1, 2]}),
+        "ErrorBars.function_of_group": (errors.function_of_group, {"members": [1, 2]}),
+        "ErrorBars.interval_of_group": (errors.interval_of_group, {"members": [1, 2]}),
         "Spectrum.intervals": (spectrum.intervals, {}),
-        "Spectrum.pointwise_errors": (spectrum.pointwise_errors, {"j": 1}),
+        "ErrorBars.pointwise": (errors.pointwise, {"j": 1}),
         "Spectrum.power_spectrum": (
             spectrum.power_spectrum, {"f": X[:, 0], "frequencies": [0.0, 0.5]},
         ),

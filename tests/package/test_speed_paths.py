@@ -25,7 +25,7 @@ def test_results_do_not_depend_on_the_number_of_threads(monkeypatch):
     for count in (1, 3):
         monkeypatch.setattr(threads, "n_threads", lambda count=count: count)
         spectrum = vbdm.estimate_operator(points, "generator").spectrum(5)
-        found.append([spectrum.eigenvalues, spectrum.standard_errors, spectrum.bias])
+        found.append([spectrum.eigenvalues, spectrum.standard_errors, spectrum.errors.bias])
     np.testing.assert_array_equal(found[0], found[1])
 
 
@@ -68,7 +68,7 @@ def test_pieces_equal_those_of_the_whole_matrix():
 def test_errors_are_those_of_the_influences(operator):
     spectrum = operator.spectrum(6)
     influence, noise = influences(spectrum), pair_noise(spectrum)
-    for group in spectrum.groups[1:]:
+    for group in spectrum.errors.groups[1:]:
         twice = np.sum(influence[:, group].mean(axis=1) ** 2)
         expected = np.sqrt(twice - noise[np.ix_(group, group)].mean())
         np.testing.assert_allclose(spectrum.standard_errors[group], expected, rtol=1e-10)

@@ -14,7 +14,6 @@ from vbdm.dynamics.states import States
 from vbdm.plot._canvas import CYCLE, MOST_POINTS, place
 from vbdm.plot._flux import linear_map
 from vbdm.plot._states import states_on_points
-from vbdm.trust.error_bars import groups_of
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
@@ -137,7 +136,7 @@ def test_spectrum_shows_truth(spectra):
 
 
 def test_spectrum_shows_intervals_with_sampling_alone_inside(spectra):
-    ax, found = plot.spectrum(spectra["line"]), groups_of(spectra["line"])[1:]
+    ax, found = plot.spectrum(spectra["line"]), spectra["line"].errors.by_group[1:]
     assert not any(group.is_several for group in found)
     assert {"95 % interval", "sampling alone"} <= words_in(ax)
     outer, inner = ax.collections
@@ -148,7 +147,7 @@ def test_spectrum_shows_intervals_with_sampling_alone_inside(spectra):
 
 
 def test_groups_have_bands_in_place_of_bars(spectra):
-    ax, found = plot.spectrum(spectra["plane"]), groups_of(spectra["plane"])[1:]
+    ax, found = plot.spectrum(spectra["plane"]), spectra["plane"].errors.by_group[1:]
     assert all(group.is_several for group in found)
     assert {"95 % interval of a group's mean", "sampling alone"} <= words_in(ax)
     assert len(ax.collections) == 2 * len(found)
@@ -188,17 +187,17 @@ def test_bands_on_the_line_are_two_standard_deviations_wide(spectra):
     order, values, wide = (
         np.argsort(LINE[:, 0]),
         found.eigenfunctions[:, 1],
-        2 * found.pointwise_errors(1),
+        2 * found.errors.pointwise(1),
     )
     for edge in (values - wide, values + wide):
         np.testing.assert_allclose(np.isin(np.c_[LINE[:, 0], edge][order], edges).mean(), 1)
-    percent = f"error {100 * found.eigenfunction_errors[1]:.0f} %"
-    assert found.eigenfunction_errors[1] > 0.1
+    percent = f"error {100 * found.errors.functions[1]:.0f} %"
+    assert found.errors.functions[1] > 0.1
     assert percent in ax.get_legend().get_texts()[0].get_text()
 
 
 def test_modes_that_are_not_isolated_have_no_band_and_no_error(spectra):
-    assert np.isnan(spectra["space"].eigenfunction_errors[1])
+    assert np.isnan(spectra["space"].errors.functions[1])
     assert "error" not in plot.eigenfunctions(spectra["space"], 1).get_title()
 
 

@@ -17,7 +17,6 @@ from vbdm.report.citing import citations, methods_paragraph, software
 from vbdm.rules import PowerOfDensity
 from vbdm.solvers import Dense, EigenPairs
 from vbdm.solvers.pencil import Unprepared
-from vbdm.trust.error_bars import groups_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -118,7 +117,7 @@ def test_groups_are_told_by_their_means():
     mean = spectrum.eigenvalues[1:4].mean()
     found = re.search(r"λ₁ to λ₃, −([\d.]+) ± ([\d.]+)\.$", text)
     assert float(found[1]) == pytest.approx(-mean, abs=0.006)
-    assert float(found[2]) == pytest.approx(groups_of(spectrum)[1].total_error, rel=0.1)
+    assert float(found[2]) == pytest.approx(spectrum.errors.by_group[1].total_error, rel=0.1)
     assert "for independent points" in text
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.support.findings import knowing
 
 import vbdm
 from vbdm.base.wording import with_error
@@ -17,7 +18,6 @@ from vbdm.report._packing import MISSING, STEPS, quantised
 from vbdm.report._parts import table_note, verdict
 from vbdm.report._payload import style_of
 from vbdm.trust.epsilon_scan import EpsilonScan
-from vbdm.trust.error_bars import groups_of
 from vbdm.trust.findings import Finding
 
 
@@ -60,11 +60,13 @@ def test_values_survive_the_page(sphere, moved):
 
 def test_errors_of_eigenfunctions_are_those_of_modes_or_of_spans(sphere):
     shown = [mode["functionError"] for mode in data_of(page(sphere))["modes"]]
-    first, second = (sphere.group_function_error(group) for group in ([1, 2, 3], [4, 5, 6, 7, 8]))
+    first, second = (
+        sphere.errors.function_of_group(group) for group in ([1, 2, 3], [4, 5, 6, 7, 8])
+    )
     np.testing.assert_allclose(shown, [0] + 3 * [first] + 5 * [second])
     line = vbdm.estimate_operator(vbdm.datasets.interval(300, random_state=0).points).spectrum(3)
     shown = [mode["functionError"] for mode in data_of(page(line))["modes"]]
-    np.testing.assert_allclose(shown, line.eigenfunction_errors)
+    np.testing.assert_allclose(shown, line.errors.functions)
 
 
 def test_places_are_among_the_drawn_points(sphere, moved):
@@ -94,7 +96,7 @@ def test_the_table_has_every_eigenvalue(sphere):
 
 def test_an_error_stands_once_beside_the_mean_that_it_belongs_to(sphere):
     text = page(sphere)
-    several = [group for group in groups_of(sphere) if group.is_several]
+    several = [group for group in sphere.errors.by_group if group.is_several]
     assert [group.members for group in several] == [(1, 2, 3), (4, 5, 6, 7, 8)]
     style = style_of(sphere)
     for group in several:
@@ -105,7 +107,7 @@ def test_an_error_stands_once_beside_the_mean_that_it_belongs_to(sphere):
         )
         assert text.count(start) == text.count(end) == 1
     # One cell for each group, none beside single members.
-    assert len(re.findall(r'<td class="error', text)) == len(groups_of(sphere)) == 3
+    assert len(re.findall(r'<td class="error', text)) == len(sphere.errors.by_group) == 3
     modes = data_of(text)["modes"]
     assert modes[5]["mean"] == pytest.approx(sphere.eigenvalues[4:9].mean())
     assert modes[5]["value"] == sphere.eigenvalues[5]
@@ -115,9 +117,9 @@ def test_an_error_stands_once_beside_the_mean_that_it_belongs_to(sphere):
 def test_the_page_draws_total_errors_with_sampling_alone_inside(sphere):
     scan = vbdm.scan_epsilon(sphere, (1, 2), n_drawn=50)
     data = data_of(page(sphere, scan=scan))
-    for group in groups_of(sphere):
+    for group in sphere.errors.by_group:
         for mode in (data["modes"][i] for i in group.members):
-            assert (mode["lower"], mode["upper"]) == sphere.group_interval(group.members)
+            assert (mode["lower"], mode["upper"]) == sphere.errors.interval_of_group(group.members)
             assert mode["error"] == group.total_error
             assert mode["sampling"] == pytest.approx(1.959964 * group.standard_error, rel=1e-6)
     halves = np.array(data["sensitivity"]["halves"])
@@ -127,7 +129,7 @@ def test_the_page_draws_total_errors_with_sampling_alone_inside(sphere):
 def test_the_parts_of_every_error_are_on_the_page(sphere):
     text = page(sphere)
     table = re.search(r'<details id="error-parts">.*?</details>', text, re.DOTALL)[0]
-    style, groups = style_of(sphere), groups_of(sphere)[1:]
+    style, groups = style_of(sphere), sphere.errors.by_group[1:]
     for group in groups:
         sizes = "".join(f"<td>{style.show_error(x)}</td>" for x in group.error_parts.values())
         assert table.count(f"</svg></td>{sizes}</tr>") == 1
@@ -150,7 +152,7 @@ def test_results_without_errors_have_no_table_of_parts():
 def test_single_eigenvalues_keep_their_errors():
     points = vbdm.datasets.double_well(500, random_state=0).points
     spectrum = vbdm.estimate_operator(points, "generator").spectrum(3)
-    assert not any(group.is_several for group in groups_of(spectrum))
+    assert not any(group.is_several for group in spectrum.errors.by_group)
     text = page(spectrum)
     style = style_of(spectrum)
     for error, (lower, upper) in zip(
@@ -249,10 +251,8 @@ def test_even_many_eigenfunctions_fit(large):
         solve=replace(large.solve, residuals=np.zeros(many)),
         extent=np.full(many, 100.0),
     )
-    wide.__dict__["covariance"] = 0.01 * np.eye(many)
-    wide.__dict__["bias"] = np.full(many, 0.1)
-    wide.__dict__["eigenfunction_errors"] = np.full(many, 0.1)
-    wide.__dict__["groups"] = tuple(np.arange(many)[:, None])
+    one, groups = np.full(many, 0.1), tuple(np.arange(many)[:, None])
+    knowing(wide, covariance=0.01 * np.eye(many), bias=one, functions=one, groups=groups)
     text = page(wide, scan=full_scan(wide))
     assert len(text.encode()) < 8e6
     assert "60 rows: scroll to see all" in text

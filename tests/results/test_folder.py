@@ -61,9 +61,9 @@ def test_total_errors_are_written_with_their_parts(spectrum, tmp_path):
         assert row["standard_error"] == spectrum.standard_errors[j]
         assert list(row["error_parts"]) == names
         for name in names:
-            assert row["error_parts"][name] == getattr(spectrum.error_parts, name)[j]
+            assert row["error_parts"][name] == getattr(spectrum.errors.parts, name)[j]
     for group in written.summary["groups"]:
-        lower, upper = spectrum.group_interval(group["members"])
+        lower, upper = spectrum.errors.interval_of_group(group["members"])
         assert (group["lower"], group["upper"]) == (lower, upper)
         assert list(group["error_parts"]) == names
         size = np.linalg.norm(list(group["error_parts"].values()))

@@ -10,6 +10,7 @@ from scipy.linalg import eigh
 import vbdm
 from vbdm.spectrum.limiter import Limit
 from vbdm.spectrum.own_limits import rate_of_held, rungs
+from vbdm.trust.in_doubt import held_for
 from vbdm.trust.influences import response
 
 D = vbdm.datasets
@@ -51,11 +52,11 @@ def test_own_limits_follow_from_the_shared_ones(grid):
 
 def test_a_mode_with_a_limit_of_its_own_is_held_elsewhere(grid):
     assert grid.unresolved.sum() > 0
-    own = grid.held_for(2)
+    own = held_for(grid, 2)
     assert own.sum() < grid.unresolved.sum()
     assert not (own & ~grid.unresolved).any()
     shared = dataclasses.replace(grid, limits=(grid.limit,) * 5)
-    np.testing.assert_array_equal(shared.held_for(2), grid.unresolved)
+    np.testing.assert_array_equal(held_for(shared, 2), grid.unresolved)
 
 
 def test_rates_solve_the_balance_of_their_own_limit(grid):
@@ -117,10 +118,10 @@ def test_the_share_on_unresolved_points_is_that_of_the_own_limit(grid):
     rates = grid.operator.order.to_caller(1 / grid.operator.steps)
     for j, limit in enumerate(grid.limits[1:], start=1):
         held = rates < limit.cut
-        assert grid.unresolved_share[j] == pytest.approx(
+        assert grid.errors.unresolved_share[j] == pytest.approx(
             np.sum(grid.eigenfunctions[held, j] ** 2) / 2000, abs=1e-12
         )
-    assert grid.unresolved_share[1] == 0 < grid.unresolved_share[4] < 0.2
+    assert grid.errors.unresolved_share[1] == 0 < grid.errors.unresolved_share[4] < 0.2
     assert grid.unresolved.sum() == 16
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from vbdm.trust.diagnose import diagnose
 from vbdm.trust.epsilon_scan import EpsilonScan
-from vbdm.trust.intervals import ErrorParts
+from vbdm.trust.error_bars import ErrorParts
 
 
 def found_in(spectrum, name, scan=None):
@@ -30,10 +30,15 @@ def with_errors(spectrum, **shares):
     rates = np.abs(spectrum.eigenvalues)
     sizes = {field.name: shares.get(field.name, 0.0) * rates for field in fields(ErrorParts)}
     copy = replace(spectrum)
-    copy.__dict__["groups"] = spectrum.groups
-    copy.__dict__["covariance"] = np.outer(sizes["sampling"], sizes["sampling"]).reshape(n, n)
-    copy.__dict__["error_parts"] = ErrorParts(**sizes)
-    return copy
+    covariance = np.outer(sizes["sampling"], sizes["sampling"]).reshape(n, n)
+    groups, parts = spectrum.errors.groups, ErrorParts(**sizes)
+    return knowing(copy, groups=groups, covariance=covariance, parts=parts)
+
+
+def knowing(spectrum, **values):
+    """Return the spectrum, whose error bars know these values: they are not computed."""
+    spectrum.errors._known.update(values)
+    return spectrum
 
 
 def made_up_scan(rates, errors=0.001, n_points=600, totals=0.002):

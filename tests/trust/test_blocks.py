@@ -67,8 +67,8 @@ def test_figures(whole, cut, figure):
 
 def test_figures_by_methods(whole, cut):
     same(cut.intervals(), whole.intervals())
-    same(cut.pointwise_errors(2), whole.pointwise_errors(2))
-    for found, expected in zip(cut.mixing, whole.mixing, strict=True):
+    same(cut.errors.pointwise(2), whole.errors.pointwise(2))
+    for found, expected in zip(cut.errors.mixing, whole.errors.mixing, strict=True):
         same(found, expected)
 
 
@@ -139,7 +139,7 @@ def test_no_more_than_one_mode_is_fetched_at_a_time(whole, monkeypatch):
     monkeypatch.setattr(BlockArray, "__array__", counted_array)
     monkeypatch.setattr(series, "ROWS_AT_ONCE", 64)
     monkeypatch.setattr(influences, "ROWS_AT_ONCE", 4)
-    fresh.intervals(), diagnose(fresh), fresh.eigenfunction_errors, fresh.pointwise_errors(2)
+    fresh.intervals(), diagnose(fresh), fresh.errors.functions, fresh.errors.pointwise(2)
     edge = 0 if fresh.operator.edge is None else len(fresh.operator.edge.rows)
     if not edge:  # points near an edge are fetched with all their neighbours, at most 4,000
         assert 0 < max(fetched) <= 2 * len(fresh.operator.degrees)
@@ -191,5 +191,5 @@ def test_a_limit_of_its_own(whole, cut):
         pytest.skip("there is no limiter")
     lower = replace(whole.limit, cut=whole.limit.cut * 0.5, reference=whole.limit.reference * 0.5)
     limits = (lower, *whole.limits[1:])
-    expected = replace(whole, limits=limits).unresolved_share
-    same(replace(cut, limits=limits).unresolved_share, expected)
+    expected = replace(whole, limits=limits).errors.unresolved_share
+    same(replace(cut, limits=limits).errors.unresolved_share, expected)

@@ -92,7 +92,7 @@ def test_pieces_left_out_on_request_are_not_small(sphere):
 
 def test_the_error_of_a_group_is_that_of_its_mean(sphere):
     found = sphere.operator.spectrum(4)
-    assert [group.tolist() for group in found.groups] == [[0], [1, 2, 3]]
+    assert [group.tolist() for group in found.errors.groups] == [[0], [1, 2, 3]]
     assert "the mean of λ₁ to λ₃" in found_in(found, "Error bars").words
 
 
@@ -138,11 +138,11 @@ def test_weak_links(sphere):
     found = next(d for d in diagnose(thin) if d.name == "Weak links")
     assert found.light == "amber"
     assert "Eigenvalue 3 hangs" in found.words
-    assert found.words.endswith("before you trust it (see `spectrum.weak_links`).")
+    assert found.words.endswith("before you trust it (see `spectrum.errors.weak_links`).")
     thin = replace(sphere, extent=np.array([np.inf, 50, 3, 3, 50]))
     assert "Eigenvalues 2 and 3 hang on" in found_in(thin, "Weak links").words
     assert found_in(thin, "Weak links").words.endswith(
-        "before you trust them (see `spectrum.weak_links`)."
+        "before you trust them (see `spectrum.errors.weak_links`)."
     )
 
 

@@ -122,7 +122,7 @@ def test_edges_at_many_sizes(name, n):
 def test_no_boundary_in_the_errors_of_clouds_that_thin_out(sample, operator):
     op = vbdm.estimate_operator(sample(1000, random_state=4100).points, operator)
     assert op.edge is None or not op.edge.found
-    assert not op.spectrum(5).error_parts.boundary.any()
+    assert not op.spectrum(5).errors.parts.boundary.any()
 
 
 def test_points_near_the_edge_of_a_disk():

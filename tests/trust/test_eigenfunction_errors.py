@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy.linalg import eigh
+from tests.support.findings import knowing
 
 import vbdm
 from vbdm.spectrum import own_limits
@@ -71,7 +72,7 @@ def test_influences_on_pairs_of_modes(c1, epsilon):
 def test_influences_of_single_modes_are_those_of_the_eigenvalues(plane):
     """The eigenvalues' own errors are the diagonal case, where no cut moves with the sample."""
     assert not modes_cut_at_highest(plane)[1]
-    variance = plane.covariance[1, 1] + pair_noise(plane)[1, 1]
+    variance = plane.errors.covariance[1, 1] + pair_noise(plane)[1, 1]
     scale = np.sqrt(variance) / np.linalg.norm(direct_influences(plane, 1, 1))
     by = response(plane, plane.vectors[:, [1]], slice(1, 2))[0]
     assert scale == pytest.approx(1 / (by * plane.correction[1]), rel=1e-6)
@@ -89,7 +90,9 @@ def test_mixing_is_the_sum_over_points_and_the_tail(plane):
             overlap = np.mean(mass) * np.sum(u[held, j] * u[held, k])
             tail[k] = theta[j] * overlap / (size[k] * (theta[k] - theta[j]))
         expected = amounts.T @ amounts + np.outer(tail, tail)
-        np.testing.assert_allclose(plane.mixing[j], expected, atol=1e-6 * np.abs(expected).max())
+        np.testing.assert_allclose(
+            plane.errors.mixing[j], expected, atol=1e-6 * np.abs(expected).max()
+        )
 
 
 def amounts_after(spectrum, K, mass, j):
@@ -133,7 +136,7 @@ def test_modes_stand_in_for_the_missing_ones():
     op = vbdm.estimate_operator(sample.points, "generator")
     few, many = op.spectrum(5), op.spectrum(12)
     for j in (3, 4):
-        ratio = few.group_function_error([j]) / many.group_function_error([j])
+        ratio = few.errors.function_of_group([j]) / many.errors.function_of_group([j])
         assert 0.8 < ratio < 1.2
     theta = np.array([0.0, 1.0, 2.0, 4.0])
     np.testing.assert_allclose(errors.first_order(theta, 1), [-1, 0, 1, 1 / 3])
@@ -142,11 +145,11 @@ def test_modes_stand_in_for_the_missing_ones():
 
 
 def test_points_and_modes_agree(plane):
-    assert plane.eigenfunction_errors[0] == 0
-    assert (plane.pointwise_errors(0) == 0).all()
-    size = np.sqrt(np.mean(plane.pointwise_errors(1) ** 2))
-    assert size == pytest.approx(plane.eigenfunction_errors[1], rel=1e-10)
-    assert plane.group_function_error([1]) == plane.eigenfunction_errors[1]
+    assert plane.errors.functions[0] == 0
+    assert (plane.errors.pointwise(0) == 0).all()
+    size = np.sqrt(np.mean(plane.errors.pointwise(1) ** 2))
+    assert size == pytest.approx(plane.errors.functions[1], rel=1e-10)
+    assert plane.errors.function_of_group([1]) == plane.errors.functions[1]
 
 
 def test_pointwise_errors_are_those_of_a_sum_of_modes():
@@ -157,17 +160,17 @@ def test_pointwise_errors_are_those_of_a_sum_of_modes():
     # The first mode is not isolated: what is tested is the sum, so the rule is set aside.
     forced = with_covariance(found, np.zeros((6, 6)))
     rng = np.random.default_rng(0)
-    amounts = rng.multivariate_normal(np.zeros(6), found.mixing[1], size=4000)
+    amounts = rng.multivariate_normal(np.zeros(6), found.errors.mixing[1], size=4000)
     moved = functions[:, [1]] + 1e-4 * functions @ amounts.T
     moved /= np.sqrt(np.mean(moved**2, axis=0))
     spread = np.std((moved - functions[:, [1]]) / 1e-4, axis=1)
-    np.testing.assert_allclose(forced.pointwise_errors(1), spread, rtol=0.1)
+    np.testing.assert_allclose(forced.errors.pointwise(1), spread, rtol=0.1)
 
 
 def with_covariance(spectrum, matrix):
     """Return the same spectrum with another covariance of its eigenvalues."""
     changed = replace(spectrum)
-    changed.__dict__.update(covariance=matrix, mixing=spectrum.mixing)
+    knowing(changed, covariance=matrix, mixing=spectrum.errors.mixing)
     return changed
 
 
@@ -178,8 +181,8 @@ def test_gaps_of_four_standard_errors_isolate(plane, error, known):
     matrix, one = np.zeros((6, 6)), (error * gap / 4) ** 2
     matrix[1:3, 1:3] = [[0.1 * one, 0.15 * one], [0.15 * one, 1.2 * one]]
     changed = with_covariance(plane, matrix)
-    assert np.isfinite(changed.eigenfunction_errors[1]) == known
-    assert np.isfinite(changed.pointwise_errors(1)).all() == known
+    assert np.isfinite(changed.errors.functions[1]) == known
+    assert np.isfinite(changed.errors.pointwise(1)).all() == known
 
 
 @pytest.mark.parametrize(("error", "known"), [(0.99, True), (1.01, False)])
@@ -189,23 +192,23 @@ def test_the_last_mode_looks_at_the_next_one(plane, error, known):
     near = replace(plane, solve=replace(plane.solve, set_aside=beyond))
     matrix = np.zeros((6, 6))
     matrix[5, 5] = (error * 0.01 * plane.eigenvalues[5] / 4) ** 2 / 2
-    near.__dict__.update(covariance=matrix, mixing=plane.mixing)
-    assert np.isfinite(near.eigenfunction_errors[5]) == known
+    knowing(near, covariance=matrix, mixing=plane.errors.mixing)
+    assert np.isfinite(near.errors.functions[5]) == known
 
 
 def test_equal_eigenvalues_have_an_error_together():
     """On a regular circle pairs are equal up to rounding: only their spans have an error."""
     found = solved(D.circle(200, density="uniform", offset="periodic").points, 7, c1=0.0)
-    assert np.isfinite([found.group_function_error(pair) for pair in ([1, 2], [3, 4])]).all()
-    assert np.isnan(found.eigenfunction_errors[1:]).all()
-    assert 0 < found.group_function_error([1, 2]) < 0.02
-    assert found.group_function_error(range(7)) == 0
+    assert np.isfinite([found.errors.function_of_group(pair) for pair in ([1, 2], [3, 4])]).all()
+    assert np.isnan(found.errors.functions[1:]).all()
+    assert 0 < found.errors.function_of_group([1, 2]) < 0.02
+    assert found.errors.function_of_group(range(7)) == 0
 
 
 def test_errors_end_where_functions_are_unrelated(plane):
     huge = replace(plane)
-    huge.__dict__["mixing"] = tuple(1e6 * part for part in plane.mixing)
-    assert huge.group_function_error([1]) == pytest.approx(np.sqrt(2))
+    knowing(huge, mixing=tuple(1e6 * part for part in plane.errors.mixing))
+    assert huge.errors.function_of_group([1]) == pytest.approx(np.sqrt(2))
 
 
 def test_units_directions_and_order_do_not_matter():
@@ -214,29 +217,27 @@ def test_units_directions_and_order_do_not_matter():
     order = np.random.default_rng(0).permutation(len(X))
     first = solved(X)
     for other in (solved(X @ turn), solved(1000 * X), solved(X[order])):
-        np.testing.assert_allclose(
-            other.eigenfunction_errors, first.eigenfunction_errors, rtol=1e-3
-        )
+        np.testing.assert_allclose(other.errors.functions, first.errors.functions, rtol=1e-3)
     np.testing.assert_allclose(
-        solved(X[order]).pointwise_errors(1), first.pointwise_errors(1)[order], rtol=1e-2
+        solved(X[order]).errors.pointwise(1), first.errors.pointwise(1)[order], rtol=1e-2
     )
-    assert (solved(X).pointwise_errors(1) == first.pointwise_errors(1)).all()
+    assert (solved(X).errors.pointwise(1) == first.errors.pointwise(1)).all()
 
 
 def test_copies_of_points_share_their_errors():
     X = D.ou(300, dim=1, random_state=4006).points
     found = solved(np.r_[X, X[:50]])
-    at = found.pointwise_errors(1)
+    at = found.errors.pointwise(1)
     assert (at[:50] == at[300:]).all()
 
 
 def test_what_cannot_be_answered(plane):
     with pytest.raises(vbdm.InputError, match="`j` must be an integer from 0 to 5"):
-        plane.pointwise_errors(6)
+        plane.errors.pointwise(6)
     X = D.circle(100).points
     left = vbdm.estimate_operator(X, "laplacian", "paper", form="left").spectrum(3)
     with pytest.raises(vbdm.InputError, match="no error bars for this form"):
-        _ = left.eigenfunction_errors
+        _ = left.errors.functions
 
 
 def test_a_mode_is_mixed_with_as_many_before_as_after():

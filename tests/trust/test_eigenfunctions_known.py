@@ -66,8 +66,8 @@ def measured(case, first_seed=4050, n_sets=4):
         for column, j in enumerate(modes):
             u, v = spectrum.eigenfunctions[:, j], truth[:, j]
             gap = u - np.sign(u @ v) * v
-            if np.isfinite(predicted := spectrum.eigenfunction_errors[j]):
-                inside = np.mean(np.abs(gap) <= 2 * spectrum.pointwise_errors(j))
+            if np.isfinite(predicted := spectrum.errors.functions[j]):
+                inside = np.mean(np.abs(gap) <= 2 * spectrum.errors.pointwise(j))
                 result[:, row, column] = rms(gap), predicted, inside
     return result
 
@@ -108,9 +108,9 @@ def test_spans_of_equal_eigenvalues(case):
     for seed in range(4050, 4052):
         spectrum, truth = estimated(make, c1, seed, 1500, 17)
         u = spectrum.eigenfunctions
-        assert np.isnan(spectrum.eigenfunction_errors[groups[0]]).all()
+        assert np.isnan(spectrum.errors.functions[groups[0]]).all()
         found.append([rms(truth[:, g] - vbdm.align(u[:, g], truth[:, g])) for g in groups])
-        predicted.append([spectrum.group_function_error(g) for g in groups])
+        predicted.append([spectrum.errors.function_of_group(g) for g in groups])
     ratio = np.sqrt(np.mean(np.square(found), axis=0) / np.mean(np.square(predicted), axis=0))
     assert ratio.min() > 0.6
     assert ratio.max() < 1.6

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.support.findings import knowing
 
 import vbdm
 from vbdm.estimate import estimate_again
@@ -19,8 +20,6 @@ from vbdm.trust.epsilon_scan import (
     why_no_scan,
     wide_enough,
 )
-from vbdm.trust.error_bars import groups_of
-from vbdm.trust.intervals import group_total_error
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +42,7 @@ def test_the_chosen_epsilon_is_the_result_itself(sphere, moved):
     assert moved.epsilons[moved.chosen] == sphere.operator.epsilon
     np.testing.assert_allclose(moved.eigenvalues[moved.chosen], sphere.eigenvalues)
     np.testing.assert_allclose(moved.standard_errors[moved.chosen], sphere.standard_errors)
-    for group in groups_of(sphere):
+    for group in sphere.errors.by_group:
         totals = moved.total_errors[moved.chosen, list(group.members)]
         np.testing.assert_allclose(totals, group.total_error)
     assert moved.n_points == 600
@@ -73,11 +72,11 @@ def test_a_mode_is_followed_through_a_change_of_order(sphere):
     # The group 4 to 8 overtakes the group 1 to 3, with other signs.
     order = np.array([0, 4, 5, 6, 7, 8, 1, 2, 3])
     other = replace(sphere, eigenvalues=sphere.eigenvalues[order], eigenfunctions=-truth[:, order])
-    other.__dict__["standard_errors"] = sphere.standard_errors[order]
+    knowing(other, standard=sphere.standard_errors[order])
     values, errors, totals, functions = followed(other, other.eigenfunctions, truth, sphere)
     np.testing.assert_allclose(values, sphere.eigenvalues)
     np.testing.assert_allclose(errors, sphere.standard_errors)
-    np.testing.assert_allclose(totals[4:], group_total_error(other, [1, 2, 3, 4, 5]))
+    np.testing.assert_allclose(totals[4:], other.errors.total_of_group([1, 2, 3, 4, 5]))
     np.testing.assert_allclose(functions, truth, atol=1e-8)
 
 

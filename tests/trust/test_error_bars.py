@@ -30,7 +30,7 @@ def ratios(case, n_points, n_sets, first_seed):
     for seed in range(first_seed, first_seed + n_sets):
         spectrum = vbdm.estimate_operator(make(n_points, seed).points, c1).spectrum(6)
         found.append([spectrum.eigenvalues[group].mean() for group in groups])
-        predicted.append([spectrum.group_error(group) for group in groups])
+        predicted.append([spectrum.errors.of_group(group) for group in groups])
     return np.mean(predicted, axis=0) / np.std(found, axis=0, ddof=1)
 
 

@@ -134,7 +134,7 @@ def test_the_weight_of_a_mode_on_unresolved_points(sphere, share, light):
     functions, sparse = sphere.eigenfunctions.copy(), np.arange(600) < 6
     functions[:, 3] = np.where(sparse, np.sqrt(share / 0.01), np.sqrt((1 - share) / 0.99))
     resting = replace(sphere, eigenfunctions=functions, unresolved=sparse)
-    assert resting.unresolved_share[3] == pytest.approx(share)
+    assert resting.errors.unresolved_share[3] == pytest.approx(share)
     assert spectrum_checks.unresolved_points(resting).light == light
 
 

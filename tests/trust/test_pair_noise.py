@@ -46,7 +46,7 @@ def test_what_is_left_is_what_the_spread_over_samples_shows():
     for seed in range(4200, 4248):
         spectrum = vbdm.estimate_operator(D.sphere(600, random_state=seed).points).spectrum(4)
         values.append(spectrum.eigenvalues[1:].mean())
-        errors.append(spectrum.group_error([1, 2, 3]))
+        errors.append(spectrum.errors.of_group([1, 2, 3]))
     assert 0.75 < np.sqrt(np.mean(np.square(errors))) / np.std(values, ddof=1) < 1.25
 
 
@@ -54,7 +54,7 @@ def test_half_of_the_variance_is_left_where_nothing_is_random():
     """On a lattice influences are tiny, and pairs are not: no variance is negative."""
     lattice = np.stack(np.meshgrid(*2 * [np.arange(20.0)]), -1).reshape(-1, 2)
     op = vbdm.estimate_operator(lattice, leave_one_out=False, dim=2)
-    assert np.linalg.eigvalsh(op.spectrum(5).covariance).min() >= 0
+    assert np.linalg.eigvalsh(op.spectrum(5).errors.covariance).min() >= 0
 
 
 def test_no_combination_loses_more_than_half():
@@ -71,4 +71,4 @@ def test_steps_in_time_keep_theirs():
     points = D.ou(400, dim=2, random_state=0).points
     alone = vbdm.estimate_operator(points, "laplacian").spectrum(4)
     steps = vbdm.estimate_operator(points, "laplacian", series=True).spectrum(4)
-    assert (np.diag(alone.covariance)[1:] < np.diag(steps.covariance)[1:]).all()
+    assert (np.diag(alone.errors.covariance)[1:] < np.diag(steps.errors.covariance)[1:]).all()

@@ -67,7 +67,7 @@ def test_a_lost_member_of_a_group_leaves_the_mean_of_the_others():
     """Eigenvalue 8 is not among the first five, but in the group of the fourth and the fifth."""
     points = vbdm.datasets.sphere(600, random_state=0).points
     spectrum = vbdm.estimate_operator(points).spectrum(9)
-    assert [4, 5, 6, 7, 8] in [group.tolist() for group in spectrum.groups]
+    assert [4, 5, 6, 7, 8] in [group.tolist() for group in spectrum.errors.groups]
     rates = np.tile([0, 2, 2, 2, 6, 6, 6, 6, 6.4], (3, 1))
     rates[0, 8] = np.nan
     found = found_in(spectrum, "Plateau over ε", table(rates))

@@ -144,10 +144,10 @@ def test_bars_of_independent_points_stay_as_they_are():
         spectrum = vbdm.estimate_operator(points, "generator").spectrum(5)
         found = influences(spectrum)
         alone = less_noise(found.T @ found, pair_noise(spectrum))
-        np.testing.assert_array_equal(spectrum.covariance, alone)
-        assert (spectrum.effective_points == 1000).all()
+        np.testing.assert_array_equal(spectrum.errors.covariance, alone)
+        assert (spectrum.errors.effective_points == 1000).all()
         told = vbdm.estimate_operator(points, "generator", series=True).spectrum(5)
-        ratio = np.diag(told.covariance)[1:] / np.diag(spectrum.covariance)[1:]
+        ratio = np.diag(told.errors.covariance)[1:] / np.diag(spectrum.errors.covariance)[1:]
         assert (ratio > 0.999).all()
         assert (ratio < 1.4).all()
 
@@ -163,11 +163,11 @@ def test_bars_of_a_series_are_its_spread():
         points = walk(1000, np.exp(-0.1), dim=2, seed=seed)
         spectrum = vbdm.estimate_operator(points, "generator").spectrum(4)
         values.append(spectrum.eigenvalues[1:3].mean())
-        bars.append(spectrum.group_error([1, 2]))
+        bars.append(spectrum.errors.of_group([1, 2]))
         found = influences(spectrum)[:, 1:3].mean(axis=1)
         alone.append(np.sqrt(found @ found))
-        assert (spectrum.effective_points[1:3] < 0.5 * 1000).all()
-        variance = np.diag(spectrum.covariance) * spectrum.effective_points / 1000
+        assert (spectrum.errors.effective_points[1:3] < 0.5 * 1000).all()
+        variance = np.diag(spectrum.errors.covariance) * spectrum.errors.effective_points / 1000
         np.testing.assert_allclose(variance[1:], (influences(spectrum)[:, 1:] ** 2).sum(axis=0))
     seen = np.std(values, ddof=1)
     assert 0.65 < np.mean(bars) / seen < 1.5
@@ -188,7 +188,7 @@ def test_what_is_said_about_a_series():
         assert phrase in finding.words
         assert "path" not in finding.words
         if "counts" in finding.words:
-            count = round(spectrum.effective_points[1:4].min())
+            count = round(spectrum.errors.effective_points[1:4].min())
             assert f"{count:,} independent points" in finding.words
 
 

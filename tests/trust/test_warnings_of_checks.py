@@ -26,7 +26,7 @@ def test_healthy_data_is_silent(sample):
         warnings.simplefilter("error", vbdm.VbdmWarning)
         spectrum = vbdm.estimate_operator(sample.points, sample.operator).spectrum(6)
     assert spectrum.left_out.size == 0
-    assert not spectrum.weak_links.any()
+    assert not spectrum.errors.weak_links.any()
 
 
 @pytest.mark.parametrize("dim", [1, 2, 3])
@@ -73,8 +73,8 @@ def test_a_thin_bridge_is_named():
     with pytest.warns(vbdm.errors.WeakLinkWarning, match="Eigenvalue 1 hangs .* a bridge between"):
         spectrum = op.spectrum(4)
     assert spectrum.extent[1] < 6
-    assert spectrum.weak_links[1400:].mean() > 0.2
-    assert spectrum.weak_links[:1400].mean() < 0.1
+    assert spectrum.errors.weak_links[1400:].mean() > 0.2
+    assert spectrum.errors.weak_links[:1400].mean() < 0.1
 
 
 def test_components_options():

@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.support.findings import knowing
 
 import vbdm
 from vbdm.shapes import Gaussian
-from vbdm.trust import intervals
+from vbdm.trust import error_bars
 
 
 @pytest.fixture(scope="module")
@@ -39,13 +40,13 @@ def test_a_point_left_out_of_its_own_density_leaves_one_point_less(few, leave_on
 def test_eigenvalues_further_apart_than_two_errors_are_no_group(few, gap, together):
     spectrum = vbdm.estimate_operator(few).spectrum(3)
     apart = replace(spectrum, eigenvalues=np.array([0.0, -1.0, -1.0 - 0.1 * gap]))
-    apart.__dict__["covariance"] = np.diag([0.0, 0.01, 0.0004])
-    assert (len(apart.groups) == 2) == together
+    knowing(apart, covariance=np.diag([0.0, 0.01, 0.0004]))
+    assert (len(apart.errors.groups) == 2) == together
 
 
 def test_the_weights_of_the_total_error():
     """They were chosen once, on twenty problems; whoever changes them has to judge them again."""
-    assert intervals.TAIL_WEIGHT == 2 / 3
-    weights = [intervals.epsilon_weight(dim) for dim in (1, 2, 3, 4, 6)]
+    assert error_bars.TAIL_WEIGHT == 2 / 3
+    weights = [error_bars.epsilon_weight(dim) for dim in (1, 2, 3, 4, 6)]
     assert weights == [0.5, 0.75, 1, 1, 1]
-    assert (intervals.NOISE_DRIFT, intervals.NOISE_ERROR) == (0.15, 0.02)
+    assert (error_bars.NOISE_DRIFT, error_bars.NOISE_ERROR) == (0.15, 0.02)

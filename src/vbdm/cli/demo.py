@@ -74,11 +74,9 @@ def is_demonstration(folder: Path) -> bool:
 
 def describe(results: Results) -> Iterator[str]:
     """Yield lines for the terminal: estimate beside truth, and where the results are."""
-    from ..trust.error_bars import groups_of
-
     yield repr(results.spectrum.operator)
     yield "eigenvalues       mean   ± error      95 % interval     truth"
-    for group in groups_of(results.spectrum):
+    for group in results.spectrum.errors.by_group:
         first, last = group.members[0], group.members[-1]
         which = f"{first} to {last}" if group.is_several else f"{first}"
         truth = sum(TRUTH[first : last + 1]) / len(group.members)
@@ -94,10 +92,9 @@ def compare(_: Cloud, spectrum: Spectrum, folder: Path) -> None:
     import numpy as np
 
     from ..results import can_draw, save_picture
-    from ..trust.error_bars import groups_of
 
     columns = [(g.mean, g.total_error, g.lower, g.upper, g.standard_error)
-               for g in groups_of(spectrum) for _ in g.members]  # fmt: skip
+               for g in spectrum.errors.by_group for _ in g.members]  # fmt: skip
     table = np.c_[spectrum.eigenvalues, columns, TRUTH]
     header = "eigenvalue,group_mean,total_error_of_mean,lower,upper,standard_error_of_mean,truth"
     np.savetxt(folder / "eigenvalues.csv", table, delimiter=",", header=header, comments="")
@@ -107,9 +104,7 @@ def compare(_: Cloud, spectrum: Spectrum, folder: Path) -> None:
 
 def group_means(spectrum: Spectrum) -> list[float]:
     """Return, for each eigenvalue, the mean of its group."""
-    from ..trust.error_bars import groups_of
-
-    return [group.mean for group in groups_of(spectrum) for _ in group.members]
+    return [group.mean for group in spectrum.errors.by_group for _ in group.members]
 
 
 def draw(spectrum: Spectrum) -> Any:

@@ -462,8 +462,8 @@ def in_options(message: str) -> str:
 
     Examples
     --------
-    >>> in_options("Raise `n_neighbors`, or ask for operator='generator'. See `spectrum.bias`.")
-    'Raise --neighbors, or ask for --operator generator. See `spectrum.bias`.'
+    >>> in_options("Raise `n_neighbors`, or ask for operator='generator'. See `spectrum.limits`.")
+    'Raise --neighbors, or ask for --operator generator. See `spectrum.limits`.'
     >>> in_options("Leave rows out with missing='drop', or choose columns='x,wind speed'.")
     "Leave rows out with --drop-missing, or choose --columns 'x,wind speed'."
     """

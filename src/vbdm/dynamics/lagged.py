@@ -119,7 +119,7 @@ def new_rows(spectrum: Spectrum, series: Any, lengths: Any) -> Watched:
     points, found = read_series(series, lengths)
     values = spectrum.extend(points).values
     with np.errstate(divide="ignore", invalid="ignore"):
-        relative = spectrum.covariance / np.outer(spectrum.eigenvalues, spectrum.eigenvalues)
+        relative = spectrum.errors.covariance / np.outer(spectrum.eigenvalues, spectrum.eigenvalues)
     return Watched(
         mode=lambda j: centred(values[:, j]),
         lengths=found.lengths or (len(values),),

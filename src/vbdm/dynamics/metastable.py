@@ -130,7 +130,7 @@ def rate_errors(
     Of two states, with rates |λ| p from one to the other, also from those of the populations.
     """
     count, numbers = len(matrix), basis.numbers[: len(matrix)]
-    covariance = basis.spectrum.covariance[np.ix_(numbers, numbers)]
+    covariance = basis.spectrum.errors.covariance[np.ix_(numbers, numbers)]
     if clock is not None:
         # The clock knows how far errors of D and of the eigenvalues drop out of the rates.
         error = np.sqrt(np.diag(covariance))

@@ -90,8 +90,8 @@ def conjugate_gradients(
     raise SolverError(
         f"The equation was not solved to the accuracy {tol:.0e}: {MOST_ITERATIONS} steps of "
         f"conjugate gradients left an error of {error.max():.0e}. A set may be tied to the other "
-        "points by hardly any link: look at `spectrum.components` and `spectrum.weak_links`, or "
-        "pass a larger `tol`."
+        "points by hardly any link: look at `spectrum.components` and "
+        "`spectrum.errors.weak_links`, or pass a larger `tol`."
     )
 
 

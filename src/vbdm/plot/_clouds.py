@@ -110,8 +110,8 @@ def panels_for(ax: Any, count: int, n_dims: int) -> list[Any]:
 def name_of(spectrum: Spectrum, number: int) -> str:
     """Return the label of an eigenfunction: its number, its eigenvalue and, if known, its error."""
     value = np.real(spectrum.eigenvalues[number])
-    known = spectrum.operator.is_symmetric and spectrum.eigenfunction_errors[number] > 0
-    error = f", error {percent(spectrum.eigenfunction_errors[number])}" if known else ""
+    known = spectrum.operator.is_symmetric and spectrum.errors.functions[number] > 0
+    error = f", error {percent(spectrum.errors.functions[number])}" if known else ""
     return f"eigenfunction {number}, λ = {value:.3g}{error}"
 
 
@@ -140,7 +140,7 @@ def draw_band(ax: Any, spectrum: Spectrum, number: int, positions: Positions, co
     order = np.argsort(positions.coordinates[:, 0], kind="stable")
     rows, x = positions.rows[order], positions.coordinates[order, 0]
     values = values_at(spectrum, number, rows)
-    wide = 2 * spectrum.pointwise_errors(number)[rows]
+    wide = 2 * spectrum.errors.pointwise(number)[rows]
     ax.fill_between(x, values - wide, values + wide, color=color, alpha=0.2, lw=0)
 
 
@@ -296,20 +296,20 @@ def unresolved(result: Any, ax: Any = None, points: ArrayLike | None = None) -> 
     """Draw which points are unresolved, and which are the weak links that modes hang on.
 
     Unresolved points (`spectrum.unresolved`) are crosses, points of weak links
-    (`spectrum.weak_links`) are rings; all others are grey. Up to 20,000 crosses and as many rings
-    are drawn, however many other points are left out. On the line, a point's height is its
+    (`spectrum.errors.weak_links`) are rings; all others are grey. Up to 20,000 crosses and as many
+    rings are drawn, however many other points are left out. On the line, a point's height is its
     density.
     """
     found = spectrum_of(result)
     everybody = place_all(found.operator, points, ax)
     ax = new_axes(ax, everybody.n_dims)
-    marked = found.unresolved | found.weak_links
+    marked = found.unresolved | found.errors.weak_links
     rest = thinned(chosen(everybody, ~marked), what="other points")
     on_line = everybody.n_dims == 1
     if on_line:
         everybody, rest = lifted(everybody, found.operator), lifted(rest, found.operator)
     scatter(ax, rest, color=FAINT)
-    crosses, rings = chosen(everybody, found.unresolved), chosen(everybody, found.weak_links)
+    crosses, rings = chosen(everybody, found.unresolved), chosen(everybody, found.errors.weak_links)
     scatter(ax, thinned(crosses), marker="x", color=VERMILION, s=28, linewidths=1.2)
     scatter(
         ax, thinned(rings), marker="o", facecolors="none", edgecolors=BLUE, s=28, linewidths=1.2

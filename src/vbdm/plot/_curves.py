@@ -12,8 +12,7 @@ from ..errors import InputError
 from ..kernel.tuning import DegreeCurve, KeptCurve, SlopeCurve, Tuning
 from ..spectrum.spectrum import Spectrum
 from ..trust.diagnose import doubtful_modes
-from ..trust.error_bars import Group, groups_of
-from ..trust.intervals import width_of
+from ..trust.error_bars import Group, width_of
 from ._canvas import (
     BLUE,
     INK,
@@ -173,7 +172,7 @@ def spectrum(result: Any, truth: Any = None, ax: Any = None, *, errors: bool = T
 
 def draw_errors(ax: Any, index: FloatArray, found: Spectrum) -> None:
     """Draw 95 % intervals as bars, as bands for the means of groups, and sampling alone inside."""
-    groups = [group for group in groups_of(found) if np.isfinite(group.total_error)]
+    groups = [group for group in found.errors.by_group if np.isfinite(group.total_error)]
     alone = [group for group in groups if not group.is_several and group.mean != 0]
     label, inner = "95 % interval", "sampling alone"
     if alone:

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..base.wording import Style
 from ..spectrum.spectrum import Spectrum
-from ..trust.error_bars import Group, groups_of
+from ..trust.error_bars import Group
 from ..trust.error_sources import label_of, main_sources, shares
 from ._payload import style_of
 
@@ -28,7 +28,7 @@ def error_table(spectrum: Spectrum) -> str:
     The length of a bar is the relative total error; its segments are shares of the squared error,
     which add up.
     """
-    groups = [group for group in groups_of(spectrum) if group.total_error > 0]
+    groups = [group for group in spectrum.errors.by_group if group.total_error > 0]
     if not groups:
         return ""
     names, style = list(groups[0].error_parts), style_of(spectrum)

@@ -16,7 +16,7 @@ from ..operator.operator import Operator
 from ..plot._clouds import per_volume
 from ..spectrum.spectrum import Spectrum
 from ..trust.epsilon_scan import EpsilonScan
-from ..trust.error_bars import Group, groups_of
+from ..trust.error_bars import Group
 from ..trust.findings import Finding
 from ._channels import MOST_COLUMNS
 from ._error_parts import parts_in_words
@@ -186,7 +186,7 @@ def eigenvalue_table(
     values, style = np.real(spectrum.eigenvalues), style_of(spectrum)
     times = times_in_words(spectrum, clock)
     rows = []
-    for group in groups_of(spectrum):
+    for group in spectrum.errors.by_group:
         for i in group.members:
             cells = f'<td class="value">{style.show(values[i])}</td>'
             if i == group.members[0]:
@@ -233,7 +233,7 @@ def table_note(
     n = len(spectrum.eigenvalues)
     if n > ROWS_IN_SIGHT:
         notes.append(f'<span class="scrolls">{n} rows: scroll to see all.</span>')
-    if any(group.is_several for group in groups_of(spectrum)):
+    if any(group.is_several for group in spectrum.errors.by_group):
         notes.append(
             "Eigenvalues that share a mean cannot be told apart: they are probably one multiple "
             "eigenvalue, split by sampling, and the mean is what to quote."

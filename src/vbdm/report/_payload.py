@@ -19,8 +19,7 @@ from ..operator.operator import Operator
 from ..plot._canvas import principal_positions
 from ..spectrum.spectrum import Spectrum
 from ..trust.epsilon_scan import EpsilonScan, drawn_rows
-from ..trust.error_bars import Group, groups_of
-from ..trust.intervals import width_of
+from ..trust.error_bars import Group, width_of
 from ..trust.series import in_series
 from ._channels import channels
 from ._packing import packed, quantised
@@ -95,7 +94,7 @@ def payload(
         "axes": axes_in_use(operator),
         "series": "time" if timed else "row" if has_delays or in_series(spectrum) else None,
         "unresolved": packed(spectrum.unresolved[rows].astype(np.uint8)),
-        "weak": packed(spectrum.weak_links[rows].astype(np.uint8)),
+        "weak": packed(spectrum.errors.weak_links[rows].astype(np.uint8)),
         "pieces": packed(np.minimum(spectrum.components[rows], 255).astype(np.uint8)),
         "nPieces": spectrum.n_components,
         "modes": modes(spectrum, flags),
@@ -138,7 +137,7 @@ def modes(spectrum: Spectrum, flags: Mapping[int, Sequence[str]]) -> list[dict[s
             "doubt": list(flags.get(i, ())),
             "functionError": function_error(spectrum, group),
         }
-        for group in groups_of(spectrum)
+        for group in spectrum.errors.by_group
         for i in group.members
     ]
 
@@ -148,8 +147,8 @@ def function_error(spectrum: Spectrum, group: Group) -> float:
     if not spectrum.operator.is_symmetric:
         return np.nan
     if group.is_several:
-        return spectrum.group_function_error(group.members)
-    return float(spectrum.eigenfunction_errors[group.members[0]])
+        return spectrum.errors.function_of_group(group.members)
+    return float(spectrum.errors.functions[group.members[0]])
 
 
 def interval(group: Group, style: Style) -> str:
@@ -159,7 +158,7 @@ def interval(group: Group, style: Style) -> str:
 
 def style_of(spectrum: Spectrum) -> Style:
     """Return the style in which all eigenvalues and their errors are written."""
-    errors = [group.total_error for group in groups_of(spectrum)]
+    errors = [group.total_error for group in spectrum.errors.by_group]
     return common_style(np.real(spectrum.eigenvalues), errors)
 
 

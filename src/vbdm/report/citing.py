@@ -14,7 +14,6 @@ from ..base.wording import common_style, minus, power_of_ten, subscript, with_er
 from ..operator.operator import Operator
 from ..placement import IN_MEMORY
 from ..spectrum.spectrum import Spectrum
-from ..trust.error_bars import groups_of
 
 A_SPECTRUM = an(Spectrum, "Pass op.spectrum(10).")
 
@@ -312,7 +311,7 @@ def errors_in_words(spectrum: Spectrum) -> str:
 
 def groups_in_words(spectrum: Spectrum, most: int = 4) -> str:
     """Return a sentence on the first `most` groups of eigenvalues, with their means."""
-    found = [group for group in groups_of(spectrum) if group.is_several]
+    found = [group for group in spectrum.errors.by_group if group.is_several]
     if not found:
         return ""
     style = common_style([group.mean for group in found], [group.total_error for group in found])

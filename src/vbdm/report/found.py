@@ -19,7 +19,7 @@ from ..base.wording import counted, rounded, with_error
 from ..operator.operator import Operator
 from ..spectrum.spectrum import Spectrum
 from ..trust.epsilon_scan import fair_rows
-from ..trust.error_bars import Group, groups_of
+from ..trust.error_bars import Group
 from ..trust.findings import nonzero_modes
 from .citing import has_delays
 
@@ -74,7 +74,7 @@ def what_was_found(spectrum: Spectrum, preparation: Any = None) -> str:
         return in_pieces(spectrum, sizes)
     rest = strays(spectrum, sizes)
     known = nonzero_modes(spectrum.eigenvalues)
-    modes = [group for group in groups_of(spectrum) if np.isin(group.members, known).all()]
+    modes = [group for group in spectrum.errors.by_group if np.isin(group.members, known).all()]
     for n_slow, ratio in gaps(modes):
         groups = split(slow_modes(spectrum, n_slow))
         if groups is not None:

@@ -13,7 +13,6 @@ from ..base.wording import common_style
 from ..operator.operator import Operator
 from ..spectrum.spectrum import Spectrum
 from ..trust.diagnose import doubtful_modes
-from ..trust.error_bars import groups_of
 from ..trust.findings import Finding
 from .citing import formula, operator_name
 
@@ -35,7 +34,7 @@ def table(spectrum: Spectrum, format: str = "markdown") -> str:
 
 def rows_of(spectrum: Spectrum) -> Rows:
     """Return one row of texts per eigenvalue: number, value, error, interval, mean of the group."""
-    groups = groups_of(spectrum)
+    groups = spectrum.errors.by_group
     values = np.real(spectrum.eigenvalues)
     style = common_style(values, [group.total_error for group in groups])
     rows: Rows = []
@@ -110,7 +109,7 @@ def to_frame(spectrum: Spectrum) -> Any:
             "A table needs pandas, which is not installed. Install it with pip install pandas, or "
             "use spectrum.table(), which gives text."
         ) from error
-    groups = groups_of(spectrum)
+    groups = spectrum.errors.by_group
 
     def of_group(name: str) -> list[float]:
         return [getattr(group, name) for group in groups for _ in group.members]

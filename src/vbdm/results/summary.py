@@ -14,8 +14,6 @@ from ..io.saved.zarr_group import as_entry
 from ..report.citing import formula, operator_name
 from ..report.found import what_was_found
 from ..spectrum.spectrum import Spectrum
-from ..trust.error_bars import groups_of
-from ..trust.error_sources import parts_of_eigenvalue
 from ..trust.findings import Finding
 from .folder import FORMAT, VERSION
 from .origin import Origin
@@ -99,8 +97,8 @@ def describe_estimate(spectrum: Spectrum) -> dict[str, Any]:
         "widths": dict(zip(LEVELS, op.width_quantiles, strict=True)),
         "metric": op.graph.metric if points is not None else "precomputed",
         "eigenvalues": eigenvalue_rows(spectrum),
-        "groups": groups_of(spectrum),
-        "eigenfunction_errors": spectrum.eigenfunction_errors,
+        "groups": spectrum.errors.by_group,
+        "eigenfunction_errors": spectrum.errors.functions,
         "n_components": spectrum.n_components,
         "n_unresolved": int(spectrum.unresolved.sum()),
         "left_out": spectrum.left_out,
@@ -144,16 +142,16 @@ def eigenvalue_rows(spectrum: Spectrum) -> list[dict[str, Any]]:
         "lower": lower,
         "upper": upper,
         "standard_error": spectrum.standard_errors,
-        "bias": spectrum.bias,
+        "bias": spectrum.errors.bias,
         "timescale": spectrum.timescales,
         "residual": spectrum.residuals,
-        "unresolved_share": spectrum.unresolved_share,
+        "unresolved_share": spectrum.errors.unresolved_share,
     }
     return [
         {
             "index": index,
             **{name: column[index] for name, column in columns.items()},
-            "error_parts": parts_of_eigenvalue(spectrum, index),
+            "error_parts": spectrum.errors.parts.of(index),
         }
         for index in range(len(spectrum.eigenvalues))
     ]

@@ -13,7 +13,6 @@ pieces, and which points are too sparse to be trusted.
 `own_limits`       slow modes again, under limits of their own, where the tail resolves them
 `modes`            what was found: rates, vectors, and what their energies tell
 `normalisation`    size and sign of eigenfunctions
-`in_doubt`         where modes are in doubt: on unresolved points, on weak links
 `by_pieces`        solve piece by piece
 `members`          pieces of a kernel in blocks, and their vectors among those of all points
 `finite_sample`    the correction of eigenvalues for the randomness of the sample: computed here,
@@ -21,7 +20,6 @@ pieces, and which points are too sparse to be trusted.
 `pieces`           connected pieces of the data
 `verbs`            questions to a spectrum, answered by later rooms
 `time_verbs`       more of them, about time
-`error_verbs`      and about errors
 `views`            tables and pictures of a spectrum, by later rooms
 `alignment`        compare eigenfunctions up to sign and rotation
 `solvers/`         several ways to solve (D - K) u = θ M u, behind one small protocol

@@ -11,35 +11,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..base.arrays import BoolArray, FloatArray, beside_array, frozen, to_host
-from ..base.checks import a_count
-from ..base.threads import one_blas_thread
+from ..base.arrays import BoolArray, FloatArray, beside_array, to_host
+from ..base.kept import KEPT
 from ..engines.at_work import at_work
 from ..graph.caller_order import as_caller_sees
 from ..graph.on_host import in_memory, state_in_memory
 from ..operator.operator import Operator
 from ..operator.record import Settings
 from ..rows.block_array import BlockArray, Tall, beside, mapped, total
-from . import error_verbs, time_verbs, verbs, views
-from .in_doubt import held_inside, products_of, unresolved_share, weak_links, without_columns
+from . import time_verbs, verbs, views
 from .limiter import Limit, local_times
 from .pieces import Pieces
 from .solve_log import SolveLog
 
 if TYPE_CHECKING:
     from ..extension.extension import Extension
-    from ..trust.intervals import ErrorParts
-    from ..trust.series import Sampling
+    from ..trust.error_bars import ErrorBars
 
 #: Cached properties that a copy of a spectrum in memory takes over.
-KNOWN = (
-    "sampling", "covariance", "groups", "standard_errors", "error_parts", "bias", "mixing",
-    "unresolved_share", "overlaps", "eigenfunction_errors", "weak_links", "findings_so_far",
-)  # fmt: skip
+KNOWN = (KEPT, "findings_so_far")
 #: The columns of all modes.
 EVERY = slice(None)
-#: Numbers of eigenvalues that belong together, one array for each group.
-Groups = tuple[NDArray[np.intp], ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -197,124 +189,37 @@ class Spectrum:
         known = mapped(without_columns, self.in_blocks, lost)
         return as_caller_sees(known, self.operator.order)
 
-    @cached_property
-    @at_work("error bars")
-    def sampling(self) -> Sampling:
-        """How the eigenvalues scatter with the sample; rows may be steps of a time series."""
-        from ..trust.error_bars import sampling_of
+    @property
+    def errors(self) -> ErrorBars:
+        """How sure all of this is: errors of eigenvalues and eigenfunctions, and their parts."""
+        from ..trust.error_bars import ErrorBars
 
-        return sampling_of(self)
-
-    @cached_property
-    def covariance(self) -> FloatArray:
-        """Sampling covariance of the eigenvalues, (n, n)."""
-        return self.sampling.covariance
+        return ErrorBars(self)
 
     @property
-    def effective_points(self) -> FloatArray:
-        """How many independent points know each eigenvalue as well, (n,); N but for time series."""
-        return self.sampling.effective_points
-
-    @cached_property
-    def groups(self) -> Groups:
-        """Numbers of eigenvalues too close to be told apart, by groups; each has one error."""
-        from ..trust.error_bars import group_by_size
-
-        return group_by_size(self)
-
-    @cached_property
     def standard_errors(self) -> FloatArray:
-        """Sampling error of each eigenvalue, (n,); where several coincide, of their group's mean.
-
-        The standard deviation over samples of as many independent points, or over time series as
-        long as this one, and nothing else: what is systematic is in `total_errors`. Single members
-        of a group scatter more than their mean (`groups`).
-        """
-        from ..trust.error_bars import sampling_errors
-
-        return frozen(sampling_errors(self))
-
-    @cached_property
-    @at_work("error bars")
-    def error_parts(self) -> ErrorParts:
-        """What `total_errors` consists of: sampling, tail, ε, noise, boundary."""
-        from ..trust.intervals import error_parts
-
-        return error_parts(self)
+        """Sampling error of each eigenvalue, (n,) (see `ErrorBars.standard`)."""
+        return self.errors.standard
 
     @property
     def total_errors(self) -> FloatArray:
         """Total error of each eigenvalue, (n,), a standard deviation: sampling and systematic."""
-        return self.error_parts.total
+        return self.errors.total
 
-    @cached_property
-    @at_work("error bars")
-    def bias(self) -> FloatArray:
-        """Rough size of the systematic error of each eigenvalue, (n,): λ(ε) - λ(0), from ε/2.
+    def intervals(self, level: float = 0.95) -> FloatArray:
+        """Return an interval for each true eigenvalue, (n, 2): its lower and its upper end.
 
-        Read it as a size, not as a correction: it is noisy, and too large on surfaces.
+        `level` is the share of cases in which the interval holds the truth.
+
+        Examples
+        --------
+        >>> sample = vbdm.datasets.sphere(600, random_state=0)
+        >>> spectrum = vbdm.estimate_operator(sample.points).spectrum(4)
+        >>> lower, upper = spectrum.intervals().T     # the truth: 0, -2, -2, -2
+        >>> bool((lower[1:] < -2).all() and (upper[1:] > -2).all())
+        True
         """
-        from ..trust.epsilon_bias import epsilon_bias
-
-        return frozen(epsilon_bias(self))
-
-    @cached_property
-    @at_work("error bars")
-    def unresolved_share(self) -> FloatArray:
-        """Share of each eigenfunction's mean square that lies on unresolved points, (n,).
-
-        For a mode with a limit of its own, these are the points that this limit holds, and strays.
-        """
-        return frozen(unresolved_share(self))
-
-    @cached_property
-    @at_work("error bars")
-    def overlaps(self) -> FloatArray:
-        """Means over the points of the products of two eigenfunctions, (n, n)."""
-        with one_blas_thread():
-            return frozen(self.sum_over_points(products_of) / self.operator.n_points)
-
-    @at_work("results")
-    def held_for(self, j: int) -> BoolArray:
-        """Return the points that mode j does not resolve, (N,): those its limit holds, and strays.
-
-        `unresolved`, unless the mode has a limit of its own.
-        """
-        j = a_count(0, len(self.eigenvalues) - 1)(j, "j")
-        if not self.limits or self.limits[j] == self.limit:
-            return self.unresolved
-        return np.asarray(to_host(self.operator.order.to_caller(held_inside(self, j))))
-
-    @cached_property
-    @at_work("error bars")
-    def mixing(self) -> tuple[FloatArray, ...]:
-        """How much of its neighbours each mode contains by error: mean products, an array each."""
-        from ..trust.eigenfunction_errors import mixing
-
-        return mixing(self)
-
-    @cached_property
-    @at_work("error bars")
-    def eigenfunction_errors(self) -> FloatArray:
-        """Error of each eigenfunction, (n,): root mean square over the points, from 0 to √2.
-
-        From the sample, and from points too sparse to resolve the mode. NaN where a neighbouring
-        eigenvalue is closer than four standard errors: the two modes may then be mixed at will, and
-        only their span has an error that makes sense (`group_function_error`).
-        """
-        from ..trust.eigenfunction_errors import function_errors
-
-        return function_errors(self)
-
-    @cached_property
-    @at_work("error bars")
-    def weak_links(self) -> BoolArray:
-        """Points that hold half of the energy of a mode of small extent, (N,).
-
-        Small is an extent of fewer than six kernels (see `extent`): in a thin tail, or in a bridge
-        between clusters, a few points then decide the eigenvalue.
-        """
-        return frozen(weak_links(self))
+        return self.errors.intervals(level)
 
     @cached_property
     def findings_so_far(self) -> dict[str, Any]:
@@ -337,9 +242,6 @@ class Spectrum:
 
         save(self, path, kernel=kernel)
 
-    group_error, group_interval = error_verbs.group_error, error_verbs.group_interval
-    intervals, pointwise_errors = error_verbs.intervals, error_verbs.pointwise_errors
-    group_function_error = error_verbs.group_function_error
     verify, basis = verbs.verify, cached_property(verbs.basis)
     project, evaluate, evolve, clock = verbs.project, verbs.evaluate, verbs.evolve, verbs.clock
     drift = verbs.drift
@@ -359,3 +261,8 @@ class Spectrum:
             f"Spectrum(eigenvalues=[{values}{more}], {self.n_components} component(s), "
             f"{int(self.unresolved.sum())} unresolved point(s), solver={self.solver!r})"
         )
+
+
+def without_columns(values: FloatArray, lost: BoolArray) -> FloatArray:
+    """Return values, (m, n), with NaN in the columns that are lost."""
+    return np.where(lost, np.nan, values)

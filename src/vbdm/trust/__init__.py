@@ -5,12 +5,12 @@ scan over ε, findings (each with a light, words and, where it is serious, a war
 independent verification.
 
 ======================  ============================================================================
-`error_bars`            sampling errors, also of groups of eigenvalues that cannot be told apart
+`error_bars`            `ErrorBars`, which is `spectrum.errors`: total errors of eigenvalues, what
+                        they consist of, groups that cannot be told apart, and intervals
 `influences`            what each point adds to the error of an eigenvalue
+`series`                sampling errors from them, also of time series
 `epsilon_bias`          how far eigenvalues move with ε, read off the kernel at ε/2
-`series`                the same of time series, whose rows are not independent
-`intervals`             the total error of each eigenvalue: sampling, tail, ε, noise, boundary; and
-                        the interval that holds the true one
+`in_doubt`              where modes are in doubt: on unresolved points, on weak links
 `error_sources`         what a total error consists of, in words
 `eigenfunction_errors`  how sure each eigenfunction is: how much of the others is mixed into it
 `epsilon_scan`          eigenpairs at several ε, each mode followed: one scan for all its readers

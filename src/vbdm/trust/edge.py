@@ -37,7 +37,7 @@ from ..graph.distance import Distance
 from ..graph.point_set import PointSet
 from ..operator.operator import Operator
 from ..search.exact import to_nearest_image
-from .intervals import NOISE_DRIFT
+from .error_bars import NOISE_DRIFT
 
 #: Most points that are looked at, neighbours of each, and fewest points that can be judged.
 SAMPLE, NEIGHBORS, FEWEST = 4000, 64, 640

@@ -22,20 +22,22 @@ last modes of a list would seem better than they are.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ..base.arrays import BoolArray, FloatArray, frozen, to_host
-from ..base.checks import a_count, some_of
+from ..base.checks import a_count
 from ..base.threads import one_blas_thread, slices_of
 from ..rows.block_array import BlockArray, beside, mapped, total
-from ..spectrum.in_doubt import held_inside
 from ..spectrum.limiter import local_times
 from ..spectrum.spectrum import Spectrum
-from .error_bars import refuse_unsymmetric
+from .in_doubt import held_inside, products_of
 from .influences import PairRows, held_together, masses, pair_influences, times_of
+
+if TYPE_CHECKING:
+    from .error_bars import ErrorBars
 
 #: A mode is isolated if the gaps to its neighbours are at least this many of their own standard
 #: errors wide.
@@ -50,14 +52,13 @@ UNRELATED = float(np.sqrt(2))
 
 
 def mixing(spectrum: Spectrum) -> tuple[FloatArray, ...]:
-    """Return C of each mode (kept as `spectrum.mixing`).
+    """Return C of each mode (see `ErrorBars.mixing`).
 
     The entry [k, l] of C is the mean product of the amounts of two modes in this one, counted from
     the first of its `partners`. The amount of a mode in itself is 0, and so are those in a mode
     whose eigenvalue is 0: it is known exactly. Takes two products of K with up to 41 columns per
     mode, for ten modes about the time of the solve.
     """
-    refuse_unsymmetric(spectrum)
     theta = spectrum.solve.pencil_eigenvalues
     u: Any = spectrum.vectors
     operator = spectrum.operator
@@ -110,65 +111,62 @@ def first_order(theta: FloatArray, j: int) -> FloatArray:
     return np.asarray(np.divide(factor, gap, out=np.zeros_like(gap), where=apart))
 
 
-def function_errors(spectrum: Spectrum) -> FloatArray:
-    """Return the error of each eigenfunction, (n,); NaN where it is not isolated."""
-    alone = [group_function_error(spectrum, [j]) for j in range(len(spectrum.eigenvalues))]
-    return frozen(np.where(isolated(spectrum), alone, np.nan))
+def overlaps(spectrum: Spectrum) -> FloatArray:
+    """Return the means over the points of the products of two eigenfunctions, (n, n)."""
+    with one_blas_thread():
+        return frozen(spectrum.sum_over_points(products_of) / spectrum.operator.n_points)
 
 
-def isolated(spectrum: Spectrum) -> BoolArray:
+def isolated(errors: ErrorBars) -> BoolArray:
     """Tell which eigenvalues are far from their neighbours, or known to be 0, (n,).
 
     The eigenvalue after the last one is known if the solver happened to find it; the last mode is
     taken for isolated if not.
     """
+    spectrum, covariance = errors.spectrum, errors.covariance
     rates, theta = np.abs(spectrum.eigenvalues), spectrum.solve.pencil_eigenvalues
     beyond = spectrum.solve.set_aside[spectrum.solve.set_aside > theta[-1]]
     after = rates[-1] * (beyond.min() / theta[-1] if beyond.size and theta[-1] > 0 else np.inf)
     gap = np.diff(np.append(rates, after))
     # Two equal eigenvalues repel each other: the gap between them scatters like the difference of
     # their errors, and seldom exceeds three times that. Of the next one only its place is known.
-    own, together = np.diag(spectrum.covariance), np.diag(spectrum.covariance, 1)
+    own, together = np.diag(covariance), np.diag(covariance, 1)
     variance = np.append(own[:-1] + own[1:] - 2 * together, 2 * own[-1])
     wide = gap >= ISOLATED * np.sqrt(np.maximum(variance, 0.0))  # not where the gap is not a number
     return np.asarray((rates == 0) | (wide & np.append(True, wide[:-1])))
 
 
-def group_function_error(spectrum: Spectrum, members: ArrayLike) -> float:
-    """Return the error of the span of some eigenfunctions: mixing with all others, by L².
-
-    It is the root mean square, over points and members, of what the members contain of the other
-    modes, as far as it is not in the span itself.
-    """
-    group = np.unique(some_of(len(spectrum.eigenvalues))(members, "members"))
-    squares = [mean_square_outside(spectrum, j, group) for j in group.tolist()]
+def error_of_span(errors: ErrorBars, group: NDArray[np.intp]) -> float:
+    """Return the error of the span of some modes: root mean square over points and members."""
+    squares = [mean_square_outside(errors, j, group) for j in group.tolist()]
     return float(np.sqrt(np.clip(np.mean(squares), 0.0, UNRELATED**2)))
 
 
-def mean_square_outside(spectrum: Spectrum, j: int, group: NDArray[np.intp]) -> float:
+def mean_square_outside(errors: ErrorBars, j: int, group: NDArray[np.intp]) -> float:
     """Return the mean square of what mode j contains of modes outside the span of its group."""
-    near, products = partners(spectrum, j), spectrum.overlaps
+    near, products = partners(errors.spectrum, j), errors.overlaps
     overlap = products[group, near]
     # Eigenfunctions are orthogonal with the mass as weight, not over the points, unless c1 = 1.
     own = products[np.ix_(group, group)]
     outside = products[near, near] - overlap.T @ np.linalg.solve(own, overlap)
     # Members are in the span, but rounding would leave something of the large amounts among them.
     others = ~np.isin(np.arange(near.start, near.stop), group)
-    return float(others @ (spectrum.mixing[j] * outside) @ others)
+    return float(others @ (errors.mixing[j] * outside) @ others)
 
 
-def pointwise_errors(spectrum: Spectrum, j: int) -> FloatArray:
+def pointwise(errors: ErrorBars, j: int) -> FloatArray:
     """Return the standard deviation of eigenfunction j at each point, (N,), in the caller's order.
 
     Its root mean square is the error of the mode, unless that was cut at √2. NaN everywhere if the
     mode is not isolated.
     """
+    spectrum = errors.spectrum
     number = a_count(0, len(spectrum.eigenvalues) - 1)(j, "j")
     operator, near = spectrum.operator, partners(spectrum, number)
-    if not isolated(spectrum)[number]:
+    if not isolated(errors)[number]:
         return frozen(np.full(operator.n_points, np.nan))
     # The mean square stays 1, so that nothing of the mode itself can be added.
-    overlap, mix = spectrum.overlaps[number, near], spectrum.mixing[number]
+    overlap, mix = errors.overlaps[number, near], errors.mixing[number]
     with one_blas_thread():
         variance = mapped(variance_at, spectrum.vectors, number, near, overlap, mix)
     if isinstance(variance, BlockArray):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from ..base.arrays import FloatArray, column_dots
@@ -15,14 +18,15 @@ from ..spectrum.spectrum import Spectrum
 from .influences import side_by_side
 
 
-def epsilon_bias(spectrum: Spectrum) -> FloatArray:
+def epsilon_bias(spectrum: Spectrum, groups: Sequence[NDArray[np.intp]]) -> FloatArray:
     r"""Estimate λ(ε) - λ(0), (n,), from Ritz values of the same eigenfunctions at ε/2.
 
     Notes
     -----
     The bias is first order in ε, so λ(ε) - λ(0) ≈ 2 (λ(ε) - λ(ε/2)), both corrected for the
-    finite sample. No new search, no new solve and, for a Gaussian, not even a new evaluation: the
-    kernel at ε/2 is the square of that at ε. The modes are held fixed.
+    finite sample; of `groups` it is the mean. No new search, no new solve and, for a Gaussian,
+    not even a new evaluation: the kernel at ε/2 is the square of that at ε. The modes are held
+    fixed.
     """
     operator = spectrum.operator
     at_half = operator.with_kernel(halved(operator.kernel))
@@ -30,7 +34,7 @@ def epsilon_bias(spectrum: Spectrum) -> FloatArray:
         half = ritz_values(spectrum, at_half)
         full = ritz_values(spectrum, spectrum.operator)
     change = 2 * (half - full)
-    for group in spectrum.groups:
+    for group in groups:
         change[group] = change[group].mean()
     return np.where(spectrum.eigenvalues == 0, 0.0, change)
 

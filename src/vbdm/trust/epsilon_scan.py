@@ -25,7 +25,6 @@ from ..solvers import EigenSolver
 from ..spectrum.alignment import align
 from ..spectrum.solve import compute_spectrum
 from ..spectrum.spectrum import Spectrum
-from .intervals import group_total_error
 
 
 def drawn_rows(spectrum: Spectrum, most: int) -> NDArray[np.intp]:
@@ -38,7 +37,7 @@ def drawn_rows(spectrum: Spectrum, most: int) -> NDArray[np.intp]:
     if n <= most:
         return np.arange(n)
     generator = np.random.default_rng(0)
-    marked = np.flatnonzero(spectrum.unresolved | spectrum.weak_links)
+    marked = np.flatnonzero(spectrum.unresolved | spectrum.errors.weak_links)
     if len(marked) > most // 4:
         marked = generator.choice(marked, most // 4, replace=False)
     others = np.setdiff1d(np.arange(n), marked)
@@ -310,7 +309,7 @@ def followed(
     values, errors, totals = np.full((3, n), np.nan)
     moved = np.full(truth.shape, np.nan)
     partners = matched(unit(functions), unit(truth))
-    for group in reference.groups:
+    for group in reference.errors.groups:
         known = group[partners[group] >= 0]
         if not known.size:
             continue
@@ -319,7 +318,7 @@ def followed(
         alike = np.abs((unit(turned) * unit(truth[:, known])).sum(axis=0)) >= LIKENESS
         values[known] = np.where(alike, np.real(found.eigenvalues[own]), np.nan)
         errors[known] = np.where(alike, found.standard_errors[own], np.nan)
-        totals[known] = np.where(alike, group_total_error(found, own), np.nan)
+        totals[known] = np.where(alike, found.errors.total_of_group(own), np.nan)
         moved[:, known] = np.where(alike, turned, np.nan)
     return values, errors, totals, moved
 

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 
 import numpy as np
-from numpy.typing import ArrayLike
-
-from ..spectrum.spectrum import Spectrum
 
 #: What each part of a total error is called where results are shown; others go by their names.
 LABELS = {"epsilon": "ε"}
@@ -34,11 +30,6 @@ ADVICE = {
 MOST = 0.5
 
 
-def part_names(spectrum: Spectrum) -> tuple[str, ...]:
-    """Return the names of the parts, in the order in which they are shown."""
-    return tuple(field.name for field in fields(spectrum.error_parts))
-
-
 def label_of(part: str) -> str:
     """Return what a part is called where results are shown.
 
@@ -48,25 +39,6 @@ def label_of(part: str) -> str:
     ('ε', 'tail')
     """
     return LABELS.get(part, part)
-
-
-def parts_of_eigenvalue(spectrum: Spectrum, number: int) -> dict[str, float]:
-    """Return the parts of one eigenvalue's total error, by name: standard deviations."""
-    found = spectrum.error_parts
-    return {name: float(getattr(found, name)[number]) for name in part_names(spectrum)}
-
-
-def parts_of_group(spectrum: Spectrum, members: ArrayLike) -> dict[str, float]:
-    """Return the parts of the total error of the mean of some eigenvalues, by name.
-
-    Sampling errors of the members partly cancel; of the others, which move all members alike, it
-    is the mean.
-    """
-    group, found = np.asarray(members), spectrum.error_parts
-    result = {name: float(getattr(found, name)[group].mean()) for name in part_names(spectrum)}
-    known_exactly = not spectrum.eigenvalues[group].any()
-    result["sampling"] = 0.0 if known_exactly else float(spectrum.group_error(group))
-    return result
 
 
 def largest_part(parts: Mapping[str, float | None]) -> str | None:

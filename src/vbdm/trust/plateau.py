@@ -8,9 +8,8 @@ from ..base.arrays import FloatArray
 from ..base.wording import one_of, percent
 from ..spectrum.spectrum import Spectrum
 from .epsilon_scan import EpsilonScan
-from .error_bars import groups_of
+from .error_bars import width_of
 from .findings import FIRST, Finding, Light, eigenvalues, nonzero_modes
-from .intervals import width_of
 
 #: Relative movement of eigenvalues, when ε is doubled or halved, that is little, and that is much.
 LITTLE, MUCH = 0.05, 0.2
@@ -91,7 +90,7 @@ def means_of_groups(spectrum: Spectrum, values: FloatArray) -> FloatArray:
     """
     result = values.copy()
     followed = np.asarray(np.isfinite(values).all(axis=0))
-    for group in groups_of(spectrum):
+    for group in spectrum.errors.by_group:
         members = [i for i in group.members if i < values.shape[1] and followed[i]]
         if members:
             result[:, members] = values[:, members].mean(axis=1, keepdims=True)

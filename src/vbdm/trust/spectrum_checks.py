@@ -11,7 +11,7 @@ from ..errors import DisconnectedWarning, UnresolvedWarning, WeakLinkWarning
 from ..kernel.dimension import many_dimensions
 from ..spectrum.modes import THIN
 from ..spectrum.spectrum import Spectrum
-from .error_bars import Group, groups_of
+from .error_bars import Group
 from .error_sources import source_in_words
 from .findings import FIRST, Finding, Light, eigenvalues, nonzero_modes
 from .randomness import time_neighbors
@@ -83,7 +83,7 @@ def unresolved_points(spectrum: Spectrum) -> Finding | None:
     count = int((spectrum.unresolved & ~left_aside(spectrum)).sum())
     share = count / n
     missing = np.flatnonzero(np.isnan(spectrum.eigenvalues))
-    heavy = np.flatnonzero((spectrum.unresolved_share > HEAVY) & (spectrum.eigenvalues != 0))
+    heavy = np.flatnonzero((spectrum.errors.unresolved_share > HEAVY) & (spectrum.eigenvalues != 0))
     many = many_dimensions(spectrum.operator.dim) > 0
     found = (
         f"{counted(count, 'point')} ({percent(share)}) {'is' if count == 1 else 'are'} too sparse "
@@ -133,7 +133,7 @@ def tail_shares(spectrum: Spectrum) -> tuple[FloatArray, FloatArray]:
     """
     known = spectrum.eigenvalues != 0
     on_few = np.array([share_on_largest(mode_at_rows(spectrum, j)) for j in range(len(known))])
-    both = np.where(known, [spectrum.unresolved_share, on_few], 0.0)
+    both = np.where(known, [spectrum.errors.unresolved_share, on_few], 0.0)
     held, largest = np.maximum.accumulate(both, axis=1)
     # In many dimensions most points may be held: they are no tail then.
     return held * (many_dimensions(spectrum.operator.dim) == 0), largest
@@ -202,7 +202,9 @@ def error_bars(spectrum: Spectrum) -> Finding | None:
     name, first = "Error bars", nonzero_modes(spectrum.eigenvalues)[:FIRST]
     if not first.size:
         return Finding(name, "amber", "There is no nonzero eigenvalue to judge.")
-    group = max((g for g in groups_of(spectrum) if set(g.members) & set(first)), key=relative_error)
+    group = max(
+        (g for g in spectrum.errors.by_group if set(g.members) & set(first)), key=relative_error
+    )
     worst, whose = relative_error(group), f"λ{subscript(group.members[0])}"
     if group.is_several:
         whose = f"the mean of {whose} to λ{subscript(group.members[-1])}"
@@ -246,7 +248,7 @@ def independence(spectrum: Spectrum) -> Finding | None:
         )
         return Finding(name, "amber", words, time, limit)
     first = nonzero_modes(spectrum.eigenvalues)[:FIRST]
-    alone = max(round(float(spectrum.effective_points[first].min(initial=n))), 1)
+    alone = max(round(float(spectrum.errors.effective_points[first].min(initial=n))), 1)
     words = (
         f"The rows are a time series, {alike}: counts as about "
         f"{counted(alone, 'independent point')}. Error bars take this into account."
@@ -271,12 +273,12 @@ def weak_links(spectrum: Spectrum) -> Finding | None:
     name, thin = "Weak links", np.flatnonzero(spectrum.extent < THIN)
     if not thin.size:
         return Finding(name, "green", "No eigenvalue hangs on a few points.", 0.0, 0.0)
-    points = np.flatnonzero(spectrum.weak_links)
+    points = np.flatnonzero(spectrum.errors.weak_links)
     words = (
         f"{eigenvalues(thin)} {one_of(thin, 'hangs', 'hang')} on "
         f"{counted(points.size, 'point')} ({listed(points)}): a sparse tail, or a bridge between "
         f"clusters. Look there before you trust {one_of(thin, 'it', 'them')} (see "
-        "`spectrum.weak_links`)."
+        "`spectrum.errors.weak_links`)."
     )
     light: Light = "amber" if thin.size <= len(spectrum.eigenvalues) / 2 else "red"
     flags = {int(j): "hangs on a few points" for j in thin}

@@ -69,9 +69,9 @@ def test_the_same_spectrum_as_in_memory(name: str) -> None:
     assert np.array_equal(away.unresolved, here.unresolved)
     assert np.array_equal(away.components, here.components)
     assert np.allclose(away.correction, here.correction, rtol=1e-6)
-    assert np.allclose(away.unresolved_share, here.unresolved_share, atol=1e-6)
-    assert np.allclose(away.overlaps, here.overlaps, atol=1e-6)
-    assert np.array_equal(away.weak_links, here.weak_links)
+    assert np.allclose(away.errors.unresolved_share, here.errors.unresolved_share, atol=1e-6)
+    assert np.allclose(away.errors.overlaps, here.errors.overlaps, atol=1e-6)
+    assert np.array_equal(away.errors.weak_links, here.errors.weak_links)
     # What users see is NumPy's; what later rooms compute with stays where it is.
     for seen in (away.eigenvalues, away.eigenfunctions, away.unresolved, away.components):
         assert isinstance(seen, np.ndarray)

@@ -58,13 +58,13 @@ def result(cloud: str) -> Any:
 
 
 def test_the_clouds_are_what_they_are_for() -> None:
-    assert result("edge").error_parts.boundary.any()
-    assert result("plane").error_parts.tail.any()
+    assert result("edge").errors.parts.boundary.any()
+    assert result("plane").errors.parts.tail.any()
     assert result("pieces").pieces.n_solved == 2
     assert result("pieces").pieces.strays.any()
     assert result("copies").operator.order.copies is not None
     for cloud in ("series", "runs"):
-        assert result(cloud).effective_points.min() < 300
+        assert result(cloud).errors.effective_points.min() < 300
 
 
 def close(found: Any, known: Any, scale: float = 1.0) -> None:
@@ -77,22 +77,22 @@ def close(found: Any, known: Any, scale: float = 1.0) -> None:
 def test_error_bars_are_those_of_the_processor(cloud: str) -> None:
     here, away = result(cloud), there(result(cloud))
     assert is_elsewhere(away.vectors)
-    size = np.abs(here.covariance).max()
-    close(away.covariance, here.covariance, size)
-    close(away.effective_points, here.effective_points)
+    size = np.abs(here.errors.covariance).max()
+    close(away.errors.covariance, here.errors.covariance, size)
+    close(away.errors.effective_points, here.errors.effective_points)
     close(away.standard_errors, here.standard_errors, np.sqrt(size))
-    close(away.bias, here.bias, np.abs(here.bias).max())
+    close(away.errors.bias, here.errors.bias, np.abs(here.errors.bias).max())
     close(away.intervals(), here.intervals(), np.abs(here.eigenvalues).max())
     for part in ("sampling", "tail", "epsilon", "noise", "boundary"):
-        close(getattr(away.error_parts, part), getattr(here.error_parts, part))
+        close(getattr(away.errors.parts, part), getattr(here.errors.parts, part))
 
 
 @pytest.mark.parametrize("cloud", ["plane", "copies", "pieces", "runs"])
 def test_eigenfunction_errors_are_those_of_the_processor(cloud: str) -> None:
     here, away = result(cloud), there(result(cloud))
-    close(away.eigenfunction_errors, here.eigenfunction_errors)
-    close(away.pointwise_errors(1), here.pointwise_errors(1))
-    for found, known in zip(away.mixing, here.mixing, strict=True):
+    close(away.errors.functions, here.errors.functions)
+    close(away.errors.pointwise(1), here.errors.pointwise(1))
+    for found, known in zip(away.errors.mixing, here.errors.mixing, strict=True):
         close(found, known, np.abs(known).max())
 
 

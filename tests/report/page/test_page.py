@@ -11,7 +11,6 @@ import vbdm
 from vbdm import scan_epsilon
 from vbdm.report import page
 from vbdm.report._payload import style_of
-from vbdm.trust.error_bars import groups_of
 
 STILL = ["spectrum", "legend", "left", "right", "density", "degrees", "slopes"]
 EVIL = "</script><img src=x onerror=\"document.title='broken'\">"
@@ -92,18 +91,18 @@ def test_choosing_an_eigenvalue_changes_everything(visit):
 
 def test_a_group_is_told_by_its_mean(visit):
     found = solved("sphere")
-    assert [group.tolist() for group in found.groups] == [[0], [1, 2, 3], [4, 5]]
+    assert [group.tolist() for group in found.errors.groups] == [[0], [1, 2, 3], [4, 5]]
     seen = visit(text_of("sphere"))
     seen.tab.locator('tr[data-mode="2"] td.value').click()
     style, mean = style_of(found), found.eigenvalues[1:4].mean()
-    group = groups_of(found)[1]
+    group = found.errors.by_group[1]
     ends = f"{style.show(group.lower)} to {style.show(group.upper)}"
     error = f"{style.show(mean)} ± {style.show_error(group.total_error)} (95 %: {ends})"
     words = seen.text("#chosen-words")
     assert f"Number 2: λ = {style.show(found.eigenvalues[2])}." in words
     assert "Numbers 1 to 3 are probably one multiple eigenvalue, split by sampling" in words
     assert f"their mean is {error};" in words
-    span = f"{100 * found.group_function_error([1, 2, 3]):.2g} % of their size."
+    span = f"{100 * found.errors.function_of_group([1, 2, 3]):.2g} % of their size."
     assert f"The error of their eigenfunctions, as a space, is about {span}" in words
     assert seen.text("#epsilon-words").startswith("The mean of λ₁ to λ₃")
     assert "own" in seen.tab.locator('tr[data-mode="1"] .several').get_attribute("class")
@@ -142,12 +141,14 @@ def drawn(seen):
 def test_groups_have_two_bands_each(visit):
     """One for the interval of the mean, and one inside for sampling alone."""
     assert drawn(visit(text_of("sphere")))[1] == 4
-    assert drawn(visit(text_of("line")))[1] == 2 * sum(len(g) > 1 for g in solved("line").groups)
+    assert drawn(visit(text_of("line")))[1] == 2 * sum(
+        len(g) > 1 for g in solved("line").errors.groups
+    )
 
 
 @pytest.mark.parametrize("width", [360, 1100])
 def test_what_the_errors_consist_of_is_one_click_away(visit, width):
-    groups = [group for group in groups_of(solved("sphere")) if group.mean != 0]
+    groups = [group for group in solved("sphere").errors.by_group if group.mean != 0]
     seen = visit(text_of("sphere"), width=width)
     table = seen.tab.locator("#error-parts table")
     assert not table.is_visible()

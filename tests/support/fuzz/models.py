@@ -237,13 +237,13 @@ def spectrum_uses(spectrum) -> dict:
     return {
         "eigenvalues": lambda: (spectrum.eigenvalues, spectrum.timescales),
         "extend": lambda: told(spectrum.extend(new_points(spectrum.operator.graph))),
-        "errors": lambda: (spectrum.standard_errors, spectrum.total_errors, spectrum.bias),
+        "errors": lambda: (spectrum.standard_errors, spectrum.total_errors, spectrum.errors.bias),
         "intervals": lambda: spectrum.intervals(),
         # Of a mode that is not isolated nothing is known: NaN says so here, and in the error.
         "at points": lambda: np.where(
-            np.isnan(spectrum.eigenfunction_errors[1]), 0, spectrum.pointwise_errors(1)
+            np.isnan(spectrum.errors.functions[1]), 0, spectrum.errors.pointwise(1)
         ),
-        "groups": lambda: len(repr(spectrum.groups)),
+        "groups": lambda: len(repr(spectrum.errors.groups)),
         "lights": lambda: len(repr(vbdm.diagnose(spectrum))),
         "verify": lambda: len(repr(spectrum.verify())),
     }

@@ -1,8 +1,6 @@
-"""Where modes are in doubt: on unresolved points, on weak links; and sums over the points."""
+"""Where modes are in doubt: on unresolved points, on weak links."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,15 +13,13 @@ from ..base.arrays import (
     to_host,
 )
 from ..rows.block_array import total
-from .finite_sample import local_energy
-from .modes import THIN
-
-if TYPE_CHECKING:
-    from .spectrum import Spectrum
+from ..spectrum.finite_sample import local_energy
+from ..spectrum.modes import THIN
+from ..spectrum.spectrum import Spectrum
 
 
 def unresolved_share(spectrum: Spectrum) -> FloatArray:
-    """Return the share of each mode on its unresolved points (kept as that of the spectrum)."""
+    """Return the share of each mode on its unresolved points (see `ErrorBars.unresolved_share`)."""
     share = spectrum.sum_over_points(squares_on, spectrum.unresolved)
     own = [j for j, limit in enumerate(spectrum.limits) if limit != spectrum.limit]
     if is_elsewhere(spectrum.vectors):
@@ -35,7 +31,7 @@ def unresolved_share(spectrum: Spectrum) -> FloatArray:
             share[members] = total(squares_on, spectrum.vectors[:, members], counts, held)
         own = []
     for j in own:
-        share[j] = squares_on(spectrum.function(j), None, spectrum.held_for(j))
+        share[j] = squares_on(spectrum.function(j), None, held_for(spectrum, j))
     return np.asarray(share / spectrum.operator.n_points)
 
 
@@ -48,6 +44,16 @@ def held_inside(spectrum: Spectrum, j: int) -> BoolArray:
         return held
     strays: BoolArray = beside_array(spectrum.pieces.strays, rows)[rows]
     return spectrum.limits[j].holds(1 / operator.steps) | strays
+
+
+def held_for(spectrum: Spectrum, j: int) -> BoolArray:
+    """Return the points that mode j does not resolve, (N,): those its limit holds, and strays.
+
+    `spectrum.unresolved`, unless the mode has a limit of its own.
+    """
+    if not spectrum.limits or spectrum.limits[j] == spectrum.limit:
+        return spectrum.unresolved
+    return np.asarray(to_host(spectrum.operator.order.to_caller(held_inside(spectrum, j))))
 
 
 def weak_links(spectrum: Spectrum) -> BoolArray:
@@ -75,8 +81,3 @@ def products_of(values: FloatArray, counts: FloatArray | None) -> FloatArray:
     weighted = values if counts is None else counts[:, None] * values
     products: FloatArray = values.T @ weighted
     return products
-
-
-def without_columns(values: FloatArray, lost: BoolArray) -> FloatArray:
-    """Return values, (m, n), with NaN in the columns that are lost."""
-    return np.where(lost, np.nan, values)

@@ -1,0 +1,40 @@
+"""Accessors such as `spectrum.errors`: views of a result, whose answers the result keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, Self, TypeVar, overload
+
+Value = TypeVar("Value")
+#: Where a result keeps what its accessors have found, by accessor.
+KEPT = "_kept"
+
+
+class Accessor:
+    """A view of a result. What it computes is kept with the result, by no reference in a circle."""
+
+    def __init__(self, result: Any) -> None:
+        self._known: dict[str, Any]
+        self._known = vars(result).setdefault(KEPT, {}).setdefault(type(self).__name__, {})
+
+
+class kept(Generic[Value]):
+    """A property of an `Accessor` that is computed once for each result."""
+
+    def __init__(self, compute: Callable[[Any], Value]) -> None:
+        self.compute, self.__doc__ = compute, compute.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, accessor: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, accessor: Accessor, owner: type) -> Value: ...
+    def __get__(self, accessor: Accessor | None, owner: type) -> Value | Self:
+        if accessor is None:
+            return self
+        if self.name not in accessor._known:
+            accessor._known[self.name] = self.compute(accessor)
+        value: Value = accessor._known[self.name]
+        return value
