@@ -67,7 +67,7 @@ def speed(args):
                 values.append(spectrum.eigenvalues)
                 held.append(held_there(args.engine))
                 assert isinstance(functions, np.ndarray)
-                row = {"pairs": spectrum.operator.n_neighbors, "steps": spectrum.solve.iterations}
+                row = {"pairs": spectrum.operator.n_neighbors, "steps": spectrum.log.iterations}
                 del spectrum, functions
                 if len(times) == 1:
                     # What was held to compile and to warm up does not count.

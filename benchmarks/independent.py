@@ -119,10 +119,10 @@ def print_table(names=None, n_points=None, seeds=(0,), **options):
         for seed in seeds:
             row = check(name, n_points, seed, **options)
             s, v = row.spectrum, row.verification
-            theta = np.sort(s.solve.pencil_eigenvalues)
+            theta = np.sort(s.log.pencil_eigenvalues)
             print(f"{name:16s} {s.operator.n_points:6d} {len(theta):3d} {s.pieces.n_solved:4d} "
-                  f"{theta[1]:10.2g} {theta[-1]:9.3g} {s.solve.iterations:6d} "
-                  f"{s.solve.products:8d}  "
+                  f"{theta[1]:10.2g} {theta[-1]:9.3g} {s.log.iterations:6d} "
+                  f"{s.log.products:8d}  "
                   f"{v.error:.1e} {v.missing:5d}  {row.seconds[0]:5.1f} {row.seconds[1]:5.1f}  "
                   f"{s.solver}, {v.solver}: {v.note}{'' if v.passed else '  FAILED'}",
                   flush=True)  # fmt: skip

@@ -39,7 +39,7 @@ class Estimate:
         _ = vbdm.estimate_operator(*self.options).spectrum(10).standard_errors
 
     def track_products(self, problem, n_points):
-        return self.spectrum.solve.products
+        return self.spectrum.log.products
 
 
 def timeraw_import():

@@ -102,7 +102,7 @@ def test_a_solve_may_start_from_the_result_at_another_epsilon():
     cold = compute_spectrum(other, 8, tol=1e-7)
     warm = compute_spectrum(other, 8, tol=1e-7, start=first)
     np.testing.assert_allclose(warm.eigenvalues, cold.eigenvalues, rtol=1e-6, atol=1e-9)
-    assert warm.solve.iterations <= cold.solve.iterations
+    assert warm.log.iterations <= cold.log.iterations
 
 
 def test_the_vectors_of_another_result_are_where_a_solve_starts(monkeypatch, cloud):

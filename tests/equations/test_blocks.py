@@ -26,7 +26,7 @@ def answers(points, placement):
     x, r = points[:, 0], np.hypot(*points.T)
     far = (r > 1.5) & (r < 10)
     op = vbdm.estimate_operator(points, "generator", placement=placement)
-    assert isinstance(op.weights, BlockMatrix) == (placement != "memory")
+    assert isinstance(op.alpha_kernel, BlockMatrix) == (placement != "memory")
     committor = op.committor(r < 0.5, "x0 > 1", tol=TOL)
     passage = op.mean_first_passage(far, tol=TOL)
     sides = {"left": far & (x < 0), "right": far & (x > 0)}

@@ -72,7 +72,7 @@ def test_rows_hold_all_points_within_reach(cloud):
     volume = kernel.moments(op.dim).m0 * (op.epsilon * rho**2) ** (op.dim / 2)
     density = (values * counts).sum(axis=1) / ((op.n_points - w * counts[nearest]) * volume)
     np.testing.assert_allclose(rows.density[fresh], density[fresh], rtol=1e-9)
-    weights = values * op.weights.factor
+    weights = values * op.alpha_kernel.factor
     weights /= weights.sum(axis=1, keepdims=True, where=fresh[:, None], initial=1e-300)
     np.testing.assert_allclose(rows.weights.toarray()[fresh], weights[fresh], rtol=1e-9, atol=1e-12)
     np.testing.assert_array_equal(rows.nearest[fresh], sqdist.argmin(axis=1)[fresh])
@@ -184,7 +184,7 @@ def test_lists_stay_lists():
     share = (by_new + by_training) / 2
     rho = np.sqrt(rows.steps / (op.epsilon * op.kernel.moments(op.dim).m))
     scaled = sqdist / (op.epsilon * rho[:, None] * op.kernel.bandwidth.row)
-    values = share * op.kernel.shape(scaled) * op.weights.factor
+    values = share * op.kernel.shape(scaled) * op.alpha_kernel.factor
     values[rank >= 51] = 0.0
     values /= values.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(rows.weights.toarray(), values, rtol=1e-6, atol=1e-12)

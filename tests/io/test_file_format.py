@@ -188,7 +188,7 @@ def test_a_file_of_version_3_has_one_limit_for_all_modes():
     spectrum = vbdm.load(SPHERE)
     assert spectrum.limits == (spectrum.limit,) * 3
     assert spectrum.limit.kappa == spectrum.settings.method.limiter.kappa == 2.0
-    assert spectrum.solve.shared_eigenvalues.size == 0
+    assert spectrum.log.shared_eigenvalues.size == 0
 
 
 def test_a_file_of_version_3_is_written_in_version_4(tmp_path):

@@ -70,7 +70,7 @@ def test_credits_of_the_user_come_back(tmp_path):
     spectrum = vbdm.estimate_operator(CLOUD).spectrum(3, solver=Own())
     spectrum.save(tmp_path / "model")
     loaded = vbdm.load(tmp_path / "model")
-    assert loaded.solve.solvers == spectrum.solve.solvers
+    assert loaded.log.solvers == spectrum.log.solvers
     assert loaded.settings.given == spectrum.settings.given
     assert dict(loaded.settings.versions) == dict(spectrum.settings.versions)
 
@@ -109,7 +109,7 @@ def computed_by(spectrum):
     """Return the names of who computes: pairs, products, and nearest points."""
     points = spectrum.operator.graph.point_set
     index = getattr(points.index, "inner", points.index)
-    engines = (points.engine, spectrum.operator.weights.engine)
+    engines = (points.engine, spectrum.operator.alpha_kernel.engine)
     return [engine.credit.name for engine in engines] + [type(index).__name__]
 
 
@@ -205,7 +205,7 @@ def test_a_loaded_kernel_can_be_evaluated_at_another_epsilon(settings, kernel, t
     loaded = vbdm.load(tmp_path / "model")
     for other in (lambda k: at_epsilon(k, 0.7 * k.epsilon), halved):
         one, two = other(spectrum.operator.kernel), other(loaded.operator.kernel)
-        assert one.weights.listed.dtype == two.weights.listed.dtype
+        assert one.alpha_kernel.listed.dtype == two.alpha_kernel.listed.dtype
         np.testing.assert_array_equal(one.row_sums, two.row_sums)
 
 

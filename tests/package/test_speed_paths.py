@@ -37,7 +37,7 @@ def test_pieces_come_in_order_and_a_failure_is_raised():
 
 def test_products_equal_those_of_the_merged_matrix(operator):
     block = np.random.default_rng(0).standard_normal((operator.n_points, 3))
-    for weights in (operator.weights, operator.kernel.weights):
+    for weights in (operator.alpha_kernel, operator.kernel.weights):
         merged = weights.merged()
         assert abs(merged - merged.T).max() <= 1e-15 * abs(merged).max()
         # Sums of some hundred terms in another order.
@@ -49,8 +49,8 @@ def test_products_equal_those_of_the_merged_matrix(operator):
 
 
 def test_only_pairs_within_reach_are_stored(operator):
-    assert (operator.weights.listed.data > 0).all()
-    assert operator.weights.listed.data is operator.kernel.weights.listed.data
+    assert (operator.alpha_kernel.listed.data > 0).all()
+    assert operator.alpha_kernel.listed.data is operator.kernel.weights.listed.data
 
 
 def test_pieces_equal_those_of_the_whole_matrix():
@@ -76,7 +76,7 @@ def test_errors_are_those_of_the_influences(operator):
 
 def test_ritz_values_at_the_same_epsilon_are_the_eigenvalues_of_the_pencil(operator):
     spectrum = operator.spectrum(6, tol=1e-8)
-    expected = spectrum.solve.pencil_eigenvalues / spectrum.correction
+    expected = spectrum.log.pencil_eigenvalues / spectrum.correction
     np.testing.assert_allclose(ritz_values(spectrum, operator), expected, rtol=1e-6, atol=1e-10)
 
 

@@ -248,7 +248,7 @@ def test_even_many_eigenfunctions_fit(large):
         large,
         eigenvalues=-np.linspace(0, 9, many),
         eigenfunctions=large.eigenfunctions[:, repeated],
-        solve=replace(large.solve, residuals=np.zeros(many)),
+        log=replace(large.log, residuals=np.zeros(many)),
         extent=np.full(many, 100.0),
     )
     one, groups = np.full(many, 0.1), tuple(np.arange(many)[:, None])

@@ -127,11 +127,11 @@ def test_solvers_by_name(name):
     expected = "dense" if name == "auto" else name
     assert isinstance(Auto(), SOLVERS["auto"])
     assert spectrum.solver == SOLVERS[expected].__name__
-    assert spectrum.solve.converged
-    assert bool(spectrum.solve.reason) == (name == "auto")
+    assert spectrum.log.converged
+    assert bool(spectrum.log.reason) == (name == "auto")
     exact = operator("sphere").spectrum(5, solver=Dense())
     np.testing.assert_allclose(spectrum.eigenvalues, exact.eigenvalues, rtol=1e-4, atol=1e-9)
-    assert spectrum.solve.error_estimate <= 1e-4
+    assert spectrum.log.error_estimate <= 1e-4
     assert spectrum.residuals.shape == (5,)
 
 
@@ -143,9 +143,9 @@ def test_anything_else_is_refused(solver):
 
 def test_the_choice_is_said():
     spectrum = vbdm.estimate_operator(datasets.sphere(1600, random_state=0).points).spectrum(5)
-    assert spectrum.solve.reason.startswith("1600 points: a few products")
-    assert operator("sphere").spectrum(5).solve.reason.startswith("1500 points: a dense")
-    assert operator("sphere").spectrum(5, solver=Dense()).solve.reason == ""
+    assert spectrum.log.reason.startswith("1600 points: a few products")
+    assert operator("sphere").spectrum(5).log.reason.startswith("1500 points: a dense")
+    assert operator("sphere").spectrum(5, solver=Dense()).log.reason == ""
 
 
 def test_a_solver_of_the_users_own():
@@ -159,7 +159,7 @@ def test_a_solver_of_the_users_own():
 
     spectrum = operator("sphere").spectrum(5, solver=Mine())
     assert spectrum.solver == "Dense"
-    assert spectrum.solve.reason == ""
+    assert spectrum.log.reason == ""
 
 
 @pytest.mark.parametrize("substitute", [ShiftInvert, Lanczos])
@@ -174,8 +174,8 @@ def test_another_solver_takes_over_where_the_fast_one_fails(substitute, monkeypa
         spectrum = op.spectrum(10, solver=Auto(Multilevel(max_iterations=1)), tol=1e-9)
     assert len([w for w in caught if w.category is vbdm.errors.SolverWarning]) == 1
     assert spectrum.solver == name
-    assert f"it failed, and {name} took over" in spectrum.solve.reason
-    assert spectrum.solve.converged
+    assert f"it failed, and {name} took over" in spectrum.log.reason
+    assert spectrum.log.converged
     exact = op.spectrum(10, solver="dense")
     np.testing.assert_allclose(spectrum.eigenvalues, exact.eigenvalues, rtol=1e-8, atol=1e-10)
     assert spectrum.verify().passed

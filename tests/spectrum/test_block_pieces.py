@@ -29,12 +29,12 @@ def expected(operator):
 
 
 def test_rows_and_columns_of_members(operator):
-    matrix = BlockMatrix.cut(operator.weights, rows_in(operator.order.n_points, 7))
+    matrix = BlockMatrix.cut(operator.alpha_kernel, rows_in(operator.order.n_points, 7))
     members = np.flatnonzero(np.random.default_rng(0).uniform(size=matrix.n_points) < 0.3)
     members = members[(members < 600) | (members > 1700)]
     found = matrix_of_members(matrix.squared(), members)
     assert found.rows.n_blocks < 7
-    whole = operator.weights.squared().merged()[members][:, members]
+    whole = operator.alpha_kernel.squared().merged()[members][:, members]
     np.testing.assert_array_equal(found.merged().toarray(), whole.toarray())
     np.testing.assert_allclose(found.row_sums(), whole.sum(axis=1), rtol=1e-14)
 

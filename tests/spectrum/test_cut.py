@@ -58,7 +58,7 @@ def test_rates_follow_the_cut_as_their_derivative_says():
         mass = op.degrees * limit.time(1 / op.steps)
         arguments = (
             u[:, one],
-            spectrum.solve.pencil_eigenvalues[one],
+            spectrum.log.pencil_eigenvalues[one],
             op.degrees,
             mass,
             1 / op.steps,

@@ -22,13 +22,13 @@ def in_blocks(operator, n_blocks, place="memory"):
     rows = rows_in(operator.order.n_points, n_blocks, place)
     matrix = BlockMatrix.cut(operator.kernel.weights, rows)
     kernel = replace(operator.kernel, weights=matrix)
-    weights = replace(matrix, left=operator.weights.left, right=operator.weights.right)
-    return replace(operator, kernel=kernel, weights=weights)
+    weights = replace(matrix, left=operator.alpha_kernel.left, right=operator.alpha_kernel.right)
+    return replace(operator, kernel=kernel, alpha_kernel=weights)
 
 
 def solved_in_blocks(spectrum, n_blocks, place="memory"):
     """Return a spectrum in memory as if it had been solved in blocks."""
     operator = in_blocks(spectrum.operator, n_blocks, place)
-    vectors = operator.weights.rows.spread(spectrum.vectors.copy())
+    vectors = operator.alpha_kernel.rows.spread(spectrum.vectors.copy())
     functions, inside, _ = functions_of(vectors, operator.order)
     return replace(spectrum, operator=operator, eigenfunctions=functions, in_blocks=inside)

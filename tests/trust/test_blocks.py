@@ -1,6 +1,7 @@
 """What is known about a spectrum in blocks is what is known about it in memory."""
 
 from dataclasses import replace
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -20,8 +21,9 @@ pytestmark = pytest.mark.blocks
 
 #: Numbers of a spectrum, whatever it lives in.
 FIGURES = (
-    "eigenvalues", "covariance", "standard_errors", "effective_points", "bias", "total_errors",
-    "unresolved_share", "eigenfunction_errors", "weak_links", "overlaps", "unresolved",
+    "eigenvalues", "unresolved", "errors.covariance", "errors.standard", "errors.total",
+    "errors.effective_points", "errors.bias", "errors.unresolved_share", "errors.functions",
+    "errors.weak_links", "errors.overlaps",
 )  # fmt: skip
 #: What stands for many blocks, in memory and on disk.
 BLOCKS = [(3, "memory"), (16, "disk")]
@@ -62,7 +64,7 @@ def same(found, expected):
 
 @pytest.mark.parametrize("figure", FIGURES)
 def test_figures(whole, cut, figure):
-    same(getattr(cut, figure), getattr(whole, figure))
+    same(*(attrgetter(figure)(one) for one in (cut, whole)))
 
 
 def test_figures_by_methods(whole, cut):

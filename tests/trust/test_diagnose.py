@@ -74,8 +74,8 @@ def test_pairs_within_reach_end_nowhere(sphere):
     [(1e-6, True, "green"), (5e-3, True, "amber"), (0.5, True, "red"), (1e-6, False, "red")],
 )
 def test_solver(sphere, error, converged, light):
-    log = replace(sphere.solve, error_estimate=error, converged=converged)
-    found = replace(sphere, solve=log)
+    log = replace(sphere.log, error_estimate=error, converged=converged)
+    found = replace(sphere, log=log)
     assert light_of(found, "Solver") == light
 
 

@@ -39,14 +39,14 @@ def dense(spectrum):
     op = spectrum.operator
     one = np.eye(op.n_points)
     times = spectrum.local_times(op.steps)[:, 0]
-    return op.weights @ one, op.kernel.weights @ one, op.degrees * times
+    return op.alpha_kernel @ one, op.kernel.weights @ one, op.degrees * times
 
 
 def direct_influences(spectrum, j, k):
     """Return I of the docstring, by sums over all pairs."""
     op, (K, plain, _) = spectrum.operator, dense(spectrum)
     u, v, g = spectrum.vectors[:, j], spectrum.vectors[:, k], spectrum.local_times(op.steps)[:, j]
-    theta = spectrum.solve.pencil_eigenvalues[j]
+    theta = spectrum.log.pencil_eigenvalues[j]
     p = np.zeros(len(u))
     for i in range(len(u)):
         held = g[i] * u[i] * v[i] + g * u * v
@@ -58,12 +58,12 @@ def direct_influences(spectrum, j, k):
 def test_influences_on_pairs_of_modes(c1, epsilon):
     found = solved(D.ou(200, dim=2, random_state=4002).points, c1=c1, dim=2, epsilon=epsilon)
     assert (found.operator.sums < 1).any() == (epsilon != "auto")  # few neighbours, and far away
-    u, products = found.vectors, found.operator.weights @ found.vectors
-    theta, times = found.solve.pencil_eigenvalues, found.local_times(found.operator.steps)
+    u, products = found.vectors, found.operator.alpha_kernel @ found.vectors
+    theta, times = found.log.pencil_eigenvalues, found.local_times(found.operator.steps)
     for j, k in [(1, 0), (1, 2), (2, 1), (4, 3), (3, 3)]:
         one, two = (u[:, [j]], products[:, [j]]), (u[:, [k]], products[:, [k]])
         held = held_together(one[0], two[0], theta[[j]], times[:, [j]])
-        together = held, found.operator.weights @ held
+        together = held, found.operator.alpha_kernel @ held
         computed = pair_influences(found, one, two, together)[:, 0]
         expected = direct_influences(found, j, k)
         np.testing.assert_allclose(computed, expected, atol=1e-6 * np.abs(expected).max())
@@ -79,7 +79,7 @@ def test_influences_of_single_modes_are_those_of_the_eigenvalues(plane):
 
 
 def test_mixing_is_the_sum_over_points_and_the_tail(plane):
-    theta, u, mass = plane.solve.pencil_eigenvalues, plane.vectors, dense(plane)[2]
+    theta, u, mass = plane.log.pencil_eigenvalues, plane.vectors, dense(plane)[2]
     held = plane.operator.order.to_inside(plane.unresolved)
     assert held.any()
     size = mass @ u**2
@@ -105,7 +105,7 @@ def amounts_after(spectrum, K, mass, j):
 
 def test_first_order_is_what_a_solve_finds(plane):
     """Pairs of one point with a little more weight: c = -T/(B (θ_k - θ_j))."""
-    (K, _, mass), theta = dense(plane), plane.solve.pencil_eigenvalues
+    (K, _, mass), theta = dense(plane), plane.log.pencil_eigenvalues
     g = plane.local_times(plane.operator.steps)[:, 0]
     u, j, point, little = plane.vectors, 2, 17, 1e-5
     more = np.ones_like(K)
@@ -124,7 +124,7 @@ def test_the_tail_is_what_another_mass_there_would_do(plane):
     (K, _, mass), little = dense(plane), 1e-5
     held = plane.operator.order.to_inside(plane.unresolved)
     found = amounts_after(plane, K, mass + little * held * mass.mean(), 2)
-    theta, u = plane.solve.pencil_eigenvalues, plane.vectors
+    theta, u = plane.log.pencil_eigenvalues, plane.vectors
     expected = little * theta[2] * mass.mean() * (u[held].T @ u[held, 2]) / (mass @ u**2)
     expected *= errors.first_order(theta, 2)
     np.testing.assert_allclose(np.delete(found, 2), np.delete(expected, 2), rtol=0.01)
@@ -188,8 +188,8 @@ def test_gaps_of_four_standard_errors_isolate(plane, error, known):
 @pytest.mark.parametrize(("error", "known"), [(0.99, True), (1.01, False)])
 def test_the_last_mode_looks_at_the_next_one(plane, error, known):
     """The next one is 1 % faster, and taken to be as uncertain as the last."""
-    beyond = np.array([1.01 * plane.solve.pencil_eigenvalues[5]])
-    near = replace(plane, solve=replace(plane.solve, set_aside=beyond))
+    beyond = np.array([1.01 * plane.log.pencil_eigenvalues[5]])
+    near = replace(plane, log=replace(plane.log, set_aside=beyond))
     matrix = np.zeros((6, 6))
     matrix[5, 5] = (error * 0.01 * plane.eigenvalues[5] / 4) ** 2 / 2
     knowing(near, covariance=matrix, mixing=plane.errors.mixing)
@@ -253,17 +253,17 @@ def test_the_last_mode_is_isolated_if_the_next_one_is_far(zeros, after, alone):
     """The next eigenvalue is known where the solver set one aside; slower ones say nothing."""
     rates = np.array([0.0] * zeros + [1.0, 4.0])
     aside = np.array([0.5] if after is None else [0.5, after])
-    solve = SimpleNamespace(pencil_eigenvalues=rates / 100, set_aside=aside / 100)
+    log = SimpleNamespace(pencil_eigenvalues=rates / 100, set_aside=aside / 100)
     covariance = np.diag((0.1 * (rates > 0)) ** 2)
-    spectrum = SimpleNamespace(eigenvalues=-rates, solve=solve, covariance=covariance)
-    assert errors.isolated(spectrum).tolist() == [True] * (zeros + 1) + [alone]
+    spectrum = SimpleNamespace(eigenvalues=-rates, log=log)
+    bars = SimpleNamespace(spectrum=spectrum, covariance=covariance)
+    assert errors.isolated(bars).tolist() == [True] * (zeros + 1) + [alone]
 
 
 def test_a_gap_that_scatters_by_rounding_alone_is_wide():
     """Two eigenvalues whose errors are one and the same: their difference is known."""
-    solve = SimpleNamespace(pencil_eigenvalues=np.array([0.0, 1.0, 4.0]), set_aside=np.empty(0))
+    log = SimpleNamespace(pencil_eigenvalues=np.array([0.0, 1.0, 4.0]), set_aside=np.empty(0))
     covariance = np.full((3, 3), 0.01) + 1e-15 * (1 - np.eye(3))
-    spectrum = SimpleNamespace(
-        eigenvalues=-np.array([0.0, 1.0, 4.0]), solve=solve, covariance=covariance
-    )
-    assert errors.isolated(spectrum).all()
+    spectrum = SimpleNamespace(eigenvalues=-np.array([0.0, 1.0, 4.0]), log=log)
+    bars = SimpleNamespace(spectrum=spectrum, covariance=covariance)
+    assert errors.isolated(bars).all()

@@ -53,7 +53,7 @@ def test_recall(sphere, recall, light):
     ("error", "light"), [(1e-3, "green"), (1.01e-3, "amber"), (1e-2, "amber"), (1.01e-2, "red")]
 )
 def test_solver(sphere, error, light):
-    solved = replace(sphere, solve=replace(sphere.solve, error_estimate=error))
+    solved = replace(sphere, log=replace(sphere.log, error_estimate=error))
     assert spectrum_checks.solver_residuals(solved).light == light
 
 
@@ -66,7 +66,7 @@ def test_solver(sphere, error, light):
     ],
 )
 def test_words_of_the_solver(sphere, error, words):
-    solved = replace(sphere, solve=replace(sphere.solve, error_estimate=error))
+    solved = replace(sphere, log=replace(sphere.log, error_estimate=error))
     assert words in spectrum_checks.solver_residuals(solved).words
 
 

@@ -53,7 +53,7 @@ def operator(name, n):
 
 def with_log(spectrum, **entries):
     """Return the spectrum with another account of its solve."""
-    return replace(spectrum, solve=replace(spectrum.solve, **entries))
+    return replace(spectrum, log=replace(spectrum.log, **entries))
 
 
 def shortened(spectrum, place):
@@ -61,14 +61,14 @@ def shortened(spectrum, place):
     limits = (*spectrum.limits[:place], *spectrum.limits[place + 1 :])
     values = np.delete(spectrum.eigenvalues, place)
     listed = replace(spectrum, eigenvalues=values, limits=limits)
-    theta = np.delete(spectrum.solve.pencil_eigenvalues, place)
-    shared = spectrum.solve.shared_eigenvalues
+    theta = np.delete(spectrum.log.pencil_eigenvalues, place)
+    shared = spectrum.log.shared_eigenvalues
     shared = np.delete(shared, place) if shared.size else shared
     return with_log(listed, pencil_eigenvalues=theta, shared_eigenvalues=shared)
 
 
 def changed(spectrum, place, factor):
-    theta = spectrum.solve.pencil_eigenvalues.copy()
+    theta = spectrum.log.pencil_eigenvalues.copy()
     theta[place] *= factor
     return with_log(spectrum, pencil_eigenvalues=theta)
 
@@ -133,7 +133,7 @@ def test_spectra_pass_and_a_lost_copy_is_found(name, dense, monkeypatch):
         assert "counted below" in result.note
     assert result.reference[0] == 0
     # Not the last: without it the list is that of eleven.
-    theta = spectrum.solve.pencil_eigenvalues
+    theta = spectrum.log.pencil_eigenvalues
     for place in (0, 1, 5, 9) if dense else (0, 5):
         result = shortened(spectrum, place).verify()
         if theta[place] < 0.999 * np.delete(theta, place).max():
@@ -147,7 +147,7 @@ def test_wrong_values_and_too_many_copies_do_not_pass():
     result = changed(spectrum, 5, 1.001).verify()
     assert not result.passed
     assert result.error == pytest.approx(1e-3, rel=0.1)
-    theta = spectrum.solve.pencil_eigenvalues
+    theta = spectrum.log.pencil_eigenvalues
     doubled = with_log(spectrum, pencil_eigenvalues=np.r_[theta, theta[1]])
     assert not doubled.verify().passed
 
@@ -165,7 +165,7 @@ def test_modes_that_were_left_out_are_not_missing():
     clean = datasets.ou(3000, dim=2, random_state=2)
     sample = datasets.with_outliers(clean, box=30.0, random_state=3)
     spectrum = vbdm.estimate_operator(sample.points, "generator").spectrum(10)
-    assert 0 < spectrum.left_out.size <= spectrum.solve.set_aside.size
+    assert 0 < spectrum.left_out.size <= spectrum.log.set_aside.size
     assert spectrum.verify().passed
     assert not with_log(spectrum, set_aside=np.empty(0)).verify().passed
 
@@ -273,7 +273,7 @@ def test_zeros_only():
 def test_unsymmetric_forms_have_residuals_instead():
     X = np.random.default_rng(0).standard_normal((200, 2))
     spectrum = vbdm.estimate_operator(X, method="paper", dim=2, form="left").spectrum(4)
-    assert 0 <= spectrum.solve.error_estimate < 1e-6
+    assert 0 <= spectrum.log.error_estimate < 1e-6
     with pytest.raises(vbdm.InputError, match=r"spectrum\.residuals"):
         spectrum.verify()
 

@@ -92,7 +92,7 @@ def at_all_points(
     periods : (m,) array or None
         Their periods.
     """
-    weights = operator.weights
+    weights = operator.alpha_kernel
     # A point without neighbours has no weights, and the rate of its steps does not matter.
     degrees = np.where(operator.degrees > 0, operator.degrees, 1.0)
     rates = (1.0 if weights.left is None else weights.left) / (2 * degrees * operator.steps)

@@ -156,7 +156,7 @@ def network_of(operator: Operator) -> Network:
             "form='symmetric'."
         )
     share = 1 / np.sqrt(share_of_points(operator))
-    weights = operator.weights.scaled(share, share)
+    weights = operator.alpha_kernel.scaled(share, share)
     pencil = pencil_of(operator)
     sums = weights.row_sums()
     degrees = np.where(sums > 0, sums, 1.0)

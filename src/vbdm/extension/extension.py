@@ -231,7 +231,7 @@ def batch_size(op: Operator, points: FloatArray) -> int:
     free = free_bytes(op.graph.point_set.engine)
     if free is None or not is_elsewhere(points):
         return max(BATCH, op.order.n_points // SHARE)
-    pairs = max(1, op.weights.nnz // op.order.n_points)
+    pairs = max(1, op.alpha_kernel.nnz // op.order.n_points)
     return max(BATCH, min(BATCH_ON_DEVICE, free // (BYTES_OF_PAIR * pairs)))
 
 
@@ -286,7 +286,7 @@ def by_rows(
         half = sums.shape[1] // 2
         own, change = sums[:, :half], sums[:, half:]
         return own - steps[:, None] * change, np.ones_like(own)
-    theta = beside_array(spectrum.solve.pencil_eigenvalues, steps)
+    theta = beside_array(spectrum.log.pencil_eigenvalues, steps)
     divisor = 1 - spectrum.local_times(steps) * theta
     trust = np.clip(divisor / SMALLEST_DIVISOR - 1, 0.0, 1.0)
     return quotients(sums, divisor, trust > 0), trust

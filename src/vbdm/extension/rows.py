@@ -107,7 +107,7 @@ class NewRows:
         """Return P f at the training points nearest to some of the new ones, by their own rows."""
         op, row = self.operator, self.nearest[which]
         degree = op.degrees[row, None]
-        average: FloatArray = quotients(op.weights.product_at(row, f), degree, degree > 0)
+        average: FloatArray = quotients(op.alpha_kernel.product_at(row, f), degree, degree > 0)
         return average
 
 
@@ -205,7 +205,7 @@ def width_at(rule: BandwidthRule, points: FloatArray, pilot: FloatArray) -> Floa
 
 def normalised(op: Operator, rows: Any) -> tuple[Any, FloatArray]:
     """Multiply columns by their factors and divide rows by their sums, in place; return both."""
-    rows.data *= op.weights.factor[rows.indices]
+    rows.data *= op.alpha_kernel.factor[rows.indices]
     total = row_sums(op, rows)
     rows.data /= np.repeat(np.where(total > 0, total, 1.0), np.diff(rows.indptr))
     return rows, total

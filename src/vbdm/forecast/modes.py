@@ -339,7 +339,7 @@ def bumps(operator: Operator, n: int) -> FloatArray:
     functions[marks, np.arange(len(marks))] = 1.0
     degrees = np.where(operator.degrees > 0, operator.degrees, 1.0)[:, None]
     for _ in range(2):
-        functions = (operator.weights @ functions) / degrees
+        functions = (operator.alpha_kernel @ functions) / degrees
     return operator.order.to_caller(functions)
 
 

@@ -51,14 +51,14 @@ class Operator:
     With weights w of the points, w q takes the place of the sampling density q.
 
     `op @ f` applies it to values on the points, `op.spectrum(10)` gives its eigenpairs. All arrays
-    are in the order of the points that were passed, but for the fields `weights`, `degrees`,
+    are in the order of the points that were passed, but for the fields `alpha_kernel`, `degrees`,
     `steps`, `potential` and `multiplicity`, which are in the order inside (`op.order`).
 
     Attributes
     ----------
     kernel : Kernel
         The kernel K that it was made from.
-    weights : PairMatrix or BlockMatrix
+    alpha_kernel : PairMatrix or BlockMatrix
         K_α, the kernel divided by powers of the density; with a potential, times exp(-U/2) at both
         points.
     degrees : (M,) array
@@ -81,7 +81,7 @@ class Operator:
     """
 
     kernel: Kernel
-    weights: PairMatrix | BlockMatrix
+    alpha_kernel: PairMatrix | BlockMatrix
     degrees: FloatArray
     steps: FloatArray
     pilot: Pilot
@@ -140,7 +140,7 @@ class Operator:
     @at_work("results")
     def pairs(self) -> NDArray[np.intp]:
         """Number of other points that the kernel joins each point to, (N,)."""
-        return self._to_caller(self.weights.pairs_per_row())
+        return self._to_caller(self.alpha_kernel.pairs_per_row())
 
     @property
     def pair_quantiles(self) -> tuple[float, float, float]:
@@ -302,15 +302,15 @@ class Operator:
         inside = self.order.to_inside(columns)
         inverse = self._inverse_degrees()[:, None]
         steps = self.steps[:, None]
-        mean = (self.weights @ inside) * inverse
+        mean = (self.alpha_kernel @ inside) * inverse
         # Copies of a point may carry different values of f: each is compared with the mean.
         mean_there, time = (handed_out(self.order.to_caller(one), output) for one in (mean, steps))
         result = frozen(((mean_there - columns) / time).reshape(values.shape))
         if not a_switch(return_std, "return_std"):
             return result
-        second = self.weights.product(inside**2, power=2)
-        second -= 2 * mean * self.weights.product(inside, power=2)
-        second += mean**2 * self.weights.row_sums(power=2)[:, None]
+        second = self.alpha_kernel.product(inside**2, power=2)
+        second -= 2 * mean * self.alpha_kernel.product(inside, power=2)
+        second += mean**2 * self.alpha_kernel.row_sums(power=2)[:, None]
         deviation = np.sqrt(np.maximum(second, 0)) * inverse / steps
         share = self.alpha if self.c1 is None else theory.alpha_for(self.c1, 0, self.dim)
         deviation *= theory.density_response(share, self.dim)
@@ -327,7 +327,7 @@ class Operator:
         """L as a SciPy CSR matrix, built when asked for; rows of isolated points are 0."""
         inverse = np.nan_to_num(self._inverse_degrees())
         rate = np.where(inverse > 0, 1 / self.steps, 0.0)
-        P = self.weights.scaled(rate * inverse, np.ones_like(rate))
+        P = self.alpha_kernel.scaled(rate * inverse, np.ones_like(rate))
         return self.order.matrix_to_caller(P.merged()) - diags_array(self._to_caller(rate))
 
     @property
@@ -346,7 +346,7 @@ class Operator:
                 "`op.matrix`, or form='symmetric'."
             )
         inverse = np.nan_to_num(np.sqrt(self._inverse_degrees() / self.steps))
-        conjugate = self.weights.scaled(inverse, inverse).merged()
+        conjugate = self.alpha_kernel.scaled(inverse, inverse).merged()
         rate = np.where(inverse > 0, 1 / self.steps, 0.0)
         moved = self.order.matrix_to_caller(conjugate, symmetric=True)
         return moved - diags_array(self._to_caller(rate))
@@ -497,7 +497,7 @@ def normalise(
         factor = factor * counts
     weights = kernel.weights.scaled(factor, factor)
     return Operator(
-        kernel=kernel, weights=weights, degrees=weights.row_sums(),
+        kernel=kernel, alpha_kernel=weights, degrees=weights.row_sums(),
         steps=kernel.epsilon * kernel.moments(dim).m * squared,
         pilot=pilot, dimension=dimension, tuning=tuning, settings=settings, potential=potential,
         multiplicity=multiplicity,

@@ -141,7 +141,7 @@ def estimate_settings(spectrum: Spectrum) -> dict[str, Any]:
         "metric": metric if graph.period is None else f"{metric}, periodic",
         "copies merged": operator.n_points - graph.n_points,
         "solver": spectrum.solver,
-        "why this solver": spectrum.solve.reason or "chosen by you",
-        "steps, products": f"{spectrum.solve.iterations}, {spectrum.solve.products}",
-        "estimated error of the solver": spectrum.solve.error_estimate,
+        "why this solver": spectrum.log.reason or "chosen by you",
+        "steps, products": f"{spectrum.log.iterations}, {spectrum.log.products}",
+        "estimated error of the solver": spectrum.log.error_estimate,
     }

@@ -46,7 +46,7 @@ def _used(spectrum: Spectrum) -> Iterator[Citation]:
     """Yield the works that the rules, the solvers, the search and the engine of a result name."""
     settings = spectrum.settings
     bandwidth = credit_of(settings.method.bandwidth, "rule")
-    credits = (bandwidth, spectrum.operator.dimension.credit, *spectrum.solve.solvers)
+    credits = (bandwidth, spectrum.operator.dimension.credit, *spectrum.log.solvers)
     for credit in (*credits, settings.search, settings.engine):
         yield from credit.references
 
@@ -282,10 +282,10 @@ def engine_in_words(operator: Operator) -> str:
 
 def solver_in_words(spectrum: Spectrum) -> str:
     """Return a sentence on the solver and its accuracy."""
-    how = " and ".join(credit.words for credit in spectrum.solve.solvers)
+    how = " and ".join(credit.words for credit in spectrum.log.solvers)
     if not how:
         return ""  # all eigenvalues are the zeros of pieces, which are known without a solver
-    accuracy = max(float(spectrum.solve.error_estimate), 1e-14)
+    accuracy = max(float(spectrum.log.error_estimate), 1e-14)
     return (
         f"The {len(spectrum.eigenvalues)} eigenvalues nearest to 0 were computed by {how} to an "
         f"estimated relative accuracy of {power_of_ten(accuracy)}."

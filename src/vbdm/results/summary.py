@@ -104,10 +104,10 @@ def describe_estimate(spectrum: Spectrum) -> dict[str, Any]:
         "left_out": spectrum.left_out,
         "solver": {
             "name": spectrum.solver,
-            "reason": spectrum.solve.reason,
-            "iterations": spectrum.solve.iterations,
-            "converged": spectrum.solve.converged,
-            "error_estimate": spectrum.solve.error_estimate,
+            "reason": spectrum.log.reason,
+            "iterations": spectrum.log.iterations,
+            "converged": spectrum.log.converged,
+            "error_estimate": spectrum.log.error_estimate,
         },
     }
 

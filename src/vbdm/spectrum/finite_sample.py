@@ -109,7 +109,7 @@ def energy_and_product(operator: Operator, vectors: Tall) -> Tall:
     """Return the energies of all modes and K u in one array, (M, 2n)."""
     # K u² and K u come from one product, so that K is read from memory once.
     wide = of_width(mapped(squares_and_vectors, vectors), 2 * vectors.shape[1])
-    both: Tall = operator.weights @ wide
+    both: Tall = operator.alpha_kernel @ wide
     degrees = beside(vectors, operator.degrees)
     (both,), _ = changed(write_energy, [both], vectors, degrees)
     return both

@@ -157,7 +157,7 @@ def rate_of_held(task: Task, limit: Limit) -> float:
     if not held.size:
         return np.inf
     scale = to_host(1 / np.sqrt(task.mass(limit)[held]))
-    links, degrees = links_among(task.operator.weights, held), to_host(degrees[held])
+    links, degrees = links_among(task.operator.alpha_kernel, held), to_host(degrees[held])
     matrix = diags_array(degrees * scale**2) - diags_array(scale) @ links @ diags_array(scale)
     with one_blas_thread():
         if len(held) <= DENSE:

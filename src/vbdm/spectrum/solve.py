@@ -60,7 +60,7 @@ def compute_spectrum(
     components : {"each", "largest", "error"}
         What to do if the data is not connected: solve every piece, only the largest, or refuse.
     solver : {"auto", "dense", "shift-invert", "lanczos", "multilevel"} or EigenSolver, optional
-        By default chosen by `vbdm.solvers.Auto`; `spectrum.solve.reason` then says why.
+        By default chosen by `vbdm.solvers.Auto`; `spectrum.log.reason` then says why.
     tol : float, optional
         Wanted relative accuracy of the eigenvalues; 1e-4 by default. With the limiter or the
         finite-sample correction some 1e-9 is the best that can be had.
@@ -113,7 +113,7 @@ def pencil_of(operator: Operator) -> Pencil:
     graph = operator.graph
     points = graph.point_set.coordinates if graph.metric == "euclidean" else None
     sorted_points = graph.point_set.tree is not None
-    return Pencil(operator.weights, operator.degrees, mass, points, sorted_points)
+    return Pencil(operator.alpha_kernel, operator.degrees, mass, points, sorted_points)
 
 
 def in_caller_order(operator: Operator, pieces: Pieces, modes: Modes) -> Spectrum:
@@ -121,7 +121,7 @@ def in_caller_order(operator: Operator, pieces: Pieces, modes: Modes) -> Spectru
     order, local = operator.order, 1 / operator.steps
     held = pieces.strays if modes.limit is None else modes.limit.holds(local) | pieces.strays
     limiter = operator.settings.method.limiter
-    solve = SolveLog(
+    log = SolveLog(
         solvers=modes.pairs.credits,
         reason=modes.pairs.reason,
         passes=n_solves(modes, 0 if limiter is None else limiter.passes),
@@ -146,7 +146,7 @@ def in_caller_order(operator: Operator, pieces: Pieces, modes: Modes) -> Spectru
         correction=frozen(modes.share),
         extent=frozen(modes.extent),
         left_out=frozen(-modes.left_out),
-        solve=solve,
+        log=log,
         in_blocks=in_blocks,
         inside=inside,
     )
@@ -217,7 +217,7 @@ def solve_unsymmetric(operator: Operator, n: int) -> Spectrum:
         correction=np.ones(n),
         extent=np.empty(0),
         left_out=np.empty(0),
-        solve=SolveLog(
+        log=SolveLog(
             solvers=(UNSYMMETRIC,),
             error_estimate=float((residuals / scale)[1:].max(initial=0.0)),
             residuals=frozen(residuals),

@@ -67,7 +67,7 @@ class Spectrum:
         of small extent are fragile. Empty for the unsymmetric forms of the kernel.
     left_out : (m,) array
         Eigenvalues of modes that sat on a handful of unresolved points and are not listed above.
-    solve : SolveLog
+    log : SolveLog
         How it was solved: solver, iterations, residuals.
     in_blocks : BlockArray or None
         The eigenfunctions in the order inside, (M, n), if they live in blocks; else None.
@@ -85,7 +85,7 @@ class Spectrum:
     correction: FloatArray
     extent: FloatArray
     left_out: FloatArray
-    solve: SolveLog
+    log: SolveLog
     in_blocks: BlockArray | None = None
     inside: Any = None
 
@@ -100,18 +100,18 @@ class Spectrum:
 
     @property
     def settings(self) -> Settings:
-        """What was asked for and what was decided; the solver is in `solve`."""
+        """What was asked for and what was decided; the solver is in `log`."""
         return self.operator.settings
 
     @property
     def solver(self) -> str:
         """Name of the solver, or names, if pieces were solved by several."""
-        return self.solve.solver
+        return self.log.solver
 
     @property
     def residuals(self) -> FloatArray:
         """Residuals of the pairs, (n,): the error of the solver alone (see `SolveLog`)."""
-        return self.solve.residuals
+        return self.log.residuals
 
     @property
     def components(self) -> NDArray[np.intp]:

@@ -66,7 +66,7 @@ def boundary_shifts(spectrum: Spectrum) -> FloatArray:
     mass = degrees * spectrum.local_times(to_host(operator.steps[rows]))
     at, product = to_host(spectrum.vectors[rows]), products_at(operator, rows, spectrum.vectors)
     energy = 0.5 * (degrees * at**2 - 2 * at * product[:, :n] + product[:, n:])
-    theta = spectrum.solve.pencil_eigenvalues
+    theta = spectrum.log.pencil_eigenvalues
     changes = weights @ (energy - theta * mass * at**2)
     total = masses(spectrum) * edge.n_judged / operator.order.n_points
     # The rates are -λ.
@@ -76,9 +76,9 @@ def boundary_shifts(spectrum: Spectrum) -> FloatArray:
 def products_at(operator: Operator, rows: NDArray[np.intp], u: Any) -> FloatArray:
     """Return K u and K u² at some points, (m, 2n)."""
     if is_elsewhere(u):
-        found: FloatArray = to_host(operator.weights.product_at(rows, np.hstack([u, u**2])))
+        found: FloatArray = to_host(operator.alpha_kernel.product_at(rows, np.hstack([u, u**2])))
         return found
-    links, reached = occurring(operator.weights.rows_at(rows))
+    links, reached = occurring(operator.alpha_kernel.rows_at(rows))
     near = u[reached]
     return np.asarray(links @ np.hstack([near, near**2]))
 

@@ -59,11 +59,11 @@ def mixing(spectrum: Spectrum) -> tuple[FloatArray, ...]:
     whose eigenvalue is 0: it is known exactly. Takes two products of K with up to 41 columns per
     mode, for ten modes about the time of the solve.
     """
-    theta = spectrum.solve.pencil_eigenvalues
+    theta = spectrum.log.pencil_eigenvalues
     u: Any = spectrum.vectors
     operator = spectrum.operator
     with one_blas_thread():
-        size, products, rows = masses(spectrum), operator.weights @ u, PairRows.of(spectrum)
+        size, products, rows = masses(spectrum), operator.alpha_kernel @ u, PairRows.of(spectrum)
         result = []
         for j in range(len(theta)):
             others, own = partners(spectrum, j), spectrum.limits[j : j + 1]
@@ -71,7 +71,7 @@ def mixing(spectrum: Spectrum) -> tuple[FloatArray, ...]:
             first, second = (u[:, [j]], products[:, [j]]), (u[:, others], products[:, others])
             time = mapped(times_of, first[0], rows.steps, own)
             both = mapped(held_together, first[0], second[0], theta[[j]], time)
-            together = both, operator.weights @ both
+            together = both, operator.alpha_kernel @ both
             influence = pair_influences(spectrum, first, second, together, rows)
             sums = total(squares_of, influence, scale)
             held = beside(u, held_inside(spectrum, j))
@@ -124,8 +124,8 @@ def isolated(errors: ErrorBars) -> BoolArray:
     taken for isolated if not.
     """
     spectrum, covariance = errors.spectrum, errors.covariance
-    rates, theta = np.abs(spectrum.eigenvalues), spectrum.solve.pencil_eigenvalues
-    beyond = spectrum.solve.set_aside[spectrum.solve.set_aside > theta[-1]]
+    rates, theta = np.abs(spectrum.eigenvalues), spectrum.log.pencil_eigenvalues
+    beyond = spectrum.log.set_aside[spectrum.log.set_aside > theta[-1]]
     after = rates[-1] * (beyond.min() / theta[-1] if beyond.size and theta[-1] > 0 else np.inf)
     gap = np.diff(np.append(rates, after))
     # Two equal eigenvalues repel each other: the gap between them scatters like the difference of

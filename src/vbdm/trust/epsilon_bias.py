@@ -47,7 +47,7 @@ def ritz_values(spectrum: Spectrum, operator: Operator) -> FloatArray:
     """
     u, limits = spectrum.vectors, np.array([limit.reference for limit in spectrum.limits])
     spread = beside(u, operator.relative_variance[:, None])
-    product = operator.weights @ mapped(side_by_side, u, spread)
+    product = operator.alpha_kernel @ mapped(side_by_side, u, spread)
     result = np.empty(u.shape[1])
     for reference in np.unique(limits) if limits.size else [None]:
         members = np.flatnonzero(limits == reference) if limits.size else np.arange(u.shape[1])

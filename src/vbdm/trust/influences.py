@@ -71,12 +71,12 @@ def pair_noise(spectrum: Spectrum) -> FloatArray:
     of all pairs are within reach. It stands in the influences of both points, and so twice in
     :math:`Σ_i I_i^2`. Some 2,000 rows, evenly spaced in the tree, tell the sum.
     """
-    op, theta = spectrum.operator, spectrum.solve.pencil_eigenvalues
+    op, theta = spectrum.operator, spectrum.log.pencil_eigenvalues
     M, n = spectrum.vectors.shape
     rows = np.linspace(0, M - 1, min(M, NOISE_ROWS)).round().astype(np.intp)
     result = np.zeros((n, n))
     for some in slices(len(rows), size=ROWS_AT_ONCE):
-        links, reached = occurring(op.weights.rows_at(rows[some]))
+        links, reached = occurring(op.alpha_kernel.rows_at(rows[some]))
         own, u = (to_host(spectrum.vectors[at]) for at in (rows[some], reached))
         own_held, held = (
             held_together(v, v, theta, spectrum.local_times(to_host(op.steps[at])))
@@ -163,11 +163,11 @@ class PairRows:
 
 def pencil_influences(spectrum: Spectrum, columns: slice, u: Tall, rows: PairRows) -> Tall:
     """Return the influences on T of some λ, (M, m), from their eigenvectors u."""
-    theta, m = spectrum.solve.pencil_eigenvalues[columns], u.shape[1]
+    theta, m = spectrum.log.pencil_eigenvalues[columns], u.shape[1]
     time = mapped(times_of, u, rows.steps, spectrum.limits[columns])
     held = mapped(held_together, u, u, theta, time)
     # One product with twice the columns takes little more than half the time of two.
-    products = spectrum.operator.weights @ mapped(side_by_side, u, held)
+    products = spectrum.operator.alpha_kernel @ mapped(side_by_side, u, held)
     both = u, products[:, :m]
     return pair_influences(spectrum, both, both, (held, products[:, m:]), rows)
 
@@ -260,7 +260,7 @@ def response(spectrum: Spectrum, u: Tall, columns: slice) -> FloatArray:
         return np.asarray(total(squares_of, u, beside(u, op.degrees * op.steps)))
     # The row balance holds for the rates before the finite-sample correction.
     rates = -spectrum.eigenvalues[columns] * spectrum.correction[columns]
-    theta = spectrum.solve.pencil_eigenvalues[columns]
+    theta = spectrum.log.pencil_eigenvalues[columns]
     cuts = [limit.balance_cut(own) for limit, own in zip(limits, theta, strict=True)]
     return np.asarray(total(limited_response, u, degrees, steps, np.array(cuts), rates))
 
@@ -281,7 +281,7 @@ def limited_response(
 
 def modes_cut_at_highest(spectrum: Spectrum) -> BoolArray:
     """Tell whose row balance ends at the limiter's highest cut, (n,)."""
-    theta = spectrum.solve.pencil_eigenvalues
+    theta = spectrum.log.pencil_eigenvalues
     if not spectrum.limits:
         return np.zeros(len(theta), np.bool_)
     cut = [

@@ -175,7 +175,7 @@ def tail(spectrum: Spectrum) -> Finding | None:
 
 def solver_residuals(spectrum: Spectrum) -> Finding:
     """Judge whether the solver was accurate, by its own estimate."""
-    log, name = spectrum.solve, "Solver"
+    log, name = spectrum.log, "Solver"
     error = float(log.error_estimate)
     size = "to rounding error"
     if error >= 1e-9:

@@ -117,10 +117,10 @@ def verify(spectrum: Spectrum) -> Verification:
     smallest = op.settings.smallest_piece
     pieces = replace(find_pieces(pencil, "each", smallest), n_solved=spectrum.pieces.n_solved)
     solver = reference_solver(pencil)
-    n = min(len(spectrum.eigenvalues) + len(spectrum.solve.set_aside) + SPARE, pencil.n_points)
+    n = min(len(spectrum.eigenvalues) + len(spectrum.log.set_aside) + SPARE, pencil.n_points)
     parts = prepare_pieces(pencil, pieces, n, solver)
     solved = merged(parts, pieces, solve_pieces(parts, pieces, pencil.mass, n, TIGHT, []), n)
-    log = spectrum.solve
+    log = spectrum.log
     listed = log.pencil_eigenvalues.copy()
     for j, limit in enumerate(spectrum.limits):
         if limit != spectrum.limit:
@@ -138,7 +138,7 @@ def verify(spectrum: Spectrum) -> Verification:
 
 def error_of_own(spectrum: Spectrum, pencil: Pencil, pieces: Pieces, parts: list[Piece]) -> float:
     """Return the largest relative error of the θ of modes that have limits of their own."""
-    op, theta, errors = spectrum.operator, spectrum.solve.pencil_eigenvalues, [0.0]
+    op, theta, errors = spectrum.operator, spectrum.log.pencil_eigenvalues, [0.0]
     for limit in set(spectrum.limits) - {spectrum.limit}:
         members = [j for j, own in enumerate(spectrum.limits) if own == limit]
         mass = op.degrees * limit.time(1 / op.steps)

@@ -153,7 +153,7 @@ class OwnRules:
 )
 def test_the_operator_is_the_same(name: str, options: Any) -> None:
     _, there = assert_same(cloud(name), **options)
-    for tall in (there.degrees, there.steps, there.weights.listed.data, there.pilot.density):
+    for tall in (there.degrees, there.steps, there.alpha_kernel.listed.data, there.pilot.density):
         assert is_elsewhere(tall)
     assert is_elsewhere(there.order.permutation)
     assert is_elsewhere(there.graph.point_set.coordinates)

@@ -63,8 +63,8 @@ def test_the_same_spectrum_as_in_memory(name: str) -> None:
     away = compute_spectrum(there(operator), 10, solver=solver, tol=1e-8)
     assert np.allclose(away.eigenvalues, here.eigenvalues, rtol=error, atol=1e-9, equal_nan=True)
     assert np.allclose(away.eigenfunctions, here.eigenfunctions, atol=1e-6 + 300 * error)
-    assert away.solve.iterations == here.solve.iterations
-    assert away.solve.passes == here.solve.passes
+    assert away.log.iterations == here.log.iterations
+    assert away.log.passes == here.log.passes
     assert len(set(away.limits)) == len(set(here.limits))
     assert np.array_equal(away.unresolved, here.unresolved)
     assert np.array_equal(away.components, here.components)
@@ -132,7 +132,7 @@ def test_without_points_cells_come_from_the_graph() -> None:
     here = compute_spectrum(operator, 5, solver="multilevel", tol=1e-8)
     away = compute_spectrum(there(operator), 5, solver="multilevel", tol=1e-8)
     assert np.allclose(away.eigenvalues, here.eigenvalues, rtol=1e-10, atol=1e-12)
-    assert away.solve.iterations == here.solve.iterations
+    assert away.log.iterations == here.log.iterations
 
 
 @pytest.mark.slow
@@ -142,7 +142,7 @@ def test_where_the_fast_solver_fails_another_takes_over() -> None:
     here = compute_spectrum(operator, 5, solver=slow, tol=1e-6)
     away = compute_spectrum(there(operator), 5, solver=slow, tol=1e-6)
     assert np.allclose(away.eigenvalues, here.eigenvalues, rtol=1e-6, atol=1e-12)
-    assert "took over" in away.solve.reason
+    assert "took over" in away.log.reason
 
 
 def test_from_points_by_the_kernels_themselves(

@@ -111,7 +111,7 @@ def check_operator(operator: Operator) -> None:
     """Raise if factors, degrees and steps are not those of the kernel, or it is not symmetric."""
     with np.errstate(all="ignore"):
         expected = operator.with_kernel(operator.kernel)
-        found, factor = (np.asarray(made.weights.left) for made in (operator, expected))
+        found, factor = (np.asarray(made.alpha_kernel.left) for made in (operator, expected))
         require_same(found, factor, "operator/factor")
         require_same(operator.degrees, expected.degrees, "operator/degrees")
         require_same(operator.steps, expected.steps, "operator/steps")
@@ -132,7 +132,7 @@ def check_spectrum(spectrum: Spectrum) -> None:
     check_functions(spectrum.eigenfunctions)
     if not spectrum.operator.is_symmetric:
         return
-    values, theta = spectrum.eigenvalues, spectrum.solve.pencil_eigenvalues
+    values, theta = spectrum.eigenvalues, spectrum.log.pencil_eigenvalues
     real = all(a.dtype.kind == "f" for a in (values, theta, spectrum.eigenfunctions))
     require(real, "spectrum", "is complex")
     require(values[0] == 0 == theta[0], "spectrum/eigenvalues", "do not begin with 0")

@@ -116,7 +116,7 @@ def pack_operator(operator: Operator, out: Arrays, *, entries: bool) -> dict[str
     if isinstance(operator.tuning.curve, DegreeCurve):
         # Evaluated: it is small, what it is computed from is not.
         parts["tuning"] = replace(operator.tuning, curve=KeptCurve.of(operator.tuning.curve))
-    numbers = {**parts, "factor": operator.weights.factor}
+    numbers = {**parts, "factor": operator.alpha_kernel.factor}
     return {
         **pack_graph(needed_graph(operator.kernel), out),
         **{name: pack(field, parts[name], name, out) for name, field in SECTIONS.items()},
@@ -147,7 +147,7 @@ def unpack_operator(source: Source) -> Operator:
     factor = numbers.pop("factor")
     weights = kernel.weights.scaled(factor, factor)
     made = Operator(
-        kernel=kernel, weights=weights, potential=unpack_potential(settings, source),
+        kernel=kernel, alpha_kernel=weights, potential=unpack_potential(settings, source),
         multiplicity=unpack_multiplicity(settings, source), **parts, **numbers,
     )  # fmt: skip
     check_operator(made)

@@ -46,10 +46,10 @@ def pack_spectrum(spectrum: Spectrum, out: Arrays) -> dict[str, Any]:
     # Where all modes share one limit, there is no more to say about it.
     own = any(limit != spectrum.limit for limit in spectrum.limits)
     limits = {"limits": spectrum.limits if own else None}
-    shared = {"shared_eigenvalues": spectrum.solve.shared_eigenvalues if own else None}
+    shared = {"shared_eigenvalues": spectrum.log.shared_eigenvalues if own else None}
     return {
         "spectrum": pack(SPECTRUM, {**vars(spectrum), **pieces, **limits}, "spectrum", out),
-        "solve": pack(SOLVE, {**vars(spectrum.solve), **shared}, "solve", out),
+        "solve": pack(SOLVE, {**vars(spectrum.log), **shared}, "solve", out),
     }
 
 
@@ -68,6 +68,6 @@ def unpack_spectrum(operator: Operator, source: Source) -> Spectrum:
     solve = unpack(SOLVE, source.head["solve"], "solve", source)
     if solve.shared_eigenvalues is None:
         solve = replace(solve, shared_eigenvalues=frozen(np.empty(0)))
-    made = Spectrum(operator=operator, pieces=Pieces(labels, n_solved), solve=solve, **parts)
+    made = Spectrum(operator=operator, pieces=Pieces(labels, n_solved), log=solve, **parts)
     check_spectrum(made)
     return made
