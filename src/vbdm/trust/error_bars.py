@@ -339,7 +339,7 @@ class ErrorBars(Accessor):
         return frozen(in_doubt.weak_links(self.spectrum))
 
     def _checked(self, members: ArrayLike) -> NDArray[np.intp]:
-        return some_of(len(self.spectrum.eigenvalues))(members, "members")
+        return np.asarray(some_of(len(self.spectrum.eigenvalues))(members, "members"))
 
 
 def refuse_unsymmetric(spectrum: Spectrum) -> None:
