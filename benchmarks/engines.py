@@ -20,7 +20,7 @@ from vbdm.engines.scipy_engine import ScipyEngine
 from vbdm.graph.point_set import tree_order
 from vbdm.search import Auto, BruteForce, KDTree, Projected, PyNNDescent
 from vbdm.search.auto import turned
-from vbdm.search.rotation import principal_axes
+from vbdm.search.directions import principal_axes
 
 
 class Rotated:

@@ -269,7 +269,7 @@ def forecasts(rows):
 
 
 def targets():
-    from vbdm.kernel.epsilon_by_degree import degree_target
+    from vbdm.kernel.epsilon import degree_target
 
     for n, name in ((500, "500"), (10**4, "$10^4$"), (10**5, "$10^5$"), (10**6, "$10^6$")):
         yield [name, *(f"{degree_target(n, d):.1f}" for d in (1, 2, 3))]

@@ -31,8 +31,7 @@ from .kernel.bandwidth import (
     TwoBandwidths,
 )
 from .kernel.dimension import ByRatios, Dimension, DimensionRule, GivenDimension
-from .kernel.epsilon_by_degree import ByDegree, GivenEpsilon, tuned
-from .kernel.epsilon_by_slope import BySlope, DimensionBySlope
+from .kernel.epsilon import ByDegree, BySlope, DimensionBySlope, GivenEpsilon, tuned
 from .kernel.scaled import CutAt, CutWhereClean, ScaledPairs, TruncationRule
 from .kernel.tuning import EpsilonRule, Tuning
 

@@ -12,7 +12,7 @@ import vbdm
 from vbdm.engines.numba_engine import NumbaEngine
 from vbdm.engines.scipy_engine import ScipyEngine
 from vbdm.engines.tree import LEAF, Reach, Tree, levels_to
-from vbdm.search.periodic import wrap
+from vbdm.search.exact import wrap
 
 D = vbdm.datasets
 SCIPY, NUMBA = ScipyEngine(), NumbaEngine()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import vbdm
-from vbdm.kernel.epsilon_by_degree import degree_target
+from vbdm.kernel.epsilon import degree_target
 from vbdm.spectrum.limiter import may_be_limited
 
 

@@ -9,7 +9,7 @@ from tests.support.saved_models import CLOUD, SPHERE, spectrum_of
 
 import vbdm
 from vbdm.base.references import Citation, Credit
-from vbdm.kernel.again import at_epsilon, halved
+from vbdm.kernel.within_reach import at_epsilon, halved
 
 
 def test_settings_of_an_estimator_come_back(tmp_path):

@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 from tests.support.slow import with_slow
 
 import vbdm
-from vbdm.kernel.epsilon_by_degree import solve_degree
+from vbdm.kernel.epsilon import solve_degree
 from vbdm.kernel.scaled import SampledRows, sample_rows
 from vbdm.kernel.tuning import KeptCurve, far_pairs
 from vbdm.shapes import Gaussian

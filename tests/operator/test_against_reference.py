@@ -6,7 +6,7 @@ from tests.support import reference
 
 import vbdm
 from vbdm.kernel.bandwidth import Bandwidth
-from vbdm.kernel.listed import evaluate_kernel
+from vbdm.kernel.kernel import evaluate_kernel
 from vbdm.kernel.pilot import pilot_bandwidth
 from vbdm.shapes import Gaussian
 

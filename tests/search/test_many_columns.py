@@ -41,7 +41,7 @@ def test_one_search_for_all(monkeypatch):
         vbdm.estimate_operator(X, "generator")
     assert lengths == [1088]
     # Where these would not fit into the memory, the search begins with short ones.
-    monkeypatch.setattr("vbdm.graph.long_lists.lists_fit", lambda *sizes: False)
+    monkeypatch.setattr("vbdm.graph.lists.lists_fit", lambda *sizes: False)
     with pytest.warns(vbdm.errors.SaturatedNeighborsWarning):
         vbdm.estimate_operator(X, "generator")
     assert lengths[1] < 1088

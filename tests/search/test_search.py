@@ -11,9 +11,9 @@ import vbdm
 from vbdm.base.threads import blas, one_blas_thread
 from vbdm.engines.scipy_engine import ScipyEngine
 from vbdm.graph.point_set import tree_order
-from vbdm.search import Auto, BruteForce, KDTree, Projected, as_search, work
+from vbdm.search import Auto, BruteForce, KDTree, Projected, as_search, auto
+from vbdm.search.directions import principal_axes
 from vbdm.search.exact import expected
-from vbdm.search.rotation import principal_axes
 
 EXACT = ["auto", "kd-tree", "brute", "projected", Projected(BruteForce())]
 
@@ -51,8 +51,8 @@ def test_candidates_are_doubled_until_the_bound_is_beyond_the_radius():
     small, points, radius = np.arange(20.0)[:, None], np.zeros((2, 1)), np.array([400.0, 2.0])
     # All 20 are nearer than the first radius: 4, 8, 16, then 32; two than the second: 4 will do.
     measured = (4 + 8 + 16 + 32 + 4) / 2
-    found = work.by_candidates(small, points, radius, 4, 10)
-    assert found == pytest.approx(measured * (work.PER_CANDIDATE + 10 * work.PER_MEASURED))
+    found = auto.by_candidates(small, points, radius, 4, 10)
+    assert found == pytest.approx(measured * (auto.PER_CANDIDATE + 10 * auto.PER_MEASURED))
 
 
 @pytest.mark.parametrize("inner", ["kd-tree", KDTree, [KDTree()], 3])

@@ -7,7 +7,7 @@ from tests.support.blocks import in_blocks
 import vbdm
 from vbdm.rows.block_array import BlockArray
 from vbdm.solvers import Multilevel
-from vbdm.solvers.multilevel import coarse_pairs
+from vbdm.solvers.multilevel import start
 from vbdm.spectrum.pieces import connected_pieces
 from vbdm.spectrum.solve import pencil_of
 
@@ -45,12 +45,12 @@ def test_vectors_on_many_cells_in_blocks(operator, expected, monkeypatch):
     starts = []
 
     def noted(*args):
-        starts.append(coarse_pairs.coarse_pairs(*args))
+        starts.append(start.coarse_pairs(*args))
         return starts[-1]
 
     monkeypatch.setattr("vbdm.solvers.multilevel.solver.coarse_pairs", noted)
-    monkeypatch.setattr(coarse_pairs, "MANY_CELLS", 100)
-    monkeypatch.setattr(coarse_pairs, "COLUMNS_AT_ONCE", 3)
+    monkeypatch.setattr(start, "MANY_CELLS", 100)
+    monkeypatch.setattr(start, "COLUMNS_AT_ONCE", 3)
     solver = Multilevel(coarsest=100)
     solver.solve(pencil_of(operator), 8, 1e-10)
     found = solver.solve(pencil_of(in_blocks(operator, 3)), 8, 1e-10)
@@ -108,6 +108,6 @@ def test_vectors_on_very_many_cells_live_in_blocks(monkeypatch):
     points = np.random.default_rng(3).standard_normal((6000, 2))
     op = vbdm.estimate_operator(points, "generator", placement=vbdm.placement.Disk(blocks=3))
     expected = op.spectrum(6, tol=1e-10)
-    monkeypatch.setattr(coarse_pairs, "MANY_CELLS", 100)
+    monkeypatch.setattr(start, "MANY_CELLS", 100)
     found = op.spectrum(6, tol=1e-10)
     assert np.abs(found.eigenvalues - expected.eigenvalues).max() < 1e-9

@@ -10,7 +10,7 @@ from scipy.sparse import block_diag, csr_array, kron
 
 import vbdm
 from vbdm import datasets
-from vbdm.solvers import Auto, Dense, Lanczos, Multilevel, Pencil, ShiftInvert, factors
+from vbdm.solvers import Auto, Dense, Lanczos, Multilevel, Pencil, ShiftInvert, direct
 from vbdm.solvers.auto import SOLVERS, PreparedAuto
 from vbdm.spectrum.solve import pencil_of
 
@@ -165,7 +165,7 @@ def test_a_solver_of_the_users_own():
 @pytest.mark.parametrize("substitute", [ShiftInvert, Lanczos])
 def test_another_solver_takes_over_where_the_fast_one_fails(substitute, monkeypatch):
     if substitute is Lanczos:
-        monkeypatch.setattr(factors, "AFFORDABLE", 0.0)
+        monkeypatch.setattr(direct, "AFFORDABLE", 0.0)
     op = vbdm.estimate_operator(datasets.sphere(1800, random_state=0).points)
     name = substitute.__name__
     with pytest.warns(

@@ -13,10 +13,9 @@ from vbdm.engines.scipy_engine import ScipyEngine
 from vbdm.errors import SolverError
 from vbdm.graph.point_set import tree_order
 from vbdm.solvers import Dense, Multilevel, Pencil, ShiftInvert
+from vbdm.solvers.multilevel.cells import graph_cells, tree_cells
 from vbdm.solvers.multilevel.finest import narrowed
 from vbdm.solvers.multilevel.lobpcg import SAFETY, Outlook
-from vbdm.solvers.multilevel.matching import graph_cells
-from vbdm.solvers.multilevel.tree_cells import tree_cells
 
 N = 2000
 MOST = 60

@@ -9,8 +9,7 @@ import zarr
 from tests.support.blocks import rows_in, solved_in_blocks
 
 import vbdm
-from vbdm.graph.caller_order import InCallerOrder
-from vbdm.graph.order import Copies, Order
+from vbdm.graph.order import Copies, InCallerOrder, Order
 from vbdm.rows.block_array import BlockArray
 from vbdm.spectrum.normalisation import normalised
 from vbdm.trust import influences, series
@@ -89,7 +88,7 @@ def test_the_clouds_are_what_they_are_for(whole):
 
 
 def test_without_zarr_rows_on_disk_are_shown_by_ourselves(whole, monkeypatch):
-    monkeypatch.setattr("vbdm.graph.caller_order.in_callers_order", lambda inside, where: None)
+    monkeypatch.setattr("vbdm.graph.order.in_callers_order", lambda inside, where: None)
     found = solved_in_blocks(whole, 3, "disk").eigenfunctions
     assert isinstance(found, InCallerOrder)
     assert repr(found) == f"array of shape {whole.eigenfunctions.shape}, on disk"

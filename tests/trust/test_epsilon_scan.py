@@ -8,7 +8,7 @@ from tests.support.findings import knowing
 
 import vbdm
 from vbdm.estimate import estimate_again
-from vbdm.kernel.epsilon_by_degree import degree_target
+from vbdm.kernel.epsilon import degree_target
 from vbdm.progress import listening
 from vbdm.report import page
 from vbdm.trust import epsilon_scan

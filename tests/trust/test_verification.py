@@ -9,8 +9,8 @@ from tests.support.slow import with_slow
 
 import vbdm
 from vbdm import datasets
-from vbdm.solvers import Dense, Pencil, ShiftInvert, factors
-from vbdm.solvers.factors import affordable, count_below, elimination_work
+from vbdm.solvers import Dense, Pencil, ShiftInvert, direct
+from vbdm.solvers.direct import affordable, count_below, elimination_work
 from vbdm.spectrum.pieces import Pieces
 from vbdm.spectrum.solve import pencil_of
 from vbdm.trust import verification
@@ -97,7 +97,7 @@ def test_a_count_that_cannot_be_trusted_is_refused(monkeypatch):
     with pytest.raises(vbdm.errors.SolverError, match="slightly different level"):
         count_below(Pencil(path, np.full(2, 2.0), np.ones(2)), 0.0)
     # Factors that do not solve a system are not believed.
-    monkeypatch.setattr(factors, "TRUSTED", -1.0)
+    monkeypatch.setattr(direct, "TRUSTED", -1.0)
     with pytest.raises(vbdm.errors.SolverError, match="its solutions have a relative error of"):
         count_below(pencil, 0.9)
 

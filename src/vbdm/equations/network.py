@@ -28,7 +28,6 @@ from ..base.threads import one_blas_thread
 from ..errors import InputError
 from ..operator.method import Limiter
 from ..operator.operator import Operator
-from ..solvers.multilevel.coarse_pairs import coarse_pairs
 from ..solvers.multilevel.finest import product
 from ..solvers.multilevel.hierarchy import Hierarchy
 from ..solvers.multilevel.solver import (
@@ -37,7 +36,7 @@ from ..solvers.multilevel.solver import (
     PreparedMultilevel,
     points_averaged,
 )
-from ..solvers.multilevel.warm_start import block_size
+from ..solvers.multilevel.start import block_size, coarse_pairs
 from ..solvers.pencil import Pencil
 from ..spectrum.finite_sample import share_of_points
 from ..spectrum.limiter import first_limit

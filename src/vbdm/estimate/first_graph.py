@@ -17,10 +17,9 @@ from ..graph.build import (
     refuse_few,
     refuse_one_place,
 )
-from ..graph.distance import Distance, Metric
-from ..graph.long_lists import needs_long_lists
+from ..graph.lists import needs_long_lists
 from ..graph.neighbor_graph import NeighborGraph
-from ..graph.point_set import PointSet
+from ..graph.point_set import Distance, Metric, PointSet
 from ..kernel.dimension import GivenDimension
 from ..kernel.scaled import MOST_NEIGHBORS, SLACK
 from ..operator.arguments import Request

@@ -16,8 +16,8 @@ from ..engines.at_work import at_work
 from ..engines.choose import arrived, computes_on_device
 from ..engines.off_device import no_device_output, refuse_many_columns, refuse_off_device
 from ..errors import OutOfMemoryError
-from ..graph.distance import Metric
 from ..graph.neighbor_graph import NeighborGraph
+from ..graph.point_set import Metric
 from ..kernel.bandwidth import BandwidthRule, PerPoint
 from ..kernel.dimension import DimensionRule
 from ..kernel.scaled import TruncationRule

@@ -16,7 +16,7 @@ from ..graph.neighbor_graph import NeighborGraph
 from ..graph.on_host import Moved, brought
 from ..kernel.bandwidth import FromPotential, GivenBandwidth, PowerOfDensity, TwoBandwidths
 from ..kernel.dimension import ByRatios, GivenDimension
-from ..kernel.epsilon_by_degree import ByDegree, GivenEpsilon
+from ..kernel.epsilon import ByDegree, GivenEpsilon
 from ..operator.arguments import Request
 from ..operator.operator import Operator
 from ..rows.refused import NeedsLists

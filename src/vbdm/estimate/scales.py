@@ -10,7 +10,7 @@ from ..base.checks import a_count, is_auto
 from ..graph.neighbor_graph import NeighborGraph
 from ..kernel.bandwidth import Bandwidth, BandwidthRule
 from ..kernel.dimension import Dimension, found_by
-from ..kernel.epsilon_by_degree import ByDegree, GivenEpsilon
+from ..kernel.epsilon import ByDegree, GivenEpsilon
 from ..kernel.pilot import (
     Pilot,
     by_reach,

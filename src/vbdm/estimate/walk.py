@@ -12,8 +12,7 @@ from ..base.memory import give_back
 from ..base.versions import __version__, library_versions
 from ..graph.neighbor_graph import NeighborGraph
 from ..kernel.bandwidth import evaluated
-from ..kernel.kernel import Kernel
-from ..kernel.listed import evaluate_kernel
+from ..kernel.kernel import Kernel, evaluate_kernel
 from ..kernel.scaled import ENOUGH_POINTS, MOST_NEIGHBORS, SLACK
 from ..kernel.within_reach import kernel_within_reach
 from ..operator.arguments import Request

@@ -40,8 +40,7 @@ from ..kernel.bandwidth import BandwidthRule, PowerOfDensity
 from ..kernel.kernel import Kernel
 from ..kernel.pilot import LARGEST_WIDTH, PILOT_EPSILON, PILOT_SHARE, by_reach
 from ..kernel.scaled import NEGLIGIBLE
-from ..kernel.sums_within_reach import sum_rows
-from ..kernel.within_reach import rows_within_reach
+from ..kernel.within_reach import rows_within_reach, sum_rows
 from ..operator.operator import Operator
 from ..rows.block_array import Tall
 from ..rows.fetching import sparse_times

@@ -12,10 +12,9 @@ from ..base.wording import percent
 from ..errors import InputError, RecallWarning, warn_user
 from ..search import NeighborSearch
 from ..search.brute import recall_of
-from .distance import PRECOMPUTED, Distance, Metric
 from .lists import searched
 from .neighbor_graph import NeighborGraph
-from .point_set import PointSet
+from .point_set import PRECOMPUTED, Distance, Metric, PointSet
 
 #: Share of the true neighbours that an approximate search should find; below it, users are warned.
 LOW_RECALL = 0.95

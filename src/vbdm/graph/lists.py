@@ -1,4 +1,4 @@
-"""Lists of nearest neighbours: kept, released, or a few rows of them."""
+"""Lists of nearest neighbours: kept, released, or a few rows of them; and how long they will be."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import FloatArray, IntArray, frozen
-from ..base.memory import MEASURED_COLUMNS, refuse_lists
+from ..base.memory import MEASURED_COLUMNS, lists_fit, refuse_lists
 from ..base.threads import in_order, rows_that_fit, slices
 from ..engines.engine import free_bytes
 from ..rows.block_array import BlockArray
+from ..search.brute import BruteIndex
 from ..search.exact import search_all
-from .block_search import nearest_distances
+from .neighbourhood import nearest_distances
 from .point_set import PointSet
 
 
@@ -127,3 +128,25 @@ def of_distances(
 
     blocks = slices(len(sqdist), size=rows_that_fit(sqdist.shape[1]))
     return np.asarray(np.concatenate(list(in_order(work, blocks)), axis=1))
+
+
+#: Dimension from which the longest lists are nearly always needed, and the points and neighbours
+#: that tell it.
+MANY_DIMENSIONS, LOOKED_AT, NEAR = 10.0, 256, 33
+
+
+def needs_long_lists(cloud: PointSet, longest: int) -> bool:
+    """Tell whether lists of the greatest length will be needed.
+
+    Brute force takes hardly longer for long lists than for short ones. In many dimensions, read
+    from a few points here, degrees vary so much that the kernel needs the longest.
+    """
+    X, n = cloud.coordinates, cloud.n_points
+    if X is None or not isinstance(cloud.index, BruteIndex) or n < longest:
+        return False
+    if not lists_fit(n, longest, X.shape[1]):
+        return False
+    rows = np.linspace(0, n - 1, LOOKED_AT).round().astype(np.intp)
+    _, sqdist = cloud.nearest(rows, NEAR)
+    ratios = 0.5 * np.log(sqdist[:, -1:] / np.maximum(sqdist[:, 1:-1], np.finfo(float).tiny))
+    return bool(ratios.mean() < 1 / MANY_DIMENSIONS)

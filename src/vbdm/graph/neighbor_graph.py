@@ -18,10 +18,9 @@ from ..errors import InputError
 from ..rows.block_array import BlockArray
 from ..rows.refused import no_lists
 from ..search.exact import search_all
-from .distance import Metric
 from .lists import KeptLists, ListedRows, ReleasedLists, of_distances, searched
 from .order import Copies, Order
-from .point_set import PointSet
+from .point_set import Metric, PointSet
 from .precomputed import check_table, equal_points, part_of_whole, table_of_matrix
 
 #: Neighbours in the lists that are worked on at a time on a device: 512 MB of distances.

@@ -10,7 +10,7 @@ import numpy as np
 from ..base.arrays import FloatArray
 from ..base.checks import check_choice, is_whole, shown
 from ..errors import InputError
-from ..graph.distance import check_period
+from ..graph.point_set import check_period
 from ..prepare.projection import pca as pca_of
 from ..prepare.projection import tica as tica_of
 from ..prepare.series import check_lengths

@@ -1,18 +1,18 @@
-"""The kernel room: K on every pair of neighbours.
+"""The kernel room: the bandwidth ρ, the dimension d, ε, and K on every pair of neighbours.
 
-It knows ρ, ε and the shape h, and no normalisation yet. It takes a graph and a bandwidth and gives
-a `Kernel`: the matrix K = h(|x-y|²/(ε ρ(x) ρ(y))), symmetric, with its row sums and the density.
+It takes a graph and gives a `Kernel`: the matrix K = h(|x-y|²/(ε ρ(x) ρ(y))), symmetric, with its
+row sums and the density. It knows no normalisation yet; the shapes h are in `vbdm.shapes`.
 
 ==============  ====================================================================================
-`kernel`        the kernel with its ingredients, and the density that it measures
-`listed`        the kernel on the pairs of lists of nearest neighbours
-`within_reach`  the kernel on all pairs within its reach, found as such
-`again`         the same kernel at another ε
-`pair_matrix`   a sparse matrix on listed pairs, symmetric without ever being merged
+`bandwidth`     how wide the kernel is at each point, and the rules for it
+`dimension`     the dimension d, given or read from distances to neighbours
+`scaled`        scaled distances t = |x-y|²/(ρρ), and a sample of rows of them
+`tuning`        the choice of ε, with the curves by which it can be judged
+`epsilon`       rules for ε: by degree, by the paper's slope, or given
+`pair_matrix`   a sparse matrix on pairs, symmetric without ever being merged, factors beside it
 `block_matrix`  the same on pairs within reach, its rows in blocks
-`factored`      what both have in common: factors beside the entries
+`kernel`        the kernel with its ingredients, on lists of neighbours; the density it measures
+`within_reach`  sums and the kernel on all pairs within its reach, found as such
+`pilot`         a first look at the density
 ==============  ====================================================================================
-
-The shapes h are in `vbdm.shapes`, because the pilot density and the rules for ε use them before
-there is a kernel.
 """

@@ -22,8 +22,7 @@ from ..engines.scipy_engine import ScipyEngine
 from ..rows.block_array import BlockArray, PerBlock, Rows, Tall
 from ..rows.halo import Halo
 from ..rows.sparse_blocks import SparseBlocks, owned, with_local_columns
-from .factored import Factored
-from .pair_matrix import PairMatrix, power_of
+from .pair_matrix import Factored, PairMatrix, power_of
 
 
 @dataclass(frozen=True, eq=False)

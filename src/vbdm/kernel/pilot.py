@@ -11,11 +11,11 @@ from ..errors import InputError
 from ..graph.lists import ListedRows
 from ..graph.neighbor_graph import NeighborGraph
 from ..graph.one_way import at_the_end, mean_row_sums
-from ..graph.order import Order
 from ..shapes import Gaussian
 from .bandwidth import Bandwidth
+from .kernel import density_from
 from .scaled import scaled
-from .sums_within_reach import sums_within_reach
+from .within_reach import sums_within_reach
 
 #: ε of the pilot's kernel, as printed in the paper.
 PILOT_EPSILON = 0.5
@@ -191,15 +191,6 @@ def pilot_density(
     volume = shape.moments(dim, cutoff).m0 * (PILOT_EPSILON * rho0**2) ** (dim / 2)
     own = 1.0 if graph.order.counts is None else graph.order.counts
     return density_from(np.maximum(sums, own), volume, graph.order, leave_one_out)
-
-
-def density_from(
-    sums: FloatArray, volume: FloatArray, order: Order, leave_one_out: bool
-) -> FloatArray:
-    """Return the density: sums of a kernel over its volume and the number of rows summed over."""
-    # A point is left out of its own sum with all its copies.
-    own = leave_one_out * (1.0 if order.counts is None else order.counts)
-    return sums / ((order.n_rows - own) * volume)
 
 
 def look_first(

@@ -1,4 +1,4 @@
-"""The kernel on all pairs within its reach: |x-y|² < s_c ε ρ(x) ρ(y).
+"""The kernel on all pairs within its reach, |x-y|² < s_c ε ρ(x) ρ(y), or only its sums over them.
 
 Beyond s_c the kernel is cut, so these are all its pairs. The relation is symmetric, and so is the
 matrix, exactly; there are no lists of neighbours that could end inside the kernel.
@@ -6,29 +6,40 @@ matrix, exactly; there are no lists of neighbours that could end inside the kern
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ..base.arrays import FloatArray, IntArray, is_elsewhere, ones_for, row_pointer
-from ..base.memory import refuse_block, refuse_pairs
+from ..base.arrays import (
+    FloatArray,
+    IntArray,
+    beside_array,
+    is_elsewhere,
+    ones_for,
+    row_pointer,
+    to_host,
+)
+from ..base.memory import PAIRS_ON_DEVICE, PER_PAIR_AT_WORK, refuse_block, refuse_pairs
 from ..base.threads import for_each, in_order, rows_that_fit, slices
 from ..engines.engine import free_bytes
 from ..engines.sparse import csr
-from ..engines.tree import ROWS_AT_ONCE, Reach
+from ..engines.tree import ROWS_AT_ONCE, Reach, Tree
 from ..engines.tree_part import TreePart
 from ..graph.neighbor_graph import NeighborGraph
 from ..graph.neighbourhood import Neighbourhood, needed_tree, within_reach
 from ..graph.point_set import PointSet, needed_rows
+from ..progress import report
 from ..rows.block_array import BlockArray, PerBlock
 from ..rows.store import worth_keeping
-from ..shapes import Shape, values_of
+from ..shapes import Gaussian, Shape, values_of
 from .bandwidth import Bandwidth
 from .block_matrix import BlockMatrix
-from .kernel import Kernel
+from .kernel import Kernel, evaluate_kernel
 from .pair_matrix import PairMatrix
-from .sums_within_reach import large_parts, sum_rows
 
 #: Pairs that are evaluated at a time: several arrays as long stay in the cache.
 PAIRS_AT_ONCE = 1 << 18
@@ -232,3 +243,145 @@ def stored_type(precision: str, shape: Shape, cutoff: float) -> DTypeLike:
     # Shapes with a finite support are 0 at their end, and exactly so.
     small = 0 < least < SINGLE_DOWN_TO
     return np.float64 if precision == "double" or small else np.float32
+
+
+def sums_within_reach(
+    graph: NeighborGraph,
+    rho: FloatArray,
+    epsilon: float,
+    shape: Shape,
+    cutoff: float,
+    *,
+    leave_one_out: bool,
+) -> FloatArray:
+    """Return Σ_j h(|x_i-x_j|²/(ε ρ_i ρ_j)) over the pairs with s < `cutoff`, (M,).
+
+    Each point counts as often as it occurs. A walk over the tree counts the pairs of a block of
+    leaves, a second one evaluates them; nothing is kept.
+    """
+    points = graph.point_set
+    near = within_reach(points, rho, cutoff * epsilon, with_self=not leave_one_out)
+    if isinstance(near, Neighbourhood):
+        return sums_of_rows(near, epsilon, shape, "density")
+    rows = needed_rows(points)
+    handles = rows.run(sums_of_rows, near, epsilon, shape, stage="density")[0]
+    return np.asarray(BlockArray(rows, handles, ((), np.dtype(np.float64))))
+
+
+def sums_of_rows(
+    near: Neighbourhood, epsilon: float, shape: Shape, stage: str | None = None
+) -> FloatArray:
+    """Return the sums of rows over the points within their reach."""
+    reach, engine, tree = near.reach, near.engine, near.reach.tree
+    if is_elsewhere(reach.rho):
+        return sums_on_device(near, epsilon, shape, stage)
+    places = tree.rows_of(near.leaves)
+    sums = np.zeros(places.stop - places.start)
+
+    def work(leaves: slice) -> None:
+        found = engine.count_within(reach, leaves)
+        neighbors, scaled = engine.pairs_within(reach, leaves, int(found.sum()))
+        scaled /= epsilon
+        values = shape(scaled)
+        if near.counts is not None:
+            values *= near.counts[neighbors]
+        rows = tree.rows_of(leaves)
+        out = sums[rows.start - places.start : rows.stop - places.start]
+        sum_rows(values, np.cumsum(found) - found, out)
+
+    for_each(work, tree.leaf_blocks(ROWS_AT_ONCE // 4, near.leaves), stage)
+    return near.of_rows(sums)
+
+
+#: The fewest pairs of a part on a device, however little memory is free: 2 MB.
+FEWEST_PAIRS = 1 << 16
+
+
+def sums_on_device(
+    near: Neighbourhood, epsilon: float, shape: Shape, stage: str | None = None
+) -> FloatArray:
+    """Return the sums of all rows, in a few large parts: each is a matrix times a vector."""
+    reach, engine, tree = near.reach, near.engine, near.reach.tree
+    pointer = row_pointer(engine.count_within(reach, near.leaves))
+    counts = ones_for(reach.rho) if near.counts is None else near.counts
+    sums = np.empty(tree.n_points, like=reach.rho)
+    for leaves, rows, pairs in large_parts(tree, pointer, free_bytes(engine), stage):
+        neighbors, scaled = engine.pairs_within(reach, leaves, pairs.stop - pairs.start)
+        scaled /= epsilon
+        own = pointer[rows.start : rows.stop + 1] - pairs.start
+        size = rows.stop - rows.start, tree.n_points
+        part = csr(values_of(shape, scaled), neighbors, own, size)
+        sums[rows] = engine.multiply(part, counts[:, None])[:, 0]
+    return sums
+
+
+def large_parts(
+    tree: Tree, pointer: NDArray[Any], free: int | None, stage: str | None = None
+) -> Iterator[tuple[slice, slice, slice]]:
+    """Yield parts of all leaves with many pairs, in order: leaves, rows and pairs of each.
+
+    Parameters
+    ----------
+    tree : Tree
+        The points.
+    pointer : (M + 1,) int array
+        Where the pairs of each row begin.
+    free : int or None
+        Bytes that can be had: parts are smaller where these are few.
+    stage : str or None
+        What is reported after each part.
+    """
+    n_leaves, total = 1 << tree.depth, int(pointer[-1])
+    size = PAIRS_ON_DEVICE
+    if free is not None:
+        # Half of them are left: some shapes take more. If hardly any are free, small parts help no
+        # more, and would be too many to count.
+        size = min(size, max(FEWEST_PAIRS, free // 2 // PER_PAIR_AT_WORK))
+    cuts = np.array([0, n_leaves])
+    if total > size:
+        ends = beside_array(np.arange(size, total, size), pointer)
+        rows = to_host(np.searchsorted(pointer, ends))
+        cuts = np.unique(np.append(cuts, rows * n_leaves // tree.n_points))
+    first = 0
+    for done, (start, stop) in enumerate(pairwise(cuts.tolist()), start=1):
+        leaves = slice(start, stop)
+        last = total if stop == n_leaves else int(pointer[tree.rows_of(leaves).stop])
+        yield leaves, tree.rows_of(leaves), slice(first, last)
+        first = last
+        if stage is not None:
+            report(stage, done, len(cuts) - 1)
+
+
+def sum_rows(entries: FloatArray, start: NDArray[np.integer], out: FloatArray) -> None:
+    """Write the sums of rows, which begin at `start` among the entries, into `out`; 0 if empty."""
+    filled = np.flatnonzero(np.diff(start, append=len(entries)))
+    if filled.size:
+        out[filled] = np.add.reduceat(entries, start[filled])
+
+
+def at_epsilon(kernel: Kernel, epsilon: float, graph: NeighborGraph | None = None) -> Kernel:
+    """Evaluate the same kernel at another ε; if by lists, on this or another graph."""
+    if kernel.by_reach:
+        return kernel_within_reach(
+            kernel.graph, kernel.bandwidth, epsilon, kernel.shape, cutoff=kernel.cutoff,
+            leave_one_out=kernel.leave_one_out, precision=kernel.precision,
+        )  # fmt: skip
+    return evaluate_kernel(
+        graph or kernel.graph, kernel.bandwidth, epsilon, kernel.shape,
+        leave_one_out=kernel.leave_one_out, cutoff=kernel.cutoff,
+        one_way_share=kernel.one_way_share,
+    )  # fmt: skip
+
+
+def halved(kernel: Kernel) -> Kernel:
+    """Return the kernel at ε/2; for a Gaussian, without evaluating it.
+
+    A Gaussian at half the ε is the square of itself, cut at the same distance. But the square of a
+    one-way pair of weight 1/2 has weight 1/4: then the kernel is evaluated.
+    """
+    if not isinstance(kernel.shape, Gaussian) or kernel.one_way_share != 1.0:
+        return at_epsilon(kernel, kernel.epsilon / 2)
+    return replace(
+        kernel, weights=kernel.weights.squared(), epsilon=kernel.epsilon / 2,
+        cutoff=2 * kernel.cutoff, known_sums=None,
+    )  # fmt: skip

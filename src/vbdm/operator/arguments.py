@@ -22,7 +22,7 @@ from ..kernel.bandwidth import (
     TwoBandwidths,
 )
 from ..kernel.dimension import DimensionRule, GivenDimension
-from ..kernel.epsilon_by_degree import GivenEpsilon
+from ..kernel.epsilon import GivenEpsilon
 from ..kernel.scaled import CutAt
 from ..kernel.tuning import EpsilonRule
 from ..prepare.series import Series

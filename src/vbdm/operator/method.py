@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from ..base.checks import a_count, a_number
 from ..kernel.bandwidth import BandwidthRule, PowerOfDensity
 from ..kernel.dimension import ByRatios, DimensionRule
-from ..kernel.epsilon_by_degree import ByDegree
-from ..kernel.epsilon_by_slope import BySlope, DimensionBySlope
+from ..kernel.epsilon import ByDegree, BySlope, DimensionBySlope
 from ..kernel.scaled import CutAt, CutWhereClean, TruncationRule
 from ..kernel.tuning import EpsilonRule
 

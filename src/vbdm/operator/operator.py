@@ -18,17 +18,16 @@ from ..base.points import check_function
 from ..engines.at_work import at_work
 from ..engines.choose import arrived
 from ..errors import InputError
-from ..graph.caller_order import as_given_out
 from ..graph.neighbor_graph import NeighborGraph
 from ..graph.on_host import in_memory, state_in_memory
-from ..graph.order import Order
-from ..kernel.again import at_epsilon
+from ..graph.order import Order, as_given_out
 from ..kernel.block_matrix import BlockMatrix
 from ..kernel.dimension import Dimension
 from ..kernel.kernel import Kernel
 from ..kernel.pair_matrix import PairMatrix
 from ..kernel.pilot import Pilot
 from ..kernel.tuning import Tuning
+from ..kernel.within_reach import at_epsilon
 from ..placement import IN_MEMORY
 from . import verbs, views
 from .record import Settings

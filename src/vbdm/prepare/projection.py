@@ -21,7 +21,7 @@ from ..base.arrays import FloatArray, to_host
 from ..base.checks import a_count, accepts, is_whole, numbers, or_none, shown
 from ..base.points import check_points
 from ..errors import InputError
-from ..search.rotation import axes_of
+from ..search.directions import axes_of
 
 #: Principal directions with less than this share of the largest variance count as empty in TICA.
 EMPTY = 1e-10

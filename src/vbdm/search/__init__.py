@@ -3,13 +3,11 @@
 `Auto` is the default; ask it what it would choose and why with ``Auto().choose(points, k)``.
 """
 
-from .approximate import PyNNDescent
 from .auto import ENGINES, Auto, Choice, as_search
 from .brute import BruteForce
-from .exact import KDTree, NeighborIndex, NeighborSearch
-from .metric import MetricSearch
-from .periodic import PeriodicTree
-from .projected import Projected
+from .directions import Projected
+from .exact import KDTree, NeighborIndex, NeighborSearch, PeriodicTree
+from .external import MetricSearch, PyNNDescent
 
 __all__ = [
     "ENGINES",

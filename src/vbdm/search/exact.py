@@ -1,4 +1,4 @@
-"""Exact engines, the protocol that all engines follow, and the search for all points at once."""
+"""Protocol of all engines; k-d trees, in periodic boxes, too; and the search for all points."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from ..base.arrays import FloatArray, IntArray, frozen, is_elsewhere
-from ..base.checks import a_count
+from ..base.checks import a_count, numbers
 from ..base.threads import for_each, in_order, slices, slices_of
+from ..errors import InputError
 from ..progress import report
 
 
@@ -217,3 +218,70 @@ def put_self_first(indices: IntArray, sqdist: FloatArray, first: int = 0) -> Non
     sqdist[strayed, position] = sqdist[strayed, 0]
     indices[strayed, 0] = own[strayed]
     sqdist[strayed, 0] = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class PeriodicTree:
+    """SciPy's k-d tree with distances to the nearest image of each point.
+
+    `period`, (n,), has one length per column, 0 for columns that are not periodic.
+    """
+
+    period: FloatArray
+    leafsize: int = 16
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be lengths or counts."""
+        a_count()(self.leafsize, "leafsize")
+        object.__setattr__(self, "period", numbers(self.period, "period"))
+
+    def index(self, cloud: FloatArray, k: int) -> PeriodicIndex:
+        """Build the tree; the cloud must lie in the box."""
+        if len(self.period) != cloud.shape[1] or (self.period < 0).any():
+            raise InputError(
+                "`period` must be one length for each column, 0 where there is none; received "
+                f"{self.period.tolist()} for {cloud.shape[1]} column(s). Give `period` instead of "
+                "`search`."
+            )
+        inside = (cloud >= 0) & ((cloud < self.period) | (self.period == 0))
+        if not inside[:, self.period > 0].all():
+            raise InputError(
+                "The points must lie in the box; received coordinates below 0, or beyond the "
+                "period. Give `period` instead of `search`."
+            )
+        tree = cKDTree(cloud, leafsize=self.leafsize, boxsize=self.period)
+        return PeriodicIndex(TreeIndex(tree), self.period)
+
+
+@dataclass(frozen=True, eq=False)
+class PeriodicIndex:
+    """A tree that takes points from anywhere: they are wrapped into the box first.
+
+    SciPy would wrap them as well, but with other last digits: a point would not be at distance 0
+    from its image one period further on.
+    """
+
+    inner: NeighborIndex
+    period: FloatArray
+    rows_per_call: int = 1024
+    parallel: bool = True
+    is_exact: bool = True
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether squared distances have the bits of measured ones."""
+        return bool(getattr(self.inner, "is_measured", False))
+
+    def query(self, points: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
+        """Return indices and squared distances of the k nearest."""
+        return self.inner.query(wrap(points, self.period), k)
+
+
+def wrap(points: FloatArray, period: FloatArray) -> FloatArray:
+    """Return coordinates in [0, period) of the periodic columns, the others as they are."""
+    result = points.copy()
+    for column in np.flatnonzero(period):
+        inside = np.mod(points[:, column], period[column])
+        # np.mod rounds numbers such as -1e-20 up to the period itself.
+        result[:, column] = np.where(inside >= period[column], 0.0, inside)
+    return result

@@ -9,11 +9,10 @@ from ..base.arrays import FloatArray
 from ..errors import InputError, SolverError, SolverWarning, warn_user
 from ..kernel.block_matrix import BlockMatrix
 from ..rows.refused import not_in_blocks
-from .direct import Dense, ShiftInvert
-from .factors import affordable
-from .lanczos import Lanczos
+from .arpack import Lanczos, ShiftInvert
+from .direct import Dense, affordable
 from .multilevel.solver import Multilevel
-from .multilevel.warm_start import block_size
+from .multilevel.start import block_size
 from .pencil import EigenPairs, EigenSolver, Pencil, PreparedSolver, prepared
 
 #: Up to this many points the dense solver takes at most a second or two.

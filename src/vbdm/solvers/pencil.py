@@ -214,3 +214,52 @@ def prepared(solver: EigenSolver, pencil: Pencil, n: int) -> PreparedSolver:
     if not is_elsewhere(pencil.degrees) or getattr(solver, "on_devices", False):
         return solver.prepare(pencil, n)
     return OnHost(solver.prepare(pencil.on_host, n), pencil.degrees)
+
+
+#: θ below this share of the last one count as zero: their errors are relative to that share.
+ZERO = 1e-6
+
+
+def constant_direction(pencil: Pencil) -> FloatArray:
+    """Return M^{1/2} 1 with norm 1, (N, 1): the known null vector of M^{-1/2}(D - K)M^{-1/2}."""
+    root = np.sqrt(pencil.mass)
+    return np.asarray(root / np.linalg.norm(root))[:, None]
+
+
+def sorted_pairs(
+    pencil: Pencil, vectors: FloatArray, following: float, solver: Credit, steps: int, products: int
+) -> EigenPairs:
+    """Return the pairs that belong to vectors M^{1/2} u, θ upwards, the constant in front.
+
+    θ are the Rayleigh quotients: their errors go like the square of the vectors' errors. The error
+    estimate also uses `following`, the next θ outside the list.
+    """
+    u = vectors / np.sqrt(pencil.mass)[:, None]
+    values = np.einsum("ij,ij->j", u, pencil.stiffness(u))
+    order = np.argsort(values, kind="stable")
+    constant = np.full((pencil.n_points, 1), 1 / np.sqrt(pencil.mass.sum()))
+    values, u = np.maximum(values[order], 0.0), u[:, order]
+    residuals = pencil.residuals(values, u)
+    # θ is a difference of sums as large as u'Du, and is not known better than their rounding.
+    rounding = np.finfo(np.float64).eps * (pencil.degrees @ u**2)
+    error = residual_error(residuals, values, following, rounding)
+    values, u = np.concatenate([[0.0], values]), np.hstack([constant, u])
+    return EigenPairs(values, u, solver, steps, products + 2 * len(order), True, error)
+
+
+def residual_error(
+    residuals: FloatArray, values: FloatArray, following: float, rounding: FloatArray
+) -> float:
+    """Return a bound of the relative errors of sorted θ, from their residuals and rounding.
+
+    Within |r_j| of θ_j there is an eigenvalue. If the next one outside the list, `following`, is
+    far away, the error is smaller: |R|²/(θ_next - θ_j), with the residuals R of all pairs together.
+    θ near 0 count as 1e-6 of the last.
+    """
+    if len(values) == 0:
+        return 0.0
+    gap = following - values
+    square = np.square(residuals).sum()
+    bound = np.divide(square, gap, out=np.full(len(gap), np.inf), where=gap > 0)
+    scale = np.maximum(values, max(ZERO * values[-1], np.finfo(np.float64).tiny))
+    return float(((np.minimum(residuals, bound) + rounding) / scale).max())

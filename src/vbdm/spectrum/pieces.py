@@ -17,8 +17,8 @@ from ..kernel.block_matrix import BlockMatrix
 from ..rows.block_array import PerBlock
 from ..rows.halo import OwnAndNear
 from ..rows.sparse_blocks import made_square, owned
+from ..solvers.multilevel.cells import raised
 from ..solvers.multilevel.finest import engine_of, parts_of
-from ..solvers.multilevel.tree_cells import raised
 from ..solvers.pencil import Pencil
 
 #: A link with K_ij / √(D_i D_j) below this changes no digit of the solution.

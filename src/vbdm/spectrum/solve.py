@@ -16,8 +16,7 @@ from ..base.references import Credit
 from ..base.threads import one_blas_thread
 from ..engines.engine import free_bytes
 from ..errors import InputError
-from ..graph.caller_order import as_caller_sees
-from ..graph.order import Order
+from ..graph.order import Order, as_caller_sees
 from ..operator.operator import Operator
 from ..rows.block_array import BlockArray, Tall
 from ..solvers import Dense, EigenSolver, Pencil

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from ..base.arrays import BoolArray, FloatArray, beside_array, to_host
 from ..base.kept import KEPT
 from ..engines.at_work import at_work
-from ..graph.caller_order import as_caller_sees
 from ..graph.on_host import in_memory, state_in_memory
+from ..graph.order import as_caller_sees
 from ..operator.operator import Operator
 from ..operator.record import Settings
 from ..rows.block_array import BlockArray, Tall, beside, mapped, total

@@ -33,8 +33,7 @@ from ..base.arrays import (
     to_host,
 )
 from ..base.threads import one_blas_thread
-from ..graph.distance import Distance
-from ..graph.point_set import PointSet
+from ..graph.point_set import Distance, PointSet
 from ..operator.operator import Operator
 from ..search.exact import to_nearest_image
 from .error_bars import NOISE_DRIFT

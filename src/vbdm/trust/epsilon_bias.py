@@ -10,7 +10,7 @@ from scipy.linalg import eigh
 
 from ..base.arrays import FloatArray, column_dots
 from ..base.threads import one_blas_thread
-from ..kernel.again import halved
+from ..kernel.within_reach import halved
 from ..operator.operator import Operator
 from ..rows.block_array import Tall, beside, mapped, total
 from ..spectrum.finite_sample import share_at

@@ -24,8 +24,7 @@ import numpy as np
 
 from ..base.arrays import BoolArray, FloatArray, frozen, is_elsewhere, to_host
 from ..base.threads import in_order, one_blas_thread, slices
-from ..graph.caller_order import InCallerOrder
-from ..graph.order import Order
+from ..graph.order import InCallerOrder, Order
 from ..rows.block_array import Tall, beside, mapped, total
 from ..spectrum.spectrum import Spectrum
 from .findings import FIRST, nonzero_modes

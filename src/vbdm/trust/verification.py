@@ -11,7 +11,7 @@ from ..base.arrays import FloatArray, frozen
 from ..errors import InputError, SolverError
 from ..rows.refused import not_in_blocks
 from ..solvers import Dense, EigenSolver, Lanczos, Pencil, ShiftInvert
-from ..solvers.factors import affordable, count_below
+from ..solvers.direct import affordable, count_below
 from ..spectrum.by_pieces import Piece, merged, prepare_pieces, restricted, solve_pieces
 from ..spectrum.pieces import Pieces, find_pieces
 from ..spectrum.solve import pencil_of
@@ -88,7 +88,7 @@ def verify(spectrum: Spectrum) -> Verification:
     2,500 points, else by Lanczos on a sparse factorisation. Sorted lists are compared with their
     copies, so that a lost member of a degenerate group shows. Both solvers might lose the same one;
     so the eigenvalues are also counted by the signs of a factorisation, which overlooks nothing
-    (`vbdm.solvers.factors.count_below`). Where factors would be too large (surfaces beyond
+    (`vbdm.solvers.direct.count_below`). Where factors would be too large (surfaces beyond
     some 40,000 points, three dimensions beyond 10,000), Lanczos on products alone is the reference,
     nothing is counted, and `note` says so. A group of equal values is not cut: eigenvalues are
     counted up to the first gap of 1e-3 after the last one, or else the last such gap before it.

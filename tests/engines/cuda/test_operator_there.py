@@ -16,7 +16,7 @@ from vbdm.engines.cuda import availability
 from vbdm.errors import DeviceError
 from vbdm.extension import extension
 from vbdm.graph import neighbor_graph
-from vbdm.kernel import sums_within_reach
+from vbdm.kernel import within_reach
 from vbdm.kernel.dimension import Dimension
 from vbdm.kernel.tuning import Tuning
 from vbdm.shapes import Gaussian
@@ -214,21 +214,21 @@ def test_results_stay_there_if_asked_for(there: Any) -> None:
 
 def test_pairs_are_evaluated_in_large_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = vbdm.estimate_operator(PLANE, engine="cuda")
-    monkeypatch.setattr(sums_within_reach, "PAIRS_ON_DEVICE", 5000)
+    monkeypatch.setattr(within_reach, "PAIRS_ON_DEVICE", 5000)
     parts = vbdm.estimate_operator(PLANE, engine="cuda")
     np.testing.assert_array_equal(parts.degrees.get(), whole.degrees.get())
     tree = whole.graph.point_set.tree
     pointer = whole.weights.listed.indptr
-    found = list(sums_within_reach.large_parts(tree, pointer, None))
+    found = list(within_reach.large_parts(tree, pointer, None))
     assert len(found) > 5
     assert max(pairs.stop - pairs.start for _, _, pairs in found) < 5000 + 16 * 200
     assert [rows.start for _, rows, _ in found[1:]] == [rows.stop for _, rows, _ in found[:-1]]
     assert found[-1][2].stop == whole.weights.nnz
-    monkeypatch.setattr(sums_within_reach, "FEWEST_PAIRS", 1000)
+    monkeypatch.setattr(within_reach, "FEWEST_PAIRS", 1000)
     for free in (32 * 1000, 0):
-        assert len(list(sums_within_reach.large_parts(tree, pointer, free))) > 3 * len(found)
-    monkeypatch.setattr(sums_within_reach, "FEWEST_PAIRS", 1 << 16)
-    assert len(list(sums_within_reach.large_parts(tree, pointer, 0))) == len(found)
+        assert len(list(within_reach.large_parts(tree, pointer, free))) > 3 * len(found)
+    monkeypatch.setattr(within_reach, "FEWEST_PAIRS", 1 << 16)
+    assert len(list(within_reach.large_parts(tree, pointer, 0))) == len(found)
 
 
 def test_what_does_not_fit_on_the_device_is_refused(

@@ -16,8 +16,7 @@ from vbdm.base.arrays import is_elsewhere
 from vbdm.engines.cuda.availability import the_device
 from vbdm.engines.cuda.engine import CudaEngine
 from vbdm.engines.sparse import csr
-from vbdm.graph.distance import Distance
-from vbdm.graph.point_set import PointSet, tree_index
+from vbdm.graph.point_set import Distance, PointSet, tree_index
 from vbdm.kernel.dimension import Dimension
 from vbdm.kernel.tuning import Tuning
 from vbdm.operator.record import Settings

@@ -11,18 +11,14 @@ from ...base.arrays import FloatArray, frozen
 from ...engines.choose import chosen_engine
 from ...engines.numba_engine import CompiledIndex
 from ...engines.tree import LEAF, Tree
-from ...graph.distance import PRECOMPUTED, Distance
 from ...graph.lists import KeptLists, ReleasedLists
 from ...graph.neighbor_graph import NeighborGraph
 from ...graph.order import Copies, Order
-from ...graph.point_set import PointSet, faster, tree_of
-from ...search.approximate import ApproximateIndex, PyNNDescent
+from ...graph.point_set import PRECOMPUTED, Distance, PointSet, faster, tree_of
 from ...search.brute import BruteForce, BruteIndex
-from ...search.exact import KDTree, NeighborIndex, TreeIndex
-from ...search.metric import MetricIndex, MetricSearch
-from ...search.periodic import PeriodicIndex, PeriodicTree
-from ...search.projected import ProjectedIndex
-from ...search.rotation import RotatedIndex, along_and_rest
+from ...search.directions import ProjectedIndex, RotatedIndex, along_and_rest
+from ...search.exact import KDTree, NeighborIndex, PeriodicIndex, PeriodicTree, TreeIndex
+from ...search.external import ApproximateIndex, MetricIndex, MetricSearch, PyNNDescent
 from .archive import Source
 from .fields import Array, Arrays, Maybe, Number, cannot_save, count, pack, part, require, unpack
 from .settings_section import CREDIT

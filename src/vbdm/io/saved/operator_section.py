@@ -14,8 +14,7 @@ from ...engines.tree import Reach
 from ...graph.neighbor_graph import NeighborGraph
 from ...kernel.bandwidth import Bandwidth
 from ...kernel.dimension import Dimension
-from ...kernel.kernel import Kernel
-from ...kernel.listed import evaluate_kernel
+from ...kernel.kernel import Kernel, evaluate_kernel
 from ...kernel.pair_matrix import PairMatrix
 from ...kernel.pilot import Pilot
 from ...kernel.tuning import DegreeCurve, KeptCurve, SlopeCurve, Tuning

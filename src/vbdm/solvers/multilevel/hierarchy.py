@@ -20,7 +20,7 @@ from ...engines.engine import Engine
 from ...engines.scipy_engine import ScipyEngine
 from ...engines.sparse import as_csr, graph_laplacian, piecewise_constant, scaled_rows
 from .blocks import row_slices
-from .tree_cells import Cells
+from .cells import Cells
 
 #: Damping of Jacobi's method on the coarse levels, whose matrices average over few neighbours.
 DAMPING = 2 / 3

@@ -22,14 +22,11 @@ from ...rows.refused import not_in_blocks
 from ..direct import Dense
 from ..pencil import EigenPairs, Pencil, PreparedSolver, prepared
 from .blocks import combination, rayleigh_ritz, remove_constant
-from .coarse_pairs import COARSE_TOL, coarse_pairs
-from .finest import Finest, engine_of, parts_of
-from .first_cells import finest_level
+from .cells import Cells, Labels, cells_of_members, graph_cells, tree_cells
+from .finest import Finest, engine_of, finest_level, parts_of
 from .hierarchy import Hierarchy, Level, build_levels
 from .lobpcg import Block, Problem, Progress, iterate
-from .matching import graph_cells
-from .tree_cells import Cells, Labels, cells_of_members, tree_cells
-from .warm_start import GROWTH, GUARDS, Warm, block_end, block_size, check_room
+from .start import COARSE_TOL, GROWTH, GUARDS, Warm, block_end, block_size, check_room, coarse_pairs
 
 #: Beyond this many columns a k-d tree has no near cells to offer: the graph itself is used.
 TREE_COLUMNS = 20
