@@ -151,8 +151,8 @@ def leaving(n, seeds):
         op = vbdm.estimate_operator(X, "generator")
         inside = r < 2
         truth = (time_from[-1] - np.interp(r[inside], grid, time_from)).mean()
-        by_mask.append(op.exit_time(inside).values[inside].mean() / truth - 1)
-        by_distance.append(op.exit_time(r - 2).values[inside].mean() / truth - 1)
+        by_mask.append(op.equations.exit_time(inside).values[inside].mean() / truth - 1)
+        by_distance.append(op.equations.exit_time(r - 2).values[inside].mean() / truth - 1)
         far = r > 0.5
         found = op.mean_first_passage(~far).values[far].mean()
         reaching.append(found / np.log(r[far] / 0.5).mean() - 1)
@@ -238,7 +238,7 @@ def semigroup(n, seeds):
         found = op.spectrum(30).evolve(f, times)
         truth = x[:, None] * np.exp(-times) + 1 + (y**2 - 1)[:, None] * np.exp(-2 * times)
         on_plane.append(max(map(rms, (found - truth).T)) / rms(f))
-        drift.append(np.abs(op.measure @ found - op.measure @ f).max())
+        drift.append(np.abs(op.equations.measure @ found - op.equations.measure @ f).max())
     row("semigroup, sphere", on_sphere, "≤ .035")
     row("semigroup, OU R2, x + y²", on_plane, "≤ .10")
     row("change of the mean under the measure", drift, "≤ 1e-10", "{:.1e}")
@@ -269,15 +269,15 @@ def gradients(n, seeds):
         ambient = np.stack([y, x, np.ones_like(z)], axis=1)  # of xy + z
         truth = ambient - (ambient * X).sum(axis=1)[:, None] * X
         on_sphere.append(relative(op.gradient(x * y + z), truth))
-        angles.append(rms(np.einsum("ijk,ij->ik", op.tangents, X).ravel()) * np.sqrt(2))
+        angles.append(rms(np.einsum("ijk,ij->ik", op.calculus.tangents, X).ravel()) * np.sqrt(2))
         X = plane(n, seed)
         op, (x, y) = vbdm.estimate_operator(X, "generator"), X.T
         near = np.hypot(x, y) < 2
         truth = np.stack([y, x + 2 * y], axis=1)[near]  # of xy + y²
         f = x * y + y**2
         on_plane.append(relative(op.gradient(f)[near], truth))
-        squares.append(relative(op.carre_du_champ(f, f)[near], (truth**2).sum(axis=1)))
-        drifts.append(relative(op.spectrum(12).drift(), -X))
+        squares.append(relative(op.calculus.carre_du_champ(f, f)[near], (truth**2).sum(axis=1)))
+        drifts.append(relative(op.spectrum(12).dynamics.drift(), -X))
         products.append(relative(op @ x, -x))
     row("gradient, uneven sphere", on_sphere, "≤ .015")
     row("gradient, OU R2, r < 2", on_plane, "≤ .015")

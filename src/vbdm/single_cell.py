@@ -131,7 +131,7 @@ def fate_probabilities(
 
     Notes
     -----
-    One multigrid solve for all groups (`Operator.hitting_probabilities`); a cell of a terminal
+    One multigrid solve for all groups (`Equations.hitting_probabilities`); a cell of a terminal
     state has probability 1 there. A group with fewer cells than a kernel holds is not found by a
     walk: its piece of the data gets NaN, with a `SmallSetWarning`.
     """
@@ -141,7 +141,7 @@ def fate_probabilities(
         groups, Mapping) else {one: [one] for one in words(groups, "groups")}  # fmt: skip
     op = operator_of(cells, operator, use_rep)
     named = {name: np.array(own, dtype=object) for name, own in sets.items()}
-    found = op.hitting_probabilities(named, labels=labels)
+    found = op.equations.hitting_probabilities(named, labels=labels)
     cells.obsm[f"X_{key_added}"] = np.array(found.values)
     cells.obs[f"vbdm_{key_added}_priming"] = 1 - found.entropy
     about = {"names": np.array(found.names), "groupby": groupby}
@@ -187,12 +187,12 @@ def pseudotime(
     Warns
     -----
     RootWarning
-        If the root is no end of the slowest mode (see `Spectrum.pseudotime`).
+        If the root is no end of the slowest mode (see `Dynamics.pseudotime`).
     """
     cells = cells_of(adata, copy)
     place = first_cell(cells) if root is None else root
     op = operator_of(cells, operator, use_rep)
-    cells.obs[key_added] = np.array(op.spectrum(n_components + 1).pseudotime(place))
+    cells.obs[key_added] = np.array(op.spectrum(n_components + 1).dynamics.pseudotime(place))
     return cells if copy else None
 
 

@@ -7,8 +7,8 @@ from tests.support.blocks import in_blocks
 
 import vbdm
 from vbdm import datasets as ds
-from vbdm.calculus import small_matrices, surroundings
-from vbdm.calculus.gradient import leading
+from vbdm.calculus import calculus, surroundings
+from vbdm.calculus.calculus import leading
 from vbdm.errors import InputError
 from vbdm.placement import Disk
 
@@ -53,12 +53,12 @@ def test_gradients_on_an_uneven_sphere(sphere):
 
 def test_tangents_of_the_sphere(sphere):
     X, op = sphere
-    V = op.tangents
+    V = op.calculus.tangents
     assert V.shape == (10_000, 3, 2)
     assert np.allclose(np.swapaxes(V, 1, 2) @ V, np.eye(2), atol=1e-12)
     sines = np.linalg.norm(np.einsum("in,ind->id", X, V), axis=1)
     assert np.sqrt((sines**2).mean()) < 0.01
-    assert abs(op.carre_du_champ(X).sum(axis=1).mean() - 2) < 0.1
+    assert abs(op.calculus.carre_du_champ(X).sum(axis=1).mean() - 2) < 0.1
 
 
 def test_gradients_in_a_gaussian(plane):
@@ -70,7 +70,7 @@ def test_gradients_in_a_gaussian(plane):
     truth = np.column_stack([np.cos(x) + y, x])
     assert relative(found[inner, :, 0], truth[inner]) < 0.015
     assert relative(found[inner, :, 1], np.column_stack([2 * x, 0 * x])[inner]) < 0.015
-    assert abs(op.carre_du_champ(X)[inner].sum(axis=1).mean() - 2) < 0.1
+    assert abs(op.calculus.carre_du_champ(X)[inner].sum(axis=1).mean() - 2) < 0.1
 
 
 def test_products_of_gradients(plane):
@@ -79,7 +79,7 @@ def test_products_of_gradients(plane):
     x, y = X.T
     inner = np.linalg.norm(X, axis=1) < 2
     truth = (x + y)[inner]
-    direct = op.carre_du_champ(x * y, x + y)[inner]
+    direct = op.calculus.carre_du_champ(x * y, x + y)[inner]
     by_gradients = (op.gradient(x * y) * op.gradient(x + y)).sum(axis=1)[inner]
     assert relative(direct, truth) < 0.15
     assert relative(by_gradients, truth) < 0.02
@@ -90,15 +90,17 @@ def test_the_definition(plane):
     X, op = plane
     f, g = np.sin(X[:, 0]), X[:, 1] ** 2
     expanded = (op @ (f * g) - f * (op @ g) - g * (op @ f)) / 2
-    assert np.allclose(op.carre_du_champ(f, g), expanded, atol=1e-9)
-    columns = op.carre_du_champ(np.column_stack([f, g]), g)
-    assert np.allclose(columns[:, 0], op.carre_du_champ(f, g))
-    assert np.allclose(columns[:, 1], op.carre_du_champ(g))
+    assert np.allclose(op.calculus.carre_du_champ(f, g), expanded, atol=1e-9)
+    columns = op.calculus.carre_du_champ(np.column_stack([f, g]), g)
+    assert np.allclose(columns[:, 0], op.calculus.carre_du_champ(f, g))
+    assert np.allclose(columns[:, 1], op.calculus.carre_du_champ(g))
 
 
 def test_a_constant_far_away_costs_no_digits(plane):
     X, op = plane
-    assert np.allclose(op.carre_du_champ(1e8 + X[:, 0]), op.carre_du_champ(X[:, 0]), rtol=1e-6)
+    assert np.allclose(
+        op.calculus.carre_du_champ(1e8 + X[:, 0]), op.calculus.carre_du_champ(X[:, 0]), rtol=1e-6
+    )
 
 
 def test_linear_functions_are_exact(plane):
@@ -112,7 +114,7 @@ def test_gradients_in_other_dimensions(dim, bound):
     X = uneven_sphere(4000, seed=9003, dim=dim)
     wide = X if dim == 3 else np.column_stack([X, 0.0 * X[:, 0]])
     op = vbdm.estimate_operator(wide)
-    assert op.tangents.shape == (4000, wide.shape[1], dim)
+    assert op.calculus.tangents.shape == (4000, wide.shape[1], dim)
     truth = on_sphere(X, np.column_stack([X[:, 1], X[:, 0], *0 * X.T[2:]]))
     found = op.gradient(X[:, 0] * X[:, 1])
     assert relative(found[:, : dim + 1], truth) < bound
@@ -147,7 +149,7 @@ def test_copies_share_a_gradient():
     found = op.gradient(twice[:, 0] ** 2)
     assert found.shape == (2000, 2)
     assert np.array_equal(found[:500], found[1500:])
-    assert np.array_equal(op.tangents[:500], op.tangents[1500:])
+    assert np.array_equal(op.calculus.tangents[:500], op.calculus.tangents[1500:])
 
 
 def test_points_without_neighbours_have_no_derivatives():
@@ -156,7 +158,7 @@ def test_points_without_neighbours_have_no_derivatives():
     op = vbdm.estimate_operator(X, "generator").at_epsilon(1e-5)
     alone = op.pairs == 0
     assert 100 < alone.sum() < 700
-    for found in (op.carre_du_champ(X), op.tangents.reshape(800, -1)):
+    for found in (op.calculus.carre_du_champ(X), op.calculus.tangents.reshape(800, -1)):
         assert np.array_equal(np.isnan(found).any(axis=1), alone)
     assert np.array_equal(np.isnan(op.gradient(X[:, 0])).any(axis=1), op.pairs < 2)
 
@@ -168,8 +170,8 @@ def test_in_blocks_derivatives_are_the_same(make):
     cut = make(op)
     f = X[:, :2] ** 2
     assert np.allclose(cut.gradient(f), op.gradient(f), atol=1e-10)
-    assert np.allclose(cut.carre_du_champ(f), op.carre_du_champ(f), rtol=1e-12)
-    across = np.swapaxes(cut.tangents, 1, 2) @ op.tangents
+    assert np.allclose(cut.calculus.carre_du_champ(f), op.calculus.carre_du_champ(f), rtol=1e-12)
+    across = np.swapaxes(cut.calculus.tangents, 1, 2) @ op.calculus.tangents
     assert np.allclose(np.abs(np.linalg.det(across)), 1)
 
 
@@ -194,7 +196,7 @@ def test_leading_pairs_of_larger_matrices():
     turn = np.linalg.qr(rng.standard_normal((20, 40, 40)))[0]
     for rest in (0.01, 0.98):
         spread = np.concatenate([[2.0, 1.5, 1.0], np.full(37, rest)])
-        values, vectors = small_matrices.top_pairs((turn * spread) @ np.swapaxes(turn, 1, 2), 3)
+        values, vectors = calculus.top_pairs((turn * spread) @ np.swapaxes(turn, 1, 2), 3)
         assert np.allclose(values, [2, 1.5, 1])
         assert np.allclose(np.abs((turn[..., :3] * vectors).sum(axis=1)), 1)
 
@@ -214,7 +216,7 @@ def test_leading_directions_of_many_columns_or_few_neighbours(shape):
 def test_drift_by_modes(plane):
     """12 modes are enough for the drift -x of a Gaussian; `op @ x` is noise."""
     X, op = plane
-    assert relative(op.spectrum(12).drift(), -X) < 0.2
+    assert relative(op.spectrum(12).dynamics.drift(), -X) < 0.2
     assert relative(op @ X, -X) > 2
 
 
@@ -223,7 +225,7 @@ def test_the_drift_of_an_angle():
     sample = ds.circle(4000, density=lambda a: np.exp(np.cos(a)), sampling="random", random_state=1)
     angle = sample.parameters % (2 * np.pi)
     op = vbdm.estimate_operator(angle, "generator", period=2 * np.pi)
-    assert relative(op.spectrum(9).drift(7), -np.sin(angle)) < 0.1
+    assert relative(op.spectrum(9).dynamics.drift(7), -np.sin(angle)) < 0.1
 
 
 def test_arrows(plane):
@@ -244,8 +246,12 @@ def precomputed():
 
 def test_without_coordinates_there_are_products_only():
     op = precomputed()
-    assert op.carre_du_champ(np.arange(200.0)).shape == (200,)
-    for call in (lambda: op.tangents, lambda: op.gradient(np.ones(200)), op.spectrum(3).drift):
+    assert op.calculus.carre_du_champ(np.arange(200.0)).shape == (200,)
+    for call in (
+        lambda: op.calculus.tangents,
+        lambda: op.gradient(np.ones(200)),
+        op.spectrum(3).dynamics.drift,
+    ):
         with pytest.raises(InputError, match="need coordinates"):
             call()
     with pytest.raises(InputError, match="points are needed to be drawn"):
@@ -258,10 +264,10 @@ def test_without_coordinates_there_are_products_only():
         (lambda op, X: op.gradient(X[:3, 0]), "shape"),
         (lambda op, X: op.gradient(np.full(300, np.nan)), "finite"),
         (lambda op, X: op.gradient("x"), "shape"),
-        (lambda op, X: op.carre_du_champ(X, X[:, [0, 1, 1]]), "as many columns"),
-        (lambda op, X: op.carre_du_champ(X[:, 0], X[:3]), "shape"),
-        (lambda op, X: op.spectrum(3).drift(1), "n_modes"),
-        (lambda op, X: op.spectrum(3).drift(9), "n_modes"),
+        (lambda op, X: op.calculus.carre_du_champ(X, X[:, [0, 1, 1]]), "as many columns"),
+        (lambda op, X: op.calculus.carre_du_champ(X[:, 0], X[:3]), "shape"),
+        (lambda op, X: op.spectrum(3).dynamics.drift(1), "n_modes"),
+        (lambda op, X: op.spectrum(3).dynamics.drift(9), "n_modes"),
         (lambda op, X: vbdm.plot.arrows(op, X[:, 0]), "vector for each point"),
         (lambda op, X: vbdm.plot.arrows(op, X, columns=(0, 2)), "two different columns"),
         (lambda op, X: vbdm.plot.arrows(op, X, columns=(1, 1)), "two different columns"),

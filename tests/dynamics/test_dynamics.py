@@ -91,7 +91,7 @@ def test_short_times_in_steps(dim):
     truth = erf(np.outer(x, np.exp(-times)) / spread)
     assert share_of(found - truth, truth).max() < {1: 0.03, 2: 0.12}[dim]
     assert np.abs(found).max() < 1 + 1e-4
-    mass = spectrum.operator.measure
+    mass = spectrum.operator.equations.measure
     np.testing.assert_allclose(mass @ found, mass @ start, atol=1e-10)
     np.testing.assert_array_equal(spectrum.evolve(start, 0.0, by="steps"), start)
 
@@ -132,7 +132,7 @@ def test_evolution_keeps_the_mean_on_every_piece():
     assert np.isnan(later[strays]).all()
     for piece in range(2):
         own = spectrum.components == piece
-        mass = spectrum.operator.measure[own]
+        mass = spectrum.operator.equations.measure[own]
         mean = (mass @ f[own] / mass.sum())[:, None]
         found = np.einsum("i,imt->mt", mass, later[own]) / mass.sum()
         np.testing.assert_allclose(found, np.repeat(mean, 4, axis=1), rtol=1e-10, atol=1e-10)
@@ -145,22 +145,26 @@ def test_evolution_of_modes_is_what_eigenvalues_say():
     _, spectrum = ou(dim=1)
     mode, rate = spectrum.eigenfunctions[:, 2], spectrum.eigenvalues[2]
     later = spectrum.evolve(mode, 0.7)
-    mean = spectrum.operator.measure @ mode
+    mean = spectrum.operator.equations.measure @ mode
     np.testing.assert_allclose(later, mean + np.exp(0.7 * rate) * (mode - mean), atol=1e-9)
 
 
 def test_projection_is_the_inverse_of_evaluation():
     _, spectrum = two_pieces()
     c = np.random.default_rng(1).normal(size=(9, 3))
-    np.testing.assert_allclose(spectrum.project(np.nan_to_num(spectrum.evaluate(c))), c, atol=1e-9)
-    assert spectrum.evaluate(c[:, 0]).shape == (len(spectrum.eigenfunctions),)
+    np.testing.assert_allclose(
+        spectrum.dynamics.project(np.nan_to_num(spectrum.dynamics.evaluate(c))), c, atol=1e-9
+    )
+    assert spectrum.dynamics.evaluate(c[:, 0]).shape == (len(spectrum.eigenfunctions),)
 
 
 def test_projection_keeps_the_mean():
     points, spectrum = ou()
     f = np.exp(points[:, 0])
-    mass = spectrum.operator.measure
-    assert mass @ spectrum.evaluate(spectrum.project(f)) == pytest.approx(mass @ f, rel=1e-12)
+    mass = spectrum.operator.equations.measure
+    assert mass @ spectrum.dynamics.evaluate(spectrum.dynamics.project(f)) == pytest.approx(
+        mass @ f, rel=1e-12
+    )
 
 
 def test_modes_without_eigenvalue_are_left_out():
@@ -170,7 +174,7 @@ def test_modes_without_eigenvalue_are_left_out():
     values = spectrum.eigenvalues.copy()
     values[-2] = np.nan
     lost = replace(spectrum, eigenvalues=values)
-    c = lost.project(points[:, 0])
+    c = lost.dynamics.project(points[:, 0])
     assert c[-2] == 0
     assert np.isfinite(lost.evolve(points[:, 0], 0.3)).all()
 
@@ -208,9 +212,9 @@ def test_blocks_say_the_same(place):
         (lambda s: s.evolve(np.ones(3000), "soon"), "`t`"),
         (lambda s: s.evolve(np.ones(3000), 1.0, by="magic"), "`by`.*steps"),
         (lambda s: s.evolve(np.full(3000, np.nan), 1.0), "finite"),
-        (lambda s: s.evaluate(np.ones(3)), r"shape \(20,\)"),
-        (lambda s: s.evaluate("c"), "Coefficients.*str"),
-        (lambda s: s.project("f"), "function on the points"),
+        (lambda s: s.dynamics.evaluate(np.ones(3)), r"shape \(20,\)"),
+        (lambda s: s.dynamics.evaluate("c"), "Coefficients.*str"),
+        (lambda s: s.dynamics.project("f"), "function on the points"),
     ],
 )  # fmt: skip
 def test_bad_input_is_refused_in_words(call, words):
@@ -229,15 +233,15 @@ def test_correlations_of_the_parabolic_well():
     points, spectrum = ou(dim=1)
     x, times = points[:, 0], np.array([0.0, 0.3, 1.0])
     values = np.c_[x, x**2]
-    found = spectrum.correlation(values, times=times)
+    found = spectrum.dynamics.correlation(values, times=times)
     truth = np.array([np.exp(-times), 2 * np.exp(-2 * times)])
     assert (np.abs(found - truth) < [[0.1], [0.35]]).all()
     # As functions of time they are right to much more than their size is.
     np.testing.assert_allclose(found[0] / found[0, 0], np.exp(-times), atol=0.03)
-    cross = spectrum.correlation(values, values[:, ::-1], times=times)
+    cross = spectrum.dynamics.correlation(values, values[:, ::-1], times=times)
     np.testing.assert_allclose(cross[0], cross[1], rtol=1e-9)
-    assert spectrum.correlation(x, times=0.3).shape == ()
-    mass = spectrum.operator.measure
+    assert spectrum.dynamics.correlation(x, times=0.3).shape == ()
+    mass = spectrum.operator.equations.measure
     assert found[0, 0] == pytest.approx(mass @ x**2 - (mass @ x) ** 2, rel=0.02)
 
 
@@ -245,10 +249,10 @@ def test_the_power_spectrum_is_the_transform_of_the_correlation():
     points, spectrum = ou(dim=1)
     x = points[:, 0]
     waves = np.linspace(-200, 200, 20_001)
-    found = spectrum.power_spectrum(x, waves)
+    found = spectrum.dynamics.power_spectrum(x, waves)
     power = found.sum() * (waves[1] - waves[0])
-    assert power == pytest.approx(spectrum.correlation(x, times=0.0), rel=0.01)
-    middle = spectrum.power_spectrum(x, [0.0, 0.2])
+    assert power == pytest.approx(spectrum.dynamics.correlation(x, times=0.0), rel=0.01)
+    middle = spectrum.dynamics.power_spectrum(x, [0.0, 0.2])
     truth = 2 / (1 + (2 * np.pi * np.array([0, 0.2])) ** 2)
     np.testing.assert_allclose(middle, truth, rtol=0.12)
 
@@ -258,23 +262,25 @@ def test_means_relax_from_a_density(dim):
     points, spectrum = ou(dim=dim)
     x, times = points[:, 0], np.array([0.2, 1.0, 30.0])
     start = (x > 0.5) & (x < 1.5)
-    found = spectrum.relax(start, np.c_[x, x**2], times)
+    found = spectrum.dynamics.relax(start, np.c_[x, x**2], times)
     np.testing.assert_allclose(found[0], x[start].mean() * np.exp(-times), atol=0.08)
     truth = 1 + ((x[start] ** 2).mean() - 1) * np.exp(-2 * times)
     np.testing.assert_allclose(found[1], truth, atol=0.12)
     # The invariant density stays what it is.
-    mass = spectrum.operator.measure
-    still = spectrum.relax(7 * mass, x, times)
+    mass = spectrum.operator.equations.measure
+    still = spectrum.dynamics.relax(7 * mass, x, times)
     np.testing.assert_allclose(still, mass @ x, atol=1e-10)
 
 
 def test_response_to_a_force_and_to_a_stiffer_well():
     points, spectrum = ou(dim=1)
     x, times = points[:, 0], np.array([0.5, 1.0, 2.0])
-    np.testing.assert_allclose(spectrum.respond(x, -x, times), 1 - np.exp(-times), atol=0.09)
-    stiffer = spectrum.respond(x**2, x**2 / 2, times)
+    np.testing.assert_allclose(
+        spectrum.dynamics.respond(x, -x, times), 1 - np.exp(-times), atol=0.09
+    )
+    stiffer = spectrum.dynamics.respond(x**2, x**2 / 2, times)
     np.testing.assert_allclose(stiffer, np.exp(-2 * times) - 1, atol=0.2)
-    assert spectrum.respond(x, -x, 0.0) == 0
+    assert spectrum.dynamics.respond(x, -x, 0.0) == 0
 
 
 @pytest.mark.slow
@@ -283,8 +289,8 @@ def test_response_to_a_force_and_to_a_stiffer_well():
 def test_the_full_figures_of_response(seed, dim):
     points, spectrum = ou(10_000, dim, seed)
     x, times = points[:, 0], np.array([0.5, 1.0, 2.0])
-    assert np.abs(spectrum.respond(x, -x, times) - (1 - np.exp(-times))).max() < 0.05
-    stiffer = spectrum.respond(x**2, x**2 / 2, times)
+    assert np.abs(spectrum.dynamics.respond(x, -x, times) - (1 - np.exp(-times))).max() < 0.05
+    stiffer = spectrum.dynamics.respond(x**2, x**2 / 2, times)
     # In 10⁴ points the variance of x² alone scatters by 3.7 %.
     assert np.abs(stiffer + 1 - np.exp(-2 * times)).max() < 0.1
     static = np.cov(x**2, x**2 / 2)[0, 1]
@@ -300,10 +306,10 @@ def test_a_clock_turns_times_into_your_unit():
     speed = clock.diffusivity.value
     same = spectrum.evolve(f, 2.0 * speed)
     np.testing.assert_allclose(spectrum.evolve(f, 2.0, clock=clock), same)
-    one = spectrum.correlation(f, times=[1.0], clock=clock)
-    np.testing.assert_allclose(one, spectrum.correlation(f, times=[speed]))
-    slow = spectrum.power_spectrum(f, 0.5 / speed)
-    assert spectrum.power_spectrum(f, 0.5, clock=clock) == pytest.approx(slow / speed)
+    one = spectrum.dynamics.correlation(f, times=[1.0], clock=clock)
+    np.testing.assert_allclose(one, spectrum.dynamics.correlation(f, times=[speed]))
+    slow = spectrum.dynamics.power_spectrum(f, 0.5 / speed)
+    assert spectrum.dynamics.power_spectrum(f, 0.5, clock=clock) == pytest.approx(slow / speed)
 
 
 def test_diffusion_distance_is_that_of_two_densities():
@@ -311,13 +317,13 @@ def test_diffusion_distance_is_that_of_two_densities():
     angle = np.random.default_rng(0).uniform(0, 2 * np.pi, 2000)
     points = np.c_[np.cos(angle), np.sin(angle)]
     spectrum = vbdm.estimate_operator(points).spectrum(11)
-    found = spectrum.diffusion_distance([0, 5], 0.4)
+    found = spectrum.dynamics.diffusion_distance([0, 5], 0.4)
     k = np.arange(1, 6)
     apart = angle[:, None] - angle[[0, 5]]
     squares = 4 * (np.exp(-2 * k**2 * 0.4) * (1 - np.cos(apart[..., None] * k))).sum(axis=-1)
     np.testing.assert_allclose(found, np.sqrt(squares), atol=0.15)
     assert found[0, 0] == 0
-    np.testing.assert_array_equal(spectrum.diffusion_distance(5, 0.4), found[:, 1])
+    np.testing.assert_array_equal(spectrum.dynamics.diffusion_distance(5, 0.4), found[:, 1])
 
 
 def test_commute_distance_on_an_interval_is_the_root_of_the_way():
@@ -325,7 +331,7 @@ def test_commute_distance_on_an_interval_is_the_root_of_the_way():
     x = np.random.default_rng(0).random((2000, 1))
     spectrum = vbdm.estimate_operator(x).spectrum(25)
     end = int(x.argmin())
-    found = spectrum.commute_distance(end)
+    found = spectrum.dynamics.commute_distance(end)
     far = x[:, 0] > 0.2
     truth = np.sqrt(np.abs(x[:, 0] - x[end, 0]))
     ratio = found[far] / truth[far]
@@ -337,14 +343,14 @@ def test_pseudotime_grows_from_its_root():
     points = np.random.default_rng(2).uniform(size=(1500, 2)) * [6, 1]
     spectrum = vbdm.estimate_operator(points).spectrum(8)
     root = int(points[:, 0].argmin())
-    time = spectrum.pseudotime(root)
+    time = spectrum.dynamics.pseudotime(root)
     assert time[root] == 0
     assert time.max() == 1
     order = np.argsort(points[:, 0])
     assert np.corrcoef(np.argsort(np.argsort(time)), np.argsort(order))[0, 1] > 0.99
     middle = int(np.abs(points[:, 0] - 3).argmin())
     with pytest.warns(RootWarning, match="is no end"):
-        spectrum.pseudotime(middle)
+        spectrum.dynamics.pseudotime(middle)
 
 
 @pytest.mark.filterwarnings("error::vbdm.errors.RootWarning")
@@ -353,8 +359,8 @@ def test_without_modes_no_root_is_in_the_middle():
     zeros = vbdm.estimate_operator(points, "generator").spectrum(2)
     assert np.abs(zeros.eigenvalues).max() < 1e-9
     own = zeros.components == zeros.components[0]
-    np.testing.assert_array_equal(zeros.pseudotime(0)[own], 0)
-    assert np.isnan(zeros.pseudotime(0)[~own]).all()
+    np.testing.assert_array_equal(zeros.dynamics.pseudotime(0)[own], 0)
+    assert np.isnan(zeros.dynamics.pseudotime(0)[~own]).all()
 
 
 @pytest.mark.filterwarnings("error::vbdm.errors.RootWarning")
@@ -362,8 +368,8 @@ def test_distances_on_pieces():
     points, spectrum = two_pieces()
     slowest = next(j for j in range(2, 9) if np.ptp(spectrum.function(j)[:500]) > 0.1)
     root = int(spectrum.function(slowest)[:500].argmin())
-    time = spectrum.pseudotime(root)
-    commute = spectrum.commute_distance([root, 600])
+    time = spectrum.dynamics.pseudotime(root)
+    commute = spectrum.dynamics.commute_distance([root, 600])
     own = spectrum.components == spectrum.components[root]
     assert np.isfinite(time[own]).all()
     assert np.isnan(time[~own]).all()
@@ -371,9 +377,9 @@ def test_distances_on_pieces():
     assert np.isfinite(commute[own, 0]).all()
     assert np.isnan(commute[spectrum.pieces.strays]).all()
     with pytest.raises(InputError, match="piece was solved"):
-        spectrum.diffusion_distance(len(points) - 1, 1.0)
+        spectrum.dynamics.diffusion_distance(len(points) - 1, 1.0)
     with pytest.raises(InputError, match="not solved"):
-        spectrum.relax(np.ones(len(points)), points[:, 0], 1.0)
+        spectrum.dynamics.relax(np.ones(len(points)), points[:, 0], 1.0)
 
 
 @pytest.mark.parametrize("place", ["memory", "disk"])
@@ -385,30 +391,30 @@ def test_blocks_give_the_same_distances(place):
         "commute_distance": {"rows": 3},
         "pseudotime": {"root": 3},
     }.items():
-        one, other = getattr(spectrum, name)(**options), getattr(cut, name)(**options)
+        one, other = (getattr(s.dynamics, name)(**options) for s in (spectrum, cut))
         np.testing.assert_allclose(other, one, rtol=1e-6, atol=1e-6)
-    one = spectrum.correlation(points, times=[0.5])
-    np.testing.assert_allclose(cut.correlation(points, times=[0.5]), one, rtol=1e-9)
+    one = spectrum.dynamics.correlation(points, times=[0.5])
+    np.testing.assert_allclose(cut.dynamics.correlation(points, times=[0.5]), one, rtol=1e-9)
 
 
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda s, f: s.correlation(f, times=[-1.0]), "`times`"),
-        (lambda s, f: s.correlation(f, f[:, None], times=[1.0]), "same shape"),
-        (lambda s, f: s.correlation(f, times=[1.0], clock=2.0), "`clock`"),
-        (lambda s, f: s.power_spectrum(f, "high"), "`frequencies`"),
-        (lambda s, f: s.relax(-f, f, 1.0), "`density`"),
-        (lambda s, f: s.relax(0 * f, f, 1.0), "`density`"),
-        (lambda s, f: s.relax(f[:3] ** 2, f, 1.0), "`density`"),
-        (lambda s, f: s.respond(f, f[:9], 1.0), "function on the points"),
-        (lambda s, _: s.diffusion_distance(3000, 1.0), "`rows`"),
-        (lambda s, _: s.diffusion_distance(-1, 1.0), "`rows`"),
-        (lambda s, _: s.diffusion_distance([0.5], 1.0), "`rows`"),
-        (lambda s, _: s.diffusion_distance(0, [1.0, 2.0]), "one time"),
-        (lambda s, _: s.commute_distance("first"), "`rows`"),
-        (lambda s, _: s.pseudotime(-1), "`root`"),
-        (lambda s, _: s.pseudotime([1, 2]), "`root`"),
+        (lambda s, f: s.dynamics.correlation(f, times=[-1.0]), "`times`"),
+        (lambda s, f: s.dynamics.correlation(f, f[:, None], times=[1.0]), "same shape"),
+        (lambda s, f: s.dynamics.correlation(f, times=[1.0], clock=2.0), "`clock`"),
+        (lambda s, f: s.dynamics.power_spectrum(f, "high"), "`frequencies`"),
+        (lambda s, f: s.dynamics.relax(-f, f, 1.0), "`density`"),
+        (lambda s, f: s.dynamics.relax(0 * f, f, 1.0), "`density`"),
+        (lambda s, f: s.dynamics.relax(f[:3] ** 2, f, 1.0), "`density`"),
+        (lambda s, f: s.dynamics.respond(f, f[:9], 1.0), "function on the points"),
+        (lambda s, _: s.dynamics.diffusion_distance(3000, 1.0), "`rows`"),
+        (lambda s, _: s.dynamics.diffusion_distance(-1, 1.0), "`rows`"),
+        (lambda s, _: s.dynamics.diffusion_distance([0.5], 1.0), "`rows`"),
+        (lambda s, _: s.dynamics.diffusion_distance(0, [1.0, 2.0]), "one time"),
+        (lambda s, _: s.dynamics.commute_distance("first"), "`rows`"),
+        (lambda s, _: s.dynamics.pseudotime(-1), "`root`"),
+        (lambda s, _: s.dynamics.pseudotime([1, 2]), "`root`"),
     ],
 )  # fmt: skip
 def test_bad_questions_are_refused_in_words(call, words):

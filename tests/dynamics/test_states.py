@@ -12,8 +12,8 @@ from tests.support.blocks import solved_in_blocks
 
 import vbdm
 from vbdm.dynamics.basis import basis_of
-from vbdm.dynamics.metastable import orthonormal, rate_errors, simplex
 from vbdm.dynamics.simplex import corners, memberships_of, outermost
+from vbdm.dynamics.states import orthonormal, rate_errors, simplex
 from vbdm.errors import InputError
 
 WELLS = np.array([[0.0, 0.0], [6.0, 0.0], [3.0, 5.2]])

@@ -38,13 +38,13 @@ def answers(points, placement):
         "passage": passage.values,
         "second moment": passage.second_moment,
         "mean": np.array(passage.mean(over=r < 0.5)),
-        "exit": op.exit_time("x0 < 1", tol=TOL).values,
-        "hitting": op.hitting_probabilities(sides, tol=TOL).values,
+        "exit": op.equations.exit_time("x0 < 1", tol=TOL).values,
+        "hitting": op.equations.hitting_probabilities(sides, tol=TOL).values,
         "screened": screened.values,
         "sum": np.array(screened.functional(x / len(x))),
         "held": held.values,
         "poisson": op.solve(x, tol=TOL).values,
-        "measure": op.measure,
+        "measure": op.equations.measure,
     }
 
 
@@ -67,6 +67,6 @@ def test_blocks_on_a_cluster(cluster):
     for place in (Memory(blocks=3), Dask(cluster, blocks=3)):
         op = vbdm.estimate_operator(points, "generator", placement=place)
         committor = op.committor("x0 < -0.5", "x0 > 0.5")
-        found.append((committor.values, committor.rate, op.measure))
+        found.append((committor.values, committor.rate, op.equations.measure))
     for here, there in zip(*found, strict=True):
         np.testing.assert_array_equal(there, here)

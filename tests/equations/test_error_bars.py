@@ -54,7 +54,7 @@ def plane(n, seed):
     return [
         found.flux, found.rate, found.rate_back,
         op.mean_first_passage(r < 0.5).mean(over=r > 1.5),
-        op.exit_time(r < 2).mean(over=r < 1),
+        op.equations.exit_time(r < 2).mean(over=r < 1),
         op.solve(x, screen=1.0).functional(x / n, sampled=True),
     ]  # fmt: skip
 
@@ -64,7 +64,7 @@ def sphere(n, seed):
     angle = np.arccos(X[:, 2])
     op = vbdm.estimate_operator(X)
     found = op.committor(angle < 0.7, angle > 2.2)
-    exits = op.exit_time(angle < 1.0)
+    exits = op.equations.exit_time(angle < 1.0)
     return [found.flux, found.rate, exits.mean(over=angle < 0.5), exits.mean(over=angle < 1.0)]
 
 

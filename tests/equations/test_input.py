@@ -56,10 +56,10 @@ def test_values_on_sets(op):
     for wrong in ({"x0 > 1": 1}, "", b""):
         refused("`fixed` is a list of pairs", op.solve, x, fixed=wrong)
     refused("`fixed` is a list of pairs", op.solve, x, fixed=[(CORE, 1, 2)])
-    refused("values must be finite on the set", op.solve, x, fixed=[(CORE, np.nan)])
-    refused("values must be finite", op.solve, x, fixed=[(CORE, np.where(CORE, np.nan, 1.0))])
+    refused("a finite number, or one for each", op.solve, x, fixed=[(CORE, np.nan)])
+    refused("number, or one for each", op.solve, x, fixed=[(CORE, np.where(CORE, np.nan, 1.0))])
     refused(rf"The value of a set.*shape \({N - 1},\)", op.solve, x, fixed=[(CORE, x[1:])])
-    refused("The value of a set is a number.*'much'", op.solve, x, fixed=[(CORE, "much")])
+    refused("The value of a set is a finite number.*'much'", op.solve, x, fixed=[(CORE, "much")])
     refused(r"`fixed\[0\]` and `fixed\[1\]` overlap", op.solve, x, fixed=[(CORE, 1), (r < 1, 0)])
     refused(r"The set `fixed\[1\]` is empty", op.solve, x, fixed=[(CORE, 1), ([], 0)])
     # Off the set, values do not count.
@@ -77,16 +77,20 @@ def test_tolerances(op):
 def test_sets_of_committors_and_times(op):
     refused("The sets `A` and `B` overlap", op.committor, CORE, r < 1)
     refused("The set `B` is empty", op.committor, CORE, r < 0)
-    refused("All points lie in `inside`", op.exit_time, r >= 0)
-    refused("All points lie in `inside`", op.exit_time, "x0 > -1e9")
-    refused("There must be two sets or more", op.hitting_probabilities, [CORE])
-    refused("`sets` is a list of sets", op.hitting_probabilities, "x0 < 1")
-    refused("`sets` is a list of sets", op.hitting_probabilities, 3)
-    refused("is there twice", op.hitting_probabilities, ["x0 < -1", "x0 < -1"])
-    refused("The sets `set 0` and `x0 > -9` overlap", op.hitting_probabilities, [CORE, "x0 > -9"])
+    refused("All points lie in `inside`", op.equations.exit_time, r >= 0)
+    refused("All points lie in `inside`", op.equations.exit_time, "x0 > -1e9")
+    refused("There must be two sets or more", op.equations.hitting_probabilities, [CORE])
+    refused("`sets` is a list of sets", op.equations.hitting_probabilities, "x0 < 1")
+    refused("`sets` is a list of sets", op.equations.hitting_probabilities, 3)
+    refused("is there twice", op.equations.hitting_probabilities, ["x0 < -1", "x0 < -1"])
+    refused(
+        "The sets `set 0` and `x0 > -9` overlap",
+        op.equations.hitting_probabilities,
+        [CORE, "x0 > -9"],
+    )
     names = np.where(CORE, 0, np.where(RIM, 1, 2))
     for sets in ([0, 1], np.array([0, 1])):
-        found = op.hitting_probabilities(sets, labels=names)
+        found = op.equations.hitting_probabilities(sets, labels=names)
         assert found.names == ("0", "1")
         np.testing.assert_allclose(found.values[:, 1], op.committor(CORE, RIM).values, atol=1e-5)
 
@@ -185,9 +189,9 @@ def test_without_sets_each_piece_has_the_mean_0(two):
     with pytest.warns(ProjectedWarning):
         u = two.solve(f).values
     for piece in (slice(300), slice(300, 600)):
-        assert two.measure[piece] @ u[piece] == pytest.approx(0, abs=1e-12)
+        assert two.equations.measure[piece] @ u[piece] == pytest.approx(0, abs=1e-12)
     assert np.isnan(u[600:]).all()
-    assert np.isfinite(two.measure).all()
+    assert np.isfinite(two.equations.measure).all()
 
 
 def test_a_screen_on_one_piece_leaves_out_the_other(two):
@@ -203,7 +207,9 @@ def test_a_screen_on_one_piece_leaves_out_the_other(two):
 @pytest.mark.parametrize("kappa", [1e-300, 1e-30, 1e-15, 1e-9, 1.0, 1e9, 1e100])
 def test_any_screen_conserves_the_mean(op, kappa):
     u = op.solve(1 + x, screen=kappa, tol=1e-3).values
-    assert op.measure @ u * kappa == pytest.approx(1 + op.measure @ x, rel=1e-12)
+    assert op.equations.measure @ u * kappa == pytest.approx(
+        1 + op.equations.measure @ x, rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("size", [1e-250, 1e250])
@@ -226,10 +232,10 @@ def test_copies_have_one_value():
     points = np.concatenate([X[:400], X[:50], X[:20]])
     op = vbdm.estimate_operator(points, "generator")
     found = op.committor([*np.flatnonzero(r[:400] < 0.6), 450], "x0 > 0.8")
-    for values in (found.values, op.measure, op.solve(points[:, 0], screen=1.0).values):
+    for values in (found.values, op.equations.measure, op.solve(points[:, 0], screen=1.0).values):
         np.testing.assert_array_equal(values[400:450], values[:50])
         np.testing.assert_array_equal(values[450:470], values[:20])
-    assert op.measure.sum() == pytest.approx(1)
+    assert op.equations.measure.sum() == pytest.approx(1)
     assert np.isfinite([found.flux, found.mean()]).all()
 
 
@@ -266,8 +272,8 @@ def test_all_numbers_are_finite_on_all_clouds(name):
     known = found.values[~found.unreached]
     assert 0 <= known.min() < known.max() <= 1
     assert times.values[~times.unreached].min() >= 0
-    assert np.isfinite(op.measure).all()
-    assert op.measure.sum() == pytest.approx(1)
+    assert np.isfinite(op.equations.measure).all()
+    assert op.equations.measure.sum() == pytest.approx(1)
 
 
 def test_far_points_leave_error_bars_at_many_points():
@@ -298,7 +304,7 @@ def test_only_the_symmetric_form_has_equations():
 
 
 def test_probabilities_out_of_bounds_are_an_error(op, monkeypatch):
-    from vbdm.equations.committor import within_bounds
+    from vbdm.equations.equations import within_bounds
 
     assert within_bounds(np.array([-1e-7, np.nan, 1 + 1e-7]), 1e-6)[[0, 2]].tolist() == [0, 1]
     assert np.isnan(within_bounds(np.full(3, np.nan), 1e-6)).all()
@@ -315,7 +321,9 @@ def test_probabilities_out_of_bounds_are_an_error(op, monkeypatch):
 def test_the_mass_is_limited_by_the_limiters_own_mode():
     X = np.random.default_rng(0).standard_normal((1500, 2))
     slow, fast = (
-        vbdm.estimate_operator(X, "generator", limiter=vbdm.Limiter(n_reference=n)).measure
+        vbdm.estimate_operator(
+            X, "generator", limiter=vbdm.Limiter(n_reference=n)
+        ).equations.measure
         for n in (1, 9)
     )
     # A slower mode lets outliers keep more of their mass.

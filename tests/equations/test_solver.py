@@ -8,7 +8,7 @@ from scipy.sparse.linalg import spsolve
 from tests.support.slow import with_slow
 
 import vbdm
-from vbdm.equations.rates import energy_of_edges
+from vbdm.equations.solved import energy_of_edges
 
 RNG = np.random.default_rng(0)
 N = 1200
@@ -77,8 +77,8 @@ def test_few_iterations_on_sets_of_all_sizes(name):
 def test_several_coarse_levels_of_all_equations():
     x = np.random.default_rng(0).normal(size=8000)
     op = vbdm.estimate_operator(x[:, None], "generator")
-    assert len(op.network.coarse.levels) > 1
-    found = op.solve(x - op.measure @ x, tol=1e-10)
+    assert len(op.equations.network.coarse.levels) > 1
+    found = op.solve(x - op.equations.measure @ x, tol=1e-10)
     assert found.iterations <= 12
     # The truth is x: the operator's own noise is all that is left.
     assert np.sqrt(np.mean((found.values - x) ** 2)) < 0.12
@@ -105,7 +105,9 @@ def test_a_time_step_conserves_the_mass_and_keeps_within_bounds():
         for step in (1e-6, 1e-2, 1.0, 1e6):
             found = op.solve(np.stack([indicator, spike], axis=1) / step, screen=1 / step)
             np.testing.assert_allclose(
-                op.measure @ found.values, [op.measure @ indicator, op.measure[7]], rtol=1e-12
+                op.equations.measure @ found.values,
+                [op.equations.measure @ indicator, op.equations.measure[7]],
+                rtol=1e-12,
             )
             assert found.values.min() > -1e-5
             assert found.values.max() < 1 + 1e-5
@@ -127,18 +129,20 @@ def test_groups_that_hang_together_by_hardly_any_link():
     op = vbdm.estimate_operator(
         np.concatenate([points, rng.normal(size=(3, 2)) * 900]), "generator"
     )
-    assert op.network.pieces.max() == 0
+    assert op.equations.network.pieces.max() == 0
     found = op.solve(np.r_[points[:, 0], 0.0, 0.0, 0.0])
     assert found.iterations <= 12
     # The groups exchange mass so slowly that each has a value of its own.
     first, second = found.values[:1200], found.values[1200:1500]
     assert np.ptp(first) < 1e-6 * abs(first.mean() - second.mean())
-    assert op.measure @ found.values == pytest.approx(0, abs=1e-12 * np.abs(found.values).max())
+    assert op.equations.measure @ found.values == pytest.approx(
+        0, abs=1e-12 * np.abs(found.values).max()
+    )
 
 
 def test_the_rate_of_a_mode_is_that_of_the_dense_problem():
     """So few points have no cells: the number counts from the slowest mode that is no constant."""
-    network = vbdm.estimate_operator(RNG.normal(size=(90, 2)), "generator").network
+    network = vbdm.estimate_operator(RNG.normal(size=(90, 2)), "generator").equations.network
     assert network.coarse is None
     matrix = np.diag(network.degrees) - network.weights @ np.eye(90)
     exact = eigh(matrix, np.diag(network.mass), eigvals_only=True)
@@ -174,6 +178,6 @@ def test_means_are_over_the_measure_where_points_are_a_biased_sample_only():
     assert plain.is_biased is False
     assert plain.mean(over=over).value == pytest.approx(plain.values[over].mean(), rel=1e-12)
     assert weighted.is_biased is True
-    measure = weighted.operator.measure[over]
+    measure = weighted.operator.equations.measure[over]
     expected = measure @ weighted.values[over] / measure.sum()
     assert weighted.mean(over=over).value == pytest.approx(expected, rel=1e-12)

@@ -80,7 +80,7 @@ def test_exit_from_a_cap_of_a_sphere():
     op = vbdm.estimate_operator(X)
     truth = 2 * np.log(np.cos(angle / 2) / np.cos(0.5))[inside]
     for region in (inside, angle - 1.0):
-        found = op.exit_time(region)
+        found = op.equations.exit_time(region)
         assert root_mean_square(found.values[inside] - truth) < 0.08 * root_mean_square(truth)
 
 
@@ -91,7 +91,7 @@ def test_poisson_on_spheres(dim):
     z = X[:, -1]
     op = vbdm.estimate_operator(X)
     for screen in (0.0, 1.0):
-        found = op.solve(z - z @ op.measure, screen=screen)
+        found = op.solve(z - z @ op.equations.measure, screen=screen)
         truth = z / (screen + dim)
         assert root_mean_square(found.values - truth) < 0.08 * root_mean_square(truth)
         assert found.iterations <= 15
@@ -107,7 +107,7 @@ def test_hitting_probabilities_sum_to_one_and_contain_the_committor():
     sector = np.floor((angle + np.pi) / (2 * np.pi / 3)).astype(int).clip(0, 2)
     sets = {f"sector {j}": far & (sector == j) for j in range(3)}
     op = vbdm.estimate_operator(X, "generator")
-    found = op.hitting_probabilities(sets)
+    found = op.equations.hitting_probabilities(sets)
     assert found.names == tuple(sets)
     assert found.values.shape == (4000, 3)
     np.testing.assert_allclose(found.values.sum(axis=1), 1.0, atol=1e-5)

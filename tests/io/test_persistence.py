@@ -310,7 +310,7 @@ def test_weights_are_saved(tmp_path, way):
     loaded = vbdm.load(tmp_path / "model")
     new = CLOUD[:5] + 0.01
     np.testing.assert_array_equal(loaded.extend(new).values, spectrum.extend(new).values)
-    np.testing.assert_array_equal(loaded.operator.measure, made.measure)
+    np.testing.assert_array_equal(loaded.operator.equations.measure, made.equations.measure)
     wider, same = (part.operator.at_epsilon(0.2) for part in (spectrum, loaded))
     assert abs(wider.matrix - same.matrix).max() == 0
     assert repr(loaded.operator) == repr(made)

@@ -138,7 +138,7 @@ def test_weights_that_jump_count_as_multiplicities(dim, seed):
     found = op.spectrum(dim + 1).eigenvalues[1:]
     np.testing.assert_allclose(found, -1, rtol=0.13)
     assert abs(found.mean() + 1) < 0.08
-    np.testing.assert_allclose(op.measure @ points**2, 1, rtol=0.15)
+    np.testing.assert_allclose(op.equations.measure @ points**2, 1, rtol=0.15)
 
 
 @pytest.mark.parametrize("dim", [1, 2])
@@ -163,7 +163,9 @@ def test_multiplicities_of_equal_points_are_summed():
     twice = vbdm.estimate_operator(
         rows, "generator", weights=shared, weights_as="counts", series=False
     )
-    np.testing.assert_allclose(once.measure[part], 2 * twice.measure[:600][part], rtol=0.2)
+    np.testing.assert_allclose(
+        once.equations.measure[part], 2 * twice.equations.measure[:600][part], rtol=0.2
+    )
     np.testing.assert_allclose(
         once.spectrum(3).eigenvalues, twice.spectrum(3).eigenvalues, rtol=0.1
     )

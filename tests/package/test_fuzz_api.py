@@ -169,6 +169,7 @@ def calls():
     """Return each public callable by name, with sensible arguments."""
     have = things()
     op, spectrum, graph = have["operator"], have["spectrum"], have["graph"]
+    equations, dynamics = op.equations, spectrum.dynamics
     folder, X = have["folder"], cloud()
     errors = spectrum.errors
     U, box = X[:, 0], np.array([9.0, 9.0])
@@ -204,24 +205,24 @@ def calls():
         "Estimate.times": (Estimate(2.0, 0.1).times, {"other": Estimate(0.5, 0.1)}),
         "Estimate.over": (Estimate(2.0, 0.1).over, {"other": Estimate(0.5, 0.1)}),
         "Operator.committor": (op.committor, {"A": low, "B": high}),
-        "Operator.exit_time": (op.exit_time, {"inside": ~high}),
-        "Operator.hitting_probabilities": (op.hitting_probabilities, {"sets": [low, high]}),
+        "Equations.exit_time": (equations.exit_time, {"inside": ~high}),
+        "Equations.hitting_probabilities": (equations.hitting_probabilities, {"sets": [low, high]}),
         "Operator.mean_first_passage": (op.mean_first_passage, {"B": high}),
         "Solved.functional": (op.solve(1.0, screen=1.0).functional, {"weights": X[:, 0]}),
         "Solved.mean": (op.solve(1.0, screen=1.0).mean, {"over": low}),
         "Operator.solve": (op.solve, {"f": X[:, 0], "fixed": [(low, 0.0)], "screen": 1.0}),
-        "Operator.carre_du_champ": (op.carre_du_champ, {"f": X[:, 0], "g": X[:, 1]}),
+        "Calculus.carre_du_champ": (op.calculus.carre_du_champ, {"f": X[:, 0], "g": X[:, 1]}),
         "Operator.gradient": (op.gradient, {"f": X[:, 0]}),
         "Operator.at_epsilon": (op.at_epsilon, {"epsilon": 0.1}),
         "Operator.density_at": (op.density_at, {"X_new": X[:3]}),
         "Operator.extend": (op.extend, {"f": X[:, 0], "X_new": X[:3]}),
         "Operator.spectrum": (op.spectrum, {"n": 3}),
         "Spectrum.clock": (have["series"].clock, {"step": 0.1}),
-        "Spectrum.drift": (spectrum.drift, {}),
-        "Spectrum.commute_distance": (spectrum.commute_distance, {"rows": [0, 1]}),
-        "Spectrum.correlation": (spectrum.correlation, {"f": X[:, 0], "times": [0.5]}),
-        "Spectrum.diffusion_distance": (spectrum.diffusion_distance, {"rows": 0, "t": 0.5}),
-        "Spectrum.evaluate": (spectrum.evaluate, {"c": np.ones(4)}),
+        "Dynamics.drift": (dynamics.drift, {}),
+        "Dynamics.commute_distance": (dynamics.commute_distance, {"rows": [0, 1]}),
+        "Dynamics.correlation": (dynamics.correlation, {"f": X[:, 0], "times": [0.5]}),
+        "Dynamics.diffusion_distance": (dynamics.diffusion_distance, {"rows": 0, "t": 0.5}),
+        "Dynamics.evaluate": (dynamics.evaluate, {"c": np.ones(4)}),
         "Spectrum.evolve": (spectrum.evolve, {"f": X[:, 0], "t": 0.5}),
         "Spectrum.extend": (spectrum.extend, {"X_new": X[:3]}),
         "ErrorBars.of_group": (errors.of_group, {"members": [1, 2]}),
@@ -229,14 +230,14 @@ def calls():
         "ErrorBars.interval_of_group": (errors.interval_of_group, {"members": [1, 2]}),
         "Spectrum.intervals": (spectrum.intervals, {}),
         "ErrorBars.pointwise": (errors.pointwise, {"j": 1}),
-        "Spectrum.power_spectrum": (
-            spectrum.power_spectrum, {"f": X[:, 0], "frequencies": [0.0, 0.5]},
+        "Dynamics.power_spectrum": (
+            dynamics.power_spectrum, {"f": X[:, 0], "frequencies": [0.0, 0.5]},
         ),
-        "Spectrum.project": (spectrum.project, {"f": X[:, 0]}),
-        "Spectrum.pseudotime": (spectrum.pseudotime, {"root": 0}),
-        "Spectrum.relax": (spectrum.relax, {"density": U > 0, "f": U, "times": [0.5]}),
-        "Spectrum.respond": (
-            spectrum.respond, {"observable": U, "potential": -U, "times": [0.5]},
+        "Dynamics.project": (dynamics.project, {"f": X[:, 0]}),
+        "Dynamics.pseudotime": (dynamics.pseudotime, {"root": 0}),
+        "Dynamics.relax": (dynamics.relax, {"density": U > 0, "f": U, "times": [0.5]}),
+        "Dynamics.respond": (
+            dynamics.respond, {"observable": U, "potential": -U, "times": [0.5]},
         ),
         "Spectrum.save": (spectrum.save, {"path": folder / "again.vbdm"}),
         "Spectrum.states": (spectrum.states, {"n": 2}),

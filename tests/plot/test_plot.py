@@ -352,7 +352,7 @@ def test_solutions_are_drawn_on_the_points(spectra, name):
         ax = found.plot(names=["first"])
         render(ax.figure)
         assert ax.get_xlabel() == "first"
-    both = op.hitting_probabilities({"low": low, "high": high}).plot()
+    both = op.equations.hitting_probabilities({"low": low, "high": high}).plot()
     assert [ax.get_title().splitlines()[0] for ax in both] == [
         "probability to reach low first", "probability to reach high first",
     ]  # fmt: skip

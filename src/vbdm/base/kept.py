@@ -15,7 +15,13 @@ class Accessor:
 
     def __init__(self, result: Any) -> None:
         self._known: dict[str, Any]
+        self._result = result
         self._known = vars(result).setdefault(KEPT, {}).setdefault(type(self).__name__, {})
+
+    def __repr__(self) -> str:
+        """Say whose it is, and what can be asked."""
+        asked = ", ".join(name for name in dir(type(self)) if not name.startswith("_"))
+        return f"{type(self).__name__} of {self._result!r}: {asked}"
 
 
 class kept(Generic[Value]):

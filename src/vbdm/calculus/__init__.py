@@ -1,7 +1,5 @@
-"""Derivatives on the points: ∇f, ∇f·∇g, tangent spaces, and the drift.
+"""Derivatives on the points: ∇f, ∇f·∇g, tangent spaces; all of it is asked for by `op.calculus`.
 
-`surroundings` lays out the neighbours of blocks of points, wherever rows live; `carre_du_champ` has
-products of gradients from their differences; `gradient` regresses these on the points themselves,
-with tangents from `small_matrices`; `drift` is L x, by modes. The verbs are `op.gradient`,
-`op.carre_du_champ`, `op.tangents` and `spectrum.drift`.
+`surroundings` lays out the neighbours of blocks of points, wherever rows live; `calculus` has
+products of gradients from their differences, and regresses these on the points themselves.
 """

@@ -1,22 +1,20 @@
 r"""The span of the modes as a space with an inner product: functions to coefficients, and back.
 
 The inner product is that of the invariant measure, :math:`⟨f, g⟩ = Σ_i μ_i f_i g_i` with
-μ = `op.measure`. Eigenfunctions are orthogonal in it only nearly: slow modes may have limits of
-their own (`spectrum.own_limits`), and mean squares are taken over the points. So coefficients are
-those of least squares, with the whole matrix of inner products.
+μ = `op.equations.measure`. Eigenfunctions are orthogonal in it only nearly: slow modes may have
+limits of their own (`spectrum.own_limits`), and mean squares are taken over the points. So
+coefficients are those of least squares, with the whole matrix of inner products.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from ..base.arrays import BoolArray, FloatArray
-from ..base.checks import as_floats
 from ..base.threads import one_blas_thread
 from ..errors import InputError
 from ..rows.block_array import Tall, beside, mapped, total
@@ -117,11 +115,11 @@ def products(u: FloatArray, weighted: FloatArray) -> FloatArray:
 
 
 def basis_of(spectrum: Spectrum) -> Basis:
-    """Return the span of the modes whose eigenvalues are known (kept as `spectrum.basis`)."""
+    """Return the span of the modes whose eigenvalues are known."""
     operator, order = spectrum.operator, spectrum.operator.order
     refuse_unsymmetric(spectrum)
     numbers = np.flatnonzero(~np.isnan(spectrum.eigenvalues))
-    mass = order.to_inside(np.where(spectrum.pieces.strays, 0.0, operator.measure))
+    mass = order.to_inside(np.where(spectrum.pieces.strays, 0.0, operator.equations.measure))
     if order.counts is not None:
         mass = mass * order.counts
     mass = mass / mass.sum()
@@ -148,15 +146,3 @@ def refuse_unsymmetric(spectrum: Spectrum) -> None:
             f"form={spectrum.operator.form!r}. Only K = Kᵀ makes a process that is reversible, "
             "with a measure that is known. Use form='symmetric'."
         )
-
-
-def check_coefficients(c: Any, n: int) -> FloatArray:
-    """Return coefficients of all modes, (n,) or (n, m), finite."""
-    array = as_floats(c)
-    if array is None or array.ndim not in (1, 2) or len(array) != n or not np.isfinite(array).all():
-        seen = type(c).__name__ if array is None else f"shape {array.shape}"
-        raise InputError(
-            f"Coefficients have shape ({n},) or ({n}, m), and are finite; received {seen}. Pass "
-            "what `spectrum.project(f)` returned."
-        )
-    return array

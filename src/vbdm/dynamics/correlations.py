@@ -9,7 +9,7 @@ positive for f = g, exactly.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,19 +18,22 @@ from ..base.arrays import FloatArray
 from ..base.checks import as_floats, shown
 from ..base.points import check_function, check_per_point
 from ..errors import InputError
-from ..spectrum.spectrum import Spectrum
 from .basis import Basis
-from .evolution import check_times, evolve, in_natural_time, speed_of, warn_of_missing
+from .evolution import check_times, evolved, in_natural_time, speed_of, warn_of_missing
+
+if TYPE_CHECKING:
+    from .clock import Clock
+    from .dynamics import Dynamics
 
 
 def pair_coefficients(
-    spectrum: Spectrum, f: ArrayLike, g: ArrayLike | None, times: FloatArray
+    self: Dynamics, f: ArrayLike, g: ArrayLike | None, times: FloatArray
 ) -> tuple[Basis, FloatArray, tuple[int, ...]]:
     """Return the modes, a_j b_k ⟨φ_j, φ_k⟩ for each pair of functions, (m, k, k), and its shape.
 
     `times` in units of diffusivity 1 are those at which something is asked about the functions.
     """
-    n = spectrum.operator.n_points
+    n = self.spectrum.operator.n_points
     first = check_function(f, n)
     second = first if g is None else check_function(g, n)
     if first.shape != second.shape:
@@ -38,7 +41,7 @@ def pair_coefficients(
             f"`f` and `g` must have the same shape; received shapes {first.shape} and "
             f"{second.shape}. Pass as many functions in `g` as in `f`, or leave `g` out."
         )
-    basis = spectrum.basis
+    basis = self.basis
     balanced = basis.balanced
     gram = balanced.T @ basis.gram @ balanced
     own = []
@@ -59,21 +62,82 @@ def mean_rates(basis: Basis) -> FloatArray:
 
 
 def correlation(
-    spectrum: Spectrum, f: ArrayLike, g: ArrayLike | None, times: Any, clock: Any
+    self: Dynamics,
+    f: ArrayLike,
+    g: ArrayLike | None = None,
+    *,
+    times: ArrayLike,
+    clock: Clock | None = None,
 ) -> FloatArray:
-    """Return correlations in time (see `Spectrum.correlation`)."""
+    """Return how a function is correlated in time with itself, or with another.
+
+    It is the mean of δf at a time and δg after t, δ being the difference from the mean: at t = 0
+    the covariance, and in the end 0.
+
+    Parameters
+    ----------
+    f, g : (N,) or (N, m) arrays
+        Values of functions on the points, column by column; `g` is `f` by default.
+    times : float or (k,) array
+        Times, 0 or more.
+    clock : Clock, optional
+        As in `evolve`.
+
+    Returns
+    -------
+    array
+        A number for one function and one time; (k,), (m,) or (m, k). In a process of several pieces
+        it ends at the covariance of the means over pieces.
+
+    Warns
+    -----
+    ShortTimeWarning
+        As in `evolve`.
+
+    Examples
+    --------
+    >>> sample = vbdm.datasets.ou(1500, dim=1, random_state=0)
+    >>> spectrum = vbdm.estimate_operator(sample.points, "generator").spectrum(6)
+    >>> start, later = spectrum.dynamics.correlation(sample.points[:, 0], times=[0, 1.0])
+    >>> round(later / start, 1)                                               # e^-1 = 0.37
+    np.float64(0.4)
+    """
     natural = in_natural_time(times, clock)
-    basis, products, shape = pair_coefficients(spectrum, f, g, natural)
+    basis, products, shape = pair_coefficients(self, f, g, natural)
     decay = np.exp(-np.multiply.outer(mean_rates(basis), natural.reshape(-1)))
     found = np.einsum("mjk,jkt->mt", products, decay)
     return np.asarray(found.reshape((*shape, *natural.shape)))
 
 
-def power_spectrum(spectrum: Spectrum, f: ArrayLike, frequencies: Any, clock: Any) -> FloatArray:
-    """Return power spectra (see `Spectrum.power_spectrum`)."""
+def power_spectrum(
+    self: Dynamics, f: ArrayLike, frequencies: ArrayLike, *, clock: Clock | None = None
+) -> FloatArray:
+    r"""Return the power spectrum of a function along the process: the transform of `correlation`.
+
+    Parameters
+    ----------
+    f : (N,) or (N, m) array
+        Values of one or several functions on the points.
+    frequencies : float or (k,) array
+        Frequencies ν, in cycles per unit of time.
+    clock : Clock, optional
+        As in `evolve`.
+
+    Returns
+    -------
+    array
+        Of shapes as in `correlation`. The integral over all frequencies, negative ones too, is the
+        variance of f as far as the modes hold it. What differs between pieces, and never changes,
+        is left out.
+
+    Notes
+    -----
+    Implements :math:`S(ν) = Σ_j 2 a_j^2 κ_j/((2πν)^2 + κ_j^2)`, :math:`κ_j = D |λ_j|`, for modes
+    that are orthogonal.
+    """
     waves = check_frequencies(frequencies)
     speed = speed_of(clock)
-    basis, products, shape = pair_coefficients(spectrum, f, None, np.array([]))
+    basis, products, shape = pair_coefficients(self, f, None, np.array([]))
     moving = basis.varies[:, None] & basis.varies
     rates = np.where(moving, mean_rates(basis) * speed, 1.0)[:, :, None]
     lines = 2 * rates / ((2 * np.pi * waves.reshape(-1)) ** 2 + rates**2)
@@ -93,33 +157,110 @@ def check_frequencies(frequencies: Any) -> FloatArray:
 
 
 def relax(
-    spectrum: Spectrum, density: ArrayLike, f: ArrayLike, times: Any, clock: Any
+    self: Dynamics,
+    density: ArrayLike,
+    f: ArrayLike,
+    times: ArrayLike,
+    *,
+    clock: Clock | None = None,
 ) -> FloatArray:
-    """Return means of f that relax from a density (see `Spectrum.relax`)."""
-    weights = check_per_point(density, "density", spectrum.operator.n_points)
-    stray = spectrum.pieces.strays
+    """Return the mean of a function as the process relaxes from a density.
+
+    Parameters
+    ----------
+    density : (N,) array
+        The share of each point in the beginning, up to a factor; a mask starts from all of its
+        points alike. Multiply a density that is relative to the invariant measure by
+        `op.equations.measure`.
+    f : (N,) or (N, m) array
+        Values of one or several functions on the points.
+    times : float or (k,) array
+        Times, 0 or more.
+    clock : Clock, optional
+        As in `evolve`.
+
+    Returns
+    -------
+    array
+        A number for one function and one time; (k,), (m,) or (m, k).
+
+    Warns
+    -----
+    ShortTimeWarning
+        As in `evolve`.
+
+    Examples
+    --------
+    >>> sample = vbdm.datasets.ou(1500, dim=1, random_state=0)
+    >>> spectrum = vbdm.estimate_operator(sample.points, "generator").spectrum(6)
+    >>> x = sample.points[:, 0]
+    >>> start = np.abs(x - 1) < 0.1
+    >>> spectrum.dynamics.relax(start, x, [0.5, 1.0, 5.0]).round(1)                    # e^-t
+    array([0.6, 0.4, 0. ])
+    """
+    weights = check_per_point(density, "density", self.spectrum.operator.n_points)
+    stray = self.spectrum.pieces.strays
     if (weights < 0).any() or not weights.sum() > 0 or (weights[stray] > 0).any():
         lost = int((weights[stray] > 0).sum())
         raise InputError(
             "`density` must hold weights of the points, none below 0, not all of them 0, and "
             f"none on pieces that were not solved; received weights from {weights.min():.3g} to "
             f"{weights.max():.3g}, {lost} of them on such pieces. Pass the share of each point, "
-            "or a mask. A density relative to the invariant measure is `density * op.measure`."
+            "or a mask."
         )
     # A sum of large weights may overflow.
     weights = weights / weights.max()
     weights = weights / weights.sum()
-    later = evolve(spectrum, f, times, clock, "times")
+    later = evolved(self, f, in_natural_time(times, clock))
     return np.asarray(np.tensordot(weights[~stray], later[~stray], axes=1))
 
 
 def respond(
-    spectrum: Spectrum, observable: ArrayLike, potential: ArrayLike, times: Any, clock: Any
+    self: Dynamics,
+    observable: ArrayLike,
+    potential: ArrayLike,
+    times: ArrayLike,
+    *,
+    clock: Clock | None = None,
 ) -> FloatArray:
-    """Return the linear response to a potential (see `Spectrum.respond`)."""
+    r"""Return how a mean answers to a small extra potential that is switched on at time 0.
+
+    The process moves down a potential (in units of kT) and is in equilibrium. Then ε V is added,
+    and the mean of A begins to change. For small ε it changes by ε times what is returned.
+
+    Parameters
+    ----------
+    observable, potential : (N,) or (N, m) arrays
+        Values of A and of V on the points, column by column.
+    times : float or (k,) array
+        Times since it was switched on, 0 or more.
+    clock : Clock, optional
+        As in `evolve`.
+
+    Returns
+    -------
+    array
+        δ⟨A⟩/ε: a number for one function and one time; (k,), (m,) or (m, k).
+
+    Notes
+    -----
+    Implements :math:`δ⟨A⟩(t) = -ε Σ_j a_j v_j (1 - e^{D λ_j t})`, which tends to minus the
+    covariance of A and V. It is the response of the gradient system whose generator L is: ask for
+    operator "generator" if the points are samples of the process.
+
+    Examples
+    --------
+    A force in the direction of x, V = -x, moves the mean of x by 1 - e^-t:
+
+    >>> sample = vbdm.datasets.ou(1500, dim=1, random_state=0)
+    >>> spectrum = vbdm.estimate_operator(sample.points, "generator").spectrum(6)
+    >>> x = sample.points[:, 0]
+    >>> spectrum.dynamics.respond(x, -x, [1.0, 9.0]).round(1)
+    array([0.6, 0.9])
+    """
     at = check_times(times, "times")
     # Parts that the modes leave out have answered by then: they are missing from both terms.
-    basis, products, shape = pair_coefficients(spectrum, observable, potential, np.array([]))
+    basis, products, shape = pair_coefficients(self, observable, potential, np.array([]))
     moving = basis.varies[:, None] & basis.varies
     natural = in_natural_time(at, clock)
     settled = np.expm1(-np.multiply.outer(mean_rates(basis), natural.reshape(-1)))

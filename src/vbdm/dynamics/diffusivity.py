@@ -13,11 +13,12 @@ stay the same, by weights from the covariance of what the rows add.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import helmert
 
 from ..base.arrays import BoolArray, FloatArray, frozen
@@ -30,6 +31,9 @@ from .basis import refuse_unsymmetric
 from .clock import Clock, ModeClock, Timescales
 from .clock_words import all_lags, check_lags, check_step, check_unit, nothing_seen, reason
 from .lagged import Watched, watched
+
+if TYPE_CHECKING:
+    from .dynamics import Dynamics
 
 #: A mode is looked at while C is between these. Near 1, noise of the measurement and rounding
 #: decide; near 0, chance does.
@@ -62,9 +66,70 @@ class Seen:
 
 
 def clock(
-    spectrum: Spectrum, series: Any, *, step: Any, unit: str, lags: Any, lengths: Any
+    self: Dynamics,
+    series: Any = None,
+    *,
+    step: float,
+    unit: str = "",
+    lags: ArrayLike | None = None,
+    lengths: Sequence[int] | None = None,
 ) -> Clock:
-    """Return the clock of a process (see `Spectrum.clock`)."""
+    r"""Return how fast the process runs: its diffusivity, and times of modes in your unit.
+
+    Points alone give eigenvalues in 1/length². Rows that follow each other in time tell how soon
+    modes are forgotten, and so the diffusivity D between the two: rates are D·\|λ\|.
+
+    Parameters
+    ----------
+    series : array or list of arrays, optional
+        One time series, or several, with the columns of the points. By default the points
+        themselves, in their order, are the series.
+    step : float
+        Time from one row to the next, in your unit.
+    unit : str
+        Name of that unit, such as "ns".
+    lags : sequence of int, optional
+        Numbers of rows after which modes are compared with themselves. By default 1, 2, 3, 4, 6,
+        8, … up to a quarter of the longest series.
+    lengths : sequence of int, optional
+        Numbers of rows of several series that follow each other in one array. No row is compared
+        with one of another series. By default as the operator was told.
+
+    Returns
+    -------
+    Clock
+        `.diffusivity` with its error, `.timescales` and ``.rates`` with theirs, and `.consistent`:
+        False, with the `.reason` in words, where modes disagree about D or it depends on the lag.
+        The process is then no overdamped diffusion that is the same in all directions, and
+        `.by_mode` has times for single modes.
+
+    Warns
+    -----
+    ClockWarning
+        If the modes disagree.
+
+    Notes
+    -----
+    Implements :math:`D_j = -\log C_j(τ)/(τ |λ_j|)`, with the correlation C_j of mode j after the
+    time τ, averaged over modes with .05 < C_j < .98 by their covariance, at the first lag from
+    which on D does not change (`vbdm.dynamics.diffusivity`). A mode whose C_j was within five
+    standard errors of 0 at a shorter lag is forgotten, also if only longer `lags` are passed.
+
+    Examples
+    --------
+    A process with diffusivity 0.5 in a parabolic well, whose slowest mode lasts 2 ns:
+
+    >>> rng, rows = np.random.default_rng(0), np.zeros((4000, 1))
+    >>> for t in range(1, 4000):
+    ...     rows[t] = np.exp(-0.1) * rows[t - 1] + np.sqrt(1 - np.exp(-0.2)) * rng.normal()
+    >>> spectrum = vbdm.estimate_operator(rows, "generator", series=True).spectrum(5)
+    >>> clock = spectrum.clock(step=0.2, unit="ns")
+    >>> clock.consistent, round(clock.diffusivity.value, 1)
+    (True, 0.5)
+    >>> bool(abs(clock.timescales[1] - 2) < 3 * clock.timescale_errors[1])
+    True
+    """
+    spectrum = self.spectrum
     refuse_unsymmetric(spectrum)
     step = check_step(step)
     check_unit(unit)

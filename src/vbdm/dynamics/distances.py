@@ -12,10 +12,10 @@ invariant measure:
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cholesky, solve_triangular
 
 from ..base.arrays import BoolArray, FloatArray
@@ -27,13 +27,37 @@ from ..spectrum.spectrum import Spectrum
 from .basis import Basis
 from .evolution import in_natural_time
 
+if TYPE_CHECKING:
+    from .clock import Clock
+    from .dynamics import Dynamics
+
 #: Roots with more than this share of the points of their piece on either side are interior.
 END = 0.1
 
 
-def diffusion_distance(spectrum: Spectrum, rows: Any, t: Any, clock: Any) -> FloatArray:
-    """Return diffusion distances (see `Spectrum.diffusion_distance`)."""
-    basis = spectrum.basis
+def diffusion_distance(
+    self: Dynamics, rows: int | ArrayLike, t: float, *, clock: Clock | None = None
+) -> FloatArray:
+    """Return the diffusion distance of all points from some of them.
+
+    Two points are near if from both of them one comes to the same places in the time t.
+
+    Parameters
+    ----------
+    rows : int or (m,) array of int
+        Numbers of rows to measure from.
+    t : float
+        The time, 0 or more.
+    clock : Clock, optional
+        As in `evolve`.
+
+    Returns
+    -------
+    (N,) or (N, m) array
+        (Σ_j e^{2 λ_j t} (φ_j(x) - φ_j(y))²)^½, with orthonormal modes; from one row (N,). NaN at
+        points of pieces that were not solved.
+    """
+    basis = self.basis
     time = in_natural_time(t, clock, "t")
     if time.ndim:
         raise InputError(
@@ -42,9 +66,25 @@ def diffusion_distance(spectrum: Spectrum, rows: Any, t: Any, clock: Any) -> Flo
     return from_rows(basis, rows, np.exp(basis.rates * basis.varies * float(time)))
 
 
-def commute_distance(spectrum: Spectrum, rows: Any) -> FloatArray:
-    """Return commute distances (see `Spectrum.commute_distance`)."""
-    basis = spectrum.basis
+def commute_distance(self: Dynamics, rows: int | ArrayLike) -> FloatArray:
+    r"""Return the commute distance of all points from some of them.
+
+    Its square is the time to go from one place to the other and back (with diffusivity 1), as far
+    as the modes resolve places: on surfaces and in space it grows with the number of modes, as it
+    takes for ever to hit a point.
+
+    Parameters
+    ----------
+    rows : int or (m,) array of int
+        Numbers of rows to measure from.
+
+    Returns
+    -------
+    (N,) or (N, m) array
+        :math:`(Σ_j (φ_j(x) - φ_j(y))^2/|λ_j|)^{1/2}`; infinite on other pieces, NaN at points of
+        pieces that were not solved.
+    """
+    spectrum, basis = self.spectrum, self.basis
     found = from_rows(basis, rows, weights_of(basis, 0.5))
     apart = spectrum.components[:, None] != spectrum.components[check_rows(spectrum, rows)]
     solved = ~spectrum.pieces.strays[:, None]
@@ -52,9 +92,34 @@ def commute_distance(spectrum: Spectrum, rows: Any) -> FloatArray:
     return np.where(infinite, np.inf, found)
 
 
-def pseudotime(spectrum: Spectrum, root: Any) -> FloatArray:
-    """Return diffusion pseudotime (see `Spectrum.pseudotime`)."""
-    basis = spectrum.basis
+def pseudotime(self: Dynamics, root: int) -> FloatArray:
+    r"""Return the diffusion pseudotime of all points from a root: 0 there, 1 at the farthest point.
+
+    Parameters
+    ----------
+    root : int
+        Number of the row where time begins: for cells, one of the earliest.
+
+    Returns
+    -------
+    (N,) array
+        :math:`(Σ_j (φ_j(x) - φ_j(root))^2/λ_j^2)^{1/2}` over its largest value; NaN on other
+        pieces than the root's.
+
+    Warns
+    -----
+    RootWarning
+        If the root is no end of the slowest mode: more than a tenth of the points of its piece lie
+        on either side of it. Points on both sides then have the same pseudotime.
+
+    Examples
+    --------
+    >>> x = np.sort(np.random.default_rng(0).random(800))[:, None]
+    >>> time = vbdm.estimate_operator(x).spectrum(8).dynamics.pseudotime(0)
+    >>> time[[0, 400, 799]].round(1)
+    array([0. , 0.6, 1. ])
+    """
+    spectrum, basis = self.spectrum, self.basis
     row = a_count(0, spectrum.operator.n_points - 1)(root, "root")
     found = from_rows(basis, row, weights_of(basis, 1.0))
     piece = spectrum.components == spectrum.components[row]

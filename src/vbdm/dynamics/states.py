@@ -1,15 +1,39 @@
-"""Metastable states: regions that the process leaves seldom."""
+r"""From a spectrum to metastable states: how many, memberships, populations, rates.
+
+With memberships χ = Φ B in the span of the n slowest modes, the process between states has rates
+
+.. math:: Q = ⟨χ, χ⟩^{-1} ⟨χ, L χ⟩ = B^{-1} Λ B,
+
+the generator seen through χ: its rows sum to 0, and its eigenvalues are those of the n modes.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import FloatArray
+from ..base.arrays import FloatArray, frozen
+from ..base.checks import is_auto, is_whole, shown
 from ..base.estimate import Estimate
+from ..base.wording import counted
+from ..equations.error_bars import summed_inside
+from ..errors import InputError
+from ..spectrum.spectrum import Spectrum
+from ..trust.series import in_series, variance_by_lags
+from .basis import Basis
+from .evolution import speed_of
+from .simplex import memberships_of
+
+if TYPE_CHECKING:
+    from .clock import Clock
+    from .dynamics import Dynamics
+
+#: Least ratio between the rates of the first mode inside states and of the last one between them.
+#: On an interval without any barrier the second mode is 4 times as fast as the first.
+LEAST_GAP = 5.0
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -76,3 +100,211 @@ class States:
             f"States({len(self)} states with populations {shares}{more}, slowest time "
             f"{self.timescales[0]:.3g}{unit}, gap {self.gap:.3g}, crispness {self.crispness:.2f})"
         )
+
+
+def states(self: Dynamics, n: int | str = "auto", *, clock: Clock | None = None) -> States:
+    """Return metastable states: regions that the process leaves seldom.
+
+    Parameters
+    ----------
+    n : int or "auto"
+        Number of states, 2 or more. By default as many as there are modes before the largest gap
+        between their rates; where the points fall into pieces, one state for each piece.
+    clock : Clock, optional
+        From `clock`: rates and times are then in its unit of time.
+
+    Returns
+    -------
+    States
+        `.memberships`, (N, n), shares that sum to 1; `.labels`; `.populations` with errors;
+        ``.rates``, (n, n), from state to state; `.timescales`; `.crispness` and `.gap`.
+
+    Raises
+    ------
+    InputError
+        If there is no gap: the process then has no metastable states, or more modes are needed.
+
+    Notes
+    -----
+    Implements PCCA+ on the eigenfunctions (`vbdm.dynamics.simplex`) and rates
+    :math:`Q = B^{-1} Λ B` for memberships Φ B. The cost is O(N n²).
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> points = rng.normal(size=(1000, 2)) + np.where(rng.random((1000, 1)) < 0.7, 0, [[4.5, 0]])
+    >>> states = vbdm.estimate_operator(points, "generator").spectrum(5).states()
+    >>> len(states), [round(one.value, 1) for one in states.populations]
+    (2, [0.7, 0.3])
+    >>> bool(np.allclose(states.memberships.sum(axis=1), 1))
+    True
+    """
+    spectrum, basis = self.spectrum, self.basis
+    speed_of(clock)
+    count = number_of_states(n, basis)
+    matrix = simplex(basis, count)
+    members = positive(basis.values(np.pad(matrix, [(0, len(basis.numbers) - count), (0, 0)])))
+    populations = shares_of(spectrum) @ np.nan_to_num(members)
+    order = np.argsort(-populations, kind="stable")
+    return described(basis, matrix[:, order], members[:, order], populations[order], clock)
+
+
+def shares_of(spectrum: Spectrum) -> FloatArray:
+    """Return the invariant measure of the pieces that were solved, (N,), with sum 1."""
+    weights = np.where(spectrum.pieces.strays, 0.0, spectrum.operator.equations.measure)
+    return np.asarray(weights / weights.sum())
+
+
+def simplex(basis: Basis, count: int) -> FloatArray:
+    """Return the matrix B, (n, n), of memberships Φ B in the span of the first n modes."""
+    spectrum = basis.spectrum
+    turn = orthonormal(basis, count)
+    modes = np.asarray(basis.functions[:, :count]) @ turn
+    rows = spectrum.operator.order.caller_rows
+    inside = ~spectrum.pieces.strays[rows]
+    # Points that resolve no mode would push the sides of the simplex outwards.
+    sound = inside & ~spectrum.unresolved[rows]
+    return turn @ memberships_of(modes[sound if sound.sum() > count else inside])
+
+
+def orthonormal(basis: Basis, count: int) -> FloatArray:
+    """Return the matrix T, (n, n), of orthonormal functions Φ T in the first n modes, 1 first."""
+    gram = basis.gram[:count, :count]
+    ones = basis.constant[:count]
+    root = np.linalg.cholesky(gram).T
+    others = np.eye(count)[:, np.argsort(-np.abs(ones))[1:]]
+    turn = np.linalg.solve(root, np.linalg.qr(root @ np.column_stack([ones, others]))[0])
+    return np.asarray(turn * np.sign(turn[:, 0] @ gram @ ones))
+
+
+def positive(members: FloatArray) -> FloatArray:
+    """Return memberships, (N, n), none below 0, with sum 1; points that resolve no mode may be."""
+    members = np.maximum(members, 0.0)
+    return np.asarray(members / members.sum(axis=1, keepdims=True))
+
+
+def described(
+    basis: Basis, matrix: FloatArray, members: FloatArray, populations: FloatArray, clock: Any
+) -> States:
+    """Return the states with memberships Φ B, B being `matrix`, (n, n)."""
+    count = len(matrix)
+    eigenvalues = basis.rates[:count] * basis.varies[:count] * speed_of(clock)
+    rates = np.linalg.solve(matrix, eigenvalues[:, None] * matrix)
+    errors = population_errors(basis.spectrum, members, populations)
+    overlap = np.diag(matrix.T @ basis.gram[:count, :count] @ matrix) / populations
+    known = np.isfinite(members[:, 0])
+    with np.errstate(divide="ignore"):
+        times = 1 / np.abs(eigenvalues[1:])
+    gap = float(gaps(basis)[count - 1]) if count < len(basis.rates) else np.nan
+    return States(
+        memberships=frozen(members),
+        labels=frozen(np.where(known, np.nan_to_num(members).argmax(axis=1), -1)),
+        populations=tuple(map(Estimate, populations.tolist(), errors.tolist())),
+        rates=frozen(rates),
+        rate_errors=frozen(rate_errors(basis, matrix, eigenvalues, errors, clock)),
+        timescales=frozen(times), timescale_errors=frozen(time_errors(basis, times, clock)),
+        crispness=float(overlap.mean()), gap=gap,
+        unit="" if clock is None else clock.unit,
+    )  # fmt: skip
+
+
+def population_errors(
+    spectrum: Spectrum, members: FloatArray, populations: FloatArray
+) -> FloatArray:
+    """Return the standard errors of the populations, (n,); NaN unless c1 is 1.
+
+    A population is a mean over the rows of pieces that were solved, each with its weight: a row
+    adds μ_t (χ_t - p) / Σ μ to its error. For other operators the measure itself responds to the
+    sample. Copies of a point that are no steps in time are one independent point.
+    """
+    c1 = spectrum.operator.c1
+    if c1 is None or not np.isclose(c1, 1):
+        return np.full(len(populations), np.nan)
+    rows = shares_of(spectrum)[:, None] * np.nan_to_num(members - populations)
+    if not in_series(spectrum):
+        points = summed_inside(spectrum.operator.order, rows)
+        return np.asarray(np.sqrt(np.square(points).sum(axis=0)))
+    lengths = spectrum.settings.series.lengths or (len(rows),)
+    return np.sqrt([variance_by_lags(column, lengths) for column in rows.T])
+
+
+def rate_errors(
+    basis: Basis, matrix: FloatArray, eigenvalues: FloatArray, shares: FloatArray, clock: Any
+) -> FloatArray:
+    """Return the standard errors of the rates, (n, n), from those of the eigenvalues.
+
+    Of two states, with rates |λ| p from one to the other, also from those of the populations.
+    """
+    count, numbers = len(matrix), basis.numbers[: len(matrix)]
+    covariance = basis.spectrum.errors.covariance[np.ix_(numbers, numbers)]
+    if clock is not None:
+        # The clock knows how far errors of D and of the eigenvalues drop out of the rates.
+        error = np.sqrt(np.diag(covariance))
+        scale = np.divide(clock.rate_errors[numbers], error, out=0 * error, where=error > 0)
+        covariance = scale[:, None] * covariance * scale
+    parts = np.einsum("ik,kj->ijk", np.linalg.inv(matrix), matrix)
+    variance = np.einsum("ijk,kl,ijl->ij", parts, covariance, parts)
+    if count == 2:
+        variance += (eigenvalues[1] * np.nan_to_num(shares[0])) ** 2
+    return np.asarray(np.sqrt(np.maximum(variance, 0.0)))
+
+
+def time_errors(basis: Basis, times: FloatArray, clock: Any) -> FloatArray:
+    """Return the standard errors of the times of the modes after the first, (n - 1,)."""
+    numbers = basis.numbers[1 : 1 + len(times)]
+    if clock is not None:
+        return np.asarray(clock.timescale_errors[numbers])
+    # What does not decay has no error.
+    decaying = np.where(np.isfinite(times), times, 0.0)
+    return np.asarray(decaying**2 * basis.spectrum.errors.standard[numbers])
+
+
+def gaps(basis: Basis) -> FloatArray:
+    """Return the ratios of the rates of each mode to that before it, (k - 1,); infinite after 0."""
+    rates = np.abs(basis.rates * basis.varies)
+    before = rates[:-1]
+    return np.divide(rates[1:], before, out=np.where(rates[1:] > 0, np.inf, 1.0), where=before > 0)
+
+
+def number_of_states(n: Any, basis: Basis) -> int:
+    """Return the number of states: as asked for, or where the largest gap between rates is."""
+    pieces, known = int((~basis.varies).sum()), len(basis.rates)
+    if is_auto(n):
+        return by_gap(basis, pieces)
+    if not is_whole(n) or n < 2 or n > known:
+        raise InputError(
+            f"`n` must be 'auto' or a number of states from 2 to {known}; received {shown(n)}. "
+            f"There is a state for each mode, and {counted(known, 'mode')} are known. Ask for "
+            "more modes, `op.spectrum(n)`, or for fewer states."
+        )
+    if n < pieces:
+        raise InputError(
+            f"There are at least {pieces} states; received n={n}. The points fall into {pieces} "
+            f"pieces that nothing joins: each is a state. Pass n={pieces} or more, or solve the "
+            "largest piece alone: `op.spectrum(components='largest')`."
+        )
+    return int(n)
+
+
+def by_gap(basis: Basis, pieces: int) -> int:
+    """Return the number of modes before the largest gap."""
+    ratios = gaps(basis)
+    # With pieces, nothing goes from one to the other: the gap behind these modes is infinite.
+    if pieces > 1:
+        return pieces
+    if len(ratios) < 2 or ratios[1:].max() < LEAST_GAP:
+        raise no_gap(basis, ratios)
+    return int(ratios[1:].argmax()) + 2
+
+
+def no_gap(basis: Basis, ratios: FloatArray) -> InputError:
+    """Return the error for a process without metastable states."""
+    rates = ", ".join(f"{rate:.3g}" for rate in np.abs(basis.rates[:6]))
+    largest = f"a largest ratio of {ratios[1:].max():.2g}" if len(ratios) > 1 else "two modes"
+    return InputError(
+        f"There are no metastable states to be seen; received rates {rates}, with {largest} from "
+        "one to the next. Slow changes between states and fast ones inside them leave a gap, a "
+        f"factor of {LEAST_GAP:g} or more, between the rates of the modes. Ask for more modes, "
+        "`op.spectrum(n)`, if the gap may come later; or pass the number of states, n=3, if you "
+        "know it."
+    )

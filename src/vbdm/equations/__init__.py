@@ -13,10 +13,7 @@ It knows an `Operator`, and solves with it; results are frozen, in the caller's 
 `multigrid`            an approximate inverse, from the cells of the eigenvalue solver
 `conjugate_gradients`  the solver
 `error_bars`           standard errors of sums over a solution, by one adjoint solve
-`solved`               the result of a solve
-`solve`                (κ - L) u = f
-`rates`                flux and rates between two sets, from a committor
-`committor`            committors and hitting probabilities
-`passage`              passage and exit times
+`solved`               the results: values, sums with errors, flux and rates, moments of times
+`equations`            `op.equations`: all questions, documented there
 =====================  =============================================================================
 """

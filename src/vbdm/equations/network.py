@@ -147,7 +147,7 @@ class Network:
 
 
 def network_of(operator: Operator) -> Network:
-    """Make the network of an operator (kept as `operator.network`)."""
+    """Make the network of an operator (kept as `op.equations.network`)."""
     if not operator.is_symmetric:
         raise InputError(
             f"Equations are solved for the symmetric form only; received form={operator.form!r}. "
@@ -173,15 +173,3 @@ def network_of(operator: Operator) -> Network:
 def without_zeros(mass: FloatArray) -> FloatArray:
     """Return the mass with the smallest one at isolated points, by which cells are divided."""
     return np.asarray(np.where(mass > 0, mass, mass[mass > 0].min(initial=1.0)))
-
-
-def invariant_measure(operator: Operator) -> FloatArray:
-    """Return the weights of the points under the invariant measure, (N,), with sum 1.
-
-    Copies of a point share its weight.
-    """
-    mass, order = operator.network.mass, operator.order
-    if order.counts is not None:
-        mass = mass / order.counts
-    weights = order.to_caller(mass)
-    return np.asarray(weights / weights.sum())

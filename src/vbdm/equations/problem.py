@@ -9,7 +9,6 @@ import numpy as np
 
 from ..base.arrays import BoolArray, FloatArray
 from ..errors import SmallSetWarning, UnreachedWarning, warn_user
-from ..operator.operator import Operator
 from .edges import Held
 from .network import Network
 from .region import Region
@@ -20,7 +19,7 @@ POINTS_ARE_LOST = 1.5
 
 
 def system_of(
-    operator: Operator,
+    network: Network,
     sets: Sequence[Region],
     values: Sequence[FloatArray],
     screen: float | FloatArray = 0.0,
@@ -29,7 +28,7 @@ def system_of(
 
     `screen` is κ, a number or (N,).
     """
-    network, order = operator.network, operator.order
+    order = network.operator.order
     held = tuple(
         Held(
             order.to_inside(own.mask.astype(np.float64)) > 0,

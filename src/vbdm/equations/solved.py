@@ -1,9 +1,18 @@
-"""What a solve returns: values on the points, and how sure sums over them are."""
+r"""What equations return: values on the points, and how sure sums over them are.
+
+A committor q knows the flux between its two sets, and rates. In a long trajectory the number of
+transitions from A to B per unit of time is the flux, :math:`ν = ½ Σ K_{ij} (q_i - q_j)^2 / Σ M`,
+the energy of q over the mass; while the process comes from A last it makes them at the rate
+:math:`k_{AB} = ν / ⟨1 - q⟩`, and back at :math:`k_{BA} = ν / ⟨q⟩`, with means under the invariant
+measure. Standard errors are those of `error_bars`: q makes the energy smallest, so its own change
+does not count there, and what it does to ⟨q⟩ is told by the adjoint equation A z = M.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +24,15 @@ from ..base.points import check_per_point
 from ..errors import InputError, UnreachedWarning, warn_user
 from ..operator.operator import Operator
 from .conjugate_gradients import Solution
-from .error_bars import functional, summed_inside, under_measure
+from .error_bars import (
+    deviation,
+    energy,
+    functional,
+    local_times,
+    responded,
+    summed_inside,
+    under_measure,
+)
 from .sets import Naming
 from .system import System
 
@@ -47,6 +64,17 @@ class Solved:
     projected_out: float = 0.0
     system: System = field(repr=False)
     source: FloatArray = field(repr=False)
+
+    @classmethod
+    def of(cls, system: System, found: Solution, source: FloatArray, **more: Any) -> Self:
+        """Return what was found, in the caller's order; `source` is f inside, (M,) or (M, m)."""
+        order = system.network.operator.order
+        values = order.to_caller(found.values if source.ndim > 1 else found.values[:, 0])
+        return cls(
+            values=frozen(values), unreached=frozen(order.to_caller(system.left_out)),
+            iterations=found.iterations, residual=found.residual, system=system, source=source,
+            **more,
+        )  # fmt: skip
 
     @property
     def operator(self) -> Operator:
@@ -124,7 +152,9 @@ class Solved:
 
     def shares_of(self, mask: BoolArray) -> FloatArray:
         """Return the weights of a mean over some points, (N,): equal, or those of a bias."""
-        weights = mask * self.operator.measure if self.is_biased else mask.astype(np.float64)
+        weights = mask.astype(np.float64)
+        if self.is_biased:
+            weights *= self.operator.equations.measure
         return np.asarray(weights / weights.sum())
 
     def plot(self, ax: Any = None, points: ArrayLike | None = None, names: Any = None) -> Any:
@@ -151,11 +181,117 @@ class Solved:
         )
 
 
-def in_caller_order(system: System, found: Solution, several: bool) -> dict[str, Any]:
-    """Return what `Solved` takes, from a solution in the order inside."""
-    order = system.network.operator.order
-    values = order.to_caller(found.values if several else found.values[:, 0])
-    return {
-        "values": frozen(values), "unreached": frozen(order.to_caller(system.left_out)),
-        "iterations": found.iterations, "residual": found.residual, "system": system,
-    }  # fmt: skip
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Committor(Solved):
+    """The probability to reach B before A from each point, and the flux from A to B.
+
+    `values` are the committor q: L q = 0, q = 0 on A, q = 1 on B. Further attributes, each a pair
+    (value, standard error), in the time of the diffusion coefficient 1:
+
+    * `flux`: transitions from A to B per unit of time, in equilibrium;
+    * `rate`: k_AB, transitions per unit of time that was spent coming from A last;
+    * `rate_back`: k_BA, the same from B to A.
+    """
+
+    adjoint: FloatArray = field(repr=False)
+
+    @property
+    def flux(self) -> Estimate:
+        """Transitions from A to B per unit of time, ν, with its standard error."""
+        return self.rates[0]
+
+    @property
+    def rate(self) -> Estimate:
+        """The rate k_AB from A to B, with its standard error."""
+        return self.rates[1]
+
+    @property
+    def rate_back(self) -> Estimate:
+        """The rate k_BA from B to A, with its standard error."""
+        return self.rates[2]
+
+    @cached_property
+    def rates(self) -> tuple[Estimate, Estimate, Estimate]:
+        """Flux, rate and rate back."""
+        system, operator, adjoint = self.system, self.operator, self.adjoint
+        if are_apart(system):
+            return (Estimate(0.0, 0.0),) * 3
+        network, q = system.network, operator.order.to_inside(np.nan_to_num(self.values))
+        mass = np.where(system.left_out, 0.0, network.mass)
+        time = local_times(network) * ~system.left_out
+        columns = np.stack([time, time * q, q, adjoint, q * adjoint, q * q], axis=1)
+        of_time, of_time_q, of_q, of_z, of_both, of_square = (network.weights @ columns).T
+        own_energy = energy(network, q, q, of_q, of_q, of_square)
+        power = max(0.0, float(own_energy.sum() / 2 + energy_of_edges(system, q)))
+        own_mass = mass + of_time
+        own_q = mass * q + of_time_q - energy(network, q, adjoint, of_q, of_z, of_both)
+        results = []
+        lost = np.isin(network.pieces[system.left_out], network.pieces[system.held]).any()
+        for whole, own in (
+            (float(mass.sum()), own_mass),
+            (float(mass @ (1 - q)), own_mass - own_q),
+            (float(mass @ q), own_q),
+        ):
+            if lost or not whole > 0:
+                results.append(Estimate(np.nan, np.nan))
+                continue
+            value = power / whole
+            influence = responded(operator, (own_energy - value * own) / whole)
+            results.append(Estimate(value, deviation(operator, influence, self.values)))
+        return results[0], results[1], results[2]
+
+
+def are_apart(system: System) -> bool:
+    """Tell whether no piece of the data has points of both sets."""
+    first, second = (system.network.pieces[own.mask] for own in system.sets)
+    return not np.isin(first, second).any()
+
+
+def energy_of_edges(system: System, q: FloatArray) -> float:
+    """Return what the soft edges of A and B add to the energy of a committor."""
+    at_start, at_end = (edge.extra[system.free] for edge in system.edges)
+    return float(at_start @ np.square(q[system.free]) + at_end @ np.square(1 - q[system.free]))
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class HittingProbabilities(Solved):
+    """The probabilities to reach each of some sets first; `values` is (N, m), rows sum to 1.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the sets, in the order of the columns.
+    """
+
+    names: tuple[str, ...]
+
+    @property
+    def entropy(self) -> FloatArray:
+        """How undecided each point is, (N,): -Σ p log p over log m, from 0 to 1."""
+        p = np.clip(self.values, 1e-300, 1.0)
+        return np.asarray(-(self.values * np.log(p)).sum(axis=1) / np.log(len(self.names)))
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class PassageTime(Solved):
+    """The mean time until a set is reached, from each point: L T = -1, T = 0 on the set.
+
+    `values` are T, in units of length² over the diffusion coefficient; `spectrum.clock` has that
+    coefficient. `mean(over=…)` has standard errors.
+    """
+
+    @cached_property
+    def second_moment(self) -> FloatArray:
+        """Mean square of the time, (N,): L T2 = -2 T."""
+        system, order = self.system, self.operator.order
+        known = order.to_inside(np.nan_to_num(self.values))
+        found = system.with_values(2 * known[:, None], max(self.residual, 1e-9))
+        return frozen(order.to_caller(found.values[:, 0]))
+
+    @property
+    def deviation(self) -> FloatArray:
+        """Standard deviation of the time from start to start, (N,): how random it is.
+
+        It is no error bar: even with L known exactly, two runs from one point take different times.
+        """
+        return np.asarray(np.sqrt(np.maximum(self.second_moment - self.values**2, 0.0)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
@@ -29,12 +30,15 @@ from ..kernel.pilot import Pilot
 from ..kernel.tuning import Tuning
 from ..kernel.within_reach import at_epsilon
 from ..placement import IN_MEMORY
-from . import verbs, views
+from . import views
 from .record import Settings
 from .sample_theory import KernelWaves, kernel_waves
 from .weighted import LARGEST_EXPONENT, counted, half_weights, of_multiplicity, sums_of
 
 if TYPE_CHECKING:
+    from ..calculus.calculus import Calculus
+    from ..equations.equations import Equations
+    from ..equations.solved import Committor, PassageTime, Solved
     from ..solvers import EigenSolver
     from ..spectrum.spectrum import Spectrum
     from ..trust.edge import Edge
@@ -397,13 +401,49 @@ class Operator:
 
         return density_at(self, X_new)
 
-    network = cached_property(verbs.network)
-    measure = cached_property(verbs.measure)
-    solve, committor = verbs.solve, verbs.committor
-    hitting_probabilities = verbs.hitting_probabilities
-    mean_first_passage, exit_time = verbs.mean_first_passage, verbs.exit_time
-    gradient, carre_du_champ = verbs.gradient, verbs.carre_du_champ
-    tangents = cached_property(verbs.tangents)
+    @property
+    def equations(self) -> Equations:
+        """Equations with L, such as those for committors and passage times."""
+        from ..equations.equations import Equations
+
+        return Equations(self.on_host)
+
+    @property
+    def calculus(self) -> Calculus:
+        """Gradients, their products, and tangent spaces."""
+        from ..calculus.calculus import Calculus
+
+        return Calculus(self.on_host)
+
+    def solve(
+        self,
+        f: ArrayLike,
+        fixed: Sequence[tuple[Any, Any]] = (),
+        screen: float | ArrayLike = 0.0,
+        *,
+        labels: Any = None,
+        columns: Any = None,
+        tol: float = 1e-6,
+    ) -> Solved:
+        """See `Equations.solve`."""
+        return self.equations.solve(f, fixed, screen, labels=labels, columns=columns, tol=tol)
+
+    def committor(
+        self, A: Any, B: Any, *, labels: Any = None, columns: Any = None, tol: float = 1e-6
+    ) -> Committor:
+        """See `Equations.committor`."""
+        return self.equations.committor(A, B, labels=labels, columns=columns, tol=tol)
+
+    def mean_first_passage(
+        self, B: Any, *, labels: Any = None, columns: Any = None, tol: float = 1e-6
+    ) -> PassageTime:
+        """See `Equations.mean_first_passage`."""
+        return self.equations.mean_first_passage(B, labels=labels, columns=columns, tol=tol)
+
+    def gradient(self, f: ArrayLike) -> FloatArray:
+        """See `Calculus.gradient`."""
+        return self.calculus.gradient(f)
+
     plot, _repr_html_ = views.plot, views.as_html
 
     def __repr__(self) -> str:

@@ -40,8 +40,8 @@ def arrows(
     result : Operator, Spectrum or DiffusionMap
         The result whose points are drawn.
     field : (N, n) array
-        A vector for each point, such as `op.gradient(f)` or `spectrum.drift()`; points where it is
-        NaN have no share in an arrow.
+        A vector for each point, such as `op.gradient(f)` or `spectrum.dynamics.drift()`; points
+        where it is NaN have no share in an arrow.
     columns : pair of int
         The columns of points and field that are drawn, counted from 0.
     ax : Axes, optional

@@ -12,9 +12,7 @@ from scipy.spatial import cKDTree
 
 from ..base.arrays import FloatArray
 from ..base.checks import accepts, an, or_none, words
-from ..equations.committor import Committor, HittingProbabilities
-from ..equations.passage import PassageTime
-from ..equations.solved import Solved
+from ..equations.solved import Committor, HittingProbabilities, PassageTime, Solved
 from ._canvas import (
     DIVERGING,
     FAINT,

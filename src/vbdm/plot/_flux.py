@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from ..base.arrays import FloatArray
 from ..base.points import check_points
-from ..equations.committor import Committor
+from ..equations.solved import Committor
 from ._arrows import means_in_squares
 from ._canvas import INK, Positions
 
@@ -26,7 +26,7 @@ def draw_flux(ax: Any, result: Committor, positions: Positions, points: ArrayLik
     currents = currents_of(result, positions, points)
     if currents is None:
         return
-    weights = result.operator.measure[positions.rows]
+    weights = result.operator.equations.measure[positions.rows]
     centres, means, mass = means_in_squares(positions.coordinates, currents, SQUARES, weights)
     sums = means * mass[:, np.newaxis]
     lengths = np.hypot(*sums.T)
@@ -49,7 +49,7 @@ def currents_of(
         # There are no directions, but products of gradients there are.
         if points is None:
             return None
-        own = [operator.carre_du_champ(p, values)[rows] for p in check_points(points).T]
+        own = [operator.calculus.carre_du_champ(p, values)[rows] for p in check_points(points).T]
         return np.stack(own, axis=1)
     slopes = operator.gradient(values)
     period = np.zeros(known.shape[1]) if operator.graph.period is None else operator.graph.period

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -19,14 +19,18 @@ from ..graph.order import as_caller_sees
 from ..operator.operator import Operator
 from ..operator.record import Settings
 from ..rows.block_array import BlockArray, Tall, beside, mapped, total
-from . import time_verbs, verbs, views
+from . import views
 from .limiter import Limit, local_times
 from .pieces import Pieces
 from .solve_log import SolveLog
 
 if TYPE_CHECKING:
+    from ..dynamics.clock import Clock
+    from ..dynamics.dynamics import Dynamics
+    from ..dynamics.states import States
     from ..extension.extension import Extension
     from ..trust.error_bars import ErrorBars
+    from ..trust.verification import Verification
 
 #: Cached properties that a copy of a spectrum in memory takes over.
 KNOWN = (KEPT, "findings_so_far")
@@ -242,14 +246,44 @@ class Spectrum:
 
         save(self, path, kernel=kernel)
 
-    verify, basis = verbs.verify, cached_property(verbs.basis)
-    project, evaluate, evolve, clock = verbs.project, verbs.evaluate, verbs.evolve, verbs.clock
-    drift = verbs.drift
-    states = verbs.states
-    correlation, power_spectrum = time_verbs.correlation, time_verbs.power_spectrum
-    relax, respond, pseudotime = time_verbs.relax, time_verbs.respond, time_verbs.pseudotime
-    diffusion_distance = time_verbs.diffusion_distance
-    commute_distance = time_verbs.commute_distance
+    @property
+    def dynamics(self) -> Dynamics:
+        """What the process does in time: evolution, correlations, distances, states, a clock."""
+        from ..dynamics.dynamics import Dynamics
+
+        return Dynamics(self.on_host)
+
+    def evolve(
+        self, f: ArrayLike, t: ArrayLike, *, clock: Clock | None = None, by: str = "modes"
+    ) -> FloatArray:
+        """See `Dynamics.evolve`."""
+        return self.dynamics.evolve(f, t, clock=clock, by=by)
+
+    def clock(
+        self,
+        series: Any = None,
+        *,
+        step: float,
+        unit: str = "",
+        lags: ArrayLike | None = None,
+        lengths: Sequence[int] | None = None,
+    ) -> Clock:
+        """See `Dynamics.clock`."""
+        return self.dynamics.clock(series, step=step, unit=unit, lags=lags, lengths=lengths)
+
+    def states(self, n: int | str = "auto", *, clock: Clock | None = None) -> States:
+        """See `Dynamics.states`."""
+        return self.dynamics.states(n, clock=clock)
+
+    def verify(self) -> Verification:
+        """Solve the same matrix in another way, count its eigenvalues, and compare.
+
+        See `vbdm.trust.verification.verify`. This checks the solver, not the estimate.
+        """
+        from ..trust.verification import verify
+
+        return verify(self.on_host)
+
     plot, table, to_frame = views.plot, views.table, views.to_frame
     _repr_html_ = views.as_html
 

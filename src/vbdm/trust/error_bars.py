@@ -134,11 +134,6 @@ class ErrorBars(Accessor):
         super().__init__(spectrum)
         self.spectrum = spectrum
 
-    def __repr__(self) -> str:
-        """Say whose they are, and what can be asked."""
-        asked = ", ".join(name for name in dir(ErrorBars) if not name.startswith("_"))
-        return f"ErrorBars of {self.spectrum!r}: {asked}"
-
     def intervals(self, level: float = 0.95) -> FloatArray:
         """Return an interval for each true eigenvalue, (n, 2): its lower and its upper end.
 

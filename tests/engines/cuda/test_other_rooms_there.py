@@ -25,18 +25,20 @@ from .there import results_stay, there
 
 pytestmark = needs_device
 
+#: Objects that answer for a result, each in a room of its own.
+ACCESSORS = ("calculus", "dynamics", "equations")
 #: What an operator is asked, by the names of its methods; `x` are its points.
 ASKED: dict[str, Callable[[Any, Any], Any]] = {
     "apply": lambda op, x: op.apply(x, return_std=True),
     "at_epsilon": lambda op, x: op.at_epsilon(op.epsilon / 2).on_host.degrees,
-    "carre_du_champ": lambda op, x: op.carre_du_champ(x[:, 0]),
+    "carre_du_champ": lambda op, x: op.calculus.carre_du_champ(x[:, 0]),
     "committor": lambda op, x: op.committor(x[:, 0] < -1, x[:, 0] > 1).values,
     "density_at": lambda op, x: op.density_at(x[:5] + 0.01),
-    "exit_time": lambda op, x: op.exit_time(np.abs(x[:, 0]) < 1).values,
+    "exit_time": lambda op, x: op.equations.exit_time(np.abs(x[:, 0]) < 1).values,
     "extend": lambda op, x: op.extend(x, x[:5] + 0.01),
     "gradient": lambda op, x: op.gradient(x[:, 0]),
     "hitting_probabilities": lambda op, x: (
-        op.hitting_probabilities(
+        op.equations.hitting_probabilities(
             [x[:, 0] < -1, x[:, 0] > 1, (x[:, 1] > 1) & (np.abs(x[:, 0]) < 0.5)]
         ).values
     ),
@@ -49,11 +51,11 @@ ASKED: dict[str, Callable[[Any, Any], Any]] = {
 #: What a spectrum is asked.
 ASKED_OF_SPECTRUM: dict[str, Callable[[Any, Any], Any]] = {
     "clock": lambda s, x: s.clock(step=1.0).diffusivity.value,
-    "commute_distance": lambda s, x: s.commute_distance(3),
-    "correlation": lambda s, x: s.correlation(x[:, 0], times=[1.0, 2.0]),
-    "diffusion_distance": lambda s, x: s.diffusion_distance(3, 1.0),
-    "drift": lambda s, x: s.drift(),
-    "evaluate": lambda s, x: s.evaluate(np.ones(6)),
+    "commute_distance": lambda s, x: s.dynamics.commute_distance(3),
+    "correlation": lambda s, x: s.dynamics.correlation(x[:, 0], times=[1.0, 2.0]),
+    "diffusion_distance": lambda s, x: s.dynamics.diffusion_distance(3, 1.0),
+    "drift": lambda s, x: s.dynamics.drift(),
+    "evaluate": lambda s, x: s.dynamics.evaluate(np.ones(6)),
     "evolve": lambda s, x: s.evolve(x[:, 0], [2.0]),
     "extend": lambda s, x: s.extend(x[:5] + 0.01).values,
     "function": lambda s, x: s.function(1),
@@ -65,11 +67,11 @@ ASKED_OF_SPECTRUM: dict[str, Callable[[Any, Any], Any]] = {
     "local_times": lambda s, x: s.local_times(np.ones(3)),
     "plot": lambda s, x: len(s.plot().axes),
     "pointwise_errors": lambda s, x: s.errors.pointwise(2),
-    "power_spectrum": lambda s, x: s.power_spectrum(x[:, 0], [0.1, 0.2]),
-    "project": lambda s, x: s.project(x),
-    "pseudotime": lambda s, x: s.pseudotime(3),
-    "relax": lambda s, x: s.relax(np.exp(-((x[:, 0] - 1) ** 2)), x[:, 0], [1.0]),
-    "respond": lambda s, x: s.respond(x[:, 0], x[:, 0], [1.0]),
+    "power_spectrum": lambda s, x: s.dynamics.power_spectrum(x[:, 0], [0.1, 0.2]),
+    "project": lambda s, x: s.dynamics.project(x),
+    "pseudotime": lambda s, x: s.dynamics.pseudotime(3),
+    "relax": lambda s, x: s.dynamics.relax(np.exp(-((x[:, 0] - 1) ** 2)), x[:, 0], [1.0]),
+    "respond": lambda s, x: s.dynamics.respond(x[:, 0], x[:, 0], [1.0]),
     "save": lambda s, x: None,
     "states": lambda s, x: s.states(2).memberships,
     "sum_over_points": lambda s, x: s.sum_over_points(squares),
@@ -183,6 +185,11 @@ def public(kind: type, methods: bool) -> list[str]:
     return [name for name in names if callable(getattr(kind, name)) == methods]
 
 
+def parts(one: Any) -> list[Any]:
+    """Return a result and its accessors, which are asked as it is itself."""
+    return [one, *(getattr(one, name) for name in ACCESSORS if hasattr(type(one), name))]
+
+
 def seen_alike(found: Any, known: Any, path: str = "") -> None:
     """Compare what users see: arrays are NumPy's, and equal up to rounding."""
     assert not is_elsewhere(found), path
@@ -230,12 +237,14 @@ def test_every_question_is_answered(what: str, cloud: str) -> None:
     x, asked = here.operator.graph.points, ASKED_OF_SPECTRUM
     if what == "operator":
         here, away, asked = here.operator, away.operator, ASKED
-    assert sorted(asked) == public(type(here), methods=True)
+    methods = (public(type(part), methods=True) for part in parts(here))
+    assert sorted(asked) == sorted(set().union(*methods))
     for name, ask in asked.items():
         seen_alike(ask(away, x), ask(here, x), name)
-    for name in public(type(here), methods=False):
-        if name not in INSIDE:
-            seen_alike(getattr(away, name), getattr(here, name), name)
+    for own, other in zip(parts(here), parts(away), strict=True):
+        for name in public(type(own), methods=False):
+            if name not in INSIDE:
+                seen_alike(getattr(other, name), getattr(own, name), name)
     assert repr(away) == repr(here)
     assert away._repr_html_() == here._repr_html_()
 

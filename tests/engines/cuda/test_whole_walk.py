@@ -218,7 +218,7 @@ def test_points_from_a_device_and_results_there(device):
     for small in (spectrum.eigenvalues, spectrum.intervals(), spectrum.unresolved, op.pairs):
         assert isinstance(small, np.ndarray)
     # Later rooms are none the wiser.
-    for verb in (op.gradient, spectrum.project):
+    for verb in (op.gradient, spectrum.dynamics.project):
         np.testing.assert_allclose(verb(device.array(f)), verb(f))
     solution = op.committor(X[:, 0] < -1.5, X[:, 0] > 1.5)
     assert isinstance(solution.values, np.ndarray)
