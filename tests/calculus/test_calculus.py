@@ -10,7 +10,7 @@ from vbdm import datasets as ds
 from vbdm.calculus import calculus, surroundings
 from vbdm.calculus.calculus import leading
 from vbdm.errors import InputError
-from vbdm.placement import Disk
+from vbdm.placement import Dask, Disk
 
 pytestmark = pytest.mark.truth
 
@@ -280,3 +280,17 @@ def test_errors_say_what_is_wrong(call, words):
     X = np.random.default_rng(0).standard_normal((300, 2))
     with pytest.raises(InputError, match=words):
         call(vbdm.estimate_operator(X), X)
+
+
+# --- Derivatives where rows live on workers -------------------------------------------------------
+
+
+@pytest.mark.blocks
+def test_on_workers_derivatives_are_the_same(cluster):
+    X = vbdm.datasets.sphere(1500, random_state=0).points
+    here = vbdm.estimate_operator(X)
+    there = vbdm.estimate_operator(X, placement=Dask(cluster, blocks=3))
+    assert np.allclose(there.gradient(X[:, :2]), here.gradient(X[:, :2]), atol=1e-9)
+    assert np.allclose(there.calculus.carre_du_champ(X), here.calculus.carre_du_champ(X), rtol=1e-9)
+    across = np.swapaxes(there.calculus.tangents, 1, 2) @ here.calculus.tangents
+    assert np.allclose(np.abs(np.linalg.det(across)), 1)

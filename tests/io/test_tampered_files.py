@@ -122,7 +122,7 @@ def test_every_key_is_looked_at(members, tmp_path):
 ODD = [None, True, -1, 0, 1.5, 10**30, 2**31 - 1, "nan", "word", []]
 
 
-@pytest.mark.slow  # test_fuzz_models.py has some of these every time
+@pytest.mark.slow  # test_fuzz.py has some of these every time
 def test_no_value_crashes(members, tmp_path):
     """Whatever stands in the text, it is refused in words, or harmless, and soon."""
     path, head = tmp_path / "model", json.loads(members[HEADER])

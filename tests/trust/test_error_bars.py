@@ -5,6 +5,8 @@ import pytest
 from tests.support.slow import with_slow
 
 import vbdm
+from vbdm.trust import influences
+from vbdm.trust.influences import less_noise, pair_noise, response
 
 pytestmark = pytest.mark.truth
 D = vbdm.datasets
@@ -70,3 +72,70 @@ def test_pointwise_deviation(c1, beta):
         deviations.append(deviation[0])
     # 60 samples leave 9 % on the spread. Without the response of the weights c1 = 0 is 94 % off.
     assert np.mean(deviations) == pytest.approx(np.std(values), rel=0.3)
+
+
+# --- The noise of single pairs, which Σ I² has twice: against sums over all pairs, and samples ----
+
+
+def dense_noise(spectrum):
+    """Return Σ over pairs i < j of P P', by the whole matrix."""
+    op, n = spectrum.operator, len(spectrum.eigenvalues)
+    K, u = op.alpha_kernel @ np.eye(op.n_points), np.asarray(spectrum.vectors)
+    held = spectrum.log.pencil_eigenvalues * spectrum.local_times(op.steps) * u**2
+    by = response(spectrum, u, slice(n)) * spectrum.correction
+    below = np.tril_indices(len(u), -1)
+    pairs = [
+        (K * ((v[:, None] - v) ** 2 - (own[:, None] + own)))[below] / each
+        for v, own, each in zip(u.T, held.T, by, strict=True)
+    ]
+    return np.array(pairs) @ np.array(pairs).T
+
+
+@pytest.mark.parametrize("c1", [0.0, 1.0])
+@pytest.mark.parametrize("options", [{}, {"n_neighbors": 40}, {"leave_one_out": False}])
+def test_it_is_the_sum_over_all_pairs(c1, options):
+    points = D.ou(300, dim=2, covariance=[1.0, 0.3], random_state=4001).points
+    spectrum = vbdm.estimate_operator(points, c1, **options).spectrum(5)
+    expected = dense_noise(spectrum)
+    np.testing.assert_allclose(pair_noise(spectrum), expected, atol=1e-6 * expected.max())
+
+
+def test_some_rows_tell_it(monkeypatch):
+    spectrum = vbdm.estimate_operator(D.sphere(2000, random_state=7).points).spectrum(4)
+    expected = np.diag(pair_noise(spectrum))
+    monkeypatch.setattr(influences, "NOISE_ROWS", 500)
+    np.testing.assert_allclose(np.diag(pair_noise(spectrum)), expected, rtol=0.1)
+
+
+def test_what_is_left_is_what_the_spread_over_samples_shows():
+    """Forty-eight samples leave 10 %; with pairs that count twice it would be 1.4 on the sphere."""
+    values, errors = [], []
+    for seed in range(4200, 4248):
+        spectrum = vbdm.estimate_operator(D.sphere(600, random_state=seed).points).spectrum(4)
+        values.append(spectrum.eigenvalues[1:].mean())
+        errors.append(spectrum.errors.of_group([1, 2, 3]))
+    assert 0.75 < np.sqrt(np.mean(np.square(errors))) / np.std(values, ddof=1) < 1.25
+
+
+def test_half_of_the_variance_is_left_where_nothing_is_random():
+    """On a lattice influences are tiny, and pairs are not: no variance is negative."""
+    lattice = np.stack(np.meshgrid(*2 * [np.arange(20.0)]), -1).reshape(-1, 2)
+    op = vbdm.estimate_operator(lattice, leave_one_out=False, dim=2)
+    assert np.linalg.eigvalsh(op.spectrum(5).errors.covariance).min() >= 0
+
+
+def test_no_combination_loses_more_than_half():
+    rng = np.random.default_rng(0)
+    root, noise = rng.standard_normal((4, 4)), rng.standard_normal((4, 4))
+    whole, noise = root @ root.T, noise @ noise.T
+    left = less_noise(whole, noise)
+    assert np.linalg.eigvalsh(left - whole / 2).min() > -1e-12
+    assert np.linalg.eigvalsh(whole - left).min() > -1e-12
+    np.testing.assert_allclose(less_noise(whole, noise * 1e-3), whole - noise * 1e-3, rtol=1e-6)
+
+
+def test_steps_in_time_keep_theirs():
+    points = D.ou(400, dim=2, random_state=0).points
+    alone = vbdm.estimate_operator(points, "laplacian").spectrum(4)
+    steps = vbdm.estimate_operator(points, "laplacian", series=True).spectrum(4)
+    assert (np.diag(alone.errors.covariance)[1:] < np.diag(steps.errors.covariance)[1:]).all()

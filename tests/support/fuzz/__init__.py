@@ -6,8 +6,7 @@
 `models`             saved models, wrong values for all that stands in them, and their use
 `files`              files of points in every format, and ways to damage them
 `test_fuzz_api`      absurd arguments to public functions
-`test_fuzz_models`   saved models with a wrong value in an array or in the text
-`test_fuzz_files`    files of points with random damage and hostile values
+`io/test_fuzz`       files of points with random damage, saved models with a wrong value
 ===================  ===============================================================================
 
 A case is a small tuple that can be sent to another process, and everything in it follows from fixed
