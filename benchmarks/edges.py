@@ -11,7 +11,7 @@ from scipy.special import jnp_zeros
 
 import record
 import vbdm
-from vbdm.trust.boundary import boundary_shifts
+from vbdm.trust.edge import boundary_shifts
 
 D = vbdm.datasets
 FIRST = 6

@@ -30,7 +30,7 @@ from .prepare.projection import pca, tica
 from .spectrum.alignment import align
 from .spectrum.spectrum import Spectrum
 from .trust.diagnose import diagnose
-from .trust.second_opinion import second_opinion
+from .trust.epsilon import second_opinion
 
 __version__: str
 __all__ = [

@@ -8,7 +8,7 @@ import vbdm
 from vbdm.base import threads
 from vbdm.spectrum.pieces import connected_pieces
 from vbdm.spectrum.solve import pencil_of
-from vbdm.trust.epsilon_bias import ritz_values
+from vbdm.trust.epsilon import ritz_values
 from vbdm.trust.influences import influences, pair_noise
 from vbdm.trust.verification import verify
 

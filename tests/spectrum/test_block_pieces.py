@@ -9,7 +9,7 @@ from vbdm.errors import InputError
 from vbdm.kernel.block_matrix import BlockMatrix
 from vbdm.rows.block_array import BlockArray
 from vbdm.spectrum import by_pieces
-from vbdm.spectrum.members import matrix_of_members
+from vbdm.spectrum.pieces import matrix_of_members
 
 pytestmark = pytest.mark.blocks
 

@@ -9,8 +9,8 @@ from scipy.linalg import eigh
 
 import vbdm
 from vbdm.spectrum.limiter import Limit
-from vbdm.spectrum.own_limits import rate_of_held, rungs
-from vbdm.trust.in_doubt import held_for
+from vbdm.spectrum.passes import rate_of_held, rungs
+from vbdm.trust.eigenfunction_errors import held_for
 from vbdm.trust.influences import response
 
 D = vbdm.datasets

@@ -11,7 +11,7 @@ from tests.support.blocks import rows_in, solved_in_blocks
 import vbdm
 from vbdm.graph.order import Copies, InCallerOrder, Order
 from vbdm.rows.block_array import BlockArray
-from vbdm.spectrum.normalisation import normalised
+from vbdm.spectrum.solve import normalised
 from vbdm.trust import influences, series
 from vbdm.trust.diagnose import diagnose
 from vbdm.trust.series import block_sums, in_series

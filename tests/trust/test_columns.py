@@ -6,7 +6,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.decomposition import PCA
 
 import vbdm
-from vbdm.trust.columns import scales_of
+from vbdm.trust.operator_checks import scales_of
 
 D = vbdm.datasets
 

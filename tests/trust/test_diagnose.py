@@ -11,7 +11,7 @@ from tests.support.findings import found_in, light_of, with_errors
 import vbdm
 from vbdm.spectrum.pieces import Pieces
 from vbdm.trust.diagnose import diagnose
-from vbdm.trust.error_sources import runs
+from vbdm.trust.findings import runs
 from vbdm.trust.operator_checks import boundary, remedy
 from vbdm.trust.spectrum_checks import solver_residuals
 

@@ -15,7 +15,7 @@ from vbdm.trust.error_bars import (
     ErrorParts,
     epsilon_weight,
 )
-from vbdm.trust.error_sources import (
+from vbdm.trust.findings import (
     ADVICE,
     CAUSES,
     largest_part,

@@ -11,7 +11,7 @@ from vbdm.graph.build import LOW_RECALL
 from vbdm.spectrum.modes import THIN
 from vbdm.spectrum.pieces import Pieces
 from vbdm.trust import operator_checks, series, spectrum_checks
-from vbdm.trust.plateau import plateau
+from vbdm.trust.spectrum_checks import plateau
 
 LESS, MORE = 0.999, 1.001
 

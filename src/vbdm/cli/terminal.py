@@ -191,7 +191,7 @@ def interval(lower: float | None, upper: float | None) -> str:
 
 def sources_in_words(groups: list[dict[str, Any]]) -> str:
     """Return which parts are the largest of the total errors of groups."""
-    from ..trust.error_sources import main_sources
+    from ..trust.findings import main_sources
 
     return main_sources([(group["members"], group["error_parts"]) for group in groups])
 

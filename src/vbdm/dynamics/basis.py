@@ -2,7 +2,7 @@ r"""The span of the modes as a space with an inner product: functions to coeffic
 
 The inner product is that of the invariant measure, :math:`⟨f, g⟩ = Σ_i μ_i f_i g_i` with
 μ = `op.equations.measure`. Eigenfunctions are orthogonal in it only nearly: slow modes may have
-limits of their own (`spectrum.own_limits`), and mean squares are taken over the points. So
+limits of their own (`spectrum.passes`), and mean squares are taken over the points. So
 coefficients are those of least squares, with the whole matrix of inner products.
 """
 

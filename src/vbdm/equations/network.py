@@ -3,7 +3,7 @@ r"""The network that all equations are solved on: corrected links between points
 L u = f is (D - K) u = -M f on the points: a network of resistors with links K. Links and mass are
 those of the operator with two corrections, without which times come out 10 to 20 % wrong.
 
-* A random sample makes eigenvalues :math:`η` times as large (`vbdm.spectrum.finite_sample`). Here
+* A random sample makes eigenvalues :math:`η` times as large (`vbdm.spectrum.modes`). Here
   each link is divided by :math:`\sqrt{η_i η_j}`. Dividing the right-hand side by a mean η is not
   the same: resistance sits at a barrier, where points are few and η is far from 1.
 * Far outliers have so large a mass that they would carry the equation. Their local time ε m ρ² is
@@ -38,8 +38,8 @@ from ..solvers.multilevel.solver import (
 )
 from ..solvers.multilevel.start import block_size, coarse_pairs
 from ..solvers.pencil import Pencil
-from ..spectrum.finite_sample import share_of_points
 from ..spectrum.limiter import first_limit
+from ..spectrum.modes import share_of_points
 from ..spectrum.pieces import connected_pieces
 from ..spectrum.solve import pencil_of
 

@@ -7,7 +7,7 @@ import numpy as np
 from ..base.wording import Style
 from ..spectrum.spectrum import Spectrum
 from ..trust.error_bars import Group
-from ..trust.error_sources import label_of, main_sources, shares
+from ..trust.findings import label_of, main_sources, shares
 from ._payload import style_of
 
 #: What each part is, for the note below the table; parts that are not here go by their names.

@@ -6,27 +6,35 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import eig
 
-from ..base.arrays import frozen, is_elsewhere, to_host
+from ..base.arrays import (
+    FloatArray,
+    column_largest,
+    column_sums,
+    contiguous,
+    filled,
+    frozen,
+    is_elsewhere,
+    to_host,
+)
 from ..base.checks import a_count, check_choice, check_positive
 from ..base.handing_out import handed_out, taken_in
 from ..base.memory import refuse_spectrum
 from ..base.references import Credit
-from ..base.threads import one_blas_thread
+from ..base.threads import one_blas_thread, rows_that_fit, slices_of
 from ..engines.engine import free_bytes
 from ..errors import InputError
 from ..graph.order import Order, as_caller_sees
 from ..operator.operator import Operator
-from ..rows.block_array import BlockArray, Tall
+from ..rows.block_array import BlockArray, Tall, beside, changed, each
 from ..solvers import Dense, EigenSolver, Pencil
 from ..solvers.auto import as_solver
 from .modes import Modes
-from .normalisation import normalised
 from .passes import solve_modes
 from .pieces import Pieces, find_pieces
-from .solve_log import SolveLog
-from .spectrum import Spectrum
+from .spectrum import SolveLog, Spectrum
 
 #: The most points for the unsymmetric forms, which are solved densely, in O(N³).
 UNSYMMETRIC_POINTS = 3000
@@ -223,3 +231,71 @@ def solve_unsymmetric(operator: Operator, n: int) -> Spectrum:
             pencil_eigenvalues=frozen(-values),
         ),
     )
+
+
+def normalised(
+    vectors: Any, rows: NDArray[np.intp] | None = None, counts: FloatArray | None = None
+) -> Any:
+    """Scale columns to mean square 1, and make the entry of largest absolute value positive.
+
+    This is done in place. `rows` are the caller's rows, (M,), if the vectors are not in that order,
+    and `counts` how often each occurs, if not once. Of entries that are equal up to rounding, the
+    first counts, in the order of the caller's rows.
+    """
+    n = len(vectors) if counts is None else float(counts.sum())
+    parts = each(squares_and_largest, vectors, beside(vectors, counts))
+    squares, largest = zip(*parts, strict=True)
+    least = (1 - 1e-6) * np.max(largest, axis=0)
+    found = each(first_above, vectors, beside(vectors, rows), least)
+    numbers, peaks = (np.array(part) for part in zip(*found, strict=True))
+    peak = np.take_along_axis(peaks, numbers.argmin(axis=0)[None], axis=0)[0]
+    factor = np.conj(peak) / np.abs(peak) / np.sqrt(sum(squares) / n)
+    (scaled,), _ = changed(scale_columns, [vectors], factor)
+    return scaled
+
+
+def row_blocks(vectors: FloatArray) -> list[slice]:
+    """Return blocks of rows that fit the cache."""
+    return list(slices_of(vectors, rows_that_fit(vectors.shape[1])))
+
+
+def squares_and_largest(
+    vectors: FloatArray, counts: FloatArray | None
+) -> tuple[FloatArray, FloatArray]:
+    """Return the sum of squares of each column, and its largest absolute value, both (n,)."""
+    square, largest = np.zeros((2, vectors.shape[1]), like=vectors)
+    for rows in row_blocks(vectors):
+        size = np.abs(vectors[rows])
+        largest = np.maximum(largest, column_largest(size))
+        size = np.square(size)
+        square += column_sums(size if counts is None else counts[rows, None] * size)
+    return square, largest
+
+
+def first_above(
+    vectors: FloatArray, numbers: NDArray[np.intp] | None, least: FloatArray
+) -> tuple[NDArray[np.intp], FloatArray]:
+    """Return the lowest number of a row whose size is at least `least`, and the value there; (n,).
+
+    Without such a row the number is larger than all, and the value 0.
+    """
+    none = np.iinfo(np.intp).max
+    lowest = filled(vectors.shape[1], none, vectors, np.intp)
+    peak = np.zeros(vectors.shape[1], dtype=vectors.dtype, like=vectors)
+    for rows in row_blocks(vectors):
+        own = np.arange(rows.start, rows.stop, like=vectors) if numbers is None else numbers[rows]
+        columns = contiguous(vectors[rows].T)
+        candidates = np.where(np.abs(columns) >= least[:, None], own, none)
+        place = candidates.argmin(axis=1)[:, None]
+        number, value = (
+            np.take_along_axis(each, place, axis=1)[:, 0] for each in (candidates, columns)
+        )
+        better = number < lowest
+        lowest, peak = np.where(better, number, lowest), np.where(better, value, peak)
+    return lowest, peak
+
+
+def scale_columns(vectors: FloatArray, factor: FloatArray) -> None:
+    """Multiply columns by their factors, in place."""
+    for rows in row_blocks(vectors):
+        vectors[rows] *= factor

@@ -16,7 +16,7 @@ from . import operator_checks as of_operator
 from . import spectrum_checks as of_spectrum
 from .epsilon_scan import EpsilonScan
 from .findings import Finding, Findings
-from .plateau import plateau
+from .spectrum_checks import plateau
 
 Judge = Callable[[Any], Finding | None]
 

@@ -26,17 +26,16 @@ from ..base.kept import Accessor, kept
 from ..engines.at_work import at_work
 from ..errors import InputError
 from ..spectrum.spectrum import Spectrum
-from . import eigenfunction_errors, in_doubt
-from .boundary import boundary_shifts
-from .epsilon_bias import epsilon_bias
+from . import eigenfunction_errors
+from .edge import NOISE_DRIFT, boundary_shifts
+from .epsilon import epsilon_bias
 from .influences import influences
 from .series import Sampling, sampling
 
 #: Weight of the share on unresolved points.
 TAIL_WEIGHT = 2 / 3
-#: A dimension that changes by more than this share with the scale is a sign of noise, which then
-#: moves eigenvalues by about this much of their size. Clean data drifts by at most .025.
-NOISE_DRIFT, NOISE_ERROR = 0.15, 0.02
+#: Noise moves eigenvalues by about this much of their size. Clean data drifts by at most .025.
+NOISE_ERROR = 0.02
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -321,7 +320,7 @@ class ErrorBars(Accessor):
 
         For a mode with a limit of its own, these are the points that this limit holds, and strays.
         """
-        return frozen(in_doubt.unresolved_share(self.spectrum))
+        return frozen(eigenfunction_errors.unresolved_share(self.spectrum))
 
     @kept
     @at_work("error bars")
@@ -331,7 +330,7 @@ class ErrorBars(Accessor):
         Small is an extent of fewer than six kernels (see `extent`): in a thin tail, or in a bridge
         between clusters, a few points then decide the eigenvalue.
         """
-        return frozen(in_doubt.weak_links(self.spectrum))
+        return frozen(eigenfunction_errors.weak_links(self.spectrum))
 
     def _checked(self, members: ArrayLike) -> NDArray[np.intp]:
         return np.asarray(some_of(len(self.spectrum.eigenvalues))(members, "members"))

@@ -12,7 +12,7 @@ from ..errors import InputError, SolverError
 from ..rows.refused import not_in_blocks
 from ..solvers import Dense, EigenSolver, Lanczos, Pencil, ShiftInvert
 from ..solvers.direct import affordable, count_below
-from ..spectrum.by_pieces import Piece, merged, prepare_pieces, restricted, solve_pieces
+from ..spectrum.limited import Piece, merged, prepare_pieces, restricted, solve_pieces
 from ..spectrum.pieces import Pieces, find_pieces
 from ..spectrum.solve import pencil_of
 from ..spectrum.spectrum import Spectrum

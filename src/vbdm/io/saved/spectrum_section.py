@@ -11,8 +11,7 @@ from ...base.arrays import frozen
 from ...operator.operator import Operator
 from ...spectrum.limiter import Limit
 from ...spectrum.pieces import Pieces
-from ...spectrum.solve_log import SolveLog
-from ...spectrum.spectrum import Spectrum
+from ...spectrum.spectrum import SolveLog, Spectrum
 from .archive import Source
 from .consistency import check_spectrum
 from .fields import POSITIVE, Array, Arrays, Many, Maybe, Number, count, pack, part, require, unpack
