@@ -8,9 +8,9 @@ import pytest
 from scipy.integrate import quad
 from scipy.special import erf
 from tests.support.findings import found_in
+from vbdm.trust.boundary import boundary_shifts, mass_exponents, overhang
 
 import vbdm
-from vbdm.trust.boundary import boundary_shifts, mass_exponents, overhang
 from vbdm.trust.edge import SAMPLE, STRIP, find_edge, mean_inward, surroundings
 
 D = vbdm.datasets
