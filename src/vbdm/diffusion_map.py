@@ -26,8 +26,8 @@ from .base.sklearn_types import (
     fit_context,
 )
 from .base.versions import ENGINE_NAMES
-from .engines.at_work import at_work
-from .engines.choose import arrived
+from .engines.choose import to_engine
+from .engines.engine import at_work
 from .errors import InputError, OutsideWarning
 from .estimate import estimate_operator
 from .extension.extension import complain, extend
@@ -315,7 +315,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             Positive weights of the points, if another density than theirs is wanted; `weights` of
             `vbdm.estimate_operator`. A Laplacian does not depend on the density, nor on weights.
         """
-        X = arrived(X, self.engine)
+        X = to_engine(X, self.engine)
         X, placed = placed_points(X, as_placement(self.placement), self.effort)
         X, rows = read_series(X, lengths, self.series)
         cloud = self._reduce(self._check_cloud(X))
@@ -515,7 +515,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """
         check_is_fitted(self, "spectrum_")
         self._validate_params()  # some may have changed since `fit`
-        source = opened(arrived(X, self.engine))
+        source = opened(to_engine(X, self.engine))
         if not isinstance(source, Chunks):
             return self._columns_of(source)
         n_columns = source.shape[1]

@@ -88,7 +88,7 @@ def test_engines_by_name_whatever_the_number_of_points():
 def test_unknown_engines(bad):
     with pytest.raises(vbdm.InputError, match="'auto', 'scipy', 'numba'"):
         check_engine(bad)
-    with pytest.raises(vbdm.InputError, match=r"`engine` must be the name of an engine; received"):
+    with pytest.raises(vbdm.InputError, match=r"`engine` is not one of the known names; received"):
         vbdm.estimate_operator(POINTS, engine=bad)
 
 
@@ -104,13 +104,12 @@ def test_without_numba_scipy_computes_and_nothing_is_said():
 
 
 @pytest.mark.parametrize("state", ["absent", "broken"])
-def test_asking_for_a_numba_that_cannot_be_used_is_an_error_in_four_parts(state, request):
+def test_asking_for_a_numba_that_cannot_be_used_is_an_error(state, request):
     request.getfixturevalue(state)
     with pytest.raises(vbdm.InputError) as caught:
         vbdm.estimate_operator(POINTS, engine="numba")
     message = str(caught.value)
     assert message.startswith("The engine 'numba' cannot be used; received ")
-    assert "It needs the package numba, which is an extra." in message
     assert "pip install 'vbdm[fast]'" in message
     what = {"absent": "ModuleNotFoundError", "broken": "OSError: libLLVM is missing"}
     assert what[state] in message

@@ -7,15 +7,15 @@ import pytest
 
 from vbdm.base.arrays import frozen
 from vbdm.engines.choose import chosen_engine
-from vbdm.engines.near_leaves import (
+from vbdm.engines.tree import Reach, Tree, levels_to
+from vbdm.engines.tree_part import (
+    TreePart,
     bounds_of_nearest,
     leaves_of_nearest,
     leaves_within_reach,
     near_leaves,
     nodes_over,
 )
-from vbdm.engines.tree import Reach, Tree, levels_to
-from vbdm.engines.tree_part import TreePart
 from vbdm.rows.partition import Partition
 
 pytestmark = pytest.mark.blocks

@@ -147,11 +147,11 @@ def test_whoever_saved_it_the_engine_is_chosen_anew(period, tmp_path, monkeypatc
 @pytest.mark.parametrize("kernel", [True, False])
 def test_nothing_is_compiled_again_for_loaded_models(kernel, tmp_path, monkeypatch):
     pytest.importorskip("numba")
-    from vbdm.engines.compiled import nearest, pairs, products
+    from vbdm.engines.compiled import nearest, pairs, rows
 
     monkeypatch.setattr("vbdm.engines.choose.REPAYS", 80)
     spectrum = spectrum_of(CLOUD, engine="numba")
-    used = [products.product, pairs.count_within, pairs.write_within, nearest.nearest]
+    used = [rows.product, pairs.count_within, pairs.write_within, nearest.nearest]
     spectrum.save(tmp_path / "model", kernel=kernel)
     compiled = []
     for made in (lambda: spectrum, lambda: vbdm.load(tmp_path / "model")):

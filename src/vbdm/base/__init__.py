@@ -12,6 +12,7 @@
 `files`           libraries that read files, files that are written whole or not at all, plain JSON
 `row_notes`       what a file says about its rows: labels, times, further numbers
 `versions`        of this package and of the libraries under it
+`sklearn_types`   what estimators inherit from scikit-learn, with types
 `wording`         numbers and counts as words
 ================  ==================================================================================
 """

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import is_elsewhere, to_host
+from ..base.arrays import is_elsewhere, shape_of, to_host
+from ..base.checks import check_choice
+from ..base.memory import TREE_COLUMNS
 from ..base.versions import ENGINE_NAMES, library_versions
 from ..errors import DeviceError, EngineWarning, InputError, warn_user
-from .at_work import surround
-from .engine import Engine
+from .engine import Engine, surround
 from .numba_engine import NumbaEngine
 from .scipy_engine import ScipyEngine
 
@@ -24,13 +25,7 @@ DLPACK_CUDA = (2, 13)
 
 def check_engine(engine: Any) -> str:
     """Return the name of an engine, or refuse it."""
-    if isinstance(engine, str) and engine in ENGINE_NAMES:
-        return engine
-    raise InputError(
-        f"`engine` must be the name of an engine; received {engine!r}. It says who computes: "
-        "NumPy and SciPy, loops compiled by numba, or a GPU. Choose one of: "
-        f"{', '.join(map(repr, ENGINE_NAMES))}."
-    )
+    return check_choice(engine, "engine", ENGINE_NAMES)
 
 
 def chosen_engine(engine: str, n_points: int, points: Any = None) -> tuple[Engine, str]:
@@ -41,17 +36,28 @@ def chosen_engine(engine: str, n_points: int, points: Any = None) -> tuple[Engin
     name = check_engine(engine)
     if name == "scipy":
         return ScipyEngine(), "chosen by the user"
-    if name == "numba":
-        return asked_for_numba(), "chosen by the user"
-    if name == "cuda" or is_elsewhere(points):
-        found = device_engine()
+    if name == "cuda" or (name == "auto" and is_elsewhere(points)):
+        found: Any = device_engine()
         why = "chosen by the user" if name == "cuda" else "the points are there"
-        return found, f"{why} ({device_name(found)})"
-    if n_points < REPAYS:
+        return found, f"{why} ({found.device.name})"
+    if name == "auto" and n_points < REPAYS:
         return ScipyEngine(), f"{n_points} points: too few for compiled loops to pay"
-    if find_spec("numba") is None:
+    if name == "auto" and find_spec("numba") is None:
         return ScipyEngine(), "numba is not installed"
     failure, kept = numba_state()
+    if name == "numba" and failure:
+        raise InputError(
+            f"The engine 'numba' cannot be used; received {failure}. Install it with: pip install "
+            "'vbdm[fast]'; or leave `engine` out."
+        )
+    if name == "numba":
+        if not kept:
+            warn_user(
+                "numba can keep no compiled code, so every process compiles anew, which takes some "
+                "ten seconds. Set NUMBA_CACHE_DIR to a folder of yours.",
+                EngineWarning,
+            )
+        return NumbaEngine(), "chosen by the user"
     if failure or not kept:
         why = failure or "it can keep no compiled code: no folder for it can be written to"
         warn_user(
@@ -64,29 +70,6 @@ def chosen_engine(engine: str, n_points: int, points: Any = None) -> tuple[Engin
     return NumbaEngine(), f"{n_points} points: compiled loops pay"
 
 
-def asked_for_numba() -> Engine:
-    """Return the compiled engine; refuse if numba is missing or broken."""
-    failure, kept = numba_state()
-    if failure:
-        raise engine_missing(failure)
-    if not kept:
-        warn_user(
-            "numba can keep no compiled code, so every process compiles anew, which takes some ten "
-            "seconds. No folder for it can be written to: set NUMBA_CACHE_DIR to one of "
-            "yours.",
-            EngineWarning,
-        )
-    return NumbaEngine()
-
-
-def engine_missing(failure: str) -> InputError:
-    """Return the error for an engine that cannot be loaded."""
-    return InputError(
-        f"The engine 'numba' cannot be used; received {failure}. Install it with: pip install "
-        "'vbdm[fast]'; or leave `engine` out."
-    )
-
-
 def device_engine() -> Engine:
     """Return the engine of the device; refuse if there is none."""
     from .cuda import availability
@@ -97,15 +80,10 @@ def device_engine() -> Engine:
     return engine
 
 
-def device_name(engine: Any) -> str:
-    """Return the name of the device of an engine."""
-    return str(engine.device.name)
-
-
 def computes_on_device(X: Any, engine: str) -> bool:
     """Tell whether a device will compute: asked for by name, or because the points are there."""
-    several = isinstance(X, list | tuple)
-    return engine == "cuda" or (any(map(is_elsewhere, X)) if several else is_elsewhere(X))
+    parts = X if isinstance(X, list | tuple) else [X]
+    return engine == "cuda" or any(map(is_elsewhere, parts))
 
 
 def is_on_device(X: Any) -> bool:
@@ -115,25 +93,23 @@ def is_on_device(X: Any) -> bool:
     if is_elsewhere(X):
         return True
     where = getattr(X, "__dlpack_device__", None)
+    if not callable(where):
+        # The older of the two protocols.
+        return not isinstance(X, type) and hasattr(X, "__cuda_array_interface__")
     try:
-        return int(where()[0]) in DLPACK_CUDA if callable(where) else has_interface(X)
+        return int(where()[0]) in DLPACK_CUDA
     except (TypeError, ValueError, RuntimeError, IndexError):
         return False
 
 
-def has_interface(X: Any) -> bool:
-    """Tell whether an object shows the memory of a GPU by the older of the two protocols."""
-    return not isinstance(X, type) and hasattr(X, "__cuda_array_interface__")
-
-
-def arrived(X: Any, engine: str) -> Any:
+def to_engine(X: Any, engine: str) -> Any:
     """Return points as the engine takes them; those of other libraries on a GPU as its own arrays.
 
     The processor's engines, asked for by name, get a copy in this machine's memory. Whatever does
     not live on a GPU comes back as it is.
     """
     if isinstance(X, list | tuple) and any(map(is_on_device, X)):
-        return type(X)(arrived(part, engine) for part in X)
+        return type(X)(to_engine(part, engine) for part in X)
     if not is_on_device(X):
         return X
     if is_elsewhere(X) and engine in ("scipy", "numba"):
@@ -153,6 +129,49 @@ def arrived(X: Any, engine: str) -> Any:
             "a plain copy: X.detach().clone() does it in torch."
         ) from None
     return to_host(there) if engine in ("scipy", "numba") else there
+
+
+def not_on_device(what: str, received: str, hint: str = "") -> DeviceError:
+    """Return the error for something that the engine of a GPU does not do."""
+    return DeviceError(
+        f"{what} cannot be had on the GPU; received {received}. {hint}Pass engine='numba', or "
+        "'scipy': the processor computes with anything."
+    )
+
+
+def refuse_off_device(X: Any, metric: Any, search: Any, placement: Any) -> None:
+    """Refuse what the engine of a GPU does not take: it walks over a k-d tree of points there.
+
+    `placement` is None unless rows are to live in blocks.
+    """
+    if not (isinstance(metric, str) and metric == "euclidean"):
+        raise not_on_device("Other distances than Euclidean ones", f"metric={metric!r:.60}")
+    if hasattr(X, "point_set"):
+        what = "An estimate from neighbours that were found elsewhere"
+        raise not_on_device(what, "a NeighborGraph", "Pass the points. ")
+    if not (search is None or (isinstance(search, str) and search in ("auto", "kd-tree"))):
+        raise not_on_device("This search", f"search={search!r:.60}", "Leave it out. ")
+    if placement is not None:
+        what = f"placement={placement!r:.80}"
+        raise not_on_device("Rows in blocks", what, "Leave `placement` out. ")
+
+
+def refuse_many_columns(X: Any) -> None:
+    """Refuse points in more columns than a tree is of use for."""
+    shape = shape_of(X)
+    if len(shape) == 2 and shape[1] > TREE_COLUMNS:
+        what = f"More than {TREE_COLUMNS} columns"
+        raise not_on_device(what, f"{shape[1]} columns", "`vbdm.pca` makes fewer of them. ")
+
+
+def no_device_output(engine: str) -> DeviceError:
+    """Return the error for results that are wanted on a GPU where none computes."""
+    points = " and points in this machine's memory" if engine == "auto" else ""
+    return DeviceError(
+        "Results stay on a GPU only if it computes; received output='device' with "
+        f"engine={engine!r}{points}. Pass engine='cuda', or points that are on the GPU; or leave "
+        "`output` out."
+    )
 
 
 @cache

@@ -1,8 +1,17 @@
-"""What a machine must supply for the walk: the protocol of all engines."""
+"""What a machine must supply for the walk: the protocol of all engines.
+
+An engine may also have something to say around each piece of work that users ask for, such as what
+a failure of its own means, or that it has to compile first: it passes a block to `surround`, and
+doors such as `vbdm.estimate_operator` are decorated with `at_work`.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
+from contextvars import ContextVar
+from functools import wraps
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +19,15 @@ from numpy.typing import NDArray
 from ..base.arrays import BoolArray, FloatArray, IntArray
 from ..base.references import Credit
 from .tree import Reach, Tree
+
+P = ParamSpec("P")
+R = TypeVar("R")
+#: A block of code around a piece of work, by the work's name.
+Surrounding = Callable[[str], AbstractContextManager[None]]
+#: What engines in use put around all work.
+SURROUNDINGS: list[Surrounding] = []
+#: The work that is being done, and what has been put around it.
+CURRENT: ContextVar[tuple[str, ExitStack] | None] = ContextVar("vbdm_work", default=None)
 
 
 def free_bytes(engine: Any) -> int | None:
@@ -116,3 +134,39 @@ class Engine(Protocol):
         Points are linked where an entry exceeds `least` times the scales of both. The first `few`
         links of each row are tried first: mostly they join all.
         """
+
+
+def at_work(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Decorate a function that does a piece of work with all that engines put around it.
+
+    >>> @at_work("sum")
+    ... def sum_of(a, b):
+    ...     return a + b
+    >>> sum_of(1, 2)
+    3
+    """
+
+    def decorated(function: Callable[P, R]) -> Callable[P, R]:
+        @wraps(function)
+        def working(*args: P.args, **kwargs: P.kwargs) -> R:
+            with ExitStack() as stack:
+                token = CURRENT.set((name, stack))
+                stack.callback(CURRENT.reset, token)
+                for surrounding in SURROUNDINGS:
+                    stack.enter_context(surrounding(name))
+                return function(*args, **kwargs)
+
+        return working
+
+    return decorated
+
+
+def surround(surrounding: Surrounding) -> None:
+    """Put a block around all work from now on, and around what is being done."""
+    if surrounding in SURROUNDINGS:
+        return
+    SURROUNDINGS.append(surrounding)
+    current = CURRENT.get()
+    if current is not None:
+        name, stack = current
+        stack.enter_context(surrounding(name))

@@ -13,16 +13,8 @@ from .tree import Reach, Tree
 MEASURED = 1 << 16
 
 
-def pairs_within(reach: Reach, leaves: slice) -> tuple[IntArray, FloatArray]:
-    """Return the pairs of the points of some leaves, row by row.
-
-    Returns
-    -------
-    neighbors : int array
-        The other points, ascending in each row.
-    scaled : array
-        |x-y|²/(ρ(x) ρ(y)).
-    """
+def pairs_within(reach: Reach, leaves: slice, n_pairs: int) -> tuple[IntArray, FloatArray]:
+    """Return the pairs of the points of some leaves, row by row: neighbours, |x-y|²/(ρ(x) ρ(y))."""
     tree = reach.tree
     own, other = leaf_pairs(reach, leaves)
     if len(own) == 0:
@@ -155,3 +147,42 @@ def between(
         same = np.flatnonzero(own == other)
         total[same[:, None], places, places] = np.inf
     return i, j, total, rho_i[:, :, None] * rho_j[:, None, :]
+
+
+def pairs_to(
+    reach: Reach, points: FloatArray, rho: FloatArray
+) -> tuple[NDArray[np.intp], IntArray, FloatArray]:
+    """Return the pairs of new points, (m, n) with widths (m,), with those within their reach.
+
+    Each new point goes down the tree, all at once.
+    """
+    new, leaf = descended(reach, points, points, rho, np.arange(len(points)))
+    width = int(np.diff(reach.tree.starts).max())
+    counts = np.zeros(len(points), dtype=np.intp)
+    neighbors, scaled = [np.zeros(0, dtype=np.int32)], [np.zeros(0)]
+    for part in slices(len(new), size=max(1, MEASURED // width)):
+        own = new[part]
+        j, total, product = to_leaves(reach, points[own], rho[own], leaf[part], width)
+        hits = total < reach.cut * product
+        counts += np.bincount(own, hits.sum(axis=1), len(counts)).astype(np.intp)
+        neighbors.append(j[hits].astype(np.int32))
+        scaled.append(total[hits] / product[hits])
+    return counts, np.concatenate(neighbors), np.concatenate(scaled)
+
+
+def to_leaves(
+    reach: Reach, points: FloatArray, rho: FloatArray, leaf: NDArray[np.intp], width: int
+) -> tuple[NDArray[np.intp], FloatArray, FloatArray]:
+    """Return the points of one leaf for each new point, and |x-y|² and ρ(x) ρ(y); (m, width)."""
+    tree, starts = reach.tree, reach.tree.starts
+    j = starts[leaf, None] + np.arange(width)
+    inside = j < starts[leaf + 1, None]
+    # Leaves differ by one point: the place after a shorter one gets ρ = 0, which reaches nothing.
+    np.minimum(j, tree.n_points - 1, out=j)
+    total = np.zeros(j.shape)
+    for x, column, length in zip(points.T, tree.columns, tree.period, strict=True):
+        gap = column[j] - x[:, None]
+        if length > 0:
+            gap -= length * np.rint(gap / length)
+        total += np.square(gap, out=gap)
+    return j, total, rho[:, None] * np.where(inside, reach.rho[j], 0.0)

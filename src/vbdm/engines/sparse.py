@@ -1,10 +1,11 @@
-"""Sparse matrices where their arrays live."""
+"""Matrices where their arrays live, here or on a device."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from scipy.linalg import eigh
 from scipy.sparse import csr_array, diags_array
 
 from ..base.arrays import is_elsewhere, ones_for
@@ -65,3 +66,16 @@ def graph_laplacian(links: Any) -> Any:
         return csr_array(diags_array(degrees, shape=links.shape) - links)
     places = np.arange(n + 1, dtype=np.int32, like=links.data)
     return csr(links.sum(axis=1), places[:n], places, links.shape) - links
+
+
+def all_eigenpairs(matrix: Any) -> tuple[Any, Any]:
+    """Return all eigenvalues of a symmetric matrix, ascending, and its eigenvectors.
+
+    It is diagonalised where it lives: of some hundred rows or more, a device is the faster.
+    """
+    if is_elsewhere(matrix):
+        from .cuda.device import device_of
+
+        return device_of(matrix).eigh(matrix)
+    values, vectors = eigh(matrix, driver="evd")
+    return values, vectors

@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from ..base.arrays import BoolArray, FloatArray
 from ..base.checks import as_floats, shown
-from ..engines.choose import arrived
+from ..engines.choose import to_engine
 from ..errors import InputError
 from ..graph.order import Order
 
@@ -64,7 +64,7 @@ def as_array(what: Any, dtype: DTypeLike | None = None) -> NDArray[Any]:
 
     Arrays on a GPU, such as ``X[:, 0] < -1`` of points there, are copied into memory.
     """
-    what = arrived(what, "scipy")
+    what = to_engine(what, "scipy")
     try:
         return np.asarray(what, dtype=dtype)
     except (ValueError, TypeError, OverflowError):

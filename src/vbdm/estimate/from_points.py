@@ -12,9 +12,14 @@ from numpy.typing import ArrayLike
 
 from ..base.checks import is_auto
 from ..base.memory import TREE_COLUMNS
-from ..engines.at_work import at_work
-from ..engines.choose import arrived, computes_on_device
-from ..engines.off_device import no_device_output, refuse_many_columns, refuse_off_device
+from ..engines.choose import (
+    computes_on_device,
+    no_device_output,
+    refuse_many_columns,
+    refuse_off_device,
+    to_engine,
+)
+from ..engines.engine import at_work
 from ..errors import OutOfMemoryError
 from ..graph.neighbor_graph import NeighborGraph
 from ..graph.point_set import Metric
@@ -208,7 +213,7 @@ def estimate_operator(
         "period": period, "engine": engine, "precision": precision, "placement": placement,
         "output": output, "lengths": lengths, "series": series,
     })  # fmt: skip
-    X = arrived(X, engine)
+    X = to_engine(X, engine)
     on_device = computes_on_device(X, engine)
     if on_device:
         # Blocks live in the memory of this machine, on its disk, or on workers.

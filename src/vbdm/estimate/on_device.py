@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..base.arrays import FloatArray, is_elsewhere, to_host
-from ..engines.off_device import not_on_device
+from ..engines.choose import not_on_device
 from ..errors import EngineWarning, warn_user
 from ..graph.neighbor_graph import NeighborGraph
 from ..graph.on_host import Moved, brought
@@ -91,6 +91,5 @@ def refuse_output(request: Request) -> None:
             "Results of an estimate by lists of neighbours",
             "output='device'",
             "Lists are needed for method='paper', `n_neighbors`, no `truncation`, and in many "
-            "dimensions; kernels on them are evaluated in this machine's memory.",
-            "Leave `output` out. ",
+            "dimensions. Leave `output` out. ",
         )

@@ -28,9 +28,8 @@ from ..base.checks import an, check_choice
 from ..base.handing_out import handed_out, taken_in
 from ..base.points import check_function, check_points
 from ..base.threads import in_order, slices
-from ..engines.at_work import at_work
-from ..engines.choose import arrived
-from ..engines.engine import free_bytes
+from ..engines.choose import to_engine
+from ..engines.engine import at_work, free_bytes
 from ..errors import InputError, OutsideWarning, warn_user
 from ..graph.point_set import tree_order
 from ..operator.operator import Operator
@@ -153,7 +152,7 @@ def extend_function(
     """
     check_choice(outside, "outside", ("nan", "nearest", "error"))
     refuse_unsymmetric(operator)
-    f = arrived(f, operator.graph.point_set.engine.credit.name)
+    f = to_engine(f, operator.graph.point_set.engine.credit.name)
     values = check_function(f, operator.n_points, there=True)
     values = taken_in(values, operator.degrees, operator.settings.output)
     change = np.nan_to_num(operator.apply(values))
@@ -199,7 +198,7 @@ def gather(
 
 def chunks_of(X_new: Any, op: Operator) -> Iterator[FloatArray]:
     """Yield the new points, checked: all at once or, if they are not in memory, chunk by chunk."""
-    source = opened(arrived(X_new, op.graph.point_set.engine.credit.name))
+    source = opened(to_engine(X_new, op.graph.point_set.engine.credit.name))
     if not isinstance(source, Chunks):
         yield check_new_points(source, op)
         return

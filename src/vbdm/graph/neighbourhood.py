@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from ..base.arrays import FloatArray
 from ..base.threads import for_each, slices
 from ..engines.engine import Engine
-from ..engines.near_leaves import bounds_of_nearest, leaves_of_nearest, leaves_within_reach
 from ..engines.tree import Reach, Tree
-from ..engines.tree_part import TreePart
+from ..engines.tree_part import TreePart, bounds_of_nearest, leaves_of_nearest, leaves_within_reach
 from ..rows.block_array import BlockArray, PerBlock, Rows
 from ..rows.store import worth_keeping
 from ..search import KDTree, PeriodicTree

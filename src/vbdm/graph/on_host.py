@@ -12,9 +12,8 @@ from typing import Any, TypeVar
 
 from ..base.arrays import frozen, is_elsewhere
 from ..base.references import credit_of
-from ..engines.at_work import at_work
 from ..engines.choose import chosen_engine
-from ..engines.engine import computes_elsewhere
+from ..engines.engine import at_work, computes_elsewhere
 from ..engines.sparse import is_csr_elsewhere
 from ..search import KDTree
 from .point_set import PointSet, tree_index, tree_of

@@ -16,8 +16,8 @@ from ..base.arrays import FloatArray, frozen, quotients
 from ..base.checks import EPSILONS, a_number, a_switch
 from ..base.handing_out import handed_out, taken_in
 from ..base.points import check_function
-from ..engines.at_work import at_work
-from ..engines.choose import arrived
+from ..engines.choose import to_engine
+from ..engines.engine import at_work
 from ..errors import InputError
 from ..graph.neighbor_graph import NeighborGraph
 from ..graph.on_host import in_memory, state_in_memory
@@ -298,7 +298,7 @@ class Operator:
         One sparse product, O(N k) per column; three with the deviation.
         """
         output = self.settings.output
-        f = arrived(f, self.graph.point_set.engine.credit.name)
+        f = to_engine(f, self.graph.point_set.engine.credit.name)
         values = taken_in(check_function(f, self.n_points, there=True), self.degrees, output)
         columns = values.reshape(len(values), -1)
         columns = columns - columns.mean(axis=0)

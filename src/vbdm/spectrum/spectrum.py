@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..base.arrays import BoolArray, FloatArray, beside_array, to_host
 from ..base.kept import KEPT
 from ..base.references import Credit
-from ..engines.at_work import at_work
+from ..engines.engine import at_work
 from ..graph.on_host import in_memory, state_in_memory
 from ..graph.order import as_caller_sees
 from ..operator.operator import Operator

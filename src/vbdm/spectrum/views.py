@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..engines.at_work import at_work
+from ..engines.engine import at_work
 
 if TYPE_CHECKING:
     from .spectrum import Spectrum

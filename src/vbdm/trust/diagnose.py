@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..base.checks import an
-from ..engines.at_work import at_work
+from ..engines.engine import at_work
 from ..errors import InputError, warn_user
 from ..operator.operator import Operator
 from ..progress import LOGGER

@@ -23,7 +23,7 @@ from scipy.special import ndtri
 from ..base.arrays import BoolArray, FloatArray, frozen
 from ..base.checks import check_share, some_of
 from ..base.kept import Accessor, kept
-from ..engines.at_work import at_work
+from ..engines.engine import at_work
 from ..errors import InputError
 from ..spectrum.spectrum import Spectrum
 from . import eigenfunction_errors

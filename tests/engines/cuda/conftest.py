@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from vbdm.engines import at_work
 from vbdm.engines.cuda import availability
 from vbdm.engines.cuda.availability import the_device
 from vbdm.engines.cuda.device import DEVICES
@@ -31,7 +30,7 @@ def fresh_look(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """What is known of the device is forgotten, before a test and after it."""
     found = getattr(availability.the_device, "cache_clear", lambda: None)
     found()
-    monkeypatch.setattr(at_work, "SURROUNDINGS", [])
+    monkeypatch.setattr("vbdm.engines.engine.SURROUNDINGS", [])
     known = dict(DEVICES)
     DEVICES.clear()
     yield

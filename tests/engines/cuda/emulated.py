@@ -22,9 +22,7 @@ import numpy as np
 import pytest
 from scipy.linalg import eigh
 
-from vbdm.engines.cuda.device import BLOCK, DEVICES, WARP
-from vbdm.engines.cuda.first_use import FirstUse
-from vbdm.engines.cuda.sources import check_arguments, source_of
+from vbdm.engines.cuda.device import BLOCK, DEVICES, WARP, FirstUse, check_arguments, source_of
 
 from .strict_array import StrictArray
 
@@ -78,7 +76,7 @@ def library(source: str, columns: int, lanes: int) -> ctypes.CDLL:
 
 
 class EmulatedDevice:
-    """What `vbdm.engines.cuda.device.CupyDevice` does, on this processor."""
+    """What `vbdm.engines.cuda.device.Device` does, on this processor."""
 
     name = "an emulated device"
     most_shared = 32 * 1024

@@ -11,7 +11,7 @@ import pytest
 import vbdm
 from vbdm.engines import choose
 from vbdm.engines.cuda import availability
-from vbdm.engines.cuda.failures import explained, in_words
+from vbdm.engines.cuda.availability import explained, in_words
 
 from .cupy_errors import error_of_cupy
 from .strict_array import StrictArray
@@ -129,7 +129,7 @@ def test_compilers_and_failures_in_words():
                      "module 'nvrtc64_120_0.dll' (or one of its dependencies)"),
     ):  # fmt: skip
         text = str(in_words(absent))
-        assert text.startswith("The code for the GPU could not be compiled, or not be loaded.")
+        assert text.startswith("The code for the GPU could not be compiled, or not be loaded; ")
         assert f"; received {type(absent).__name__}: " in text
         assert "pip install 'vbdm[cuda]'" in text
     for other in (

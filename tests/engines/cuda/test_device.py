@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from vbdm.engines.cuda.device import DEVICES, CupyDevice
+from vbdm.engines.cuda.device import DEVICES, Device
 
 
 class Array:
@@ -59,7 +59,7 @@ def cupy(monkeypatch: Any) -> Any:
 
 
 def test_work_is_done_on_the_device_that_was_found_first(cupy: Any) -> None:
-    device = CupyDevice()
+    device = Device()
     with StandIn(0):
         assert device.array(np.zeros(3)).device.id == 1
         assert device.array(Array(0)).device.id == 1
@@ -71,11 +71,11 @@ def test_work_is_done_on_the_device_that_was_found_first(cupy: Any) -> None:
 
 def test_a_limit_of_the_users_is_kept(cupy: Any) -> None:
     cupy.pool.get_limit = lambda: 700
-    assert CupyDevice().free_bytes() == 400
+    assert Device().free_bytes() == 400
 
 
 def test_threads_at_work_leave_the_settings_of_cupy_as_they_were(cupy: Any) -> None:
-    device, step = CupyDevice(), Barrier(2)
+    device, step = Device(), Barrier(2)
     seen = []
 
     def first() -> None:

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 import vbdm
-from vbdm.engines import at_work
 
 from . import strict_array
 from .emulated import ON_GPU, needs_compiler
@@ -54,7 +53,7 @@ def test_failures_there_are_told_in_words_whatever_is_asked(
             away = results_stay(result("copies"))
             one = away.operator if what == "operator" else away
             with monkeypatch.context() as watched:
-                watched.setattr(at_work, "SURROUNDINGS", [block])
+                watched.setattr("vbdm.engines.engine.SURROUNDINGS", [block])
                 watched.setattr(strict_array, "wrapped", noted(computed, name))
                 watched.setattr(StrictArray, "get", noted(fetched, name))
                 ask(one, x)
@@ -88,7 +87,7 @@ def test_the_models_of_scikit_learn_have_such_doors(
         works.append(work)
         yield
 
-    monkeypatch.setattr(at_work, "SURROUNDINGS", [block])
+    monkeypatch.setattr("vbdm.engines.engine.SURROUNDINGS", [block])
     points = result("plane").operator.graph.points
     model = vbdm.DiffusionMap("generator", 2, engine="cuda")
     for work, ask in {

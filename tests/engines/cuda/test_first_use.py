@@ -7,8 +7,8 @@ from threading import Thread
 
 import pytest
 
-from vbdm.engines import at_work
-from vbdm.engines.cuda.first_use import FirstUse
+from vbdm.engines.cuda.device import FirstUse
+from vbdm.engines.engine import at_work, surround
 from vbdm.progress import announce, listening
 
 pytestmark = pytest.mark.usefixtures("fresh_look")
@@ -101,9 +101,9 @@ def test_the_first_estimate_is_surrounded_though_it_finds_the_device(monkeypatch
         def __exit__(self, *error):
             seen.append(f"end {self.work}")
 
-    @at_work.at_work("work")
+    @at_work("work")
     def work():
-        at_work.surround(Block)
+        surround(Block)
         seen.append("work")
 
     work()

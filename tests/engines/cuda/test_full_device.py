@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import vbdm
-from vbdm.engines.cuda.failures import explained
+from vbdm.engines.cuda.availability import explained
 
 from .cupy_errors import error_of_cupy
 from .emulated import needs_compiler

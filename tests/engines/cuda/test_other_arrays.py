@@ -68,22 +68,22 @@ def test_where_arrays_live():
         "a.npy",
     ):
         assert not choose.is_on_device(here)
-        assert choose.arrived(here, "auto") is here
+        assert choose.to_engine(here, "auto") is here
 
 
 def test_arrays_of_other_libraries_arrive(shared):
-    there = choose.arrived(FromTorch(POINTS), "auto")
+    there = choose.to_engine(FromTorch(POINTS), "auto")
     assert isinstance(there, StrictArray)
-    parts = choose.arrived([FromTorch(POINTS), FromTorch(POINTS)], "auto")
+    parts = choose.to_engine([FromTorch(POINTS), FromTorch(POINTS)], "auto")
     assert all(isinstance(part, StrictArray) for part in parts)
     for name in ("scipy", "numba"):
-        np.testing.assert_array_equal(choose.arrived(FromTorch(POINTS), name), POINTS)
-        np.testing.assert_array_equal(choose.arrived(StrictArray(POINTS), name), POINTS)
+        np.testing.assert_array_equal(choose.to_engine(FromTorch(POINTS), name), POINTS)
+        np.testing.assert_array_equal(choose.to_engine(StrictArray(POINTS), name), POINTS)
     gradient = BufferError("Can't export tensors that require gradient, use tensor.detach()")
     with pytest.raises(
         vbdm.errors.DeviceError, match=r"cannot be shared; received FromTorch .*gradient"
     ):
-        choose.arrived(FromTorch(POINTS, error=gradient), "auto")
+        choose.to_engine(FromTorch(POINTS, error=gradient), "auto")
 
 
 @pytest.mark.parametrize(
@@ -93,13 +93,13 @@ def test_arrays_of_other_libraries_arrive(shared):
 def test_series_of_which_some_are_there(shared, there, other):
     expected = np.concatenate([POINTS, np.array(other, dtype=np.float64)])
     for series in ([there(POINTS), other], (other, there(POINTS))):
-        parts = choose.arrived(series, "auto")
+        parts = choose.to_engine(series, "auto")
         assert choose.computes_on_device(parts, "auto")
         table, rows = read_series(parts)
         assert isinstance(table, StrictArray)
         np.testing.assert_allclose(np.sort(table.get(), 0), np.sort(expected, 0), rtol=1e-6)
         assert rows.lengths == (300, 300)
-        table, _ = read_series(choose.arrived(series, "scipy"))
+        table, _ = read_series(choose.to_engine(series, "scipy"))
         assert isinstance(table, np.ndarray)
 
 
@@ -116,8 +116,8 @@ def test_all_arrays_pass_the_device_which_may_be_another_than_theirs(shared, mon
     monkeypatch.setattr(
         EmulatedDevice, "array", lambda self, values: ours if values is elsewhere else values
     )
-    assert choose.arrived(elsewhere, "auto") is ours
-    assert choose.arrived([elsewhere, elsewhere], "cuda") == [ours, ours]
+    assert choose.to_engine(elsewhere, "auto") is ours
+    assert choose.to_engine([elsewhere, elsewhere], "cuda") == [ours, ours]
 
 
 def test_an_engine_of_the_processor_gets_a_copy(shared):

@@ -11,7 +11,7 @@ import vbdm
 import vbdm.engines.choose
 from vbdm.base.arrays import is_elsewhere
 from vbdm.engines.choose import chosen_engine
-from vbdm.engines.cuda import sources
+from vbdm.engines.cuda import device
 from vbdm.graph import on_host
 from vbdm.kernel.bandwidth import PowerOfDensity
 from vbdm.kernel.dimension import ByRatios
@@ -107,12 +107,12 @@ def test_the_engine_beside_a_rule_suits_the_number_of_points(
 
 def test_the_parameters_of_all_kernels_are_known() -> None:
     for name in ("order", "rows", "walks"):
-        found = sources.parameters(name, 32)
-        assert len(found) == sources.source_of(name).count("\nKERNEL(")
-    names = {part.name: part.type for part in sources.parameters("rows", 32)["multiply"]}
+        found = device.parameters(name, 32)
+        assert len(found) == device.source_of(name).count("\nKERNEL(")
+    names = {part.name: part.type for part in device.parameters("rows", 32)["multiply"]}
     assert (names["values"], names["x"], names["m"]) == (np.float32, np.float64, np.int32)
-    assert sources.parameters("rows", 64)["multiply"][3].type == np.float64
-    assert not sources.parameters("walks", 3)["nearest"][0].is_array
+    assert device.parameters("rows", 64)["multiply"][3].type == np.float64
+    assert not device.parameters("walks", 3)["nearest"][0].is_array
 
 
 @pytest.mark.parametrize(
@@ -126,9 +126,9 @@ def test_the_parameters_of_all_kernels_are_known() -> None:
 )
 def test_kernels_refuse_other_types(which: int, value: Any, words: str) -> None:
     args = [3, np.zeros(3), np.zeros(3, np.uint64)]
-    sources.check_arguments("order", 0, "ordered_keys", tuple(args))
+    device.check_arguments("order", 0, "ordered_keys", tuple(args))
     with pytest.raises(ValueError, match="zip"):
-        sources.check_arguments("order", 0, "ordered_keys", tuple(args[:2]))
+        device.check_arguments("order", 0, "ordered_keys", tuple(args[:2]))
     args[which] = value
     with pytest.raises(TypeError, match=f"kernel ordered_keys takes {words}"):
-        sources.check_arguments("order", 0, "ordered_keys", tuple(args))
+        device.check_arguments("order", 0, "ordered_keys", tuple(args))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array, random_array
 
-from vbdm.engines.cuda import algebra
+from vbdm.engines.cuda import csr
 from vbdm.engines.cuda.csr import DeviceCsr
 from vbdm.engines.numba_engine import NumbaEngine
 from vbdm.engines.scipy_engine import ScipyEngine
@@ -180,8 +180,8 @@ def test_differences(device: Any, matrix: Any) -> None:
 def test_products_of_matrices(
     device: Any, matrix: Any, density: float, workers: int, fast: int, monkeypatch: Any
 ) -> None:
-    monkeypatch.setattr(algebra, "WORKERS", workers)
-    monkeypatch.setattr(algebra, "FAST_TABLE", fast)
+    monkeypatch.setattr(csr, "WORKERS", workers)
+    monkeypatch.setattr(csr, "FAST_TABLE", fast)
     other = sparse(matrix.shape[1], 30, density)
     exact = csr_array(matrix @ other)
     same(on(device, matrix) @ on(device, other), exact)
@@ -194,7 +194,7 @@ def test_products_of_matrices(
 
 
 def test_tables_of_products_shrink_with_the_free_memory(device: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(algebra, "FAST_TABLE", 0)
+    monkeypatch.setattr(csr, "FAST_TABLE", 0)
     made: list[int] = []
     a, b = (sparse(60, 60, 0.3, seed) for seed in (1, 2))
     left, right = on(device, a), on(device, b)

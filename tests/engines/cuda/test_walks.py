@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from vbdm.engines.cuda.order import tree_order
+from vbdm.engines.cuda.walks import tree_order
 from vbdm.engines.numba_engine import NumbaEngine
-from vbdm.engines.numpy_order import tree_order as order_on_host
 from vbdm.engines.scipy_engine import ScipyEngine
+from vbdm.engines.scipy_engine import tree_order as order_on_host
 from vbdm.engines.tree import Reach, Tree, levels_to
 from vbdm.search.exact import search_all
 
@@ -22,7 +22,7 @@ pytestmark = needs_device
 
 
 def ordered(device: Any, columns: Any, depth: int) -> Any:
-    return tree_order(device, device.array(columns), depth).get()
+    return tree_order(device.array(columns), depth).get()
 
 
 @pytest.mark.parametrize("name", some_slow(CLOUDS, "many_columns"))
@@ -125,12 +125,12 @@ def test_any_number_of_nearest_points(device: Any, engine: Any, n: int) -> None:
 
 def test_nearest_points_in_pieces(device: Any, engine: Any, monkeypatch: Any) -> None:
     tree, _ = in_order(CLOUDS["rounded"](700))
-    monkeypatch.setattr("vbdm.engines.cuda.nearest.IN_SHARED", 512)
-    monkeypatch.setattr("vbdm.engines.cuda.nearest.AT_ONCE", 2048 * 12 * 5)
+    monkeypatch.setattr("vbdm.engines.cuda.walks.IN_SHARED", 512)
+    monkeypatch.setattr("vbdm.engines.cuda.walks.AT_ONCE", 2048 * 12 * 5)
     points = np.ascontiguousarray(tree.columns.T)[:23]
     check_nearest(device, engine, tree, points, 650)
     # Where little memory is free, pieces are smaller: two rows, or one.
-    monkeypatch.setattr("vbdm.engines.cuda.nearest.AT_ONCE", 1 << 29)
+    monkeypatch.setattr("vbdm.engines.cuda.walks.AT_ONCE", 1 << 29)
     for free in (4 * 2048 * 12 * 2, 0):
         monkeypatch.setattr(device, "free_bytes", lambda free=free: free)
         check_nearest(device, engine, tree, points[:5], 650)
@@ -208,7 +208,7 @@ def test_what_another_thread_counts_meanwhile_is_not_taken(
         def __setitem__(self, reach: Any, found: Any) -> None:
             super().__setitem__(reach, (slice(0, 1), device.array(np.array([0, 7]))))
 
-    monkeypatch.setattr("vbdm.engines.cuda.pairs.COUNTED", Meanwhile())
+    monkeypatch.setattr("vbdm.engines.cuda.walks.COUNTED", Meanwhile())
     home, there = reaches(device, CLOUDS["torus"](600), True)
     leaves = slice(3, 9)
     exact = pairs_of(ScipyEngine(), home, leaves)

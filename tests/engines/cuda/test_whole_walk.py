@@ -11,7 +11,6 @@ import pytest
 
 import vbdm
 from vbdm.base.arrays import is_elsewhere, to_host
-from vbdm.engines import at_work
 from vbdm.engines.cuda import availability
 
 from .emulated import ON_GPU, needs_device, some_slow
@@ -28,7 +27,7 @@ RNG = np.random.default_rng(18)
 @pytest.fixture(autouse=True)
 def _device(device, monkeypatch):
     """Let engine="cuda" find the device of these tests."""
-    monkeypatch.setattr(at_work, "SURROUNDINGS", [])
+    monkeypatch.setattr("vbdm.engines.engine.SURROUNDINGS", [])
     monkeypatch.setattr(availability, "the_device", lambda: device)
 
 

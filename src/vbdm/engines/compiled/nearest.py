@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .compile import compiled, inlined
-from .walk import gap_to_box, measure
+from .compile import compiled, gap_to_box, inlined, measure
 
 
 @inlined

@@ -1,7 +1,8 @@
 """A sparse matrix on the device: three arrays, and what rooms use of SciPy's matrices.
 
 CuPy's own sparse matrices would not do: their products take milliseconds even if they are small,
-fail where most rows are empty, and sum up in an order that is not said.
+fail where most rows are empty, and sum up in an order that is not said. A row of a result is made
+by one warp; where its entries are not known, twice: they are counted, then written.
 """
 
 from __future__ import annotations
@@ -14,29 +15,27 @@ from numpy.typing import DTypeLike
 from scipy.sparse import csr_array
 
 from ...base.arrays import contiguous, filled, row_pointer
-from .algebra import sparse_product, sparse_sum, transposed
-from .device import Device, device_of
-from .products import product
+from .device import WARP, Device, device_of
+
+#: Warps that multiply at the same time, and the most bytes of all their tables; fewer, if few are
+#: free.
+WORKERS, TABLE_BYTES = 1 << 13, 1 << 29
+#: Bytes of a table up to which it lies in the fast memory of a warp.
+FAST_TABLE = 12 << 10
 
 
 @dataclass(eq=False)
 class DeviceCsr:
     """A CSR matrix whose arrays live on a device; a row has no column twice.
 
-    Attributes
-    ----------
-    data, indices, indptr : arrays
-        As of SciPy's matrix. Row pointers have 64 bits, indices have 32.
-    shape : tuple of int
-        Numbers of rows and columns.
-    is_sorted : bool
-        Whether the columns of rows are known to ascend.
+    The arrays are those of SciPy's matrix; row pointers have 64 bits, indices have 32.
     """
 
     data: Any
     indices: Any
     indptr: Any
     shape: tuple[int, int]
+    # Whether the columns of rows are known to ascend.
     is_sorted: bool = False
 
     def __post_init__(self) -> None:
@@ -121,7 +120,7 @@ class DeviceCsr:
     @property
     def T(self) -> DeviceCsr:
         """The transpose."""
-        return DeviceCsr(*transposed(self), is_sorted=True)
+        return transposed(self)
 
     def eliminate_zeros(self) -> None:
         """Drop entries that are zero, in place."""
@@ -155,7 +154,12 @@ class DeviceCsr:
     def __getitem__(self, key: Any) -> DeviceCsr:
         """Return rows, ``[rows]``, columns, ``[:, columns]``, or ``[np.ix_(rows, columns)]``."""
         rows, columns = key if isinstance(key, tuple) else (key, slice(None))
-        if is_all(columns) and isinstance(rows, slice) and rows.step in (None, 1):
+        if (
+            isinstance(columns, slice)
+            and columns == slice(None)
+            and isinstance(rows, slice)
+            and rows.step in (None, 1)
+        ):
             return self.rows_in(rows)
         return self.taken(self.numbers(rows, 0), self.numbers(columns, 1))
 
@@ -197,11 +201,11 @@ class DeviceCsr:
     # ---- differences and products ----
 
     def __sub__(self, other: DeviceCsr) -> DeviceCsr:
-        return DeviceCsr(*sparse_sum(self, other, -1.0), is_sorted=True)
+        return sparse_sum(self, other, -1.0)
 
     def __matmul__(self, other: Any) -> Any:
         if isinstance(other, DeviceCsr):
-            return DeviceCsr(*sparse_product(self, other), is_sorted=True)
+            return sparse_product(self, other)
         block = other.reshape(len(other), -1).astype(np.float64, copy=False)
         return product(self, contiguous(block)).reshape(-1, *other.shape[1:])
 
@@ -218,6 +222,115 @@ class DeviceCsr:
         )  # fmt: skip
 
 
-def is_all(key: Any) -> bool:
-    """Tell whether an index is the colon alone."""
-    return isinstance(key, slice) and key == slice(None)
+def product(
+    matrix: Any,
+    block: Any,
+    left: Any = None,
+    right: Any = None,
+    power: int = 1,
+    diagonal: Any = None,
+    out: Any = None,
+    *,
+    added: Any = None,
+    divisor: Any = None,
+) -> Any:
+    """Return diag(left) · matrix^power · diag(right) · block, (N, m), or what follows from it.
+
+    With a `diagonal` it is subtracted from that times the block; with `added` and `divisor` it is
+    (product + added) / divisor. Sums run along the row in an order that depends on m alone.
+    """
+    n, m = matrix.shape[0], block.shape[1]
+    fits = out is not None and out.flags.c_contiguous and out.dtype == np.float64
+    result = out if fits else matrix.device.empty((n, m))
+    if m > 0:
+        matrix.on_rows(
+            "multiply", np.int32(m), np.int32(lanes_for(m)), np.int32(power), block, left, right,
+            diagonal, added, divisor, result,
+        )  # fmt: skip
+    if out is None or fits:
+        return result
+    out[...] = result
+    return out
+
+
+def lanes_for(n_columns: int) -> int:
+    """Return how many lanes of a warp share the columns; the others share the entries of the row.
+
+    Examples
+    --------
+    >>> lanes_for(1), lanes_for(12), lanes_for(150)
+    (1, 16, 32)
+    """
+    lanes = 1
+    while lanes < min(n_columns, WARP):
+        lanes *= 2
+    return lanes
+
+
+def sparse_sum(a: Any, b: Any, factor: float = 1.0) -> DeviceCsr:
+    """Return a + factor · b."""
+    a.sort_indices()
+    b.sort_indices()
+    counts = a.device.empty(a.shape[0], np.int64)
+    a.on_rows("count_sum", *other(b), counts)
+    columns, values, pointer = room_for(a.device, counts)
+    a.on_rows("add", *other(b), float(factor), pointer, columns, values)
+    return DeviceCsr(values, columns, pointer, a.shape, is_sorted=True)
+
+
+def sparse_product(a: Any, b: Any) -> DeviceCsr:
+    """Return a · b.
+
+    Each warp has a table of the columns that it met in its row, with room for twice as many as can
+    occur. They are few where cells of neighbours are joined, and the tables small.
+    """
+    n = a.shape[0]
+    counts = a.device.empty(n, np.int64)
+    a.on_rows("count_products", b.indptr, counts)
+    with_tables(a, b, "count_columns", min(largest(counts), b.shape[1]), counts)
+    columns, values, pointer = room_for(a.device, counts)
+    with_tables(a, b, "multiply_rows", largest(counts), pointer, columns, values)
+    return DeviceCsr(values, columns, pointer, (n, b.shape[1]), is_sorted=True)
+
+
+def with_tables(a: Any, b: Any, kernel: str, most: int, *args: Any) -> None:
+    """Run a kernel on the rows of a product that have at most so many columns."""
+    bits = max(4, (2 * most).bit_length())
+    is_fast = 12 << bits <= FAST_TABLE
+    workers = min(a.shape[0], WORKERS)
+    if not is_fast:
+        workers = min(workers, min(TABLE_BYTES, a.device.free_bytes() // 4) // (12 << bits))
+    workers = max(1, workers)
+    tables = None if is_fast else a.device.empty((workers, 3 << bits), np.int32)
+    lanes = lanes_for(max(1, b.nnz // max(1, b.shape[0])))
+    a.on_rows(
+        kernel, *other(b), workers, np.int32(lanes), np.int32(bits), tables, *args,
+        n_warps=workers, shared_bytes=12 << bits if is_fast else 0,
+    )  # fmt: skip
+
+
+def largest(counts: Any) -> int:
+    """Return the largest of some numbers; 0 if there are none."""
+    return int(counts.max()) if len(counts) else 0
+
+
+def transposed(a: Any) -> DeviceCsr:
+    """Return the transpose: entries sorted by their columns, rows in the order that they have."""
+    n, width = a.shape
+    order = np.argsort(a.indices, kind="stable")
+    columns = np.arange(width + 1, dtype=np.int32, like=a.indices)
+    pointer = np.searchsorted(a.indices[order], columns)
+    return DeviceCsr(a.data[order], a.row_numbers[order], pointer, (width, n), is_sorted=True)
+
+
+def other(b: Any) -> tuple[Any, ...]:
+    """Return a second matrix as kernels take it: its numbers are of one of two types."""
+    both = (b.data, None) if b.dtype == np.float32 else (None, b.data)
+    return b.indptr, b.indices, *both
+
+
+def room_for(device: Any, counts: Any) -> tuple[Any, Any, Any]:
+    """Return columns and values, not set yet, and row pointers, for rows of these lengths."""
+    pointer = row_pointer(counts)
+    total = int(pointer[-1])
+    return device.empty(total, np.int32), device.empty(total), pointer

@@ -1,86 +1,48 @@
-"""The device: its memory, its compiler, and the little of CuPy that is needed beside its arrays."""
+"""The device: its memory, its compiler, and the sources of the kernels.
+
+A kernel gets addresses, and reads whatever lies there: numbers of another type would be garbage, in
+silence. So the types of its arguments are read from its source, and each launch is checked.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
-from threading import Lock
-from typing import Any, Protocol
+from threading import Lock, local
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from ...base.versions import __version__
-from .first_use import FirstUse
-from .sources import check_arguments, source_of
+from ...progress import announce
 
 #: Threads in a block: four warps.
 BLOCK = 128
 WARP = 32
 #: Bytes of fast memory that a block can have without asking.
 USUAL_SHARED = 48 * 1024
-
-
-class Device(Protocol):
-    """What the engine needs of a device beside arrays that answer to NumPy's protocols."""
-
-    @property
-    def name(self) -> str:
-        """The device's name, in words."""
-
-    def array(self, values: Any) -> Any:
-        """Return values as an array on the device; what is there already is not copied."""
-
-    def empty(self, shape: int | tuple[int, ...], dtype: DTypeLike = np.float64) -> Any:
-        """Return an array on the device that holds anything."""
-
-    def free_bytes(self) -> int:
-        """Return how many bytes can still be had."""
-
-    @property
-    def most_shared(self) -> int:
-        """Bytes of fast memory that each warp can have for itself."""
-
-    def facts(self) -> dict[str, Any]:
-        """Return name, memory, age and driver of the device, for reports."""
-
-    def give_back(self) -> None:
-        """Give memory that is held unused back to the device."""
-
-    def current(self) -> AbstractContextManager[None]:
-        """Return a block in which this is the device that the library computes on."""
-
-    def soon_compiled(self) -> AbstractContextManager[None]:
-        """Return a block in which the library's own code takes little time to compile."""
-
-    @property
-    def first_use(self) -> FirstUse:
-        """Whether work is done for the first time, so that code is compiled."""
-
-    def launch(
-        self, source: str, kernel: str, n_units: int, *args: Any,
-        columns: int = 0, per_warp: bool = False, shared_bytes: int = 0,
-    ) -> None:  # fmt: skip
-        """Run a kernel of a source file for `n_units` units of work, a thread or a warp each.
-
-        Arguments are arrays on the device, None, Python floats (double), `np.int32` (int), and
-        other whole numbers (64 bits). The source is compiled for a number of `columns` of the data,
-        if it has such loops. `shared_bytes` of memory are shared by each warp.
-        """
-
-    def eigh(self, matrix: Any) -> tuple[Any, Any]:
-        """Return eigenvalues and eigenvectors of a symmetric matrix."""
+#: Types in the sources.
+TYPES = {
+    "double": np.float64, "float": np.float32, "int": np.int32, "i64": np.int64, "u64": np.uint64,
+    "bool": np.bool_,
+}  # fmt: skip
 
 
 #: The device of each kind of array.
-DEVICES: dict[type, Device] = {}
+DEVICES: dict[type, Any] = {}
 
 
 def device_of(array: Any) -> Device:
     """Return the device on which an array lives."""
-    return DEVICES[type(array)]
+    found: Device = DEVICES[type(array)]
+    return found
 
 
 def dotted(number: int) -> str:
@@ -92,8 +54,116 @@ def dotted(number: int) -> str:
     return f"{number // 1000}.{number % 1000 // 10}"
 
 
-class CupyDevice:
-    """An NVIDIA GPU, through CuPy."""
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a kernel: its name and type, and whether it is an array of that type."""
+
+    name: str
+    type: np.dtype[Any]
+    is_array: bool
+
+    def takes(self, value: Any) -> bool:
+        """Tell whether a value is handed over as this parameter."""
+        if self.is_array:
+            return value is None or getattr(value, "dtype", None) == self.type
+        if isinstance(value, float):
+            return self.type == np.float64
+        return bool(self.type == (np.int32 if isinstance(value, np.int32) else np.int64))
+
+
+@cache
+def source_of(name: str) -> str:
+    """Return the text of a source file, what all share in front."""
+    folder = files(__package__)
+    return (folder / "prelude.cu").read_text("utf-8") + (folder / f"{name}.cu").read_text("utf-8")
+
+
+@cache
+def parameters(source: str, columns: int) -> dict[str, tuple[Parameter, ...]]:
+    """Return the parameters of all kernels of a source, compiled for a number of columns."""
+    text = source_of(source)
+    short = dict(re.findall(r"^#define ([A-Z]+) (.*)$", text, re.MULTILINE))
+    types = TYPES | {"value": np.float32 if columns == 32 else np.float64}
+    found = {}
+    for kernel, listed in re.findall(r"^KERNEL\((\w+),([^)]*)\)", text, re.MULTILINE):
+        whole = re.sub(r"\b[A-Z]+\b", lambda word: short[word.group()], listed)
+        found[kernel] = tuple(parameter(part, types) for part in whole.split(","))
+    return found
+
+
+def parameter(declared: str, types: dict[str, Any]) -> Parameter:
+    """Return a parameter as it is declared, such as ``const double* x``."""
+    *_, kind, name = re.findall(r"\w+", declared)
+    return Parameter(name, np.dtype(types[kind]), "*" in declared)
+
+
+def check_arguments(source: str, columns: int, kernel: str, args: tuple[Any, ...]) -> None:
+    """Raise unless the arguments have the types that a kernel reads."""
+    for wanted, value in zip(parameters(source, columns)[kernel], args, strict=True):
+        if not wanted.takes(value):
+            given = getattr(value, "dtype", type(value).__name__)
+            raise TypeError(f"kernel {kernel} takes {wanted.type} as {wanted.name}, not {given}")
+
+
+@dataclass
+class FirstUse:
+    """Whether work of some kind is done for the first time with this device and these versions.
+
+    It compiles then, for up to a minute, which is said once. CuPy keeps compiled code in a folder,
+    and so do we keep a note for each kind of work that was done with that code.
+    """
+
+    device: str
+    # Where compiled code is kept, and what it was compiled for and by.
+    folder: Path
+    versions: str
+    # Threads of the user's do work of their own.
+    _thread: local = field(default_factory=local)
+    _seen: set[str] = field(default_factory=set)
+
+    @contextmanager
+    def of(self, work: str) -> Iterator[None]:
+        """Do some work; when it is done, a note is left that its code has been compiled."""
+        if self.current_work:
+            # A part of other work.
+            yield
+            return
+        self._thread.work = work
+        try:
+            yield
+        finally:
+            self._thread.work = ""
+        if work in self._seen and not self.note(work).exists():
+            self.leave_note(work)
+
+    def launched(self) -> None:
+        """Say that code is compiled, if this is the first launch for work never done before."""
+        work = self.current_work
+        if work and work not in self._seen:
+            self._seen.add(work)
+            if not self.note(work).exists():
+                announce(f"compiling for {self.device}, first use only: up to a minute ({work})")
+
+    @property
+    def current_work(self) -> str:
+        """The work that this thread does; empty: none."""
+        return str(getattr(self._thread, "work", ""))
+
+    def note(self, work: str) -> Path:
+        """Return the path of the note for some work."""
+        return self.folder / f"vbdm-{self.versions}-{work.replace(' ', '-')}"
+
+    def leave_note(self, work: str) -> None:
+        """Write a note; without a folder to write to there is none, and code is compiled again."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self.note(work).touch()
+        except OSError:
+            pass
+
+
+class Device:
+    """An NVIDIA GPU, through CuPy, with the little that is needed beside its arrays."""
 
     def __init__(self) -> None:
         import cupy  # type: ignore[import-not-found]
@@ -103,7 +173,7 @@ class CupyDevice:
         self.functions: dict[tuple[str, int, str], Any] = {}
         self.number: int = cupy.cuda.Device().id
         self.properties: dict[str, Any] = cupy.cuda.runtime.getDeviceProperties(self.number)
-        self.begun = FirstUse(self.name, self.folder, self.versions)
+        self.first_use = FirstUse(self.name, self.folder, self.versions)
         self.lock, self.n_at_work = Lock(), 0
         self.usual_sums: list[Any] = []
         DEVICES[cupy.ndarray] = self
@@ -203,11 +273,6 @@ class CupyDevice:
         self.cupy.get_default_memory_pool().free_all_blocks()
 
     @property
-    def first_use(self) -> FirstUse:
-        """Whether work is done for the first time."""
-        return self.begun
-
-    @property
     def most_shared(self) -> int:
         """Bytes of fast memory that each warp can have for itself."""
         return int(self.properties["sharedMemPerBlockOptin"]) // (BLOCK // WARP)
@@ -216,10 +281,15 @@ class CupyDevice:
         self, source: str, kernel: str, n_units: int, *args: Any,
         columns: int = 0, per_warp: bool = False, shared_bytes: int = 0,
     ) -> None:  # fmt: skip
-        """Run a kernel."""
+        """Run a kernel of a source file for `n_units` units of work, a thread or a warp each.
+
+        Arguments are arrays on the device, None, Python floats (double), `np.int32` (int), and
+        other whole numbers (64 bits). The source is compiled for a number of `columns` of the data,
+        if it has such loops. `shared_bytes` of memory are shared by each warp.
+        """
         if n_units == 0:
             return
-        self.begun.launched()
+        self.first_use.launched()
         check_arguments(source, columns, kernel, args)
         threads = int(n_units) * (WARP if per_warp else 1)
         grid = (-(-threads // BLOCK),)

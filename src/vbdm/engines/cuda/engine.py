@@ -7,10 +7,80 @@ from typing import Any
 
 import numpy as np
 
-from ...base.arrays import BoolArray, FloatArray, IntArray, contiguous
+from ...base.arrays import contiguous, row_pointer
 from ...base.references import CUPY, Credit
-from ..tree import Reach, Tree
-from .device import Device
+from .csr import DeviceCsr, product
+from .device import Device, device_of
+from .walks import DeviceIndex, count_within, pairs_to, pairs_within, tree_order
+
+
+def jacobi(matrix: DeviceCsr, block: Any, added: Any, divisor: Any, out: Any = None) -> Any:
+    """Return (matrix · block + added) / divisor."""
+    return product(matrix, block, added=added, divisor=divisor, out=out)
+
+
+def sums_over_cells(matrix: DeviceCsr, factor: Any, labels: Any) -> DeviceCsr:
+    """Return diag(f) A diag(f) P in single precision (`Engine.sums_over_cells`).
+
+    An entry is the sum of the entries of a row in one cell. Where the columns of rows ascend, the
+    points of a cell stand together, and the first of them sums up those that follow; where they do
+    not, each looks at all of its row.
+    """
+    device, n = matrix.device, matrix.shape[0]
+    n_cells = int(labels.max()) + 1
+    first, last = first_and_last(matrix, labels, n_cells)
+    counts = device.empty(n, np.int64)
+    matrix.on_rows("count_cells", labels, first, counts)
+    pointer = row_pointer(counts)
+    total = int(pointer[-1])
+    columns, values = device.empty(total, np.int32), device.empty(total, np.float32)
+    matrix.on_rows("sum_cells", labels, first, last, factor, pointer, columns, values)
+    result = DeviceCsr(values, columns, pointer, (n, n_cells), is_sorted=True)
+    result.on_rows("sort_rows")
+    return result
+
+
+def first_and_last(matrix: DeviceCsr, labels: Any, n_cells: int) -> tuple[Any, Any]:
+    """Return the first and the last point of each cell; None, None if columns do not ascend."""
+    if not matrix.ascends:
+        return None, None
+    first = matrix.device.empty(n_cells, np.int32)
+    first[...] = len(labels)
+    last = np.zeros(n_cells, dtype=np.int32, like=labels)
+    on_points(matrix.device, "extend_cells", labels, first, last)
+    return first, last
+
+
+def parts_of_cells(links: list[DeviceCsr], labels: Any, root: Any, apart: Any, least: float) -> Any:
+    """Return the connected parts of cells (`Engine.parts_of_cells`)."""
+    parents = np.arange(len(labels), dtype=np.int32, like=labels)
+    for part in links:
+        part.on_rows("join_within", labels, root, apart, float(least), parents)
+    number = np.cumsum(flattened(parents), dtype=np.int32) - np.int32(1)
+    return number[parents]
+
+
+def pieces(matrix: DeviceCsr, scale: Any, least: float, few: int) -> Any:
+    """Return the first point of the piece of each point (`Engine.pieces`)."""
+    parents = np.arange(matrix.shape[0], dtype=np.int32, like=matrix.data)
+    for links in (few, matrix.nnz):
+        matrix.on_rows("join", scale, float(least), links, parents)
+        if int(flattened(parents).sum()) == 1:
+            break
+    return parents.astype(np.int64)
+
+
+def flattened(parents: Any) -> Any:
+    """Give every point the first point of its piece; return 1 for each first point, else 0."""
+    device = device_of(parents)
+    is_first = device.empty(len(parents), np.int32)
+    on_points(device, "flatten", parents, is_first)
+    return is_first
+
+
+def on_points(device: Device, kernel: str, values: Any, *args: Any) -> None:
+    """Run a kernel that takes an array, a thread per entry."""
+    device.launch("rows", kernel, len(values), len(values), values, *args, columns=64)
 
 
 @dataclass(frozen=True)
@@ -18,11 +88,6 @@ class CudaEngine:
     """Kernels that give a leaf of the tree, or a row of a matrix, to a warp of the device.
 
     Arrays that it is given live on the device, and so do those that it returns.
-
-    Attributes
-    ----------
-    device : Device
-        The device.
     """
 
     device: Device
@@ -40,85 +105,13 @@ class CudaEngine:
         """Return points on the device, in double precision and with contiguous rows."""
         return contiguous(self.device.array(points).astype(np.float64, copy=False))
 
-    def order(self, columns: FloatArray, depth: int) -> Any:
-        """Return the points in tree order."""
-        from .order import tree_order
-
-        return tree_order(self.device, columns, depth)
-
-    def nearest(self, tree: Tree) -> Any:
-        """Return the index that finds nearest points."""
-        from .nearest import DeviceIndex
-
-        return DeviceIndex(tree)
-
-    def count_within(self, reach: Reach, leaves: slice) -> Any:
-        """Return the number of points within reach of each point of some leaves."""
-        from .pairs import count_within
-
-        return count_within(reach, leaves)
-
-    def pairs_within(self, reach: Reach, leaves: slice, n_pairs: int) -> Any:
-        """Return the pairs of the points of some leaves."""
-        from .pairs import pairs_within
-
-        return pairs_within(reach, leaves, n_pairs)
-
-    def pairs_to(self, reach: Reach, points: FloatArray, rho: FloatArray) -> Any:
-        """Return the pairs of new points with the points of the tree."""
-        from .pairs import pairs_to
-
-        return pairs_to(reach, points, rho)
-
-    def multiply(
-        self,
-        matrix: Any,
-        block: FloatArray,
-        left: FloatArray | None = None,
-        right: FloatArray | None = None,
-        power: int = 1,
-        diagonal: FloatArray | None = None,
-        out: FloatArray | None = None,
-    ) -> Any:
-        """Return a product; rows are summed up in double precision."""
-        from .products import product
-
-        return product(matrix, block, left, right, power, diagonal, out=out)
-
-    def jacobi(
-        self,
-        matrix: Any,
-        block: FloatArray,
-        added: FloatArray,
-        divisor: FloatArray,
-        out: FloatArray | None = None,
-    ) -> Any:
-        """Return (matrix · block + added) / divisor."""
-        from .products import product
-
-        return product(matrix, block, added=added, divisor=divisor, out=out)
-
-    def sums_over_cells(self, matrix: Any, factor: FloatArray, labels: IntArray) -> Any:
-        """Return diag(f) A diag(f) P as CSR, in single precision."""
-        from .cells import sums_over_cells
-
-        return sums_over_cells(matrix, factor, labels)
-
-    def parts_of_cells(
-        self,
-        links: list[Any],
-        labels: IntArray,
-        root: FloatArray,
-        apart: BoolArray,
-        least: float,
-    ) -> Any:
-        """Return the connected parts of cells."""
-        from .cells import parts_of_cells
-
-        return parts_of_cells(links, labels, root, apart, least)
-
-    def pieces(self, matrix: Any, scale: FloatArray, least: float, few: int) -> Any:
-        """Return the first point of the piece of each point."""
-        from .cells import pieces
-
-        return pieces(matrix, scale, least, few)
+    order = staticmethod(tree_order)
+    nearest = DeviceIndex
+    count_within = staticmethod(count_within)
+    pairs_within = staticmethod(pairs_within)
+    pairs_to = staticmethod(pairs_to)
+    multiply = staticmethod(product)
+    jacobi = staticmethod(jacobi)
+    sums_over_cells = staticmethod(sums_over_cells)
+    parts_of_cells = staticmethod(parts_of_cells)
+    pieces = staticmethod(pieces)

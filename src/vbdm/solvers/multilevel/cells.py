@@ -20,8 +20,7 @@ from scipy.sparse import coo_array, csr_array, diags_array
 
 from ...base.arrays import BoolArray, FloatArray
 from ...engines.engine import Engine
-from ...engines.scipy_engine import ScipyEngine
-from ...engines.scipy_graph import row_blocks
+from ...engines.scipy_engine import ScipyEngine, row_blocks
 from ...engines.tree import levels_to
 from ...errors import SolverError
 from ...kernel.block_matrix import BlockMatrix

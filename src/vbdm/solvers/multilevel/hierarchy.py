@@ -15,10 +15,15 @@ import numpy as np
 
 from ...base.arrays import FloatArray, beside_array, contiguous, to_host
 from ...base.threads import for_each
-from ...engines.dense import all_eigenpairs
 from ...engines.engine import Engine
 from ...engines.scipy_engine import ScipyEngine
-from ...engines.sparse import as_csr, graph_laplacian, piecewise_constant, scaled_rows
+from ...engines.sparse import (
+    all_eigenpairs,
+    as_csr,
+    graph_laplacian,
+    piecewise_constant,
+    scaled_rows,
+)
 from .blocks import row_slices
 from .cells import Cells
 
