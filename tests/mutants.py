@@ -43,7 +43,7 @@ from cosmic_ray.plugins import get_operator, operator_names
 from coverage import CoverageData
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("bandwidth", "kernel", "operator", "spectrum", "trust", "equations", "dynamics")
+ROOMS = ("kernel", "operator", "spectrum", "solvers", "trust", "equations", "dynamics")
 KEPT = ROOT / ".mutants"
 HARMLESS = ROOT / "tests" / "harmless_mutants.toml"
 #: Tests are run in parts of so many: most changes are noticed at once.
