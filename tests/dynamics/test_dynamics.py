@@ -9,7 +9,7 @@ from scipy.special import erf
 from tests.support.blocks import solved_in_blocks
 
 import vbdm
-from vbdm.equations.multigrid import Multigrid
+from vbdm.equations.solver import Multigrid
 from vbdm.errors import InputError, RootWarning, ShortTimeWarning, UnreachedWarning
 
 pytestmark = pytest.mark.truth

@@ -256,7 +256,7 @@ def test_without_gap_there_are_no_states(points):
 
 def test_rates_of_two_states_know_the_errors_of_their_populations():
     """The rate from a state to the other is |λ| p: errors of p count with |λ|."""
-    spectrum = SimpleNamespace(covariance=np.diag([0.0, 0.3**2]))
+    spectrum = SimpleNamespace(errors=SimpleNamespace(covariance=np.diag([0.0, 0.3**2])))
     basis = SimpleNamespace(numbers=np.arange(2), spectrum=spectrum)
     matrix, values = np.array([[0.5, 0.5], [0.5, -0.5]]), np.array([0.0, -3.0])
     known, unsure = (

@@ -311,7 +311,7 @@ def test_probabilities_out_of_bounds_are_an_error(op, monkeypatch):
     for wrong in (-0.01, 1.01):
         with pytest.raises(vbdm.errors.SolverError, match="probabilities that are off by"):
             within_bounds(np.array([wrong, 0.5]), 1e-6)
-    monkeypatch.setattr("vbdm.equations.conjugate_gradients.MOST_ITERATIONS", 2)
+    monkeypatch.setattr("vbdm.equations.solver.MOST_ITERATIONS", 2)
     with pytest.raises(
         vbdm.errors.SolverError, match="2 steps of conjugate gradients left an error"
     ):

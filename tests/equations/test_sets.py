@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 
 import vbdm
-from vbdm.equations.conditions import condition_on
-from vbdm.equations.sets import Naming
+from vbdm.equations.sets import Naming, condition_on
 
 N = 60
 X = np.random.default_rng(0).normal(size=(N, 2))

@@ -14,7 +14,7 @@ from .options import FROM, LABELS, TIME_STEP, TO, TOL, Command
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..equations.region import Region
+    from ..equations.sets import Region
     from ..equations.solved import Committor
     from ..report.answers import Answer, Quantity
     from .clocks import TimeUnit

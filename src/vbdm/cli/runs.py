@@ -13,7 +13,7 @@ from ..base.arrays import FloatArray
 from ..errors import InputError
 
 if TYPE_CHECKING:
-    from ..equations.region import Region
+    from ..equations.sets import Region
     from ..operator.operator import Operator
     from ..results import Results
     from ..spectrum.spectrum import Spectrum

@@ -46,7 +46,7 @@ def command(run: Path, **options: Any) -> None:
 
 def question(options: Mapping[str, Any], work: Work, run: Run) -> Answer:
     """Answer the question."""
-    from ..equations.region import refuse_overlap
+    from ..equations.sets import refuse_overlap
     from ..report.answers import Answer
 
     pairs = [parse_fixed(own) for own in options["fixed"]]

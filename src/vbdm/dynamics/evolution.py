@@ -20,7 +20,7 @@ from ..base.arrays import FloatArray, frozen
 from ..base.checks import a_count, as_floats, check_choice, shown
 from ..base.points import check_function
 from ..calculus.calculus import coordinates_of
-from ..equations.problem import system_of
+from ..equations.system import system_of
 from ..errors import InputError, ShortTimeWarning, warn_user
 from ..operator.operator import Operator
 from .basis import Basis

@@ -30,20 +30,12 @@ NEAREST, FARTHEST = 0.1, 2.5
 
 @dataclass(frozen=True, eq=False)
 class Held:
-    """A set of points at which the solution is known.
-
-    Attributes
-    ----------
-    mask : (M,) bool array
-        Its points, in the order inside.
-    values : (m,) or (M, m) array
-        The values of m solutions there: the same at all points of the set, or one for each.
-    distance : (M,) array or None
-        Distance of all points to the edge of the set; None: estimated from the mask.
-    """
+    """A set of points, (M,) in the order inside, at which the solution is known."""
 
     mask: BoolArray
+    #: The values of m solutions there: the same at all points of the set, (m,), or (M, m).
     values: FloatArray
+    #: Distance of all points to the edge of the set, (M,); None: estimated from the mask.
     distance: FloatArray | None = None
 
     def on_points(self) -> FloatArray:
@@ -53,20 +45,13 @@ class Held:
 
 @dataclass(frozen=True, eq=False)
 class Edge:
-    """How strongly the points of a set pull at others, in the order inside.
+    """How strongly the points of a set pull at others, in the order inside."""
 
-    Attributes
-    ----------
-    links : (M,) array
-        q_i = Σ_j K_ij over the points j of the set.
-    extra : (M,) array
-        t_i = Σ_j K_ij s_j/s_i: what the soft edge adds.
-    pull : (M, m) array
-        The pull on the right-hand side: values times q + t.
-    """
-
+    #: q_i = Σ_j K_ij over the points j of the set, (M,).
     links: FloatArray
+    #: t_i = Σ_j K_ij s_j/s_i, (M,): what the soft edge adds.
     extra: FloatArray
+    #: The pull on the right-hand side, (M, m): values times q + t.
     pull: FloatArray
 
 

@@ -9,19 +9,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.arrays import FloatArray
-from ..base.checks import as_floats, check_real, shown
+from ..base.checks import a_kind, as_floats, check_real, number_between, shown
 from ..base.kept import Accessor, kept
 from ..base.points import check_function, check_per_point
 from ..errors import InputError, ProjectedWarning, SolverError, UnreachedWarning, warn_user
 from ..operator.operator import Operator
-from .conjugate_gradients import TOLERANCE
 from .network import Network, network_of
-from .problem import system_of
-from .region import Region, as_array, described, refuse_overlap
-from .sets import Naming
+from .sets import Naming, Region, as_array, described, refuse_overlap
 from .solved import Committor, HittingProbabilities, PassageTime, Solved, are_apart
-from .system import System
+from .solver import TOLERANCE
+from .system import System, system_of
 
+a_tolerance = a_kind(
+    number_between(1e-13, 1.0, strictly=True), "a number between 1e-13 and 1",
+    "Leave it at its default, 1e-6: sampling errors are far larger.",
+)  # fmt: skip
 #: Share of the right-hand side that may be left out without a warning.
 LITTLE = 0.01
 
@@ -122,7 +124,7 @@ class Equations(Accessor):
         left = np.zeros(inside.shape[1])
         if system.is_singular:
             inside, left = without_means(system, inside)
-        found = system.with_values(inside, read_tolerance(tol))
+        found = system.with_values(inside, a_tolerance(tol, "tol"))
         own = inside if source.ndim > 1 else inside[:, 0]
         return Solved.of(system, found, own, projected_out=float(left.max()))
 
@@ -173,7 +175,7 @@ class Equations(Accessor):
                 UnreachedWarning,
             )
         mass = np.where(system.free, 1.0, 0.0)
-        found = system.with_values(np.stack([0 * mass, mass], axis=1), read_tolerance(tol))
+        found = system.with_values(np.stack([0 * mass, mass], axis=1), a_tolerance(tol, "tol"))
         adjoint = np.nan_to_num(found.values[:, 1])
         found.values[:, 0] = within_bounds(found.values[:, 0], tol)
         return Committor.of(system, found, np.zeros(len(mass)), adjoint=adjoint)
@@ -202,7 +204,7 @@ class Equations(Accessor):
         refuse_overlap(found, names)
         system = system_of(self.network, found, list(np.eye(len(found))))
         nothing = np.zeros((len(system.free), len(found)))
-        solution = system.with_values(nothing, read_tolerance(tol))
+        solution = system.with_values(nothing, a_tolerance(tol, "tol"))
         solution.values[:] = within_bounds(solution.values, tol)
         return HittingProbabilities.of(system, solution, nothing, names=names)
 
@@ -258,7 +260,7 @@ class Equations(Accessor):
         """Solve -L T = 1 with T = 0 on the target."""
         system = system_of(self.network, [target], [np.zeros(1)])
         one = np.ones(len(system.free))
-        found = system.with_values(one[:, None], read_tolerance(tol))
+        found = system.with_values(one[:, None], a_tolerance(tol, "tol"))
         return PassageTime.of(system, found, one)
 
 
@@ -310,17 +312,6 @@ def read_screen(screen: Any, n: int) -> float | FloatArray:
             "equation is κ u - L u = f."
         )
     return kappa if kappa.ndim else float(kappa)
-
-
-def read_tolerance(tol: Any) -> float:
-    """Return the accuracy of the solver."""
-    number = check_real(tol, "tol")
-    if 1e-12 <= number < 1:
-        return number
-    raise InputError(
-        f"`tol` must lie between 1e-12 and 1; received {shown(tol)}. Leave it at its default, "
-        "1e-6: sampling errors are far larger."
-    )
 
 
 def without_means(system: System, source: FloatArray) -> tuple[FloatArray, FloatArray]:

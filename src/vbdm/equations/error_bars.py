@@ -36,18 +36,9 @@ def functional(
 ) -> Estimate:
     """Return Σ w u and its standard error.
 
-    Parameters
-    ----------
-    system : System
-        The system that was solved.
-    source : (M,) array
-        f, in the order inside.
-    values, weights : (N,) arrays
-        u and w, in the caller's order.
-    tol : float
-        Accuracy of the adjoint solve.
-    own : (M,) array, optional
-        What each point adds as a part of the sample that the sum is taken over, copies summed up.
+    `source`, (M,), is f in the order inside; `values` and `weights`, (N,), are u and w. `own`,
+    (M,), is what each point adds as a part of the sample that the sum is taken over, copies summed
+    up, and `tol` the accuracy of the adjoint solve.
     """
     operator = system.network.operator
     order, known = operator.order, np.nan_to_num(values)

@@ -49,23 +49,14 @@ SMALL_CELLS = 2
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """Corrected links between the points, in the order inside.
-
-    Attributes
-    ----------
-    operator : Operator
-        The operator L.
-    weights : PairMatrix or BlockMatrix
-        The links K.
-    degrees : (M,) array
-        Their row sums D; 1 at isolated points, so that they can be divided by.
-    coarse : PreparedMultilevel or None
-        Cells of points, and the same network on them; None if there are too few points.
-    """
+    """Corrected links between the points, in the order inside."""
 
     operator: Operator
+    #: The links K, a matrix of pairs or of blocks.
     weights: Any
+    #: Their row sums D, (M,); 1 at isolated points, so that they can be divided by.
     degrees: FloatArray
+    #: Cells of points, and the same network on them; None if there are too few points.
     coarse: PreparedMultilevel | None
 
     @cached_property

@@ -23,7 +23,6 @@ from ..base.estimate import Estimate
 from ..base.points import check_per_point
 from ..errors import InputError, UnreachedWarning, warn_user
 from ..operator.operator import Operator
-from .conjugate_gradients import Solution
 from .error_bars import (
     deviation,
     energy,
@@ -34,6 +33,7 @@ from .error_bars import (
     under_measure,
 )
 from .sets import Naming
+from .solver import Solution
 from .system import System
 
 

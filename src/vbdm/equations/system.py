@@ -7,38 +7,33 @@ At points of the sets the values are known, and pull at their neighbours (`edges
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from ..base.arrays import BoolArray, FloatArray
 from ..base.threads import one_blas_thread
-from .conjugate_gradients import TOLERANCE, Solution, conjugate_gradients
+from ..errors import SmallSetWarning, UnreachedWarning, warn_user
 from .edges import Edge, Held, edges_of
-from .multigrid import Multigrid
 from .network import Network
+from .sets import Region
+from .solver import TOLERANCE, Multigrid, Solution, conjugate_gradients
+
+#: Dimension from which on a single point is not found by a walk.
+POINTS_ARE_LOST = 1.5
 
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """The matrix of an equation: which points are held, and what is added to the diagonal.
-
-    Attributes
-    ----------
-    network : Network
-        Links and mass.
-    sets : tuple of Held
-        The sets with known values.
-    screen : float or (M,) array
-        κ >= 0.
-    left_out : (M,) bool array
-        Points at which the equation is not solved, besides those that are held.
-    """
+    """The matrix of an equation: which points are held, and what is added to the diagonal."""
 
     network: Network
+    #: The sets with known values.
     sets: tuple[Held, ...]
+    #: κ >= 0, a number or (M,).
     screen: float | FloatArray
+    #: Points at which the equation is not solved, besides those that are held, (M,).
     left_out: BoolArray
 
     @cached_property
@@ -150,3 +145,88 @@ class System:
             values[own.mask] = own.on_points()[own.mask]
         values[self.left_out] = np.nan
         return Solution(values, found.iterations, found.residual)
+
+
+def system_of(
+    network: Network,
+    sets: Sequence[Region],
+    values: Sequence[FloatArray],
+    screen: float | FloatArray = 0.0,
+) -> System:
+    """Return the system with some sets held at values, (m,) or (N, m), and warn of what is lost.
+
+    `screen` is κ, a number or (N,).
+    """
+    order = network.operator.order
+    held = tuple(
+        Held(
+            order.to_inside(own.mask.astype(np.float64)) > 0,
+            value if value.ndim == 1 else order.to_inside(value),
+            None if own.distance is None else order.to_inside(own.distance),
+        )
+        for own, value in zip(sets, values, strict=True)
+    )
+    inside = order.to_inside(screen) if isinstance(screen, np.ndarray) else screen
+    system = System(network, held, inside, np.zeros(len(network.degrees), dtype=np.bool_))
+    left_out = unreached(system)
+    if not np.all(np.asarray(screen) > 0):
+        for own, points in zip(sets, held, strict=True):
+            left_out = left_out | lost_to(network, points, own.name)
+    return replace(system, left_out=left_out & ~system.held)
+
+
+def unreached(system: System) -> BoolArray:
+    """Return the points at which the equation has no solution, (M,), and warn of them.
+
+    They lie in pieces where nothing is held and κ is 0, if there are others. If there is no other,
+    a solution is found but for a constant, on pieces that are large enough.
+    """
+    network = system.network
+    operator, pieces = network.operator, network.pieces
+    if system.is_singular:
+        lost = np.bincount(pieces)[pieces] < operator.settings.smallest_piece
+        why = "too small to be solved"
+    else:
+        lost = ~np.isin(pieces, pieces[system.tied])
+        why = "where nothing is held"
+    if lost.any():
+        warn_of(network, lost, why)
+    return np.asarray(lost)
+
+
+def warn_of(network: Network, lost: BoolArray, why: str) -> None:
+    """Warn of points without a solution."""
+    order = network.operator.order
+    alone = lost & (network.operator.degrees <= 0)
+    in_pieces, n_alone = (int(order.to_caller(some).sum()) for some in (lost & ~alone, alone))
+    n_pieces = len(np.unique(network.pieces[lost & ~alone]))
+    reasons = []
+    if in_pieces:
+        pieces = "1 piece" if n_pieces == 1 else f"{n_pieces} pieces"
+        reasons.append(f"{in_pieces} of them lie in {pieces} {why}")
+    if n_alone:
+        reasons.append(f"{n_alone} have no neighbour within the kernel's reach")
+    warn_user(
+        f"{in_pieces + n_alone} of {order.n_rows} points have no solution, and get NaN: "
+        f"{'; '.join(reasons)}. See `spectrum.components` for the pieces of the data.",
+        UnreachedWarning,
+    )
+
+
+def lost_to(network: Network, held: Held, name: str) -> BoolArray:
+    """Return the points whose solution hangs on a set with fewer points than a kernel, (M,)."""
+    operator = network.operator
+    counts = operator.order.counts
+    n_held = float(held.mask.sum() if counts is None else counts[held.mask].sum())
+    needed = float(np.median(operator.kernel.row_sums[held.mask]))
+    is_found = n_held >= min(needed, np.median(operator.kernel.row_sums))
+    if is_found or operator.dim < POINTS_ARE_LOST:
+        return np.zeros_like(held.mask)
+    lost = np.isin(network.pieces, np.unique(network.pieces[held.mask])) & ~held.mask
+    warn_user(
+        f"The set {name} has {n_held:.0f} point{'s' * (n_held > 1)}, fewer than the {needed:.0f} "
+        f"that a kernel holds: in {operator.dim:.2g} dimensions a walk does not find so small a "
+        f"set. {int(operator.order.to_caller(lost).sum())} points get NaN. Make the set larger.",
+        SmallSetWarning,
+    )
+    return np.asarray(lost)

@@ -1,4 +1,6 @@
-r"""An approximate inverse of a network's equations: a Jacobi step and a coarse correction.
+r"""The solver: conjugate gradients, with an approximate inverse of a network's equations.
+
+It is a Jacobi step and a coarse correction.
 
 With the diagonal d and the links K of a system :math:`A = d - K`, a Jacobi step on A x = r makes
 :math:`r/d`. What is left of the error is smooth, and is computed on cells of points
@@ -16,6 +18,7 @@ instead of 8 iterations at a million points).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,10 +27,19 @@ from scipy.linalg import eigh
 from scipy.sparse import csr_array, diags_array
 
 from ..base.arrays import BoolArray, FloatArray
+from ..errors import SolverError
+from ..progress import report
 from ..rows.sparse_blocks import applied
 from ..solvers.multilevel.finest import product
 from ..solvers.multilevel.hierarchy import DAMPING, Level
 from .network import Network
+
+#: Default accuracy: far below the sampling error of any data set.
+TOLERANCE = 1e-6
+#: Iterations after which the solver gives up.
+MOST_ITERATIONS = 1000
+#: Relative size of what rounding leaves.
+ROUNDING = 1e-15
 
 #: Least eigenvalue of the coarsest matrix, scaled to a diagonal of 1: below there is rounding.
 SOLID = 1e-11
@@ -38,26 +50,16 @@ JACOBI = 0.7
 
 @dataclass(frozen=True, eq=False)
 class Multigrid:
-    """An approximate inverse of D - K + diag(killing), with some points held.
-
-    Attributes
-    ----------
-    network : Network
-        The links.
-    inverse : (M,) array
-        1/d on the points, d = D + killing; 0 at points that are held.
-    levels : list of Level
-        Coarse systems, from fine to coarse, killing included.
-    coarsest : array
-        The inverse of the coarsest one, or of the whole system if there are no levels.
-    finest : Finest or None
-        The way to and from the first cells.
-    """
+    """An approximate inverse of D - K + diag(killing), with some points held."""
 
     network: Network
+    #: 1/d on the points, (M,), d = D + killing; 0 at points that are held.
     inverse: FloatArray
+    #: Coarse systems, from fine to coarse, killing included.
     levels: list[Level]
+    #: The inverse of the coarsest one, or of the whole system if there are no levels.
     coarsest: FloatArray
+    #: The way to and from the first cells.
     finest: Any = None
 
     @classmethod
@@ -122,3 +124,64 @@ def regular(matrix: FloatArray) -> FloatArray:
     values, vectors = eigh(matrix * np.outer(scale, scale))
     vectors *= scale[:, None]
     return np.asarray((vectors / np.maximum(values, SOLID)) @ vectors.T)
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Solutions of a linear system, by columns, (M, m), and the steps that were taken."""
+
+    values: FloatArray
+    iterations: int
+    #: The largest remaining error of a column, relative to the solution, both measured by energy:
+    #: √(r'Br / b'Bb) with the residual r, the right-hand side b and the approximate inverse B.
+    residual: float
+
+
+def conjugate_gradients(
+    system: Callable[[FloatArray], FloatArray],
+    right: FloatArray,
+    inverse: Callable[[FloatArray], FloatArray],
+    tol: float = TOLERANCE,
+    known: FloatArray | float = 0.0,
+) -> Solution:
+    """Solve A u = b for the columns b of `right`, (M, m), one product with A for all of them.
+
+    `system` returns A x for columns x, A being symmetric and positive, and `inverse` roughly A⁻¹ x,
+    as symmetric and positive. A column is done at the relative error `tol`. `known`, (m,), are
+    energies of parts of the solutions that are known already: b may be what rounding left of a
+    right-hand side without these, and then is not solved for.
+    """
+    values, residual = np.zeros_like(right), right.copy()
+    step = inverse(residual)
+    square = dots(residual, step)
+    first = np.maximum(square, (ROUNDING / tol) ** 2 * known)
+    direction = step
+    for iteration in range(MOST_ITERATIONS):
+        error = ratio(np.maximum(square, 0.0), first) ** 0.5
+        report("equations", iteration, note=f"error {error.max(initial=0.0):.0e}")
+        if (error <= tol).all():
+            report("equations", iteration, max(iteration, 1))
+            return Solution(values, iteration, float(error.max(initial=0.0)))
+        image = system(direction)
+        # A column that is done moves no more: its numbers would be rounding errors.
+        length = np.where(error > 0, ratio(square, dots(direction, image)), 0.0)
+        values += length * direction
+        residual -= length * image
+        step = inverse(residual)
+        square, before = dots(residual, step), square
+        direction = step + ratio(square, before) * direction
+    raise SolverError(
+        f"The equation was not solved to the accuracy {tol:.0e}: {MOST_ITERATIONS} steps of "
+        f"conjugate gradients left an error of {error.max():.0e}. Look at `spectrum.components` "
+        "and `spectrum.errors.weak_links`, or pass a larger `tol`."
+    )
+
+
+def dots(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return the products of columns of the same number, (m,)."""
+    return np.asarray(np.einsum("ij,ij->j", first, second))
+
+
+def ratio(above: FloatArray, below: FloatArray) -> FloatArray:
+    """Return quotients; 0 where the divisor is not positive."""
+    return np.divide(above, below, out=np.zeros_like(above), where=below > 0)
