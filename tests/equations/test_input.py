@@ -300,7 +300,7 @@ def test_distances_instead_of_points(op):
 
 def test_only_the_symmetric_form_has_equations():
     op = vbdm.estimate_operator(X, "generator", method="paper", form="left")
-    refused("Equations are solved for the symmetric form only", op.committor, CORE, RIM)
+    refused("Equations need the symmetric form", op.committor, CORE, RIM)
 
 
 def test_probabilities_out_of_bounds_are_an_error(op, monkeypatch):

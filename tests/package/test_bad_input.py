@@ -251,7 +251,7 @@ MORE_BAD_CALLS = {
         lambda: (
             vbdm.estimate_operator(X, method="paper", form="left", dim=2).spectrum(3).errors.bias
         ),
-        "no error bars",
+        "Error bars need",
     ),
 }
 

@@ -236,7 +236,7 @@ def test_what_cannot_be_answered(plane):
         plane.errors.pointwise(6)
     X = D.circle(100).points
     left = vbdm.estimate_operator(X, "laplacian", "paper", form="left").spectrum(3)
-    with pytest.raises(vbdm.InputError, match="no error bars for this form"):
+    with pytest.raises(vbdm.InputError, match="Error bars need the symmetric form"):
         _ = left.errors.functions
 
 

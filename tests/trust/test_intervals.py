@@ -156,7 +156,7 @@ def test_the_unsymmetric_forms_have_no_intervals():
         left.intervals,
         lambda: left.errors.interval_of_group([1, 2]),
     ):
-        with pytest.raises(vbdm.InputError, match="no error bars"):
+        with pytest.raises(vbdm.InputError, match="Error bars need"):
             ask()
     for group in left.errors.by_group:
         assert np.isnan([group.total_error, group.lower, group.upper]).all()

@@ -16,7 +16,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from ..base.arrays import BoolArray, FloatArray
 from ..base.threads import one_blas_thread
-from ..errors import InputError
+from ..operator.operator import refuse_unsymmetric
 from ..rows.block_array import Tall, beside, mapped, total
 from ..spectrum.spectrum import Spectrum
 from ..trust.findings import nonzero_modes
@@ -117,7 +117,7 @@ def products(u: FloatArray, weighted: FloatArray) -> FloatArray:
 def basis_of(spectrum: Spectrum) -> Basis:
     """Return the span of the modes whose eigenvalues are known."""
     operator, order = spectrum.operator, spectrum.operator.order
-    refuse_unsymmetric(spectrum)
+    refuse_unsymmetric(operator, "Statements about time")
     numbers = np.flatnonzero(~np.isnan(spectrum.eigenvalues))
     mass = order.to_inside(np.where(spectrum.pieces.strays, 0.0, operator.equations.measure))
     if order.counts is not None:
@@ -136,13 +136,3 @@ def basis_of(spectrum: Spectrum) -> Basis:
 def weighted_products(u: FloatArray, mass: FloatArray) -> FloatArray:
     """Return the inner products of columns, (k, k)."""
     return np.asarray(u.T @ (mass[:, None] * u))
-
-
-def refuse_unsymmetric(spectrum: Spectrum) -> None:
-    """Raise for the forms of the kernel whose modes are orthogonal in no known measure."""
-    if not spectrum.operator.is_symmetric:
-        raise InputError(
-            "The modes of this form say nothing about time; received "
-            f"form={spectrum.operator.form!r}. Only K = Kᵀ makes a process that is reversible, "
-            "with a measure that is known. Use form='symmetric'."
-        )

@@ -24,10 +24,10 @@ from scipy.linalg import helmert
 from ..base.arrays import BoolArray, FloatArray, frozen
 from ..base.estimate import Estimate
 from ..errors import ClockWarning, warn_user
+from ..operator.operator import refuse_unsymmetric
 from ..spectrum.spectrum import Spectrum
 from ..trust.findings import nonzero_modes
 from ..trust.series import series_covariance, variance_by_lags
-from .basis import refuse_unsymmetric
 from .clock import Clock, ModeClock, Timescales
 from .clock_words import all_lags, check_lags, check_step, check_unit, nothing_seen, reason
 from .lagged import Watched, watched
@@ -130,7 +130,7 @@ def clock(
     True
     """
     spectrum = self.spectrum
-    refuse_unsymmetric(spectrum)
+    refuse_unsymmetric(spectrum.operator, "Statements about time")
     step = check_step(step)
     check_unit(unit)
     modes = watched(spectrum, series, lengths)

@@ -25,9 +25,8 @@ from scipy.sparse import csr_array
 
 from ..base.arrays import FloatArray
 from ..base.threads import one_blas_thread
-from ..errors import InputError
 from ..operator.method import Limiter
-from ..operator.operator import Operator
+from ..operator.operator import Operator, refuse_unsymmetric
 from ..solvers.multilevel.finest import product
 from ..solvers.multilevel.hierarchy import Hierarchy
 from ..solvers.multilevel.solver import (
@@ -139,12 +138,7 @@ class Network:
 
 def network_of(operator: Operator) -> Network:
     """Make the network of an operator (kept as `op.equations.network`)."""
-    if not operator.is_symmetric:
-        raise InputError(
-            f"Equations are solved for the symmetric form only; received form={operator.form!r}. "
-            "Only K = Kᵀ makes a network of links, whose equations have one solution. Use "
-            "form='symmetric'."
-        )
+    refuse_unsymmetric(operator, "Equations")
     share = 1 / np.sqrt(share_of_points(operator))
     weights = operator.alpha_kernel.scaled(share, share)
     pencil = pencil_of(operator)

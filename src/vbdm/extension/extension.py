@@ -32,7 +32,7 @@ from ..engines.choose import to_engine
 from ..engines.engine import at_work, free_bytes
 from ..errors import InputError, OutsideWarning, warn_user
 from ..graph.point_set import tree_order
-from ..operator.operator import Operator
+from ..operator.operator import Operator, refuse_unsymmetric
 from ..rows.block_array import Tall
 from ..rows.sources import Chunks, opened
 from ..spectrum.spectrum import Spectrum
@@ -121,7 +121,7 @@ def extend(spectrum: Spectrum, X_new: ArrayLike, *, outside: str = "nan") -> Ext
     check_choice(outside, "outside", ("nan", "nearest", "error"))
     an(Spectrum, "Call vbdm.extend(op.spectrum(10), X_new).")(spectrum, "spectrum")
     op = spectrum.operator
-    refuse_unsymmetric(op)
+    refuse_unsymmetric(op, "Extensions to new points")
     return gather(op, X_new, outside, spectrum.vectors, spectrum)
 
 
@@ -151,7 +151,7 @@ def extend_function(
     the value is f itself.
     """
     check_choice(outside, "outside", ("nan", "nearest", "error"))
-    refuse_unsymmetric(operator)
+    refuse_unsymmetric(operator, "Extensions to new points")
     f = to_engine(f, operator.graph.point_set.engine.credit.name)
     values = check_function(f, operator.n_points, there=True)
     values = taken_in(values, operator.degrees, operator.settings.output)
@@ -354,12 +354,3 @@ def complain(far: BoolArray, strict: bool) -> None:
         "points.",
         OutsideWarning,
     )
-
-
-def refuse_unsymmetric(operator: Operator) -> None:
-    """Raise for the forms whose eigenfunctions are not extended."""
-    if not operator.is_symmetric:
-        raise InputError(
-            "The unsymmetric forms are not extended to new points; received "
-            f"form={operator.form!r}. Use form='symmetric'."
-        )

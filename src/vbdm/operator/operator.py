@@ -343,11 +343,7 @@ class Operator:
         InputError
             For the left, right and two-sided forms, which have none.
         """
-        if not self.is_symmetric:
-            raise InputError(
-                f"This operator has no symmetric conjugate; received form={self.form!r}. Use "
-                "`op.matrix`, or form='symmetric'."
-            )
+        refuse_unsymmetric(self, "Symmetric conjugates")
         inverse = np.nan_to_num(np.sqrt(self._inverse_degrees() / self.steps))
         conjugate = self.alpha_kernel.scaled(inverse, inverse).merged()
         rate = np.where(inverse > 0, 1 / self.steps, 0.0)
@@ -484,6 +480,15 @@ class Operator:
         if name not in self._known:
             self._known[name] = as_given_out(values, rows, self.order)
         return self._known[name]
+
+
+def refuse_unsymmetric(operator: Operator, what: str) -> None:
+    """Raise for the forms of the kernel that have no such thing: only K = Kᵀ is reversible."""
+    if not operator.is_symmetric:
+        raise InputError(
+            f"{what} need the symmetric form of the kernel; received form={operator.form!r}. Use "
+            "form='symmetric'."
+        )
 
 
 def normalise(

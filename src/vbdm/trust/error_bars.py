@@ -24,7 +24,7 @@ from ..base.arrays import BoolArray, FloatArray, frozen
 from ..base.checks import check_share, some_of
 from ..base.kept import Accessor, kept
 from ..engines.engine import at_work
-from ..errors import InputError
+from ..operator.operator import refuse_unsymmetric
 from ..spectrum.spectrum import Spectrum
 from . import eigenfunction_errors
 from .edge import NOISE_DRIFT, boundary_shifts
@@ -184,7 +184,7 @@ class ErrorBars(Accessor):
     @at_work("error bars")
     def sampling(self) -> Sampling:
         """How the eigenvalues scatter with the sample; rows may be steps of a time series."""
-        refuse_unsymmetric(self.spectrum)
+        refuse_unsymmetric(self.spectrum.operator, "Error bars")
         return sampling(self.spectrum, influences(self.spectrum))
 
     @kept
@@ -304,7 +304,7 @@ class ErrorBars(Accessor):
     @at_work("error bars")
     def mixing(self) -> tuple[FloatArray, ...]:
         """How much of its neighbours each mode contains by error: mean products, an array each."""
-        refuse_unsymmetric(self.spectrum)
+        refuse_unsymmetric(self.spectrum.operator, "Error bars")
         return eigenfunction_errors.mixing(self.spectrum)
 
     @kept
@@ -334,15 +334,6 @@ class ErrorBars(Accessor):
 
     def _checked(self, members: ArrayLike) -> NDArray[np.intp]:
         return np.asarray(some_of(len(self.spectrum.eigenvalues))(members, "members"))
-
-
-def refuse_unsymmetric(spectrum: Spectrum) -> None:
-    """Raise for the forms whose error bars the theory here does not cover."""
-    if not spectrum.operator.is_symmetric:
-        raise InputError(
-            f"There are no error bars for this form; received form={spectrum.operator.form!r}. "
-            "Use form='symmetric'."
-        )
 
 
 def epsilon_weight(dim: float) -> float:
