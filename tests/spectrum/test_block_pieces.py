@@ -8,7 +8,7 @@ import vbdm
 from vbdm.errors import InputError
 from vbdm.kernel.block_matrix import BlockMatrix
 from vbdm.rows.block_array import BlockArray
-from vbdm.spectrum import by_pieces
+from vbdm.spectrum import limited
 from vbdm.spectrum.pieces import matrix_of_members
 
 pytestmark = pytest.mark.blocks
@@ -43,7 +43,7 @@ def test_rows_and_columns_of_members(operator):
     ("fetched", "blocks"), [(100_000, (3, "memory")), (1900, (16, "disk")), (0, (3, "memory"))]
 )
 def test_pieces_fetched_or_in_blocks(operator, expected, blocks, fetched, monkeypatch):
-    monkeypatch.setattr(by_pieces, "FETCHED", fetched)
+    monkeypatch.setattr(limited, "FETCHED", fetched)
     found = in_blocks(operator, *blocks).spectrum(6, tol=1e-10)
     assert isinstance(found.vectors, BlockArray)
     assert found.n_components == expected.n_components

@@ -9,7 +9,7 @@ from scipy.linalg import eigh
 from tests.support.findings import knowing
 
 import vbdm
-from vbdm.spectrum import own_limits
+from vbdm.spectrum import passes
 from vbdm.trust import eigenfunction_errors as errors
 from vbdm.trust.influences import (
     held_together,
@@ -30,7 +30,7 @@ def solved(points, n=6, c1=1.0, **options):
 def plane():
     """A flat Gaussian with a tail: some points are unresolved. All modes share one limit."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(own_limits, "REACHES", np.inf)
+        patch.setattr(passes, "REACHES", np.inf)
         return solved(D.ou(300, dim=2, covariance=[1.0, 0.3], random_state=4001).points)
 
 
