@@ -37,7 +37,7 @@ def subspace(eigenfunctions, truth, parameters):
 def solved(sample, truth, method):
     """Return operator, spectrum, and what both methods are judged by."""
     started = perf_counter()
-    op = vbdm.estimate_operator(sample.points, sample.operator, method)
+    op = vbdm.estimate_operator(sample.points, sample.operator, method=method)
     spectrum = op.spectrum(6)
     return op, spectrum, {
         "error": five(spectrum.eigenvalues, truth),

@@ -90,7 +90,7 @@ def run(case):
         placement = placement_of(case["place"], case["blocks"], stack)
         begin = time.perf_counter()
         operator = vbdm.estimate_operator(
-            points, "generator", placement=placement, engine=case["engine"], **further
+            points, "generator", **further, run=vbdm.Run(placement=placement, engine=case["engine"])
         )
         stages["operator"] = time.perf_counter() - begin
         spectrum = operator.spectrum(10, tol=case["tol"])

@@ -37,7 +37,7 @@ CASES = {
 
 def estimated(X, c1, engine="cuda", **options):
     """Return the spectrum of ten pairs, its intervals and eigenfunctions, all in host memory."""
-    spectrum = vbdm.estimate_operator(X, c1, engine=engine).spectrum(10, **options)
+    spectrum = vbdm.estimate_operator(X, c1, run=vbdm.Run(engine=engine)).spectrum(10, **options)
     return spectrum, spectrum.intervals(), spectrum.eigenfunctions
 
 
@@ -150,7 +150,7 @@ ONE_RUN = """
 import time; t = time.perf_counter()
 import numpy as np, vbdm
 X = np.random.default_rng(0).standard_normal((100_000, 2))
-vbdm.estimate_operator(X, 1.0, engine="cuda").spectrum(10).intervals()
+vbdm.estimate_operator(X, 1.0, run="cuda").spectrum(10).intervals()
 print(f"{time.perf_counter() - t:.1f} s")
 """
 

@@ -48,7 +48,9 @@ def measure(name):
     # Loads what loads lazily: libraries, and compiled code where it is used.
     engine = chosen_engine("auto", len(points))[0].credit.name
     name_of_engine = "numba" if engine == "numba" else "scipy"
-    vbdm.estimate_operator(normal(2000, 2), "generator", engine=name_of_engine).spectrum(10)
+    vbdm.estimate_operator(
+        normal(2000, 2), "generator", run=vbdm.Run(engine=name_of_engine)
+    ).spectrum(10)
     before = record.peak_bytes()
     op = vbdm.estimate_operator(points, "generator")
     built = record.peak_bytes() - before

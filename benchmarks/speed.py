@@ -55,9 +55,11 @@ def measure(problem, n_points, seed, engine, check):
     """Return all figures of one problem; meant to run alone in its process."""
     points, operator = points_of(problem, n_points, seed), PROBLEMS[problem][2]
     # Loads what loads lazily; compiled code comes from the cache, if this is not its first use.
-    vbdm.estimate_operator(points[:3000], operator, engine=engine).spectrum(10).intervals()
+    vbdm.estimate_operator(points[:3000], operator, run=vbdm.Run(engine=engine)).spectrum(
+        10
+    ).intervals()
     before, times = record.peak_bytes(), [perf_counter()]
-    op = vbdm.estimate_operator(points, operator, engine=engine)
+    op = vbdm.estimate_operator(points, operator, run=vbdm.Run(engine=engine))
     times.append(perf_counter())
     spectrum = op.spectrum(10)
     times.append(perf_counter())

@@ -18,7 +18,7 @@ from problems import PROBLEMS
 def numbers(name, n_points, seed, method):
     """Return everything that a fit decided or computed, as named arrays."""
     sample = PROBLEMS[name](n_points, seed)
-    op = vbdm.estimate_operator(sample.points, sample.operator, method)
+    op = vbdm.estimate_operator(sample.points, sample.operator, method=method)
     spectrum = op.spectrum(6)
     found = {
         "eigenvalues": spectrum.eigenvalues,

@@ -111,7 +111,7 @@ def bandwidth() -> Any:
     figure, axes = panels(2, sharex=True, sharey=True)
     points = vbdm.datasets.ou(1500, dim=2, random_state=1).points
     for ax, beta, name in zip(axes, (0, "auto"), ("β = 0: one width", "β = -1/2"), strict=True):
-        op = vbdm.estimate_operator(points, "generator", beta=beta)
+        op = vbdm.estimate_operator(points, "generator", bandwidth=vbdm.rules.PowerOfDensity(beta))
         rows = some_rows(points)
         ax.plot(*points.T, ".", color=GREY, ms=3)
         draw_circles(ax, points[rows], op.widths[rows], BLUE)
@@ -125,7 +125,7 @@ def tuning() -> Any:
     figure, (left, right) = panels(2, width=5.2, height=3.9)
     points = vbdm.datasets.ou(3000, dim=2, random_state=0).points
     vbdm.plot.tuning(vbdm.estimate_operator(points, "generator"), ax=left)
-    vbdm.plot.tuning(vbdm.estimate_operator(points, "generator", "paper"), ax=right)
+    vbdm.plot.tuning(vbdm.estimate_operator(points, "generator", method="paper"), ax=right)
     left.text(0.02, 0.02, "default", transform=left.transAxes)
     right.text(0.02, 0.02, 'method="paper"', transform=right.transAxes)
     return figure
@@ -181,8 +181,10 @@ def spectrum() -> Any:
     sample = vbdm.datasets.ou(10_000, dim=2, random_state=0)
     truth = sample.truth(10).eigenvalues
     on = vbdm.estimate_operator(sample.points, "generator").spectrum(10)
-    off = vbdm.estimate_operator(sample.points, "generator", limiter=False).spectrum(10)
-    paper = vbdm.estimate_operator(sample.points, "generator", "paper").spectrum(10)
+    off = vbdm.estimate_operator(
+        sample.points, "generator", method=vbdm.Resolved(limiter=False)
+    ).spectrum(10)
+    paper = vbdm.estimate_operator(sample.points, "generator", method="paper").spectrum(10)
     number = np.arange(10)
     left.plot(number, truth, "_", color="0.5", ms=16, mew=2, label="truth")
     left.plot(number, paper.eigenvalues, "x", color=VERMILION, label="paper's settings")

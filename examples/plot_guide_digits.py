@@ -77,7 +77,9 @@ print(f"10 coordinates: {accuracy:.3f} ± {margin:.3f}; the same classifier on 6
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", vbdm.VbdmWarning)
-    fitted = vbdm.DiffusionMap(n_components=10, n_neighbors=32, outside="nearest").fit(train)
+    fitted = vbdm.DiffusionMap(
+        n_components=10, outside="nearest", method=vbdm.Resolved(n_neighbors=32)
+    ).fit(train)
 places, new_places = fitted.embedding_[:, [2, 3]], fitted.transform(test)[:, [2, 3]]
 
 figure, (ax, curve) = plt.subplots(

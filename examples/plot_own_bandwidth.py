@@ -62,7 +62,9 @@ print("by the potential    ", by_potential.eigenvalues.round(2))
 # fixed width, the default here is -1/2.
 
 for beta in (0.0, -0.25, -0.5):
-    op = vbdm.estimate_operator(reference.points, "laplacian", beta=beta)
+    op = vbdm.estimate_operator(
+        reference.points, "laplacian", bandwidth=vbdm.rules.PowerOfDensity(beta)
+    )
     print(f"beta {beta:5.2f}:", op.spectrum(5).eigenvalues.round(2))
 
 # %%

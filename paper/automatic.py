@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from vbdm import NeighborGraph, VbdmWarning, estimate_operator
+from vbdm import NeighborGraph, Paper, VbdmWarning, estimate_operator, rules
 from vbdm.kernel.tuning import Tuning
 
 from .base import FloatArray, Settings
@@ -19,7 +19,10 @@ def automatic(graph: NeighborGraph, settings: Settings, dim: float) -> Tuning:
         # Saturated lists and isolated points are the subject here, so they need no warning.
         warnings.simplefilter("ignore", VbdmWarning)
         return estimate_operator(
-            graph, method="paper", alpha=settings.alpha, beta=settings.beta, dim=dim
+            graph,
+            dim=dim,
+            bandwidth=rules.PowerOfDensity(settings.beta),
+            method=Paper(alpha=settings.alpha),
         ).tuning
 
 

@@ -18,7 +18,16 @@ from typing import Any
 
 import numpy as np
 
-from vbdm import NeighborGraph, VbdmWarning, datasets, estimate_operator, neighbors, progress
+from vbdm import (
+    NeighborGraph,
+    Paper,
+    Resolved,
+    VbdmWarning,
+    datasets,
+    estimate_operator,
+    neighbors,
+    progress,
+)
 
 from .base import DEFAULT, TRUTH, Claim, FloatArray, Numbers, panels, verdict
 
@@ -67,16 +76,21 @@ def measure(place: str, graph: NeighborGraph, angle: FloatArray, dim: int) -> Nu
         for i, form in enumerate(FORMS):
             for j, epsilon in enumerate(EPSILONS):
                 op = estimate_operator(
-                    graph, method="paper", alpha=0, bandwidth=np.exp(np.cos(angle)), form=form,
-                    dim=dim, epsilon=epsilon,
-                )  # fmt: skip
+                    graph,
+                    bandwidth=np.exp(np.cos(angle)),
+                    dim=dim,
+                    epsilon=epsilon,
+                    method=Paper(alpha=0, form=form),
+                )
                 values = op @ np.sin(angle)
                 applied[i, j] = values[chosen]
                 distances = np.abs(values - limit(angle, form, dim))
                 errors[i, j], medians[i, j] = distances.max(), np.median(distances)
                 cut[i, j] = op.kernel.saturated
         points = np.asarray(graph.points)
-        default = estimate_operator(points, "laplacian", leave_one_out=False) @ np.sin(angle)
+        default = estimate_operator(
+            points, "laplacian", method=Resolved(leave_one_out=False)
+        ) @ np.sin(angle)
     return {
         f"{place}_angles": angle[chosen],
         f"{place}_applied": applied,

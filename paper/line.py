@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_solve_banded, cholesky_banded
 from scipy.sparse import csr_array
 
-from vbdm import VbdmWarning, estimate_operator, neighbors, progress
+from vbdm import VbdmWarning, estimate_operator, neighbors, progress, rules
 from vbdm.errors import SolverError
 
 from .base import FloatArray, Settings
@@ -100,7 +100,9 @@ def pilot_power(x: FloatArray, beta: float) -> FloatArray:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", VbdmWarning)
         graph = neighbors(x[:, None], min(256, len(x)))
-        found = estimate_operator(graph, method="paper", beta=beta, dim=1, epsilon=1e-5)
+        found = estimate_operator(
+            graph, dim=1, epsilon=1e-5, bandwidth=rules.PowerOfDensity(beta), method="paper"
+        )
     return np.asarray(found.bandwidth)
 
 

@@ -20,7 +20,16 @@ from typing import Any
 
 import numpy as np
 
-from vbdm import VbdmWarning, datasets, estimate_operator, neighbors, progress
+from vbdm import (
+    Paper,
+    Resolved,
+    VbdmWarning,
+    datasets,
+    estimate_operator,
+    neighbors,
+    progress,
+    rules,
+)
 from vbdm.datasets import Sample
 
 from .base import DEFAULT, TRUTH, Claim, FloatArray, Numbers, panels, variable, verdict
@@ -72,17 +81,26 @@ def measure(sampling: str, sample: Sample) -> Numbers:
             alpha, beta = variable(name, 1).alpha, variable(name, 1).beta
             for j, epsilon in enumerate(EPSILONS):
                 op = estimate_operator(
-                    graph, method="paper", alpha=alpha, beta=beta, dim=1, epsilon=epsilon
+                    graph,
+                    dim=1,
+                    epsilon=epsilon,
+                    bandwidth=rules.PowerOfDensity(beta),
+                    method=Paper(alpha=alpha),
                 )
                 applied[i, j], cut[i, j] = (op @ np.sin(angle))[order], op.kernel.saturated
                 errors[i, j] = size(applied[i, j] - limit(angle[order], name))
                 scatter = float(np.std(op.bandwidth / sample.density**beta))
                 op = estimate_operator(
-                    graph, method="paper", alpha=alpha, bandwidth=sample.density**beta, dim=1,
+                    graph,
+                    bandwidth=sample.density**beta,
+                    dim=1,
                     epsilon=epsilon,
-                )  # fmt: skip
+                    method=Paper(alpha=alpha),
+                )
                 exact[i, j] = size(op @ np.sin(angle) - limit(angle, name))
-            op = estimate_operator(sample.points, name, leave_one_out=sampling == "random")
+            op = estimate_operator(
+                sample.points, name, method=Resolved(leave_one_out=sampling == "random")
+            )
             values, deviations = op.apply(np.sin(angle), return_std=True)
             default[i], known[i] = values[order], size(deviations)
     off = [size(default[i] - limit(angle[order], name)) for i, name in enumerate(OPERATORS)]

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from vbdm import VbdmWarning, datasets, estimate_operator, neighbors, progress
+from vbdm import Paper, VbdmWarning, datasets, estimate_operator, neighbors, progress
 
 from .base import (
     DEFAULT,
@@ -95,8 +95,9 @@ def pilot_scale(n: int, dim: int) -> float:
 def conjugation_residual(x: FloatArray) -> float:
     """Return the largest |L u - λ u| over |λ u| of the eigenvectors that come from L̂."""
     some = x[:: max(1, len(x) // 400)][:, None]
-    operator = estimate_operator(some, "generator", "paper", dim=1, epsilon=1e-3,
-                                 n_neighbors=len(some))  # fmt: skip
+    operator = estimate_operator(
+        some, "generator", dim=1, epsilon=1e-3, method=Paper(n_neighbors=len(some))
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", VbdmWarning)
         spectrum = operator.spectrum(5, solver="dense")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vbdm import NeighborGraph, Operator, VbdmWarning, align, estimate_operator
+from vbdm import NeighborGraph, Operator, Paper, VbdmWarning, align, estimate_operator, rules
 
 from .base import FloatArray, Settings
 from .borrowed import spectra_over
@@ -141,9 +141,12 @@ def sweep(
         # Saturation, pieces and unresolved points are the subject here, so they need no warning.
         warnings.simplefilter("ignore", VbdmWarning)
         base = estimate_operator(
-            graph, method="paper", alpha=settings.alpha, beta=settings.beta, dim=dim,
-            epsilon=values[0], n_density_neighbors=n_density_neighbors,
-        )  # fmt: skip
+            graph,
+            dim=dim,
+            epsilon=values[0],
+            bandwidth=rules.PowerOfDensity(settings.beta),
+            method=Paper(alpha=settings.alpha, n_density_neighbors=n_density_neighbors),
+        )
         solved = spectra_over(
             base, values, n, at=short_enough, solver=solver, tol=tol, stage=name
         )  # fmt: skip

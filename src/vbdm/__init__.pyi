@@ -23,9 +23,9 @@ from .forecaster import Forecaster
 from .graph.build import neighbors
 from .graph.neighbor_graph import NeighborGraph
 from .io.saved.persistence import load, save
-from .kernel.epsilon_by_slope import tune
-from .operator.method import Limiter
+from .operator.method import Paper, Resolved
 from .operator.operator import Operator
+from .operator.run import Run
 from .prepare.projection import pca, tica
 from .spectrum.alignment import align
 from .spectrum.spectrum import Spectrum
@@ -37,9 +37,11 @@ __all__ = [
     "DiffusionMap",
     "Forecaster",
     "InputError",
-    "Limiter",
     "NeighborGraph",
     "Operator",
+    "Paper",
+    "Resolved",
+    "Run",
     "Spectrum",
     "VbdmWarning",
     "align",
@@ -69,5 +71,4 @@ __all__ = [
     "solvers",
     "theory",
     "tica",
-    "tune",
 ]

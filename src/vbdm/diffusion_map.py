@@ -4,65 +4,53 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
-from numbers import Integral, Real
+from inspect import signature
 from os import PathLike
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .base.arrays import FloatArray, beside_array, is_elsewhere, to_host
 from .base.files import plain
-from .base.handing_out import OUTPUTS
+from .base.parameters import Answering
 from .base.points import check_points, points_in, refuse_masked
 from .base.sklearn_types import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
+    constraints_of,
     fit_context,
 )
-from .base.versions import ENGINE_NAMES
 from .engines.choose import to_engine
 from .engines.engine import at_work
 from .errors import InputError, OutsideWarning
 from .estimate import estimate_operator
 from .extension.extension import complain, extend
 from .graph.neighbor_graph import NeighborGraph
+from .kernel.bandwidth import BandwidthRule, PerPoint
 from .kernel.dimension import DimensionRule
 from .kernel.tuning import EpsilonRule
-from .operator.arguments import OPERATORS, PRECISIONS
-from .operator.method import METHODS
+from .operator.arguments import gather, scatter
+from .operator.method import Paper, Resolved
+from .operator.run import as_run
 from .placement import Dask, as_placement, placed_points
 from .prepare.projection import Projection, pca
 from .prepare.series import read_series
-from .progress import showing
 from .rows.sources import Chunks, opened
-from .search.auto import ENGINES
-from .solvers.auto import SOLVERS
 from .spectrum.spectrum import Spectrum
 
 #: What a model is fitted to.
 Cloud = ArrayLike | Sequence[ArrayLike] | NeighborGraph
-#: The word that leaves a number to the method.
-AUTO = StrOptions({"auto"})
-POSITIVE = Interval(Real, 0, None, closed="neither")
-REAL = Interval(Real, None, None, closed="neither")
-SHARE = Interval(Real, 0, 1, closed="neither")
-AT_LEAST_TWO = Interval(Integral, 2, None, closed="left")
-#: Parameters that mean the same in `vbdm.estimate_operator`.
-PASSED_ON = (
-    "beta", "dim", "epsilon", "n_neighbors", "n_density_neighbors", "effort", "metric", "period",
-    "search", "engine", "precision", "placement", "output", "series",
-)  # fmt: skip
 #: Types of parameters that a saved model keeps; objects such as a solver have done their work.
 KEPT = (str, int, float, list, tuple, np.generic, np.ndarray)
 
 
-class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class DiffusionMap(Answering, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Eigenfunctions of a differential operator learned from points, as coordinates.
 
     `fit` estimates L f = Δf + c1 ∇f·∇q/q and solves for its slowest modes; `transform` extends
@@ -70,51 +58,16 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     Parameters
     ----------
-    operator : {"laplacian", "generator"} or float
-        c1: 0 for the geometry, whatever the sampling density q; 1 for the dynamics.
+    operator, epsilon, dim, bandwidth, effort, metric, period, series, method, run
+        As in `vbdm.estimate_operator`. New points for metric="precomputed" are rows of distances to
+        the training points. A client of Dask as such cannot be copied, as scikit-learn does in a
+        search over parameters: pass ``run=vbdm.placement.Dask(client)`` or the address there.
     n_components : int
         Number of coordinates. The constant, which says nothing, does not count.
-    method : {"resolved", "paper"}
-        "resolved": right without tuning. "paper": Section 3 of the paper to the letter,
-        with ε and d from the slope of S (Section 5).
-    beta, epsilon, dim : float or "auto"
-        Exponent of the bandwidth ρ = q^β, its scale ε, the intrinsic dimension. ε and the dimension
-        may also be rules, such as ``vbdm.rules.ByDegree(30)``.
-    n_neighbors, n_density_neighbors : int or "auto"
-        Neighbours in the kernel and in the first density estimate, the point itself included. By
-        default the kernel has all pairs within its reach.
-    effort : float
-        From fast (1/4) to accurate (16): multiplies the automatic numbers of neighbours.
-    metric : str or callable
-        How distances are measured: any of scikit-learn's metrics, a function of two points, or
-        "precomputed", if `X` is a square matrix of distances, dense or sparse; new points then are
-        rows of distances to the training points.
-    period : float or list of length n_features, optional
-        Length after which columns repeat, such as 2π for angles; None for those that do not.
-    search : {"auto", "kd-tree", "brute", "projected", "pynndescent"} or NeighborSearch, optional
-        Who finds the nearest neighbours (see `vbdm.search`).
-    engine : {"auto", "scipy", "numba", "cuda"}
-        Who computes: NumPy and SciPy, loops compiled by numba (``pip install vbdm[fast]``), or an
-        NVIDIA GPU (``pip install vbdm[cuda]``). By default the GPU if `X` lives there, else numba
-        from 20,000 points on, if it is installed.
-    precision : {"auto", "single", "double"}
-        How kernel values are stored; they are computed and summed up in double precision.
-    placement : {"auto", "memory", "disk"}, Dask client, address or `vbdm.placement` object
-        Where the rows of large arrays live; by default in memory if the estimate fits there, else
-        on disk. A client as such cannot be copied, as scikit-learn does in a search over
-        parameters: pass ``vbdm.placement.Dask(client)`` or the address there.
-    output : {"numpy", "device"}
-        What results are handed out as: NumPy arrays or, if a GPU computes, CuPy arrays that stay
-        there.
     pca : int or float, optional
         Number of principal directions to which the columns are reduced first, or the share of the
         variance, between 0 and 1, that these hold at least. New points are projected alike. For
         slow directions of a time series see `vbdm.tica`.
-    series : bool or "auto"
-        Whether the rows are steps in time, so that error bars are those of time series. By default
-        they are if `fit` is given several series, or if consecutive rows are alike.
-    solver : {"auto", "dense", "shift-invert", "lanczos", "multilevel"} or EigenSolver
-        The solver that finds the eigenvalues (see `vbdm.solvers`).
     components : {"each", "largest", "error"}
         What to do with disconnected data: solve every piece, the largest one only, or refuse.
     diffusion_time : float, optional
@@ -127,8 +80,6 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         classifier that refuses them, in a `GridSearchCV` for example.
     tol : float
         Relative accuracy of the eigenvalues; the default is far below the sampling error.
-    verbose : bool
-        Whether to show a progress bar for each stage that takes longer than two seconds.
 
     Attributes
     ----------
@@ -143,7 +94,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         Their sampling errors alone.
     eigenfunctions_ : (N, n_components + 1) array
         One eigenfunction per column, of mean square 1; the first belongs to the eigenvalue 0. An
-        array of Zarr or Dask where rows live on disk or on a cluster (see `placement`).
+        array of Zarr or Dask where rows live on disk or on a cluster (see `vbdm.Run`).
     embedding_ : (N, n_components) array
         The coordinates: all eigenfunctions but the first, scaled by `diffusion_time`. Column 0,
         called "diffusionmap0" as scikit-learn counts, is eigenfunction 1. Where an eigenvalue is
@@ -177,17 +128,18 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     indicators of the pieces, largest first. They carry information and stay in the embedding, all
     but the first: the largest piece is where the others are 0.
 
-    **Search once.** `fit` also takes a `NeighborGraph`, so that changing ε, β, c1, `n_components`
+    **Search once.** `fit` also takes a `NeighborGraph`, so that changing ε, ρ, c1, `n_components`
     or `method` does not repeat the search; nothing is cached behind your back::
 
         graph = vbdm.neighbors(X, 200)
-        maps = [DiffusionMap(beta=beta).fit(graph) for beta in (0, -0.25, -0.5)]
+        maps = [DiffusionMap(operator=c1).fit(graph) for c1 in (0, 0.5, 1)]
 
     Neighbours are then not added: a `SaturatedNeighborsWarning` says if the graph has too few.
 
     **Before a classifier.** The automatic settings aim at an accurate operator: in many dimensions
-    that takes wide kernels. To tell classes apart, few neighbours are better, `n_neighbors=16` say,
-    and the `SaturatedNeighborsWarning` is then of no concern (`benchmarks/digits.py`).
+    that takes wide kernels. To tell classes apart, few neighbours are better, say
+    ``method=vbdm.Resolved(n_neighbors=16)``, and the `SaturatedNeighborsWarning` is then of no
+    concern (`benchmarks/digits.py`).
 
     Cost O(N k log N) for `fit`, O(M k log N) for M new points, in batches of fixed memory.
 
@@ -204,90 +156,51 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     >>> model.transform(test.points).shape
     (5, 2)
     >>> graph = vbdm.neighbors(train.points, 200)     # search once, fit many times
-    >>> maps = [vbdm.DiffusionMap(beta=beta).fit(graph) for beta in (0, -0.5)]
+    >>> maps = [vbdm.DiffusionMap(tol=tol).fit(graph) for tol in (1e-2, 1e-6)]
     >>> [model.eigenvalues_.round(1).tolist() for model in maps]
     [[0.0, -1.0, -1.0], [0.0, -1.0, -1.0]]
     """
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "operator": [StrOptions(set(OPERATORS)), REAL],
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "method": [StrOptions(set(METHODS))],
-        "beta": [AUTO, REAL],
-        "epsilon": [AUTO, POSITIVE, HasMethods("choose")],
-        "dim": [AUTO, POSITIVE, HasMethods("estimate")],
-        "n_neighbors": [AUTO, AT_LEAST_TWO],
-        "n_density_neighbors": [AUTO, AT_LEAST_TWO],
-        "effort": [Interval(Real, 0.25, 16, closed="both")],
-        "metric": [str, callable],
-        "period": [None, POSITIVE, "array-like"],
-        "search": [None, StrOptions(set(ENGINES)), HasMethods("index")],
-        "engine": [StrOptions(set(ENGINE_NAMES))],
-        "precision": [StrOptions(set(PRECISIONS))],
-        "placement": [str, HasMethods("rows"), HasMethods("submit")],
-        "output": [StrOptions(set(OUTPUTS))],
-        "pca": [None, Interval(Integral, 1, None, closed="left"), SHARE],
-        "series": [AUTO, "boolean"],
-        "solver": [StrOptions(set(SOLVERS)), HasMethods(["prepare", "solve"])],
-        "components": [StrOptions({"each", "largest", "error"})],
-        "diffusion_time": [None, Interval(Real, 0, None, closed="left")],
-        "outside": [StrOptions({"nan", "nearest", "error"})],
-        "tol": [POSITIVE],
-        "verbose": ["verbose"],
-    }
 
     def __init__(
         self,
         operator: str | float = "laplacian",
         n_components: int = 2,
         *,
-        method: str = "resolved",
-        beta: float | str = "auto",
         epsilon: float | str | EpsilonRule = "auto",
         dim: float | str | DimensionRule = "auto",
-        n_neighbors: int | str = "auto",
-        n_density_neighbors: int | str = "auto",
+        bandwidth: PerPoint | BandwidthRule | str = "auto",
         effort: float = 1.0,
         metric: Any = "euclidean",
         period: Any = None,
-        search: Any = None,
-        engine: str = "auto",
-        precision: str = "auto",
-        placement: Any = "auto",
-        output: str = "numpy",
-        pca: int | float | None = None,
         series: bool | str = "auto",
-        solver: Any = "auto",
+        method: str | Resolved | Paper = "resolved",
+        run: Any = None,
+        pca: int | float | None = None,
         components: str = "each",
         diffusion_time: float | None = None,
         outside: str = "nan",
         tol: float = 1e-4,
-        verbose: bool = False,
     ) -> None:
         self.operator = operator
         self.n_components = n_components
-        self.method = method
-        self.beta = beta
         self.epsilon = epsilon
         self.dim = dim
-        self.n_neighbors = n_neighbors
-        self.n_density_neighbors = n_density_neighbors
+        self.bandwidth = bandwidth
         self.effort = effort
         self.metric = metric
         self.period = period
-        self.search = search
-        self.engine = engine
-        self.precision = precision
-        self.placement = placement
-        self.output = output
-        self.pca = pca
         self.series = series
-        self.solver = solver
+        self.method = method
+        self.run = run
+        self.pca = pca
         self.components = components
         self.diffusion_time = diffusion_time
         self.outside = outside
         self.tol = tol
-        self.verbose = verbose
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints_of(
+        list(signature(__init__).parameters)[1:]
+    )
 
     @fit_context(prefer_skip_nested_validation=True)
     @at_work("the model")
@@ -315,22 +228,23 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             Positive weights of the points, if another density than theirs is wanted; `weights` of
             `vbdm.estimate_operator`. A Laplacian does not depend on the density, nor on weights.
         """
-        X = to_engine(X, self.engine)
-        X, placed = placed_points(X, as_placement(self.placement), self.effort)
+        run = as_run(self.run)
+        X = to_engine(X, run.engine)
+        X, place = placed_points(X, as_placement(run.placement), self.effort)
         X, rows = read_series(X, lengths, self.series)
         cloud = self._reduce(self._check_cloud(X))
-        settings = {name: getattr(self, name) for name in PASSED_ON}
-        if isinstance(placed, Dask):
+        if isinstance(place, Dask):
             # The points, which told that there is a cluster, have been read.
-            settings["placement"] = placed
-        with showing(self.verbose):
-            operator = estimate_operator(
-                cloud, self.operator, self.method, lengths=rows.lengths or None,
-                weights=sample_weight, **settings,
-            )  # fmt: skip
-            spectrum = operator.spectrum(
-                self.n_components + 1, components=self.components, solver=self.solver, tol=self.tol
-            )
+            run = replace(run, placement=place)
+        operator = estimate_operator(
+            cloud, self.operator, weights=sample_weight, lengths=rows.lengths or None,
+            series=self.series, epsilon=self.epsilon, dim=self.dim, bandwidth=self.bandwidth,
+            effort=self.effort, metric=self.metric, period=self.period, method=self.method,
+            run=run,
+        )  # fmt: skip
+        spectrum = operator.spectrum(
+            self.n_components + 1, components=self.components, tol=self.tol
+        )
         refuse_too_few(len(spectrum.eigenvalues) - 1, self.n_components)
         return self._remember(spectrum)
 
@@ -401,8 +315,8 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     def save(self, path: str | PathLike[str], *, kernel: bool = True) -> None:
         """Write the fitted model to one file; `vbdm.load(path)` gives it back.
 
-        Parameters that are objects (a solver, a search engine, a rule) have done their work: the
-        loaded model has their defaults instead. ``kernel=False`` makes the file smaller and
+        Parameters that are objects (a search engine, a rule) have done their work: the loaded
+        model has their defaults instead. ``kernel=False`` makes the file smaller and
         loading slower (see `vbdm.save`).
         """
         from .io.saved.persistence import save
@@ -411,8 +325,9 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         names = getattr(self, "feature_names_in_", None)
         model = {
             "parameters": {
-                name: plain(value) if isinstance(value, KEPT) else None
-                for name, value in self.get_params().items()
+                name: plain(value)
+                for name, value in scatter(self.get_params()).items()
+                if isinstance(value, KEPT)
             },
             "n_features_in": self.n_features_in_,
             "projection": None if self.projection_ is None else plain(self.projection_),
@@ -423,8 +338,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     @classmethod
     def _from_saved(cls, spectrum: Spectrum, model: dict[str, Any]) -> Self:
         """Rebuild the fitted model from what `save` wrote."""
-        given = {name: value for name, value in model["parameters"].items() if value is not None}
-        result = cls(**given)
+        result = cls(**gather(model["parameters"]))
         result.n_features_in_ = model["n_features_in"]
         if model["feature_names_in"] is not None:
             result.feature_names_in_ = np.array(model["feature_names_in"], dtype=object)
@@ -515,7 +429,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """
         check_is_fitted(self, "spectrum_")
         self._validate_params()  # some may have changed since `fit`
-        source = opened(to_engine(X, self.engine))
+        source = opened(to_engine(X, as_run(self.run).engine))
         if not isinstance(source, Chunks):
             return self._columns_of(source)
         n_columns = source.shape[1]

@@ -1,11 +1,11 @@
 """Where the rows of large arrays are to live: in memory, on disk, on the workers of Dask.
 
-`vbdm.estimate_operator` takes one of these objects as `placement`, or a word for it: "memory",
+`vbdm.estimate_operator` takes one of these objects as `run`, or a word for it: "memory",
 "disk", a client of Dask or the address of its scheduler. "auto" is memory as long as the estimate
 fits, and disk beyond; for an array of Dask it is the current client.
 
 >>> points = vbdm.datasets.circle(4000, random_state=0).points
->>> op = vbdm.estimate_operator(points, placement=vbdm.placement.Disk(blocks=4))
+>>> op = vbdm.estimate_operator(points, run=vbdm.placement.Disk(blocks=4))
 >>> op.settings.placement
 '4 blocks on disk'
 """
@@ -175,7 +175,7 @@ def as_placement(value: Any) -> Placement | None:
     raise InputError(
         f"`placement` says where the rows live; received {repr(value)[:80]}. It is 'auto', "
         "'memory', 'disk', a client of Dask, the address of a scheduler, or an object of "
-        "vbdm.placement. Pass placement='disk', or vbdm.placement.Disk(scratch='/some/folder')."
+        "vbdm.placement. Pass run='disk', or vbdm.placement.Disk(scratch='/some/folder')."
     )
 
 

@@ -13,6 +13,8 @@ passed as `bandwidth`
 `PowerOfDensity`       ρ = q^β (the default; the paper has β = -1/2)
 `GivenBandwidth`       an array, or a function of the points
 `FromPotential`        ρ = exp(-U/(d+2))
+passed as `limiter`
+`Limiter`              how sparse points are kept from carrying modes
 =====================  =============================================================================
 
 Each is a frozen dataclass whose fields are its options. One of your own needs the one method of its
@@ -31,9 +33,10 @@ from .kernel.bandwidth import (
     TwoBandwidths,
 )
 from .kernel.dimension import ByRatios, Dimension, DimensionRule, GivenDimension
-from .kernel.epsilon import ByDegree, BySlope, DimensionBySlope, GivenEpsilon, tuned
+from .kernel.epsilon import ByDegree, BySlope, DimensionBySlope, GivenEpsilon, tune, tuned
 from .kernel.scaled import CutAt, CutWhereClean, ScaledPairs, TruncationRule
 from .kernel.tuning import EpsilonRule, Tuning
+from .operator.method import Limiter
 
 __all__ = [
     "BandwidthRule",
@@ -50,10 +53,12 @@ __all__ = [
     "GivenBandwidth",
     "GivenDimension",
     "GivenEpsilon",
+    "Limiter",
     "PowerOfDensity",
     "ScaledPairs",
     "TruncationRule",
     "Tuning",
     "TwoBandwidths",
+    "tune",
     "tuned",
 ]

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .base.checks import a_number, a_switch, accepts, check_choice
-from .operator.method import FORMS
+from .base.parameters import FORMS
 from .operator.record import Exponents
 
 #: The exponents and dimensions that are taken: powers beyond them overflow.

@@ -18,9 +18,9 @@ warnings.simplefilter("ignore", vbdm.VbdmWarning)
 status = lambda: open("/proc/self/status").read()
 peak = lambda: 1024 * int(re.search(r"VmHWM:\\s+(\\d+)", status())[1])
 points = getattr(vbdm.datasets, sys.argv[1])(40_000, random_state=0).points
-vbdm.estimate_operator(points[:2000], "generator", engine=sys.argv[2]).spectrum(10).errors.bias
+vbdm.estimate_operator(points[:2000], "generator", run=sys.argv[2]).spectrum(10).errors.bias
 before = peak()
-op = vbdm.estimate_operator(points, "generator", engine=sys.argv[2])
+op = vbdm.estimate_operator(points, "generator", run=sys.argv[2])
 op.spectrum(10).errors.bias
 print(op.n_neighbors, points.shape[1], peak() - before)
 """
@@ -116,7 +116,7 @@ def test_a_cloud_that_will_not_fit_is_refused_before_the_search(monkeypatch):
     points = vbdm.datasets.sphere(2000, random_state=0).points
     monkeypatch.setattr(memory, "available_memory", lambda: 1_000_000)
     with pytest.raises(vbdm.errors.OutOfMemoryError, match=r"effort=0\.5") as caught:
-        vbdm.estimate_operator(points, placement="memory")
+        vbdm.estimate_operator(points, run="memory")
     assert isinstance(caught.value, MemoryError)
     assert "GB are free" in str(caught.value)
 

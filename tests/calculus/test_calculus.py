@@ -4,6 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from tests.support.blocks import in_blocks
+from tests.support.estimates import estimate_with
 
 import vbdm
 from vbdm import datasets as ds
@@ -179,7 +180,7 @@ def test_on_disk_and_by_lists():
     X = uneven_sphere(2500, seed=9008)
     truth = on_sphere(X, np.array([[0.0, 0.0, 1.0]]) + 0 * X)
     for options in ({"placement": Disk(blocks=4)}, {"method": "paper"}):
-        assert relative(vbdm.estimate_operator(X, **options).gradient(X[:, 2]), truth) < 0.05
+        assert relative(estimate_with(X, **options).gradient(X[:, 2]), truth) < 0.05
 
 
 def test_small_blocks_change_nothing(monkeypatch):
@@ -289,7 +290,7 @@ def test_errors_say_what_is_wrong(call, words):
 def test_on_workers_derivatives_are_the_same(cluster):
     X = vbdm.datasets.sphere(1500, random_state=0).points
     here = vbdm.estimate_operator(X)
-    there = vbdm.estimate_operator(X, placement=Dask(cluster, blocks=3))
+    there = vbdm.estimate_operator(X, run=vbdm.Run(placement=Dask(cluster, blocks=3)))
     assert np.allclose(there.gradient(X[:, :2]), here.gradient(X[:, :2]), atol=1e-9)
     assert np.allclose(there.calculus.carre_du_champ(X), here.calculus.carre_du_champ(X), rtol=1e-9)
     across = np.swapaxes(there.calculus.tangents, 1, 2) @ here.calculus.tangents

@@ -126,9 +126,14 @@ def test_settings_arrive():
          "--density-neighbors", 12, "--search", "brute", *FAST)  # fmt: skip
     spectrum = load_results("data-vbdm").spectrum
     expected = vbdm.estimate_operator(
-        CLOUD, 0.5, epsilon=0.01, dim=2, n_neighbors=60, beta=-0.25, n_density_neighbors=12,
-        search="brute",
-    )  # fmt: skip
+        CLOUD,
+        0.5,
+        epsilon=0.01,
+        dim=2,
+        bandwidth=vbdm.rules.PowerOfDensity(-0.25),
+        method=vbdm.Resolved(n_neighbors=60, n_density_neighbors=12),
+        run=vbdm.Run(search="brute"),
+    )
     np.testing.assert_array_equal(spectrum.eigenvalues, expected.spectrum(10).eigenvalues)
 
 

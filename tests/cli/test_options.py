@@ -9,6 +9,7 @@ from click.shell_completion import ShellComplete
 from click.testing import CliRunner
 
 import vbdm
+from vbdm.base.parameters import PARAMETERS
 from vbdm.cli import commands
 from vbdm.cli.options import (
     BY_PARAMETER,
@@ -44,6 +45,15 @@ def everything_about_places(placement, client, n_workers, blocks, scratch, store
     """Has the parameters that make a placement: its own, and those of the classes."""
 
 
+def everything_about_estimates(**parameters):
+    """Has the parameters of `estimate_operator`, of its method and of its run."""
+
+
+everything_about_estimates.__signature__ = inspect.Signature(
+    [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in PARAMETERS]
+)
+
+
 def everything_about_weights(weights, temperature):
     """Has the parameters that make weights: a column, and the temperature of a bias."""
 
@@ -51,7 +61,7 @@ def everything_about_weights(weights, temperature):
 FUNCTIONS = {
     "read": (vbdm.io.read, READING),
     "prepare": (vbdm.io.prepare, PREPARING),
-    "estimate_operator": (vbdm.estimate_operator, ESTIMATING),
+    "estimate_operator": (everything_about_estimates, ESTIMATING),
     "spectrum": (vbdm.Operator.spectrum, SOLVING),
     "write_results": (write_results, (*FOLDER, *LEFT_OUT)),
     "extend": (vbdm.extend, [OUTSIDE]),
@@ -90,7 +100,7 @@ ARGUMENTS = {
     "fit a.csv": (
         {},
         {"delays": 1, "delay_step": 1, "every": 1, "seed": 0},
-        {"operator": "laplacian", "method": "resolved", "effort": 1.0},
+        {},
         {"components": "each"},
         {},
     ),
@@ -98,7 +108,7 @@ ARGUMENTS = {
         {"header": False, "columns": "x,y"},
         {"delays": 1, "delay_step": 1, "every": 1, "seed": 0, "standardize": True,
          "missing": "drop"},
-        {"operator": "laplacian", "method": "resolved", "effort": 1.0, "n_neighbors": 20},
+        {"n_neighbors": 20},
         {"components": "each", "n": 3},
         {"page": False},
     ),
@@ -129,7 +139,7 @@ MESSAGES = {
     "(missing='drop')": "(--drop-missing)",
     "Leave the page out: page=False.": "Leave the page out: --no-report.",
     # Where the rows live.
-    "Pass placement='disk', or fewer `blocks`.": "Pass --disk, or fewer --blocks.",
+    "Pass run='disk', or fewer `blocks`.": "Pass --disk, or fewer --blocks.",
     "Name another folder with `scratch`.": "Name another folder with --scratch.",
     "placement='memory'": "placement='memory'",
     # Values, as a shell takes them.

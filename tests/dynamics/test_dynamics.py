@@ -224,7 +224,7 @@ def test_bad_input_is_refused_in_words(call, words):
 
 def test_unsymmetric_forms_are_refused():
     points = np.random.default_rng(0).normal(size=(200, 2))
-    spectrum = vbdm.estimate_operator(points, method="paper", form="left").spectrum(4)
+    spectrum = vbdm.estimate_operator(points, method=vbdm.Paper(form="left")).spectrum(4)
     with pytest.raises(InputError, match="form='left'"):
         spectrum.evolve(points[:, 0], 1.0)
 

@@ -89,13 +89,13 @@ def test_unknown_engines(bad):
     with pytest.raises(vbdm.InputError, match="'auto', 'scipy', 'numba'"):
         check_engine(bad)
     with pytest.raises(vbdm.InputError, match=r"`engine` is not one of the known names; received"):
-        vbdm.estimate_operator(POINTS, engine=bad)
+        vbdm.estimate_operator(POINTS, run=vbdm.Run(engine=bad))
 
 
 @pytest.mark.parametrize("bad", ["half", "float32", None, 32, np.float32])
 def test_unknown_precisions(bad):
     with pytest.raises(vbdm.InputError, match="`precision`"):
-        vbdm.estimate_operator(POINTS, precision=bad)
+        vbdm.estimate_operator(POINTS, run=vbdm.Run(precision=bad))
 
 
 @pytest.mark.usefixtures("absent")
@@ -107,7 +107,7 @@ def test_without_numba_scipy_computes_and_nothing_is_said():
 def test_asking_for_a_numba_that_cannot_be_used_is_an_error(state, request):
     request.getfixturevalue(state)
     with pytest.raises(vbdm.InputError) as caught:
-        vbdm.estimate_operator(POINTS, engine="numba")
+        vbdm.estimate_operator(POINTS, run="numba")
     message = str(caught.value)
     assert message.startswith("The engine 'numba' cannot be used; received ")
     assert "pip install 'vbdm[fast]'" in message

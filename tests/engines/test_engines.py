@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial import cKDTree
 from tests.support.clouds import NASTY
+from tests.support.estimates import estimate_with
 from tests.support.slow import with_slow
 
 import vbdm
@@ -181,7 +182,7 @@ def test_equal_distances_are_told_apart_by_number():
 def estimated(points, engine, **arguments):
     if engine == "numba":
         pytest.importorskip("numba")
-    return vbdm.estimate_operator(points, engine=engine, **arguments)
+    return estimate_with(points, engine=engine, **arguments)
 
 
 PROBLEMS = {
@@ -240,7 +241,11 @@ def test_single_precision_moves_eigenvalues_by_little(name):
 
 
 def test_lists_are_kept_in_double_precision():
-    op = vbdm.estimate_operator(PROBLEMS["sphere"][0], n_neighbors=80, precision="single")
+    op = vbdm.estimate_operator(
+        PROBLEMS["sphere"][0],
+        method=vbdm.Resolved(n_neighbors=80),
+        run=vbdm.Run(precision="single"),
+    )
     assert op.settings.precision == op.kernel.precision == "double"
 
 

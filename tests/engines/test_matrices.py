@@ -114,7 +114,7 @@ def test_the_vectors_of_another_result_are_where_a_solve_starts(monkeypatch, clo
 
     monkeypatch.setattr("vbdm.spectrum.solve.solve_modes", noted)
     op = vbdm.estimate_operator(cloud, "generator")
-    left = vbdm.estimate_operator(cloud, "laplacian", "paper", form="left").spectrum(3)
+    left = vbdm.estimate_operator(cloud, "laplacian", method=vbdm.Paper(form="left")).spectrum(3)
     first = op.spectrum(3)
     for start in (first, left):
         compute_spectrum(op.at_epsilon(1.1 * op.epsilon), 3, start=start)

@@ -25,7 +25,7 @@ def answers(points, placement):
     """Return what all equations answer, by name."""
     x, r = points[:, 0], np.hypot(*points.T)
     far = (r > 1.5) & (r < 10)
-    op = vbdm.estimate_operator(points, "generator", placement=placement)
+    op = vbdm.estimate_operator(points, "generator", run=vbdm.Run(placement=placement))
     assert isinstance(op.alpha_kernel, BlockMatrix) == (placement != "memory")
     committor = op.committor(r < 0.5, "x0 > 1", tol=TOL)
     passage = op.mean_first_passage(far, tol=TOL)
@@ -65,7 +65,7 @@ def test_blocks_in_memory_and_on_disk(name):
 def test_blocks_on_a_cluster(cluster):
     points, found = cloud("copies")[-700:], []
     for place in (Memory(blocks=3), Dask(cluster, blocks=3)):
-        op = vbdm.estimate_operator(points, "generator", placement=place)
+        op = vbdm.estimate_operator(points, "generator", run=vbdm.Run(placement=place))
         committor = op.committor("x0 < -0.5", "x0 > 0.5")
         found.append((committor.values, committor.rate, op.equations.measure))
     for here, there in zip(*found, strict=True):

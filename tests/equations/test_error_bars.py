@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.support.estimates import estimate_with
 
 import vbdm
 
@@ -73,7 +74,7 @@ def under_another_measure(n, seed):
     x = D.double_well(n, beta_sampling=0.5, random_state=seed).points[:, 0]
     well = (x**2 - 1) ** 2
     found = [
-        vbdm.estimate_operator(x[:, None], **named).solve(np.tanh(2 * x), screen=0.5)
+        estimate_with(x[:, None], **named).solve(np.tanh(2 * x), screen=0.5)
         for named in ({"potential": 2 * well}, {"operator": 2.0, "weights": np.exp(-well)})
     ]
     return [one.mean(over) for one in found for over in (None, x < 0.5)]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.support.estimates import estimate_with
 
 import vbdm
 from vbdm.errors import ProjectedWarning, SmallSetWarning, UnreachedWarning
@@ -258,7 +259,7 @@ CLOUDS = {
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_all_numbers_are_finite_on_all_clouds(name):
     points, named = CLOUDS[name]
-    op = vbdm.estimate_operator(points, **({"operator": "generator"} | named))
+    op = estimate_with(points, **{"operator": "generator"} | named)
     low, high = np.quantile(points[:, 0], [0.3, 0.7])
     found = op.committor(f"x < {low}", f"x > {high}", columns={"x": points[:, 0]})
     times = op.mean_first_passage(points[:, 0] > high)
@@ -299,7 +300,7 @@ def test_distances_instead_of_points(op):
 
 
 def test_only_the_symmetric_form_has_equations():
-    op = vbdm.estimate_operator(X, "generator", method="paper", form="left")
+    op = vbdm.estimate_operator(X, "generator", method=vbdm.Paper(form="left"))
     refused("Equations need the symmetric form", op.committor, CORE, RIM)
 
 
@@ -322,7 +323,7 @@ def test_the_mass_is_limited_by_the_limiters_own_mode():
     X = np.random.default_rng(0).standard_normal((1500, 2))
     slow, fast = (
         vbdm.estimate_operator(
-            X, "generator", limiter=vbdm.Limiter(n_reference=n)
+            X, "generator", method=vbdm.Resolved(limiter=vbdm.rules.Limiter(n_reference=n))
         ).equations.measure
         for n in (1, 9)
     )

@@ -5,6 +5,7 @@ import pytest
 from scipy.linalg import eigh
 from scipy.sparse import csc_array, diags_array
 from scipy.sparse.linalg import spsolve
+from tests.support.estimates import estimate_with
 from tests.support.slow import with_slow
 
 import vbdm
@@ -48,7 +49,7 @@ def directly(found):
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_few_iterations_on_sets_of_all_sizes(name):
     points, named = CLOUDS[name]
-    op = vbdm.estimate_operator(points, **({"operator": "generator"} | named))
+    op = estimate_with(points, **{"operator": "generator"} | named)
     x = points[:, 0]
     few, some, half, most = np.quantile(x, [0.03, 0.3, 0.5, 0.95])
     solutions = [

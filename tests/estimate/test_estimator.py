@@ -17,6 +17,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsTransformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from tests.support.estimates import model_with
 from tests.support.scripts import load_benchmark
 
 import vbdm
@@ -79,7 +80,7 @@ AWKWARD = {
 @pytest.mark.parametrize("name", AWKWARD)
 def test_awkward_data(name):
     points, settings, expected, category = AWKWARD[name]
-    model = DiffusionMap(**settings)
+    model = model_with(**settings)
     if isinstance(expected, str):
         with pytest.raises(ValueError, match=expected):
             model.fit(points)
@@ -133,7 +134,7 @@ def test_outside_is_flagged_never_invented():
 def test_nearest_leaves_no_gap():
     """Modes too fast to be extended are NaN, or on request the nearest point's."""
     points, new = np.split(np.random.default_rng(0).standard_normal((400, 6)), [300])
-    model = DiffusionMap(n_components=30, beta=-0.5).fit(points)
+    model = DiffusionMap(n_components=30, bandwidth=vbdm.rules.PowerOfDensity(-0.5)).fit(points)
     assert np.isnan(model.transform(new)).any()
     assert np.isfinite(model.set_params(outside="nearest").transform(new)).all()
 
@@ -165,11 +166,11 @@ def test_before_fit_and_wrong_columns():
 @pytest.mark.parametrize(
     "wrong",
     [{"operator": "heat"}, {"n_components": 0}, {"beta": "best"}, {"epsilon": -1}, {"tol": 0},
-     {"effort": 100}, {"solver": "fast"}, {"outside": "zero"}, {"search": "hash"}],
+     {"effort": 100}, {"components": "all"}, {"outside": "zero"}, {"search": "hash"}],
 )  # fmt: skip
 def test_parameters_come_from_a_table(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
-        DiffusionMap(**wrong).fit(CIRCLE)
+        model_with(**wrong).fit(CIRCLE)
 
 
 # --- At home -------------------------------------------------------------------------------------
@@ -208,7 +209,10 @@ def test_pipeline_and_columns():
 def test_grid_search():
     labels = CIRCLE[:, 0] > 0
     pipeline = make_pipeline(DiffusionMap(outside="nearest"), KNeighborsClassifier(5))
-    grid = {"diffusionmap__beta": ["auto", 0.0], "diffusionmap__operator": ["laplacian", 1.0]}
+    grid = {
+        "diffusionmap__method": ["resolved", vbdm.Resolved(n_neighbors=40)],
+        "diffusionmap__operator": ["laplacian", 1.0],
+    }
     search = GridSearchCV(pipeline, grid, cv=3, error_score="raise").fit(CIRCLE, labels)
     assert search.best_score_ > 0.95
 
@@ -255,22 +259,22 @@ def test_copies_transform_alike(method, tmp_path):
 
 
 def test_engine_and_precision_are_passed_on(tmp_path):
-    model = DiffusionMap(engine="scipy", precision="double").fit(CIRCLE)
+    model = DiffusionMap(run=vbdm.Run(engine="scipy", precision="double")).fit(CIRCLE)
     settings = model.operator_.settings
     assert (settings.engine.name, settings.engine_reason) == ("scipy", "chosen by the user")
     assert settings.precision == model.operator_.kernel.precision == "double"
     model.save(tmp_path / "model.vbdm")
     again = vbdm.load(tmp_path / "model.vbdm")
-    assert (again.engine, again.precision) == ("scipy", "double")
+    assert again.run == model.run
     for wrong in ({"engine": "opencl"}, {"precision": "half"}):
-        with pytest.raises(ValueError, match=f"{next(iter(wrong))!r} parameter"):
-            DiffusionMap(**wrong).fit(CIRCLE)
+        with pytest.raises(ValueError, match=f"`{next(iter(wrong))}` must be 'auto'"):
+            vbdm.Run(**wrong)
 
 
 def test_search_once():
     graph = vbdm.neighbors(CIRCLE, 100)
     for settings in ({"beta": 0.0}, {"operator": "generator"}, {"epsilon": 0.02}):
-        model = DiffusionMap(**settings).fit(graph)
+        model = model_with(**settings).fit(graph)
         found = model.operator_.graph
         assert found.lists is graph.lists
         assert found.point_set.index is graph.point_set.index
@@ -303,16 +307,6 @@ def test_precomputed_distances():
         vbdm.extend(model.spectrum_, apart[:, :-1])
     with pytest.raises(vbdm.InputError, match="not negative"):
         vbdm.extend(model.spectrum_, -apart)
-
-
-def test_progress_is_shown_on_request(monkeypatch):
-    rooms = []
-    monkeypatch.setattr(vbdm.progress.Bar, "__call__", lambda bar, p: rooms.append(p.room))
-    DiffusionMap(verbose=True).fit(CIRCLE)
-    assert rooms
-    rooms.clear()
-    DiffusionMap().fit(CIRCLE)
-    assert not rooms
 
 
 # --- Reproducible --------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.estimates import estimate_with
 
 import vbdm
 
@@ -17,7 +18,7 @@ def make_cloud(seed, n=80, columns=2):
 
 def estimate(X, c1=1.0, **options):
     defaults = {"method": "paper", "dim": 2.0, "epsilon": 0.02, "n_neighbors": 40}
-    return vbdm.estimate_operator(X, c1, **(defaults | options))
+    return estimate_with(X, c1, **defaults | options)
 
 
 @given(seeds, drifts)

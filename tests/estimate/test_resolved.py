@@ -72,7 +72,7 @@ def test_first_eigenvalues_do_not_depend_on_how_many_are_asked_for():
 
 def test_no_spurious_mode_where_the_paper_has_one():
     sample = D.ou(10_000, dim=2, random_state=906)
-    paper = vbdm.estimate_operator(sample.points, "generator", "paper").spectrum(4)
+    paper = vbdm.estimate_operator(sample.points, "generator", method="paper").spectrum(4)
     ours = vbdm.estimate_operator(sample.points, "generator").spectrum(4)
     assert paper.eigenvalues[1] > -0.6
     assert relative_errors(ours.eigenvalues, sample.truth(4).eigenvalues).max() < 0.10
@@ -148,7 +148,7 @@ def test_its_eigenvalues_are_near_the_truth_and_inside_their_intervals(gaussian)
 
 
 def test_few_dimensions_are_as_they_were():
-    assert may_be_limited(vbdm.Limiter(), 6) == vbdm.Limiter().cap
+    assert may_be_limited(vbdm.rules.Limiter(), 6) == vbdm.rules.Limiter().cap
     assert degree_target(10_000, 6) == pytest.approx(17)
     assert degree_target(10_000, 7.5) == pytest.approx(1.5 * 17)
     points = vbdm.datasets.ou(800, dim=2, random_state=0).points
@@ -176,7 +176,9 @@ def test_eigenvalue_bias_is_first_order():
     epsilons = np.array([0.08, 0.04, 0.02])
     bias = []
     for epsilon in epsilons:
-        op = vbdm.estimate_operator(graph, method="paper", dim=1, beta=0, epsilon=epsilon)
+        op = vbdm.estimate_operator(
+            graph, dim=1, epsilon=epsilon, bandwidth=vbdm.rules.PowerOfDensity(0), method="paper"
+        )
         bias.append(abs(op.spectrum(3).eigenvalues[2] + 1))
     slope = np.polyfit(np.log(epsilons), np.log(bias), 1)[0]
     assert 0.85 < slope < 1.15
@@ -193,7 +195,11 @@ def test_sampling_error_of_the_operator_falls_with_n():
             angle = np.random.default_rng(seed).uniform(0, 2 * np.pi, n - 1)
             X = np.concatenate([target, np.c_[np.cos(angle), np.sin(angle)]])
             op = vbdm.estimate_operator(
-                X, method="paper", beta=0, dim=1, epsilon=0.02, n_neighbors=n
+                X,
+                dim=1,
+                epsilon=0.02,
+                bandwidth=vbdm.rules.PowerOfDensity(0),
+                method=vbdm.Paper(n_neighbors=n),
             )
             values.append((op @ X[:, 1])[0])
         spreads.append(np.std(values))

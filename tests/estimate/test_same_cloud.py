@@ -5,10 +5,9 @@ import itertools
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
+from tests.support.estimates import estimate_with
 from tests.support.fuzz.budget import budget, some
 from tests.support.fuzz.trial import OK, REFUSED, attempt, run
-
-import vbdm
 
 pytestmark = pytest.mark.fuzz
 
@@ -76,7 +75,7 @@ DRESSES = {
 
 
 def eigenvalues(X, operator, **settings):
-    estimate = vbdm.estimate_operator(X, operator, precision="double", **settings)
+    estimate = estimate_with(X, operator, precision="double", **settings)
     return estimate.spectrum(6, tol=1e-10).eigenvalues
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.support.estimates import estimate_with
 from tests.support.reference import squared_distances
 
 import vbdm
@@ -40,7 +41,7 @@ CLOUDS = {
 def cloud(request):
     """Return an operator, and new points: fresh ones, some training points, and some far away."""
     points, settings = CLOUDS[request.param]
-    op = vbdm.estimate_operator(points, **settings)
+    op = estimate_with(points, **settings)
     assert op.kernel.by_reach
     fresh = points[:200] + 0.05 * np.random.default_rng(9).standard_normal(points[:200].shape)
     away = points[:20] * np.linspace(1, 30, 20)[:, None]
@@ -137,7 +138,9 @@ def test_many_batches(monkeypatch):
 def test_engines_agree():
     pytest.importorskip("numba")
     train, new = (vbdm.datasets.ou(3000, dim=2, random_state=seed).points for seed in (0, 1))
-    first, second = (vbdm.estimate_operator(train, engine=name) for name in ("scipy", "numba"))
+    first, second = (
+        vbdm.estimate_operator(train, run=vbdm.Run(engine=name)) for name in ("scipy", "numba")
+    )
     rows, others = new_rows(first, new), new_rows(second, new)
     np.testing.assert_array_equal(rows.weights.indices, others.weights.indices)
     np.testing.assert_allclose(rows.weights.data, others.weights.data, rtol=1e-9)
@@ -152,7 +155,7 @@ def test_engines_agree():
 
 def test_rows_by_lists_have_the_kernel_of_the_training_points():
     points = vbdm.datasets.ou(400, dim=2, random_state=0).points
-    op = vbdm.estimate_operator(points, "generator", n_neighbors=60)
+    op = vbdm.estimate_operator(points, "generator", method=vbdm.Resolved(n_neighbors=60))
     assert not op.kernel.by_reach
     rows, lost = kernel_rows(op, points[:50])
     assert not lost.any()
@@ -168,7 +171,7 @@ def test_rows_by_lists_have_the_kernel_of_the_training_points():
 def test_lists_stay_lists():
     """With a given number of neighbours, rows hold listed pairs, those of one side by half."""
     points = CLOUDS["plane"][0]
-    op = vbdm.estimate_operator(points, n_neighbors=40, method="paper")
+    op = vbdm.estimate_operator(points, method=vbdm.Paper(n_neighbors=40))
     assert not op.kernel.by_reach
     new = points[:100] + 0.01
     rows = new_rows(op, new)
@@ -212,7 +215,7 @@ UNEVEN = {
 def test_beside_a_training_point_values_tend_to_its_own(name):
     """Eigenfunctions, other functions and the density, also where rows are unresolved: no NaN."""
     points, settings = UNEVEN[name]
-    op = vbdm.estimate_operator(points, **settings)
+    op = estimate_with(points, **settings)
     spectrum = op.spectrum(6)
     function = np.sign(points[:, 0])
     np.testing.assert_array_equal(vbdm.extend(spectrum, points).values, spectrum.eigenfunctions)
@@ -232,7 +235,7 @@ def test_between_training_points_values_do_not_jump(name):
     """In steps of a thousandth of the way values change a little: twice as much in twice the step,
     but for the kernel's end, where it has fallen to a thousandth."""
     points, settings = UNEVEN[name]
-    spectrum = vbdm.estimate_operator(points, **settings).spectrum(4)
+    spectrum = estimate_with(points, **settings).spectrum(4)
     ends = squared_distances(points).argsort(axis=1)[:20, 3]
     way = np.linspace(0, 1, 1001)[:, None, None]
     new = ((1 - way) * points[:20] + way * points[ends]).reshape(-1, points.shape[1])

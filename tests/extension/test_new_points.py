@@ -5,6 +5,7 @@ The problems and the measures are those of ``benchmarks/extension.py``.
 
 import numpy as np
 import pytest
+from tests.support.estimates import model_with
 from tests.support.scripts import load_benchmark
 
 import vbdm
@@ -56,7 +57,7 @@ def test_other_samples(name, seed):
 @pytest.mark.parametrize("method", ["resolved", "paper"])
 def test_training_points_keep_their_values(method, n_neighbors):
     points = vbdm.datasets.sphere(600, random_state=0).points
-    model = vbdm.DiffusionMap(n_components=5, method=method, n_neighbors=n_neighbors, tol=1e-12)
+    model = model_with(method=method, n_components=5, n_neighbors=n_neighbors, tol=1e-12)
     embedding = model.fit_transform(points)
     assert np.abs(model.transform(points) - embedding).max() <= 1e-6
     # The row that the solver solved gives them, too: beside them the extension tends to that row.

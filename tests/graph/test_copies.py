@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.support.estimates import estimate_with
 
 import vbdm
 from vbdm.graph import order
@@ -116,7 +117,7 @@ def test_search_and_engine_do_not_matter_for_counts(settings):
     if settings.get("engine") == "numba":
         pytest.importorskip("numba")
     counts = np.random.default_rng(4000).poisson(20, (400, 2)).astype(float)
-    one, other = vbdm.estimate_operator(counts), vbdm.estimate_operator(counts, **settings)
+    one, other = vbdm.estimate_operator(counts), estimate_with(counts, **settings)
     first, second = (op.spectrum(6, solver="dense").eigenvalues for op in (one, other))
     np.testing.assert_allclose(second, first, rtol=1e-8, atol=1e-12)
 
@@ -139,7 +140,9 @@ def test_weights_count_as_samples_do():
 def uneven():
     rng = np.random.default_rng(1)
     rows = np.concatenate([np.arange(1200), rng.integers(0, 1200, 500), np.full(300, 7)])
-    return rows, vbdm.estimate_operator(SPHERE[rows], limiter=False, finite_sample=False)
+    return rows, vbdm.estimate_operator(
+        SPHERE[rows], method=vbdm.Resolved(limiter=False, finite_sample=False)
+    )
 
 
 def test_the_matrix_is_the_operator(uneven):

@@ -12,6 +12,7 @@ from operator import attrgetter
 import numpy as np
 import pytest
 from tests.support.archives import as_array, as_bytes, edit_header, rewrite
+from tests.support.estimates import estimate_with
 from tests.support.slow import with_slow
 from tests.support.stand_ins import fake_pynndescent
 
@@ -29,12 +30,12 @@ CURVE = np.c_[np.cos(TURN), np.sin(TURN), 0.01 * RNG.standard_normal((400, 60))]
 
 
 def estimate(X, operator="generator", n=4, **settings):
-    return vbdm.estimate_operator(X, operator, **settings).spectrum(n)
+    return estimate_with(X, operator, **settings).spectrum(n)
 
 
 def flow(potential, **settings):
     """Return the spectrum of a known potential, which names the operator by itself."""
-    return vbdm.estimate_operator(CLOUD, potential=potential, **settings).spectrum(4)
+    return estimate_with(CLOUD, potential=potential, **settings).spectrum(4)
 
 
 CASES = {
@@ -304,7 +305,9 @@ def test_a_loaded_model_answers_alike(tmp_path, way, kernel):
 @pytest.mark.parametrize("way", ["measure", "counts"])
 def test_weights_are_saved(tmp_path, way):
     weights = np.exp(-(CLOUD**2).sum(axis=1))
-    made = vbdm.estimate_operator(CLOUD, "generator", weights=weights, weights_as=way)
+    made = vbdm.estimate_operator(
+        CLOUD, "generator", weights=weights, method=vbdm.Resolved(weights_as=way)
+    )
     spectrum = made.spectrum(4)
     spectrum.save(tmp_path / "model")
     loaded = vbdm.load(tmp_path / "model")

@@ -150,7 +150,9 @@ def test_strangers_groups_are_read_with_suspicion(tmp_path):
 def test_without_zarr_a_results_folder_has_plain_arrays(tmp_path, monkeypatch):
     monkeypatch.setattr("vbdm.results.writing.find_spec", lambda name: None)
     points = vbdm.datasets.ou(300, dim=2, random_state=0).points
-    operator = vbdm.estimate_operator(points, "generator", placement=vbdm.placement.Disk(blocks=2))
+    operator = vbdm.estimate_operator(
+        points, "generator", run=vbdm.Run(placement=vbdm.placement.Disk(blocks=2))
+    )
     folder = tmp_path / "out"
     vbdm.results.write_results(folder, operator.spectrum(3), figures=False, page=False)
     assert not (folder / "results.zarr").exists()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from scipy.optimize import brentq
+from tests.support.estimates import estimate_with
 
 import vbdm
 from vbdm.rules import (
@@ -75,8 +76,8 @@ RHO = np.linspace(0.5, 2, 1200)
     ],
 )
 def test_a_rule_is_what_the_argument_means(sphere, rule, argument):
-    by_rule = vbdm.estimate_operator(sphere, **rule)
-    by_argument = vbdm.estimate_operator(sphere, **argument)
+    by_rule = estimate_with(sphere, **rule)
+    by_argument = estimate_with(sphere, **argument)
     assert_same(by_rule, by_argument)
     noted, same = (op.settings.as_dict() for op in (by_rule, by_argument))
     assert {**noted, "given": None} == {**same, "given": None}
@@ -230,7 +231,9 @@ def test_lists_hold_the_kernel_of_an_epsilon_that_did_not_ask_for_them(sphere, f
 
 
 def test_lists_stay_as_the_user_wants_them(sphere):
-    op = vbdm.estimate_operator(sphere, epsilon=TenthNeighbor(1.0), n_neighbors=70)
+    op = vbdm.estimate_operator(
+        sphere, epsilon=TenthNeighbor(1.0), method=vbdm.Resolved(n_neighbors=70)
+    )
     assert op.n_neighbors == 70
     assert op.kernel.saturated > 0.5
 
@@ -243,7 +246,7 @@ def test_a_rule_of_ones_own_for_the_dimension(sphere):
 
 
 def test_a_rule_of_ones_own_for_the_bandwidth(sphere):
-    wide = vbdm.estimate_operator(sphere, beta=-0.5, dim=2)
+    wide = vbdm.estimate_operator(sphere, dim=2, bandwidth=vbdm.rules.PowerOfDensity(-0.5))
     most = float(np.median(wide.bandwidth))
     op = vbdm.estimate_operator(sphere, bandwidth=Capped(most), dim=2)
     np.testing.assert_array_equal(op.bandwidth, np.minimum(wide.bandwidth, most))
@@ -255,8 +258,8 @@ def test_a_bandwidth_of_ones_own_at_new_points(sphere):
     """Where the rule is that of ρ = q^β, new points are extended to as with β."""
     # The first lists are longer where ρ is known to be a power of q, which moves ε by 1e-3.
     fixed = {"alpha": 0.25, "dim": 2, "epsilon": 0.002, "n_neighbors": 200}
-    power = vbdm.estimate_operator(sphere, beta=-0.5, **fixed).spectrum(4)
-    own = vbdm.estimate_operator(sphere, bandwidth=Capped(np.inf), **fixed).spectrum(4)
+    power = estimate_with(sphere, beta=-0.5, **fixed).spectrum(4)
+    own = estimate_with(sphere, bandwidth=Capped(np.inf), **fixed).spectrum(4)
     fresh = vbdm.datasets.sphere(200, axes=(1, 0.6, 0.4), random_state=1).points
     expected, found = (vbdm.extend(part, fresh) for part in (power, own))
     # Only the first has the finite-sample correction, which divides eigenvalues and leaves vectors
@@ -264,7 +267,7 @@ def test_a_bandwidth_of_ones_own_at_new_points(sphere):
     np.testing.assert_array_equal(own.log.pencil_eigenvalues, power.log.pencil_eigenvalues)
     np.testing.assert_allclose(found.values, expected.values, atol=1e-9)
     np.testing.assert_array_equal(found.density, expected.density)
-    capped = vbdm.estimate_operator(sphere, bandwidth=Capped(1.0), **fixed).spectrum(4)
+    capped = estimate_with(sphere, bandwidth=Capped(1.0), **fixed).spectrum(4)
     assert np.nanmax(np.abs(vbdm.extend(capped, fresh).values - expected.values)) > 0.01
     at_home = vbdm.extend(capped, sphere)
     np.testing.assert_allclose(at_home.values, capped.eigenfunctions, atol=1e-3)
@@ -297,17 +300,22 @@ def test_what_a_rule_of_ones_own_found_was_not_given(circle):
 def test_a_class_in_place_of_a_rule_is_refused_with_words(name, rule):
     points = np.random.default_rng(0).standard_normal((60, 2))
     with pytest.raises(vbdm.InputError, match=f"`{name}` takes a rule.*{rule.__name__}\\(\\)"):
-        vbdm.estimate_operator(points, **{name: rule})
+        estimate_with(points, **{name: rule})
 
 
 def test_rules_for_the_cut_and_for_two_bandwidths_can_be_passed():
     points = np.random.default_rng(0).standard_normal((200, 2))
-    by_rule = vbdm.estimate_operator(points, truncation=vbdm.rules.CutAt(1e-2))
-    assert by_rule.kernel.cutoff == vbdm.estimate_operator(points, truncation=1e-2).kernel.cutoff
+    by_rule = vbdm.estimate_operator(
+        points, method=vbdm.Resolved(truncation=vbdm.rules.CutAt(1e-2))
+    )
+    assert (
+        by_rule.kernel.cutoff
+        == vbdm.estimate_operator(points, method=vbdm.Resolved(truncation=1e-2)).kernel.cutoff
+    )
     pair = (np.ones(200), np.full(200, 2.0))
     options = {"method": "paper", "form": "two-sided", "epsilon": 0.1}
-    one = vbdm.estimate_operator(points, bandwidth=vbdm.rules.TwoBandwidths(*pair), **options)
-    other = vbdm.estimate_operator(points, bandwidth=pair, **options)
+    one = estimate_with(points, bandwidth=vbdm.rules.TwoBandwidths(*pair), **options)
+    other = estimate_with(points, bandwidth=pair, **options)
     assert (one @ points[:, 0] == other @ points[:, 0]).all()
 
 
@@ -319,10 +327,10 @@ def test_a_function_is_asked_at_new_points_and_an_array_is_refused(circle, name)
         return 1 + 0.2 * points[:, 0]
 
     options = {"method": "paper", "epsilon": 0.02, "dim": 1}
-    asked = vbdm.estimate_operator(circle, **{name: widths}, **options).spectrum(3)
+    asked = estimate_with(circle, **{name: widths}, **options).spectrum(3)
     beside = vbdm.extend(asked, circle + 1e-7).values
     np.testing.assert_allclose(beside, asked.eigenfunctions, atol=1e-3)
-    known = vbdm.estimate_operator(circle, **{name: widths(circle)}, **options).spectrum(3)
+    known = estimate_with(circle, **{name: widths(circle)}, **options).spectrum(3)
     with pytest.raises(vbdm.InputError, match=f"`{name}`"):
         vbdm.extend(known, circle + 0.01)
 
@@ -331,7 +339,7 @@ def test_a_function_is_asked_at_new_points_and_an_array_is_refused(circle, name)
 def test_unsymmetric_forms_are_not_extended(circle, form):
     rho = np.linspace(1, 2, len(circle))
     given = (rho, rho[::-1]) if form == "two-sided" else rho
-    op = vbdm.estimate_operator(circle, method="paper", form=form, bandwidth=given, epsilon=0.02)
+    op = vbdm.estimate_operator(circle, bandwidth=given, epsilon=0.02, method=vbdm.Paper(form=form))
     with pytest.raises(vbdm.InputError, match=f"Extensions to new points.*form='{form}'"):
         vbdm.extend(op.spectrum(3), circle)
     if form == "two-sided":

@@ -28,7 +28,7 @@ def test_pilot_density(cloud):
 def test_tuning_curve(cloud, fixed):
     rho = np.ones(len(cloud)) if fixed else 1 + np.hypot(*cloud.T)
     S, slopes = reference.slopes(reference.squared_distances(cloud), rho)
-    tuning = vbdm.tune(all_pairs(cloud), None if fixed else rho)
+    tuning = vbdm.rules.tune(all_pairs(cloud), None if fixed else rho)
     np.testing.assert_allclose(tuning.sums, S, rtol=1e-12)
     np.testing.assert_allclose(tuning.slopes, slopes, rtol=1e-9, atol=1e-12)
     assert tuning.epsilon == 2.0 ** (np.argmax(slopes) - 30)
@@ -36,8 +36,10 @@ def test_tuning_curve(cloud, fixed):
 
 
 def test_tuning_by_other_shapes_uses_that_shape(cloud):
-    compact = vbdm.tune(all_pairs(cloud), shape="compact")
-    as_function = vbdm.tune(all_pairs(cloud), shape=lambda s: np.clip(1 - s / 16, 0, None) ** 4)
+    compact = vbdm.rules.tune(all_pairs(cloud), shape="compact")
+    as_function = vbdm.rules.tune(
+        all_pairs(cloud), shape=lambda s: np.clip(1 - s / 16, 0, None) ** 4
+    )
     np.testing.assert_allclose(compact.sums, as_function.sums, rtol=1e-12)
 
 
@@ -46,9 +48,13 @@ def test_tuning_by_other_shapes_uses_that_shape(cloud):
 def test_operator_and_conjugate(cloud, c1, beta, d):
     expected = reference.operator(cloud, c1=c1, beta=beta, d=d, epsilon=0.03, k0=9)
     op = vbdm.estimate_operator(
-        cloud, c1, "paper", beta=beta, dim=d, epsilon=0.03, n_density_neighbors=9,
-        n_neighbors=len(cloud),
-    )  # fmt: skip
+        cloud,
+        c1,
+        dim=d,
+        epsilon=0.03,
+        bandwidth=vbdm.rules.PowerOfDensity(beta),
+        method=vbdm.Paper(n_density_neighbors=9, n_neighbors=len(cloud)),
+    )
     L, Lhat, density, alpha = expected
     assert op.alpha == pytest.approx(alpha)
     assert op.c1 == pytest.approx(c1)
@@ -67,7 +73,7 @@ def test_fully_automatic_paper_method(cloud):
     d = 2 * reference.slopes(D2, rho0)[1].max()
     _, q0 = reference.pilot(cloud, 8, d)
     epsilon = 2.0 ** (np.argmax(reference.slopes(D2, q0**-0.5)[1]) - 30)
-    op = vbdm.estimate_operator(cloud, method="paper", n_neighbors=len(cloud))
+    op = vbdm.estimate_operator(cloud, method=vbdm.Paper(n_neighbors=len(cloud)))
     assert op.dim == pytest.approx(d)
     assert op.epsilon == epsilon
     np.testing.assert_allclose(op.bandwidth, q0**-0.5, rtol=1e-9)
@@ -100,10 +106,12 @@ def test_unsymmetric_forms(cloud, form):
     Ka = K / np.outer(q, q) ** alpha
     L = (Ka / Ka.sum(axis=1)[:, None] - np.eye(len(cloud))) / (epsilon * a * b)[:, None]
     op = vbdm.estimate_operator(
-        cloud, method="paper", alpha=alpha, form=form, dim=d, epsilon=epsilon,
-        n_neighbors=len(cloud),
+        cloud,
+        dim=d,
+        epsilon=epsilon,
         bandwidth=(rho1, rho2) if form == "two-sided" else rho1,
-    )  # fmt: skip
+        method=vbdm.Paper(alpha=alpha, form=form, n_neighbors=len(cloud)),
+    )
     np.testing.assert_allclose(op.matrix.toarray(), L, atol=1e-10 * abs(L).max())
     np.testing.assert_allclose(op.widths, np.sqrt(4 * epsilon * a * b), rtol=1e-12)
     with pytest.raises(vbdm.InputError, match="Symmetric conjugates need"):

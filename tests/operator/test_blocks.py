@@ -5,6 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from tests.support.estimates import estimate_with
 from tests.support.slow import with_slow
 
 import vbdm
@@ -44,7 +45,7 @@ PLACEMENTS = [Memory(3), Disk(blocks=16)]
 def estimated(name, engine="numba", **options):
     """Return the operator of a cloud."""
     period = 1.0 if name == "cell" else None
-    return vbdm.estimate_operator(some_points(name), period=period, engine=engine, **options)
+    return estimate_with(some_points(name), period=period, engine=engine, **options)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +76,7 @@ def test_few_points_and_many_blocks(n_points):
     points = some_points("plane")[:n_points]
     one = vbdm.estimate_operator(points)
     for placement in (Disk(blocks=1), Memory(2), Memory(1000)):
-        op = vbdm.estimate_operator(points, placement=placement)
+        op = vbdm.estimate_operator(points, run=vbdm.Run(placement=placement))
         assert op.epsilon == one.epsilon
         np.testing.assert_array_equal(op.degrees, one.degrees)
 
@@ -85,8 +86,8 @@ def test_other_epsilons_and_options(placement):
     points = some_points("plane")
     options = {"precision": "double", "n_density_neighbors": 20, "leave_one_out": False}
     potential = {"potential": lambda X: (X**2).sum(axis=1)}
-    one = vbdm.estimate_operator(points, **options, **potential)
-    op = vbdm.estimate_operator(points, **options, **potential, placement=placement)
+    one = estimate_with(points, **options, **potential)
+    op = estimate_with(points, **options, **potential, placement=placement)
     np.testing.assert_array_equal(op.degrees, one.degrees)
     ours, theirs = op.at_epsilon(2 * op.epsilon), one.at_epsilon(2 * one.epsilon)
     np.testing.assert_array_equal(ours.degrees, theirs.degrees)
@@ -111,12 +112,14 @@ def test_other_epsilons_and_options(placement):
 )
 def test_what_needs_lists_is_refused_in_words(options):
     with pytest.raises(InputError, match="cannot be had from rows in blocks"):
-        vbdm.estimate_operator(some_points("plane"), placement=Memory(3), **options)
+        estimate_with(some_points("plane"), placement=Memory(3), **options)
 
 
 def test_matrices_are_fetched_or_refused(monkeypatch):
     points = some_points("plane")
-    one, op = (vbdm.estimate_operator(points, placement=p) for p in (Memory(), Memory(5)))
+    one, op = (
+        vbdm.estimate_operator(points, run=vbdm.Run(placement=p)) for p in (Memory(), Memory(5))
+    )
     for part in ("matrix", "symmetric"):
         assert abs(getattr(op, part) - getattr(one, part)).max() < 1e-12 * abs(one.matrix).max()
     monkeypatch.setattr("vbdm.base.memory.available_memory", lambda: 10_000_000)
@@ -127,7 +130,7 @@ def test_matrices_are_fetched_or_refused(monkeypatch):
 
 
 def test_results_on_disk_refuse_to_be_pickled():
-    op = vbdm.estimate_operator(some_points("plane"), placement=Disk(blocks=2))
+    op = vbdm.estimate_operator(some_points("plane"), run=vbdm.Run(placement=Disk(blocks=2)))
     with pytest.raises(InputError, match="by pickle cannot be had"):
         pickle.dumps(op)
 
@@ -135,7 +138,9 @@ def test_results_on_disk_refuse_to_be_pickled():
 def test_the_estimate_from_some_points_is_the_same():
     points = some_points("copies")
     rows = np.arange(0, len(points), 2)
-    one, op = (vbdm.estimate_operator(points, placement=p) for p in (Memory(), Memory(5)))
+    one, op = (
+        vbdm.estimate_operator(points, run=vbdm.Run(placement=p)) for p in (Memory(), Memory(5))
+    )
     assert estimate_again(op, rows).epsilon == estimate_again(one, rows).epsilon
 
 
@@ -146,7 +151,7 @@ def test_many_dimensions_are_not_moved_unasked(monkeypatch, free):
     monkeypatch.setattr("vbdm.base.memory.available_memory", lambda: free)
     monkeypatch.setattr("vbdm.placement.available_memory", lambda: free)
     with pytest.raises(OutOfMemoryError, match="would not fit into memory"):
-        vbdm.estimate_operator(points, dim=8, n_density_neighbors=8)
+        vbdm.estimate_operator(points, dim=8, method=vbdm.Resolved(n_density_neighbors=8))
 
 
 def test_many_columns_and_given_graphs_are_refused():
@@ -154,7 +159,7 @@ def test_many_columns_and_given_graphs_are_refused():
     graph = vbdm.neighbors(some_points("plane"))
     for X in (wide, graph):
         with pytest.raises(InputError, match="cannot be had from rows in blocks"):
-            vbdm.estimate_operator(X, placement=Memory(3))
+            vbdm.estimate_operator(X, run=vbdm.Run(placement=Memory(3)))
 
 
 # --- Weighted points in blocks: the numbers are those in memory, to the last bit ------------------
@@ -169,7 +174,9 @@ WEIGHTS = {"measure": SMOOTH, "counts": SMOOTH * np.exp(RNG.standard_normal(1000
 def compare(kind, placement):
     """Compare an estimate in blocks with the one in memory."""
     one, op = (
-        vbdm.estimate_operator(POINTS, "generator", weights=WEIGHTS[kind], placement=place)
+        vbdm.estimate_operator(
+            POINTS, "generator", weights=WEIGHTS[kind], run=vbdm.Run(placement=place)
+        )
         for place in ("memory", placement)
     )
     assert op.settings.weighting.kind == one.settings.weighting.kind == kind
@@ -209,7 +216,11 @@ def test_a_sample_of_the_points_keeps_their_weights(kind):
     rows = np.arange(0, 1000, 2)
     again = estimate_again(op, rows)
     direct = vbdm.estimate_operator(
-        POINTS[rows], "generator", weights=WEIGHTS[kind][rows], weights_as=kind, dim=2
+        POINTS[rows],
+        "generator",
+        weights=WEIGHTS[kind][rows],
+        dim=2,
+        method=vbdm.Resolved(weights_as=kind),
     )
     np.testing.assert_allclose(
         again.spectrum(3).eigenvalues, direct.spectrum(3).eigenvalues, rtol=1e-6, atol=1e-9

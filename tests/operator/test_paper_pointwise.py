@@ -30,12 +30,10 @@ def test_given_bandwidth_on_a_circle(uniform_circle, form):
     for epsilon, printed in zip((0.01, 0.001), PRINTED[form], strict=True):
         op = vbdm.estimate_operator(
             graph,
-            method="paper",
-            alpha=0,
             bandwidth=np.exp(np.cos(angle)),
-            form=form,
             dim=1,
             epsilon=epsilon,
+            method=vbdm.Paper(alpha=0, form=form),
         )
         error = np.abs(op @ np.sin(angle) - limit(angle, form)).max()
         # Two printed digits.
@@ -50,12 +48,10 @@ def test_first_order_in_epsilon(uniform_circle, form, alpha):
     for epsilon in (0.001, 0.0005):
         op = vbdm.estimate_operator(
             graph,
-            method="paper",
-            alpha=alpha,
             bandwidth=np.exp(np.cos(angle)),
-            form=form,
             dim=1,
             epsilon=epsilon,
+            method=vbdm.Paper(alpha=alpha, form=form),
         )
         errors.append(np.abs(op @ np.sin(angle) - limit(angle, form)).max())
     # First order: halving ε halves the error, up to the next order (a few per cent here).
@@ -70,12 +66,10 @@ def test_two_sided_limit_sees_only_the_second_bandwidth(uniform_circle):
     for epsilon in (0.001, 0.0005):
         op = vbdm.estimate_operator(
             graph,
-            method="paper",
-            alpha=1,
             bandwidth=(rho1, rho2),
-            form="two-sided",
             dim=1,
             epsilon=epsilon,
+            method=vbdm.Paper(alpha=1, form="two-sided"),
         )
         errors.append(np.abs(op @ np.sin(angle) - expected).max())
     assert errors[1] < 0.05
@@ -95,7 +89,8 @@ def test_estimated_density(uneven_circle, c1, allowed):
     epsilons = np.array([0.004, 0.002, 0.001])
     errors = [
         np.abs(
-            vbdm.estimate_operator(graph, c1, "paper", dim=1, epsilon=e) @ np.sin(angle) - expected
+            vbdm.estimate_operator(graph, c1, dim=1, epsilon=e, method="paper") @ np.sin(angle)
+            - expected
         ).max()
         for e in epsilons
     ]
@@ -128,7 +123,9 @@ def test_every_shape_has_the_same_limit(uneven_circle, shape):
     graph, angle = uneven_circle
     errors = []
     for epsilon in (0.001, 0.0005):
-        op = vbdm.estimate_operator(graph, 1, "paper", dim=1, epsilon=epsilon, shape=shape)
+        op = vbdm.estimate_operator(
+            graph, 1, dim=1, epsilon=epsilon, method=vbdm.Paper(shape=shape)
+        )
         expected = -np.sin(angle) - np.sin(angle) * np.cos(angle)
         errors.append(np.abs(op @ np.sin(angle) - expected).max())
     assert errors[1] < 0.01
@@ -146,12 +143,10 @@ def test_torus(form):
     for epsilon in (0.001, 0.0005):  # at larger ε 500 neighbours cut the kernel
         op = vbdm.estimate_operator(
             graph,
-            method="paper",
-            alpha=0,
             bandwidth=np.exp(np.cos(angle)),
-            form=form,
             dim=2,
             epsilon=epsilon,
+            method=vbdm.Paper(alpha=0, form=form),
         )
         errors.append(np.abs(op @ np.sin(angle) - limit(angle, form, dim=2)).max())
     assert errors[1] < {"left": 0.0004, "right": 0.021, "symmetric": 0.17}[form]

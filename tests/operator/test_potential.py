@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.support.estimates import estimate_with
 
 import vbdm
 from vbdm.trust.operator_checks import density_tail
@@ -21,7 +22,7 @@ def gaussian(n, dim, temperature=1.0, seed=0):
 
 def relative_errors(points, truth, **settings):
     """Return the relative errors of the eigenvalues of U = |x|²/2."""
-    op = vbdm.estimate_operator(points, potential=parabola, **settings)
+    op = estimate_with(points, potential=parabola, **settings)
     return op.spectrum(len(truth) + 1).eigenvalues[1:] / truth - 1
 
 
@@ -118,7 +119,10 @@ def test_again_from_some_of_the_points():
     rows = np.arange(0, 1500, 2)
     again = estimate_again(whole, rows)
     direct = vbdm.estimate_operator(
-        points[rows], potential=parabola, beta=whole.beta, dim=whole.dim
+        points[rows],
+        potential=parabola,
+        dim=whole.dim,
+        bandwidth=vbdm.rules.PowerOfDensity(whole.beta),
     )
     assert abs(again.matrix - direct.matrix).max() == 0
 

@@ -60,10 +60,14 @@ def measured_shift(dim, c1, beta, n, seeds, n_points, k0=16):
     for seed in seeds:
         points = np.random.default_rng(seed).random((n_points, dim))
         op = vbdm.estimate_operator(
-            points, float(c1), beta=beta, dim=float(dim), period=1.0, limiter=False,
-            epsilon=(n / n_points) ** (2 / dim) / (4 * np.pi), finite_sample=False,
-            n_density_neighbors=k0,
-        )  # fmt: skip
+            points,
+            float(c1),
+            dim=float(dim),
+            period=1.0,
+            epsilon=(n / n_points) ** (2 / dim) / (4 * np.pi),
+            bandwidth=vbdm.rules.PowerOfDensity(beta),
+            method=vbdm.Resolved(limiter=False, finite_sample=False, n_density_neighbors=k0),
+        )
         rate = -op.spectrum(2 * dim + 1).eigenvalues[1:].mean()
         # What the same kernel gives with infinitely many points.
         kappa = 2 * np.pi * np.sqrt(op.epsilon * op.kernel.bandwidth.squared.mean())

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
+from tests.support.estimates import estimate_with
 
 import vbdm
 from vbdm.operator.record import in_words
@@ -23,7 +24,7 @@ def fixed(points):
 
 def decided(points=POINTS, **arguments):
     """Return the settings of an estimate in plain words and numbers."""
-    return vbdm.estimate_operator(points, **arguments).settings.as_dict()
+    return estimate_with(points, **arguments).settings.as_dict()
 
 
 def table_of(page):
@@ -50,7 +51,7 @@ SWITCHED = pytest.mark.parametrize(
 @SWITCHED
 def test_the_method_is_the_one_that_was_asked_for(arguments, method, switches):
     """Neither switch makes the one method the other: it is remembered, not guessed."""
-    spectrum = vbdm.estimate_operator(POINTS, **arguments).spectrum(3)
+    spectrum = estimate_with(POINTS, **arguments).spectrum(3)
     shown = table_of(vbdm.report.page(spectrum))
     assert shown["method"] == method
     leave_one_out, limited, corrected = switches
@@ -72,7 +73,7 @@ def test_the_method_is_the_one_that_was_asked_for(arguments, method, switches):
 def test_results_json_has_the_record(arguments, method, switches):
     from vbdm.results.summary import describe_estimate
 
-    spectrum = vbdm.estimate_operator(POINTS, **arguments).spectrum(3)
+    spectrum = estimate_with(POINTS, **arguments).spectrum(3)
     record = describe_estimate(spectrum)["decided"]
     assert record == spectrum.settings.as_dict()
     assert (record["method"], record["leave_one_out"]) == (method, switches[0])
@@ -92,7 +93,7 @@ def test_results_json_has_the_record(arguments, method, switches):
         ({"method": "paper", "form": "left"}, {"form": "left"}),
         ({"shape": "compact"}, {"shape": "Compact()"}),
         (
-            {"limiter": vbdm.Limiter(kappa=3.0)},
+            {"limiter": vbdm.rules.Limiter(kappa=3.0)},
             {"limiter": "Limiter(kappa=3.0, cap=0.02, n_reference=9, passes=1)"},
         ),
     ],
@@ -103,12 +104,16 @@ def test_every_switch_is_noted(arguments, expected):
 
 
 def test_exponents_are_those_of_the_operator():
-    op = vbdm.estimate_operator(POINTS, "generator", dim=1, beta=-0.25)
+    op = vbdm.estimate_operator(
+        POINTS, "generator", dim=1, bandwidth=vbdm.rules.PowerOfDensity(-0.25)
+    )
     found = op.settings.as_dict()
     assert (found["c1"], found["beta"], found["dim"]) == (1.0, -0.25, 1.0)
     # α = 1 + β(d/2 + 1) - c1/2
     assert found["alpha"] == op.alpha == pytest.approx(1 - 0.25 * 1.5 - 0.5)
-    given = vbdm.estimate_operator(POINTS, alpha=0.5, dim=1, beta=0)
+    given = vbdm.estimate_operator(
+        POINTS, dim=1, bandwidth=vbdm.rules.PowerOfDensity(0), method=vbdm.Resolved(alpha=0.5)
+    )
     assert given.settings.exponents.c1 == given.c1 == pytest.approx(1.0)
     own = vbdm.estimate_operator(POINTS, bandwidth=np.ones(300), dim=1).settings.exponents
     assert (own.c1, own.beta, own.alpha) == (None, None, 1.0)
@@ -198,7 +203,7 @@ def test_rules_in_words():
     ],
 )
 def test_what_decided_the_number_of_neighbours(points, arguments, words):
-    op = vbdm.estimate_operator(points, **arguments)
+    op = estimate_with(points, **arguments)
     assert op.settings.neighbors_from == op.settings.as_dict()["neighbors_from"] == words
     number = {"given": 90, "the method's own number": 64, "those of the given graph": 70}
     assert op.n_neighbors == number.get(words, op.n_neighbors)
@@ -217,7 +222,7 @@ def test_pairs_are_counted():
 def test_the_page_tells_pairs_within_reach_from_lists():
     from vbdm.results.summary import describe_estimate
 
-    reach, lists = (vbdm.estimate_operator(POINTS, **a) for a in ({}, {"n_neighbors": 90}))
+    reach, lists = (estimate_with(POINTS, **a) for a in ({}, {"n_neighbors": 90}))
     shown = table_of(vbdm.report.page(reach.spectrum(3)))
     assert shown["neighbours"] == "all pairs within the kernel&#x27;s reach"
     assert shown["neighbours of a point, mean"] == str(reach.n_neighbors)
@@ -248,7 +253,7 @@ def test_the_engine_is_noted_with_its_reason():
     for points in (vbdm.neighbors(POINTS, 70), cdist(POINTS, POINTS)):
         metric = "euclidean" if isinstance(points, vbdm.NeighborGraph) else "precomputed"
         assert decided(points, metric=metric)["engine_reason"] == found["engine_reason"]
-    spectrum = vbdm.estimate_operator(POINTS, engine="scipy").spectrum(3)
+    spectrum = vbdm.estimate_operator(POINTS, run="scipy").spectrum(3)
     shown = table_of(vbdm.report.page(spectrum))
     assert shown["engine"] == "NumPy and SciPy"
     assert shown["why this engine"] == "chosen by the user"
@@ -259,7 +264,7 @@ def test_the_engine_is_noted_with_its_reason():
 
 def test_the_compiled_engine_is_noted_and_cited():
     pytest.importorskip("numba")
-    spectrum = vbdm.estimate_operator(POINTS, engine="numba").spectrum(3)
+    spectrum = vbdm.estimate_operator(POINTS, run="numba").spectrum(3)
     record = spectrum.settings.as_dict()
     assert (record["engine"], record["engine_reason"]) == ("numba", "chosen by the user")
     assert "numba" in record["versions"]
@@ -301,8 +306,8 @@ def test_versions_are_those_that_computed():
         ({"operator": "generator", "dim": 1}, ["operator", "dim"]),
         ({"limiter": False, "leave_one_out": False}, ["leave_one_out", "limiter"]),
         ({"truncation": None}, ["truncation"]),
-        ({"effort": 1, "shape": "gaussian", "metric": "euclidean", "beta": "auto"}, []),
-        ({"effort": 2, "shape": "broad"}, ["shape", "effort"]),
+        ({"effort": 1, "shape": "gaussian", "metric": "euclidean", "bandwidth": "auto"}, []),
+        ({"effort": 2, "shape": "broad"}, ["effort", "shape"]),
         ({"bandwidth": np.ones(300)}, ["bandwidth"]),
         (
             {"n_neighbors": 80, "n_density_neighbors": 9, "search": "brute"},
@@ -328,7 +333,7 @@ def test_arguments_that_were_given_are_named(arguments, names):
     ],
 )
 def test_the_record_is_strict_json(arguments):
-    op = vbdm.estimate_operator(POINTS, **arguments)
+    op = estimate_with(POINTS, **arguments)
     record = op.settings.as_dict()
     assert json.loads(json.dumps(record, allow_nan=False)) == record
 
@@ -343,7 +348,7 @@ def test_settings_are_pickled():
 
 
 def test_settings_stay_at_another_epsilon():
-    op = vbdm.estimate_operator(POINTS, limiter=False, effort=2)
+    op = vbdm.estimate_operator(POINTS, effort=2, method=vbdm.Resolved(limiter=False))
     moved = op.at_epsilon(2 * op.epsilon)
     assert moved.settings is op.settings
     assert moved.epsilon == 2 * op.epsilon
@@ -356,7 +361,7 @@ def test_settings_stay_at_another_epsilon():
 )
 def test_a_correction_that_is_not_made_is_not_claimed(given):
     points = vbdm.datasets.circle(300, sampling="random", random_state=0).points
-    op = vbdm.estimate_operator(points, finite_sample=True, bandwidth=given)
+    op = vbdm.estimate_operator(points, bandwidth=given, method=vbdm.Resolved(finite_sample=True))
     spectrum = op.spectrum(3)
     assert (spectrum.correction == 1).all()
     assert not op.settings.method.finite_sample

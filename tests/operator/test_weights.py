@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.support.estimates import estimate_with
 from tests.support.slow import with_slow
 
 import vbdm
@@ -157,11 +158,13 @@ def test_multiplicities_of_equal_points_are_summed():
     rng = np.random.default_rng(4208)
     points, weights = rng.standard_normal((600, 2)), rng.integers(2, 9, 600) * 1.0
     part = rng.random(600) < 0.5
-    once = vbdm.estimate_operator(points, "generator", weights=weights, weights_as="counts")
+    once = vbdm.estimate_operator(
+        points, "generator", weights=weights, method=vbdm.Resolved(weights_as="counts")
+    )
     rows = np.r_[points, points[part]]
     shared = np.r_[np.where(part, weights / 2, weights), weights[part] / 2]
     twice = vbdm.estimate_operator(
-        rows, "generator", weights=shared, weights_as="counts", series=False
+        rows, "generator", weights=shared, series=False, method=vbdm.Resolved(weights_as="counts")
     )
     np.testing.assert_allclose(
         once.equations.measure[part], 2 * twice.equations.measure[:600][part], rtol=0.2
@@ -175,7 +178,9 @@ def test_equal_multiplicities_change_nothing():
     points = gaussian(800, 2, 1.0, 4200)[0]
     plain = vbdm.estimate_operator(points, "generator").spectrum(4)
     nearly = 1 + 1e-13 * np.arange(800)
-    counted = vbdm.estimate_operator(points, "generator", weights=nearly, weights_as="counts")
+    counted = vbdm.estimate_operator(
+        points, "generator", weights=nearly, method=vbdm.Resolved(weights_as="counts")
+    )
     np.testing.assert_allclose(counted.spectrum(4).eigenvalues, plain.eigenvalues, atol=1e-9)
     np.testing.assert_allclose(
         counted.spectrum(4).standard_errors[1:], plain.standard_errors[1:], rtol=1e-6
@@ -204,9 +209,9 @@ def test_weights_beside_distances_and_a_graph(kind):
     points, weights = gaussian(500, 2, 1.5, 4211)
     apart = np.linalg.norm(points[:, None] - points, axis=2)
     options = {"weights": weights, "weights_as": kind}
-    by_points = vbdm.estimate_operator(points, "generator", **options).spectrum(3).eigenvalues
+    by_points = estimate_with(points, "generator", **options).spectrum(3).eigenvalues
     for given in ({"X": apart, "metric": "precomputed"}, {"X": vbdm.neighbors(points, 200)}):
-        op = vbdm.estimate_operator(operator="generator", **given, **options)
+        op = estimate_with(operator="generator", **given, **options)
         np.testing.assert_allclose(op.spectrum(3).eigenvalues, by_points, rtol=0.02, atol=1e-9)
 
 

@@ -1,5 +1,7 @@
 """Every mistake gets one clear message."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -30,15 +32,20 @@ BAD_CALLS = {
     "fractional neighbours": (lambda: vbdm.neighbors(X, 10.5), "integer"),
     "boolean neighbours": (lambda: vbdm.neighbors(X, True), "integer"),
     "k0 above k": (
-        lambda: vbdm.estimate_operator(X, n_neighbors=10, n_density_neighbors=11, method="paper"),
+        lambda: vbdm.estimate_operator(
+            X, method=vbdm.Paper(n_neighbors=10, n_density_neighbors=11)
+        ),
         "n_density_neighbors",
     ),
     "unknown operator": (lambda: vbdm.estimate_operator(X, "laplace"), "'laplacian', 'generator'"),
     "nan operator": (lambda: vbdm.estimate_operator(X, np.nan), "operator"),
     "unknown method": (lambda: vbdm.estimate_operator(X, method="papers"), "method"),
-    "unknown form": (lambda: vbdm.estimate_operator(X, form="middle"), "form"),
-    "unknown shape": (lambda: vbdm.estimate_operator(X, shape="box"), "shape"),
-    "zero epsilon": (lambda: vbdm.estimate_operator(X, epsilon=0), "epsilon.*greater than 0"),
+    "unknown form": (lambda: vbdm.estimate_operator(X, method=vbdm.Paper(form="middle")), "form"),
+    "unknown shape": (
+        lambda: vbdm.estimate_operator(X, method=vbdm.Resolved(shape="box")),
+        "shape",
+    ),
+    "zero epsilon": (lambda: vbdm.estimate_operator(X, epsilon=0), "epsilon.*a number above 0"),
     "one point in many columns": (
         lambda: vbdm.estimate_operator(np.ones((30, 60))),
         "All points are the same",
@@ -50,18 +57,21 @@ BAD_CALLS = {
     "absurd c1": (lambda: vbdm.estimate_operator(X, 1e9), "Powers of the density overflow"),
     "text epsilon": (lambda: vbdm.estimate_operator(X, epsilon="small"), "epsilon"),
     "negative dim": (lambda: vbdm.estimate_operator(X, dim=-1), "dim"),
-    "text beta": (lambda: vbdm.estimate_operator(X, beta="minus"), "beta"),
+    "text beta": (
+        lambda: vbdm.estimate_operator(X, bandwidth=vbdm.rules.PowerOfDensity("minus")),
+        "beta",
+    ),
     "operator and alpha": (
-        lambda: vbdm.estimate_operator(X, "laplacian", alpha=0.5),
+        lambda: vbdm.estimate_operator(X, "laplacian", method=vbdm.Resolved(alpha=0.5)),
         "operator.*alpha.*contradict",
     ),
     "operator and potential": (
         lambda: vbdm.estimate_operator(X, 1.0, potential=X[:, 0]),
         "operator.*potential.*contradict",
     ),
-    "beta and bandwidth": (
-        lambda: vbdm.estimate_operator(X, beta=-0.5, bandwidth=np.ones(50)),
-        "beta.*bandwidth.*contradict",
+    "number as bandwidth": (
+        lambda: vbdm.estimate_operator(X, bandwidth=0.5),
+        "`bandwidth` must be 'auto', an object",
     ),
     "bandwidth and potential": (
         lambda: vbdm.estimate_operator(X, bandwidth=np.ones(50), potential=np.ones(50)),
@@ -76,7 +86,9 @@ BAD_CALLS = {
         r"shape \(49,\)",
     ),
     "one bandwidth for two": (
-        lambda: vbdm.estimate_operator(X, bandwidth=np.ones(50), form="two-sided", method="paper"),
+        lambda: vbdm.estimate_operator(
+            X, bandwidth=np.ones(50), method=vbdm.Paper(form="two-sided")
+        ),
         "pair of bandwidths",
     ),
     "two bandwidths for one": (
@@ -95,7 +107,7 @@ BAD_CALLS = {
         lambda: vbdm.estimate_operator(X, potential=np.ones(49)),
         "`potential`",
     ),
-    "tune on points": (lambda: vbdm.tune(X), "NeighborGraph"),
+    "tune on points": (lambda: vbdm.rules.tune(X), "NeighborGraph"),
     "function of wrong length": (
         lambda: vbdm.estimate_operator(X, dim=2) @ np.ones(49),
         "shape",
@@ -111,7 +123,7 @@ BAD_CALLS = {
         "coincide",
     ),
     "graph and neighbours": (
-        lambda: vbdm.estimate_operator(vbdm.neighbors(X, 20), n_neighbors=30, method="paper"),
+        lambda: vbdm.estimate_operator(vbdm.neighbors(X, 20), method=vbdm.Paper(n_neighbors=30)),
         "already built",
     ),
     "bad graph": (lambda: vbdm.NeighborGraph.from_arrays([[0, 1]], [[0.0, 1.0]]), "fit together"),
@@ -130,7 +142,9 @@ BAD_CALLS = {
     "function without points": (
         lambda: vbdm.estimate_operator(
             vbdm.NeighborGraph.from_arrays([[0, 1], [1, 0]], [[0.0, 1], [0, 1]]),
-            bandwidth=lambda X: np.ones(2), method="paper", n_density_neighbors=2, dim=1,
+            bandwidth=lambda X: np.ones(2),
+            dim=1,
+            method=vbdm.Paper(n_density_neighbors=2),
         ),
         "this graph has none",
     ),
@@ -142,12 +156,14 @@ BAD_CALLS = {
     ),
     "unsymmetric spectrum of a large cloud": (
         lambda: vbdm.estimate_operator(
-            np.random.default_rng(0).standard_normal((3001, 1)), form="left", dim=1, epsilon=1e-4,
-            method="paper",
+            np.random.default_rng(0).standard_normal((3001, 1)),
+            dim=1,
+            epsilon=1e-4,
+            method=vbdm.Paper(form="left"),
         ).spectrum(3),
         "small data only",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", BAD_CALLS)
@@ -172,15 +188,18 @@ MORE_BAD_CALLS = {
         "Drop repeated rows",
     ),
     "one point only": (lambda: vbdm.estimate_operator(np.ones((30, 2))), "All points are the same"),
-    "absurd effort": (lambda: vbdm.estimate_operator(X, effort=100), "between 1/4 and 16"),
+    "absurd effort": (lambda: vbdm.estimate_operator(X, effort=100), "from 0.25 to 16"),
     "effort in the paper's method": (
         lambda: vbdm.estimate_operator(X, method="paper", effort=2),
         "no `effort`",
     ),
-    "array for a switch": (lambda: vbdm.estimate_operator(X, limiter=np.ones(3)), "limiter"),
+    "array for a switch": (
+        lambda: vbdm.estimate_operator(X, method=vbdm.Resolved(limiter=np.ones(3))),
+        "limiter",
+    ),
     "array for epsilon": (lambda: vbdm.estimate_operator(X, epsilon=np.ones(3)), "epsilon"),
     "weights and alpha": (
-        lambda: vbdm.estimate_operator(X, alpha=0.5, weights=np.ones(50)),
+        lambda: vbdm.estimate_operator(X, weights=np.ones(50), method=vbdm.Resolved(alpha=0.5)),
         "weights.*alpha.*contradict",
     ),
     "weights and bandwidth": (
@@ -192,7 +211,9 @@ MORE_BAD_CALLS = {
         "weights.*potential.*contradict",
     ),
     "weights in another form": (
-        lambda: vbdm.estimate_operator(X, 1.0, "paper", form="right", weights=np.ones(50)),
+        lambda: vbdm.estimate_operator(
+            X, 1.0, weights=np.ones(50), method=vbdm.Paper(form="right")
+        ),
         "symmetric form takes `weights`",
     ),
     "weights of wrong length": (
@@ -224,20 +245,21 @@ MORE_BAD_CALLS = {
         "too few points.*unit of the bias",
     ),
     "unknown way of weights": (
-        lambda: vbdm.estimate_operator(X, "generator", weights=np.ones(50), weights_as="both"),
+        lambda: vbdm.estimate_operator(
+            X, "generator", weights=np.ones(50), method=vbdm.Resolved(weights_as="both")
+        ),
         "weights_as.*'measure', 'counts'",
     ),
-    "form of the other method": (
-        lambda: vbdm.estimate_operator(X, form="right"),
-        "symmetric form only.*method='paper'",
-    ),
     "kernel cut above its half": (
-        lambda: vbdm.estimate_operator(X, truncation=0.6),
-        "`truncation`.*between 0 and 0.5",
+        lambda: vbdm.estimate_operator(X, method=vbdm.Resolved(truncation=0.6)),
+        "`truncation`.*above 0 to 0.5",
     ),
-    "kernel cut nowhere": (lambda: vbdm.estimate_operator(X, truncation=0), "`truncation`"),
+    "kernel cut nowhere": (
+        lambda: vbdm.estimate_operator(X, method=vbdm.Resolved(truncation=0)),
+        "`truncation`",
+    ),
     "left potential": (
-        lambda: vbdm.estimate_operator(X, method="paper", form="left", potential=X[:, 0]),
+        lambda: vbdm.estimate_operator(X, potential=X[:, 0], method=vbdm.Paper(form="left")),
         "left form",
     ),
     "opinion on points": (lambda: vbdm.second_opinion(X), "symmetric operator"),
@@ -249,11 +271,34 @@ MORE_BAD_CALLS = {
     ),
     "error bars of the left form": (
         lambda: (
-            vbdm.estimate_operator(X, method="paper", form="left", dim=2).spectrum(3).errors.bias
+            vbdm.estimate_operator(X, dim=2, method=vbdm.Paper(form="left")).spectrum(3).errors.bias
         ),
         "Error bars need",
     ),
 }
+
+
+UNKNOWN = {
+    "field of the method": (
+        partial(vbdm.estimate_operator, X, n_neighbors=40),
+        r"method=vbdm.Resolved\(n_neighbors=…\)",
+    ),
+    "field of the paper's method": (
+        partial(vbdm.Resolved, form="right"),
+        r"method=vbdm.Paper\(form=…\)",
+    ),
+    "field of the run": (partial(vbdm.DiffusionMap, engine="numba"), r"run=vbdm.Run\(engine=…\)"),
+    "exponent": (partial(vbdm.estimate_operator, X, beta=0), r"PowerOfDensity\(beta=…\)"),
+    "slip of the pen": (partial(vbdm.estimate_operator, X, epsilonn=1), r"Write epsilon=…"),
+    "nothing like it": (partial(vbdm.Run, colour=1), "It knows engine, precision"),
+}
+
+
+@pytest.mark.parametrize("case", UNKNOWN)
+def test_unknown_keywords_are_answered_with_known_ones(case):
+    call, message = UNKNOWN[case]
+    with pytest.raises(TypeError, match=message):
+        call()
 
 
 @pytest.mark.parametrize("case", MORE_BAD_CALLS)

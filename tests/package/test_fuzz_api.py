@@ -19,6 +19,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from sklearn.utils._param_validation import InvalidParameterError
+from tests.support.estimates import estimate_with, model_with
 from tests.support.fuzz.budget import budget, some
 from tests.support.fuzz.trial import attempt, run
 from tests.support.stand_ins import Cells
@@ -115,7 +116,7 @@ def used(make, argument):
     """Return a function of an option's class that also uses it in an estimate."""
 
     def use(**fields):
-        return vbdm.estimate_operator(cloud(), **{argument: make(**fields)})
+        return estimate_with(cloud(), **{argument: make(**fields)})
 
     use.__signature__ = inspect.signature(make)
     return use
@@ -149,7 +150,7 @@ def in_their_words(method):
 
 def fitted(**options):
     """Make an estimator and fit it."""
-    return vbdm.DiffusionMap(**options).fit(cloud())
+    return model_with(**options).fit(cloud())
 
 
 fitted.__signature__ = inspect.signature(vbdm.DiffusionMap)
@@ -200,7 +201,7 @@ def calls():
         "Forecast.density": (have["forecast"].density, {"values": [0.0]}),
         "Forecast.crps": (have["forecast"].crps, {"truth": np.zeros((1, 2, 2))}),
         "Filtered.quantile": (have["filtered"].quantile, {"p": 0.5}),
-        "Limiter": (used(vbdm.Limiter, "limiter"), {}),
+        "Limiter": (used(vbdm.rules.Limiter, "limiter"), {}),
         "Operator.apply": (op.apply, {"f": X[:, 0]}),
         "Estimate.times": (Estimate(2.0, 0.1).times, {"other": Estimate(0.5, 0.1)}),
         "Estimate.over": (Estimate(2.0, 0.1).over, {"other": Estimate(0.5, 0.1)}),
@@ -325,7 +326,7 @@ def calls():
         "theory.alpha_for": (vbdm.theory.alpha_for, {"c1": 1.0, "beta": -0.5, "dim": 2.0}),
         "theory.density_response": (vbdm.theory.density_response, {"alpha": -0.25, "dim": 2.0}),
         "tica": (vbdm.tica, {"points": X, "n": 2}),
-        "tune": (vbdm.tune, {"graph": graph}),
+        "tune": (vbdm.rules.tune, {"graph": graph}),
         "datasets.Sample.truth": (have["sample"].truth, {"n": 3}),
         "datasets.Trajectory.delayed": (have["trajectory"].delayed, {"n_delays": 3}),
         "datasets.lattice": (vbdm.datasets.lattice, {"side": 4}),

@@ -101,7 +101,7 @@ def test_no_square_arrays():
     """N = 20,000 and k = 32: an N×N array of bytes would take 400 MB."""
     X = np.random.default_rng(0).standard_normal((20_000, 1))
     tracemalloc.start()
-    vbdm.estimate_operator(X, "generator", method="paper", n_neighbors=32).spectrum(4)
+    vbdm.estimate_operator(X, "generator", method=vbdm.Paper(n_neighbors=32)).spectrum(4)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 200e6

@@ -57,7 +57,9 @@ def test_pieces_equal_those_of_the_whole_matrix():
     rng = np.random.default_rng(0)
     centres = rng.uniform(-1000, 1000, (12, 2))
     points = np.vstack([c + rng.standard_normal((60 + 10 * i, 2)) for i, c in enumerate(centres)])
-    pencil = pencil_of(vbdm.estimate_operator(points, "generator", n_neighbors=40))
+    pencil = pencil_of(
+        vbdm.estimate_operator(points, "generator", method=vbdm.Resolved(n_neighbors=40))
+    )
     n, expected = connected_components(pencil.weights.merged(), directed=False)
     labels = connected_pieces(pencil)
     assert labels.max() + 1 == n

@@ -21,7 +21,7 @@ from vbdm.search import KDTree
 
 X = np.zeros((10, 2))
 rule = vbdm.rules.ByDegree()
-op: Operator = vbdm.estimate_operator(X, "generator", search=KDTree(), epsilon=rule)
+op: Operator = vbdm.estimate_operator(X, "generator", run=vbdm.Run(search=KDTree()), epsilon=rule)
 found: Spectrum = op.spectrum(4, solver=vbdm.solvers.Dense())
 model: DiffusionMap = DiffusionMap(n_components=3).fit(X).set_params(n_components=2)
 coordinates = model.fit_transform(X) + found.eigenfunctions

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from tests.support.estimates import estimate_with
 
 import vbdm
 
@@ -117,7 +118,7 @@ ONES = np.ones(60)
 )  # fmt: skip
 def test_no_numbers_for_an_argument(name, wrong):
     with pytest.raises(vbdm.InputError, match=name):
-        vbdm.estimate_operator(X, **{name: wrong})
+        estimate_with(X, **{name: wrong})
 
 
 def test_masks_in_new_points_in_functions_and_in_series():

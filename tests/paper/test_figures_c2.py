@@ -17,9 +17,12 @@ def test_sums_are_those_of_the_method(dim, beta):
     found = apply_at_first(places, density, beta, 0.1)[0]
     for alpha, value in zip(ALPHAS, found, strict=True):
         op = vbdm.estimate_operator(
-            places, method="paper", alpha=alpha, bandwidth=density**beta, dim=dim, epsilon=0.1,
-            n_neighbors=60,
-        )  # fmt: skip
+            places,
+            bandwidth=density**beta,
+            dim=dim,
+            epsilon=0.1,
+            method=vbdm.Paper(alpha=alpha, n_neighbors=60),
+        )
         assert value == pytest.approx((op @ places[:, 0])[0], rel=1e-9)
 
 

@@ -277,7 +277,7 @@ def test_uneven_circle_verdicts_follow_the_numbers(uneven):
 
 def test_automatic_choice_is_the_papers():
     graph = vbdm.neighbors(vbdm.datasets.circle(300).points, 300)
-    assert automatic(graph, fixed("laplacian"), 1).epsilon == vbdm.tune(graph).epsilon
+    assert automatic(graph, fixed("laplacian"), 1).epsilon == vbdm.rules.tune(graph).epsilon
     assert automatic(graph, Settings(0.25, -0.5), 1).rule == "slope"
 
 

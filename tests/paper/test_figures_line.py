@@ -15,9 +15,12 @@ N = 400
 
 def paper(points, settings: Settings, dim: float, epsilon: float):
     op = vbdm.estimate_operator(
-        points, method="paper", alpha=settings.alpha, beta=settings.beta, dim=dim,
-        epsilon=epsilon, n_neighbors=len(points),
-    )  # fmt: skip
+        points,
+        dim=dim,
+        epsilon=epsilon,
+        bandwidth=vbdm.rules.PowerOfDensity(settings.beta),
+        method=vbdm.Paper(alpha=settings.alpha, n_neighbors=len(points)),
+    )
     return op.spectrum(6, solver="dense")
 
 

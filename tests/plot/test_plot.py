@@ -118,7 +118,7 @@ def test_tuning_marks_the_choice(spectra):
 
 
 def test_tuning_of_the_paper_and_of_no_curve():
-    choice = vbdm.tune(vbdm.neighbors(PLANE))
+    choice = vbdm.rules.tune(vbdm.neighbors(PLANE))
     assert "S(ε)" in plot.tuning(choice).get_ylabel()
     given = vbdm.estimate_operator(PLANE, "generator", method="paper", epsilon=0.1)
     with pytest.raises(vbdm.InputError, match="no curve"):
@@ -268,9 +268,9 @@ def test_results_without_points():
 
 def test_small_and_unsymmetric_results():
     render(vbdm.estimate_operator(PLANE[:10], "generator").spectrum(1).plot())
-    left = vbdm.estimate_operator(PLANE[:100], "generator", method="paper", form="left")
+    left = vbdm.estimate_operator(PLANE[:100], "generator", method=vbdm.Paper(form="left"))
     render(left.spectrum(3).plot())
-    left = vbdm.estimate_operator(LINE, "generator", method="paper", form="left").spectrum(3)
+    left = vbdm.estimate_operator(LINE, "generator", method=vbdm.Paper(form="left")).spectrum(3)
     assert not plot.eigenfunctions(left).collections  # no band: errors are not known
 
 

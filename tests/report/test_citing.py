@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.support.estimates import estimate_with
 from tests.support.stand_ins import fake_pynndescent
 
 import vbdm
@@ -33,7 +34,9 @@ def keys(spectrum):
 def test_only_what_was_used_is_cited(circle):
     plain = vbdm.estimate_operator(circle).spectrum(3)
     assert keys(plain) == ["BerryHarlim2016", "vbdm", "LevinaBickel2004"]
-    fixed = vbdm.estimate_operator(circle, beta=0, dim=1).spectrum(3)
+    fixed = vbdm.estimate_operator(circle, dim=1, bandwidth=vbdm.rules.PowerOfDensity(0)).spectrum(
+        3
+    )
     assert keys(fixed) == ["BerryHarlim2016", "vbdm", "CoifmanLafon2006"]
     assert PowerOfDensity(0.5).credit.references == ()
     solved = vbdm.estimate_operator(circle, dim=1)
@@ -43,7 +46,7 @@ def test_only_what_was_used_is_cited(circle):
 
 def test_approximate_search_is_cited(circle, monkeypatch):
     monkeypatch.setitem(sys.modules, "pynndescent", fake_pynndescent(miss=0))
-    spectrum = vbdm.estimate_operator(circle, search="pynndescent").spectrum(3)
+    spectrum = vbdm.estimate_operator(circle, run=vbdm.Run(search="pynndescent")).spectrum(3)
     assert keys(spectrum).count("DongCharikarLi2011") == 1
 
 
@@ -107,7 +110,7 @@ def test_the_paragraph_says_what_was_done(circle):
     ],
 )
 def test_the_paragraph_follows_the_settings(circle, settings, words):
-    assert words in methods_paragraph(vbdm.estimate_operator(circle, **settings).spectrum(3))
+    assert words in methods_paragraph(estimate_with(circle, **settings).spectrum(3))
 
 
 def test_groups_are_told_by_their_means():

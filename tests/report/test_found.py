@@ -107,7 +107,7 @@ def test_few_eigenvalues_are_enough(n):
 
 def test_forms_without_error_bars_have_words():
     points = vbdm.datasets.circle(200, random_state=0).points
-    op = vbdm.estimate_operator(points, method="paper", form="left")
+    op = vbdm.estimate_operator(points, method=vbdm.Paper(form="left"))
     assert what_was_found(op.spectrum(5)) == "The points lie along a closed curve."
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.support.estimates import estimate_with
 from tests.support.findings import knowing
 
 import vbdm
@@ -143,7 +144,7 @@ def test_the_parts_of_every_error_are_on_the_page(sphere):
 
 def test_results_without_errors_have_no_table_of_parts():
     points = vbdm.datasets.circle(150, random_state=0).points
-    left = vbdm.estimate_operator(points, method="paper", form="left").spectrum(3)
+    left = vbdm.estimate_operator(points, method=vbdm.Paper(form="left")).spectrum(3)
     text = page(left)
     assert 'id="error-parts"' not in text
     assert '<td class="error">—</td>' in text
@@ -358,7 +359,7 @@ def test_times_of_the_library_may_be_numbers(sphere):
 )
 def test_the_page_says_what_the_operator_means(arguments, words):
     points = vbdm.datasets.circle(100, random_state=0).points
-    assert words in page(vbdm.estimate_operator(points, **arguments).spectrum(3))
+    assert words in page(estimate_with(points, **arguments).spectrum(3))
 
 
 def test_the_unit_is_said(sphere):

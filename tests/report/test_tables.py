@@ -95,7 +95,7 @@ def test_without_pandas_words_say_what_to_do(spectrum, monkeypatch):
 
 def test_forms_without_errors_have_tables_as_well():
     X = vbdm.datasets.circle(200, density="uniform", sampling="random", random_state=0).points
-    found = vbdm.estimate_operator(X, method="paper", form="right").spectrum(3)
+    found = vbdm.estimate_operator(X, method=vbdm.Paper(form="right")).spectrum(3)
     assert len(found.table().splitlines()) == 5
     assert "<table>" in found._repr_html_()
     assert len(found.to_frame()) == 3

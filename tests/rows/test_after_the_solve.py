@@ -3,6 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from tests.support.estimates import estimate_with
 from tests.trust.test_blocks import same
 
 import vbdm
@@ -24,7 +25,7 @@ NEW = np.concatenate([
 
 def solved(**placement):
     """Return the spectrum of the points."""
-    return vbdm.estimate_operator(POINTS, "generator", **placement).spectrum(6, tol=1e-10)
+    return estimate_with(POINTS, "generator", **placement).spectrum(6, tol=1e-10)
 
 
 @pytest.fixture(scope="module")

@@ -185,12 +185,12 @@ def test_estimates_with_an_address_share_one_client(cluster):
     assert connected(address) is cluster  # the current one
     short = address.removeprefix("tcp://")
     for _ in range(3):
-        op = vbdm.estimate_operator(points, dim=1, placement=Dask(short, blocks=2))
+        op = vbdm.estimate_operator(points, dim=1, run=vbdm.Run(placement=Dask(short, blocks=2)))
         seen.add(op.graph.point_set.rows.place.client)
     (client,) = seen
     client.close()
     with pytest.raises(vbdm.errors.ClusterError, match=r"a client that is closed.*connect again"):
-        vbdm.estimate_operator(points, placement=client)
+        vbdm.estimate_operator(points, run=vbdm.Run(placement=client))
     with Client(cluster.scheduler.address) as other:
         assert connected(short) is not client
         assert connected(address).status == other.status == "running"

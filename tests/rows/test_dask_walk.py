@@ -21,7 +21,7 @@ def points():
 
 
 def solved(points, placement):
-    operator = vbdm.estimate_operator(points, "generator", placement=placement)
+    operator = vbdm.estimate_operator(points, "generator", run=vbdm.Run(placement=placement))
     return operator.spectrum(4)
 
 

@@ -36,7 +36,7 @@ def test_words_addresses_and_objects(value, expected):
 @pytest.mark.parametrize("value", [None, "ram", "/scratch", "C:disk", 3, True, Memory, np.ones(3)])
 def test_anything_else_is_refused(value, points):
     with pytest.raises(InputError, match="`placement` says where the rows live"):
-        vbdm.estimate_operator(points, placement=value)
+        vbdm.estimate_operator(points, run=vbdm.Run(placement=value))
 
 
 def test_a_client_is_known_without_loading_dask():
@@ -75,7 +75,7 @@ def test_words_for_reports():
 
 
 def test_results_say_where_the_rows_lived(points, tmp_path):
-    spectrum = vbdm.estimate_operator(points, placement=Disk(blocks=3)).spectrum(3)
+    spectrum = vbdm.estimate_operator(points, run=vbdm.Run(placement=Disk(blocks=3))).spectrum(3)
     assert repr(spectrum.operator).endswith(", 3 blocks on disk)")
     assert spectrum.settings.placement == "3 blocks on disk"
     assert spectrum.settings.as_dict()["placement"] == "3 blocks on disk"
@@ -93,7 +93,7 @@ def test_a_client_inside_a_placement_survives_a_copy_by_scikit_learn():
         raise TypeError("clients cannot be copied")
 
     client = type("Client", (), {"__module__": "distributed.client", "__deepcopy__": refused})()
-    assert clone(vbdm.DiffusionMap(placement=Dask(client))).placement.client is client
+    assert clone(vbdm.DiffusionMap(run=Dask(client))).run.client is client
 
 
 @pytest.mark.parametrize("client", [3, True, b"tcp://here:1", np.ones(2)])
@@ -112,18 +112,20 @@ def test_a_given_graph_is_refused_without_a_look_at_the_cluster(points):
     graph = vbdm.neighbors(points, 64)
     for placement in (Dask("tcp://127.0.0.1:9"), Disk(blocks=2), Memory(blocks=2)):
         with pytest.raises(InputError, match="Lists of neighbours cannot be had"):
-            vbdm.estimate_operator(graph, placement=placement)
-    vbdm.estimate_operator(graph, placement=Memory())
+            vbdm.estimate_operator(graph, run=vbdm.Run(placement=placement))
+    vbdm.estimate_operator(graph, run=vbdm.Run(placement=Memory()))
 
 
 def test_the_estimator_takes_it_too(points):
-    model = vbdm.DiffusionMap(placement=Memory(blocks=3)).fit(points)
+    model = vbdm.DiffusionMap(run=vbdm.Run(placement=Memory(blocks=3))).fit(points)
     assert model.operator_.settings.placement == "3 blocks in memory"
 
 
 def test_coordinates_in_blocks_are_those_in_memory(points):
     models = [
-        vbdm.DiffusionMap(n_components=2, diffusion_time=0.3, placement=placement).fit(points)
+        vbdm.DiffusionMap(
+            n_components=2, diffusion_time=0.3, run=vbdm.Run(placement=placement)
+        ).fit(points)
         for placement in (Memory(), Disk(blocks=2))
     ]
     whole, on_disk = (model.embedding_ for model in models)

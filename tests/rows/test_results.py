@@ -139,7 +139,9 @@ def test_rows_of_blocks_are_fetched_as_numpy_does(values, tmp_path):
 
 def test_density_and_bandwidth_are_brought_to_the_disk_once():
     points = vbdm.datasets.ou(600, dim=2, random_state=0).points
-    op = vbdm.estimate_operator(points, "generator", placement=vbdm.placement.Disk(blocks=2))
+    op = vbdm.estimate_operator(
+        points, "generator", run=vbdm.Run(placement=vbdm.placement.Disk(blocks=2))
+    )
     assert op.density is op.density
     assert op.bandwidth is op.bandwidth
     with pytest.raises(vbdm.InputError, match="looks into lists"):

@@ -90,7 +90,7 @@ def test_an_estimate_takes_them(name, points, as_source):
     points = points[:600]
     expected = vbdm.estimate_operator(points, "generator")
     X = as_source[name](points)
-    found = vbdm.estimate_operator(X, "generator", placement=Disk(blocks=2))
+    found = vbdm.estimate_operator(X, "generator", run=vbdm.Run(placement=Disk(blocks=2)))
     np.testing.assert_allclose(found.epsilon, expected.epsilon, rtol=1e-12)
     np.testing.assert_allclose(found.density, expected.density, rtol=1e-9)
     model = vbdm.DiffusionMap("generator", 1).fit(X)
@@ -209,9 +209,9 @@ def test_labels_in_a_table_are_named(tmp_path):
 def test_a_file_that_declares_too_much_is_refused_before_it_is_read(tmp_path):
     zarr.create_array(tmp_path / "x.zarr", shape=(10**15, 3), chunks=(1000, 3), dtype=float)
     with pytest.raises(OutOfMemoryError, match="would not fit into memory"):
-        vbdm.estimate_operator(tmp_path / "x.zarr", placement="memory")
+        vbdm.estimate_operator(tmp_path / "x.zarr", run="memory")
     with pytest.raises(ScratchError, match=r"where about 2\.4e"):
-        vbdm.estimate_operator(tmp_path / "x.zarr", placement="disk")
+        vbdm.estimate_operator(tmp_path / "x.zarr", run="disk")
 
 
 def test_links_that_lead_out_of_a_store_are_refused(tmp_path):
@@ -247,7 +247,7 @@ def test_auto_takes_disk_when_the_pairs_turn_out_to_be_too_many(monkeypatch, poi
 def test_what_blocks_cannot_do_either_is_refused_for_its_memory(monkeypatch, points):
     monkeypatch.setattr("vbdm.base.memory.available_memory", lambda: 1_000_000)
     with pytest.raises(OutOfMemoryError, match="would not fit into memory"):
-        vbdm.estimate_operator(points, "generator", truncation=None)
+        vbdm.estimate_operator(points, "generator", method=vbdm.Resolved(truncation=None))
 
 
 def test_without_a_client_an_array_of_dask_is_read(monkeypatch, points):

@@ -66,10 +66,10 @@ def test_a_file_is_written_whole_or_not_at_all_and_a_full_disk_ends_nothing(tmp_
 def test_an_estimate_begun_again_reads_its_kernel(cluster, tmp_path):
     points = np.random.default_rng(0).standard_normal((2000, 2))
     placement = Dask(cluster, blocks=2, store=tmp_path)
-    first = vbdm.estimate_operator(points, "generator", placement=placement)
+    first = vbdm.estimate_operator(points, "generator", run=vbdm.Run(placement=placement))
     written = {file: file.stat().st_mtime_ns for file in tmp_path.iterdir()}
     assert len(written) >= 4  # distances and kernel, of two blocks each
-    again = vbdm.estimate_operator(points, "generator", placement=placement)
+    again = vbdm.estimate_operator(points, "generator", run=vbdm.Run(placement=placement))
     assert {file: file.stat().st_mtime_ns for file in tmp_path.iterdir()} == written
     assert np.array_equal(np.asarray(first.density), np.asarray(again.density))
 

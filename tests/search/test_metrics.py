@@ -10,6 +10,7 @@ from sklearn.neighbors import (
     kneighbors_graph,
     radius_neighbors_graph,
 )
+from tests.support.estimates import estimate_with
 
 import vbdm
 from vbdm.graph.precomputed import table_of_matrix
@@ -150,8 +151,8 @@ def euclid(x, y):
 def test_callable_is_the_metric_it_computes(sphere):
     X = sphere[:300]
     options = {"n_neighbors": 60, "dim": 2}
-    own = vbdm.estimate_operator(X, metric=euclid, **options)
-    fast = vbdm.estimate_operator(X, **options)
+    own = estimate_with(X, metric=euclid, **options)
+    fast = estimate_with(X, **options)
     assert "euclid" in repr(own.graph)
     assert own.graph.metric is euclid
     difference = abs(own.matrix - fast.matrix).max()
@@ -207,8 +208,8 @@ def given(X, kind, k):
 def test_given_distances_equal_points(sphere, kind):
     X, k = sphere[:400], 150  # enough for the kernel: rows are not searched for again
     options = {"n_neighbors": k, "dim": 2.0}
-    points = vbdm.estimate_operator(X, **options)
-    other = vbdm.estimate_operator(given(X, kind, k), metric="precomputed", **options)
+    points = estimate_with(X, **options)
+    other = estimate_with(given(X, kind, k), metric="precomputed", **options)
     tolerance = 1e-5 if kind == "dense float32" else 1e-10
     np.testing.assert_allclose(other.epsilon, points.epsilon, rtol=tolerance)
     assert abs(other.matrix - points.matrix).max() < tolerance * abs(points.matrix).max()
@@ -260,7 +261,7 @@ def uneven():
 @pytest.mark.parametrize("operator", ["generator", "laplacian"])
 def test_same_distances_same_answer(name, X, operator):
     """A whole matrix gives what the points give: densities, ε, pairs, and copies merged."""
-    points = vbdm.estimate_operator(X, operator, precision="double")
+    points = vbdm.estimate_operator(X, operator, run=vbdm.Run(precision="double"))
     given = vbdm.estimate_operator(cdist(X, X), operator, metric="precomputed")
     np.testing.assert_allclose(given.density, points.density, rtol=1e-9)
     np.testing.assert_allclose(given.epsilon, points.epsilon, rtol=1e-9)
@@ -397,7 +398,7 @@ BAD = {
     ),
     "period of a graph": (lambda: vbdm.estimate_operator(vbdm.neighbors(X, 9), period=1), "built"),
     "search of a graph": (
-        lambda: vbdm.estimate_operator(vbdm.neighbors(X, 9), search="brute"),
+        lambda: vbdm.estimate_operator(vbdm.neighbors(X, 9), run=vbdm.Run(search="brute")),
         "already built",
     ),
 }

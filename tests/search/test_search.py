@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+from tests.support.estimates import estimate_with
 from tests.support.reference import squared_distances
 from tests.support.stand_ins import fake_pynndescent
 
@@ -206,7 +207,9 @@ def test_the_real_one():
     first, second = (vbdm.neighbors(X, 30, "pynndescent") for _ in range(2))
     assert first.recall > 0.95
     np.testing.assert_array_equal(first.indices, second.indices)
-    values = vbdm.estimate_operator(X, search="pynndescent", dim=5).spectrum(4).eigenvalues
+    values = (
+        vbdm.estimate_operator(X, dim=5, run=vbdm.Run(search="pynndescent")).spectrum(4).eigenvalues
+    )
     exact = vbdm.estimate_operator(X, dim=5).spectrum(4).eigenvalues
     np.testing.assert_allclose(values, exact, rtol=0.02, atol=1e-9)
 
@@ -223,7 +226,7 @@ def test_names():
 
 
 def eigenvalues(X, search, **arguments):
-    op = vbdm.estimate_operator(X, search=search, dim=3, **arguments)
+    op = estimate_with(X, search=search, dim=3, **arguments)
     return op.spectrum(4, solver="dense").eigenvalues
 
 
@@ -241,9 +244,15 @@ def test_estimates_do_not_depend_on_the_search():
 def test_pairs_within_reach_are_those_of_complete_lists():
     """Brute force keeps lists; where these hold all points, the cut leaves the same pairs."""
     X = sheet(600, 20, 0.05)
-    op = vbdm.estimate_operator(X, dim=3, precision="double")
+    op = vbdm.estimate_operator(X, dim=3, run=vbdm.Run(precision="double"))
     assert op.kernel.by_reach
-    dense = vbdm.estimate_operator(X, dim=3, epsilon=op.epsilon, search="brute", n_neighbors=600)
+    dense = vbdm.estimate_operator(
+        X,
+        dim=3,
+        epsilon=op.epsilon,
+        method=vbdm.Resolved(n_neighbors=600),
+        run=vbdm.Run(search="brute"),
+    )
     assert not dense.kernel.by_reach
     np.testing.assert_array_equal(op.pairs, dense.pairs)
     values = [found.spectrum(4, solver="dense").eigenvalues for found in (op, dense)]

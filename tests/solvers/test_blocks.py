@@ -21,7 +21,7 @@ def operator(request):
     if request.param == "numba":
         pytest.importorskip("numba")
     X = np.random.default_rng(1).normal(size=(2500, 2))
-    return vbdm.estimate_operator(X, "generator", engine=request.param)
+    return vbdm.estimate_operator(X, "generator", run=vbdm.Run(engine=request.param))
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def test_connected_pieces_across_blocks(blocks, engine):
     angle = rng.uniform(0, 2 * np.pi, 1500)
     ring = 4 * np.stack([np.cos(angle), np.sin(angle)], 1) + 0.1 * rng.normal(size=(1500, 2))
     X = np.concatenate([ring, 0.3 * rng.normal(size=(600, 2)), [[40.0, 0.0], [0.0, 60.0]]])
-    operator = vbdm.estimate_operator(X, engine=engine)
+    operator = vbdm.estimate_operator(X, run=vbdm.Run(engine=engine))
     expected = connected_pieces(pencil_of(operator))
     assert expected.max() >= 1
     found = connected_pieces(pencil_of(in_blocks(operator, *blocks)))
@@ -106,7 +106,9 @@ def test_many_columns_have_cells_of_the_tree():
 @pytest.mark.slow
 def test_vectors_on_very_many_cells_live_in_blocks(monkeypatch):
     points = np.random.default_rng(3).standard_normal((6000, 2))
-    op = vbdm.estimate_operator(points, "generator", placement=vbdm.placement.Disk(blocks=3))
+    op = vbdm.estimate_operator(
+        points, "generator", run=vbdm.Run(placement=vbdm.placement.Disk(blocks=3))
+    )
     expected = op.spectrum(6, tol=1e-10)
     monkeypatch.setattr(start, "MANY_CELLS", 100)
     found = op.spectrum(6, tol=1e-10)

@@ -69,7 +69,7 @@ def pencil_of(name):
     low, high = 1e-6, 1e6
     for _ in range(20):
         epsilon = np.sqrt(low * high)
-        op = vbdm.estimate_operator(graph, operator, "paper", dim=dim, epsilon=epsilon)
+        op = vbdm.estimate_operator(graph, operator, dim=dim, epsilon=epsilon, method="paper")
         low, high = (epsilon, high) if np.median(op.kernel.row_sums) < 15 else (low, epsilon)
     return Pencil(op.alpha_kernel, op.degrees, op.degrees * op.steps, graph.point_set.coordinates)
 
@@ -145,7 +145,7 @@ def test_a_graph_with_a_hub_is_coarsened():
 
 def test_larger_curve_against_shift_invert():
     points = datasets.closed_curve(8000, random_state=1).points
-    op = vbdm.estimate_operator(points, "laplacian", "paper", dim=1, n_neighbors=46)
+    op = vbdm.estimate_operator(points, "laplacian", dim=1, method=vbdm.Paper(n_neighbors=46))
     pencil = Pencil(
         op.alpha_kernel, op.degrees, op.degrees * op.steps, op.graph.point_set.coordinates
     )
@@ -196,7 +196,7 @@ def test_failure_is_said_with_numbers_and_advice():
 
 def test_more_pairs_than_prepared_for_are_refused():
     points = datasets.sphere(4000, random_state=0).points
-    op = vbdm.estimate_operator(points, method="paper", dim=2, epsilon=0.003, n_neighbors=64)
+    op = vbdm.estimate_operator(points, dim=2, epsilon=0.003, method=vbdm.Paper(n_neighbors=64))
     pencil = Pencil(
         op.alpha_kernel, op.degrees, op.degrees * op.steps, op.graph.point_set.coordinates
     )
@@ -206,7 +206,7 @@ def test_more_pairs_than_prepared_for_are_refused():
 
 def test_few_points_are_left_to_the_dense_solver():
     points = datasets.sphere(300, random_state=0).points
-    op = vbdm.estimate_operator(points, method="paper", dim=2, epsilon=0.05, n_neighbors=64)
+    op = vbdm.estimate_operator(points, dim=2, epsilon=0.05, method=vbdm.Paper(n_neighbors=64))
     pencil = Pencil(op.alpha_kernel, op.degrees, op.degrees * op.steps)
     assert Multilevel().solve(pencil, 30, 1e-4).solver == Dense.credit
 

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tests.support.estimates import estimate_with
 
 import vbdm
 from vbdm.solvers.pencil import EigenPairs
@@ -60,11 +61,11 @@ def test_a_mode_that_loses_more_than_it_has_has_no_rate():
 )
 def test_options_out_of_bounds_are_refused(wrong):
     with pytest.raises(vbdm.InputError, match=f"`{next(iter(wrong))}` must"):
-        vbdm.Limiter(**wrong)
+        vbdm.rules.Limiter(**wrong)
 
 
 def test_the_next_limit_follows_the_largest_rate_but_never_cuts_higher():
-    limiter = vbdm.Limiter(kappa=2.0)
+    limiter = vbdm.rules.Limiter(kappa=2.0)
     assert next_limit(0.0, LIMIT, limiter) is LIMIT
     assert next_limit(0.25, LIMIT, limiter) == Limit(0.25, 0.5, 1.0, 2.0)
     assert next_limit(3.0, LIMIT, limiter) == Limit(3.0, 1.0, 1.0, 2.0)
@@ -146,7 +147,7 @@ def test_the_last_mode_that_there_is_may_replace_one_in_doubt(monkeypatch):
 def operator(dim, seed, **settings):
     points = np.random.default_rng(seed).standard_normal((1000, dim))
     # With ε and d given, the local rates respond to the density alone.
-    return vbdm.estimate_operator(points, "generator", epsilon=0.002, dim=float(dim), **settings)
+    return estimate_with(points, "generator", epsilon=0.002, dim=float(dim), **settings)
 
 
 def limit_of(op):
@@ -217,6 +218,6 @@ def test_influences_hold_that_of_the_cut(monkeypatch):
 
 def test_no_limiter_has_no_cut():
     points = np.random.default_rng(3).standard_normal((300, 2))
-    spectrum = vbdm.estimate_operator(points, limiter=False).spectrum(4)
+    spectrum = vbdm.estimate_operator(points, method=vbdm.Resolved(limiter=False)).spectrum(4)
     assert not modes_cut_at_highest(spectrum).any()
     assert (spectrum.standard_errors[1:] > 0).all()

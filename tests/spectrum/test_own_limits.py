@@ -30,7 +30,9 @@ def error_of(function, exact):
 def grid():
     """The first example of the paper: a clean tail, without any chance in it."""
     points = D.ou(2000, sampling="grid").points
-    op = vbdm.estimate_operator(points, "generator", leave_one_out=False, dim=1)
+    op = vbdm.estimate_operator(
+        points, "generator", dim=1, method=vbdm.Resolved(leave_one_out=False)
+    )
     return op.spectrum(5)
 
 

@@ -18,7 +18,7 @@ def test_ou_grid():
     """The paper's Section 4: N = 2000, all pairs."""
     sample = vbdm.datasets.ou(2000, sampling="grid")
     op = vbdm.estimate_operator(
-        sample.points, "generator", "paper", dim=1, epsilon=1e-4, n_neighbors=2000
+        sample.points, "generator", dim=1, epsilon=1e-4, method=vbdm.Paper(n_neighbors=2000)
     )
     spectrum = op.spectrum(4, tol=1e-10)
     truth = sample.truth(4)
@@ -31,7 +31,7 @@ def test_ou_grid():
 def test_circle_grid():
     sample = vbdm.datasets.circle(1500)
     op = vbdm.estimate_operator(
-        sample.points, method="paper", dim=1, epsilon=2.0**-10, n_neighbors=1500
+        sample.points, dim=1, epsilon=2.0**-10, method=vbdm.Paper(n_neighbors=1500)
     )
     spectrum = op.spectrum(5)
     truth = sample.truth(5)
@@ -44,7 +44,7 @@ def test_circle_grid():
 def test_automatic_epsilon_on_the_circle():
     """With all pairs the variable kernel's ε is the printed 2^-5, and the slope is d/2."""
     sample = vbdm.datasets.circle(1500)
-    op = vbdm.estimate_operator(sample.points, method="paper", n_neighbors=1500)
+    op = vbdm.estimate_operator(sample.points, method=vbdm.Paper(n_neighbors=1500))
     assert op.epsilon == 2.0**-5
     assert op.dim == pytest.approx(1, abs=0.1)
 
@@ -54,7 +54,7 @@ def test_uneven_circle_grid(c1):
     """Sharp enough to see a wrong power of ρ: it would shift c1 by -α (α = 0 at c1 = 1/2)."""
     sample = vbdm.datasets.circle(3000, density="exponential", offset="midpoint")
     op = vbdm.estimate_operator(
-        sample.points, c1, "paper", dim=1, epsilon=2.0**-13, n_neighbors=300
+        sample.points, c1, dim=1, epsilon=2.0**-13, method=vbdm.Paper(n_neighbors=300)
     )
     spectrum, truth = op.spectrum(5), sample.truth(5, c1)
     # The O(ε) bias is 0.25 % here; a wrong power costs 1 % and more.
@@ -72,12 +72,14 @@ def test_uneven_circle(c1, seed):
     errors = [
         relative_errors(
             vbdm.estimate_operator(
-                graph, c1, "paper", dim=1, epsilon=e, n_density_neighbors=32
-            ).spectrum(4).eigenvalues,
+                graph, c1, dim=1, epsilon=e, method=vbdm.Paper(n_density_neighbors=32)
+            )
+            .spectrum(4)
+            .eigenvalues,
             truth,
         ).max()
         for e in 2.0 ** np.arange(-12, -9)
-    ]  # fmt: skip
+    ]
     assert min(errors) < 0.10
 
 
@@ -88,12 +90,14 @@ def test_ou_random():
     errors = [
         relative_errors(
             vbdm.estimate_operator(
-                graph, "generator", "paper", dim=1, epsilon=e, n_density_neighbors=32
-            ).spectrum(4).eigenvalues,
+                graph, "generator", dim=1, epsilon=e, method=vbdm.Paper(n_density_neighbors=32)
+            )
+            .spectrum(4)
+            .eigenvalues,
             sample.truth(4).eigenvalues,
         ).max()
         for e in 2.0 ** np.arange(-15, -12)
-    ]  # fmt: skip
+    ]
     assert min(errors) < 0.10
 
 
@@ -101,7 +105,11 @@ def test_ou_random():
 def test_projected_three_sphere():
     sample = vbdm.datasets.sphere(10_000, dim=3, axes=(1, 0.8, 0.6, 0.7), random_state=0)
     op = vbdm.estimate_operator(
-        sample.points, method="paper", dim=3, beta=-1 / 3, epsilon=2.0**-10, n_neighbors=200
+        sample.points,
+        dim=3,
+        epsilon=2.0**-10,
+        bandwidth=vbdm.rules.PowerOfDensity(-1 / 3),
+        method=vbdm.Paper(n_neighbors=200),
     )
     spectrum = op.spectrum(4)
     assert relative_errors(spectrum.eigenvalues, sample.truth(4).eigenvalues).max() < 0.10
@@ -110,11 +118,13 @@ def test_projected_three_sphere():
 def test_density_integrates_to_the_volume():
     """The mean of 1/density tends to the volume of the manifold: here a circle, then S²."""
     circle = vbdm.datasets.circle(2000, density="exponential", offset="midpoint")
-    op = vbdm.estimate_operator(circle.points, method="paper", dim=1, epsilon=2.0**-10,
-                                n_neighbors=300)  # fmt: skip
+    op = vbdm.estimate_operator(
+        circle.points, dim=1, epsilon=2.0**-10, method=vbdm.Paper(n_neighbors=300)
+    )
     assert np.mean(1 / op.density) == pytest.approx(2 * np.pi, rel=0.02)
     np.testing.assert_allclose(op.density, circle.density, rtol=0.05)
     sphere = vbdm.datasets.sphere(4000, dim=2, random_state=0)
-    op = vbdm.estimate_operator(sphere.points, method="paper", dim=2, epsilon=2.0**-11,
-                                n_neighbors=200)  # fmt: skip
+    op = vbdm.estimate_operator(
+        sphere.points, dim=2, epsilon=2.0**-11, method=vbdm.Paper(n_neighbors=200)
+    )
     assert np.mean(1 / op.density) == pytest.approx(4 * np.pi, rel=0.1)

@@ -18,7 +18,7 @@ from vbdm.spectrum.solve import n_solves
 
 def test_timescales_and_residuals(cloud):
     spectrum = vbdm.estimate_operator(
-        cloud, method="paper", dim=2, epsilon=0.01, n_neighbors=120
+        cloud, dim=2, epsilon=0.01, method=vbdm.Paper(n_neighbors=120)
     ).spectrum(5)
     assert spectrum.timescales[0] == np.inf
     np.testing.assert_allclose(spectrum.timescales[1:], -1 / spectrum.eigenvalues[1:])
@@ -45,7 +45,9 @@ def test_sparse_solver_matches_the_dense_one():
 def test_eigenvalues_are_as_accurate_as_tol_says(limiter, finite_sample):
     """Whatever reads rates off the vectors, whose errors are roots of those of the eigenvalues."""
     points = vbdm.datasets.ou(3000, dim=2, random_state=0).points
-    op = vbdm.estimate_operator(points, "generator", limiter=limiter, finite_sample=finite_sample)
+    op = vbdm.estimate_operator(
+        points, "generator", method=vbdm.Resolved(limiter=limiter, finite_sample=finite_sample)
+    )
     found, exact = (op.spectrum(8, tol=tol).eigenvalues[1:] for tol in (1e-6, 1e-12))
     np.testing.assert_allclose(found, exact, rtol=1e-6)
 
@@ -53,7 +55,7 @@ def test_eigenvalues_are_as_accurate_as_tol_says(limiter, finite_sample):
 def test_separate_clusters_are_named_and_solved_apart():
     sample = vbdm.datasets.clusters(600, separation=50.0, random_state=0)
     op = vbdm.estimate_operator(
-        sample.points, "generator", "paper", dim=2, epsilon=0.001, n_neighbors=40
+        sample.points, "generator", dim=2, epsilon=0.001, method=vbdm.Paper(n_neighbors=40)
     )
     with pytest.warns(vbdm.errors.DisconnectedWarning, match="2 pieces.*sizes 300, 300"):
         spectrum = op.spectrum(5)
@@ -80,19 +82,26 @@ def test_saturated_neighbours_are_reported(cloud):
     with pytest.warns(
         vbdm.errors.SaturatedNeighborsWarning, match="100 % of the points the 10 nearest"
     ):
-        vbdm.estimate_operator(cloud, method="paper", dim=2, epsilon=1.0, n_neighbors=10)
+        vbdm.estimate_operator(cloud, dim=2, epsilon=1.0, method=vbdm.Paper(n_neighbors=10))
 
 
 def test_fixed_bandwidth_on_a_tail_is_reported():
     X = vbdm.datasets.ou(20_000, sampling="grid").points
     with pytest.warns(vbdm.errors.UnboundedErrorWarning, match="Use a negative `beta`"):
-        vbdm.estimate_operator(X, "generator", "paper", beta=0, dim=1, epsilon=1e-7)
+        vbdm.estimate_operator(
+            X,
+            "generator",
+            dim=1,
+            epsilon=1e-7,
+            bandwidth=vbdm.rules.PowerOfDensity(0),
+            method="paper",
+        )
 
 
 def test_grid_end_is_reported():
     X = 1e9 * np.random.default_rng(0).standard_normal((200, 1))
     with pytest.warns(vbdm.errors.TuningWarning, match="end of the grid"):
-        vbdm.tune(vbdm.neighbors(X, 200))
+        vbdm.rules.tune(vbdm.neighbors(X, 200))
 
 
 def test_alignment():
@@ -130,7 +139,9 @@ def test_wide_data():
     flat = vbdm.datasets.sphere(300, random_state=0).points
     frame = np.linalg.qr(np.random.default_rng(1).standard_normal((3000, 3)))[0]
     wide, plain = (
-        vbdm.estimate_operator(points, dim=2, n_neighbors=100).spectrum(4).eigenvalues
+        vbdm.estimate_operator(points, dim=2, method=vbdm.Resolved(n_neighbors=100))
+        .spectrum(4)
+        .eigenvalues
         for points in (flat @ frame.T, flat)
     )
     np.testing.assert_allclose(wide, plain, rtol=1e-6, atol=1e-9)
@@ -202,7 +213,7 @@ class Recording(Dense):
 def test_a_piece_is_solved_for_no_more_modes_than_it_may_have_among_the_first():
     """One zero each is known: of six modes, two pieces can have four others, and their own zero."""
     points = vbdm.datasets.clusters(300, separation=50.0, random_state=0).points
-    op = vbdm.estimate_operator(points, "generator", limiter=False)
+    op = vbdm.estimate_operator(points, "generator", method=vbdm.Resolved(limiter=False))
     n_pieces = op.spectrum(2).n_components
     Recording.seen = ()
     op.spectrum(n_pieces + 4, solver=Recording())
@@ -214,7 +225,7 @@ def test_operator_gives_ten_eigenvalues_if_nothing_is_said(cloud):
 
 
 def test_solve_of_an_unsymmetric_form_has_the_error_of_its_worst_mode(cloud):
-    log = vbdm.estimate_operator(cloud, method="paper", form="right").spectrum(2).log
+    log = vbdm.estimate_operator(cloud, method=vbdm.Paper(form="right")).spectrum(2).log
     assert 0 < log.error_estimate < 1e-8
 
 
@@ -229,7 +240,12 @@ def test_operator_knows_no_variance_where_nothing_links():
     points = np.r_[np.random.default_rng(0).uniform(size=(200, 2)), [[50.0, 50.0]]]
     often = np.random.default_rng(1).integers(1, 4, len(points))
     op = vbdm.estimate_operator(
-        points, weights=often, weights_as="counts", epsilon=0.01, beta=0.0, dim=2
+        points,
+        weights=often,
+        epsilon=0.01,
+        dim=2,
+        bandwidth=vbdm.rules.PowerOfDensity(0.0),
+        method=vbdm.Resolved(weights_as="counts"),
     )
     variance = op.relative_variance
     assert (op.sums == 0).sum() == (variance == 0).sum() == 1

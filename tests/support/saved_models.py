@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+from tests.support.estimates import estimate_with
 
 import vbdm
 from vbdm.io.saved.archive import HEADER
@@ -21,12 +22,12 @@ CURVE = np.c_[np.cos(TURN), np.sin(TURN), 0.01 * RNG.standard_normal((80, 30))]
 
 
 def spectrum_of(X, operator="laplacian", **settings):
-    return vbdm.estimate_operator(X, operator, **settings).spectrum(3)
+    return estimate_with(X, operator, **settings).spectrum(3)
 
 
 def flow(**settings):
     potential = (CLOUD**2).sum(axis=1) / 2
-    return vbdm.estimate_operator(CLOUD, potential=potential, **settings).spectrum(3)
+    return estimate_with(CLOUD, potential=potential, **settings).spectrum(3)
 
 
 def weighted(way):
@@ -41,7 +42,7 @@ def two_sided():
 
 def released():
     """A graph that has given up its lists, as those of more than 10,000 points do."""
-    op = vbdm.estimate_operator(CLOUD, n_neighbors=40)
+    op = vbdm.estimate_operator(CLOUD, method=vbdm.Resolved(n_neighbors=40))
     return op.with_kernel(op.kernel.without_lists()).spectrum(3)
 
 

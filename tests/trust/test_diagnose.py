@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sklearn.neighbors import kneighbors_graph
+from tests.support.estimates import estimate_with
 from tests.support.findings import found_in, light_of, with_errors
 
 import vbdm
@@ -32,7 +33,7 @@ def test_pieces(sphere):
     halves = vbdm.estimate_operator(points).spectrum(5)
     assert light_of(halves, "Connected pieces") == "amber"
     assert "raise `epsilon`; otherwise" in found_in(halves, "Connected pieces").words
-    listed = vbdm.estimate_operator(points, n_neighbors=60).spectrum(5)
+    listed = vbdm.estimate_operator(points, method=vbdm.Resolved(n_neighbors=60)).spectrum(5)
     assert "`epsilon` or `n_neighbors`" in found_in(listed, "Connected pieces").words
     strays = np.where(np.arange(600) < 60, np.arange(600), 0)
     assert light_of(replace(sphere, pieces=Pieces(strays, 1)), "Connected pieces") == "red"
@@ -148,7 +149,9 @@ def test_weak_links(sphere):
 
 def test_error_exponents_follow_the_theory():
     points = vbdm.datasets.ou(600, dim=2, random_state=0).points
-    fixed = vbdm.estimate_operator(points, "generator", beta=0).spectrum(3)
+    fixed = vbdm.estimate_operator(
+        points, "generator", bandwidth=vbdm.rules.PowerOfDensity(0)
+    ).spectrum(3)
     assert light_of(fixed, "Error exponents") in ("amber", "red")
     moving = vbdm.estimate_operator(points, "generator").spectrum(3)
     assert light_of(moving, "Error exponents") == "green"
@@ -181,7 +184,7 @@ def test_the_judgement_on_the_tail_is_that_of_the_warning():
 
 def test_unsymmetric_forms_and_single_eigenvalues():
     points = vbdm.datasets.circle(150, random_state=0).points
-    left = vbdm.estimate_operator(points, method="paper", form="left").spectrum(4)
+    left = vbdm.estimate_operator(points, method=vbdm.Paper(form="left")).spectrum(4)
     assert {"Neighbour lists", "Solver"} <= {d.name for d in diagnose(left)}
     one = vbdm.estimate_operator(points).spectrum(1)
     assert light_of(one, "Error bars") == "amber"
@@ -237,4 +240,4 @@ def test_without_an_edge_there_is_nothing_beyond_a_limit_of_nothing():
 def test_lists_that_end_too_early_are_made_longer_by_who_made_them(given, asked, words):
     points = vbdm.datasets.circle(200, random_state=0).points
     distances = kneighbors_graph(points, given, mode="distance")
-    assert words in remedy(vbdm.estimate_operator(distances, metric="precomputed", **asked))
+    assert words in remedy(estimate_with(distances, metric="precomputed", **asked))

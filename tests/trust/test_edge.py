@@ -250,7 +250,9 @@ def test_a_measure_that_is_right_at_an_edge():
         powers = mass_exponents(vbdm.estimate_operator(points, name))
         assert sum(powers) == pytest.approx(c1 - 1)
     assert overhang(np.ones(3), 2.0, -2.0, 1.0) == pytest.approx(0)
-    given = vbdm.estimate_operator(points, bandwidth=np.full(800, 0.1), alpha=0.3)
+    given = vbdm.estimate_operator(
+        points, bandwidth=np.full(800, 0.1), method=vbdm.Resolved(alpha=0.3)
+    )
     assert mass_exponents(given) == pytest.approx((0.4, 0.0))
 
 
@@ -258,7 +260,7 @@ def test_a_measure_that_is_right_at_an_edge():
 def test_the_first_order_on_a_lattice(side, dim):
     """For cos πx the ends x = 0, 1 give δλ/λ = -4 h I; faces along x give nothing."""
     points = D.lattice(side, dim=dim).points
-    operator = vbdm.estimate_operator(points, dim=dim, leave_one_out=False)
+    operator = vbdm.estimate_operator(points, dim=dim, method=vbdm.Resolved(leave_one_out=False))
     spectrum = operator.spectrum(dim + 1)
     rows = operator.edge.rows
     width = np.median(operator.widths[operator.order.caller_rows[rows]])

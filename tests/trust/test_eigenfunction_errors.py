@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy.linalg import eigh
+from tests.support.estimates import estimate_with
 from tests.support.findings import knowing
 
 import vbdm
@@ -23,7 +24,7 @@ D = vbdm.datasets
 
 
 def solved(points, n=6, c1=1.0, **options):
-    return vbdm.estimate_operator(points, c1, **options).spectrum(n, tol=1e-9)
+    return estimate_with(points, c1, **options).spectrum(n, tol=1e-9)
 
 
 @pytest.fixture(scope="module")
@@ -235,7 +236,7 @@ def test_what_cannot_be_answered(plane):
     with pytest.raises(vbdm.InputError, match="`j` must be an integer from 0 to 5"):
         plane.errors.pointwise(6)
     X = D.circle(100).points
-    left = vbdm.estimate_operator(X, "laplacian", "paper", form="left").spectrum(3)
+    left = vbdm.estimate_operator(X, "laplacian", method=vbdm.Paper(form="left")).spectrum(3)
     with pytest.raises(vbdm.InputError, match="Error bars need the symmetric form"):
         _ = left.errors.functions
 

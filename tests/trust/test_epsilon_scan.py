@@ -142,11 +142,13 @@ def test_large_clouds_are_estimated_from_a_fair_part(large):
 
 def test_parts_have_the_numbers_of_neighbours_of_the_whole():
     points, some = vbdm.datasets.circle(800, random_state=0).points, np.arange(0, 800, 2)
-    wide = vbdm.estimate_operator(points, effort=2, n_density_neighbors=24)
+    wide = vbdm.estimate_operator(points, effort=2, method=vbdm.Resolved(n_density_neighbors=24))
     part = estimate_again(wide, some)
     assert part.settings.n_density_neighbors == 24
     assert part.tuning.target == pytest.approx(2 * degree_target(400, 1.0))
-    paper = vbdm.estimate_operator(points, method="paper", n_neighbors=100, n_density_neighbors=70)
+    paper = vbdm.estimate_operator(
+        points, method=vbdm.Paper(n_neighbors=100, n_density_neighbors=70)
+    )
     part = estimate_again(paper, some)
     assert (part.n_neighbors, part.settings.n_density_neighbors) == (100, 70)
 
@@ -189,7 +191,7 @@ def test_progress_is_reported(sphere):
 
 def test_where_epsilon_cannot_be_varied():
     points = vbdm.datasets.circle(150, random_state=0).points
-    left = vbdm.estimate_operator(points, method="paper", form="left").spectrum(3)
+    left = vbdm.estimate_operator(points, method=vbdm.Paper(form="left")).spectrum(3)
     assert vbdm.scan_epsilon(left) is None
     assert "left form" in why_no_scan(left)
 
@@ -197,7 +199,7 @@ def test_where_epsilon_cannot_be_varied():
 def test_a_wider_kernel_on_lists_has_lists_that_are_longer_in_proportion():
     """Twice the ε hold 2^(d/2) times as many points."""
     points = np.random.default_rng(0).standard_normal((1500, 3))
-    op = vbdm.estimate_operator(points, n_neighbors=40, dim=2.0)
+    op = vbdm.estimate_operator(points, dim=2.0, method=vbdm.Resolved(n_neighbors=40))
     assert not op.kernel.by_reach
     assert wide_enough(op, 2 * op.epsilon).graph.n_neighbors == 80
     assert wide_enough(op, op.epsilon / 2).graph.n_neighbors == 40
@@ -241,7 +243,7 @@ def test_modes_that_are_like_no_other_are_compared_all_the_same(share):
 def test_lists_that_were_given_up_are_searched_for_once(monkeypatch, n_neighbors, n_searches):
     """By reach there is nothing to search for."""
     points = D.sphere(12_000, random_state=0).points
-    op = vbdm.estimate_operator(points, n_neighbors=n_neighbors)
+    op = vbdm.estimate_operator(points, method=vbdm.Resolved(n_neighbors=n_neighbors))
     searches = []
     original = vbdm.NeighborGraph.with_lists
     monkeypatch.setattr(

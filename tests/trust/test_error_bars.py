@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.support.estimates import estimate_with
 from tests.support.slow import with_slow
 
 import vbdm
@@ -66,7 +67,14 @@ def test_pointwise_deviation(c1, beta):
         X[0] = [1.0, 0.0]
         # Wide enough for many neighbours: √(4ε)ρ = 0.2 in both cases, as q = 1/2π.
         epsilon = 0.01 * (2 * np.pi) ** (2 * beta)
-        op = vbdm.estimate_operator(X, c1, dim=1, beta=beta, epsilon=epsilon, n_neighbors=400)
+        op = vbdm.estimate_operator(
+            X,
+            c1,
+            dim=1,
+            epsilon=epsilon,
+            bandwidth=vbdm.rules.PowerOfDensity(beta),
+            method=vbdm.Resolved(n_neighbors=400),
+        )
         value, deviation = op.apply(X[:, 1], return_std=True)
         values.append(value[0])
         deviations.append(deviation[0])
@@ -95,7 +103,7 @@ def dense_noise(spectrum):
 @pytest.mark.parametrize("options", [{}, {"n_neighbors": 40}, {"leave_one_out": False}])
 def test_it_is_the_sum_over_all_pairs(c1, options):
     points = D.ou(300, dim=2, covariance=[1.0, 0.3], random_state=4001).points
-    spectrum = vbdm.estimate_operator(points, c1, **options).spectrum(5)
+    spectrum = estimate_with(points, c1, **options).spectrum(5)
     expected = dense_noise(spectrum)
     np.testing.assert_allclose(pair_noise(spectrum), expected, atol=1e-6 * expected.max())
 
@@ -120,7 +128,7 @@ def test_what_is_left_is_what_the_spread_over_samples_shows():
 def test_half_of_the_variance_is_left_where_nothing_is_random():
     """On a lattice influences are tiny, and pairs are not: no variance is negative."""
     lattice = np.stack(np.meshgrid(*2 * [np.arange(20.0)]), -1).reshape(-1, 2)
-    op = vbdm.estimate_operator(lattice, leave_one_out=False, dim=2)
+    op = vbdm.estimate_operator(lattice, dim=2, method=vbdm.Resolved(leave_one_out=False))
     assert np.linalg.eigvalsh(op.spectrum(5).errors.covariance).min() >= 0
 
 

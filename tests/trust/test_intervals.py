@@ -150,7 +150,7 @@ def test_a_groups_mean_has_its_own_sampling_error_and_the_mean_of_what_is_system
 
 def test_the_unsymmetric_forms_have_no_intervals():
     points = vbdm.datasets.circle(150, random_state=0).points
-    left = vbdm.estimate_operator(points, method="paper", form="left").spectrum(4)
+    left = vbdm.estimate_operator(points, method=vbdm.Paper(form="left")).spectrum(4)
     for ask in (
         lambda: left.total_errors,
         left.intervals,

@@ -110,7 +110,9 @@ def test_a_mode_that_rests_on_unresolved_points(sphere, mode, light):
 
 @pytest.mark.parametrize(("span", "light"), [(1.0, "amber"), (MORE, "red")])
 def test_growing_errors(span, light):
-    operator = vbdm.estimate_operator(vbdm.datasets.circle(100).points, beta=0)
+    operator = vbdm.estimate_operator(
+        vbdm.datasets.circle(100).points, bandwidth=vbdm.rules.PowerOfDensity(0)
+    )
     density = np.array([1.0, span * operator_checks.WIDE_SPAN])
     operator = replace(operator, pilot=replace(operator.pilot, density=density))
     assert operator_checks.error_exponents(operator).light == light

@@ -77,7 +77,9 @@ def test_regular_spacing(points):
     assert "pass leave_one_out=False" in regular.words
     assert "give `dim`" in regular.words
     # Who has done so is left in peace.
-    done = vbdm.estimate_operator(points, leave_one_out=False, dim=2).spectrum(3)
+    done = vbdm.estimate_operator(
+        points, dim=2, method=vbdm.Resolved(leave_one_out=False)
+    ).spectrum(3)
     assert light_of(done, "Spacing") == "green"
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.signal import lfilter
+from tests.support.estimates import estimate_with
 from tests.support.findings import found_in
 
 import vbdm
@@ -182,7 +183,7 @@ def test_what_is_said_about_a_series():
         ({"lengths": [700, 500]}, "green", "counts as about"),
         ({"series": False}, "amber", "too small by a factor"),
     ):
-        spectrum = vbdm.estimate_operator(points, "generator", **given).spectrum(4)
+        spectrum = estimate_with(points, "generator", **given).spectrum(4)
         finding = found_in(spectrum, "Independence")
         assert finding.light == light
         assert phrase in finding.words

@@ -9,6 +9,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 from sklearn.datasets import load_wine
+from tests.support.estimates import estimate_with
 
 import vbdm
 from vbdm.errors import VbdmWarning
@@ -81,7 +82,7 @@ def test_a_finding_is_issued_once_as_its_warning_at_the_users_line(name):
     points = make()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        operator = vbdm.estimate_operator(points, **arguments)
+        operator = estimate_with(points, **arguments)
         spectrum = operator.spectrum(6)
     issued = [warning for warning in caught if issubclass(warning.category, VbdmWarning)]
     assert {warning.filename for warning in issued} == {__file__}

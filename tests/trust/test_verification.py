@@ -48,7 +48,7 @@ CASES = {
 
 def operator(name, n):
     make, kind, method = CASES[name]
-    return vbdm.estimate_operator(make(n), kind, method)
+    return vbdm.estimate_operator(make(n), kind, method=method)
 
 
 def with_log(spectrum, **entries):
@@ -272,7 +272,7 @@ def test_zeros_only():
 
 def test_unsymmetric_forms_have_residuals_instead():
     X = np.random.default_rng(0).standard_normal((200, 2))
-    spectrum = vbdm.estimate_operator(X, method="paper", dim=2, form="left").spectrum(4)
+    spectrum = vbdm.estimate_operator(X, dim=2, method=vbdm.Paper(form="left")).spectrum(4)
     assert 0 <= spectrum.log.error_estimate < 1e-6
     with pytest.raises(vbdm.InputError, match=r"spectrum\.residuals"):
         spectrum.verify()

@@ -19,7 +19,7 @@ def few():
 @pytest.mark.parametrize("leave_one_out", [True, False])
 def test_a_point_left_out_of_its_own_density_leaves_one_point_less(few, leave_one_out):
     """Of both densities, the pilot's and the kernel's, against sums over all pairs."""
-    op = vbdm.estimate_operator(few, dim=2.0, leave_one_out=leave_one_out)
+    op = vbdm.estimate_operator(few, dim=2.0, method=vbdm.Resolved(leave_one_out=leave_one_out))
     n = len(few) - leave_one_out
     t = ((few[:, None] - few) ** 2).sum(axis=-1)
     order = op.order

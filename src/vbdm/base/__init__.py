@@ -9,6 +9,7 @@
 `handing_out`     results as users get them, here or on a device
 `threads`         work on blocks of rows, on all cores
 `memory`          how much memory an estimate takes, and a refusal before it is too late
+`parameters`      the parameters of an estimate in one table
 `files`           libraries that read files, files that are written whole or not at all, plain JSON
 `row_notes`       what a file says about its rows: labels, times, further numbers
 `versions`        of this package and of the libraries under it

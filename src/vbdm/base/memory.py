@@ -251,7 +251,7 @@ def refuse_pairs(
 def refuse_estimate(needed: int, n_points: int, n_neighbors: int, available: int | None) -> None:
     """Raise if an estimate does not fit into the free memory, of a device if that is given."""
     where = "memory" if available is None else "the memory of the GPU"
-    also = "" if available is None else ", or engine='numba'"
+    also = "" if available is None else ", or run='numba'"
     refuse(
         needed, available_memory() if available is None else available,
         f"The estimate would not fit into {where}",

@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Self, TypeVar
 
 from numpy.typing import NDArray
@@ -23,3 +23,4 @@ class ClassNamePrefixFeaturesOutMixin:
     def get_feature_names_out(self, input_features: Any = ...) -> NDArray[Any]: ...
 
 def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[F], F]: ...
+def constraints_of(names: Iterable[str]) -> dict[str, list[Any]]: ...

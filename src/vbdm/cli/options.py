@@ -17,6 +17,7 @@ from typing import Any
 
 import click
 
+from ..base.parameters import PARAMETERS, SWITCH, Count, Number, Parameter, Words
 from ..base.versions import ENGINE_NAMES
 
 #: Headings under which a help text lists its options.
@@ -100,8 +101,10 @@ def setting(*names: str, **settings: Any) -> Callable[[Callable[..., Any]], Call
     return click.option(*names, cls=Setting, **settings)
 
 
-def parse_operator(_: click.Context, __: click.Parameter, value: str) -> str | float:
+def parse_operator(_: click.Context, __: click.Parameter, value: str | None) -> Any:
     """Return the operator as a number, or its name as text, which the library checks."""
+    if value is None:
+        return None
     try:
         return float(value)
     except ValueError:
@@ -189,6 +192,21 @@ def remember_json(ctx: click.Context, _: click.Parameter, value: bool) -> bool:
     return value
 
 
+def setting_of(row: Parameter, section: str = HOW, **settings: Any) -> Setting:
+    """Return the option for a row of the table of parameters."""
+    typed, *others = (row.option or "").split()
+    kinds = {type(kind) for kind in row.kinds}
+    words = [word for kind in row.kinds if isinstance(kind, Words) for word in kind.words]
+    if SWITCH in row.kinds:
+        typed = f"{typed}/--no-{typed[2:]}"
+        settings["default"] = None
+    elif Count in kinds or Number in kinds:
+        settings.setdefault("type", int if Count in kinds else float)
+    elif words:
+        settings["type"] = click.Choice(words)
+    return Setting([typed, *others, row.name], section, help=row.help, **settings)
+
+
 # --- The table -----------------------------------------------------------------------------------
 
 FILE = click.Argument(["file"], type=click.Path(path_type=Path))
@@ -234,36 +252,14 @@ PREPARING = (
     DROP_MISSING,
 )  # fmt: skip
 
-#: Parameters of `vbdm.estimate_operator`.
-ESTIMATING = (
-    Setting(["--operator", "-O"], HOW, default="laplacian", callback=parse_operator,
-            metavar="NAME|NUMBER",
-            help="laplacian (geometry alone), generator (dynamics), or a number c1. [laplacian]"),
-    Setting(["--method"], HOW, default="resolved", type=click.Choice(["resolved", "paper"]),
-            help="resolved: right without tuning; paper: Berry and Harlim to the letter."),
-    Setting(["--epsilon"], HOW, type=float, help="Bandwidth ε. [automatic]"),
-    Setting(["--dim"], HOW, type=float, help="Dimension of the manifold. [estimated]"),
-    Setting(["--beta"], HOW, type=float, help="Exponent of the bandwidth. [automatic]"),
-    Setting(["--neighbors", "-k", "n_neighbors"], HOW, type=int,
-            help="Neighbours of each point, itself included. [all within the kernel's reach]"),
-    Setting(["--density-neighbors", "n_density_neighbors"], HOW, type=int,
-            help="Neighbours for the first guess of the density. [16]"),
-    Setting(["--effort"], HOW, type=float, default=1.0,
-            help="From fast (0.5) to accurate (4): multiplies neighbours, time and memory. [1]"),
-    Setting(["--metric"], HOW, help="Any metric of scikit-learn, or precomputed. [euclidean]"),
-    Setting(["--period"], HOW, callback=parse_period,
-            help="Periods of the columns, such as 360 or 2pi,none."),
-    Setting(["--leave-one-out/--no-leave-one-out"], HOW, default=None,
-            help="Whether a point is left out of its own sums; not on regular grids. [yes]"),
-    Setting(["--search"], HOW,
-            help="Who finds neighbours: auto, kd-tree, brute, projected, pynndescent."),
-    Setting(["--engine"], HOW, type=click.Choice(ENGINE_NAMES),
-            help="Who computes: cuda is a GPU. [numba from 20,000 points on, if it is installed]"),
-    Setting(["--precision"], HOW, type=click.Choice(["auto", "single", "double"]),
-            help="How kernel values are stored. [single]"),
-    Setting(["--series/--no-series"], HOW, default=None,
-            help="Whether the rows are steps in time. [where consecutive ones are alike]"),
-)  # fmt: skip
+#: Parameters of `vbdm.estimate_operator` and of its method and run, from their table.
+READ_BY: dict[str, dict[str, Any]] = {
+    "operator": {"type": str, "callback": parse_operator, "metavar": "NAME|NUMBER"},
+    "period": {"type": str, "callback": parse_period},
+}
+ESTIMATING = tuple(
+    setting_of(row, **READ_BY.get(row.name, {})) for row in PARAMETERS.values() if row.option
+)
 
 #: Where `weights` of `vbdm.estimate_operator` come from.
 WEIGHING = (
@@ -448,12 +444,14 @@ def arguments_for(table: Iterable[Setting], options: Mapping[str, Any]) -> dict[
 # --- Messages ------------------------------------------------------------------------------------
 
 # A parameter's name is neither part of a longer word nor behind a dot. Calls in Python, such as
-# `vbdm.tune(…)`, match first as a whole and stay as they are.
+# `vbdm.rules.tune(…)`, match first as a whole and stay as they are.
 START = r"(?<![\w.])"
 CALL = rf"{START}[\w.]+\((?:[^()]|\([^()]*\))*\)"
 TEXT = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w*/])"
 VALUE = rf"{TEXT}|{NUMBER}|True\b|False\b|None\b|\([^()]*\)|\[[^\[\]]*\]"
+#: What the library writes in objects are options by themselves.
+GROUPED = re.compile(r"\b(?:method|run|bandwidth)=vbdm\.[\w.]+\(([^()]*)\)")
 NAMED = re.compile(rf"{CALL}|(?P<tick>`?){START}(?P<name>\w+)(?:=(?P<value>{VALUE}))?(?P=tick)")
 
 
@@ -464,11 +462,14 @@ def in_options(message: str) -> str:
     --------
     >>> in_options("Raise `n_neighbors`, or ask for operator='generator'. See `spectrum.limits`.")
     'Raise --neighbors, or ask for --operator generator. See `spectrum.limits`.'
+    >>> in_options("Pass run='numba', or method=vbdm.Resolved(leave_one_out=False).")
+    'Pass --engine numba, or --no-leave-one-out.'
     >>> in_options("Leave rows out with missing='drop', or choose columns='x,wind speed'.")
     "Leave rows out with --drop-missing, or choose --columns 'x,wind speed'."
     """
     from ..errors import printable
 
+    message = GROUPED.sub(r"\1", message)
     # Values are written anew as they are typed; what a file names may steer the terminal.
     return printable(NAMED.sub(option_for, message))
 
@@ -476,6 +477,9 @@ def in_options(message: str) -> str:
 def option_for(found: re.Match[str]) -> str:
     """Return the option for one parameter in a message; words that are none stay as they are."""
     option = BY_PARAMETER.get(found["name"] or "")
+    if found["name"] == "run" and found["value"]:
+        # A run by its name is an engine or a place.
+        option = BY_PARAMETER["engine" if found["value"][1:-1] in ENGINE_NAMES else "placement"]
     if option is None:
         return found[0]
     if found["value"] is None:

@@ -165,6 +165,7 @@ def estimate(
 ) -> Operator:
     """Estimate the operator from prepared points."""
     from ..estimate import estimate_operator
+    from ..operator.arguments import gather
 
     given = arguments_for(ESTIMATING, options)
     given.setdefault("metric", cloud.metric)
@@ -175,7 +176,7 @@ def estimate(
     given["placement"] = placement
     given["weights"] = weights
     with work.ledger.stage("neighbours", "pairs", "kernel"):
-        return estimate_operator(cloud.points, **given)
+        return estimate_operator(cloud.points, **gather(given))
 
 
 def solve(work: Work, operator: Operator, options: Mapping[str, Any]) -> Spectrum:

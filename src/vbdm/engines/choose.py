@@ -63,7 +63,7 @@ def chosen_engine(engine: str, n_points: int, points: Any = None) -> tuple[Engin
         warn_user(
             f"numba is installed but not used ({why}). NumPy and SciPy compute the same, only "
             "slower. Mend the installation, or set NUMBA_CACHE_DIR to a folder of yours; "
-            "engine='scipy' silences this.",
+            "run='scipy' silences this.",
             EngineWarning,
         )
         return ScipyEngine(), f"numba cannot be used: {why}"
@@ -134,7 +134,7 @@ def to_engine(X: Any, engine: str) -> Any:
 def not_on_device(what: str, received: str, hint: str = "") -> DeviceError:
     """Return the error for something that the engine of a GPU does not do."""
     return DeviceError(
-        f"{what} cannot be had on the GPU; received {received}. {hint}Pass engine='numba', or "
+        f"{what} cannot be had on the GPU; received {received}. {hint}Pass run='numba', or "
         "'scipy': the processor computes with anything."
     )
 
@@ -169,7 +169,7 @@ def no_device_output(engine: str) -> DeviceError:
     points = " and points in this machine's memory" if engine == "auto" else ""
     return DeviceError(
         "Results stay on a GPU only if it computes; received output='device' with "
-        f"engine={engine!r}{points}. Pass engine='cuda', or points that are on the GPU; or leave "
+        f"engine={engine!r}{points}. Pass run='cuda', or points that are on the GPU; or leave "
         "`output` out."
     )
 

@@ -4,10 +4,9 @@ It knows the rooms, and what each takes and gives; it computes nothing itself.
 
 ==============  ====================================================================================
 `from_points`   the door: arguments are read, points placed, and the walk begun
-`first_graph`   the first graph, given or searched
-`walk`          the list of rooms, from that graph to the operator
+`walk`          the list of rooms, from points to the operator
+`first_graph`   its first step: the graph, given or searched
 `scales`        its first half: density, dimension, ρ and ε
-`on_device`     where a device computes: what users' own rules get, and what is done in memory
 `again`         the walk once more: from some of the points, and at other ε
 ==============  ====================================================================================
 """

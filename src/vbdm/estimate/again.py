@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -17,10 +16,10 @@ from ..kernel.dimension import GivenDimension
 from ..operator.arguments import Request
 from ..operator.method import METHODS
 from ..operator.operator import Operator
+from ..operator.run import Run
 from ..operator.weights import Weights
 from ..spectrum.spectrum import Spectrum
 from ..trust.epsilon_scan import FACTORS, EpsilonScan, scan_modes, why_no_scan
-from .first_graph import first_graph
 from .walk import walk
 
 
@@ -44,17 +43,23 @@ def estimate_again(operator: Operator, rows: NDArray[np.intp]) -> Operator:
     exponents = settings.exponents
     U = operator.potential
     weights = weights_again(operator, rows)
-    request = Request(
-        method, exponents.c1, exponents.alpha if exponents.c1 is None else None, settings.form,
-        settings.shape, settings.given,
-        None if U is None or weights is not None else graph.order.to_caller(U)[rows],
-        weights=weights,
-    )  # fmt: skip
     period = None if graph.period is None else [p or None for p in graph.period.tolist()]
-    k = "auto" if method.lists.widen else min(operator.n_neighbors, len(points))
-    first = partial(first_graph, points, request, k, None, graph.metric, period)
-    k0 = min(settings.n_density_neighbors, len(points))
-    return walk(request, first, k0, precision=settings.precision)
+    request = Request(
+        method=method,
+        c1=exponents.c1,
+        alpha=exponents.alpha if exponents.c1 is None else None,
+        form=settings.form,
+        shape=settings.shape,
+        given=settings.given,
+        potential=None if U is None or weights is not None else graph.order.to_caller(U)[rows],
+        weights=weights,
+        n_neighbors="auto" if method.lists.widen else min(operator.n_neighbors, len(points)),
+        n_density_neighbors=min(settings.n_density_neighbors, len(points)),
+        metric=graph.metric,
+        period=period,
+        run=Run(precision=settings.precision),
+    )
+    return walk(request, points)
 
 
 def weights_again(operator: Operator, rows: NDArray[np.intp]) -> Weights | None:

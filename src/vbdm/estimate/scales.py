@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 
+from ..base.arrays import FloatArray, is_elsewhere
 from ..base.checks import a_count, is_auto
 from ..graph.neighbor_graph import NeighborGraph
-from ..kernel.bandwidth import Bandwidth, BandwidthRule
-from ..kernel.dimension import Dimension, found_by
+from ..graph.on_host import Moved, brought
+from ..kernel.bandwidth import (
+    Bandwidth,
+    BandwidthRule,
+    FromPotential,
+    GivenBandwidth,
+    PowerOfDensity,
+    TwoBandwidths,
+)
+from ..kernel.dimension import ByRatios, Dimension, GivenDimension, found_by
 from ..kernel.epsilon import ByDegree, GivenEpsilon
 from ..kernel.pilot import (
     Pilot,
@@ -26,42 +36,33 @@ from ..operator.method import Lists
 from ..rows.refused import no_lists
 from ..shapes import radius_of
 from .first_graph import BY_EPSILON
-from .on_device import for_rule, from_rule, has_no_lists
+
+#: Rules for d, ρ and ε that take arrays wherever they live; classes derived from them may not.
+OWN_RULES = (
+    ByRatios, GivenDimension, PowerOfDensity, GivenBandwidth, TwoBandwidths, FromPotential,
+    ByDegree, GivenEpsilon,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
 class Scales:
-    """What was found.
+    """What was found."""
 
-    Attributes
-    ----------
-    pilot : Pilot
-        The first density, of `k0` neighbours.
-    dimension : Dimension
-        d.
-    rule : BandwidthRule
-        The rule for ρ, with everything decided.
-    bandwidth : Bandwidth
-        ρ, where the form has it.
-    share, cutoff : float
-        Share of its peak at which the kernel is cut, and the scaled squared distance of that.
-    tuning : Tuning
-        ε, and how it was chosen.
-    n_needed : int
-        Length of lists that ε needs; 0 if these are of a given length.
-    within_reach : bool
-        Whether the kernel's pairs are found by its reach, and not those of lists.
-    """
-
+    #: The first density, of `k0` neighbours.
     pilot: Pilot
     k0: int
     dimension: Dimension
+    #: The rule for ρ, with everything decided, and ρ where the form has it.
     rule: BandwidthRule
     bandwidth: Bandwidth
+    #: Share of its peak at which the kernel is cut, and the scaled squared distance of that.
     share: float | None
     cutoff: float
+    #: ε, and how it was chosen.
     tuning: Tuning
+    #: Length of lists that ε needs; 0 if these are of a given length.
     n_needed: int
+    #: Whether the kernel's pairs are found by its reach, and not those of lists.
     within_reach: bool
 
     @property
@@ -71,17 +72,20 @@ class Scales:
 
 
 def find_scales(
-    request: Request, graph: NeighborGraph, k_from: str, n_density_neighbors: int | str
+    request: Request, graph: NeighborGraph, k_from: str
 ) -> tuple[NeighborGraph, Scales]:
     """Return the graph, whose lists may have grown, and what was found from it.
 
     What else was made on the way is not kept: lists take much memory.
     """
     method, lists = request.method, request.method.lists
-    near = graph
-    if lists.widen and not (k_from == BY_EPSILON and is_auto(n_density_neighbors)):
+    near, wanted = graph, request.n_density_neighbors
+    if lists.widen and not (k_from == BY_EPSILON and is_auto(wanted)):
         near = graph.with_neighbors(lists.n_neighbors)
-    k0 = density_neighbors(n_density_neighbors, near, lists)
+    if is_auto(wanted):
+        k0 = max(2, min(lists.n_density_neighbors, near.n_neighbors))
+    else:
+        k0 = a_count(2, near.n_neighbors)(wanted, "n_density_neighbors")
     rho0 = pilot_bandwidth(near, k0)
     dimension = found_by(method.dimension, *for_rule(method.dimension, graph.n_points, near, rho0))
     d = dimension.value
@@ -108,11 +112,28 @@ def find_scales(
     )
 
 
-def density_neighbors(wanted: int | str, graph: NeighborGraph, lists: Lists) -> int:
-    """Return k0: the user's, or the method's, which is at most the length of the lists."""
-    if is_auto(wanted):
-        return max(2, min(lists.n_density_neighbors, graph.n_neighbors))
-    return a_count(2, graph.n_neighbors)(wanted, "n_density_neighbors")
+def for_rule(rule: object, n_points: int, *args: Any) -> tuple[Any, ...]:
+    """Return the arguments of a rule: one that is not among our own gets them in memory.
+
+    The number of points decides which engine computes with them there.
+    """
+    if type(rule) in OWN_RULES:
+        return args
+    moved: Moved = {}
+    return tuple(brought(arg, n_points, moved) for arg in args)
+
+
+def from_rule(rho: Any, beside: FloatArray) -> Any:
+    """Return what a rule gives for ρ, one array or two, in double precision beside another."""
+    if isinstance(rho, tuple):
+        return tuple(from_rule(part, beside) for part in rho)
+    like = beside if is_elsewhere(beside) else None
+    return np.asarray(rho, dtype=np.float64, like=cast(Any, like))
+
+
+def has_no_lists(graph: NeighborGraph) -> bool:
+    """Tell whether rows live in blocks, or on a device: there no kernel is evaluated on lists."""
+    return graph.point_set.rows is not None or is_elsewhere(graph.order.permutation)
 
 
 def enough_for_density(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -19,35 +19,28 @@ from ..operator.arguments import Request
 from ..operator.operator import Operator, normalise
 from ..operator.record import Settings
 from ..operator.weights import Weighting
-from ..placement import in_words
+from ..placement import Placement, in_words
 from ..rows.refused import no_lists
 from ..theory import exponents_for
 from ..trust.diagnose import warn_of
-from .first_graph import BY_EPSILON, BY_REACH
-from .on_device import has_no_lists
-from .scales import Scales, find_scales
+from .first_graph import BY_EPSILON, BY_REACH, first_graph
+from .scales import Scales, find_scales, has_no_lists
 
 #: Versions of this package and of the libraries under it, which stay the same within a process.
 VERSIONS = {"vbdm": __version__, **library_versions()}
 
 
 def walk(
-    request: Request,
-    first: Callable[[], tuple[NeighborGraph, str]],
-    n_density_neighbors: int | str = "auto",
-    *,
-    keep_lists: bool = False,
-    precision: str = "auto",
+    request: Request, points: Any, placement: Placement | None = None, engine_reason: str = ""
 ) -> Operator:
-    """Go from the first graph through the rooms to the operator.
+    """Go from points, distances or a graph through the rooms to the operator.
 
-    `first` returns that graph, and what decides the number of neighbours. It is called here, so
-    that nobody else holds the lists when they are given up.
+    Nobody but this function holds the lists of neighbours, so that it can give them up.
     """
-    method, h = request.method, request.shape
-    graph, k_from = first()
-    entering = entering_weights(request, graph)
-    graph, scales = find_scales(request, graph, k_from, n_density_neighbors)
+    method, shape = request.method, request.shape
+    graph, k_from = first_graph(request, points, placement, engine_reason)
+    weighting, potential, multiplicity = enter_weights(request, graph)
+    graph, scales = find_scales(request, graph, k_from)
     graph = graph.without_distances()
     if scales.within_reach:
         k_from = BY_REACH
@@ -56,46 +49,39 @@ def walk(
             graph = graph.released()
             give_back()
         kernel = kernel_within_reach(
-            graph, scales.bandwidth, scales.epsilon, h, cutoff=scales.cutoff,
-            leave_one_out=method.leave_one_out, precision=precision,
+            graph, scales.bandwidth, scales.epsilon, shape, cutoff=scales.cutoff,
+            leave_one_out=method.leave_one_out, precision=request.run.precision,
         )  # fmt: skip
     else:
         graph = enough_for_kernel(graph, scales, k_from)
         kernel = evaluate_kernel(
-            graph, scales.bandwidth, scales.epsilon, h, leave_one_out=method.leave_one_out,
+            graph, scales.bandwidth, scales.epsilon, shape, leave_one_out=method.leave_one_out,
             cutoff=scales.cutoff, one_way_share=method.lists.one_way_share,
         )  # fmt: skip
-        if graph.n_points > ENOUGH_POINTS and not keep_lists:
+        if graph.n_points > ENOUGH_POINTS and not isinstance(points, NeighborGraph):
             kernel = kernel.without_lists()
     result = normalise(
         kernel, pilot=scales.pilot, dimension=scales.dimension, tuning=scales.tuning,
-        settings=decided(request, scales, kernel, k_from, entering.weighting),
-        potential=entering.potential, multiplicity=entering.multiplicity,
+        settings=decided(request, scales, kernel, k_from, weighting),
+        potential=potential, multiplicity=multiplicity,
     )  # fmt: skip
     warn_of(result)
     return result
 
 
-@dataclass(frozen=True, eq=False)
-class Entering:
-    """How a potential, or weights, enter: as U or as numbers of copies, both (M,)."""
-
-    weighting: Weighting
-    potential: FloatArray | None
-    multiplicity: FloatArray | None
-
-
-def entering_weights(request: Request, graph: NeighborGraph) -> Entering:
-    """Return how the potential or the weights that were asked for enter."""
+def enter_weights(
+    request: Request, graph: NeighborGraph
+) -> tuple[Weighting, FloatArray | None, FloatArray | None]:
+    """Return how weights enter, U and numbers of copies, both (M,); a potential is U, too."""
     U = None if request.potential is None else evaluated(request.potential, graph, "potential")
     if request.weights is None:
-        return Entering(Weighting(), U, None)
+        return Weighting(), U, None
     weighting, multiplicity = request.weights.settled(graph), None
     if weighting.kind == "measure":
         U = request.weights.as_potential(graph, request.c1)
     elif weighting.kind == "counts":
         multiplicity = graph.order.to_inside(request.weights.values)
-    return Entering(weighting, U, multiplicity)
+    return weighting, U, multiplicity
 
 
 def enough_for_kernel(graph: NeighborGraph, scales: Scales, k_from: str) -> NeighborGraph:
@@ -109,12 +95,9 @@ def enough_for_kernel(graph: NeighborGraph, scales: Scales, k_from: str) -> Neig
     # Of a whole matrix of distances, the kernel has all pairs within its reach.
     if graph.is_whole and np.isfinite(scales.cutoff) and scales.n_needed < MOST_NEIGHBORS:
         return graph.with_neighbors(graph.n_points)
-    return graph.with_neighbors(enough_neighbors(scales.n_needed, graph.n_neighbors))
-
-
-def enough_neighbors(needed: int, listed: int) -> int:
-    """Return k: what ε needs, or the length of the lists if only a part of the rim is missing."""
-    return min(needed, listed) if needed / SLACK <= listed else needed
+    # Lists that are too short by a part of the rim will do.
+    needed, listed = scales.n_needed, graph.n_neighbors
+    return graph.with_neighbors(min(needed, listed) if needed / SLACK <= listed else needed)
 
 
 def decided(
@@ -133,6 +116,6 @@ def decided(
         search=points.search, search_reason=points.search_reason,
         engine=points.engine.credit, engine_reason=points.engine_reason,
         precision=kernel.precision, placement=in_words(points.rows),
-        output=request.output, given=request.given, versions=VERSIONS, series=request.series,
+        output=request.run.output, given=request.given, versions=VERSIONS, series=request.series,
         weighting=weighting,
     )  # fmt: skip

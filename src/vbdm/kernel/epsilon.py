@@ -308,13 +308,13 @@ def tune(
     >>> import numpy as np
     >>> angle = np.linspace(0, 2 * np.pi, 300, endpoint=False)
     >>> graph = vbdm.neighbors(np.c_[np.cos(angle), np.sin(angle)], n_neighbors=300)
-    >>> round(vbdm.tune(graph).dim, 1)
+    >>> round(vbdm.rules.tune(graph).dim, 1)
     1.2
     """
     if not isinstance(graph, NeighborGraph):
         raise InputError(
             f"`tune` needs a NeighborGraph; received {type(graph).__name__}. Call "
-            "vbdm.tune(vbdm.neighbors(X))."
+            "vbdm.rules.tune(vbdm.neighbors(X))."
         )
     rho = np.ones(graph.n_points)
     if bandwidth is not None:

@@ -4,11 +4,15 @@ It knows K, α and d. It takes a `Kernel` and gives an `Operator`: L f = Δf + c
 points, ready to be applied.
 
 ===============  ===================================================================================
+`arguments`      what is wanted: the arguments of `estimate_operator`, checked
+`method`         the two methods, and what a user may choose of them
+`run`            where an estimate runs
+`weights`        weights of the points: how they enter
 `operator`       the result, and the normalisation that makes it
+`record`         what was asked for and what was decided
 `sample_theory`  by how much a random sample shifts eigenvalues
 `weighted`       factors that a potential or weights put on pairs
 `verbs`          questions to an operator, answered by later rooms
 `views`          a table and a picture of an operator, by later rooms
-`theory`         which exponents give which operator, and which errors stay bounded
 ===============  ===================================================================================
 """

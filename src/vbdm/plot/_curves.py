@@ -58,7 +58,7 @@ def tuning(result: Any, ax: Any = None) -> Any:
     if curve is None:
         raise InputError(
             f"There is no curve to draw; received {choice!r}. Leave `epsilon` out, or draw "
-            "vbdm.tune(vbdm.neighbors(X))."
+            "vbdm.rules.tune(vbdm.neighbors(X))."
         )
     ax = new_axes(ax)
     right = ax.twinx()

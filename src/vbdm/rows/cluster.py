@@ -154,7 +154,7 @@ def check_memory(client: Any, bytes_per_block: int, n_blocks: int) -> None:
         f"{needed / 1000000000.0:.1f} GB each, where a worker may take {limit / 1000000000.0:.1f} "
         f"GB. More than {FILLED:.0%} of it makes workers write to disk, then stop and end. Start "
         "more workers, or workers with more memory; or pass a smaller `effort`, or "
-        "placement='disk'."
+        "run='disk'."
     )
 
 

@@ -19,7 +19,7 @@ def not_in_blocks(what: str, received: str, because: str) -> InputError:
     """
     return InputError(
         f"{what} cannot be had from rows in blocks; received {received}. {because} Keep all rows "
-        "in one block, placement='memory', if they fit there; or take a random subset of the "
+        "in one block, run='memory', if they fit there; or take a random subset of the "
         "points, and other points through the extension."
     )
 

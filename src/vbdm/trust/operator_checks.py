@@ -108,8 +108,8 @@ def error_exponents(operator: Operator) -> Finding | None:
     span = float(pilot.max() / pilot.min())
     words = (
         f"With β = {minus(beta)} in dimension {d:.2g} the sampling error grows without bound where "
-        f"the data is sparse, and the density varies {span:,.0f} fold. Use a negative `beta`, such "
-        "as the default."
+        f"the data is sparse, and the density varies {span:,.0f} fold. Use the default "
+        "`bandwidth`, or a negative β."
     )
     if span <= WIDE_SPAN:
         return Finding(name, "amber", words, exponent, 0.0)
@@ -171,7 +171,7 @@ def spacing(operator: Operator) -> Finding | None:
         return Finding(name, "green", words, evenness, EVEN)
     advice = []
     if operator.kernel.leave_one_out:
-        advice.append("pass leave_one_out=False")
+        advice.append("pass method=vbdm.Resolved(leave_one_out=False)")
     if operator.dimension.by_scale is not None:
         advice.append("give `dim`")
     found = "The points are spaced regularly"

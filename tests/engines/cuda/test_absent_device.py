@@ -7,6 +7,7 @@ from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
+from tests.support.estimates import estimate_with
 
 import vbdm
 from vbdm.engines import choose
@@ -53,7 +54,7 @@ def cupy_with(monkeypatch, runtime):
 
 def refusal():
     with pytest.raises(vbdm.errors.DeviceError) as caught:
-        vbdm.estimate_operator(POINTS, engine="cuda")
+        vbdm.estimate_operator(POINTS, run="cuda")
     text = str(caught.value)
     assert "; received " in text
     return text
@@ -153,25 +154,25 @@ def test_compilers_and_failures_in_words():
 ])  # fmt: skip
 def test_what_a_device_does_not_do(emulated, options, words):
     with pytest.raises(vbdm.errors.DeviceError, match=words) as caught:
-        vbdm.estimate_operator(POINTS, engine="cuda", **options)
+        estimate_with(POINTS, engine="cuda", **options)
     assert "Pass engine='numba', or 'scipy'" in str(caught.value)
     if "placement" not in options:
         with pytest.raises(vbdm.errors.DeviceError, match=words):
-            vbdm.estimate_operator(StrictArray(POINTS), **options)
+            estimate_with(StrictArray(POINTS), **options)
 
 
 def test_columns_and_graphs_that_a_device_does_not_take(emulated, tmp_path):
     np.save(tmp_path / "wide.npy", np.zeros((100, 65)))
     with pytest.raises(vbdm.errors.DeviceError, match="65 columns"):
-        vbdm.estimate_operator(tmp_path / "wide.npy", engine="cuda")
+        vbdm.estimate_operator(tmp_path / "wide.npy", run="cuda")
     with pytest.raises(
         vbdm.errors.DeviceError, match=r"More than 64 columns .*65 columns.*vbdm.pca"
     ):
-        vbdm.estimate_operator(np.zeros((100, 65)), engine="cuda")
+        vbdm.estimate_operator(np.zeros((100, 65)), run="cuda")
     with pytest.raises(
         vbdm.errors.DeviceError, match=r"found elsewhere .*NeighborGraph.*Pass the points"
     ):
-        vbdm.estimate_operator(vbdm.neighbors(POINTS), engine="cuda")
+        vbdm.estimate_operator(vbdm.neighbors(POINTS), run="cuda")
 
 
 def test_the_command_speaks_of_its_options(monkeypatch, tmp_path):
@@ -192,7 +193,7 @@ def test_results_on_a_device_where_none_computes():
                              ("scipy", "'scipy'")):  # fmt: skip
         for X in (POINTS, StrictArray(POINTS)) if engine == "scipy" else (POINTS,):
             with pytest.raises(vbdm.errors.DeviceError, match=r"Pass engine='cuda'") as caught:
-                vbdm.estimate_operator(X, engine=engine, output="device")
+                vbdm.estimate_operator(X, run=vbdm.Run(engine=engine, output="device"))
             assert f"; received output='device' with engine={received}. " in str(caught.value)
     with pytest.raises(vbdm.InputError, match="'numpy', 'device'"):
-        vbdm.estimate_operator(POINTS, output="cupy")
+        vbdm.estimate_operator(POINTS, run=vbdm.Run(output="cupy"))

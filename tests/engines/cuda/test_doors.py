@@ -89,7 +89,7 @@ def test_the_models_of_scikit_learn_have_such_doors(
 
     monkeypatch.setattr("vbdm.engines.engine.SURROUNDINGS", [block])
     points = result("plane").operator.graph.points
-    model = vbdm.DiffusionMap("generator", 2, engine="cuda")
+    model = vbdm.DiffusionMap("generator", 2, run="cuda")
     for work, ask in {
         "the model": lambda: model.fit(StrictArray(points)),
         "the extension": lambda: model.transform(StrictArray(points[:3])),

@@ -66,7 +66,7 @@ def test_what_will_not_fit_is_refused_before_the_kernel(emulated):
     emulated.limit = 11_000_000
     points = np.concatenate([POINTS, POINTS + 0.01])
     with pytest.raises(vbdm.errors.OutOfMemoryError) as caught:
-        vbdm.estimate_operator(points, epsilon=0.3, engine="cuda")
+        vbdm.estimate_operator(points, epsilon=0.3, run="cuda")
     text = str(caught.value)
     assert text.startswith(
         "The estimate would not fit into the memory of the GPU; received 600 points"

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.support.estimates import estimate_with
 
 import vbdm
 import vbdm.engines.choose
@@ -58,8 +59,8 @@ def cloud(name: str, n: int = 600) -> Any:
 
 def assert_same(points: Any, **options: Any) -> tuple[Any, Any]:
     """Estimate both ways, and compare all that users see."""
-    here = vbdm.estimate_operator(points, engine="scipy", **options)
-    there = vbdm.estimate_operator(points, engine="cuda", **options)
+    here = estimate_with(points, engine="scipy", **options)
+    there = estimate_with(points, engine="cuda", **options)
     assert there.epsilon == pytest.approx(here.epsilon, rel=1e-12)
     assert there.dim == pytest.approx(here.dim, rel=1e-12)
     f = np.stack([points[:, 0], np.sin(points[:, 1])], axis=1)
@@ -185,17 +186,21 @@ def test_kernels_on_lists_are_evaluated_in_memory(name: str, options: Any) -> No
     assert not is_elsewhere(there.degrees)
     assert "lists" in there.settings.engine_reason
     with pytest.raises(DeviceError, match="lists of neighbours cannot be had on the GPU"):
-        vbdm.estimate_operator(cloud(name, 400), engine="cuda", output="device", **options)
+        estimate_with(cloud(name, 400), engine="cuda", output="device", **options)
 
 
 def test_lists_come_out_in_the_caller_s_order() -> None:
-    here, there = (vbdm.estimate_operator(PLANE, engine=name).graph for name in ("scipy", "cuda"))
+    here, there = (
+        vbdm.estimate_operator(PLANE, run=vbdm.Run(engine=name)).graph for name in ("scipy", "cuda")
+    )
     for name in ("indices", "sqdist"):
         np.testing.assert_array_equal(getattr(there, name), getattr(here, name))
 
 
 def test_curves_of_epsilon_are_the_same() -> None:
-    here, there = (vbdm.estimate_operator(PLANE, engine=name) for name in ("scipy", "cuda"))
+    here, there = (
+        vbdm.estimate_operator(PLANE, run=vbdm.Run(engine=name)) for name in ("scipy", "cuda")
+    )
     # Rounding decides whether a far point counts as the last one of a list.
     assert there.tuning.dim == pytest.approx(here.tuning.dim, rel=1e-3)
     np.testing.assert_allclose(there.tuning.sums, here.tuning.sums, rtol=1e-3)
@@ -203,19 +208,19 @@ def test_curves_of_epsilon_are_the_same() -> None:
 
 
 def test_results_stay_there_if_asked_for(there: Any) -> None:
-    op = vbdm.estimate_operator(there.array(PLANE), output="device")
+    op = vbdm.estimate_operator(there.array(PLANE), run=vbdm.Run(output="device"))
     f = there.array(np.sin(PLANE))
     for values in (op.density, op.bandwidth, op @ f, *op.apply(f, True)):
         assert is_elsewhere(values)
-    plain = vbdm.estimate_operator(PLANE, engine="scipy")
+    plain = vbdm.estimate_operator(PLANE, run="scipy")
     np.testing.assert_allclose((op @ f).get(), plain @ np.sin(PLANE), rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(plain @ f, plain @ np.sin(PLANE), rtol=1e-12)
 
 
 def test_pairs_are_evaluated_in_large_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = vbdm.estimate_operator(PLANE, engine="cuda")
+    whole = vbdm.estimate_operator(PLANE, run="cuda")
     monkeypatch.setattr(within_reach, "PAIRS_ON_DEVICE", 5000)
-    parts = vbdm.estimate_operator(PLANE, engine="cuda")
+    parts = vbdm.estimate_operator(PLANE, run="cuda")
     np.testing.assert_array_equal(parts.degrees.get(), whole.degrees.get())
     tree = whole.graph.point_set.tree
     pointer = whole.weights.listed.indptr
@@ -236,11 +241,13 @@ def test_what_does_not_fit_on_the_device_is_refused(
 ) -> None:
     monkeypatch.setattr(type(there), "free_bytes", lambda self: 1 << 20)
     with pytest.raises(vbdm.errors.OutOfMemoryError, match="would not fit"):
-        vbdm.estimate_operator(PLANE, engine="cuda")
+        vbdm.estimate_operator(PLANE, run="cuda")
 
 
 def test_another_epsilon_and_the_conjugate_are_the_same() -> None:
-    here, there = (vbdm.estimate_operator(PLANE, engine=name) for name in ("scipy", "cuda"))
+    here, there = (
+        vbdm.estimate_operator(PLANE, run=vbdm.Run(engine=name)) for name in ("scipy", "cuda")
+    )
     assert abs(there.symmetric - here.symmetric).max() <= 1e-12 * abs(here.symmetric).max()
     own, other = here.at_epsilon(2 * here.epsilon), there.at_epsilon(2 * here.epsilon)
     assert is_elsewhere(other.degrees)
@@ -256,9 +263,9 @@ def test_doors_that_work_in_memory_take_points_from_a_device(there: Any) -> None
 
 
 def test_readings_in_blocks_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = vbdm.estimate_operator(PLANE, engine="cuda")
+    whole = vbdm.estimate_operator(PLANE, run="cuda")
     monkeypatch.setattr(neighbor_graph, "AT_ONCE_ON_DEVICE", 5000)
-    blocks = vbdm.estimate_operator(PLANE, engine="cuda")
+    blocks = vbdm.estimate_operator(PLANE, run="cuda")
     assert blocks.dim == whole.dim
     np.testing.assert_array_equal(blocks.pilot.rho0.get(), whole.pilot.rho0.get())
     seen = []
@@ -276,7 +283,7 @@ def test_readings_in_blocks_are_the_same(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_new_points_come_in_smaller_batches_where_little_memory_is_free(
     there: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    op = vbdm.estimate_operator(PLANE, engine="cuda")
+    op = vbdm.estimate_operator(PLANE, run="cuda")
     new, f = PLANE[:100] + 0.01, np.sin(PLANE)
     whole = op.extend(f, new)
     assert extension.batch_size(op, there.array(new)) == extension.BATCH_ON_DEVICE
@@ -302,7 +309,7 @@ def test_nasty_clouds_have_the_same_operator_or_the_same_error(
     found = []
     for one in ("scipy", "cuda"):
         try:
-            op = vbdm.estimate_operator(points, engine=one, period=period)
+            op = vbdm.estimate_operator(points, period=period, run=vbdm.Run(engine=one))
             found.append((op.epsilon, op.dim, op.pairs))
         except vbdm.InputError as error:
             found.append(str(error))

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tests.support.estimates import estimate_with
 
 import vbdm
 from vbdm.base.handing_out import AT_ONCE, fetched, handed_out
@@ -121,9 +122,9 @@ def test_all_arrays_pass_the_device_which_may_be_another_than_theirs(shared, mon
 
 
 def test_an_engine_of_the_processor_gets_a_copy(shared):
-    op = vbdm.estimate_operator(FromTorch(POINTS), 1.0, engine="scipy")
+    op = vbdm.estimate_operator(FromTorch(POINTS), 1.0, run="scipy")
     assert op.settings.engine.name == "scipy"
-    same = vbdm.estimate_operator(POINTS, 1.0, engine="scipy")
+    same = vbdm.estimate_operator(POINTS, 1.0, run="scipy")
     assert (op.density == same.density).all()
 
 
@@ -148,7 +149,7 @@ def test_points_are_checked_where_they_are(emulated, bad):
     wrong[17, 1] = bad
     for X, options in ((wrong, {"engine": "cuda"}), (StrictArray(wrong), {})):
         with pytest.raises(vbdm.InputError, match=r"1 row\(s\) with NaN or infinity.*at row 17"):
-            vbdm.estimate_operator(X, **options)
+            estimate_with(X, **options)
     far = POINTS * 1e200
     with pytest.raises(vbdm.InputError, match="too far apart"):
         vbdm.estimate_operator(StrictArray(far))

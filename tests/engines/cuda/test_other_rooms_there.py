@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.sparse import issparse
+from tests.support.estimates import estimate_with
 
 import vbdm
 from vbdm.base.arrays import is_elsewhere, to_host
@@ -97,7 +98,7 @@ def result(cloud: str) -> Any:
         points = np.concatenate([points, points[:100]])
     if cloud == "periodic":
         points, options = rng.random((300, 2)) * [1.0, 3.0], {"period": [1.0, 0.0]}
-    return vbdm.estimate_operator(points, **options).spectrum(6)
+    return estimate_with(points, **options).spectrum(6)
 
 
 def assert_same(here: Any, back: Any, path: str = "") -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.support.estimates import estimate_with
 
 import vbdm
 import vbdm.engines.choose
@@ -77,9 +78,7 @@ def test_rules_get_arrays_of_numpy(
     options: Any, engine: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(vbdm.engines.choose, "device_engine", lambda: engine)
-    here, there = (
-        vbdm.estimate_operator(SPACE, engine=name, **options) for name in ("scipy", "cuda")
-    )
+    here, there = (estimate_with(SPACE, engine=name, **options) for name in ("scipy", "cuda"))
     assert is_elsewhere(there.degrees)
     # The last bit of a short number hangs on rounding.
     bound = 1e-6 if "bandwidth" in options else 1e-12
@@ -101,7 +100,7 @@ def test_the_engine_beside_a_rule_suits_the_number_of_points(
         return chosen_engine(name, n_points)
 
     monkeypatch.setattr(on_host, "chosen_engine", noted)
-    vbdm.estimate_operator(SPACE, engine="cuda", epsilon=NumpyDegree(17))
+    vbdm.estimate_operator(SPACE, epsilon=NumpyDegree(17), run="cuda")
     assert set(seen) == {len(SPACE)}
 
 

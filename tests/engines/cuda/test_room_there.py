@@ -18,7 +18,7 @@ POINTS = np.random.default_rng(0).random((500, 2))
 
 
 def test_more_eigenpairs_than_fit_are_refused(emulated):
-    op = vbdm.estimate_operator(POINTS, engine="cuda")
+    op = vbdm.estimate_operator(POINTS, run="cuda")
     emulated.limit = GPU_SOLVER.bytes(500, op.n_neighbors, n_eigen=20)
     assert op.spectrum(20).eigenvalues.shape == (20,)
     with pytest.raises(vbdm.errors.OutOfMemoryError) as caught:
@@ -35,8 +35,8 @@ def test_more_eigenpairs_than_fit_are_refused(emulated):
 
 
 def test_values_in_double_precision_take_more(emulated, monkeypatch):
-    k = vbdm.estimate_operator(POINTS, engine="cuda").n_neighbors
+    k = vbdm.estimate_operator(POINTS, run="cuda").n_neighbors
     monkeypatch.setattr(within_reach, "free_bytes", lambda _: kernel_on_device(500, k + 1, 10))
-    assert vbdm.estimate_operator(POINTS, engine="cuda").settings.precision == "single"
+    assert vbdm.estimate_operator(POINTS, run="cuda").settings.precision == "single"
     with pytest.raises(vbdm.errors.OutOfMemoryError, match="would not fit"):
-        vbdm.estimate_operator(POINTS, engine="cuda", precision="double")
+        vbdm.estimate_operator(POINTS, run=vbdm.Run(engine="cuda", precision="double"))

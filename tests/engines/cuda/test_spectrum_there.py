@@ -56,7 +56,7 @@ CLOUDS = {
 )
 def test_the_same_spectrum_as_in_memory(name: str) -> None:
     points, error = CLOUDS[name]
-    operator = vbdm.estimate_operator(points, "generator", engine="scipy")
+    operator = vbdm.estimate_operator(points, "generator", run="scipy")
     # Few points, but several coarse levels; heavy tails need a larger coarsest one.
     solver = vbdm.solvers.Multilevel(4, 100) if error < 1e-9 else vbdm.solvers.Multilevel()
     here = compute_spectrum(operator, 10, solver=solver, tol=1e-8)
@@ -81,7 +81,7 @@ def test_the_same_spectrum_as_in_memory(name: str) -> None:
 
 @pytest.mark.parametrize("solver", some_slow(["dense", "lanczos", "auto"], "auto"))
 def test_other_solvers_take_a_copy_in_memory(solver: str) -> None:
-    operator = vbdm.estimate_operator(plane(7, 300), engine="scipy")
+    operator = vbdm.estimate_operator(plane(7, 300), run="scipy")
     here = compute_spectrum(operator, 6, solver=solver)
     away = compute_spectrum(there(operator), 6, solver=solver)
     assert np.allclose(away.eigenvalues, here.eigenvalues, rtol=1e-9, atol=1e-12)
@@ -92,14 +92,14 @@ def test_other_solvers_take_a_copy_in_memory(solver: str) -> None:
 
 def test_components_and_a_start_from_another_width() -> None:
     points = np.concatenate([plane(8, 500), plane(9, 400) + 40])
-    operator = vbdm.estimate_operator(points, engine="scipy")
+    operator = vbdm.estimate_operator(points, run="scipy")
     here = compute_spectrum(operator, 6, solver="multilevel", components="largest")
     away = compute_spectrum(there(operator), 6, solver="multilevel", components="largest")
     assert np.allclose(away.eigenvalues, here.eigenvalues, rtol=1e-10, atol=1e-12)
     assert np.array_equal(away.unresolved, here.unresolved)
     with pytest.raises(vbdm.InputError, match="not connected"):
         compute_spectrum(there(operator), 6, components="error")
-    single = vbdm.estimate_operator(plane(8, 600), engine="scipy")
+    single = vbdm.estimate_operator(plane(8, 600), run="scipy")
     wider = single.at_epsilon(1.5 * single.epsilon)
     first = compute_spectrum(single, 6, solver="multilevel")
     here = compute_spectrum(wider, 6, solver="multilevel", start=first)
@@ -109,7 +109,9 @@ def test_components_and_a_start_from_another_width() -> None:
 
 
 def test_no_limiter() -> None:
-    operator = vbdm.estimate_operator(plane(10, 600), limiter=False, engine="scipy")
+    operator = vbdm.estimate_operator(
+        plane(10, 600), method=vbdm.Resolved(limiter=False), run="scipy"
+    )
     here = compute_spectrum(operator, 6, solver="multilevel")
     away = compute_spectrum(there(operator), 6, solver="multilevel")
     assert np.allclose(away.eigenvalues, here.eigenvalues, rtol=1e-10, atol=1e-12)
@@ -118,7 +120,7 @@ def test_no_limiter() -> None:
 
 
 def test_an_unsymmetric_form_is_solved_in_memory() -> None:
-    operator = vbdm.estimate_operator(plane(11, 400), form="left", method="paper", engine="scipy")
+    operator = vbdm.estimate_operator(plane(11, 400), method=vbdm.Paper(form="left"), run="scipy")
     here = compute_spectrum(operator, 4)
     away = compute_spectrum(there(operator), 4)
     assert np.array_equal(away.eigenvalues, here.eigenvalues)
@@ -128,7 +130,7 @@ def test_an_unsymmetric_form_is_solved_in_memory() -> None:
 def test_without_points_cells_come_from_the_graph() -> None:
     points = np.random.default_rng(12).normal(size=(600, 3))
     many = np.hstack([points, np.zeros((600, 20))])
-    operator = vbdm.estimate_operator(many, engine="scipy")
+    operator = vbdm.estimate_operator(many, run="scipy")
     here = compute_spectrum(operator, 5, solver="multilevel", tol=1e-8)
     away = compute_spectrum(there(operator), 5, solver="multilevel", tol=1e-8)
     assert np.allclose(away.eigenvalues, here.eigenvalues, rtol=1e-10, atol=1e-12)
@@ -137,7 +139,7 @@ def test_without_points_cells_come_from_the_graph() -> None:
 
 @pytest.mark.slow
 def test_where_the_fast_solver_fails_another_takes_over() -> None:
-    operator = vbdm.estimate_operator(plane(13, 1501), engine="scipy")
+    operator = vbdm.estimate_operator(plane(13, 1501), run="scipy")
     slow = vbdm.solvers.Auto(vbdm.solvers.Multilevel(max_iterations=1))
     here = compute_spectrum(operator, 5, solver=slow, tol=1e-6)
     away = compute_spectrum(there(operator), 5, solver=slow, tol=1e-6)
@@ -151,7 +153,7 @@ def test_from_points_by_the_kernels_themselves(
     monkeypatch.setattr(vbdm.engines.choose, "device_engine", lambda: engine)
     points = np.concatenate([tails(14, 4.0, (900, 3)), tails(15, 4.0, (500, 3)) + 300])
     here, away = (
-        vbdm.estimate_operator(points, "generator", engine=name).spectrum(
+        vbdm.estimate_operator(points, "generator", run=vbdm.Run(engine=name)).spectrum(
             8, solver="multilevel", tol=1e-6
         )
         for name in ("scipy", "cuda")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.support.estimates import estimate_with
 
 import vbdm
 import vbdm.engines.choose
@@ -54,7 +55,7 @@ def points_of(cloud: str) -> Any:
 def result(cloud: str) -> Any:
     """Return the ordinary spectrum of a cloud."""
     points, options = points_of(cloud)
-    return vbdm.estimate_operator(points, engine="scipy", **options).spectrum(7)
+    return estimate_with(points, engine="scipy", **options).spectrum(7)
 
 
 def test_the_clouds_are_what_they_are_for() -> None:
@@ -134,7 +135,7 @@ def test_from_points_by_the_kernels_themselves(
 ) -> None:
     monkeypatch.setattr(vbdm.engines.choose, "device_engine", lambda: engine)
     points, options = points_of(cloud)
-    here, away = result(cloud), vbdm.estimate_operator(points, engine="cuda", **options).spectrum(7)
+    here, away = result(cloud), estimate_with(points, engine="cuda", **options).spectrum(7)
     assert is_elsewhere(away.vectors)
     np.testing.assert_allclose(away.intervals(), here.intervals(), rtol=1e-7, atol=1e-9)
     assert [one.words for one in diagnose(away)] == [one.words for one in diagnose(here)]

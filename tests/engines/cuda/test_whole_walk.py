@@ -8,6 +8,7 @@ import pickle
 
 import numpy as np
 import pytest
+from tests.support.estimates import estimate_with
 
 import vbdm
 from vbdm.base.arrays import is_elsewhere, to_host
@@ -92,9 +93,7 @@ SLOW = (
 def both(case, n=5):
     make, c1, options = CASES[case]
     X = make()
-    here, there = (
-        vbdm.estimate_operator(X, c1, engine=name, **options) for name in ("scipy", "cuda")
-    )
+    here, there = (estimate_with(X, c1, engine=name, **options) for name in ("scipy", "cuda"))
     # On so few points, the solver that is chosen by itself would take a copy in memory.
     own, found = (op.spectrum(n, solver="multilevel", tol=1e-8) for op in (here, there))
     return X, here, there, own, found
@@ -127,16 +126,16 @@ def test_lists_of_neighbours_are_for_the_processor(device):
     with pytest.warns(
         vbdm.errors.EngineWarning, match="needs lists of neighbours.*engine='numba'"
     ) as seen:
-        there = vbdm.estimate_operator(X, 1.0, engine="cuda")
+        there = vbdm.estimate_operator(X, 1.0, run="cuda")
     assert seen[0].filename == __file__
     assert there.settings.engine_reason.startswith("kernels on lists of neighbours")
-    here = vbdm.estimate_operator(X, 1.0, engine="scipy")
+    here = vbdm.estimate_operator(X, 1.0, run="scipy")
     assert (there.density == here.density).all()
     for options in ({}, {"method": "paper"}):
         with pytest.raises(
             vbdm.errors.DeviceError, match=r"by lists of neighbours .*output='device'"
         ):
-            vbdm.estimate_operator(device.array(X), 1.0, output="device", **options)
+            estimate_with(device.array(X), 1.0, output="device", **options)
 
 
 @pytest.mark.parametrize("form", some_slow(["left", "right", "two-sided"], "left", "right"))
@@ -145,7 +144,7 @@ def test_the_other_forms(form):
     rho = 1 + (X**2).sum(axis=1) / 4
     options = {"bandwidth": (rho, np.sqrt(rho)) if form == "two-sided" else rho}
     here, there = (
-        vbdm.estimate_operator(X, 1.0, "paper", form=form, engine=name, **options).spectrum(4)
+        estimate_with(X, 1.0, method="paper", form=form, engine=name, **options).spectrum(4)
         for name in ("scipy", "cuda")
     )
     np.testing.assert_allclose(there.eigenvalues, here.eigenvalues, rtol=1e-6, atol=1e-9)
@@ -155,7 +154,9 @@ def test_the_other_forms(form):
 
 def test_several_coarse_levels():
     here, there = (
-        vbdm.estimate_operator(plane(), 1.0, engine=name).spectrum(6, solver=LEVELS, tol=1e-8)
+        vbdm.estimate_operator(plane(), 1.0, run=vbdm.Run(engine=name)).spectrum(
+            6, solver=LEVELS, tol=1e-8
+        )
         for name in ("scipy", "cuda")
     )
     assert is_elsewhere(there.vectors)
@@ -166,8 +167,7 @@ def test_several_coarse_levels():
 
 def test_two_runs_have_the_same_bits():
     first, second = (
-        vbdm.estimate_operator(plane(700), 1.0, engine="cuda").spectrum(4, solver=LEVELS)
-        for _ in "ab"
+        vbdm.estimate_operator(plane(700), 1.0, run="cuda").spectrum(4, solver=LEVELS) for _ in "ab"
     )
     for name in ("eigenvalues", "eigenfunctions", "total_errors"):
         assert (getattr(first, name) == getattr(second, name)).all()
@@ -191,9 +191,9 @@ def test_new_points(case):
 
 
 def test_points_from_a_device_and_results_there(device):
-    X, here = plane(), vbdm.estimate_operator(plane(), 1.0, engine="scipy")
+    X, here = plane(), vbdm.estimate_operator(plane(), 1.0, run="scipy")
     own = here.spectrum(5)
-    op = vbdm.estimate_operator(device.array(X), 1.0, output="device")
+    op = vbdm.estimate_operator(device.array(X), 1.0, run=vbdm.Run(output="device"))
     assert op.settings.engine_reason == f"the points are there ({device.name})"
     assert device.name in op.settings.engine.words
     spectrum = op.spectrum(5)
@@ -249,25 +249,27 @@ def test_arrays_of_other_libraries_are_shared(device):
         def __dlpack_device__(self):
             return self.array.__dlpack_device__()
 
-    op = vbdm.estimate_operator(Other(device.array(plane())), 1.0, output="device")
-    same = vbdm.estimate_operator(plane(), 1.0, engine="cuda")
+    op = vbdm.estimate_operator(Other(device.array(plane())), 1.0, run=vbdm.Run(output="device"))
+    same = vbdm.estimate_operator(plane(), 1.0, run="cuda")
     assert (op.density.get() == same.density).all()
     assert is_elsewhere(op.extend(Other(op.density), Other(device.array(plane()[:5] + 0.01))))
     torch = pytest.importorskip("torch")
     assert torch.from_dlpack(op.density).shape == (N,)
     assert is_elsewhere(
-        vbdm.estimate_operator(torch.tensor(plane()).cuda(), output="device").density
+        vbdm.estimate_operator(torch.tensor(plane()).cuda(), run=vbdm.Run(output="device")).density
     )
 
 
 def test_the_estimator(device):
     X, new = plane(400), plane()[:50] + 0.01
-    here = vbdm.DiffusionMap("generator", engine="scipy").fit(X)
-    there = vbdm.DiffusionMap("generator", engine="cuda").fit(X)
+    here = vbdm.DiffusionMap("generator", run="scipy").fit(X)
+    there = vbdm.DiffusionMap("generator", run="cuda").fit(X)
     for look in (lambda m: m.embedding_, lambda m: m.transform(new), lambda m: m.density(new)):
         assert isinstance(look(there), np.ndarray)
         np.testing.assert_allclose(np.abs(look(there)), np.abs(look(here)), rtol=1e-4, atol=1e-5)
-    on = vbdm.DiffusionMap("generator", output="device", diffusion_time=0.3).fit(device.array(X))
+    on = vbdm.DiffusionMap("generator", diffusion_time=0.3, run=vbdm.Run(output="device")).fit(
+        device.array(X)
+    )
     timed = vbdm.DiffusionMap("generator", diffusion_time=0.3).fit(X)
     assert on.n_features_in_ == 2
     for look in (lambda m: m.embedding_, lambda m: m.transform(device.array(new))):
@@ -282,7 +284,9 @@ def test_the_estimator(device):
 
 
 def test_saved_and_pickled_results_need_no_device(tmp_path):
-    spectrum = vbdm.estimate_operator(plane(), 1.0, engine="cuda", output="device").spectrum(4)
+    spectrum = vbdm.estimate_operator(
+        plane(), 1.0, run=vbdm.Run(engine="cuda", output="device")
+    ).spectrum(4)
     spectrum.save(tmp_path / "model.vbdm")
     for again in (vbdm.load(tmp_path / "model.vbdm"), pickle.loads(pickle.dumps(spectrum))):
         assert isinstance(again.eigenfunctions, np.ndarray)
@@ -292,7 +296,9 @@ def test_saved_and_pickled_results_need_no_device(tmp_path):
 
 
 def test_pickled_models_need_no_device():
-    model = vbdm.DiffusionMap("generator", 3, engine="cuda", output="device").fit(plane(400))
+    model = vbdm.DiffusionMap("generator", 3, run=vbdm.Run(engine="cuda", output="device")).fit(
+        plane(400)
+    )
     assert is_elsewhere(model.embedding_)
     for again in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
         assert again.get_params() == model.get_params()
@@ -333,7 +339,7 @@ def test_the_command(device, tmp_path):
 
 def test_memory_that_runs_out_in_the_solver_is_told_and_the_device_goes_on(device, monkeypatch):
     kind = type("OutOfMemoryError", (MemoryError,), {"__module__": "cupy.cuda.memory"})
-    op = vbdm.estimate_operator(plane(500), 1.0, engine="cuda")
+    op = vbdm.estimate_operator(plane(500), 1.0, run="cuda")
     engine = type(op.graph.point_set.engine)
 
     def fails(*args, **kwargs):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
+from tests.support.estimates import estimate_with
 
 import vbdm
 from vbdm import scan_epsilon
@@ -56,7 +57,7 @@ CASES = {
 @functools.cache
 def solved(name):
     points, settings = CASES[name]
-    return vbdm.estimate_operator(points(), **settings).spectrum(6)
+    return estimate_with(points(), **settings).spectrum(6)
 
 
 @functools.cache

@@ -207,7 +207,7 @@ def in_words(error: BaseException) -> InputError | None:
     return DeviceError(
         f"The GPU failed; received {first_line(error)}. Another program, the driver or the device "
         "itself may be at fault; if it happens again with the same data, it is a mistake in "
-        "vbdm. Start Python anew, and look at nvidia-smi; engine='numba' computes the same "
+        "vbdm. Start Python anew, and look at nvidia-smi; run='numba' computes the same "
         "without the GPU."
     )
 
@@ -238,7 +238,7 @@ def out_of_memory(error: BaseException) -> OutOfMemoryError:
     return OutOfMemoryError(
         f"The GPU's memory ran out; received {wanted}; of {gigabytes(total)}, {gigabytes(free)} "
         "are free now. Memory grows with points times neighbours; other programs use the device, "
-        "too. Pass effort=0.5 (half of the pairs), fewer points, or engine='numba', which has "
+        "too. Pass effort=0.5 (half of the pairs), fewer points, or run='numba', which has "
         "this machine's memory; vbdm.estimate_memory(..., engine='cuda') tells what an estimate "
         "takes."
     )

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 
 from ...base.arrays import FloatArray, IntArray
 from ...base.memory import refuse_lists, refuse_pairs
+from ...base.parameters import FORMS
 from ...engines.tree import Reach
 from ...graph.neighbor_graph import NeighborGraph
 from ...kernel.bandwidth import Bandwidth
@@ -19,7 +20,6 @@ from ...kernel.pair_matrix import PairMatrix
 from ...kernel.pilot import Pilot
 from ...kernel.tuning import DegreeCurve, KeptCurve, SlopeCurve, Tuning
 from ...kernel.within_reach import kernel_within_reach, sums_of
-from ...operator.method import FORMS
 from ...operator.operator import Operator
 from ...operator.record import Settings
 from .archive import Source

@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 from ... import rules
+from ...base.parameters import FORMS
 from ...base.references import Citation, Credit
 from ...errors import InputError
 from ...kernel.dimension import LARGEST
-from ...operator.method import FORMS, METHODS, Limiter, Lists, Method
+from ...operator.method import METHODS, Limiter, Lists, Method
 from ...operator.record import Exponents, Settings, in_words
 from ...operator.weights import LARGEST_RANGE, Weighting
 from ...placement import IN_MEMORY
