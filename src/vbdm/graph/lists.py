@@ -22,20 +22,13 @@ from .point_set import PointSet
 
 @dataclass(frozen=True, eq=False)
 class KeptLists:
-    """The neighbours of every point, in the order inside.
+    """The neighbours of every point, in the order inside."""
 
-    Attributes
-    ----------
-    indices : (M, k) int array
-        Neighbours of each point, nearest first; column 0 is the point itself.
-    sqdist : (M, k) array or None
-        Their squared distances; None where they are measured from the points when needed.
-    whole : KeptLists or None
-        Longer lists of which these are the beginning, where such were searched for.
-    """
-
+    # (M, k): neighbours of each point, nearest first; column 0 is the point itself
     indices: IntArray
+    # (M, k): their squared distances; None where they are measured from the points when needed
     sqdist: FloatArray | None = None
+    # Longer lists of which these are the beginning, where such were searched for
     whole: KeptLists | None = None
 
     @property
@@ -61,41 +54,22 @@ class KeptLists:
 
 @dataclass(frozen=True, eq=False)
 class ReleasedLists:
-    """Lists that were given up to save 4 bytes per pair; they can be searched for again.
+    """Lists that were given up to save 4 bytes per pair; they can be searched for again."""
 
-    Attributes
-    ----------
-    n_neighbors : int
-        Number of neighbours k that each list had, the point itself included.
-    radii : (M,) array
-        Squared distance of each point's last neighbour.
-    sqdist : BlockArray or None
-        Squared distances of the neighbours, (M, k), if the rows live in blocks and these are still
-        needed. Who the neighbours are is not kept there.
-    """
-
-    n_neighbors: int
-    radii: FloatArray
+    n_neighbors: int  # number of neighbours k that each list had, the point itself included
+    radii: FloatArray  # (M,): squared distance of each point's last neighbour
+    # Squared distances of the neighbours, (M, k), if the rows live in blocks and these are still
+    # needed. Who the neighbours are is not kept there.
     sqdist: BlockArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class ListedRows:
-    """A block of rows of the lists.
+    """A block of rows of the lists."""
 
-    Attributes
-    ----------
-    rows : slice
-        The m points of the block, in the order inside.
-    neighbors : (m, k) int array
-        Their neighbours, in the order inside.
-    sqdist : (m, k) array
-        Squared distances of these.
-    """
-
-    rows: slice
-    neighbors: NDArray[np.intp]
-    sqdist: FloatArray
+    rows: slice  # the m points of the block, in the order inside
+    neighbors: NDArray[np.intp]  # (m, k): their neighbours, in the order inside
+    sqdist: FloatArray  # (m, k): squared distances of these
 
 
 def searched(points: PointSet, k: int, *, keep: bool = False) -> KeptLists | ReleasedLists:

@@ -28,27 +28,14 @@ from .point_set import PointSet
 
 @dataclass(frozen=True, eq=False)
 class Neighbourhood:
-    """Rows with all points within reach of them.
+    """Rows with all points within reach of them."""
 
-    Attributes
-    ----------
-    reach : Reach
-        The tree of the rows and of all points within their reach.
-    leaves : slice
-        The leaves of the rows.
-    engine : Engine
-        Who computes.
-    counts : (P,) array or None
-        How often the point at each place of the tree occurs; None: once.
-    part : TreePart or None
-        Which part of the whole tree this is; None: all of it.
-    """
-
-    reach: Reach
-    leaves: slice
-    engine: Engine
+    reach: Reach  # the tree of the rows and of all points within their reach
+    leaves: slice  # the leaves of the rows
+    engine: Engine  # who computes
+    # (P,): how often the point at each place of the tree occurs; None: once
     counts: FloatArray | None = None
-    part: TreePart | None = None
+    part: TreePart | None = None  # which part of the whole tree this is; None: all of it
 
     def of_rows(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return the values of the rows, given those of all places of their leaves."""

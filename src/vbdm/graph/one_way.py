@@ -19,21 +19,11 @@ ROUNDING = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class OneWay:
-    """One-way pairs and a value for each.
+    """One-way pairs and a value for each."""
 
-    Attributes
-    ----------
-    owner : (m,) int array
-        The point whose list holds the pair.
-    target : (m,) int array
-        The neighbour, which does not list the owner.
-    values : (m,) array
-        One number per pair.
-    """
-
-    owner: IntArray
-    target: IntArray
-    values: FloatArray
+    owner: IntArray  # (m,): the point whose list holds the pair
+    target: IntArray  # (m,): the neighbour, which does not list the owner
+    values: FloatArray  # (m,): one number per pair
 
     @classmethod
     def none(cls) -> OneWay:
@@ -42,11 +32,7 @@ class OneWay:
 
     @classmethod
     def taken(
-        cls,
-        block: ListedRows,
-        row: NDArray[np.intp],
-        column: NDArray[np.intp],
-        values: FloatArray,
+        cls, block: ListedRows, row: NDArray[np.intp], column: NDArray[np.intp], values: FloatArray
     ) -> OneWay:
         """Return the pairs at the places (row, column) of a block of the lists."""
         owner = (row + block.rows.start).astype(np.int32)

@@ -23,20 +23,11 @@ class Copies:
     widths, dimension, ε) is read from the distinct points, and every sum over samples counts a
     point as often as it occurs. A point is left out of its own sums with all its copies, so a cloud
     in which every point occurs twelve times gives what the distinct points give.
-
-    Attributes
-    ----------
-    point_of : (N,) array
-        Index of the distinct point of each row.
-    first : (M,) array
-        Index of the first row that holds each distinct point.
-    counts : (M,) array
-        Number of rows that hold each distinct point.
     """
 
-    point_of: NDArray[np.intp]
-    first: NDArray[np.intp]
-    counts: FloatArray
+    point_of: NDArray[np.intp]  # (N,): index of the distinct point of each row
+    first: NDArray[np.intp]  # (M,): index of the first row that holds each distinct point
+    counts: FloatArray  # (M,): number of rows that hold each distinct point
 
     def expand(self, values: NDArray[Any]) -> NDArray[Any]:
         """Give every row the value of its point."""
@@ -117,16 +108,12 @@ class Order:
 
     Inside, points stand in the order of a k-d tree, so that neighbours lie close in memory and
     matrix products run several times faster. Whatever a user sees is in the caller's order.
-
-    Attributes
-    ----------
-    permutation : (M,) int array
-        Index of the distinct point at each place of the order inside. It lives where the points do.
-    copies : Copies or None
-        How the caller's N rows were merged into M distinct points; None if they were not, M = N.
     """
 
+    # (M,): index of the distinct point at each place of the order inside. It lives where the points
+    # do.
     permutation: NDArray[np.intp]
+    # How the caller's N rows were merged into M distinct points; None if they were not, M = N
     copies: Copies | None = None
 
     @classmethod
@@ -218,17 +205,10 @@ class InCallerOrder:
 
     `array[rows]` and `array[:, j]` fetch some rows, or a column, as NumPy arrays; and
     `np.asarray(array)` fetches everything.
-
-    Attributes
-    ----------
-    inside : BlockArray
-        The values in the order inside, (M, n).
-    order : Order
-        Conversion between the two orders.
     """
 
-    inside: BlockArray
-    order: Order
+    inside: BlockArray  # the values in the order inside, (M, n)
+    order: Order  # conversion between the two orders
 
     @classmethod
     def of(cls, values: Tall, order: Order) -> Any:

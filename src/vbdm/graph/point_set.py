@@ -19,14 +19,7 @@ from ..engines.tree import Tree, levels_to
 from ..errors import InputError
 from ..rows.block_array import Rows
 from ..rows.refused import not_in_blocks
-from ..search import (
-    Auto,
-    KDTree,
-    MetricSearch,
-    NeighborIndex,
-    NeighborSearch,
-    as_search,
-)
+from ..search import Auto, KDTree, MetricSearch, NeighborIndex, NeighborSearch, as_search
 from ..search.auto import chosen
 from ..search.exact import (
     PeriodicIndex,
@@ -47,17 +40,11 @@ PRECOMPUTED = "precomputed"
 
 @dataclass(frozen=True, eq=False)
 class Distance:
-    """A metric, and the periods of the columns that are periodic.
+    """A metric, and the periods of the columns that are periodic."""
 
-    Attributes
-    ----------
-    metric : str or callable
-        "euclidean", another name that scikit-learn knows, or a function of two points.
-    period : (n,) array or None
-        Period of each column, 0 for those that are not periodic; None if no column is.
-    """
-
+    # "euclidean", another name that scikit-learn knows, or a function of two points
     metric: Metric = "euclidean"
+    # (n,): period of each column, 0 for those that are not periodic; None if no column is
     period: FloatArray | None = None
 
     @classmethod
@@ -137,43 +124,22 @@ GIVEN = Credit("given", "found elsewhere")
 
 @dataclass(frozen=True, eq=False)
 class PointSet:
-    """The distinct points of a cloud, with the way in which their distances are measured.
+    """The distinct points of a cloud, with the way in which their distances are measured."""
 
-    Attributes
-    ----------
-    order : Order
-        Conversion between the order inside and the caller's order.
-    distance : Distance
-        Metric and periods.
-    coordinates : (M, n) array or None
-        The points in the order inside; None where only distances were given.
-    tree : Tree or None
-        The k-d tree in whose order the points stand; None where distances are not Euclidean, or
-        columns are so many that it is of no use.
-    index : NeighborIndex or None
-        The index that finds neighbours; None where they were given.
-    search : Credit
-        The search that made the index.
-    search_reason : str
-        Why it was chosen.
-    engine : Engine
-        Who computes.
-    engine_reason : str
-        Why this engine was chosen.
-    rows : Rows or None
-        Where the rows of large arrays live; None: in one block in memory.
-    """
-
-    order: Order
-    distance: Distance
+    order: Order  # conversion between the order inside and the caller's order
+    distance: Distance  # metric and periods
+    # (M, n): the points in the order inside; None where only distances were given
     coordinates: FloatArray | None = None
+    # The k-d tree in whose order the points stand; None where distances are not Euclidean, or
+    # columns are so many that it is of no use
     tree: Tree | None = None
+    # The index that finds neighbours; None where they were given
     index: NeighborIndex | None = None
-    search: Credit = GIVEN
-    search_reason: str = ""
-    engine: Engine = field(default_factory=ScipyEngine)
-    engine_reason: str = ""
-    rows: Rows | None = None
+    search: Credit = GIVEN  # the search that made the index
+    search_reason: str = ""  # why it was chosen
+    engine: Engine = field(default_factory=ScipyEngine)  # who computes
+    engine_reason: str = ""  # why this engine was chosen
+    rows: Rows | None = None  # where the rows of large arrays live; None: in one block in memory
 
     @classmethod
     def of(

@@ -34,18 +34,12 @@ class Bandwidth:
 
     and in all of them the kernel's squared local length is ε·a(x)·b(x), its volume
     (a b)^{d/2}.
-
-    Attributes
-    ----------
-    row, column : (M,) arrays
-        a and b at the points, in the order inside.
-    form : str
-        Name of the form.
     """
 
+    # (M,): a and b at the points, in the order inside
     row: FloatArray
     column: FloatArray
-    form: str = "symmetric"
+    form: str = "symmetric"  # name of the form
 
     @classmethod
     def of_form(cls, form: str, rho: FloatArray | tuple[FloatArray, FloatArray]) -> Bandwidth:

@@ -27,25 +27,14 @@ from .pair_matrix import Factored, PairMatrix, power_of
 
 @dataclass(frozen=True, eq=False)
 class BlockMatrix(Factored):
-    """The matrix diag(left) · stored · diag(right), in the order inside.
+    """The matrix diag(left) · stored · diag(right), in the order inside."""
 
-    Attributes
-    ----------
-    stored : SparseBlocks
-        One number per pair within reach; zeros are left out.
-    left, right : (M,) arrays or None
-        Factors of rows and columns; None if they are 1.
-    power : int
-        Power to which the stored numbers are raised when they are used.
-    engine : Engine
-        Who multiplies.
-    """
-
-    stored: SparseBlocks
+    stored: SparseBlocks  # one number per pair within reach; zeros are left out
+    # (M,): factors of rows and columns; None if they are 1
     left: FloatArray | None = None
     right: FloatArray | None = None
-    power: int = 1
-    engine: Engine = field(default_factory=ScipyEngine)
+    power: int = 1  # power to which the stored numbers are raised when they are used
+    engine: Engine = field(default_factory=ScipyEngine)  # who multiplies
 
     @classmethod
     def of_blocks(

@@ -275,9 +275,7 @@ class DimensionBySlope:
 
 
 def tune(
-    graph: NeighborGraph,
-    bandwidth: PerPoint | None = None,
-    shape: object = "gaussian",
+    graph: NeighborGraph, bandwidth: PerPoint | None = None, shape: object = "gaussian"
 ) -> Tuning:
     r"""Choose ε where S(ε) grows fastest, as the paper does.
 

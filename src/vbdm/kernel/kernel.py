@@ -20,42 +20,25 @@ from .scaled import NEGLIGIBLE, rim, scaled
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Kernel:
-    """The kernel matrix K with its ingredients.
+    """The kernel matrix K with its ingredients."""
 
-    Attributes
-    ----------
-    graph : NeighborGraph
-        The pairs on which it was evaluated.
-    weights : PairMatrix or BlockMatrix
-        K, symmetrised if the form is symmetric, in the order inside.
-    bandwidth, epsilon, shape
-        The ingredients: ``K = h(|x-y|² / (ε a(x) b(y)))``.
-    saturated : float
-        Share of points whose neighbour list ends before the kernel has decayed to 1e-3 of its
-        peak.
-    leave_one_out : bool
-        Whether K_ii was set to 0: a point does not vouch for itself.
-    cutoff : float
-        The scaled squared distance s beyond which h was set to 0.
-    one_way_share : float
-        Weight of a pair (i, j) when j is among i's neighbours but not the other way round.
-    by_reach : bool
-        Whether the pairs are all those within reach; otherwise they are those in lists of nearest
-        neighbours.
-    known_sums : pair of (M,) arrays, or None
-        Σ_j K(x_i, x_j) and Σ_j K(x_i, x_j)², if they were summed up when K was evaluated.
-    """
-
-    graph: NeighborGraph
+    graph: NeighborGraph  # the pairs on which it was evaluated
+    # K, symmetrised if the form is symmetric, in the order inside
     weights: PairMatrix | BlockMatrix
+    # The ingredients: ``K = h(|x-y|² / (ε a(x) b(y)))``
     bandwidth: Bandwidth
     epsilon: float
     shape: Shape
+    # Share of points whose neighbour list ends before the kernel has decayed to 1e-3 of its peak
     saturated: float = 0.0
-    leave_one_out: bool = False
-    cutoff: float = np.inf
+    leave_one_out: bool = False  # whether K_ii was set to 0: a point does not vouch for itself
+    cutoff: float = np.inf  # the scaled squared distance s beyond which h was set to 0
+    # Weight of a pair (i, j) when j is among i's neighbours but not the other way round
     one_way_share: float = 0.5
+    # Whether the pairs are all those within reach; otherwise they are those in lists of nearest
+    # neighbours
     by_reach: bool = False
+    # Σ_j K(x_i, x_j) and Σ_j K(x_i, x_j)², if they were summed up when K was evaluated
     known_sums: tuple[FloatArray, FloatArray] | None = None
 
     @property

@@ -39,19 +39,12 @@ from ..rows.fetching import sparse_times
 
 
 class Factored(ABC):
-    """The matrix diag(left) · entries^power · diag(right); scaling copies no entry.
+    """The matrix diag(left) · entries^power · diag(right); scaling copies no entry."""
 
-    Attributes
-    ----------
-    left, right : (M,) arrays or None
-        Factors of rows and columns; None if they are 1.
-    power : int
-        Power to which the stored entries are raised when they are used.
-    """
-
+    # (M,): factors of rows and columns; None if they are 1
     left: FloatArray | None
     right: FloatArray | None
-    power: int
+    power: int  # power to which the stored entries are raised when they are used
 
     @property
     @abstractmethod
@@ -113,36 +106,21 @@ class Factored(ABC):
 
 @dataclass(frozen=True, eq=False)
 class PairMatrix(Factored):
-    """The matrix diag(left) · (listed + returned) · diag(right), in the order inside.
+    """The matrix diag(left) · (listed + returned) · diag(right), in the order inside."""
 
-    Attributes
-    ----------
-    listed : csr_array
-        One number per pair within reach, or per listed pair, (M, M); zeros are left out.
-    returned : csr_array or None
-        The one-way pairs seen from their other end, (M, M); None where there are none: by reach,
-        or in a matrix that is not symmetric.
-    left, right : (M,) arrays or None
-        Factors of rows and columns; None if they are 1.
-    power : int
-        Power to which the stored numbers are raised when they are used.
-    engine : Engine
-        Who multiplies.
-    """
-
-    listed: Any
+    listed: Any  # one number per pair within reach, or per listed pair, (M, M); zeros are left out
+    # The one-way pairs seen from their other end, (M, M); None where there are none: by reach, or
+    # in a matrix that is not symmetric
     returned: Any = None
+    # (M,): factors of rows and columns; None if they are 1
     left: FloatArray | None = None
     right: FloatArray | None = None
-    power: int = 1
-    engine: Engine = field(default_factory=ScipyEngine)
+    power: int = 1  # power to which the stored numbers are raised when they are used
+    engine: Engine = field(default_factory=ScipyEngine)  # who multiplies
 
     @classmethod
     def evaluated(
-        cls,
-        graph: NeighborGraph,
-        evaluate: Callable[[ListedRows], FloatArray],
-        share: float | None,
+        cls, graph: NeighborGraph, evaluate: Callable[[ListedRows], FloatArray], share: float | None
     ) -> PairMatrix:
         """Build a matrix from a function that returns the values (m, k) of a block of the lists.
 

@@ -36,30 +36,17 @@ PILOT_SHARE = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Pilot:
-    """The first density estimate, with what is needed to evaluate it at new points.
+    """The first density estimate, with what is needed to evaluate it at new points."""
 
-    Attributes
-    ----------
-    density : (M,) array
-        q0, per unit of d-dimensional volume, in the order inside.
-    rho0 : (M,) array
-        The pilot bandwidth ρ0, a length, in the order inside.
-    radii : (M,) array
-        Squared distance of each point's last neighbour, in the order inside.
-    n_density_neighbors : int
-        k0, the number of neighbours, the point itself included, from which ρ0 was measured.
-    n_neighbors : int
-        Length of the lists of neighbours, over which the density was summed if it has no cutoff.
-    cutoff : float
-        The scaled squared distance ``|x-y|²/(ε ρ0 ρ0)`` at which the kernel is cut: all pairs
-        within were summed over. Infinite: the kernel ends where the lists do.
-    """
-
-    density: FloatArray
-    rho0: FloatArray
-    radii: FloatArray
+    density: FloatArray  # (M,): q0, per unit of d-dimensional volume, in the order inside
+    rho0: FloatArray  # (M,): the pilot bandwidth ρ0, a length, in the order inside
+    radii: FloatArray  # (M,): squared distance of each point's last neighbour, in the order inside
+    # k0, the number of neighbours, the point itself included, from which ρ0 was measured
     n_density_neighbors: int
+    # Length of the lists of neighbours, over which the density was summed if it has no cutoff
     n_neighbors: int
+    # The scaled squared distance ``|x-y|²/(ε ρ0 ρ0)`` at which the kernel is cut: all pairs within
+    # were summed over. Infinite: the kernel ends where the lists do.
     cutoff: float = np.inf
 
     def effective_cutoff(self, dim: float) -> float:

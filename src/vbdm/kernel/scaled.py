@@ -104,24 +104,14 @@ class SampledRows:
 
     The sample is stratified by the bandwidth, so that it does not depend on the order of the
     points.
-
-    Attributes
-    ----------
-    index : (m,) int array
-        The sampled points, in the order inside.
-    scaled : (m, k - 1) array
-        t = |x-y|²/(ρρ) to their nearest neighbours, the points themselves left out. It lives where
-        the points do; what is summed up from it are NumPy arrays.
-    n_points : int
-        Number M of all points.
-    tail : SampledRows or None
-        The rows with the widest kernels, sampled apart.
     """
 
-    index: NDArray[np.intp]
+    index: NDArray[np.intp]  # (m,): the sampled points, in the order inside
+    # (m, k - 1): t = |x-y|²/(ρρ) to their nearest neighbours, the points themselves left out. It
+    # lives where the points do; what is summed up from it are NumPy arrays.
     scaled: FloatArray
-    n_points: int
-    tail: SampledRows | None = None
+    n_points: int  # number M of all points
+    tail: SampledRows | None = None  # the rows with the widest kernels, sampled apart
 
     @property
     def n_neighbors(self) -> int:

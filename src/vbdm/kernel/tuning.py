@@ -20,21 +20,12 @@ FAR_PAIRS = 64
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SlopeCurve:
-    """S(ε) as the paper defines it.
+    """S(ε) as the paper defines it."""
 
-    Attributes
-    ----------
-    epsilons : (41,) array
-        The grid, powers of two.
-    sums : (41,) array
-        S(ε): the mean of the kernel over all N² pairs, those outside the graph counted as 0.
-    slopes : (40,) array
-        Slope of log S against log ε from each grid point to the next.
-    """
-
-    epsilons: FloatArray
+    epsilons: FloatArray  # (41,): the grid, powers of two
+    # (41,): S(ε): the mean of the kernel over all N² pairs, those outside the graph counted as 0
     sums: FloatArray
-    slopes: FloatArray
+    slopes: FloatArray  # (40,): slope of log S against log ε from each grid point to the next
 
     def dim_at(self, epsilon: float) -> float:
         """Return twice the largest slope, at whichever ε that is."""
@@ -46,19 +37,6 @@ class DegreeCurve:
     r"""Degrees and S(ε) on 20 octaves around the chosen ε, computed when first asked for.
 
     Near pairs are those of the sampled rows; of the far pairs, a few per row stand for all.
-
-    Attributes
-    ----------
-    epsilons : (41,) array
-        The grid, in half octaves.
-    levels : (4,) array
-        Levels of the quantiles.
-    quantiles : (4, 41) array
-        Quantiles of the degrees over the points.
-    sums : (41,) array
-        S(ε): mean of the kernel over all pairs of different points.
-    slopes : (41,) array
-        d log S / d log ε in closed form; twice it is the dimension seen at that scale.
 
     Notes
     -----

@@ -100,21 +100,12 @@ class BruteIndex:
 
 @dataclass(frozen=True, eq=False)
 class Sieve:
-    """Points y as factors ``(-2y, |y|²)``; products with (x, 1) are ``|x-y|² - |x|²``.
+    """Points y as factors ``(-2y, |y|²)``; products with (x, 1) are ``|x-y|² - |x|²``."""
 
-    Attributes
-    ----------
-    factors : (n + 1, N) array
-        The factors, in the precision of the products.
-    sample : (n + 1, m) array
-        Those of a sample of the points, evenly spaced; of few points, none.
-    radius : float
-        The largest ``|y|``.
-    """
-
-    factors: NDArray[Any]
+    factors: NDArray[Any]  # (n + 1, N): the factors, in the precision of the products
+    # (n + 1, m): those of a sample of the points, evenly spaced; of few points, none
     sample: NDArray[Any]
-    radius: float
+    radius: float  # the largest ``|y|``
 
     @classmethod
     def of(cls, points: FloatArray, dtype: Any) -> Sieve:

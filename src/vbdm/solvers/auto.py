@@ -65,24 +65,12 @@ class Auto:
 
 @dataclass(eq=False)
 class PreparedAuto:
-    """The chosen solver, prepared. If it fails, another takes over, for all masses to come.
+    """The chosen solver, prepared. If it fails, another takes over, for all masses to come."""
 
-    Attributes
-    ----------
-    pencil : Pencil
-        The problem, for the solver that may have to take over.
-    prepared : PreparedSolver
-        The solver at work.
-    reason : str
-        Why it was chosen, in words.
-    replaceable : bool
-        Whether another solver may still take over.
-    """
-
-    pencil: Pencil
-    prepared: PreparedSolver
-    reason: str
-    replaceable: bool
+    pencil: Pencil  # the problem, for the solver that may have to take over
+    prepared: PreparedSolver  # the solver at work
+    reason: str  # why it was chosen, in words
+    replaceable: bool  # whether another solver may still take over
 
     def solve(
         self, mass: FloatArray, n: int, tol: float, start: EigenPairs | None = None, extra: int = 0

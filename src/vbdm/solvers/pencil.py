@@ -183,18 +183,10 @@ class Unprepared:
 
 @dataclass(frozen=True, eq=False)
 class OnHost:
-    """A prepared solver in this machine's memory, for a problem that lives on a device.
+    """A prepared solver in this machine's memory, for a problem that lives on a device."""
 
-    Attributes
-    ----------
-    inner : PreparedSolver
-        Solves the copy of the problem.
-    like : (N,) array
-        An array of the problem, on the device: the vectors go back there.
-    """
-
-    inner: PreparedSolver
-    like: FloatArray
+    inner: PreparedSolver  # solves the copy of the problem
+    like: FloatArray  # (N,): an array of the problem, on the device: the vectors go back there
 
     def solve(
         self, mass: FloatArray, n: int, tol: float, start: EigenPairs | None = None, extra: int = 0

@@ -43,22 +43,13 @@ HEAVY = 0.25
 
 @dataclass(eq=False)
 class Cells:
-    """Nested groupings, each with about half as many cells as the one before; used up in order.
+    """Nested groupings, each with about half as many cells as the one before; used up in order."""
 
-    Attributes
-    ----------
-    groupings : list of int arrays
-        Entry 0 gives the cell of each unknown, entry l the cell of each cell of entry l - 1:
-        finest first.
-    n_apart : int
-        The most heavy unknowns on a level that are kept as cells of their own.
-    engine : Engine
-        Who looks for links.
-    """
-
+    # Entry 0 gives the cell of each unknown, entry l the cell of each cell of entry l - 1: finest
+    # first
     groupings: list[Labels]
-    n_apart: int
-    engine: Engine = field(default_factory=ScipyEngine)
+    n_apart: int  # the most heavy unknowns on a level that are kept as cells of their own
+    engine: Engine = field(default_factory=ScipyEngine)  # who looks for links
 
     def count_down_to(
         self, fewest: float, most: int, diagonal: FloatArray, mass: FloatArray

@@ -33,30 +33,15 @@ HEAVY = 0.05
 class Finest:
     """K on the points, D, and the first cells.
 
-    Attributes
-    ----------
-    weights : PairMatrix, BlockMatrix or csr_array
-        The kernel K, (N, N).
-    degrees : (N,) array
-        The diagonal D: row sums of K. In blocks, if K is; so are vectors.
-    labels : (N,) array
-        Number of the cell of each point.
-    own_labels : (N,) array
-        The same; in blocks, each counts from the first of its own cells.
-    restriction : csr_array or SparseBlocks
-        P', (n_cells, N): sums over the cells.
-    averages : csr_array or SparseBlocks
-        K P, (N, n_cells): it averages as K does, with a third of its entries or less.
-
     Values on cells, (n_cells, m), are ordinary arrays, or live on the device of K.
     """
 
-    weights: Any
-    degrees: Any
-    labels: Labels
-    own_labels: Any
-    restriction: Any
-    averages: Any
+    weights: Any  # the kernel K, (N, N)
+    degrees: Any  # (N,): the diagonal D: row sums of K. In blocks, if K is; so are vectors.
+    labels: Labels  # (N,): number of the cell of each point
+    own_labels: Any  # (N,): the same; in blocks, each counts from the first of its own cells
+    restriction: Any  # P', (n_cells, N): sums over the cells
+    averages: Any  # K P, (N, n_cells): it averages as K does, with a third of its entries or less
 
     @property
     def engine(self) -> Engine:

@@ -45,26 +45,15 @@ NEAR_ZERO = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """One coarse problem; matrices and arrays live where K does, unless that is in blocks.
+    """One coarse problem; matrices and arrays live where K does, unless that is in blocks."""
 
-    Attributes
-    ----------
-    stiffness : csr_array
-        The stiffness matrix A, (n, n): symmetric, rows summing to 0.
-    diagonal : (n,) array
-        The diagonal of A; 1 for a cell without links.
-    interpolation, restriction : csr_array or None
-        Interpolation from the next coarser level to this one, rows summing to 1, and its
-        transpose; None on the coarsest level.
-    engine : Engine
-        Who multiplies.
-    """
-
-    stiffness: Any
-    diagonal: FloatArray
+    stiffness: Any  # the stiffness matrix A, (n, n): symmetric, rows summing to 0
+    diagonal: FloatArray  # (n,): the diagonal of A; 1 for a cell without links
+    # Interpolation from the next coarser level to this one, rows summing to 1, and its transpose;
+    # None on the coarsest level
     interpolation: Any = None
     restriction: Any = None
-    engine: Engine = field(default_factory=ScipyEngine)
+    engine: Engine = field(default_factory=ScipyEngine)  # who multiplies
 
     @property
     def size(self) -> int:
@@ -147,18 +136,12 @@ def smoothed(constant: Any, stiffness: Any, diagonal: FloatArray) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Hierarchy:
-    """Coarse levels with a mass; only this part must be redone for another mass.
+    """Coarse levels with a mass; only this part must be redone for another mass."""
 
-    Attributes
-    ----------
-    levels, masses : lists
-        The levels, and the diagonal of M on each, from fine to coarse.
-    mode_values, modes : arrays
-        Eigenvalues, in this memory, and eigenvectors of the coarsest problem, all but the constant.
-    """
-
+    # The levels, and the diagonal of M on each, from fine to coarse
     levels: list[Level]
     masses: list[FloatArray]
+    # Eigenvalues, in this memory, and eigenvectors of the coarsest problem, all but the constant
     mode_values: FloatArray
     modes: FloatArray
 

@@ -48,49 +48,31 @@ Product = Callable[[Any, FloatArray | None], Any]
 class Problem:
     """(D - K) u = θ M u in the form that the iteration needs.
 
-    Attributes
-    ----------
-    stiffness : callable
-        Function that multiplies D - K with a block of vectors; its second argument is an array for
-        the result, or None.
-    mass : (N,) array
-        The diagonal M.
-    correct : callable
-        Function of residuals (N, m), their θ (m,) and an array for the result, or None: roughly
-        (D - K - θM)⁻¹ times residuals.
-    degrees : (N,) array
-        The diagonal D: θ cannot be known better than to the rounding of u'Du.
-
     All arrays of N rows are ordinary ones, or all of them live in blocks.
     """
 
+    # Function that multiplies D - K with a block of vectors; its second argument is an array for
+    # the result, or None
     stiffness: Product
-    mass: Tall
+    mass: Tall  # (N,): the diagonal M
+    # Function of residuals (N, m), their θ (m,) and an array for the result, or None: roughly (D -
+    # K - θM)⁻¹ times residuals
     correct: Callable[[Tall, FloatArray, FloatArray | None], Tall]
-    degrees: Tall
+    degrees: Tall  # (N,): the diagonal D: θ cannot be known better than to the rounding of u'Du
 
 
 @dataclass(eq=False)
 class Block:
-    """Approximate eigenvectors that are improved together.
+    """Approximate eigenvectors that are improved together."""
 
-    Attributes
-    ----------
-    vectors, images : (N, m) arrays
-        The vectors X, and (D - K) X, kept up to date.
-    values : (m,) array
-        Their θ.
-    moves, move_images : arrays or None
-        P, the last moves of the active columns, and (D - K) P; None before the first step.
-    spare : tuple of arrays or None
-        Ordinary arrays of an earlier step that the next one may write to.
-    """
-
+    # (N, m): the vectors X, and (D - K) X, kept up to date
     vectors: Tall
     images: Tall
-    values: FloatArray
+    values: FloatArray  # (m,): their θ
+    # P, the last moves of the active columns, and (D - K) P; None before the first step
     moves: Tall | None = None
     move_images: Tall | None = None
+    # Ordinary arrays of an earlier step that the next one may write to
     spare: tuple[Any, Any] = (None, None)
 
 

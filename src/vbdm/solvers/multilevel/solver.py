@@ -156,23 +156,12 @@ class Multilevel:
 
 @dataclass(frozen=True, eq=False)
 class PreparedMultilevel:
-    """What `Multilevel.prepare` built: it solves for any mass, if wanted from an earlier solution.
+    """What `Multilevel.prepare` built: it solves for any mass, also from an earlier solution."""
 
-    Attributes
-    ----------
-    finest : Finest
-        K and D on the points, and the way to the first cells.
-    levels : list of Level
-        The coarse problems, from fine to coarse, without a mass.
-    max_iterations : int
-        Iterations on the finest level after which the solver gives up.
-    narrow : bool
-        Whether the kernel averages over so few points that cells stiffen some modes much.
-    """
-
-    finest: Finest
-    levels: list[Level]
-    max_iterations: int
+    finest: Finest  # K and D on the points, and the way to the first cells
+    levels: list[Level]  # the coarse problems, from fine to coarse, without a mass
+    max_iterations: int  # iterations on the finest level after which the solver gives up
+    # Whether the kernel averages over so few points that cells stiffen some modes much
     narrow: bool = False
 
     def solve(

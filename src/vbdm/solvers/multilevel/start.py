@@ -56,21 +56,13 @@ KNOWN = 0.9
 
 @dataclass(eq=False)
 class Warm:
-    """What a solve leaves for the next.
+    """What a solve leaves for the next."""
 
-    Attributes
-    ----------
-    blocks : list of Block
-        Approximate eigenvectors on the points. The next solve takes them out of this list, so that
-        it can free them: they are a good part of its memory.
-    coarse : (n_cells, m) array
-        The vectors on the first cells that the solve started from.
-    is_sorted : bool
-        Whether the vectors are good enough to stand in the right order, whatever the kernel.
-    """
-
+    # Approximate eigenvectors on the points. The next solve takes them out of this list, so that it
+    # can free them: they are a good part of its memory.
     blocks: list[Block]
-    coarse: FloatArray
+    coarse: FloatArray  # (n_cells, m): the vectors on the first cells that the solve started from
+    # Whether the vectors are good enough to stand in the right order, whatever the kernel
     is_sorted: bool = False
 
     @classmethod
