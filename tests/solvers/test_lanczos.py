@@ -137,7 +137,7 @@ def test_solvers_by_name(name):
 
 @pytest.mark.parametrize("solver", ["Dense", "arpack", 3, Dense, [Dense()], "", object()])
 def test_anything_else_is_refused(solver):
-    with pytest.raises(vbdm.InputError, match=r"received.*Choose one of 'auto', 'dense'"):
+    with pytest.raises(vbdm.InputError, match=r"one of 'auto', 'dense'.*received"):
         operator("sphere").spectrum(5, solver=solver)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..base.arrays import FloatArray, is_elsewhere
 from ..base.checks import a_count, is_auto
 from ..graph.neighbor_graph import NeighborGraph
-from ..graph.on_host import Moved, brought
+from ..graph.on_host import Moved, host_copy
 from ..kernel.bandwidth import (
     Bandwidth,
     BandwidthRule,
@@ -120,7 +120,7 @@ def for_rule(rule: object, n_points: int, *args: Any) -> tuple[Any, ...]:
     if type(rule) in OWN_RULES:
         return args
     moved: Moved = {}
-    return tuple(brought(arg, n_points, moved) for arg in args)
+    return tuple(host_copy(arg, n_points, moved) for arg in args)
 
 
 def from_rule(rho: Any, beside: FloatArray) -> Any:

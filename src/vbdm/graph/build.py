@@ -82,7 +82,14 @@ def graph_of(points: PointSet, k: int, *, keep: bool = False) -> NeighborGraph:
     `keep` asks for distances to be kept, for a graph that is given up soon.
     """
     graph = NeighborGraph(points, searched(points, k, keep=keep), exact=points.is_exact)
-    return measured_recall(graph)
+    X = points.coordinates
+    # An exact search needs no measurement; a metric other than the Euclidean gets none.
+    if graph.exact or graph.metric != "euclidean" or X is None:
+        return graph
+    recall = recall_of(X, graph.kept.indices)
+    if recall < LOW_RECALL:
+        warn_user(recall_in_words(recall), RecallWarning)
+    return replace(graph, recall=recall)
 
 
 def is_precomputed(metric: Any) -> bool:
@@ -103,20 +110,6 @@ def given_graph(X: Any, n_neighbors: Any, search: Any, period: Any) -> NeighborG
     return NeighborGraph.from_sparse(X, n_neighbors)
 
 
-def measured_recall(graph: NeighborGraph) -> NeighborGraph:
-    """Return the graph with its recall, the share of true neighbours listed; warn if it is low.
-
-    An exact search needs no measurement; a metric other than the Euclidean gets none.
-    """
-    X = graph.point_set.coordinates
-    if graph.exact or graph.metric != "euclidean" or X is None:
-        return graph
-    recall = recall_of(X, graph.kept.indices)
-    if recall < LOW_RECALL:
-        warn_user(recall_in_words(recall), RecallWarning)
-    return replace(graph, recall=recall)
-
-
 def recall_in_words(recall: float) -> str:
     """Say how many of the true neighbours an approximate search found and, if few, what to do."""
     found = f"The approximate search found {percent(recall)} of the true neighbours."
@@ -132,14 +125,11 @@ def refuse_few(n_points: int, n_columns: int) -> None:
     """Raise if there are too few points to find density, dimension and ε from them."""
     if n_points >= FEWEST_POINTS:
         return
-    turned = ""
-    if n_columns >= FEWEST_POINTS:
-        turned = f", or X.T, which has {n_columns} rows, if those are the points"
+    many = n_columns >= FEWEST_POINTS
+    turned = f", or X.T, which has {n_columns} rows, if those are the points" if many else ""
     raise InputError(
         f"The dimension cannot be estimated from fewer than {FEWEST_POINTS} points; received "
-        f"{n_points} points in {n_columns} column(s). Density, dimension and ε are found from the "
-        "neighbours of each point; fifty points give a first picture. Give `dim`, more "
-        f"points{turned}."
+        f"{n_points} points in {n_columns} column(s). Give `dim`, more points{turned}."
     )
 
 

@@ -19,6 +19,7 @@ from ..rows.block_array import BlockArray
 from ..rows.refused import no_lists
 from ..search.exact import search_all
 from .lists import KeptLists, ListedRows, ReleasedLists, of_distances, searched
+from .on_host import in_memory, state_in_memory
 from .order import Copies, Order
 from .point_set import Metric, PointSet
 from .precomputed import check_table, equal_points, part_of_whole, table_of_matrix
@@ -43,24 +44,6 @@ class NeighborGraph:
     recall : float or None
         Share of the true neighbours that an approximate search found, on a sample of the points;
         None if it was not measured.
-
-    Attributes
-    ----------
-    indices : (N, k) int array
-        Neighbours of each point, nearest first; column 0 is the point itself. Copies that were
-        merged have equal lists, which name the first of them.
-    sqdist : (N, k) array
-        Their squared distances.
-    points : (N, n) array or None
-        The points, if the graph was built from points.
-    n_neighbors : int
-        Number of neighbours k per point, the point itself included.
-    metric : str or callable
-        How distances were measured.
-    period : (n,) array or None
-        Periods of the columns, 0 for those that are not periodic; `points` lie in this box.
-    copies : Copies or None
-        Which rows were merged into one point.
     """
 
     point_set: PointSet
@@ -124,15 +107,16 @@ class NeighborGraph:
         if X is not None and len(X) != len(J):
             raise InputError(
                 f"`points` and `indices` must have the same number of rows; received {len(X)} "
-                f"points and {len(J)} rows of neighbours. Pass the points that were searched, in "
-                "the same order."
+                f"points and {len(J)} rows of neighbours."
             )
         known = PointSet.unsearched(len(J), None if X is None else frozen(X.copy()))
         return cls(known, KeptLists(frozen(J.astype(np.int32)), frozen(t)), exact=False)
 
     def __repr__(self) -> str:
         """Name the size and the metric."""
-        named = self.metric if isinstance(self.metric, str) else name_of(self.metric)
+        metric: Any = self.metric
+        named = metric if isinstance(metric, str) else getattr(metric, "__name__", "")
+        named = named or type(metric).__name__
         named = named if self.period is None else f"{named} in a periodic box"
         merged = "" if self.copies is None else f", {self.order.n_rows} with copies"
         return (
@@ -147,14 +131,10 @@ class NeighborGraph:
     @property
     def on_host(self) -> NeighborGraph:
         """The same graph in this machine's memory; itself, unless it lives on a device."""
-        from .on_host import in_memory
-
         return in_memory(self, self.n_points)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what copies and pickles keep: a graph on a device is copied into memory."""
-        from .on_host import state_in_memory
-
         return state_in_memory(self)
 
     @property
@@ -170,9 +150,8 @@ class NeighborGraph:
     @property
     def longest(self) -> int:
         """Number of neighbours per point that need no further search."""
-        return (
-            self.lists.n_neighbors if isinstance(self.lists, ReleasedLists) else self.lists.longest
-        )
+        lists = self.lists
+        return lists.n_neighbors if isinstance(lists, ReleasedLists) else lists.longest
 
     @property
     def is_whole(self) -> bool:
@@ -216,14 +195,17 @@ class NeighborGraph:
 
     @cached_property
     def indices(self) -> IntArray:
-        """Neighbours, (N, k), rows and numbers in the caller's order."""
+        """Neighbours of each point, (N, k), nearest first; column 0 is the point itself.
+
+        Copies that were merged have equal lists, which name the first of them.
+        """
         inside = self.with_lists().kept.indices
         named = self.order.caller_rows[inside].astype(np.int32)
         return frozen(to_host(self.order.to_caller(named)))
 
     @cached_property
     def sqdist(self) -> FloatArray:
-        """Squared distances, (N, k), rows in the caller's order."""
+        """Squared distances to `indices`, (N, k)."""
         inside = self.with_lists().distances(slice(0, self.n_points))
         return frozen(to_host(self.order.to_caller(inside)))
 
@@ -298,19 +280,10 @@ class NeighborGraph:
     def from_distances(
         self, function: Callable[..., FloatArray], which: slice, *args: Any
     ) -> FloatArray:
-        """Return what a function makes of rows of distances: one number per point, or several.
+        """Return what a function makes of rows of distances, (r, M).
 
-        Parameters
-        ----------
-        function : callable
-            Called with squared distances, (m, k), of some rows, and `args`; returns (r, m). It is
-            a module's function, since rows may live elsewhere.
-        which : slice
-            The columns of the lists that it needs.
-
-        Returns
-        -------
-        (r, M) array
+        It is called with squared distances, (m, k), of some rows in the columns `which` of their
+        lists, and `args`; it returns (r, m). It is a module's function: rows may live elsewhere.
         """
         kept = self.lists.sqdist if isinstance(self.lists, ReleasedLists) else None
         if isinstance(kept, BlockArray):
@@ -332,8 +305,3 @@ class NeighborGraph:
             return self.lists.radii
         last: FloatArray = self.from_distances(np.transpose, slice(-1, None))[0]
         return last
-
-
-def name_of(metric: object) -> str:
-    """Return the name of a user's function."""
-    return str(getattr(metric, "__name__", type(metric).__name__))

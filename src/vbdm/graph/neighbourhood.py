@@ -7,7 +7,7 @@ comes: all points within reach of its own, or their k nearest. Both are walked a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,24 +43,17 @@ class Neighbourhood:
 
 
 @dataclass(frozen=True, eq=False)
-class PartsWithinReach(Sequence[Any]):
-    """The neighbourhood of each block, made when it is asked for."""
+class PartOfEach(Sequence[Any]):
+    """What belongs to each block, made from its leaves when it is asked for."""
 
-    whole: Neighbourhood
     rows: Rows
+    make: Callable[[slice], Any]
 
     def __len__(self) -> int:
         return self.rows.n_blocks
 
     def __getitem__(self, block: Any) -> Any:
-        whole, own = self.whole, self.rows.partition.leaves(block)
-        part = TreePart.of(whole.reach.tree, own, leaves_within_reach(whole.reach, own))
-        reach = Reach.of(
-            part.tree, part.placed(whole.reach.rho), whole.reach.cut,
-            with_self=whole.reach.with_self,
-        )  # fmt: skip
-        counts = None if whole.counts is None else part.placed(whole.counts)
-        return Neighbourhood(reach, part.leaves, whole.engine, counts, part)
+        return self.make(self.rows.partition.leaves(block))
 
 
 def within_reach(
@@ -69,8 +62,17 @@ def within_reach(
     """Return all rows with the points within |x-y|² < cut ρ(x) ρ(y); if in blocks, each of them."""
     tree = needed_tree(points)
     reach = Reach.of(tree, rho, cut, with_self=with_self)
-    whole = Neighbourhood(reach, slice(0, 1 << tree.depth), points.engine, points.order.counts)
-    return whole if points.rows is None else PerBlock(PartsWithinReach(whole, points.rows))
+    counts = points.order.counts
+    if points.rows is None:
+        return Neighbourhood(reach, slice(0, 1 << tree.depth), points.engine, counts)
+
+    def around(leaves: slice) -> Neighbourhood:
+        part = TreePart.of(tree, leaves, leaves_within_reach(reach, leaves))
+        near = Reach.of(part.tree, part.placed(rho), cut, with_self=with_self)
+        often = None if counts is None else part.placed(counts)
+        return Neighbourhood(near, part.leaves, points.engine, often, part)
+
+    return PerBlock(PartOfEach(points.rows, around))
 
 
 def needed_tree(points: PointSet) -> Tree:
@@ -80,25 +82,14 @@ def needed_tree(points: PointSet) -> Tree:
     return points.tree
 
 
-@dataclass(frozen=True, eq=False)
-class PartsWithNearest(Sequence[Any]):
-    """The part of the tree that holds the k nearest of a block, made when it is asked for."""
-
-    tree: Tree
-    rows: Rows
-    bounds: FloatArray
-
-    def __len__(self) -> int:
-        return self.rows.n_blocks
-
-    def __getitem__(self, block: Any) -> Any:
-        own = self.rows.partition.leaves(block)
-        return TreePart.of(self.tree, own, leaves_of_nearest(self.tree, self.bounds, own))
-
-
 def nearest_distances(tree: Tree, rows: Rows, engine: Engine, k: int) -> BlockArray:
     """Return the squared distances from every point to its k nearest, (M, k), itself first."""
-    parts = PerBlock(PartsWithNearest(tree, rows, bounds_of_nearest(tree, k)))
+    bounds = bounds_of_nearest(tree, k)
+
+    def around(leaves: slice) -> TreePart:
+        return TreePart.of(tree, leaves, leaves_of_nearest(tree, bounds, leaves))
+
+    parts = PerBlock(PartOfEach(rows, around))
     handles = rows.run(distances_of_block, parts, engine, k, stage="neighbours")[0]
     return BlockArray(rows, handles, ((k,), np.dtype(np.float64)))
 
@@ -112,7 +103,8 @@ def distances_of_block(part: TreePart, engine: Engine, k: int) -> FloatArray:
     if index is None:
         # SciPy's tree takes points only, not places without one.
         columns = np.ascontiguousarray(columns[:, part.is_point])
-        index = scipy_index(columns, tree.period, k)
+        search = PeriodicTree(tree.period) if tree.period.any() else KDTree()
+        index = search.index(np.ascontiguousarray(columns.T), k)
     result = np.empty((len(points), k))
 
     def work(block: slice) -> None:
@@ -122,9 +114,3 @@ def distances_of_block(part: TreePart, engine: Engine, k: int) -> FloatArray:
 
     for_each(work, slices(len(points), size=index.rows_per_call))
     return result
-
-
-def scipy_index(columns: FloatArray, period: FloatArray, k: int) -> Any:
-    """Return SciPy's tree of points, given by columns."""
-    cloud = np.ascontiguousarray(columns.T)
-    return (PeriodicTree(period) if period.any() else KDTree()).index(cloud, k)

@@ -1,4 +1,4 @@
-"""Results that live on a device, as the same results in this machine's memory.
+"""Results that live on a device, copied into this machine's memory.
 
 What is off the fast path (equations, dynamics, files, figures) has one way only, that of NumPy and
 SciPy. It is entered with a copy: the same objects, whose arrays are NumPy's, whose matrices are
@@ -30,30 +30,23 @@ Moved = dict[int, tuple[Any, Any]]
 def in_memory(
     result: Result, n_points: int, known: tuple[str, ...] = (), left_out: str = ""
 ) -> Result:
-    """Return a result with all that it consists of in this machine's memory, copied once.
+    """Return a result (a dataclass) with all that it consists of in this machine's memory.
 
-    Parameters
-    ----------
-    result : dataclass
-        Itself, if nothing of it lives on a device.
-    n_points : int
-        Number of points, by which the engine is chosen.
-    known : tuple of str
-        Names of cached properties that the copy takes over where they are known already.
-    left_out : str
-        Name of a field that is None in the copy: what it holds is there in another one as well.
+    It is copied once; itself, if nothing of it lives on a device. The engine is chosen by the
+    number of points. Cached properties that are `known` already are taken over; the field
+    `left_out` is None in the copy: what it holds is there in another one as well.
     """
     there = vars(result)
     if KEPT not in there:
         moved: Moved = {}
         if left_out:
             moved[id(there[left_out])] = there[left_out], None
-        fresh = copied(result, n_points, moved)
+        fresh = copy_of_fields(result, n_points, moved)
         if fresh is result:
             return result
         for name in known:
             if name in there:
-                vars(fresh)[name] = brought(there[name], n_points, moved)
+                vars(fresh)[name] = host_copy(there[name], n_points, moved)
         there[KEPT] = fresh
     kept: Result = there[KEPT]
     return kept
@@ -64,23 +57,23 @@ def state_in_memory(result: Any) -> dict[str, Any]:
     return dict(vars(result.on_host))
 
 
-def brought(value: Any, n_points: int, moved: Moved) -> Any:
+def host_copy(value: Any, n_points: int, moved: Moved) -> Any:
     """Return what stands for a value in this machine's memory; itself, if it lives there."""
     if id(value) not in moved:
-        moved[id(value)] = value, found_for(value, n_points, moved)
+        moved[id(value)] = value, fresh_copy(value, n_points, moved)
     return moved[id(value)][1]
 
 
-def found_for(value: Any, n_points: int, moved: Moved) -> Any:
+def fresh_copy(value: Any, n_points: int, moved: Moved) -> Any:
     """Return the copy of a value that was not met before."""
     if is_elsewhere(value):
         return value.get()
     if type(value) in (list, tuple):
-        entries = [brought(entry, n_points, moved) for entry in value]
+        entries = [host_copy(entry, n_points, moved) for entry in value]
         same = all(new is old for new, old in zip(entries, value, strict=True))
         return value if same else type(value)(entries)
     if type(value) is dict:
-        fresh = {key: brought(entry, n_points, moved) for key, entry in value.items()}
+        fresh = {key: host_copy(entry, n_points, moved) for key, entry in value.items()}
         return value if all(fresh[key] is entry for key, entry in value.items()) else fresh
     if isinstance(value, type):
         return value
@@ -93,13 +86,13 @@ def found_for(value: Any, n_points: int, moved: Moved) -> Any:
         return chosen_engine("auto", n_points)[0]
     if isinstance(value, PointSet):
         return points_in_memory(value, n_points, moved)
-    return copied(value, n_points, moved) if is_dataclass(value) else value
+    return copy_of_fields(value, n_points, moved) if is_dataclass(value) else value
 
 
-def copied(value: Any, n_points: int, moved: Moved) -> Any:
+def copy_of_fields(value: Any, n_points: int, moved: Moved) -> Any:
     """Return a dataclass with its fields in this machine's memory; itself, if all are there."""
     own = {field.name: getattr(value, field.name) for field in fields(value)}
-    fresh = {name: brought(entry, n_points, moved) for name, entry in own.items()}
+    fresh = {name: host_copy(entry, n_points, moved) for name, entry in own.items()}
     if all(fresh[name] is entry for name, entry in own.items()):
         return value
     result = object.__new__(type(value))
@@ -112,14 +105,16 @@ def points_in_memory(points: PointSet, n_points: int, moved: Moved) -> PointSet:
     engine, reason = chosen_engine("auto", n_points)
     if not computes_elsewhere(points.engine):
         return points
-    order, distance = (brought(part, n_points, moved) for part in (points.order, points.distance))
+    order, distance, coordinates = (
+        host_copy(part, n_points, moved)
+        for part in (points.order, points.distance, points.coordinates)
+    )
     found = replace(points, order=order, distance=distance, engine=engine, engine_reason=reason)
-    if points.coordinates is None:
+    if coordinates is None:
         return found
-    coordinates = frozen(brought(points.coordinates, n_points, moved))
-    found = replace(found, coordinates=coordinates)
+    found = replace(found, coordinates=frozen(coordinates))
     if points.tree is None:
-        return replace(found, index=brought(points.index, n_points, moved))
+        return replace(found, index=host_copy(points.index, n_points, moved))
     tree = tree_of(coordinates, distance)
     own = None if tree is None else engine.nearest(tree)
     # A k-d tree serves lists of any length.

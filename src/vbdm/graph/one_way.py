@@ -3,40 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import BoolArray, FloatArray, IntArray
+from ..base.arrays import BoolArray, FloatArray
 from ..base.threads import in_order
 from .lists import ListedRows
 from .neighbor_graph import NeighborGraph
 
 #: Relative difference, by rounding, that the distances from the two ends of a pair may have.
 ROUNDING = 1e-10
-
-
-@dataclass(frozen=True, eq=False)
-class OneWay:
-    """One-way pairs and a value for each."""
-
-    owner: IntArray  # (m,): the point whose list holds the pair
-    target: IntArray  # (m,): the neighbour, which does not list the owner
-    values: FloatArray  # (m,): one number per pair
-
-    @classmethod
-    def none(cls) -> OneWay:
-        """Return an empty set of pairs."""
-        return cls(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
-
-    @classmethod
-    def taken(
-        cls, block: ListedRows, row: NDArray[np.intp], column: NDArray[np.intp], values: FloatArray
-    ) -> OneWay:
-        """Return the pairs at the places (row, column) of a block of the lists."""
-        owner = (row + block.rows.start).astype(np.int32)
-        return cls(owner, block.neighbors[row, column].astype(np.int32), values)
 
 
 def one_way_places(
@@ -77,15 +54,9 @@ def mean_row_sums(
 ) -> FloatArray:
     """Return the row sums of (K + Kᵀ)/2, K being known on the listed pairs, without building it.
 
-    Parameters
-    ----------
-    graph : NeighborGraph
-        The pairs; each point counts as often as it occurs.
-    evaluate : callable
-        Returns the values (m, k) of a block of the lists.
-    whole_at_the_end : bool
-        Whether the row that lists a pair keeps its value whole at the end of the list. Then the
-        sums do not depend on which of several points at equal distances are listed.
+    `evaluate` returns the values (m, k) of a block of the lists; each point counts as often as it
+    occurs. With `whole_at_the_end` the row that lists a pair keeps its value whole at the end of
+    the list: then the sums do not depend on which of several points at equal distances are listed.
 
     Notes
     -----

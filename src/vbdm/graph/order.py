@@ -63,7 +63,16 @@ def find_copies(points: FloatArray) -> Copies | None:
     if (ranked[1:] != ranked[:-1]).all():
         return None
     del ranked
-    found = equal_keys(keys)
+    # Points are numbered by their keys, in ascending order.
+    ranked = np.argsort(keys, kind="stable")
+    new = np.empty(len(keys), dtype=np.bool_, like=keys)
+    new[:1] = True
+    new[1:] = keys[ranked[1:]] != keys[ranked[:-1]]
+    start = np.flatnonzero(new)
+    point_of = np.empty_like(ranked)
+    point_of[ranked] = np.cumsum(new) - 1
+    often = np.diff(start, append=len(keys)).astype(np.float64)
+    found = Copies(point_of, ranked[start], often)
     if np.array_equal(points[found.first[found.point_of]], points):
         return found
     # Two different rows with one hash, once in 10^8 clouds of 10^5 points: sort the rows.
@@ -74,18 +83,6 @@ def find_copies(points: FloatArray) -> Copies | None:
         return None
     merged = point_of.reshape(-1), first, counts.astype(np.float64)
     return Copies(*beside_array(merged, points))
-
-
-def equal_keys(keys: NDArray[np.uint64]) -> Copies:
-    """Return which rows have equal keys; points are numbered by these, in ascending order."""
-    ranked = np.argsort(keys, kind="stable")
-    new = np.empty(len(keys), dtype=np.bool_, like=keys)
-    new[:1] = True
-    new[1:] = keys[ranked[1:]] != keys[ranked[:-1]]
-    start = np.flatnonzero(new)
-    point_of = np.empty_like(ranked)
-    point_of[ranked] = np.cumsum(new) - 1
-    return Copies(point_of, ranked[start], np.diff(start, append=len(keys)).astype(np.float64))
 
 
 def row_hashes(points: FloatArray) -> NDArray[np.uint64]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,14 +50,20 @@ class Distance:
     @classmethod
     def checked(cls, metric: Any, period: Any, n_columns: int) -> Distance:
         """Return the distance that the user asked for, checked against the number of columns."""
-        metric = check_metric(metric)
+        if isinstance(metric, str):
+            metric = "euclidean" if metric in EUCLIDEAN else metric
+        elif not callable(metric):
+            raise InputError(
+                f"`metric` must be a name or a function of two points; received {metric!r}. Use "
+                "'euclidean', any metric of scikit-learn such as 'manhattan' or 'haversine', "
+                "'precomputed', or a function."
+            )
         lengths = None if period is None else check_period(period, n_columns)
         if lengths is not None and metric != "euclidean":
             raise InputError(
                 "Periodic columns go with the Euclidean metric only; received `period` and "
-                f"metric={metric!r}. Distances in a periodic box are those to the nearest image "
-                "of a point. Leave `metric` out, or pass a function of two points that knows the "
-                "periods."
+                f"metric={metric!r}. Leave `metric` out, or pass a function of two points that "
+                "knows the periods."
             )
         return cls(metric, lengths)
 
@@ -78,26 +84,11 @@ class Distance:
         if not isinstance(wanted, (Auto, KDTree)):
             raise InputError(
                 f"This search measures straight lines only; received search={search!r} with "
-                f"metric={self.metric!r}{('' if self.period is None else ' and `period`')}. "
-                "Periodic boxes are searched by SciPy's tree, other metrics by scikit-learn, "
-                "which chooses its own algorithm. Leave `search` out, or pass neighbours found "
-                "elsewhere (vbdm.NeighborGraph.from_arrays, from_sparse)."
+                f"metric={self.metric!r}{('' if self.period is None else ' and `period`')}. Leave "
+                "`search` out, or pass neighbours found elsewhere (vbdm.NeighborGraph.from_arrays, "
+                "from_sparse)."
             )
         return MetricSearch(self.metric) if self.period is None else PeriodicTree(self.period)
-
-
-def check_metric(metric: Any) -> Metric:
-    """Return the metric, the Euclidean one under one name; scikit-learn checks other names."""
-    if callable(metric):
-        found: Metric = metric
-        return found
-    if isinstance(metric, str):
-        return "euclidean" if metric in EUCLIDEAN else metric
-    raise InputError(
-        f"`metric` must be a name or a function of two points; received {metric!r}. Use "
-        "'euclidean', any metric of scikit-learn such as 'manhattan' or 'haversine', "
-        "'precomputed', or a function."
-    )
 
 
 def check_period(period: Any, n_columns: int) -> FloatArray | None:
@@ -170,8 +161,8 @@ class PointSet:
         coordinates = contiguous(points[permutation])
         tree = tree_of(coordinates, distance)
         own = None if tree is None else engine.nearest(tree)
-        why = only_by_tree(points, rows)
-        if why and tree is not None:
+        if tree is not None and (rows is not None or is_elsewhere(points)):
+            why = "the points live on a device" if rows is None else "rows live in blocks"
             if rows is not None:
                 # Blocks are searched by trees of their own; this one is for a few points. So many
                 # points are kept once, by columns.
@@ -262,27 +253,19 @@ def tree_of(coordinates: FloatArray, distance: Distance) -> Tree | None:
     return Tree.over(frozen(contiguous(coordinates.T)), distance.period)
 
 
-def only_by_tree(points: FloatArray, rows: Rows | None) -> str:
-    """Return why there is no choice but to search by the k-d tree; empty: there is one."""
-    if rows is not None:
-        return "rows live in blocks"
-    return "the points live on a device" if is_elsewhere(points) else ""
-
-
 def refuse_far_from_tree(search: NeighborSearch, distance: Distance, n_columns: int) -> None:
     """Refuse searches, metrics and numbers of columns that go without the tree."""
     if not isinstance(search, Auto | KDTree | PeriodicTree):
         raise not_in_blocks(
             "This search",
             f"{type(search).__name__} with metric={distance.metric!r}",
-            "Blocks are parts of a k-d tree, which finds neighbours by straight distances.",
+            "Blocks are parts of a k-d tree, with straight distances.",
         )
     if n_columns > TREE_COLUMNS:
         raise not_in_blocks(
             f"More than {TREE_COLUMNS} columns",
             f"{n_columns} columns",
-            "Blocks are parts of a k-d tree, which is of no use in so many; `vbdm.pca` makes "
-            "fewer of them.",
+            "`vbdm.pca` makes fewer of them.",
         )
 
 
@@ -291,8 +274,7 @@ def tree_index(search: NeighborSearch, cloud: FloatArray, k: int, own: Any) -> N
     if own is None:
         return (KDTree() if isinstance(search, Auto) else search).index(cloud, k)
     if not isinstance(search, PeriodicTree):
-        found: NeighborIndex = own
-        return found
+        return cast(NeighborIndex, own)
     return PeriodicIndex(own, search.period, own.rows_per_call, own.parallel)
 
 

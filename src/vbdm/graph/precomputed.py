@@ -145,13 +145,12 @@ def list_length(count: NDArray[np.intp], n_neighbors: int | None) -> int:
     if shortest >= wanted:
         return k
     few = count < wanted
+    first = int(np.argmax(few))
     raise InputError(
         f"Every row of the distance matrix must list at least {wanted - 1} neighbours; received "
-        f"{int(few.sum())} row(s) with fewer, the first is row {int(np.argmax(few))} with "
-        f"{int(count[np.argmax(few)]) - 1}. A radius graph has few entries where points are "
-        "sparse, and zeros that are not stored are distances that are not known. Store the k "
-        "nearest of every point (KNeighborsTransformer(mode='distance')), drop isolated points, "
-        "or pass a smaller `n_neighbors`."
+        f"{int(few.sum())} row(s) with fewer, the first is row {first} with {count[first] - 1}. "
+        "Store the k nearest of every point (KNeighborsTransformer(mode='distance')), drop "
+        "isolated points, or pass a smaller `n_neighbors`."
     )
 
 
@@ -202,9 +201,8 @@ def check_distances(values: FloatArray, row: Any) -> None:
     at = row + place if np.ndim(row) == 0 else row[place]
     raise InputError(
         f"Distances must be finite and not negative; received {int(wrong.sum())} other value(s), "
-        f"the first in row {int(at)}. Unknown distances are left out of a sparse matrix, not "
-        "stored as NaN or infinity. Check that these are distances, neither similarities nor "
-        "logarithms."
+        f"the first in row {int(at)}. Leave unknown distances out of a sparse matrix; check that "
+        "these are distances, neither similarities nor logarithms."
     )
 
 
@@ -214,9 +212,8 @@ def check_diagonal(values: FloatArray, rows: NDArray[Any], scale: float) -> None
     if wrong.any():
         raise InputError(
             "The distance of a point to itself must be 0; received "
-            f"{values[np.argmax(wrong)]:.3g} in row {int(rows[np.argmax(wrong)])}. Similarities "
-            "(kernels, correlations, connectivities) are largest there. Pass distances; scanpy "
-            "keeps them in obsp['distances']."
+            f"{values[np.argmax(wrong)]:.3g} in row {int(rows[np.argmax(wrong)])}. Pass distances, "
+            "not similarities; scanpy keeps them in obsp['distances']."
         )
 
 
@@ -231,24 +228,27 @@ def check_symmetry(there: FloatArray, back: FloatArray, scale: float) -> None:
 
 def check_table(indices: NDArray[Any], sqdist: FloatArray) -> None:
     """Refuse arrays that are not lists of neighbours."""
-    hint = "Each row lists a point's neighbours by increasing squared distance, itself first."
-    why = "A neighbour graph is two (N, k) arrays: integer indices and squared distances."
-    what = "The neighbour arrays do not fit together."
+    received = ""
     if indices.ndim != 2 or indices.shape != sqdist.shape or min(indices.shape) < 2:
         received = f"shapes {indices.shape} and {sqdist.shape}"
-        raise InputError(f"{what}; received {received}. {why} {hint}")
-    if indices.dtype.kind not in "iu":
-        raise InputError(f"{what}; received indices of type {indices.dtype}. {why} {hint}")
-    check_finite(sqdist, "squared distances")
-    own = np.arange(len(indices))
-    wrong = (
-        (indices[:, 0] != own)
-        | (indices.astype(np.int64) < 0).any(axis=1)
-        | (indices >= len(indices)).any(axis=1)
-        | (np.diff(sqdist, axis=1) < 0).any(axis=1)
-        | (sqdist[:, 0] != 0)
-        | (np.diff(np.sort(indices, axis=1), axis=1) == 0).any(axis=1)
-    )
-    if wrong.any():
-        received = f"{wrong.sum()} row(s) out of order, the first is row {np.argmax(wrong)}"
-        raise InputError(f"{what}; received {received}. {why} {hint}")
+    elif indices.dtype.kind not in "iu":
+        received = f"indices of type {indices.dtype}"
+    else:
+        check_finite(sqdist, "squared distances")
+        own = np.arange(len(indices))
+        wrong = (
+            (indices[:, 0] != own)
+            | (indices.astype(np.int64) < 0).any(axis=1)
+            | (indices >= len(indices)).any(axis=1)
+            | (np.diff(sqdist, axis=1) < 0).any(axis=1)
+            | (sqdist[:, 0] != 0)
+            | (np.diff(np.sort(indices, axis=1), axis=1) == 0).any(axis=1)
+        )
+        if wrong.any():
+            received = f"{wrong.sum()} row(s) out of order, the first is row {np.argmax(wrong)}"
+    if received:
+        raise InputError(
+            f"The neighbour arrays do not fit together; received {received}. Pass two (N, k) "
+            "arrays, integer indices and squared distances: in each row a point's neighbours by "
+            "increasing distance, itself first."
+        )

@@ -239,16 +239,11 @@ def positive(values: FloatArray) -> FloatArray:
 def called(function: PerPoint, points: FloatArray, name: str) -> FloatArray:
     """Return the user's function at new points, (m,); an array is refused."""
     if not callable(function):
-        raise unknown_there(name)
+        raise InputError(
+            f"`{name}` is not known at new points; received `{name}` as an array. Pass it as a "
+            "function of the points."
+        )
     return check_per_point(answer_of(function, name, points), name, len(points))
-
-
-def unknown_there(name: str) -> InputError:
-    """Return the error for an array, which is known at the data only."""
-    return InputError(
-        f"`{name}` is not known at new points; received `{name}` as an array. Pass `{name}` as a "
-        "function of the points."
-    )
 
 
 def evaluated(function: PerPoint, graph: NeighborGraph, name: str) -> FloatArray:
@@ -257,8 +252,8 @@ def evaluated(function: PerPoint, graph: NeighborGraph, name: str) -> FloatArray
     if callable(function):
         if graph.points is None:
             raise InputError(
-                f"`{name}` is a function of the points, but this graph has none; received a "
-                f"precomputed graph. Pass `{name}` as an array with one number per point."
+                f"`{name}` is a function of the points; received a precomputed graph, which has "
+                "none. Pass an array with one number per point."
             )
         values = answer_of(function, name, graph.points)
     checked = check_per_point(values, name, graph.order.n_rows)

@@ -147,7 +147,7 @@ class ByRatios:
             raise no_dimension(f"{graph.n_neighbors - 1} neighbour(s) per point")
         scales = sorted({k for k in (top // 4, top // 2, top) if k >= 2} | {max(top, 2)})
         readings = graph.from_distances(log_ratios, slice(1, scales[-1] + 1), scales)
-        blocks = means_of_blocks(readings[-1], N_BLOCKS)
+        blocks = batch_means(readings[-1], N_BLOCKS)
         error = np.std(blocks, ddof=1) / np.sqrt(len(blocks))
         means = [float(reading.mean()) for reading in readings]
         if not means[-1] > 1 / LARGEST:
@@ -164,18 +164,17 @@ class ByRatios:
 def no_dimension(received: str) -> InputError:
     """Return the error for neighbours from which the dimension cannot be read."""
     return InputError(
-        f"The dimension cannot be estimated; received {received}. It is read from ratios of "
-        f"neighbour distances, and trusted up to {LARGEST}. Give `dim`, more points, or fewer "
-        "columns (for example by PCA)."
+        f"The dimension cannot be estimated up to {LARGEST}; received {received}. Give `dim`, more "
+        "points, or fewer columns (for example by PCA)."
     )
 
 
-def means_of_blocks(values: FloatArray, most: int) -> FloatArray:
+def batch_means(values: FloatArray, most: int) -> FloatArray:
     """Return the means of consecutive values in up to `most` blocks, as NumPy's `array_split` cuts.
 
     Examples
     --------
-    >>> means_of_blocks(np.arange(5.0), 2).tolist()
+    >>> batch_means(np.arange(5.0), 2).tolist()
     [1.0, 3.5]
     """
     n_blocks = min(most, len(values))

@@ -68,8 +68,17 @@ class ByDegree:
             return before[-1]
 
         found = tuned(pairs, choose, rule="degree", words=words, target=target)
-        if self.target is not None:
-            warn_of_clipping(found, target)
+        curve = found.curve
+        if self.target is None or not isinstance(curve, DegreeCurve):
+            return found
+        reached = np.interp(np.log(found.epsilon), np.log(curve.epsilons), curve.quantiles[0])
+        if float(reached) < REACHED * target:
+            warn_user(
+                f"The rule ByDegree({target:g}) cannot be followed: at the largest ε that "
+                f"{found.n_neighbors} neighbours per point allow, sparse points have {reached:.0f} "
+                "inside their kernel. Choose a smaller target.",
+                TuningWarning,
+            )
         return found
 
     def target_for(self, n_points: int, dim: float, effort: float) -> float:
@@ -77,21 +86,6 @@ class ByDegree:
         if self.target is None:
             return effort * degree_target(n_points, dim)
         return check_positive(self.target, "target")
-
-
-def warn_of_clipping(tuning: Tuning, target: float) -> None:
-    """Warn if the user's own target is beyond what lists of neighbours, or the points, allow."""
-    curve = tuning.curve
-    if not isinstance(curve, DegreeCurve):
-        return
-    reached = float(np.interp(np.log(tuning.epsilon), np.log(curve.epsilons), curve.quantiles[0]))
-    if reached < REACHED * target:
-        warn_user(
-            f"The rule ByDegree({target:g}) cannot be followed: at the largest ε that "
-            f"{tuning.n_neighbors} neighbours per point allow, sparse points have {reached:.0f} "
-            "inside their kernel. Choose a smaller target.",
-            TuningWarning,
-        )
 
 
 @dataclass(frozen=True)
@@ -132,14 +126,8 @@ def tuned(
 ) -> Tuning:
     """Choose ε on sampled rows that are long enough for it: the frame of all rules by degree.
 
-    Parameters
-    ----------
-    pairs : ScaledPairs
-        The input of the rule.
-    choose : callable
-        From `SampledRows` to ε; called again with longer rows until the kernel fits into them.
-    rule, words, target
-        As in `Tuning`.
+    `choose` goes from `SampledRows` to ε; it is called again with longer rows until the kernel
+    fits into them. `rule`, `words` and `target` are those of the `Tuning`.
     """
     epsilon, rows = grow_rows(pairs, choose)
     graph = pairs.graph
@@ -212,8 +200,7 @@ def solve_degree(
     if summary(copies) >= target:
         raise InputError(
             "Almost every point has so many copies that they fill its kernel; received "
-            f"{int(np.median(copies))} copies of a typical point. Drop repeated rows, for example "
-            "by np.unique(X, axis=0)."
+            f"{int(np.median(copies))} copies of a typical point. Drop repeated rows."
         )
 
     # SciPy keeps the function that it is given in a cycle of references, and all that this holds:
@@ -323,28 +310,23 @@ def tune(
 def steepest(pairs: ScaledPairs) -> Tuning:
     """Return the paper's choice for any form of bandwidth."""
     epsilons = np.exp2(PAPER_EXPONENTS.astype(np.float64))
-    sums = kernel_sums(pairs, epsilons) / pairs.graph.n_points**2
+    sums = np.zeros(len(epsilons))
+    for t in pairs.blocks():
+        if isinstance(pairs.shape, Gaussian):
+            sums += gaussian_octaves(t, epsilons)
+        else:
+            sums += [pairs.shape(t / epsilon).sum() for epsilon in epsilons]
+    sums = sums / pairs.graph.n_points**2
     slopes = np.diff(np.log(sums)) / np.log(2)
     best = int(np.argmax(slopes))
     if best in (0, len(slopes) - 1):
         warn_user(
             f"The steepest slope of S(ε) lies at the end of the grid, at ε = {epsilons[best]:.2g}. "
-            "The data's unit of length may be extreme. Rescale the data, or give `epsilon`.",
+            "Rescale the data, or give `epsilon`.",
             TuningWarning,
         )
     curve = SlopeCurve(frozen(epsilons), frozen(sums), frozen(slopes))
     return Tuning(float(epsilons[best]), "slope", WORDS, curve)
-
-
-def kernel_sums(pairs: ScaledPairs, epsilons: FloatArray) -> FloatArray:
-    """Return Σ_ij h(t_ij/ε) over the listed pairs for every ε of an octave grid."""
-    sums = np.zeros(len(epsilons))
-    for scaled in pairs.blocks():
-        if isinstance(pairs.shape, Gaussian):
-            sums += gaussian_octaves(scaled, epsilons)
-        else:
-            sums += [pairs.shape(scaled / epsilon).sum() for epsilon in epsilons]
-    return sums
 
 
 def gaussian_octaves(scaled: FloatArray, epsilons: FloatArray) -> FloatArray:

@@ -126,18 +126,11 @@ def evaluate_kernel(
 ) -> Kernel:
     """Evaluate K on every listed pair and, if the form is symmetric, symmetrise it.
 
-    Parameters
-    ----------
-    graph, bandwidth, epsilon, shape
-        ``K = h(|x-y|² / (ε a(x) b(y)))``.
-    leave_one_out : bool
-        Set K_ii = 0. The point itself is not a sample of its surroundings: with n neighbours inside
-        the kernel, keeping it shrinks every eigenvalue by about 1/(n+1).
-    cutoff : float
-        Set K = 0 beyond this s. Such a cut is symmetric, unlike one at the k-th neighbour.
-    one_way_share : float
-        Weight of a pair (i, j) when j is among i's neighbours but not the other way round: 1/2 is
-        the paper's (K + Kᵀ)/2; 1 keeps it whole.
+    With `leave_one_out` K_ii = 0. The point itself is not a sample of its surroundings: with n
+    neighbours inside the kernel, keeping it shrinks every eigenvalue by about 1/(n+1). Beyond the
+    `cutoff` of s K = 0; such a cut is symmetric, unlike one at the k-th neighbour. A pair (i, j)
+    has the weight `one_way_share` when j is among i's neighbours but not the other way round: 1/2
+    is the paper's (K + Kᵀ)/2; 1 keeps it whole.
 
     Notes
     -----

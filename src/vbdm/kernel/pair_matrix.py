@@ -32,8 +32,8 @@ from ..engines.engine import Engine
 from ..engines.scipy_engine import ScipyEngine
 from ..graph.lists import ListedRows
 from ..graph.neighbor_graph import NeighborGraph
-from ..graph.on_host import copied
-from ..graph.one_way import OneWay, one_way_places
+from ..graph.on_host import copy_of_fields
+from ..graph.one_way import one_way_places
 from ..rows.block_array import Tall
 from ..rows.fetching import sparse_times
 
@@ -128,15 +128,17 @@ class PairMatrix(Factored):
         None leaves the matrix as it is listed, not symmetric.
         """
 
-        def work(rows: slice) -> tuple[FloatArray, IntArray, NDArray[np.intp], OneWay]:
+        def work(rows: slice) -> tuple[FloatArray, IntArray, NDArray[np.intp], list[Any]]:
             block = graph.block(rows)
             table = evaluate(block)
             stored = table > 0
-            one_way = OneWay.none()
+            one_way: list[Any] = []
             if share is not None:
                 row, column = one_way_places(graph, block, stored)
-                one_way = OneWay.taken(block, row, column, share * table[row, column])
-                table[row, column] = one_way.values
+                table[row, column] *= share
+                target = block.neighbors[row, column].astype(np.int32)
+                owner = (row + block.rows.start).astype(np.int32)
+                one_way = [table[row, column], target, owner]
             columns = block.neighbors[stored].astype(np.int32)
             return table[stored], columns, stored.sum(axis=1), one_way
 
@@ -156,7 +158,11 @@ class PairMatrix(Factored):
         short = np.int32 if total < 2**31 else np.int64
         pointer = np.cumsum(np.concatenate(counts), dtype=short)
         listed = csr_array((data, indices, pointer), shape=(n, n))
-        returned = None if share is None else returned_matrix(found, n)
+        returned = None
+        if share is not None:
+            # Each one-way pair in the row of the point that does not list it.
+            values, *places = (np.concatenate(part) for part in zip(*found, strict=True))
+            returned = csr_array((values, tuple(places)), shape=(n, n))
         return cls(listed, returned, engine=graph.point_set.engine)
 
     @property
@@ -226,7 +232,7 @@ class PairMatrix(Factored):
     def merged(self) -> Any:
         """Return SciPy's canonical CSR matrix in the order inside; this copies all entries."""
         if is_elsewhere(self.listed.data):
-            return copied(self, self.n_points, {}).merged()
+            return copy_of_fields(self, self.n_points, {}).merged()
         parts = [part.astype(np.float64) for part in self.parts]
         matrix = parts[0] if len(parts) == 1 else parts[0] + parts[1]
         matrix.sum_duplicates()
@@ -252,14 +258,6 @@ class PairMatrix(Factored):
         left = 1.0 if self.left is None else to_host(self.left[rows])
         right = np.ones(self.n_points) if self.right is None else to_host(self.right)
         return diags_array(left * np.ones(len(rows))) @ total @ diags_array(right)
-
-
-def returned_matrix(found: list[OneWay], n: int) -> Any:
-    """Return the matrix of one-way pairs, each in the row of the point that does not list it."""
-    owner = np.concatenate([part.owner for part in found])
-    target = np.concatenate([part.target for part in found])
-    values = np.concatenate([part.values for part in found])
-    return csr_array((values, (target, owner)), shape=(n, n))
 
 
 def power_of(factor: FloatArray | None, power: int) -> FloatArray | None:

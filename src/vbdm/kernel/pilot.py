@@ -64,12 +64,19 @@ def pilot_bandwidth(graph: NeighborGraph, n_density_neighbors: int) -> FloatArra
     Implements :math:`ρ_0(x_i)^2 = \frac{1}{k_0-1} Σ_{j=2}^{k_0} |x_i - x_{I(i,j)}|^2` (Section 3).
     """
     rho0: FloatArray = graph.from_distances(root_mean_square, slice(1, n_density_neighbors))[0]
-    refuse_widths(rho0, graph)
+    # Refuse widths whose powers are no numbers. Copies have the distance 0, which is another
+    # matter, unless no two squares differ from 0.
+    apart = rho0[rho0 > 0]
+    if not apart.size:
+        spread = 0.0 if graph.points is None else float(np.ptp(graph.points, axis=0).max())
+        apart = np.array([spread]) if 0 < spread < 1 / LARGEST_WIDTH else np.ones(1)
+    if apart.min() < 1 / LARGEST_WIDTH or apart.max() > LARGEST_WIDTH:
+        raise unusable_unit(apart)
     if not (rho0 > 0).all():
         raise InputError(
             "Some points coincide with all the neighbours that measure their density; received "
             f"{(rho0 == 0).sum()} point(s) with {n_density_neighbors - 1} or more copies. Drop "
-            "repeated rows, for example by np.unique(X, axis=0), or raise `n_density_neighbors`."
+            "repeated rows, or raise `n_density_neighbors`."
         )
     return rho0
 
@@ -80,23 +87,11 @@ def root_mean_square(sqdist: FloatArray) -> FloatArray:
     return rho0[None]
 
 
-def refuse_widths(rho0: FloatArray, graph: NeighborGraph) -> None:
-    """Refuse points so near or so far from each other that powers of ρ0 are no numbers."""
-    # Copies have the distance 0, which is another matter, unless no two squares differ from 0.
-    apart = rho0[rho0 > 0]
-    if not apart.size:
-        spread = 0.0 if graph.points is None else float(np.ptp(graph.points, axis=0).max())
-        apart = np.array([spread]) if 0 < spread < 1 / LARGEST_WIDTH else np.ones(1)
-    if apart.min() < 1 / LARGEST_WIDTH or apart.max() > LARGEST_WIDTH:
-        raise unusable_unit(apart)
-
-
 def unusable_unit(rho0: FloatArray) -> Exception:
     """Return the error of points whose distances have no powers."""
     return InputError(
         "Neighbours are too near to each other, or too far apart, for the computer's numbers; "
-        f"received distances between neighbours from {rho0.min():.3g} to {rho0.max():.3g}. "
-        "Express the points in another unit, such that typical distances are near 1."
+        f"received distances from {rho0.min():.3g} to {rho0.max():.3g}. Choose another unit."
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -207,15 +207,10 @@ def scale_rows(
     further = sqdist[:, 1:] > (1 + ROUNDING) * sqdist[:, :-1]
     if not further.all():
         group = np.pad(np.cumsum(further, axis=1), ((0, 0), (1, 0)))
-        t = np.take_along_axis(t, sorted_within(group, t), axis=1)
+        by_size = np.argsort(t, axis=1, kind="stable")
+        by_group = np.argsort(np.take_along_axis(group, by_size, axis=1), axis=1, kind="stable")
+        t = np.take_along_axis(t, np.take_along_axis(by_size, by_group, axis=1), axis=1)
     return SampledRows(index, t, len(bandwidth.row))
-
-
-def sorted_within(group: NDArray[Any], t: FloatArray) -> NDArray[np.intp]:
-    """Return the places, (m, k), at which t ascends within each group of its row; groups ascend."""
-    by_size = np.argsort(t, axis=1, kind="stable")
-    by_group = np.argsort(np.take_along_axis(group, by_size, axis=1), axis=1, kind="stable")
-    return np.take_along_axis(by_size, by_group, axis=1)
 
 
 def grow_rows(

@@ -31,9 +31,9 @@ from ..engines.tree import ROWS_AT_ONCE, Reach, Tree
 from ..engines.tree_part import TreePart
 from ..graph.neighbor_graph import NeighborGraph
 from ..graph.neighbourhood import Neighbourhood, needed_tree, within_reach
-from ..graph.point_set import PointSet, needed_rows
+from ..graph.point_set import needed_rows
 from ..progress import report
-from ..rows.block_array import BlockArray, PerBlock
+from ..rows.block_array import BlockArray
 from ..rows.store import worth_keeping
 from ..shapes import Gaussian, Shape, values_of
 from .bandwidth import Bandwidth
@@ -60,33 +60,31 @@ def kernel_within_reach(
 ) -> Kernel:
     """Find all pairs within the kernel's reach, and evaluate it there.
 
-    Parameters
-    ----------
-    graph : NeighborGraph
-        The points, with their tree. Its lists of neighbours are not used.
-    bandwidth, epsilon, shape
-        ``K = h(|x-y|² / (ε ρ(x) ρ(y)))``.
-    cutoff : float
-        s_c, the finite s beyond which K = 0.
-    leave_one_out : bool
-        Whether K_ii = 0: a point does not vouch for itself.
-    precision : {"auto", "single", "double"}
-        How the values are stored; single by default. They are computed, and summed up, in double
-        precision.
+    Lists of neighbours are not used, only the tree of the points. The `cutoff` is s_c, the finite s
+    beyond which K = 0; with `leave_one_out` K_ii = 0: a point does not vouch for itself. Values are
+    stored in the `precision` "single" (also "auto") or "double"; they are computed, and summed up,
+    in double precision.
 
     Notes
     -----
     A first walk over the tree counts the pairs, a second one evaluates them, a few leaves after
     the others: 8 bytes per pair, or 12 in double precision.
     """
-    points, kind = graph.point_set, stored_type(precision, shape, cutoff)
+    points, n = graph.point_set, graph.n_points
+    kind = stored_type(precision, shape, cutoff)
     near = within_reach(points, bandwidth.row, cutoff * epsilon, with_self=not leave_one_out)
     weights: PairMatrix | BlockMatrix
     if isinstance(near, Neighbourhood):
         values, neighbors, pointer, *known = kernel_of_rows(near, epsilon, shape, kind, report=True)
-        weights = PairMatrix(symmetric_csr(values, neighbors, pointer), engine=points.engine)
+        weights = PairMatrix(csr(values, neighbors, pointer, (n, n)), engine=points.engine)
     else:
-        weights, known = block_kernel(points, near, epsilon, shape, kind)
+        rows = needed_rows(points)
+        found = rows.run(kernel_of_block, near, epsilon, shape, kind, n_results=6, stage="kernel")
+        data, indices, indptr, occurring, *sums = found
+        others = [np.array(numbers) for numbers in rows.place.read(occurring)]
+        weights = BlockMatrix.of_blocks(rows, data, indices, indptr, others, points.engine)
+        number = np.dtype(np.float64)
+        known = [np.asarray(BlockArray(rows, handles, ((), number))) for handles in sums]
     return Kernel(
         graph=graph, weights=weights, bandwidth=bandwidth, epsilon=epsilon, shape=shape,
         leave_one_out=leave_one_out, cutoff=cutoff, one_way_share=1.0, by_reach=True,
@@ -156,19 +154,6 @@ def kernel_on_device(
     return values, neighbors, pointer, sums, squares
 
 
-def block_kernel(
-    points: PointSet, near: PerBlock, epsilon: float, shape: Shape, kind: DTypeLike
-) -> tuple[BlockMatrix, list[FloatArray]]:
-    """Return the kernel in blocks, its row sums, and those of its squares."""
-    rows = needed_rows(points)
-    found = rows.run(kernel_of_block, near, epsilon, shape, kind, n_results=6, stage="kernel")
-    values, neighbors, pointer, occurring, *sums = found
-    others = [np.array(numbers) for numbers in rows.place.read(occurring)]
-    matrix = BlockMatrix.of_blocks(rows, values, neighbors, pointer, others, points.engine)
-    number = np.dtype(np.float64)
-    return matrix, [np.asarray(BlockArray(rows, handles, ((), number))) for handles in sums]
-
-
 @worth_keeping
 def kernel_of_block(
     near: Neighbourhood, epsilon: float, shape: Shape, kind: DTypeLike
@@ -229,12 +214,6 @@ def rows_within_reach(kernel: Kernel, points: FloatArray, rho: FloatArray) -> An
     counts, neighbors, scaled = known.engine.pairs_to(reach, known.distance.wrapped(points), rho)
     values = values_of(kernel.shape, scaled / kernel.epsilon)
     return csr(values, neighbors, row_pointer(counts), (len(points), known.n_points))
-
-
-def symmetric_csr(values: NDArray[Any], neighbors: IntArray, pointer: NDArray[Any]) -> Any:
-    """Return the CSR matrix of the pairs; nothing is copied or checked."""
-    n = len(pointer) - 1
-    return csr(values, neighbors, pointer, (n, n))
 
 
 def stored_type(precision: str, shape: Shape, cutoff: float) -> DTypeLike:
@@ -320,16 +299,8 @@ def large_parts(
 ) -> Iterator[tuple[slice, slice, slice]]:
     """Yield parts of all leaves with many pairs, in order: leaves, rows and pairs of each.
 
-    Parameters
-    ----------
-    tree : Tree
-        The points.
-    pointer : (M + 1,) int array
-        Where the pairs of each row begin.
-    free : int or None
-        Bytes that can be had: parts are smaller where these are few.
-    stage : str or None
-        What is reported after each part.
+    `pointer` tells where the pairs of each row begin. Parts are smaller where few bytes are `free`;
+    after each, progress of the `stage` is reported.
     """
     n_leaves, total = 1 << tree.depth, int(pointer[-1])
     size = PAIRS_ON_DEVICE

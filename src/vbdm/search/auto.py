@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -52,11 +52,6 @@ class Queries:
         """Take points at even spacing."""
         points = cloud[:: max(1, len(cloud) // N_COUNTED)][:N_COUNTED]
         return cls(points, BruteForce().index(cloud, k).query(points, k)[1][:, -1])
-
-
-def by_pairs(cloud: FloatArray) -> float:
-    """Return the nanoseconds of one query by brute force."""
-    return float(len(cloud) * (PER_PAIR + PER_COLUMN * cloud.shape[1]))
 
 
 def by_visits(cloud: FloatArray, points: FloatArray, radii: FloatArray) -> float:
@@ -202,7 +197,8 @@ def rivals(cloud: FloatArray, k: int, axes: Axes) -> list[Runner]:
     is_turned = axes.is_isometry and not axes.is_complete
     sides = cloud @ axes.basis if is_turned else cloud
     all_pairs, tree, thin = BruteForce(), KDTree(), Projected()
-    found = [Runner(all_pairs, partial(turned, all_pairs, cloud, k, axes), by_pairs(sides))]
+    by_pairs = len(sides) * (PER_PAIR + PER_COLUMN * sides.shape[1])
+    found = [Runner(all_pairs, partial(turned, all_pairs, cloud, k, axes), by_pairs)]
     if axes.is_isometry and rank <= TREE_DIRECTIONS:
         points = queries.points @ axes.basis if is_turned else queries.points
         cost = by_visits(sides, points, queries.radii)
@@ -257,14 +253,11 @@ def as_search(search: Any) -> NeighborSearch:
     if search is None:
         return Auto()
     if isinstance(search, str) and search in ENGINES:
-        engine: NeighborSearch = ENGINES[search]()
-        return engine
+        return cast(NeighborSearch, ENGINES[search]())
     # Python's own sequences have a method `index`, too.
     if not isinstance(search, (str, type, Sequence)) and hasattr(search, "index"):
-        found: NeighborSearch = search
-        return found
+        return cast(NeighborSearch, search)
     raise InputError(
-        f"`search` must be a search or the name of one; received {search!r}. A search has a "
-        "method `index(cloud, k)`, see vbdm.search.NeighborSearch. Choose one of: "
-        f"{', '.join(map(repr, ENGINES))}."
+        f"`search` must be one of {', '.join(map(repr, ENGINES))}, or have a method `index(cloud, "
+        f"k)`, see vbdm.search.NeighborSearch; received {search!r}."
     )

@@ -137,8 +137,7 @@ class Projected:
         """Refuse what is no search."""
         if isinstance(self.inner, (str, type, Sequence)) or not hasattr(self.inner, "index"):
             raise InputError(
-                f"`inner` must be a search; received {self.inner!r}. Pass "
-                "vbdm.search.KDTree() or vbdm.search.BruteForce()."
+                f"`inner` must be a search such as vbdm.search.KDTree(); received {self.inner!r}."
             )
 
     def index(self, cloud: FloatArray, k: int) -> ProjectedIndex:

@@ -168,11 +168,12 @@ def search_all(
         if sqdist is not None:
             sqdist[rows] = distances
 
+    exact = bool(getattr(index, "is_exact", False))
     blocks, started = list(slices(len(cloud), size=index.rows_per_call)), perf_counter()
     searched = in_order(work, blocks, parallel=index.parallel)
     for done, _ in enumerate(searched, start=1):
         seconds = (perf_counter() - started) * len(blocks) / done
-        report("neighbours", done, len(blocks), expected(k, seconds, exact=exact_of(index)))
+        report("neighbours", done, len(blocks), expected(k, seconds, exact=exact))
     return indices, None if sqdist is None else frozen(sqdist)
 
 
@@ -195,11 +196,6 @@ def expected(k: int, seconds: float, *, exact: bool) -> str:
     if not exact or seconds < VERY_LONG:
         return words
     return f"{words}; fewer columns (pca) or an approximate search (pynndescent) take less"
-
-
-def exact_of(index: NeighborIndex) -> bool:
-    """Tell whether an index never misses a neighbour."""
-    return bool(getattr(index, "is_exact", False))
 
 
 def put_self_first(indices: IntArray, sqdist: FloatArray, first: int = 0) -> None:
@@ -240,8 +236,7 @@ class PeriodicTree:
         if len(self.period) != cloud.shape[1] or (self.period < 0).any():
             raise InputError(
                 "`period` must be one length for each column, 0 where there is none; received "
-                f"{self.period.tolist()} for {cloud.shape[1]} column(s). Give `period` instead of "
-                "`search`."
+                f"{self.period.tolist()} for {cloud.shape[1]} column(s)."
             )
         inside = (cloud >= 0) & ((cloud < self.period) | (self.period == 0))
         if not inside[:, self.period > 0].all():

@@ -37,9 +37,7 @@ class MetricSearch:
 
         if not isinstance(self.metric, str) and not callable(self.metric):
             raise InputError(
-                "`metric` must be a name or a function of two points; received "
-                f"{self.metric!r}. Use any metric of scikit-learn, such as 'manhattan', or a "
-                "function."
+                f"`metric` must be a name or a function of two points; received {self.metric!r}."
             )
         if callable(self.metric):
             check_function(self.metric, cloud)
@@ -82,22 +80,17 @@ def cannot_search(metric: str, n_columns: int, error: Exception) -> InputError:
     from sklearn.neighbors import VALID_METRICS
 
     names = sorted({str(name) for name in VALID_METRICS["brute"]})
-    known = metric in names
-    similar = get_close_matches(metric, names, 3) or names[:6]
-    detail = f" ({str(error).strip().splitlines()[0][:200]})" if known else ""
-    reason = (
-        "Some metrics need parameters, or columns of a certain kind."
-        if known
-        else "There is no metric of this name; names are case-sensitive."
-    )
+    similar = " or ".join(get_close_matches(metric, names, 3) or names[:6])
     advice = (
-        "Use another one, or a function of two points."
-        if known
-        else f"Did you mean {' or '.join(similar)}? sklearn.neighbors.VALID_METRICS lists all."
+        f" ({str(error).strip().splitlines()[0][:200]}). Some metrics need parameters, or columns "
+        "of a certain kind. Use another one, or a function of two points."
+        if metric in names
+        else f". There is no metric of this name; did you mean {similar}? "
+        "sklearn.neighbors.VALID_METRICS lists all."
     )
     return InputError(
         f"scikit-learn cannot search by this metric; received metric={metric!r} and {n_columns} "
-        f"column(s){detail}. {reason} {advice}"
+        f"column(s){advice}"
     )
 
 
@@ -119,9 +112,8 @@ def check_function(metric: Callable[[FloatArray, FloatArray], float], cloud: Flo
         return
     raise InputError(
         f"The function given as `metric` is no distance; received d(x, y) = {there.tolist()}, "
-        f"d(y, x) = {back.tolist()}, d(x, x) = {own}. A distance is finite, not negative, the "
-        "same both ways, and 0 from a point to itself. A similarity is none. Return a length; "
-        "for a similarity s, one often used is np.sqrt(2 - 2*s)."
+        f"d(y, x) = {back.tolist()}, d(x, x) = {own}. Return a length: finite, not negative, the "
+        "same both ways, 0 from a point to itself; for a similarity s, often np.sqrt(2 - 2*s)."
     )
 
 
@@ -148,7 +140,10 @@ class PyNNDescent:
         try:
             from pynndescent import NNDescent
         except ImportError:
-            raise missing("pynndescent") from None
+            raise InputError(
+                "This search needs the package pynndescent, which is not installed. Run `pip "
+                "install vbdm[approximate]`, or leave `search` out for an exact one."
+            ) from None
         centre = cloud.mean(axis=0)
         points = (cloud - centre).astype(np.float32)
         engine = NNDescent(points, n_neighbors=max(15, min(k, 30)), random_state=self.random_state)
@@ -174,12 +169,3 @@ class ApproximateIndex:
         single = (points - self.centre).astype(np.float32)
         candidates, _ = self.engine.query(single, k=wanted, epsilon=self.epsilon)
         return nearest_of(points, self.cloud, candidates, k, share=True)
-
-
-def missing(package: str) -> Exception:
-    """Return the error for a search whose package is not installed."""
-    return InputError(
-        f"This search needs the package {package}, which is not installed; received "
-        f"search={package!r}. Run `pip install vbdm[approximate]`, or leave `search` out for an "
-        "exact one."
-    )

@@ -74,20 +74,15 @@ class Search:
                 ncv=min(size - 1, max(60, 2 * n + 20)), maxiter=self.max_restarts,
             )  # fmt: skip
         except ArpackError as error:
-            raise self.not_converged(n, error) from None
+            n_found = len(getattr(error, "eigenvalues", ()))
+            raise SolverError(
+                f"{self.name} found {n_found} of {n} eigenpairs in {self.max_restarts} restarts "
+                f"({self.steps} steps). Ask for fewer pairs, raise ε or `tol`, allow more with "
+                f"{self.name}(max_iterations=...), or use vbdm.solvers.Dense() if the data is "
+                "small."
+            ) from None
         order = np.argsort(-values, kind="stable")
         return values[order], vectors[:, order]
-
-    def not_converged(self, n: int, error: ArpackError) -> SolverError:
-        """Return the error that says how far the search came, and what to try."""
-        n_found = len(getattr(error, "eigenvalues", ()))
-        return SolverError(
-            f"{self.name} found {n_found} of {n} eigenpairs in {self.max_restarts} restarts "
-            f"({self.steps} steps). The kernel may be so narrow that the rates of single points "
-            "exceed the wanted ones by far, or many eigenvalues coincide. Ask for fewer pairs, "
-            f"raise ε or `tol`, allow more with {self.name}(max_iterations=...), or use "
-            "vbdm.solvers.Dense() if the data is small."
-        )
 
 
 def without(x: FloatArray, apart: FloatArray) -> FloatArray:

@@ -90,15 +90,18 @@ class PreparedAuto:
         """Let a slower, sure solver take over, and warn of it."""
         if isinstance(self.pencil.weights, BlockMatrix):
             self.pencil = replace(self.pencil, weights=self.pencil.weights.merged())
-        solver, reason = substitute(self.pencil.on_host)
+        thin = affordable(self.pencil.on_host)
+        solver: EigenSolver = ShiftInvert() if thin else Lanczos()
+        name, why = type(solver).__name__, "thin enough" if thin else "too many"
+        reason = f"{self.pencil.n_points} points, {why} to be factorised"
         warn_user(
-            f"The solver failed and {type(solver).__name__} took over ({reason}): the result is "
-            f"as accurate as asked for, only slower. What had failed: {failure} If this happens "
-            f"again on such data, pass solver={NAMES[type(solver)]!r} to save the first attempt.",
+            f"The solver failed and {name} took over ({reason}): the result is as accurate as "
+            f"asked for, only slower. What had failed: {failure} To save the first attempt, pass "
+            f"solver={NAMES[type(solver)]!r}.",
             SolverWarning,
         )
         self.prepared, self.replaceable = prepared(solver, self.pencil, n), False
-        self.reason = f"{self.reason}; it failed, and {type(solver).__name__} took over: {reason}"
+        self.reason = f"{self.reason}; it failed, and {name} took over: {reason}"
 
 
 def check_solver(solver: EigenSolver, pencil: Pencil) -> None:
@@ -110,13 +113,6 @@ def check_solver(solver: EigenSolver, pencil: Pencil) -> None:
             "It needs the matrix of all points in one place, or hundreds of products with it; "
             "solver='multilevel' takes some ten.",
         )  # fmt: skip
-
-
-def substitute(pencil: Pencil) -> tuple[EigenSolver, str]:
-    """Return the solver that takes over where the fast one fails, and the reason in words."""
-    if affordable(pencil):
-        return ShiftInvert(), f"{pencil.n_points} points, thin enough to be factorised"
-    return Lanczos(), f"{pencil.n_points} points, too many to be factorised"
 
 
 #: The solvers by the names that ``spectrum(solver=...)`` takes.
@@ -140,9 +136,8 @@ def as_solver(solver: object) -> EigenSolver:
     if isinstance(solver, type) or not able:
         kind = f"the class {solver.__name__}" if isinstance(solver, type) else repr(solver)
         raise InputError(
-            f"`solver` must be the name of a solver, or a solver; received {kind}. Names are "
-            "case-sensitive, and a solver is an object with the methods solve and prepare, not "
-            f"its class. Choose one of {', '.join(map(repr, SOLVERS))}, or pass an object such as "
-            "vbdm.solvers.Multilevel(max_iterations=200)."
+            f"`solver` must be one of {', '.join(map(repr, SOLVERS))}, or an object with the "
+            "methods solve and prepare, such as vbdm.solvers.Multilevel(max_iterations=200); "
+            f"received {kind}."
         )
     return solver  # type: ignore[return-value]  # it has both methods

@@ -89,17 +89,8 @@ def affordable(pencil: Pencil) -> bool:
 def count_below(pencil: Pencil, level: float) -> int:
     """Return how many eigenvalues θ of the pencil lie below a level: exact, copies included.
 
-    Parameters
-    ----------
-    pencil : Pencil
-        The problem.
-    level : float
-        Not an eigenvalue: choose it in a gap.
-
-    Raises
-    ------
-    SolverError
-        If the factorisation broke down, which a slightly different level cures.
+    Choose the level in a gap. Where the factorisation breaks down it is a `SolverError`, which a
+    slightly different level cures.
 
     Notes
     -----
@@ -134,6 +125,5 @@ def broke_down(level: float, reason: str) -> SolverError:
     """Return the error that says why there is no count."""
     return SolverError(
         f"The eigenvalues below {level:g} could not be counted: the factorisation without "
-        f"pivoting broke down ({reason}). The level may lie too close to an eigenvalue of the "
-        "pencil, or of a part of it. Choose a slightly different level."
+        f"pivoting broke down ({reason}). Choose a slightly different level."
     )

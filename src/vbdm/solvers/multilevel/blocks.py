@@ -36,8 +36,10 @@ def rayleigh_ritz(
 
     Fewer than `n_kept` come back if the basis has fewer independent directions.
     """
-    gram, energy = gram_matrices(basis, images, mass)
-    width = len(gram)
+    both = total(both_grams, basis, images, mass)
+    width = len(both)
+    gram, energy = both[:, :width], both[:, width:]
+    gram, energy = (gram + gram.T) / 2, (energy + energy.T) / 2
     size = np.sqrt(np.diag(gram))
     scale = np.divide(1.0, size, out=np.zeros(width), where=size > 0)
     shares, directions = eigh(gram * np.outer(scale, scale))
@@ -48,18 +50,8 @@ def rayleigh_ritz(
     return values[:n_kept], independent @ rotation[:, :n_kept]
 
 
-def gram_matrices(
-    basis: list[Tall], images: list[Tall], mass: Tall
-) -> tuple[FloatArray, FloatArray]:
-    """Return S'MS and S'(D - K)S for a basis S in parts, with (D - K) S in `images`."""
-    both = total(both_grams, basis, images, mass)
-    width = len(both)
-    gram, energy = both[:, :width], both[:, width:]
-    return (gram + gram.T) / 2, (energy + energy.T) / 2
-
-
 def both_grams(basis: list[FloatArray], images: list[FloatArray], mass: FloatArray) -> FloatArray:
-    """Return S'MS and S'(D - K)S side by side.
+    """Return S'MS and S'(D - K)S side by side, for a basis S in parts, with (D - K) S in `images`.
 
     Both come from one product for each slice of rows: BLAS is slow on narrow ones.
     """
@@ -143,15 +135,10 @@ def move_rows(
             moves = np.hstack([part[rows] for part in (w, *more)]) @ mix[n_kept:]
             x[rows] = x[rows] @ mix[:n_kept] + moves
             w[rows] = moves[:, active]
-        return energies(X, X_images, mass, rows)
+        energy = column_dots(X[rows], X_images[rows])
+        return np.stack([energy, mass[rows] @ np.square(X[rows])])
 
     return summed(work, row_slices(mass, len(mix)))
-
-
-def energies(vectors: FloatArray, images: FloatArray, mass: FloatArray, rows: slice) -> FloatArray:
-    """Return u'(D - K)u and u'Mu of each column, summed over some rows, (2, m)."""
-    energy = column_dots(vectors[rows], images[rows])
-    return np.stack([energy, mass[rows] @ np.square(vectors[rows])])
 
 
 def rounding(vectors: Tall, degrees: Tall, n_columns: int) -> FloatArray:

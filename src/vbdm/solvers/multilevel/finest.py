@@ -168,15 +168,12 @@ def parts_of(weights: Any) -> tuple[list[Any], FloatArray]:
         return weights.parts, weights.factor
     if isinstance(weights, BlockMatrix):
         return [replace(weights, left=None, right=None)], weights.factor
-    return [narrowed(csr_array(weights))], np.ones(weights.shape[0])
-
-
-def narrowed(matrix: Any) -> Any:
-    """Return a CSR matrix with 32-bit indices, if they fit: products read fewer bytes."""
-    if matrix.indptr.dtype == np.int32 or matrix.nnz > np.iinfo(np.int32).max:
-        return matrix
-    indices, pointer = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
-    return csr_array((matrix.data, indices, pointer), shape=matrix.shape)
+    matrix = csr_array(weights)
+    if matrix.indptr.dtype != np.int32 and matrix.nnz <= np.iinfo(np.int32).max:
+        # Products read fewer bytes.
+        indices, pointer = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
+        matrix = csr_array((matrix.data, indices, pointer), shape=matrix.shape)
+    return [matrix], np.ones(weights.shape[0])
 
 
 def finest_level(weights: Any, degrees: FloatArray, labels: Labels) -> tuple[Finest, Any]:
@@ -186,16 +183,11 @@ def finest_level(weights: Any, degrees: FloatArray, labels: Labels) -> tuple[Fin
     parts, factor = parts_of(weights)
     engine = engine_of(weights)
     restriction = as_csr(piecewise_constant(labels).T)
-    averages = added([engine.sums_over_cells(part, factor, labels) for part in parts])
+    first, *others = (engine.sums_over_cells(part, factor, labels) for part in parts)
+    averages = sum(others, start=first)
     whole = weights if hasattr(weights, "engine") else parts[0]
     finest = Finest(whole, degrees, labels, labels, restriction, averages)
     return finest, graph_laplacian(restriction @ averages)
-
-
-def added(matrices: list[Any]) -> Any:
-    """Return the sum of some matrices."""
-    first, *others = matrices
-    return sum(others, start=first)
 
 
 def finest_in_blocks(

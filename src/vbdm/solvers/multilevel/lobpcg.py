@@ -160,21 +160,15 @@ def iterate(
             report(room, step, note=f"error {error:.0e}")
         done = (errors <= np.maximum(tol, noise / scale[:n_wanted])).all()
         behind = followers.errors(drops[n_wanted:])
-        if done and not overtaking(after, behind, n_wanted, tol):
+        # A mode that converges late may stand behind one that it belongs before.
+        lowest = after[n_wanted:] * (1 - behind)
+        overtaking = (lowest < (1 - tol) * last) & (behind > tol)
+        if done and not overtaking.any():
             return Progress(error, step, True)
         # In a slow iteration no column is left alone: that it gains little would say nothing.
         unfinished = np.flatnonzero((errors > FINISHED * tol) | outlook.slow)
         active = np.concatenate([unfinished, np.arange(n_wanted, n_active)])
     return Progress(error, max_steps, False)
-
-
-def overtaking(values: FloatArray, errors: FloatArray, n_wanted: int, tol: float) -> bool:
-    """Tell whether a column behind the wanted ones may still fall below the last of them.
-
-    A mode that converges late may stand behind one that it belongs before.
-    """
-    lowest = values[n_wanted:] * (1 - errors)
-    return bool(((lowest < (1 - tol) * values[n_wanted - 1]) & (errors > tol)).any())
 
 
 def advance(problem: Problem, block: Block, active: NDArray[np.intp]) -> None:

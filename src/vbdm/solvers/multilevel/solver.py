@@ -92,13 +92,9 @@ class Multilevel:
     def prepare(self, pencil: Pencil, n: int = 50) -> PreparedSolver:
         """Build all that depends on K and D, to solve for several masses.
 
-        Parameters
-        ----------
-        pencil : Pencil
-            The problem. Its mass only tells which points are heavy.
-        n : int
-            The most pairs that will be asked for: the coarsest level must be large enough to start
-            them. With too few points to coarsen, the dense solver steps in.
+        Its mass only tells which points are heavy. `n` is the most pairs that will be asked for:
+        the coarsest level must be large enough to start them. With too few points to coarsen, the
+        dense solver steps in.
         """
         if pencil.n_points < 8 * block_size(n):
             return prepared(Dense(), pencil, n)
@@ -124,9 +120,22 @@ class Multilevel:
         return PreparedMultilevel(finest, levels, self.max_iterations, narrow)
 
     def groupings(self, pencil: Pencil, parts: list[Any], factor: FloatArray) -> list[Labels]:
-        """Find nested cells in the points or, without usable points, in the graph."""
+        """Find nested cells in the points or, without usable points, in the graph.
+
+        In blocks they are cells of the tree whose leaves make up the blocks.
+        """
         if isinstance(pencil.weights, BlockMatrix):
-            return self.groupings_in_blocks(pencil)
+            # In many columns, too: the graph of all pairs is in no single place.
+            if self.cell_size > LEAF:
+                raise not_in_blocks(
+                    "Cells of that size", f"Multilevel(cell_size={self.cell_size})",
+                    "A cell must not have points of two blocks, which consist of leaves of "
+                    f"{LEAF} points.",
+                )  # fmt: skip
+            if pencil.members_of is None:
+                return tree_cells(pencil.n_points, self.cell_size)
+            n_points, members = pencil.members_of
+            return cells_of_members(tree_cells(n_points, self.cell_size), members)
         if pencil.points is None or pencil.points.shape[1] > TREE_COLUMNS:
             here = [to_host(part) for part in (pencil.degrees, factor)]
             links = [part.get() if is_elsewhere(part.data) else part for part in parts]
@@ -136,22 +145,6 @@ class Multilevel:
             None if pencil.in_tree_order else tree_order(pencil.points, engine_of(pencil.weights))
         )
         return tree_cells(pencil.n_points, self.cell_size, order, pencil.degrees)
-
-    def groupings_in_blocks(self, pencil: Pencil) -> list[Labels]:
-        """Return cells of the tree whose leaves make up the blocks: no cell is in two blocks.
-
-        In many columns, too: the graph of all pairs is in no single place.
-        """
-        if self.cell_size > LEAF:
-            raise not_in_blocks(
-                "Cells of that size", f"Multilevel(cell_size={self.cell_size})",
-                f"A cell must not have points of two blocks, which consist of leaves of {LEAF} "
-                "points.",
-            )  # fmt: skip
-        if pencil.members_of is not None:
-            n_points, members = pencil.members_of
-            return cells_of_members(tree_cells(n_points, self.cell_size), members)
-        return tree_cells(pencil.n_points, self.cell_size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,24 +162,10 @@ class PreparedMultilevel:
     ) -> EigenPairs:
         """Return the n + extra smallest pairs of (D - K) u = θ M u.
 
-        Parameters
-        ----------
-        mass : (N,) array
-            The diagonal of M.
-        n : int
-            Number of accurate pairs, the constant included; 2 or more.
-        tol : float
-            Wanted relative accuracy of each θ; a θ below 1e-6 of the largest counts as that much.
-        start : EigenPairs, optional
-            The solution for another mass, or vectors near those that are sought.
-        extra : int
-            Number of further pairs. They come back as accurate as they are once the first n have
-            reached `tol`.
-
-        Raises
-        ------
-        SolverError
-            If `tol` is not reached within the allowed iterations.
+        `n` (2 or more) counts the constant; a θ below 1e-6 of the largest counts as that much for
+        `tol`. `start` is the solution for another mass, or holds vectors near those that are
+        sought. The `extra` pairs come back as accurate as they are once the first n have reached
+        `tol`. Raises `SolverError` if that takes more than the allowed iterations.
         """
         with one_blas_thread():
             warm = None if start is None else start.warm
@@ -228,20 +207,24 @@ class PreparedMultilevel:
         mix = mix[:, : len(values) if warm is None else end]
         vectors, images_of_them = combination(basis, mix), combination(images, mix)
         del basis, images
-        blocks = (
-            [Block(vectors, images_of_them, values[parts[0]])]
-            if len(parts) == 1
-            else [
+        if len(parts) == 1:
+            blocks = [Block(vectors, images_of_them, values[parts[0]])]
+        else:
+            blocks = [
                 Block(columns_of(vectors, part), columns_of(images_of_them, part), values[part])
                 for part in parts
             ]
-        )
         block = blocks[0]
         progress = iterate(
             problem, block, n_wanted, n_active, tol, self.max_iterations, room="eigenpairs"
         )
         if not progress.converged:
-            raise not_converged(n, tol, progress)
+            raise SolverError(
+                f"Multilevel did not reach tol={tol:g} for {n} eigenpairs in {progress.steps} "
+                f"iteration(s); the estimated relative error is {progress.error:.1e}. Raise ε, "
+                "`tol` or Multilevel(max_iterations=...), ask for other numbers of pairs, or use "
+                "vbdm.solvers.ShiftInvert() for curves and vbdm.solvers.Dense() for small data."
+            )
         block.moves, block.move_images, block.spare = None, None, (None, None)
         # A copy of what is kept: a view would hold all columns.
         kept = coarse[:, : sum(len(part.values) for part in blocks)].copy(order="K")
@@ -324,12 +307,9 @@ def with_constant(
     """Return the pairs with the constant in front, and the work: two products, and two per step."""
     order = np.argsort(block.values[: n - 1], kind="stable")
     vectors = mapped(constant_in_front, block.vectors, order, 1 / np.sqrt(float(mass.sum())))
-    vectors = of_width(vectors, n)
     values = np.concatenate([[0.0], np.maximum(block.values[order], 0.0)])
-    steps = progress.steps
-    return EigenPairs(
-        values, vectors, Multilevel.credit, steps, 2 + 2 * steps, True, progress.error, warm=warm
-    )
+    done = progress.steps, 2 + 2 * progress.steps, True, progress.error
+    return EigenPairs(values, of_width(vectors, n), Multilevel.credit, *done, warm=warm)
 
 
 def constant_in_front(vectors: FloatArray, order: NDArray[np.intp], constant: float) -> FloatArray:
@@ -338,14 +318,3 @@ def constant_in_front(vectors: FloatArray, order: NDArray[np.intp], constant: fl
     result[:, 0] = constant
     result[:, 1:] = vectors[:, order]
     return result
-
-
-def not_converged(n: int, tol: float, progress: Progress) -> SolverError:
-    """Return the error that says how far the iteration came, and what to try."""
-    return SolverError(
-        f"Multilevel did not reach tol={tol:g} for {n} eigenpairs in {progress.steps} "
-        f"iteration(s); the estimated relative error is {progress.error:.1e}. The kernel may be so "
-        "narrow that it averages over very few points, or many eigenvalues lie close together. "
-        "Raise ε, `tol` or Multilevel(max_iterations=...), ask for other numbers of pairs, or use "
-        "vbdm.solvers.ShiftInvert() for curves and vbdm.solvers.Dense() for small data."
-    )

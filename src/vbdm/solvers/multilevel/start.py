@@ -45,8 +45,7 @@ def check_room(hierarchy: Hierarchy, n: int) -> None:
     if n_modes < block_size(n):
         raise InputError(
             f"The coarsest level is too small for {n} eigenpairs; received {n_modes} coarse modes "
-            f"where {block_size(n)} are needed. Use prepare(pencil, n={n}), or "
-            "vbdm.solvers.Dense() for small data."
+            f"where {block_size(n)} are needed. Use prepare(pencil, n={n})."
         )
 
 
@@ -140,16 +139,10 @@ def interpolated(
         place.spread(level.relaxed(level.interpolation @ vectors[:, part], values[part], mass))
         for part in slices(len(values), COLUMNS_AT_ONCE)
     ]
-    return side_by_side(parts)
+    return mapped(side_by_side, parts)  # type: ignore[no-any-return]
 
 
-def side_by_side(parts: list[BlockArray]) -> BlockArray:
-    """Return vectors in blocks side by side, as one array."""
-    joined: BlockArray = mapped(hstacked, parts)
-    return joined
-
-
-def hstacked(parts: list[FloatArray]) -> FloatArray:
+def side_by_side(parts: list[FloatArray]) -> FloatArray:
     """Return arrays side by side."""
     return np.hstack(parts)
 
@@ -187,4 +180,4 @@ def by_columns(
         vectors.rows.spread(function(np.asarray(vectors[:, columns]), columns))
         for columns in slices(vectors.shape[1], COLUMNS_AT_ONCE)
     ]
-    return side_by_side(parts)
+    return mapped(side_by_side, parts)  # type: ignore[no-any-return]
