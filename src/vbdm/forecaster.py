@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from functools import cached_property
 from numbers import Integral
 from os import PathLike
@@ -14,32 +15,26 @@ from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .base.arrays import FloatArray, frozen
-from .base.checks import is_whole
+from .base.arrays import BoolArray, FloatArray, frozen
+from .base.checks import is_auto, is_whole
 from .base.sklearn_types import BaseEstimator, fit_context
-from .errors import InputError, VbdmWarning
+from .errors import InputError, OutsideWarning, SkillWarning, VbdmWarning, warn_user
 from .estimate import estimate_operator
 from .forecast.filtering import Filtered, Likelihood, as_likelihood, observations_of, run_filter
-from .forecast.forecast import (
-    Forecast,
-    check_leads,
-    doubtful_leads,
-    observed,
-    refuse_no_start,
-    tell_of_early_end,
-    unlike_all,
-)
+from .forecast.forecast import Forecast, check_leads, observed
 from .forecast.holdout import mean_known
 from .forecast.learn import Asked, Decided, learn
 from .forecast.reading import Given, on_axis, placed, read, refuse_empty, refuse_other_names
 from .forecast.record import Record
-from .forecast.skill import Skill, skill_held_out, skill_on
+from .forecast.skill import NO_GAIN, Skill, skill_held_out, skill_on
 from .forecast.times import Cycle, Steps, TimeAxis, observed_steps
 from .operator.operator import Operator
 from .progress import showing
 
 AUTO = StrOptions({"auto"})
 COUNT = Interval(Integral, 1, None, closed="left")
+#: Leads that a warning names one by one.
+NAMED = 6
 #: Different states from which on an estimate that fails does so for other reasons.
 FEWEST_STATES = 10
 
@@ -169,7 +164,10 @@ class Forecaster(BaseEstimator):
         cycle = Cycle.asked(self.season, given.values, axis, steps)
         values = given.values - cycle.at(steps)
         with showing(self.verbose):
-            decided = learn(values, given.lengths, self._asked(), estimate)
+            asked = {
+                field.name: given_or_none(getattr(self, field.name)) for field in fields(Asked)
+            }
+            decided = learn(values, given.lengths, Asked(**asked), estimate)
         self.axis_, self.cycle_, self.names_ = axis, cycle, given.names
         # The last state may belong to an earlier row, or to an earlier series.
         row = decided.learned.record.rows[-1]
@@ -207,25 +205,45 @@ class Forecaster(BaseEstimator):
         wanted = check_leads(leads, self.horizon_)
         record = self.learned_.record
         if start is None:
-            (places, states, steps), axis = self._end(), self.axis_
-            rows = places
-            tell_of_early_end(record, axis.times(steps)[0])
+            # The last state of the training series.
+            rows, states, axis = record.rows[-1:], record.states[-1:], self.axis_
+            places, steps = rows, self.last_step_ - (record.n_rows - 1 - rows)
+            early = record.n_rows - 1 - int(rows[0])
+            if early:
+                warn_user(
+                    f"The last {early:,} row(s) of the training series make no complete state: "
+                    "values are missing, or a series is too short. Forecasts start before them, at "
+                    f"{axis.times(steps)[0]}, and leads are counted from there (`init`).",
+                    SkillWarning,
+                )
         else:
             given, whole, axis = self._given(start, lengths, times)
             values = given.values - self.cycle_.at(whole)
             places, states = record.states_in(values, given.lengths)
             steps = whole[places]
-            refuse_no_start(places, given, record)
+            if not len(places):
+                raise InputError(
+                    f"No row of the series can be a start; received {len(given.values):,} row(s). "
+                    f"A state takes the complete row and those before it, "
+                    f"{record.delays.reach + 1} row(s) in all. Pass more rows."
+                )
             rows = places if given.rows is None else given.rows[places]
-        own, names = observed(observable, record, self.names_)
-        outside = unlike_all(self.learned_, states)
-        doubtful = doubtful_leads(self.learned_, wanted, quiet=observable is not None)
-        return Forecast(
+        observables, names = observed(observable, record, self.names_)
+        untried, beaten = self._doubtful(wanted, quiet=observable is not None)
+        found = Forecast(
             leads=frozen(np.asarray(wanted, dtype=np.intp)), rows=frozen(rows), steps=frozen(steps),
-            places=frozen(places), names=names, outside=frozen(outside),
-            doubtful=frozen(doubtful), learned=self.learned_, states=frozen(states), axis=axis,
-            cycle=self.cycle_, values=own,
+            places=frozen(places), names=names, doubtful=frozen(untried | beaten),
+            learned=self.learned_, states=frozen(states), axis=axis, cycle=self.cycle_,
+            values=observables,
         )  # fmt: skip
+        if found.outside.any():
+            warn_user(
+                f"{int(found.outside.sum())} of {len(found)} starts are unlike all states of the "
+                "training series. Their forecasts are those of the nearest states: do not trust "
+                "them. They are marked in `outside`.",
+                OutsideWarning,
+            )
+        return found
 
     def skill(
         self,
@@ -320,14 +338,6 @@ class Forecaster(BaseEstimator):
         tags.non_deterministic = False
         return tags
 
-    def _asked(self) -> Asked:
-        """Return the settings, with None for those that are chosen."""
-        return Asked(
-            predictor=self.predictor, delay_step=int(self.delay_step), direct=bool(self.direct),
-            delays=whole_or_none(self.delays), n_modes=whole_or_none(self.n_modes),
-            horizon=whole_or_none(self.horizon),
-        )  # fmt: skip
-
     def _remember(self, decided: Decided) -> Self:
         """Set the fitted attributes."""
         self.__dict__.pop("skill_", None)
@@ -342,12 +352,30 @@ class Forecaster(BaseEstimator):
         self.delay_scores_ = dict(decided.delay_scores)
         return self
 
-    def _end(self) -> tuple[Any, FloatArray, Steps]:
-        """Return the last state of the training series, its row and its step."""
-        record = self.learned_.record
-        row = record.rows[-1]
-        step = self.last_step_ - (record.n_rows - 1 - row)
-        return np.array([row]), record.states[-1:], np.array([step])
+    def _doubtful(self, leads: list[int], quiet: bool) -> tuple[BoolArray, BoolArray]:
+        """Return which leads were not tried, and at which others climatology was not beaten, (L,).
+
+        A warning says so, unless `quiet`.
+        """
+        score = self.learned_.score
+        untried = np.array([lead > self.horizon_ for lead in leads])
+        beaten = np.array([float(score.at(lead)) > 1 - NO_GAIN for lead in leads]) & ~untried
+        told = []
+        if beaten.any():
+            told.append(
+                "Forecasts were no better than climatology on what was held out of the training "
+                f"series at leads of {first_of(leads, beaten)} steps: there they say no more than "
+                "how often each value occurs in the record (`doubtful`)."
+            )
+        if untried.any():
+            told.append(
+                f"Leads of {first_of(leads, untried)} steps were not tried on what was held out, "
+                f"only those up to {self.horizon_}: raise `horizon` to know how good they are "
+                "(`doubtful`)."
+            )
+        if told and not quiet:
+            warn_user(" ".join(told), SkillWarning)
+        return untried, beaten
 
     def _given(self, series: Any, lengths: Any, times: Any) -> tuple[Given, Steps, TimeAxis]:
         """Return a new series, the numbers of steps of its rows, and how these are counted."""
@@ -356,7 +384,7 @@ class Forecaster(BaseEstimator):
             raise InputError(
                 "The series must have the columns of the training series; received "
                 f"{given.values.shape[1]} columns. The model was fitted to {self.n_features_in_}: "
-                f"{', '.join(self.names_)}. Pass the same columns in the same order."
+                f"{', '.join(self.names_)}."
             )
         refuse_other_names(given.names, self.names_, "the training series")
         return placed(given, self.axis_, self.cycle_)
@@ -377,12 +405,16 @@ def estimate(record: Record) -> Operator:
                 raise
             raise InputError(
                 f"The series has too few different states; received {number} different ones among "
-                f"{len(record.rows):,}. Which states are alike is told by their distances, and "
-                "there are almost none. Make states of more rows, as with delays=8, or add "
-                "columns."
+                f"{len(record.rows):,}. Make states of more rows, as with delays=8, or add columns."
             ) from error
 
 
-def whole_or_none(value: Any) -> int | None:
-    """Return a whole number, or None for "auto"."""
-    return int(value) if is_whole(value) else None
+def given_or_none(value: Any) -> Any:
+    """Return a parameter, a whole number as Python's; None for "auto"."""
+    return None if is_auto(value) else int(value) if is_whole(value) else value
+
+
+def first_of(leads: list[int], which: BoolArray) -> str:
+    """Return some of the leads in words, the first ones by name."""
+    own = [lead for lead, one in zip(leads, which, strict=True) if one]
+    return ", ".join(map(str, own[:NAMED])) + (" and more" if len(own) > NAMED else "")

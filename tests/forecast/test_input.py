@@ -305,7 +305,7 @@ def test_likelihoods_that_are_none(model, likelihood):
 
 @pytest.mark.parametrize("columns", [["z"], [2], [-1], [], 1.5, [1.0], [None], "", {}, [[0]]])
 def test_columns_that_are_none(model, columns):
-    with pytest.raises(vbdm.InputError, match="`columns` must name columns"):
+    with pytest.raises(vbdm.InputError, match=r"no such column|names no column"):
         model.filter(SEEN[:, 0], 0.5, columns=columns)
 
 

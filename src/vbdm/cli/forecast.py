@@ -27,10 +27,10 @@ from .options import (
 from .steps import Work, working
 
 if TYPE_CHECKING:
+    from ..base.arrays import FloatArray
     from ..forecast.forecast import Forecast
     from ..forecast.skill import Skill
     from ..forecaster import Forecaster
-    from ..report.forecast_pictures import Past
     from ..results.forecasts import ForecastRun
     from .series import SeriesFile
 
@@ -64,7 +64,7 @@ LEFT_OUT = (
     Setting(["--no-report"], AFTER, parameter="page", stands_for=False, is_flag=True,
             help="Leave out report.html."),
     Setting(["--no-figures"], AFTER, parameter="figures", stands_for=False, is_flag=True,
-            help="Leave out fan.png and skill.png."),
+            help="Draw no pictures, neither on the page nor fan.png and skill.png."),
 )  # fmt: skip
 OPTIONS = [
     click.Argument(["series"], type=click.Path(path_type=Path)),
@@ -230,9 +230,9 @@ def usable_notes(notes: Mapping[str, Any]) -> dict[str, Any]:
 
 def predicted(
     work: Work, model: Forecaster, start: SeriesFile | None, options: Mapping[str, Any]
-) -> tuple[Forecast, Past]:
+) -> tuple[Forecast, int | FloatArray]:
     """Forecast from the end of the training series, or from the newest rows of another file."""
-    from ..results.forecasts import newest, past_of
+    from ..results.forecasts import past_of
 
     n = options["lead"]
     leads = None if n is None else range(1, n + 1)
@@ -242,8 +242,8 @@ def predicted(
         else:
             given = start.values, start.times
             forecast = model.predict(start.values, leads, times=start.times)
-            wanted = options["starts"] or 1
-            forecast = newest(forecast, len(forecast) if wanted == "all" else wanted)
+            if options["starts"] != "all":
+                forecast = forecast[-(options["starts"] or 1) :]
         past = past_of(model, forecast, given)
         forecast.moments  # noqa: B018 - computed here, where its time is counted
     return forecast, past

@@ -24,7 +24,7 @@ def describe(run: ForecastRun, folder: Path, seconds: Mapping[str, float]) -> It
     """Yield what was forecast, by whom, and how good it is."""
     from ..errors import printable
     from ..results.folder import PAGE
-    from ..results.forecasts import in_words, newest
+    from ..results.forecasts import in_words
 
     names = ", ".join(run.model.names_[:COLUMNS]) + ", …" * (len(run.model.names_) > COLUMNS)
     rows = run.model.learned_.record.n_rows
@@ -35,7 +35,7 @@ def describe(run: ForecastRun, folder: Path, seconds: Mapping[str, float]) -> It
     for sentence in in_words(run):
         yield from (f"  {line}" for line in textwrap.wrap(printable(sentence), WIDTH))
     yield ""
-    yield from (printable(line) for line in forecast_table(newest(run.forecast)))
+    yield from (printable(line) for line in forecast_table(run.forecast[-1:]))
     yield ""
     yield from times(seconds)
     yield ""
@@ -46,7 +46,7 @@ def describe(run: ForecastRun, folder: Path, seconds: Mapping[str, float]) -> It
 
 def forecast_table(forecast: Forecast) -> Iterator[str]:
     """Yield the mean and the 90 % interval of the first columns, at some leads."""
-    from ..report.forecast_words import decimals, times_in_words
+    from ..forecast.words import decimals, times_in_words
 
     n = min(COLUMNS, len(forecast.names))
     ends = forecast.quantile([0.05, 0.95])[:, 0]

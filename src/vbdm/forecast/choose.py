@@ -8,13 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, vstack
 
 from ..base.arrays import BoolArray, FloatArray
 from ..base.threads import one_blas_thread
 from ..operator.operator import Operator
 from ..progress import report
 from .holdout import HoldOut, Judged, judge
-from .modes import EIGENFUNCTIONS, SQUARED, Modes, moving, whitening
+from .modes import EIGENFUNCTIONS, LEAST_MASS, SQUARED, Modes, moving, whitening
 from .neighbours import Neighbours
 from .predictor import ByLead
 from .record import Record, Rows
@@ -25,47 +26,42 @@ NUMBERS = (3, 4, 6, 8, 12, 16, 24, 32, 48, EIGENFUNCTIONS)
 NO_WORSE = 0.002
 #: Number of levels of each column, at quantiles of the record.
 LEVELS = 20
-#: The least mass of a density that is divided by.
-LEAST_MASS = 0.1
+#: Powers of the kernel that are tried. Below 1/2 its cut is felt; at 16 few neighbours are left.
+POWERS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+#: The least power is taken whose score is no worse than the best by this share.
+SHARPER = 0.001
 
 
 class Unseen(NamedTuple):
-    """What is known outside a block.
+    """What is known outside a block."""
 
-    `starts` are the numbers of the block's starts, `begun` their coefficients, (n, m); `below` the
-    means of the basis times whether columns are below their levels, (m, columns · levels);
-    `matrices` move coefficients, by lag, (m, m).
-    """
-
+    #: Numbers of the block's starts, and their coefficients, (n, m).
     starts: NDArray[np.intp]
     begun: FloatArray
+    #: Means of the basis times whether columns are below their levels, (m, columns · levels).
     below: FloatArray
+    #: Matrices that move coefficients, by lag, (m, m).
     matrices: dict[int, FloatArray]
 
 
 def choose_modes(
     modes: Modes, held: HoldOut, leads: Sequence[int], numbers: Sequence[int]
 ) -> Modes:
-    """Return the predictor with the number of modes that is good at all leads.
+    """Return the predictor with that of some numbers of modes that is good at all leads.
 
-    Parameters
-    ----------
-    modes : Modes
-        With the largest basis.
-    held : HoldOut
-        What is held out.
-    leads : sequence of int
-        Ascending leads at which forecasts are tried.
-    numbers : sequence of int
-        Numbers of modes that are tried.
+    `modes` has the largest basis; leads ascend.
     """
     if len(numbers) == 1:
         return modes.truncated(min(numbers[0], modes.n_modes))
     numbers = usable(numbers, modes)
-    levels = levels_of(modes.record.values)
+    # Even quantiles of each column, (columns, levels).
+    levels = np.nanquantile(modes.record.values, (np.arange(LEVELS) + 0.5) / LEVELS, axis=0).T
     unseen = list(known_outside(modes, held, leads if modes.direct else (1,), levels))
     came = {lead: is_below(held.truths(lead), levels) for lead in leads}
-    scores = np.array([mean_errors(unseen, came, m, modes.direct) for m in numbers])
+    errors = [
+        np.sum([errors_of(own, came, m, modes.direct) for own in unseen], axis=0) for m in numbers
+    ]
+    scores = np.array([sums / np.maximum(known, 1) for sums, known in errors])
     # How much worse a number is than the best one of a lead, at the lead that suffers most.
     best = scores.min(axis=0)
     regret = (scores / np.where(best > 0, best, 1.0)).max(axis=1)
@@ -83,12 +79,6 @@ def usable(numbers: Sequence[int], modes: Modes) -> list[int]:
     return [m for m in found if m <= modes.n_modes] or [modes.n_modes]
 
 
-def levels_of(values: FloatArray) -> FloatArray:
-    """Return the levels of each column, (columns, levels), at even quantiles."""
-    share = (np.arange(LEVELS) + 0.5) / LEVELS
-    return np.nanquantile(values, share, axis=0).T
-
-
 def is_below(values: FloatArray, levels: FloatArray) -> FloatArray:
     """Return whether values, (n, columns), are below levels, (n, columns · levels), or NaN."""
     found = (values[:, :, None] <= levels).astype(np.float64)
@@ -102,7 +92,7 @@ def known_outside(
     """Yield what is known outside each block; sums over its own pairs are taken off the whole."""
     record, basis = modes.record, modes.basis
     below = is_below(record.values[record.rows], levels)
-    begun = modes.begin(held.points)
+    begun = modes.begin(held.points).values
     pairs = {lag: record.pairs(lag) for lag in lags}
     whole = {lag: both_sums(basis, *own) for lag, own in pairs.items()}
     for block in held.blocks:
@@ -130,14 +120,6 @@ def products(first: FloatArray, second: FloatArray) -> FloatArray:
         return np.asarray(first.T @ second)
 
 
-def mean_errors(
-    unseen: Sequence[Unseen], came: dict[int, FloatArray], m: int, direct: bool
-) -> FloatArray:
-    """Return the mean squared error of probabilities at each lead, by the first m modes."""
-    sums, numbers = np.sum([errors_of(own, came, m, direct) for own in unseen], axis=0)
-    return np.asarray(sums / np.maximum(numbers, 1))
-
-
 def errors_of(own: Unseen, came: dict[int, FloatArray], m: int, direct: bool) -> FloatArray:
     """Return sums of squared errors of probabilities, and their numbers, by lead, (2, leads)."""
     step, power, at = own.matrices.get(1), np.eye(m), 0
@@ -156,12 +138,6 @@ def errors_of(own: Unseen, came: dict[int, FloatArray], m: int, direct: bool) ->
     return np.array(found).T
 
 
-#: Powers of the kernel that are tried. Below 1/2 its cut is felt; at 16 few neighbours are left.
-POWERS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
-#: The least power is taken whose score is no worse than the best by this share.
-SHARPER = 0.001
-
-
 def choose_neighbours(
     record: Record,
     operator: Operator,
@@ -173,15 +149,14 @@ def choose_neighbours(
     nothing = ByLead(np.array([1.0]), np.array([0.0]))
     plain = Neighbours(record=record, operator=operator, sharpness=nothing, share=nothing)
     begun = plain.begin(held.points)
-    unseen = [(own, begun[block.starts]) for block, own in held.unseen(plain)]
+    unseen = [(plain.without(own.left_out), begun[own.starts]) for own in held.blocks]
     chosen, scores = [], []
     for number, lead in enumerate(leads):
-        tried = [
-            judge(
-                held, held.joined(own.sharpened(start, lead, power) for own, start in unseen), lead
-            )
-            for power in powers
-        ]
+        tried = []
+        for power in powers:
+            parts = [own.sharpened(start, lead, power) for own, start in unseen]
+            # Starts are in order, so are blocks.
+            tried.append(judge(held, csr_array(vstack(parts, format="csr")), lead))
         own = np.array([one.score for one in tried])
         best = int(np.argmax(own <= own.min() * (1 + SHARPER)))
         chosen.append(powers[best])

@@ -36,23 +36,14 @@ MANY = 100
 
 @dataclass(frozen=True, eq=False)
 class Ensemble:
-    """Members of n starts, one after the other, in ascending order for each start.
+    """Members of n starts, one after the other, in ascending order for each start."""
 
-    Attributes
-    ----------
-    pointer : (n + 1,) array
-        Where the members of each start begin.
-    values : (E,) array
-        The members.
-    weights : (E,) array
-        Their weights. A start without members has NaN in every answer.
-    rows : (E,) array
-        Rows of the record that they are from.
-    """
-
+    #: Where the members of each start begin, (n + 1,).
     pointer: NDArray[np.intp]
+    #: The members, (E,), and their weights. A start without members has NaN in every answer.
     values: FloatArray
     weights: FloatArray
+    #: Rows of the record that they are from, (E,).
     rows: NDArray[np.intp]
 
     @classmethod
@@ -223,8 +214,7 @@ def probabilities(p: Any) -> FloatArray:
     levels = as_floats(p)
     if levels is None or levels.ndim > 1 or not ((levels >= 0) & (levels <= 1)).all():
         raise InputError(
-            f"`p` must be probabilities; received {shown(p)}. Pass, for example, 0.5 or [0.05, "
-            "0.95]."
+            f"`p` must be probabilities; received {shown(p)}. Pass, for example, [0.05, 0.95]."
         )
     return levels
 
@@ -244,13 +234,7 @@ def smoothed(
 
 @dataclass(frozen=True, eq=False)
 class Climatology:
-    """The known values of each column, in ascending order.
-
-    Attributes
-    ----------
-    values : tuple of arrays
-        One array for each column.
-    """
+    """What is known without a forecast: the values of each column, in ascending order."""
 
     values: tuple[FloatArray, ...]
 

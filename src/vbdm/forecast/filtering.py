@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from ..errors import FilterWarning, InputError, warn_user
 from ..progress import report
 from .ensemble import Ensemble, probabilities
 from .predictor import Predictor, normalised
+from .record import column_of
 
 #: Weights below this share of the mean one are not kept.
 NEGLIGIBLE = 1e-6
@@ -28,6 +30,8 @@ NEGLIGIBLE = 1e-6
 MOST_CLIPPED = 0.02
 #: Logarithm of the least share of the largest likelihood that evidence counts.
 LOG_TINY = float(np.log(np.finfo(np.float64).tiny))
+#: Standard deviations between this and its inverse have squares that are numbers.
+SMALLEST = 1e-100
 #: Observation, and the rows of all states, (S, n); returns the likelihood of each, (S,).
 Likelihood = Callable[[Any, FloatArray], FloatArray]
 #: The same; returns logarithms, which are numbers where likelihoods are too small to be any.
@@ -95,22 +99,10 @@ def run_filter(
     season: FloatArray,
     fewest_effective: float,
 ) -> Filtered:
-    """Follow observations, one at each step; see the module.
+    """Follow observations, one at each step, where none is `missing`, (T,); see the module.
 
-    Parameters
-    ----------
-    predictor : Predictor
-        Moves the weights one step ahead.
-    observations : sequence
-        What was observed.
-    missing : (T,) bool array
-        Steps without an observation.
-    log_likelihood : callable
-        log ℓ(y, rows) of all states.
-    season : (T, n) array
-        The cycle of the seasons, which rows of the record are without.
-    fewest_effective : float
-        The effective number of states below which the filter begins anew.
+    `season`, (T, n), is the cycle that rows of the record are without. Below `fewest_effective`
+    states the filter begins anew.
     """
     record = predictor.record
     values = record.values[record.rows]
@@ -129,7 +121,19 @@ def run_filter(
         kept.append(csr_array(np.where(weights > NEGLIGIBLE / n, weights, 0.0)[None]))
         report("filter", t + 1, len(observations))
     evidence, effective, restarted, clipped = (np.array(part) for part in zip(*steps, strict=True))
-    warn_of(restarted, clipped)
+    if restarted.any():
+        warn_user(
+            f"At {int(restarted.sum())} of {len(restarted)} steps hardly any state of the record "
+            "explains the observation: the filter began anew there (`restarted`). Larger errors of "
+            "the observations, or a longer record, may help.",
+            FilterWarning,
+        )
+    if clipped.mean() > MOST_CLIPPED:
+        warn_user(
+            f"On average {clipped.mean():.0%} of the density was negative, and left out "
+            "(`clipped`). Another number of modes, or predictor='neighbours', may help.",
+            FilterWarning,
+        )
     rows = normalised(csr_array(vstack(kept, format="csr")))
     # Squares of values far from 0 would leave nothing of a small variance.
     centre = values.mean(axis=0)
@@ -165,28 +169,6 @@ def updated(
         return joint / total, float(max(told)) + top, again
 
 
-def warn_of(restarted: FloatArray, clipped: FloatArray) -> None:
-    """Say where the filter began anew, and if its densities were partly negative."""
-    if restarted.any():
-        warn_user(
-            f"At {int(restarted.sum())} of {len(restarted)} steps hardly any state of the record "
-            "explains the observation: the filter began anew there (`restarted`). Larger errors of "
-            "the observations, or a longer record, may help.",
-            FilterWarning,
-        )
-    if clipped.mean() > MOST_CLIPPED:
-        warn_user(
-            f"On average {clipped.mean():.0%} of the density was negative, and left out "
-            "(`clipped`). "
-            "Another number of modes, or predictor='neighbours', may help.",
-            FilterWarning,
-        )
-
-
-#: Standard deviations between this and its inverse have squares that are numbers.
-SMALLEST = 1e-100
-
-
 def observations_of(observations: Any) -> tuple[list[Any], BoolArray]:
     """Return observations as a list, and which of them are missing: None, or NaN throughout."""
     if hasattr(observations, "to_numpy"):
@@ -198,15 +180,14 @@ def observations_of(observations: Any) -> tuple[list[Any], BoolArray]:
     if not is_list or not len(observations):
         raise InputError(
             "`observations` must be a list, one entry for each step; received "
-            f"{shown(observations)}. Pass an array of shape (n_steps,) or (n_steps, n_observed)."
+            f"{shown(observations)}."
         )
     seen = [None if one is None else as_floats(one) for one in observations]
     wrong = [t for t, one in enumerate(observations) if one is not None and seen[t] is None]
     if wrong:
         raise InputError(
-            "An observation must be a number, or several; received "
-            f"{shown(observations[wrong[0]])} at step {wrong[0]}. Pass None, or NaN, where "
-            "nothing was observed."
+            "An observation must be a number, or several, or None; received "
+            f"{shown(observations[wrong[0]])} at step {wrong[0]}."
         )
     missing = [one is None or bool(np.isnan(one).all()) for one in seen]
     # A function that was given as likelihood gets observations as they were.
@@ -218,9 +199,7 @@ def as_likelihood(
 ) -> LogLikelihood:
     """Return log ℓ(y, rows), of a function or, of numbers, by normal errors so large."""
     if callable(likelihood):
-        return lambda y, rows: logarithm(
-            checked(answer_of(likelihood, "likelihood", y, rows), len(rows))
-        )
+        return partial(log_of_answer, likelihood)
     deviation = as_floats(likelihood)
     if (
         deviation is None
@@ -229,8 +208,7 @@ def as_likelihood(
     ):
         raise InputError(
             "`likelihood` must be a function, or positive standard deviations; received "
-            f"{shown(likelihood)}. Pass, for example, 0.5, or lambda y, rows: np.exp(-abs(rows[:, "
-            "0] - y))."
+            f"{shown(likelihood)}. Pass, for example, 0.5."
         )
     chosen = numbers_of(columns, names)
     shapes = {np.shape(one) for one in seen if one is not None}
@@ -240,7 +218,7 @@ def as_likelihood(
         raise InputError(
             f"Observations do not fit the columns; received {' or '.join(map(str, widths))} "
             f"number(s) in an observation, {deviation.size} deviation(s), and {len(chosen)} "
-            "column(s). Say which columns are observed: columns=[0]."
+            "column(s). Say which are observed: columns=[0]."
         )
     return lambda y, rows: normal(np.atleast_1d(y), rows[:, chosen], deviation)
 
@@ -250,15 +228,10 @@ def numbers_of(columns: Sequence[int | str] | None, names: tuple[str, ...]) -> l
     if columns is None:
         return list(range(len(names)))
     several = isinstance(columns, (list, tuple, range)) or np.ndim(columns) == 1
-    given = list(columns) if several else [columns]
-    found: list[Any] = [names.index(j) if isinstance(j, str) and j in names else j for j in given]
-    whole = all(isinstance(j, (int, np.integer)) and 0 <= j < len(names) for j in found)
-    if not found or not whole:
-        raise InputError(
-            f"`columns` must name columns of the series; received {shown(columns)}. The columns "
-            f"are {', '.join(names)}, numbered from 0. Pass, for example, columns=[0]."
-        )
-    return [int(j) for j in found]
+    found = [column_of(one, names) for one in (list(columns) if several else [columns])]
+    if not found:
+        raise InputError("`columns` names no column; received none. Leave it out for all.")
+    return found
 
 
 def normal(y: FloatArray, rows: FloatArray, deviation: FloatArray) -> FloatArray:
@@ -277,24 +250,15 @@ def normal(y: FloatArray, rows: FloatArray, deviation: FloatArray) -> FloatArray
         return np.asarray(-0.5 * (z**2).sum(axis=1) - np.log(sigma * np.sqrt(2 * np.pi)).sum())
 
 
-def logarithm(likely: FloatArray) -> FloatArray:
-    """Return the logarithms of likelihoods; that of 0 is -inf."""
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(likely))
-
-
-def checked(found: Any, n_rows: int) -> FloatArray:
-    """Return the likelihoods that a user's function gave, or refuse them."""
+def log_of_answer(likelihood: Likelihood, y: Any, rows: FloatArray) -> FloatArray:
+    """Return the logarithms of the likelihoods that a user's function gives; that of 0 is -inf."""
+    found = answer_of(likelihood, "likelihood", y, rows)
     values = as_floats(found)
-    if (
-        values is None
-        or values.shape != (n_rows,)
-        or not (values >= 0).all()
-        or np.isinf(values).any()
-    ):
+    usable = values is not None and values.shape == (len(rows),) and bool((values >= 0).all())
+    if values is None or not usable or np.isinf(values).any():
         raise InputError(
-            "`likelihood` must return a number, 0 or more, for each row; received "
-            f"{shown(found)}. It was called with one observation and {n_rows:,} rows. Pass, for "
-            "example, lambda y, rows: np.exp(-0.5 * (rows[:, 0] - y) ** 2)."
+            f"`likelihood` must return a number, 0 or more, for each of {len(rows):,} rows; "
+            f"received {shown(found)}."
         )
-    return values
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(values))

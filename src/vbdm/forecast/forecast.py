@@ -3,33 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..base.arrays import BoolArray, FloatArray, frozen
-from ..base.checks import a_count, a_number, accepts, answer_of, as_floats, shown
-from ..errors import InputError, OutsideWarning, SkillWarning, warn_user
-from ..extension.rows import kernel_rows
+from ..base.checks import a_count, a_number, accepts, answer_of, as_floats, numbers, shown
+from ..errors import InputError
 from ..progress import report
 from .ensemble import Ensemble, probabilities
-from .predictor import Learned
-from .reading import Given
-from .record import Record, Rows
-from .references import MEASURES
-from .skill import NO_GAIN
+from .predictor import Begun, Learned
+from .record import Record, column_of
+from .skill import STEPS, data_set
 from .times import Cycle, Steps, TimeAxis
-
-if TYPE_CHECKING:
-    from .forecast import Forecast
-    from .skill import Skill
 
 #: Starts whose members are in memory together.
 STARTS_AT_ONCE = 200
+#: Starts up to which all that the predictor knows of them is kept from question to question.
+STARTS_KEPT = 2000
+#: Largest lead.
+LONGEST_LEAD = 10**6
+#: Quantiles that tables have: the ends of intervals of 90 and 50 %, and the median.
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -38,7 +36,7 @@ class Forecast:
 
     Distributions are made of values that the record had, with weights; nothing outside of what has
     been seen is foreseen, but for the spread that the hold-out asked for. Shapes are (starts,
-    leads, columns).
+    leads, columns). A slice, such as ``forecast[-1:]``, is the forecast from some of the starts.
 
     Attributes
     ----------
@@ -66,13 +64,23 @@ class Forecast:
     steps: Steps = field(repr=False)
     places: NDArray[np.intp] = field(repr=False)
     names: tuple[str, ...]
-    outside: BoolArray = field(repr=False)
     doubtful: BoolArray = field(repr=False)
     learned: Learned = field(repr=False)
     states: FloatArray = field(repr=False)
     axis: TimeAxis = field(repr=False)
     cycle: Cycle = field(repr=False)
     values: FloatArray | None = field(default=None, repr=False)
+    _kept: dict[int, Begun] = field(default_factory=dict, init=False, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, which: slice) -> Forecast:
+        """Return the forecast from some of the starts."""
+        return replace(
+            self, rows=self.rows[which], steps=self.steps[which], places=self.places[which],
+            states=self.states[which],
+        )  # fmt: skip
 
     @property
     def init(self) -> NDArray[Any]:
@@ -97,16 +105,27 @@ class Forecast:
             return np.zeros(self.shape)
         return self.cycle.at(self.steps[:, None] + self.leads)
 
+    @cached_property
+    def outside(self) -> BoolArray:
+        """Starts unlike all states of the record."""
+        return frozen(np.concatenate([begun.outside for _, begun in self.parts()]))
+
+    def parts(self) -> Iterator[tuple[slice, Begun]]:
+        """Yield parts of the starts, and what the predictor knows of them; of few, this is kept."""
+        for first in range(0, len(self), STARTS_AT_ONCE):
+            part = slice(first, min(first + STARTS_AT_ONCE, len(self)))
+            begun = self._kept.get(first) or self.learned.predictor.begin(self.states[part])
+            if len(self) <= STARTS_KEPT:
+                self._kept[first] = begun
+            yield part, begun
+
     def members(self) -> Iterator[tuple[slice, int, list[Ensemble]]]:
         """Yield, for parts of the starts and each lead, the distributions of all columns."""
-        n = len(self.rows)
-        parts = [slice(i, min(i + STARTS_AT_ONCE, n)) for i in range(0, n, STARTS_AT_ONCE)]
-        for number, part in enumerate(parts):
-            begun = self.learned.predictor.begin(self.states[part])
+        for part, begun in self.parts():
             for k, lead in enumerate(self.leads.tolist()):
                 yield part, k, self.learned.members(begun, lead, self.values)
-                done = number * len(self.leads) + k + 1
-                report("forecast", done, len(parts) * len(self.leads))
+                done = part.start * len(self.leads) + (part.stop - part.start) * (k + 1)
+                report("forecast", done, len(self) * len(self.leads))
 
     def each(self, question: Callable[[Ensemble], FloatArray], *last: int) -> FloatArray:
         """Return the answers of all distributions to a question, (starts, leads, columns, …)."""
@@ -164,25 +183,18 @@ class Forecast:
         Columns of a member belong together: they are those of one row of the record. Leads of a
         member do not: from one to the next weights change, and with them the row.
         """
-        level = np.random.default_rng(random_state).random((len(self.rows), n))
+        level = np.random.default_rng(random_state).random((len(self), n))
         found = np.empty((n, *self.shape))
-        for begin in range(0, len(self.rows), STARTS_AT_ONCE):
-            part = slice(begin, begin + STARTS_AT_ONCE)
-            begun = self.learned.predictor.begin(self.states[part])
+        for part, begun in self.parts():
             for k, lead in enumerate(self.leads.tolist()):
                 drawn = self.learned.drawn(begun, lead, level[part], self.values)
                 found[:, part, k] = drawn.transpose(1, 0, 2)
         return found + self.season
 
-    def density(self, values: ArrayLike, column: int = 0) -> FloatArray:
+    @accepts(values=numbers)
+    def density(self, values: ArrayLike, column: int | str = 0) -> FloatArray:
         """Return the density of one column at some of its values, (starts, leads, P)."""
-        places = as_floats(values)
-        if places is None or places.ndim != 1 or not np.isfinite(places).all():
-            raise InputError(
-                f"`values` must be a list of finite numbers; received {shown(values)}. Pass, for "
-                "example, np.linspace(-2, 2, 101)."
-            )
-        j = self.column(column)
+        places, j = np.asarray(values), column_of(column, self.names)
         found = np.empty((*self.shape[:2], len(places)))
         for part, k, members in self.members():
             found[part, k] = members[j].density(places - self.season[part, k, j, None])
@@ -196,10 +208,9 @@ class Forecast:
         came = as_floats(truth)
         if came is None or came.shape != self.shape:
             raise InputError(
-                f"`truth` must have the shape of the forecasts; received {shown(truth)}. These "
-                f"are for {self.shape[0]} starts, {self.shape[1]} leads and {self.shape[2]} "
-                "columns. Pass an array of shape (starts, leads, columns); NaN where nothing is "
-                "known."
+                f"`truth` must have the shape of the forecasts; received {shown(truth)}. Pass an "
+                f"array for {self.shape[0]} starts, {self.shape[1]} leads and {self.shape[2]} "
+                "columns, with NaN where nothing is known."
             )
         came = came - self.season
         found = np.empty(self.shape)
@@ -208,17 +219,7 @@ class Forecast:
                 found[part, k, j] = own.crps(came[part, k, j])
         return found
 
-    def column(self, column: int | str) -> int:
-        """Return the number of a column, given by number or name."""
-        if isinstance(column, str) and column in self.names:
-            return self.names.index(column)
-        if isinstance(column, (int, np.integer)) and 0 <= column < len(self.names):
-            return int(column)
-        raise InputError(
-            f"There is no such column; received {shown(column)}. The columns are "
-            f"{', '.join(self.names)}, numbered from 0. Pass a number or a name."
-        )
-
+    @accepts(members=a_count(0, 10**6), random_state=a_count(0))
     def to_xarray(self, members: int = 0, random_state: int = 0) -> Any:
         """Return mean, standard deviation and quantiles as a data set of xarray.
 
@@ -226,30 +227,48 @@ class Forecast:
         members along ``member``. The times that forecasts are for are the coordinate
         ``valid_time``. Needs xarray: ``pip install 'vbdm[netcdf]'``.
         """
-        from .forecast import forecast_to_xarray
-
-        return forecast_to_xarray(self, members, random_state)
+        dims = ("init", "lead", "column")
+        variables = {
+            "mean": (dims, self.mean),
+            "std": (dims, self.std),
+            "quantiles": (("quantile", *dims), self.quantile(QUANTILES)),
+        }
+        if members:
+            variables["members"] = (("member", *dims), self.sample(members, random_state))
+        far, doubt = "start is unlike all states of the record", "no better than climatology"
+        return data_set(variables, {
+            "init": ("init", self.init, {"long_name": "time of the start"}),
+            "lead": ("lead", self.leads, STEPS),
+            "column": list(self.names),
+            "quantile": list(QUANTILES),
+            "valid_time": (dims[:2], self.valid_times, {"long_name": "time of the forecast"}),
+            "outside": ("init", self.outside, {"long_name": far}),
+            "doubtful": ("lead", self.doubtful, {"long_name": f"{doubt}, or not tried"}),
+        })  # fmt: skip
 
     def to_dataframe(self) -> Any:
         """Return one row for each start, lead and column, as a frame of pandas."""
-        from .forecast import forecast_to_frame
+        import pandas as pd
 
-        return forecast_to_frame(self)
+        start, lead, column = (index.ravel() for index in np.indices(self.shape))
+        quantiles = zip(QUANTILES, self.quantile(QUANTILES), strict=True)
+        return pd.DataFrame({
+            "init": self.init[start],
+            "lead": self.leads[lead],
+            "valid_time": self.valid_times[start, lead],
+            "column": np.array(self.names, dtype=object)[column],
+            "mean": self.mean.ravel(),
+            "std": self.std.ravel(),
+            **{f"q{100 * p:02.0f}": own.ravel() for p, own in quantiles},
+            "outside": self.outside[start],
+            "doubtful": self.doubtful[lead],
+        })  # fmt: skip
 
     def plot(self, *args: Any, **kwargs: Any) -> Any:
         """Draw a fan chart: what came before, the mean, and intervals of 50 and 90 %."""
         from ..plot import forecast
 
         return forecast(self, *args, **kwargs)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-
-#: Leads that are named one by one.
-NAMED = 6
-#: Largest lead.
-LONGEST_LEAD = 10**6
 
 
 def check_leads(leads: Any, horizon: int) -> list[int]:
@@ -267,18 +286,6 @@ def check_leads(leads: Any, horizon: int) -> list[int]:
     )
 
 
-def refuse_no_start(rows: Rows, given: Given, record: Record) -> None:
-    """Refuse a series in which no row can be a start."""
-    if len(rows):
-        return
-    needed = record.delays.reach + 1
-    raise InputError(
-        f"No row of the series can be a start; received {len(given.values):,} row(s). A state "
-        f"takes {record.delays.count} complete row(s), the newest and those before it: {needed} "
-        "row(s) in all. Pass more rows before the start, without missing values."
-    )
-
-
 def observed(
     observable: Any, record: Record, names: tuple[str, ...]
 ) -> tuple[FloatArray | None, tuple[str, ...]]:
@@ -292,178 +299,8 @@ def observed(
     fits = found is not None and found.shape[:1] == (record.n_rows,) and found.ndim <= 2
     if found is None or not fits or np.isinf(found).any() or np.isnan(found).all():
         raise InputError(
-            "`observable` must return one number, or several, for each row; received "
-            f"{shown(found)}. It was called with {record.n_rows:,} rows of "
-            f"{record.values.shape[1]} columns. Pass, for example, lambda rows: rows[:, 0] ** 2."
+            f"`observable` must return one number, or several, for each of {record.n_rows:,} rows; "
+            f"received {shown(found)}. Pass, for example, lambda rows: rows[:, 0] ** 2."
         )
     table = np.array(found.reshape(record.n_rows, -1), dtype=np.float64)
     return table, tuple(f"observable{j}" for j in range(table.shape[1]))
-
-
-def unlike_all(learned: Learned, states: FloatArray) -> BoolArray:
-    """Return which states are unlike all of the record, (n,), and say so."""
-    _, outside = kernel_rows(learned.predictor.operator, states)
-    if outside.any():
-        warn_user(
-            f"{int(outside.sum())} of {len(outside)} starts are unlike all states of the training "
-            "series. Their forecasts are those of the nearest states: do not trust them. They are "
-            "marked in `outside`.",
-            OutsideWarning,
-        )
-    return outside
-
-
-def doubtful_leads(learned: Learned, leads: list[int], quiet: bool) -> BoolArray:
-    """Return the leads at which forecasts are doubtful, (L,), and say why unless `quiet`.
-
-    At these climatology was not beaten, or they are longer than all that were tried.
-    """
-    longest = int(learned.score.leads[-1])
-    untried = np.array([lead > longest for lead in leads])
-    beaten = np.array([float(learned.score.at(lead)) > 1 - NO_GAIN for lead in leads]) & ~untried
-    told = []
-    if beaten.any():
-        told.append(
-            "Forecasts were no better than climatology on what was held out of the training series "
-            f"at leads of {named(leads, beaten)} steps: there they say no more than how often "
-            "each value occurs in the record (`doubtful`)."
-        )
-    if untried.any():
-        told.append(
-            f"Leads of {named(leads, untried)} steps were not tried on what was held out, only "
-            f"those up to {longest}: raise `horizon` to know how good they are (`doubtful`)."
-        )
-    if told and not quiet:
-        warn_user(" ".join(told), SkillWarning)
-    return np.asarray(beaten | untried)
-
-
-def named(leads: list[int], which: BoolArray) -> str:
-    """Return some of the leads in words, the first ones by name."""
-    own = [lead for lead, one in zip(leads, which, strict=True) if one]
-    return ", ".join(map(str, own[:NAMED])) + (" and more" if len(own) > NAMED else "")
-
-
-def tell_of_early_end(record: Record, when: Any) -> None:
-    """Say so if the last state of a record comes before its end; `when` is the time it has."""
-    after = record.n_rows - 1 - int(record.rows[-1])
-    if after:
-        warn_user(
-            f"The last {after:,} row(s) of the training series make no complete state: values are "
-            "missing, or a series is too short. Forecasts start before them, at "
-            f"{when}, and leads are counted from there (`init`).",
-            SkillWarning,
-        )
-
-
-#: Quantiles that tables have: the ends of intervals of 90 and 50 %, and the median.
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-STEPS = {"long_name": "lead", "units": "1", "description": "steps of the series ahead"}
-
-
-@accepts(members=a_count(0, 10**6), random_state=a_count(0))
-def forecast_to_xarray(forecast: Forecast, members: int = 0, random_state: int = 0) -> Any:
-    """Return mean, standard deviation, quantiles and drawn members as a data set of xarray."""
-    xarray = library("xarray", "pip install 'vbdm[netcdf]'")
-    dims = ("init", "lead", "column")
-    variables = {
-        "mean": (dims, forecast.mean),
-        "std": (dims, forecast.std),
-        "quantiles": (("quantile", *dims), forecast.quantile(QUANTILES)),
-    }
-    if members:
-        variables["members"] = (("member", *dims), forecast.sample(members, random_state))
-    return xarray.Dataset(
-        variables,
-        coords={
-            "init": ("init", forecast.init, {"long_name": "time of the start"}),
-            "lead": ("lead", forecast.leads, STEPS),
-            "column": list(forecast.names),
-            "quantile": list(QUANTILES),
-            "valid_time": (
-                dims[:2], forecast.valid_times, {"long_name": "time that the forecast is for"}
-            ),
-            "outside": (
-                "init", forecast.outside, {"long_name": "start is unlike all states of the record"}
-            ),
-            "doubtful": (
-                "lead", forecast.doubtful, {"long_name": "no better than climatology, or not tried"}
-            ),
-        },
-    )  # fmt: skip
-
-
-def forecast_to_frame(forecast: Forecast) -> Any:
-    """Return one row for each start, lead and column, as a frame of pandas."""
-    pandas = library("pandas", "pip install pandas")
-    start, lead, column = (index.ravel() for index in np.indices(forecast.shape))
-    quantiles = forecast.quantile(QUANTILES)
-    return pandas.DataFrame(
-        {
-            "init": forecast.init[start],
-            "lead": forecast.leads[lead],
-            "valid_time": forecast.valid_times[start, lead],
-            "column": np.array(forecast.names, dtype=object)[column],
-            "mean": forecast.mean.ravel(),
-            "std": forecast.std.ravel(),
-            **{
-                f"q{100 * p:02.0f}": own.ravel()
-                for p, own in zip(QUANTILES, quantiles, strict=True)
-            },
-            "outside": forecast.outside[start],
-            "doubtful": forecast.doubtful[lead],
-        }
-    )
-
-
-def skill_to_frame(skill: Skill) -> Any:
-    """Return one row for each method, lead and column, as a frame of pandas."""
-    pandas = library("pandas", "pip install pandas")
-    method, lead, column = (index.ravel() for index in np.indices(skill.rmse.shape))
-    return pandas.DataFrame(
-        {
-            "method": np.array(skill.methods, dtype=object)[method],
-            "lead": skill.leads[lead],
-            "column": np.array(skill.names, dtype=object)[column],
-            "n_cases": skill.n_cases[lead],
-            **{name: getattr(skill, name).ravel() for name in MEASURES},
-        }
-    )
-
-
-def skill_to_xarray(skill: Skill) -> Any:
-    """Return all measures along model, lead and column, and the histogram, as a data set.
-
-    Methods stand along ``model``: ``sel(method=...)`` means something else to xarray.
-    """
-    xarray = library("xarray", "pip install 'vbdm[netcdf]'")
-    dims = ("model", "lead", "column")
-    classes = skill.histogram.shape[-1]
-    return xarray.Dataset(
-        {
-            **{name: (dims, getattr(skill, name)) for name in MEASURES},
-            "crpss": (dims[1:], skill.crpss),
-            "histogram": ((*dims[1:], "probability"), skill.histogram),
-            "n_cases": ("lead", skill.n_cases),
-        },
-        coords={
-            "model": list(skill.methods),
-            "lead": ("lead", skill.leads, STEPS),
-            "column": list(skill.names),
-            "probability": (
-                "probability", (np.arange(classes) + 0.5) / classes,
-                {"long_name": "middle of a class of F(y)"},
-            ),
-        },
-    )  # fmt: skip
-
-
-def library(name: str, install: str) -> Any:
-    """Import a library that is optional, or raise with how to install it."""
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise InputError(
-            f"This table needs the library {name}, which cannot be imported here; received an "
-            f"import of {name} ({error}). Install it with: {install}"
-        ) from error

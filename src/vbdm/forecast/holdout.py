@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, vstack
 
 from ..base.arrays import BoolArray, FloatArray
 from ..trust.randomness import autocorrelation_time
@@ -23,29 +22,23 @@ from .record import Record, Rows, changing
 
 #: Number of blocks, and of states in all of them from which forecasts are tried.
 BLOCKS, STARTS = 8, 1000
+#: Number of consecutive parts from whose means errors are told.
+PARTS = 8
 #: The margin beyond the reach of a state is at most this share of a block.
 LARGEST_MARGIN = 0.5
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Rows that are held out.
+    """Rows that are held out."""
 
-    Attributes
-    ----------
-    starts : array of int
-        Numbers of the starts, of all that are tried, that lie in it.
-    left_out : (N,) bool array
-        The rows of the block and of its margins.
-    climatology : Climatology
-        What is known without a forecast, from the other rows.
-    values : (N, n) array
-        The record.
-    """
-
+    #: Numbers of the starts, of all that are tried, that lie in it.
     starts: Rows
+    #: The rows of the block and of its margins, (N,).
     left_out: BoolArray
+    #: What is known without a forecast, from the other rows.
     climatology: Climatology
+    #: The record, (N, n).
     values: FloatArray
 
     @cached_property
@@ -56,20 +49,12 @@ class Block:
 
 @dataclass(frozen=True, eq=False)
 class HoldOut:
-    """The blocks of a record, and the states from which forecasts are tried.
-
-    Attributes
-    ----------
-    record : Record
-        The record.
-    states : (n,) array of int
-        Numbers of the starting states.
-    blocks : tuple of Block
-        The blocks that have some of them.
-    """
+    """The blocks of a record, and the states from which forecasts are tried."""
 
     record: Record
+    #: Numbers of the starting states, (n,).
     states: Rows
+    #: The blocks that have some of them.
     blocks: tuple[Block, ...]
 
     @classmethod
@@ -77,8 +62,12 @@ class HoldOut:
         """Cut a record into blocks; starts are the same rows whatever the delays."""
         n, n_states = record.n_rows, len(record.rows)
         largest = int(LARGEST_MARGIN * n_states / BLOCKS)
+        # Over how many rows the slowest column is correlated with itself.
+        lengths = np.bincount(record.series_of).tolist()
+        columns = record.values[:, changing(record.values)].T
+        memory = max((autocorrelation_time(column, lengths) for column in columns), default=0)
         # States that reach into a block are none of those outside it.
-        margin = record.delays.reach + min(memory(record), largest)
+        margin = record.delays.reach + min(int(np.ceil(memory)), largest)
         wanted = np.unique(np.linspace(0, n - 1, n_starts).round().astype(np.intp))
         # Rows without a state give way to the next that has one.
         chosen = np.unique(np.searchsorted(record.rows, wanted))
@@ -122,47 +111,28 @@ class HoldOut:
         ahead = self.record.later(lead)[self.states]
         return np.where((ahead >= 0)[:, None], self.record.values[ahead], np.nan)
 
-    def members(
-        self, predictor: Predictor, begun: Any, leads: Sequence[int]
-    ) -> Iterator[list[Ensemble]]:
+    def members(self, predictor: Predictor, leads: Sequence[int]) -> Iterator[list[Ensemble]]:
         """Yield, lead by lead, forecasts of each column from all starts by what is outside."""
-        unseen = [(own, begun[block.starts]) for block, own in self.unseen(predictor)]
+        begun = predictor.begin(self.points)
+        unseen = [(predictor.without(own.left_out), begun[own.starts]) for own in self.blocks]
         for lead in leads:
             parts = [own.members(start, lead, self.record.values) for own, start in unseen]
             yield [Ensemble.joined(own) for own in zip(*parts, strict=True)]
 
-    def unseen(self, predictor: Predictor) -> Iterator[tuple[Block, Any]]:
-        """Yield the blocks, each with the predictor that has not seen it."""
-        for block in self.blocks:
-            yield block, predictor.without(block.left_out)
-
-    def joined(self, parts: Iterator[Any]) -> Any:
-        """Return the rows of all blocks as one matrix; starts are in order, so are blocks."""
-        return csr_array(vstack(list(parts), format="csr"))
-
-
-def memory(record: Record) -> int:
-    """Return over how many rows the slowest column is correlated with itself."""
-    lengths = np.bincount(record.series_of).tolist()
-    columns = record.values[:, changing(record.values)].T
-    found = [autocorrelation_time(column, lengths) for column in columns]
-    return int(np.ceil(max(found, default=0)))
-
-
-#: Number of consecutive parts from whose means errors are told.
-PARTS = 8
-
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """Scores of held-out starts at one lead, each a quadratic in the share a of climatology.
+    r"""Scores of held-out starts at one lead, each a quadratic in the share a of climatology.
 
-    Attributes
-    ----------
-    constant, linear, square : (n, m) arrays
-        Coefficients of the score of each start and column; NaN where nothing is known.
+    The continuous ranked probability score of a mixture :math:`(1-a) F + a C` is
+
+    .. math:: (1-a) E|X_F-y| + a E|X_C-y|
+              - \tfrac12 [(1-a)^2 E|X_F-X_F'| + 2a(1-a) E|X_F-X_C| + a^2 E|X_C-X_C'|],
+
+    so the best share is known at once.
     """
 
+    #: Coefficients of the score of each start and column, (n, m); NaN where nothing is known.
     constant: FloatArray
     linear: FloatArray
     square: FloatArray
@@ -185,8 +155,10 @@ class Judged:
         square = float(mean_known(self.square / self.climatology))
         if not square > 0:
             return 0.0
-        steps = -linear / (2 * square)
-        return float(np.clip(beyond_chance(steps), 0.0, 1.0))
+        # Nearer to 0 by twice its error.
+        mean, error = mean_in_time(-linear / (2 * square))
+        share = np.sign(mean) * max(0.0, abs(mean) - 2 * error)
+        return float(np.clip(share, 0.0, 1.0))
 
     @property
     def score(self) -> float:
@@ -199,12 +171,6 @@ def mean_known(values: FloatArray, axis: int | None = None) -> FloatArray:
     known = np.isfinite(values)
     total, count = np.where(known, values, 0.0).sum(axis=axis), known.sum(axis=axis)
     return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
-
-
-def beyond_chance(values: FloatArray) -> float:
-    """Return the mean of values along time, nearer to 0 by twice its error, or 0."""
-    mean, error = mean_in_time(values)
-    return float(np.sign(mean) * max(0.0, abs(mean) - 2 * error))
 
 
 def mean_in_time(values: FloatArray) -> tuple[float, float]:

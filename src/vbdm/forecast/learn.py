@@ -32,32 +32,24 @@ WAIT = 3
 FEWEST_PAIRS = 10
 #: The horizon is this share of the rows, and at most LONGEST steps.
 SHARE_OF_ROWS, LONGEST = 1 / 20, 128
+#: Leads at which forecasts score less than this share of climatology tell predictors apart.
+TELLING = 0.95
+#: Something more complicated must score better by this share, and by more than one standard error.
+WORTH = 0.01
+#: The central interval whose coverage is set right.
+LEVEL = 0.9
+#: Factors beyond these mean that something else is wrong.
+SMALLEST, LARGEST = 0.2, 5.0
 
 #: Estimates the generator from the states of a record.
 Estimator = Callable[[Record], Operator]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Asked:
-    """What the user asked for; None leaves a choice to the hold-out.
+    """Parameters of a `Forecaster`; None leaves a choice to the hold-out."""
 
-    Attributes
-    ----------
-    predictor : {"auto", "modes", "neighbours"}
-        Who predicts.
-    delays : int or None
-        Number of rows in a state.
-    delay_step : int
-        Number of rows from one of them to the next.
-    n_modes : int or None
-        Number of modes.
-    direct : bool
-        Whether modes have a matrix for each lead.
-    horizon : int or None
-        Largest lead at which forecasts are tried.
-    """
-
-    predictor: str = "auto"
+    predictor: str | None = None
     delays: int | None = None
     delay_step: int = 1
     n_modes: int | None = None
@@ -67,30 +59,28 @@ class Asked:
 
 @dataclass(frozen=True, eq=False)
 class Decided:
-    """What was learned, and the trials that decided.
-
-    Attributes
-    ----------
-    learned : Learned
-        The predictor and its spread.
-    chosen : Trial
-        The trial of the predictor that was taken.
-    trials : dict
-        Trials of all predictors, by their names.
-    delay_scores : dict
-        Mean scores by number of delays, where these were chosen; else empty.
-    """
+    """What was learned, and the trials that decided."""
 
     learned: Learned
+    #: The trial of the predictor that was taken.
     chosen: Trial
+    #: Trials of all predictors, by their names.
     trials: dict[str, Trial]
+    #: Mean scores by number of delays, where these were chosen; else empty.
     delay_scores: dict[int, float]
 
 
 def learn(values: FloatArray, lengths: Sequence[int], asked: Asked, estimate: Estimator) -> Decided:
     """Learn a forecast from series, (N, n), one below the other."""
-    leads = grid(horizon_of(lengths, asked))
-    refuse_apart(Record.of(values, lengths, Delays(asked.delays or 1, asked.delay_step)))
+    wanted = asked.horizon or min(LONGEST, max(4, int(SHARE_OF_ROWS * sum(lengths))))
+    leads = grid(max(1, min(wanted, max(lengths) // 2)))
+    plain = Record.of(values, lengths, Delays(asked.delays or 1, asked.delay_step))
+    if n_pairs(plain) < FEWEST_PAIRS:
+        raise InputError(
+            f"States do not follow each other; received {len(plain.rows):,} states, of which "
+            f"{n_pairs(plain)} are followed by another one step later, and it takes "
+            f"{FEWEST_PAIRS}. Give longer series; if every other row is missing, leave these out."
+        )
     delays, scores = choose_delays(values, lengths, asked, estimate, leads)
     record = Record.of(values, lengths, delays)
     operator = estimate(record)
@@ -108,27 +98,9 @@ def learn(values: FloatArray, lengths: Sequence[int], asked: Asked, estimate: Es
     return Decided(calibrated(best), best, trials, scores)
 
 
-def refuse_apart(record: Record) -> None:
-    """Refuse a record in which states do not follow each other."""
-    if n_pairs(record) < FEWEST_PAIRS:
-        raise InputError(
-            f"States do not follow each other; received {len(record.rows):,} states, and "
-            f"{n_pairs(record)} that are followed by another one step later. Forecasts are "
-            f"learned from what came next: it takes {FEWEST_PAIRS} steps, or more, from one "
-            "complete state to another. Give longer series. If every other row is missing, leave "
-            "these rows out."
-        )
-
-
 def n_pairs(record: Record) -> int:
     """Return how many states are followed by another one step later."""
     return len(record.pairs(1)[0])
-
-
-def horizon_of(lengths: Sequence[int], asked: Asked) -> int:
-    """Return the largest lead at which forecasts are tried."""
-    wanted = asked.horizon or min(LONGEST, max(4, int(SHARE_OF_ROWS * sum(lengths))))
-    return max(1, min(wanted, max(lengths) // 2))
 
 
 def choose_delays(
@@ -226,7 +198,7 @@ def try_modes(
     numbers = (asked.n_modes,) if asked.n_modes else NUMBERS
     modes = choose_modes(modes, held, told, numbers)
     judged = []
-    found = held.members(modes, modes.begin(held.points), leads)
+    found = held.members(modes, leads)
     for lead, members in zip(leads, found, strict=True):
         judged.append(judge_alone(held, members, lead))
         report("hold-out", len(judged), len(leads))
@@ -237,7 +209,7 @@ def calibrated(chosen: Trial) -> Learned:
     """Return the predictor with the spread that makes its intervals right."""
     held, predictor, leads = chosen.held, chosen.predictor, chosen.leads
     factors = []
-    found = held.members(predictor, predictor.begin(held.points), leads)
+    found = held.members(predictor, leads)
     for lead, members in zip(leads, found, strict=True):
         truths = held.truths(lead)
         factors.append([spread_factor(own, truths[:, j]) for j, own in enumerate(members)])
@@ -248,30 +220,14 @@ def calibrated(chosen: Trial) -> Learned:
     return Learned(predictor=predictor, spread=ByLead(at, np.array(factors)), score=scores)
 
 
-#: Leads at which forecasts score less than this share of climatology tell predictors apart.
-TELLING = 0.95
-#: Something more complicated must score better by this share, and by more than one standard error.
-WORTH = 0.01
-
-
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """A predictor, and its scores on what was held out.
-
-    Attributes
-    ----------
-    predictor : Predictor
-        The predictor.
-    held : HoldOut
-        What was held out.
-    leads : tuple of int
-        Leads at which it was tried.
-    judged : tuple of Judged
-        Its scores at these leads.
-    """
+    """A predictor that was tried on what is held out, and whether it is worth more than another."""
 
     predictor: Predictor
+    #: What was held out.
     held: HoldOut
+    #: Leads at which it was tried, and its scores there.
     leads: tuple[int, ...]
     judged: tuple[Judged, ...]
 
@@ -305,12 +261,6 @@ class Trial:
         theirs = other.by_start(used)[there]
         gain, error = mean_in_time(theirs - self.by_start(used)[here])
         return gain > max(error, WORTH * float(mean_known(theirs)))
-
-
-#: The central interval whose coverage is set right.
-LEVEL = 0.9
-#: Factors beyond these mean that something else is wrong.
-SMALLEST, LARGEST = 0.2, 5.0
 
 
 def spread_factor(members: Ensemble, y: FloatArray) -> float:

@@ -26,7 +26,7 @@ from ..errors import VbdmWarning
 from ..extension.rows import kernel_rows
 from ..operator.operator import Operator
 from .ensemble import Ensemble
-from .predictor import normalised
+from .predictor import Begun, normalised
 from .record import Record, Rows
 
 #: Least mean square that a function has over the rows that count.
@@ -41,28 +41,18 @@ MEMBERS, MEMBERS_TRIED = 4000, 1000
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Modes:
-    """Forecasts by a shift matrix in an orthonormal basis; see the module.
-
-    Attributes
-    ----------
-    record : Record
-        What was learned from.
-    functions : Basis
-        Functions on the states, orthonormal over these; the first is 1.
-    direct : bool
-        Whether each lead has a matrix of its own, from pairs of states so far apart. Else the
-        matrix of one step is applied again and again.
-    left_out : (N,) bool array or None
-        Rows that do not count.
-    most_members : int
-        Most members of a forecast.
-    """
+    """Forecasts by a shift matrix in an orthonormal basis; see the module."""
 
     name: str = field(default="modes", init=False)
     record: Record
+    #: Functions on the states, orthonormal over these; the first is 1.
     functions: Basis
+    #: Whether each lead has a matrix of its own, from pairs of states so far apart. Else the matrix
+    #: of one step is applied again and again.
     direct: bool = False
+    #: Rows that do not count, (N,).
     left_out: BoolArray | None = None
+    #: Most members of a forecast.
     most_members: int = MEMBERS
 
     @property
@@ -91,25 +81,18 @@ class Modes:
             return np.ones(len(self.record.rows), dtype=np.bool_)
         return ~self.left_out[self.record.rows]
 
-    def begin(self, states: FloatArray) -> FloatArray:
-        """Return the coefficients of starting states, (n, m): the basis there."""
-        return self.functions.at(self.inside(states))
+    def begin(self, states: FloatArray) -> Begun:
+        """Return the coefficients of starting states, (n, m): the basis there.
 
-    def inside(self, states: FloatArray) -> FloatArray:
-        """Return states, in place of those unlike all of the record the nearest that it has.
-
-        Coordinates are in the basis, and their squares: far outside they would be a forecast of
-        their own.
+        The nearest state of the record stands in for one that is unlike all: coordinates are in the
+        basis, and their squares, which far outside would be a forecast of their own.
         """
-        known = self.record.states
+        known, outside = self.record.states, kernel_rows(self.operator, states)[1]
         beyond = ((states < known.min(axis=0)) | (states > known.max(axis=0))).any(axis=1)
-        if not beyond.any():
-            return states
         moved = np.array(states)
-        far = np.flatnonzero(beyond)[kernel_rows(self.operator, states[beyond])[1]]
-        for i in far:
+        for i in np.flatnonzero(beyond & outside):
             moved[i] = known[np.argmin(((known - states[i]) ** 2).sum(axis=1))]
-        return moved
+        return Begun(self.functions.at(moved), outside)
 
     @cached_property
     def mix(self) -> FloatArray:
@@ -137,9 +120,9 @@ class Modes:
         """The matrix of one step."""
         return self.matrix(1)
 
-    def moved(self, coefficients: FloatArray, lead: int) -> FloatArray:
-        """Return coefficients, (n, m), `lead` steps after the starts with these values."""
-        coefficients = coefficients @ self.mix
+    def moved(self, begun: Begun, lead: int) -> FloatArray:
+        """Return coefficients, (n, m), `lead` steps after some starts."""
+        coefficients = begun.values @ self.mix
         if self.direct:
             return np.asarray(coefficients @ self.matrix(lead).T)
         return np.asarray(coefficients @ np.linalg.matrix_power(self.one_step, lead).T)
@@ -151,25 +134,24 @@ class Modes:
         kept = np.linspace(0, len(states) - 1, min(self.most_members, len(states)))
         return states[kept.round().astype(np.intp)]
 
-    def densities(self, coefficients: FloatArray, states: Rows) -> FloatArray:
-        """Return densities at states, (n, …), relative to that of the record; not negative."""
-        with one_blas_thread():
-            found = coefficients @ self.own_basis[states].T
-        return np.maximum(found, 0.0)
-
-    def weights(self, begun: FloatArray, lead: int) -> Any:
+    def weights(self, begun: Begun, lead: int) -> Any:
         """Return the weights of the rows of the record `lead` steps later, (n, N)."""
         return self.weighted(self.moved(begun, lead))
 
     def weighted(self, coefficients: FloatArray) -> Any:
-        """Return the weights of the rows by the coefficients of densities, (n, m)."""
+        """Return the weights of the rows by the coefficients of densities, (n, m).
+
+        Densities are relative to that of the record; where they are negative, they count as 0.
+        """
         states = self.members_at
-        found = csr_array(self.densities(coefficients, states))
+        with one_blas_thread():
+            densities = coefficients @ self.own_basis[states].T
+        found = csr_array(np.maximum(densities, 0.0))
         rows = self.record.rows[states[found.indices]]
         shape = (len(coefficients), self.record.n_rows)
         return normalised(csr_array((found.data, rows, found.indptr), shape=shape))
 
-    def members(self, begun: FloatArray, lead: int, values: FloatArray) -> list[Ensemble]:
+    def members(self, begun: Begun, lead: int, values: FloatArray) -> list[Ensemble]:
         """Return forecasts of functions on the rows, (N, k), `lead` steps later.
 
         Mean and variance are those of the density as it is, with its negative parts: these are
@@ -263,26 +245,17 @@ SQUARED = 12
 
 @dataclass(frozen=True, eq=False)
 class Basis:
-    """Functions on the states of a record, orthonormal over these; the first is 1.
+    """Functions on the states of a record, orthonormal over these; the first is 1."""
 
-    Attributes
-    ----------
-    operator : Operator
-        Extends functions to new states.
-    learned : (S, k) array
-        Functions that are known on the data alone.
-    mix : (p + k, m) array
-        Upper triangular: the values of polynomials and learned functions times it are orthonormal.
-    values : (S, m) array
-        The basis on the states.
-    n_functions : int
-        How many functions it was made of, at most.
-    """
-
+    #: Extends functions to new states.
     operator: Operator
+    #: Functions that are known on the data alone, (S, k).
     learned: FloatArray
+    #: Upper triangular, (p + k, m): polynomials and learned functions times it are orthonormal.
     mix: FloatArray
+    #: The basis on the states, (S, m).
     values: FloatArray
+    #: How many functions it was made of, at most.
     n_functions: int
 
     @classmethod

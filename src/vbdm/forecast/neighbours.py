@@ -20,7 +20,7 @@ from ..base.arrays import BoolArray, FloatArray
 from ..extension.rows import kernel_rows
 from ..operator.operator import Operator
 from .ensemble import Ensemble
-from .predictor import ByLead, normalised
+from .predictor import Begun, ByLead, normalised
 from .record import Record, Rows
 
 #: Rows that stand for climatology in forecasts that have a share of it.
@@ -29,55 +29,22 @@ CLIMATE_ROWS = 500
 SHARED = 4.0
 
 
-@dataclass(frozen=True, eq=False)
-class Near:
-    """States of the record near n starting states.
-
-    Attributes
-    ----------
-    kernel : CSR matrix (n, S)
-        Values of the kernel, divided by the largest of each row.
-    outside : (n,) bool array
-        Starting states that no kernel reaches: the nearest states stand in for those alike.
-    """
-
-    kernel: Any
-    outside: BoolArray
-
-    def __getitem__(self, which: Any) -> Near:
-        """Return those of some starting states."""
-        return Near(self.kernel[which], self.outside[which])
-
-    def __len__(self) -> int:
-        return len(self.outside)
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Neighbours:
-    """Forecasts by what came after similar states; see the module.
-
-    Attributes
-    ----------
-    record : Record
-        What was learned from.
-    operator : Operator
-        Its kernel says what is similar.
-    sharpness : ByLead
-        Logarithm of the power of the kernel at each lead: above 0 for fewer, nearer states.
-    share : ByLead
-        Share of climatology in forecasts: at long leads a few neighbours know less than all rows.
-    left_out : (N,) bool array or None
-        Rows that do not count.
-    """
+    """Forecasts by what came after similar states; see the module."""
 
     name: str = field(default="neighbours", init=False)
     record: Record
+    #: Its kernel says what is similar.
     operator: Operator
+    #: Logarithm of the power of the kernel at each lead: above 0 for fewer, nearer states.
     sharpness: ByLead
+    #: Share of climatology in forecasts: at long leads a few neighbours know less than all rows.
     share: ByLead
+    #: Rows that do not count, (N,).
     left_out: BoolArray | None = None
 
-    def begin(self, states: FloatArray) -> Near:
+    def begin(self, states: FloatArray) -> Begun:
         """Return the states of the record near starting states, (n, …)."""
         rows, outside = kernel_rows(self.operator, states)
         order, n = self.operator.order, len(self.record.rows)
@@ -87,12 +54,10 @@ class Neighbours:
         kernel = csr_array(rows @ of_states)
         largest = kernel.max(axis=1).toarray().ravel()
         scale = np.repeat(np.where(largest > 0, largest, 1.0), np.diff(kernel.indptr))
-        return Near(
-            csr_array((kernel.data / scale, kernel.indices, kernel.indptr), shape=kernel.shape),
-            outside,
-        )
+        parts = kernel.data / scale, kernel.indices, kernel.indptr
+        return Begun(csr_array(parts, shape=kernel.shape), outside)
 
-    def weights(self, begun: Near, lead: int) -> Any:
+    def weights(self, begun: Begun, lead: int) -> Any:
         """Return the weights of the rows `lead` steps after the states near the starts, (n, N)."""
         own = self.sharpened(begun, lead, float(np.exp(self.sharpness.at(lead))))
         return mixed(own, float(self.share.at(lead)), self.climate)
@@ -105,20 +70,19 @@ class Neighbours:
         kept = np.linspace(0, len(rows) - 1, min(CLIMATE_ROWS, len(rows)))
         return rows[kept.round().astype(np.intp)]
 
-    def sharpened(self, begun: Near, lead: int, power: float) -> Any:
+    def sharpened(self, begun: Begun, lead: int, power: float) -> Any:
         """Return the weights by a given power of the kernel."""
         target = self.record.later(lead, self.left_out)
-        kernel = begun.kernel
+        kernel = begun.values
         ahead = target[kernel.indices]
         kept = ahead >= 0
         pointer = np.concatenate([[0], np.cumsum(kept)])[kernel.indptr]
         with np.errstate(under="ignore"):
             data = kernel.data[kept] ** power
-        return normalised(
-            csr_array((data, ahead[kept], pointer), shape=(len(begun), self.record.n_rows))
-        )
+        shape = (kernel.shape[0], self.record.n_rows)
+        return normalised(csr_array((data, ahead[kept], pointer), shape=shape))
 
-    def members(self, begun: Near, lead: int, values: FloatArray) -> list[Ensemble]:
+    def members(self, begun: Begun, lead: int, values: FloatArray) -> list[Ensemble]:
         """Return forecasts of functions on the rows, (N, k), `lead` steps later."""
         weights = self.weights(begun, lead)
         return [Ensemble.of(weights, column) for column in values.T]
@@ -140,10 +104,9 @@ class Neighbours:
     @cached_property
     def near_states(self) -> Any:
         """How each state is shared out among those near it, as CSR (S, S)."""
-        near = self.begin(self.record.states).kernel
-        return normalised(
-            csr_array((near.data**SHARED, near.indices, near.indptr), shape=near.shape)
-        )
+        near = self.begin(self.record.states).values
+        parts = near.data**SHARED, near.indices, near.indptr
+        return normalised(csr_array(parts, shape=near.shape))
 
     def without(self, rows: BoolArray) -> Neighbours:
         """Return the predictor that has not seen some rows."""

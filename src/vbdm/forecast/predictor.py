@@ -14,6 +14,21 @@ from .ensemble import Ensemble
 from .record import Record, Rows
 
 
+@dataclass(frozen=True, eq=False)
+class Begun:
+    """What a predictor knows of n starting states."""
+
+    #: The kernel at the states of the record near them, over its largest value, CSR (n, S); or
+    #: coefficients in the basis, (n, m).
+    values: Any
+    #: Starting states that no kernel reaches: the nearest states stand in for those alike.
+    outside: BoolArray
+
+    def __getitem__(self, which: Any) -> Begun:
+        """Return those of some starting states."""
+        return Begun(self.values[which], self.outside[which])
+
+
 class Predictor(Protocol):
     """Says which rows of the record a state will be like, some steps later.
 
@@ -33,13 +48,13 @@ class Predictor(Protocol):
     def name(self) -> str:
         """One word for it."""
 
-    def begin(self, states: FloatArray) -> Any:
-        """Return what is to be known of starting states, (n, …); its rows can be selected."""
+    def begin(self, states: FloatArray) -> Begun:
+        """Return what is to be known of starting states, (n, …)."""
 
-    def weights(self, begun: Any, lead: int) -> Any:
+    def weights(self, begun: Begun, lead: int) -> Any:
         """Return the weights of the record's rows after `lead` steps, as CSR (n, N)."""
 
-    def members(self, begun: Any, lead: int, values: FloatArray) -> list[Ensemble]:
+    def members(self, begun: Begun, lead: int, values: FloatArray) -> list[Ensemble]:
         """Return forecasts of functions on the rows, (N, k), `lead` steps later."""
 
     def stepped(self, weights: FloatArray) -> tuple[FloatArray, float]:
@@ -86,17 +101,11 @@ def drawn_rows(weights: Any, known: BoolArray, level: FloatArray) -> Rows:
 
 @dataclass(frozen=True, eq=False)
 class ByLead:
-    """Values at some leads.
+    """Numbers that depend on the lead: known at some leads, and between them interpolated."""
 
-    Attributes
-    ----------
-    leads : (L,) array of int
-        Ascending numbers of steps.
-    values : (L, …) array
-        One number, or several, for each of them.
-    """
-
+    #: Ascending numbers of steps, (L,).
     leads: FloatArray
+    #: One number, or several, for each of them, (L, …).
     values: FloatArray
 
     def at(self, lead: float) -> FloatArray:
@@ -132,20 +141,12 @@ def grid(horizon: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Learned:
-    """A predictor with a spread that was set by what was held out.
-
-    Attributes
-    ----------
-    predictor : Predictor
-        Says which rows of the record a state will be like.
-    spread : ByLead
-        Factor by which members are moved away from their mean, (L, m).
-    score : ByLead
-        Score on what was held out, over that of climatology, (L,): below 1 it is better.
-    """
+    """A predictor with a spread that was set by what was held out."""
 
     predictor: Predictor
+    #: Factor by which members are moved away from their mean, (L, m).
     spread: ByLead
+    #: Score on what was held out, over that of climatology, (L,): below 1 it is better.
     score: ByLead
 
     @property
@@ -153,7 +154,7 @@ class Learned:
         """What was learned from."""
         return self.predictor.record
 
-    def members(self, begun: Any, lead: int, values: FloatArray | None = None) -> list[Ensemble]:
+    def members(self, begun: Begun, lead: int, values: FloatArray | None = None) -> list[Ensemble]:
         """Return forecasts `lead` steps later, of the columns of the record or of other functions.
 
         Functions of the rows, (N, k), have the spread that the predictor gives them.
@@ -164,24 +165,18 @@ class Learned:
         return [own.spread(by) for own, by in zip(found, self.spread.at(lead), strict=True)]
 
     def drawn(
-        self, begun: Any, lead: int, level: FloatArray, values: FloatArray | None = None
+        self, begun: Begun, lead: int, level: FloatArray, values: FloatArray | None = None
     ) -> FloatArray:
         """Return members at levels, (starts, n), of the sums of weights, (starts, n, columns)."""
         weights = self.predictor.weights(begun, lead)
         own = self.record.values if values is None else values
         rows = drawn_rows(weights, np.asarray(np.isfinite(own).all(axis=1)), level)
-        plain = np.where((rows >= 0)[..., None], own[rows], np.nan)
-        return np.stack(
-            [
-                as_members(plain[..., j], Ensemble.of(weights, own[:, j]), forecast)
-                for j, forecast in enumerate(self.members(begun, lead, values))
-            ],
-            axis=-1,
-        )
-
-
-def as_members(drawn: FloatArray, plain: Ensemble, forecast: Ensemble) -> FloatArray:
-    """Return drawn values, (starts, n), moved and spread as the members of the forecast were."""
-    own = np.sqrt(np.where(plain.variance > 0, plain.variance, 1.0))
-    factor = np.sqrt(forecast.variance) / own
-    return np.asarray(forecast.mean[:, None] + factor[:, None] * (drawn - plain.mean[:, None]))
+        drawn = np.where((rows >= 0)[..., None], own[rows], np.nan)
+        for j, forecast in enumerate(self.members(begun, lead, values)):
+            # Moved and spread as the members of the forecast were.
+            plain = Ensemble.of(weights, own[:, j])
+            size = np.sqrt(np.where(plain.variance > 0, plain.variance, 1.0))
+            factor = np.sqrt(forecast.variance) / size
+            away = drawn[..., j] - plain.mean[:, None]
+            drawn[..., j] = forecast.mean[:, None] + factor[:, None] * away
+        return drawn

@@ -23,26 +23,17 @@ LARGEST = 1e100
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """Series as they were given, one below the other.
+    """Series as they were given, one below the other."""
 
-    Attributes
-    ----------
-    values : (N, n) array
-        The values; NaN where they are missing.
-    lengths : tuple of int
-        Numbers of rows of the series.
-    times : (N,) array or None
-        Times of the rows, as given.
-    names : tuple of str
-        Names of the columns.
-    rows : (N,) array of int or None
-        The row as it was given of each row, -1 for one that was filled in; None: nothing was.
-    """
-
+    #: The values, (N, n); NaN where they are missing.
     values: FloatArray
+    #: Numbers of rows of the series.
     lengths: tuple[int, ...]
+    #: Times of the rows, as given.
     times: NDArray[Any] | None
+    #: Names of the columns.
     names: tuple[str, ...]
+    #: The row as it was given of each row, -1 for one that was filled in; None: nothing was.
     rows: NDArray[np.intp] | None = None
 
     @property
@@ -52,24 +43,10 @@ class Given:
 
 
 def read(series: Any, lengths: Any = None, times: Any = None) -> Given:
-    """Return series as one table of floats.
-
-    Parameters
-    ----------
-    series : array, list of arrays, frame or series of pandas, DataArray or Dataset of xarray
-        One column or several, with rows in time; arrays in a list are series of their own.
-    lengths : sequence of int, optional
-        Numbers of rows of several series in one array.
-    times : (N,) array, optional
-        Times of the rows; frames with dates for an index, and arrays of xarray, have their own.
-    """
+    """Return series, lengths and times, all as in `Forecaster.fit`, as one table of floats."""
     if lengths is None and is_several(series):
         return several(series, times)
     values, own_times, names = table_of(series)
-    if values.shape[0] == 0:
-        raise InputError(
-            "The series is empty; received no rows. Pass an array with one row for each time."
-        )  # fmt: skip
     parts = (len(values),) if lengths is None else check_lengths(lengths, len(values))
     return Given(values, parts, checked_times(times, own_times, len(values)), names)
 
@@ -100,8 +77,7 @@ def several(series: Sequence[Any], times: Any) -> Given:
     if len(widths) > 1:
         raise InputError(
             "All series must have the same columns; received arrays with "
-            f"{', '.join(map(str, widths))} columns. Look at the shapes of the arrays; one may "
-            "have to be transposed."
+            f"{', '.join(map(str, widths))} columns."
         )
     named = [names for _, _, names in parts if are_own(names)]
     for names in named[1:]:
@@ -124,14 +100,10 @@ def refuse_other_names(names: tuple[str, ...], wanted: tuple[str, ...], whose: s
     """Refuse columns whose names, both the user's, are others or in another order."""
     if names == wanted or not (are_own(names) and are_own(wanted)):
         return
-    different = [
-        j for j, (one, other) in enumerate(zip(names, wanted, strict=True)) if one != other
-    ]
+    one, other = next(both for both in zip(names, wanted, strict=True) if both[0] != both[1])
     raise InputError(
-        f"The columns must be those of {whose}, in the same order; received "
-        f"'{names[different[0]]}' where '{wanted[different[0]]}' should be, column "
-        f"{different[0]}; {len(different)} of {len(names)} names differ. Put them in order, for "
-        "example frame[['u', 'v']], or pass an array without names."
+        f"The columns must be those of {whose}, in the same order; received '{one}' where "
+        f"'{other}' should be. Put them in order, or pass an array without names."
     )
 
 
@@ -142,7 +114,13 @@ def table_of(series: Any) -> tuple[FloatArray, Any, tuple[str, ...]]:
     if hasattr(series, "dims") and hasattr(series, "coords"):
         series, times, names = from_xarray(series)
     elif hasattr(series, "index") and hasattr(series, "iloc"):
-        index = dates_of(series.index)
+        index = series.index
+        if hasattr(index, "to_timestamp"):
+            # Periods, by their first day.
+            index = index.to_timestamp()
+        elif getattr(index, "tz", None) is not None:
+            index = index.tz_convert(None)
+        index = np.asarray(index)
         times = index if index.dtype.kind == "M" else None
         # A frame may have a column with the name "name".
         named = series.columns if hasattr(series, "columns") else [series.name or "x0"]
@@ -154,19 +132,17 @@ def table_of(series: Any) -> tuple[FloatArray, Any, tuple[str, ...]]:
     if values is None or values.ndim not in (1, 2) or values.size == 0:
         raise InputError(
             "A series must be a table of numbers with one row for each time; received "
-            f"{shown(series)}. Pass an array of shape (n_times,) or (n_times, n_columns); NaN may "
-            "stand for missing values."
+            f"{shown(series)}. Pass an array of shape (n_times,) or (n_times, n_columns)."
         )
     if np.isinf(values).any():
         raise InputError(
-            f"The series has infinite values; received {int(np.isinf(values).sum())} of them. "
-            "Replace them by NaN if they are missing."
+            f"The series has infinite values; received {int(np.isinf(values).sum())}. Replace them "
+            "by NaN if they are missing."
         )
     if np.nanmax(np.abs(values), initial=0.0) > LARGEST:
         raise InputError(
             "The series has values that are too large; received values up to "
-            f"{np.nanmax(np.abs(values)):.3g}. Use another unit, or NaN if such a number stands "
-            "for a missing value."
+            f"{np.nanmax(np.abs(values)):.3g}. Use another unit, or NaN for what is missing."
         )
     values = np.array(values.reshape(len(values), -1), dtype=np.float64)
     return values, times, names or tuple(f"x{j}" for j in range(values.shape[1]))
@@ -178,60 +154,36 @@ def refuse_empty(values: FloatArray) -> None:
     if empty.any():
         raise InputError(
             "A column has no values; received column(s) "
-            f"{', '.join(map(str, np.flatnonzero(empty)))} with NaN alone. Leave it out."
+            f"{', '.join(map(str, np.flatnonzero(empty)))} with NaN alone."
         )
-
-
-def dates_of(index: Any) -> NDArray[Any]:
-    """Return the index of a frame as an array: periods by their first day, time zones as UTC."""
-    if hasattr(index, "to_timestamp"):
-        index = index.to_timestamp()
-    elif getattr(index, "tz", None) is not None:
-        index = index.tz_convert(None)
-    return np.asarray(index)
 
 
 def from_xarray(series: Any) -> tuple[Any, Any, tuple[str, ...]]:
     """Return the values of an array or data set of xarray, its times, and names of columns."""
+    dims, coords = [str(name) for name in series.dims], series.coords
+    dated = {name for name in dims if name in coords and coords[name].dtype.kind == "M"}
+    named = [name for name in dims if name in dated or name.lower() in ("time", "date", "t")]
+    along = next(iter(named or dims[: len(dims) == 1]), None)
+    own = [series]
     if hasattr(series, "data_vars"):
-        along = time_dimension(series)
         # Bounds of cells, maps and the like are no series.
         own = [v for v in series.data_vars.values() if along in v.dims and v.dtype.kind in "biuf"]
-        if not own:
-            raise no_time(series)
+    if along is None or not own:
+        raise InputError(
+            f"No dimension of the array is time; received {', '.join(dims) or 'none'}. Rename the "
+            "dimension: series.rename(step='time')."
+        )
+    if hasattr(series, "data_vars"):
         parts = [from_xarray(variable) for variable in own]
-        names = tuple(name for _, _, own in parts for name in own)
-        return np.hstack([own for own, _, _ in parts]), parts[0][1], names
-    along = time_dimension(series)
+        names = tuple(name for _, _, one in parts for name in one)
+        return np.hstack([values for values, _, _ in parts]), parts[0][1], names
     moved = series.transpose(along, ...)
     values = np.asarray(moved.values).reshape(moved.shape[0], -1)
     times = np.asarray(moved[along].values) if along in moved.coords else None
     if series.name is None:
         return values, times, ()
-    name = str(series.name)
-    names = (name,) if values.shape[1] == 1 else tuple(f"{name}{j}" for j in range(values.shape[1]))
-    return values, times, names
-
-
-def time_dimension(series: Any) -> str:
-    """Return the name of the dimension along which time goes."""
-    dims = [str(name) for name in series.dims]
-    for name in dims:
-        own = series.coords.get(name)
-        if name.lower() in ("time", "date", "t") or (own is not None and own.dtype.kind == "M"):
-            return name
-    if len(dims) == 1:
-        return dims[0]
-    raise no_time(series)
-
-
-def no_time(series: Any) -> Exception:
-    """Return the error for an array without a dimension of time."""
-    return InputError(
-        "No dimension of the array is time; received dimensions "
-        f"{', '.join(map(str, series.dims)) or 'none'}. Rename the dimension: "
-        "series.rename(step='time')."
-    )
+    numbers = [""] if values.shape[1] == 1 else range(values.shape[1])
+    return values, times, tuple(f"{series.name}{j}" for j in numbers)
 
 
 def checked_times(times: Any, own: Any, n_rows: int) -> Any:
@@ -244,7 +196,7 @@ def checked_times(times: Any, own: Any, n_rows: int) -> Any:
     if found is not None and np.shape(found) != (n_rows,):
         raise InputError(
             f"`times` must have one entry for each row; received {np.shape(found)} times, and "
-            f"{n_rows:,} rows. Pass a one-dimensional array."
+            f"{n_rows:,} rows."
         )
     return found
 
@@ -271,8 +223,7 @@ def filled(given: Given, steps: Steps) -> tuple[Given, Steps]:
         if (np.diff(own) < 1).any() or size > MOST_FILLED * length + 1000:
             raise InputError(
                 f"`times` must ascend, a constant step apart; received {length:,} rows from step "
-                f"{own[0]:,} to {own[-1]:,}. Keep one row for each time, in order; cut at long "
-                "gaps into several series."
+                f"{own[0]:,} to {own[-1]:,}. Sort the rows; cut at long gaps into several series."
             )
         table = np.full((size, given.values.shape[1]), np.nan)
         table[own - own[0]] = given.values[start : start + length]

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import BoolArray, FloatArray, frozen
+from ..base.checks import is_whole, shown
 from ..errors import InputError
 from ..prepare.delays import Delays
 
@@ -44,52 +46,35 @@ class Scaling:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Record:
-    """Series in rows, and their states: a row together with the rows before it.
+    """Series in rows, and their states: a row together with the rows before it."""
 
-    Attributes
-    ----------
-    values : (N, n) array
-        The series, one below the other, in the user's units and without the cycle of the seasons;
-        NaN where a value is missing.
-    series_of : (N,) array of int
-        Number of the series of each row.
-    delays : Delays
-        How many rows make a state.
-    scaling : Scaling
-        What is done to the columns of states.
-    rows : (S,) array of int
-        Rows that have a state: all values of the row and of those before it that it needs are
-        known. The state belongs to its last row.
-    states : (S, n · delays) array
-        The states, scaled.
-    """
-
+    #: The series, one below the other, in the user's units and without the cycle of the seasons,
+    #: (N, n); NaN where a value is missing.
     values: FloatArray
+    #: Number of the series of each row, (N,).
     series_of: Rows
+    #: How many rows make a state.
     delays: Delays
+    #: What is done to the columns of states.
     scaling: Scaling
+    #: Rows that have a state, (S,): all values of the row and of those before it that it needs are
+    #: known. The state belongs to its last row.
     rows: Rows
+    #: The states, scaled, (S, n · delays).
     states: FloatArray
 
     @classmethod
     def of(
         cls, values: FloatArray, lengths: Sequence[int], delays: Delays, at_least: int = FEWEST
     ) -> Record:
-        """Return the record of some series.
-
-        Raises
-        ------
-        InputError
-            If fewer states are complete than anything can be learned from.
-        """
+        """Return the record of some series; refuse one with fewer complete states."""
         scaling = Scaling.of(values)
         rows = delays.rows(complete(values), lengths)
         if len(rows) < at_least:
             raise InputError(
                 f"The series is too short to learn a forecast from; received {len(values):,} rows "
-                f"with {len(rows)} complete states of {delays.count} row(s). At least {at_least} "
-                "state(s) are needed; a state takes all its rows, without missing values and "
-                "inside one series. Use fewer delays, fill gaps, or give a longer series."
+                f"with {len(rows)} complete states of {delays.count} row(s), of at least {at_least}"
+                ". Use fewer delays, fill gaps, or give a longer series."
             )
         return cls(
             values=frozen(values),
@@ -142,3 +127,15 @@ class Record:
 def complete(values: FloatArray) -> BoolArray:
     """Tell which rows, (N,), have no missing value."""
     return np.asarray(np.isfinite(values).all(axis=1))
+
+
+def column_of(column: Any, names: Sequence[str]) -> int:
+    """Return the number of a column, given by number or name."""
+    if isinstance(column, str) and column in names:
+        return names.index(column)
+    if is_whole(column) and 0 <= column < len(names):
+        return int(column)
+    raise InputError(
+        f"There is no such column; received {shown(column)}. Pass a number from 0, or a name: "
+        f"{', '.join(names)}."
+    )

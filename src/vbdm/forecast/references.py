@@ -13,10 +13,23 @@ from ..base.threads import one_blas_thread
 from .ensemble import Climatology, Ensemble
 from .record import Record, Rows
 
+#: What is compared, in the order in which it is shown.
+MEASURES = ("rmse", "acc", "crps", "coverage50", "coverage90", "ignorance")
+#: Levels of the ends of both intervals.
+ENDS = np.array([0.05, 0.25, 0.75, 0.95])
 #: Names of the references, in the order in which they are shown.
 NAMES = ("climatology", "persistence", "linear")
 #: Most columns of a linear model, as a share of its rows.
 MOST_COLUMNS = 0.2
+
+
+class Told(NamedTuple):
+    """Distributions in the numbers that measures need: one entry for each start."""
+
+    mean: FloatArray
+    crps: FloatArray
+    ends: FloatArray
+    density: FloatArray
 
 
 class Reference(Protocol):
@@ -35,22 +48,22 @@ class Normal:
 
     def told(self, j: int, y: FloatArray) -> Told:
         """Return what it says of column j, beside what came."""
-        return of_normal(self.mean[:, j], self.deviation[:, j], y)
+        mean, deviation = self.mean[:, j], self.deviation[:, j]
+        sigma = np.where(deviation > 0, deviation, 1e-12)
+        ends = mean[:, None] + sigma[:, None] * ndtri(ENDS)
+        z = (y - mean) / sigma
+        with np.errstate(under="ignore"):
+            density = np.exp(-0.5 * z * z) / (sigma * np.sqrt(2 * np.pi))
+        crps = np.where(deviation > 0, gaussian_crps(mean, sigma, y), np.abs(y - mean))
+        return Told(mean, crps, ends, density)
 
 
 @dataclass(frozen=True, eq=False)
 class Empirical:
-    """The values of records, each as likely as any other.
-
-    Attributes
-    ----------
-    known : tuple of Climatology
-        Values of records.
-    which : (n,) array of int
-        Which of them is that of each start.
-    """
+    """The values of records, each as likely as any other."""
 
     known: tuple[Climatology, ...]
+    #: Which of them is that of each start, (n,).
     which: Rows
 
     def told(self, j: int, y: FloatArray) -> Told:
@@ -61,29 +74,19 @@ class Empirical:
             values = own.values[j]
             found.mean[use], found.crps[use] = values.mean(), own.crps(j, y[use])
             found.ends[use] = np.quantile(values, ENDS)
-            found.density[use] = everything(values).density(y[None, use])[0]
+            # One forecast that has all values for members.
+            n = len(values)
+            every = Ensemble(np.array([0, n]), values, np.full(n, 1 / n), np.arange(n))
+            found.density[use] = every.density(y[None, use])[0]
         return found
-
-
-def everything(values: FloatArray) -> Ensemble:
-    """Return one forecast that has all values for members."""
-    n = len(values)
-    return Ensemble(np.array([0, n]), values, np.full(n, 1 / n), np.arange(n))
 
 
 @dataclass(frozen=True, eq=False)
 class References:
-    """Simple forecasts from a record; persistence and the linear model are normal distributions.
-
-    Attributes
-    ----------
-    record : Record
-        What they are learned from.
-    left_out : (N,) bool array
-        Rows that do not count.
-    """
+    """Simple forecasts from a record; persistence and the linear model are normal distributions."""
 
     record: Record
+    #: Rows that do not count, (N,).
     left_out: BoolArray
 
     def climatology(self) -> Climatology:
@@ -123,12 +126,6 @@ class References:
         return self.record.values[self.record.rows[use]], self.record.values[target[use]]
 
 
-#: What is compared, in the order in which it is shown.
-MEASURES = ("rmse", "acc", "crps", "coverage50", "coverage90", "ignorance")
-#: Levels of the ends of both intervals.
-ENDS = np.array([0.05, 0.25, 0.75, 0.95])
-
-
 def gaussian_crps(mean: FloatArray, deviation: FloatArray, y: FloatArray) -> FloatArray:
     r"""Return the continuous ranked probability score of normal distributions.
 
@@ -144,23 +141,3 @@ def gaussian_crps(mean: FloatArray, deviation: FloatArray, y: FloatArray) -> Flo
     z = (y - mean) / deviation
     bell = np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi)
     return np.asarray(deviation * (z * (2 * ndtr(z) - 1) + 2 * bell - 1 / np.sqrt(np.pi)))
-
-
-class Told(NamedTuple):
-    """Distributions in the numbers that measures need: one entry for each start."""
-
-    mean: FloatArray
-    crps: FloatArray
-    ends: FloatArray
-    density: FloatArray
-
-
-def of_normal(mean: FloatArray, deviation: FloatArray, y: FloatArray) -> Told:
-    """Return the same of normal distributions."""
-    sigma = np.where(deviation > 0, deviation, 1e-12)
-    ends = mean[:, None] + sigma[:, None] * ndtri(ENDS)
-    z = (y - mean) / sigma
-    with np.errstate(under="ignore"):
-        density = np.exp(-0.5 * z * z) / (sigma * np.sqrt(2 * np.pi))
-    crps = np.where(deviation > 0, gaussian_crps(mean, sigma, y), np.abs(y - mean))
-    return Told(mean, crps, ends, density)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import BoolArray, FloatArray
+from ..errors import InputError
 from .ensemble import Ensemble
 from .holdout import HoldOut, mean_known
 from .learn import Decided
@@ -25,6 +26,8 @@ CLASSES = 10
 LEAST_DENSITY = 1e-6
 #: Values that differ by less than this share are the same.
 SAME = 1e-12
+#: What a data set says of its leads.
+STEPS = {"long_name": "lead", "units": "1", "description": "steps of the series ahead"}
 #: Skill in CRPS up to which climatology is not beaten, on new series and on what is held out.
 NO_GAIN = 0.01
 
@@ -97,15 +100,36 @@ class Skill:
 
     def to_dataframe(self) -> Any:
         """Return one row for each method, lead and column, as a frame of pandas."""
-        from .forecast import skill_to_frame
+        import pandas as pd
 
-        return skill_to_frame(self)
+        method, lead, column = (index.ravel() for index in np.indices(self.rmse.shape))
+        return pd.DataFrame({
+            "method": np.array(self.methods, dtype=object)[method],
+            "lead": self.leads[lead],
+            "column": np.array(self.names, dtype=object)[column],
+            "n_cases": self.n_cases[lead],
+            **{name: getattr(self, name).ravel() for name in MEASURES},
+        })  # fmt: skip
 
     def to_xarray(self) -> Any:
-        """Return all measures as a data set of xarray, along model, lead and column."""
-        from .forecast import skill_to_xarray
+        """Return all measures as a data set of xarray, along model, lead and column.
 
-        return skill_to_xarray(self)
+        Methods stand along ``model``: ``sel(method=...)`` means something else to xarray.
+        """
+        dims = ("model", "lead", "column")
+        variables = {
+            **{name: (dims, getattr(self, name)) for name in MEASURES},
+            "crpss": (dims[1:], self.crpss),
+            "histogram": ((*dims[1:], "probability"), self.histogram),
+            "n_cases": ("lead", self.n_cases),
+        }
+        middles, about = (np.arange(CLASSES) + 0.5) / CLASSES, "middle of a class of F(y)"
+        return data_set(variables, {
+            "model": list(self.methods),
+            "lead": ("lead", self.leads, STEPS),
+            "column": list(self.names),
+            "probability": ("probability", middles, {"long_name": about}),
+        })  # fmt: skip
 
     def plot(self, *args: Any, **kwargs: Any) -> Any:
         """Draw scores against the lead, and how reliable probabilities are."""
@@ -118,6 +142,18 @@ class Skill:
         from .words import skill_in_words
 
         return skill_in_words(self)
+
+
+def data_set(variables: dict[str, Any], coords: dict[str, Any]) -> Any:
+    """Return a data set of xarray, or raise with how to install it."""
+    try:
+        import xarray
+    except ImportError as error:
+        raise InputError(
+            f"Data sets need the library xarray, which cannot be imported here ({error}). Install "
+            "it with: pip install 'vbdm[netcdf]'"
+        ) from error
+    return xarray.Dataset(variables, coords)
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +187,9 @@ def compared(case: Case) -> dict[str, FloatArray]:
         for j in range(case.truths.shape[1]):
             y = case.truths[:, j]
             if method == "forecast":
-                own = of_members(case.members[j], y)
+                members = case.members[j]
+                density = members.density(y[:, None])[:, 0]
+                own = Told(members.mean, members.crps(y), members.quantile(ENDS), density)
             else:
                 own = case.references[method].told(j, y)
             rows.append(measured(own, y))
@@ -161,12 +199,6 @@ def compared(case: Case) -> dict[str, FloatArray]:
     # Climatology does not change; on what is held out it does a little, from block to block.
     tables["acc"][METHODS.index("climatology")] = np.nan
     return tables
-
-
-def of_members(members: Ensemble, y: FloatArray) -> Told:
-    """Return means, scores, ends of both intervals, and densities at what came."""
-    density = members.density(y[:, None])[:, 0]
-    return Told(members.mean, members.crps(y), members.quantile(ENDS), density)
 
 
 def measured(told: Told, y: FloatArray) -> tuple[float, ...]:
@@ -223,11 +255,16 @@ def skill_on(
     _, states = record.states_in(values, lengths)
     begun = learned.predictor.begin(states)
     told = References(record, np.zeros(record.n_rows, dtype=np.bool_))
+    climatology = Empirical((told.climatology(),), np.zeros(len(test.rows), dtype=np.intp))
     cases = []
     for lead in leads:
         ahead = test.later(lead)
         truths = np.where((ahead >= 0)[:, None], values[ahead], np.nan)
-        references = all_references(told, values[test.rows], states, lead)
+        references: dict[str, Reference] = {
+            "climatology": climatology,
+            "persistence": told.persistence(values[test.rows], lead),
+            "linear": told.linear(states, lead),
+        }
         cases.append(Case(lead, learned.members(begun, lead), references, truths))
     return skill_of(cases, names)
 
@@ -239,7 +276,7 @@ def skill_held_out(decided: Decided, names: tuple[str, ...]) -> Skill:
     """
     chosen = decided.chosen
     held, leads = chosen.held, chosen.leads
-    found = held.members(chosen.predictor, chosen.predictor.begin(held.points), leads)
+    found = held.members(chosen.predictor, leads)
     cases = []
     for lead, plain in zip(leads, found, strict=True):
         factors = decided.learned.spread.at(lead)
@@ -258,25 +295,10 @@ def references_outside(held: HoldOut, lead: int) -> dict[str, Reference]:
         normal["persistence"].append(told.persistence(start[block.starts], lead))
         normal["linear"].append(told.linear(held.points[block.starts], lead))
         which[block.starts] = number
-    found: dict[str, Reference] = {name: joined(parts) for name, parts in normal.items()}
-    known = tuple(block.climatology for block in held.blocks)
-    return {"climatology": Empirical(known, which), **found}
-
-
-def joined(parts: Sequence[Normal]) -> Normal:
-    """Return the starts of several distributions, one after the other."""
-    return Normal(
-        np.concatenate([own.mean for own in parts]),
-        np.concatenate([own.deviation for own in parts]),
-    )
-
-
-def all_references(
-    told: References, start: FloatArray, states: FloatArray, lead: int
-) -> dict[str, Reference]:
-    """Return the forecasts of all references from some starts."""
-    return {
-        "climatology": Empirical((told.climatology(),), np.zeros(len(start), dtype=np.intp)),
-        "persistence": told.persistence(start, lead),
-        "linear": told.linear(states, lead),
+    found: dict[str, Reference] = {
+        "climatology": Empirical(tuple(block.climatology for block in held.blocks), which)
     }
+    for name, parts in normal.items():
+        mean = np.concatenate([own.mean for own in parts])
+        found[name] = Normal(mean, np.concatenate([own.deviation for own in parts]))
+    return found

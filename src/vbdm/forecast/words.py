@@ -1,49 +1,70 @@
-"""How good forecasts are, in words: a table for the terminal and a sentence below it."""
+"""Forecasts and how good they are, in words: for the terminal, the page and forecast.json."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import FloatArray
-from ..base.wording import counted, listed, one_of
+from ..base.wording import counted
 from .holdout import mean_known
+from .skill import METHODS, Skill
 
 if TYPE_CHECKING:
-    from .skill import Skill
+    from ..forecaster import Forecaster
 
 #: What stands in place of a number that is not known.
 UNKNOWN = "—"
-#: Methods as the heads of columns.
-ALL = {"ours": "forecast", "clim": "climatology", "pers": "persistence", "linear": "linear"}
-#: Blocks of the table, and of each column its head, the measure, and whose; climatology has no
-#: correlation.
+#: Columns of the table, by blocks: the measure, and of whom; climatology has no correlation.
 BLOCKS = {
-    "RMSE": [(head, "rmse", method) for head, method in ALL.items()],
-    "ACC": [(head, "acc", method) for head, method in ALL.items() if head != "clim"],
-    "CRPS": [(head, "crps", method) for head, method in ALL.items()],
-    "within": [("50 %", "coverage50", "forecast"), ("90 %", "coverage90", "forecast")],
-    "ignorance": [(head, "ignorance", ALL[head]) for head in ("ours", "clim")],
+    "RMSE": [("rmse", method) for method in METHODS],
+    "ACC": [("acc", method) for method in METHODS if method != "climatology"],
+    "CRPS": [("crps", method) for method in METHODS],
+    "within": [("coverage50", "50 %"), ("coverage90", "90 %")],
+    "ignorance": [("ignorance", method) for method in METHODS[:2]],
 }
+#: Short heads of methods.
+HEADS = {"forecast": "ours", "climatology": "clim", "persistence": "pers"}
 #: Numbers outside are written with a power of ten.
 SMALLEST, LARGEST = 1e-4, 1e6
+#: What each predictor does, in a few words.
+DOES = {"neighbours": "what came after similar states", "modes": "a density moved by one matrix"}
+HELD_OUT = "what was held out of the training series"
+#: What must be known of scores that also decided.
+CAUTION = (
+    "What was held out has also chosen the settings and set the spread: on new data expect a "
+    "little less. A series that was never seen, given as --test FILE, tells how much."
+)
 
 
 def skill_in_words(skill: Skill) -> str:
     """Return a table with a row for each lead, and at which leads climatology is not beaten."""
-    blocks = [("", [("lead", [str(lead) for lead in skill.leads])])]
-    for title, columns in BLOCKS.items():
+    import pandas as pd
+
+    columns = {}
+    for title, own in BLOCKS.items():
         tables = [
-            mean_over_columns(skill, name)[skill.methods.index(method)]
-            for _, name, method in columns
+            mean_over_columns(skill, name)[METHODS.index(whose) if whose in METHODS else 0]
+            for name, whose in own
         ]
-        form = format_of(np.array(tables), columns[0][1])
-        texts = [[written(value, form) for value in table] for table in tables]
-        heads = [head for head, _, _ in columns]
-        blocks.append((title, list(zip(heads, texts, strict=True))))
-    return "\n".join([heading(skill), *laid_out(blocks, len(skill.leads)), verdict(skill)])
+        form = format_of(np.array(tables), own[0][0])
+        for (_, whose), table in zip(own, tables, strict=True):
+            columns[title, HEADS.get(whose, whose)] = [written(value, form) for value in table]
+    table = pd.DataFrame(columns, index=[str(lead) for lead in skill.leads])
+    table.columns.names = ["", "lead"]
+    low, high = int(skill.n_cases.min()), int(skill.n_cases.max())
+    cases = counted(high, "forecast") if low == high else f"{low:,} to {high:,} forecasts"
+    heading = f"Scores of {skill.names[0]}, of {cases} at each lead."
+    if len(skill.names) > 1:
+        heading = (
+            f"Scores of {cases} at each lead, in the mean over {len(skill.names)} columns; RMSE "
+            "and CRPS over those of climatology."
+        )
+    # Wide enough for all columns, whatever the terminal.
+    return "\n".join([heading, table.to_string(line_width=10**6), is_climatology_beaten(skill)])
 
 
 def mean_over_columns(skill: Skill, measure: str, columns: slice = slice(None)) -> FloatArray:
@@ -56,11 +77,6 @@ def mean_over_columns(skill: Skill, measure: str, columns: slice = slice(None)) 
         reference = table[skill.methods.index("climatology")]
         table = table / np.where(reference > 0, reference, np.nan)
     return np.asarray(mean_known(table, axis=-1))
-
-
-def judged_leads(skill: Skill) -> NDArray[np.intp]:
-    """Return the leads at which forecasts can be compared with climatology."""
-    return np.asarray(skill.leads[np.isfinite(skill.crpss).any(axis=1)])
 
 
 def independent(skill: Skill) -> FloatArray:
@@ -91,46 +107,143 @@ def format_of(table: FloatArray, measure: str) -> str:
     return f".{max(0, 2 - int(np.floor(np.log10(largest))))}f"
 
 
-def laid_out(blocks: list[tuple[str, list[tuple[str, list[str]]]]], n_rows: int) -> list[str]:
-    """Return the lines of a table: titles of blocks, heads of columns, rows."""
-    lines = [""] * (n_rows + 2)
-    for title, columns in blocks:
-        widths = [max(len(text) for text in (head, *texts)) for head, texts in columns]
-        short = len(title) - sum(widths) - 2 * (len(widths) - 1)
-        widths[0] += max(0, short)
-        rows = [[head for head, _ in columns], *zip(*(texts for _, texts in columns), strict=True)]
-        texts = [
-            "  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True))
-            for row in rows
-        ]
-        own = [title.center(len(texts[0])), *texts]
-        lines = [
-            f"{line}   {text}" if line else text for line, text in zip(lines, own, strict=True)
-        ]
-    return [line.rstrip() for line in lines]
+def who_predicts(model: Forecaster) -> str:
+    """Return who predicts and why.
+
+    Examples
+    --------
+    >>> model = vbdm.Forecaster("neighbours", delays=1).fit(np.sin(np.arange(300) / 5))
+    >>> who_predicts(model).split(":")[0]
+    'Neighbours predict, as asked'
+    """
+    name, scores = model.predictor_, model.scores_
+    own = f"{name.capitalize()} predict"
+    does = f"{DOES[name]} scored {scores[name]:.2f} of climatology on {HELD_OUT}"
+    others = [other for other in scores if other != name]
+    if not others:
+        return f"{own}, as asked: {does} (below 1 is better)."
+    other = others[0]
+    clear = ", which is not clearly better" if scores[name] > scores[other] else ""
+    return f"{own}: {does}, {other} {scores[other]:.2f}{clear} (below 1 is better)."
 
 
-def heading(skill: Skill) -> str:
-    """Return what is compared, and how often."""
-    low, high = int(skill.n_cases.min()), int(skill.n_cases.max())
-    cases = counted(high, "forecast") if low == high else f"{low:,} to {high:,} forecasts"
-    if len(skill.names) == 1:
-        return f"Scores of {skill.names[0]}, of {cases} at each lead."
+def what_a_state_is(model: Forecaster) -> str:
+    """Return how many rows make a state, and who chose it."""
+    n, what = model.delays_, "A state is one row"
+    if n > 1:
+        step = model.learned_.record.delays.step
+        apart = "" if step == 1 else f", {step} rows apart"
+        what = f"A state is {n} rows, the newest and {n - 1} before it{apart}"
+    if not model.delay_scores_:
+        return f"{what}, as asked."
+    tried = ", ".join(f"{own}: {score:.2f}" for own, score in model.delay_scores_.items())
+    return f"{what}, chosen by scores on what was held out ({tried})."
+
+
+def which_season(model: Forecaster) -> str:
+    """Return which cycle was taken off."""
+    if not model.season_:
+        return "No cycle of the seasons was taken off."
     return (
-        f"Scores of {cases} at each lead, in the mean over {len(skill.names)} columns; RMSE and "
-        "CRPS over those of climatology."
+        f"A cycle of {model.season_:g} steps was taken off before anything was learned, and is put "
+        "back in forecasts."
     )
 
 
-def verdict(skill: Skill) -> str:
-    """Return at which leads climatology is not beaten."""
-    judged, lost = judged_leads(skill), skill.not_beaten
-    if not skill.n_cases.any():
-        return "Nothing came to compare forecasts with."
-    if not len(judged):
-        return "What came does not change: nothing is better than climatology."
-    if not len(lost):
-        return "Climatology is beaten at all leads."
-    if len(lost) == len(judged):
-        return "Climatology is not beaten at any lead."
-    return f"Climatology is not beaten at {one_of(lost, 'lead', 'leads')} {listed(lost, most=12)}."
+def judged_leads(skill: Skill) -> list[int]:
+    """Return the leads at which forecasts can be compared with climatology."""
+    return [int(lead) for lead in skill.leads[np.isfinite(skill.crpss).any(axis=1)]]
+
+
+def is_climatology_beaten(skill: Skill, where: str = "") -> str:
+    """Return at which leads forecasts are better than climatology, and at which they are not."""
+    known, worse = judged_leads(skill), skill.not_beaten.tolist()
+    on = f" on {where}" if where else ""
+    if not known:
+        why = "nothing changes there" if skill.n_cases.any() else "it is too short"
+        return f"Nothing is known of the skill{on}: {why}."
+    begin = f"On {where}, forecasts" if where else "Forecasts"
+    if not worse:
+        return f"{begin} beat climatology at every lead, 1 to {known[-1]} steps."
+    at = f"beat climatology, but not at {in_a_row(worse, known)}"
+    if len(worse) == len(known):
+        at = "do not beat climatology at any lead"
+    return f"{begin} {at}: there they say no more than how often each value occurs in the record."
+
+
+def is_anything_better(skill: Skill) -> str:
+    """Return where persistence or a linear model scores better; empty if nowhere."""
+    # Over climatology, in the mean of columns, (methods, leads).
+    reference = np.where(skill.crps[1] > 0, skill.crps[1], np.nan)
+    scores, known = mean_known(skill.crps / reference, axis=2), judged_leads(skill)
+    told = []
+    for number, name in ((2, "persistence"), (3, "a linear model")):
+        better = skill.leads[scores[number] < scores[0]].tolist()
+        if better:
+            told.append(f"{name} scores better at {in_a_row(better, known)}")
+    return "" if not told else f"{told[0][0].upper()}{'; '.join(told)[1:]}."
+
+
+def how_reliable(skill: Skill) -> str:
+    """Return how often intervals held what came."""
+    known = np.isin(skill.leads, judged_leads(skill))
+    if not known.any():
+        return ""
+    fifty, ninety = (
+        100 * float(np.nanmean(own[0][known])) for own in (skill.coverage50, skill.coverage90)
+    )
+    return (
+        f"Intervals of 90 % held what came in {ninety:.0f} % of the cases, those of 50 % in "
+        f"{fifty:.0f} %, in the mean over leads and columns."
+    )
+
+
+def in_a_row(leads: Sequence[int], known: Sequence[int]) -> str:
+    """Return leads in words, with "to" where they follow each other among those known.
+
+    Examples
+    --------
+    >>> in_a_row([8, 12, 16], [1, 2, 4, 8, 12, 16]), in_a_row([1, 8], [1, 4, 8])
+    ('leads 8 to 16', 'leads 1 and 8')
+    """
+    place = {lead: at for at, lead in enumerate(known)}
+    runs: list[list[int]] = []
+    for lead in leads:
+        if runs and place[lead] == place[runs[-1][-1]] + 1:
+            runs[-1].append(lead)
+        else:
+            runs.append([lead])
+    words = [str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs]
+    listed = words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+    return f"{'lead' if len(leads) == 1 else 'leads'} {listed}"
+
+
+def times_in_words(times: NDArray[Any]) -> list[str]:
+    """Return times as text: dates without a time of day where all are at midnight.
+
+    Examples
+    --------
+    >>> times_in_words(np.array(["2020-01-01", "2020-02-01"], dtype="datetime64[ns]"))
+    ['2020-01-01', '2020-02-01']
+    >>> times_in_words(np.array([0.5, 12.0]))
+    ['0.5', '12']
+    """
+    flat = np.asarray(times).ravel()
+    if flat.dtype.kind != "M":
+        return [f"{one:.10g}" for one in flat]
+    units = ("datetime64[D]", "datetime64[s]", flat.dtype)
+    fine = next(unit for unit in units if (flat.astype(unit) == flat).all())
+    return [str(one) for one in flat.astype(fine)]
+
+
+def decimals(spread: float) -> int:
+    """Return after how many decimals three digits of a spread are told.
+
+    Examples
+    --------
+    >>> decimals(0.123), decimals(12.0), decimals(4500.0)
+    (3, 1, 0)
+    """
+    if not (np.isfinite(spread) and spread > 0):
+        return 3
+    return int(np.clip(2 - np.floor(np.log10(spread)), 0, 12))

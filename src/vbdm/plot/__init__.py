@@ -28,8 +28,7 @@ from ._clouds import density, eigenfunctions, embedding, unresolved
 from ._curves import spectrum, tuning
 from ._dynamics import clock, states
 from ._equations import solution
-from ._filtered import filtered
-from ._forecast import forecast
+from ._forecast import filtered, forecast
 from ._skill import skill
 from ._summary import summary
 

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..base.arrays import FloatArray
-from ..base.checks import accepts, an, is_whole, shown
+from ..base.checks import accepts, an
 from ..errors import InputError
+from ..forecast.record import column_of
 from ..forecast.skill import Skill
 from ..forecast.words import independent, mean_over_columns, weights_of_leads
 from ._canvas import (
@@ -57,7 +58,10 @@ def skill(skill: Any, *, column: int | str | None = None, axes: Any = None) -> A
     -----
     Forecasts whose leads overlap are not independent: at lead ℓ, n of them count as n/ℓ.
     """
-    own = slice(None) if column is None else slice(*(column_of(skill, column) + k for k in (0, 1)))
+    own = slice(None)
+    if column is not None:
+        j = column_of(column, skill.names)
+        own = slice(j, j + 1)
     names = skill.names[own]
     panels = four_panels(axes)
     draw_scores(panels[0], skill, "rmse", own)
@@ -134,25 +138,12 @@ def chance(skill: Skill, share: float) -> FloatArray:
 def four_panels(axes: Any) -> list[Any]:
     """Return four axes: those given, or new ones."""
     if axes is None:
-        figure = import_pyplot().figure(figsize=(9.2, 6.8), layout="constrained")
-        return [figure.add_subplot(2, 2, i + 1) for i in range(4)]
+        return list(
+            import_pyplot().subplots(2, 2, figsize=(9.2, 6.8), layout="constrained")[1].flat
+        )
     given = [check_axes(panel, "axes") for panel in listed(axes)]
     if len(given) == 4:
         return given
     raise InputError(
-        f"`axes` must be four axes; received {len(given)} of them. Pass plt.subplots(2, 2)[1], or "
-        "leave it out for a new figure."
-    )
-
-
-def column_of(skill: Skill, column: Any) -> int:
-    """Return the number of a column, given by number or name."""
-    if isinstance(column, str) and column in skill.names:
-        return skill.names.index(column)
-    if is_whole(column) and 0 <= column < len(skill.names):
-        return int(column)
-    raise InputError(
-        f"There is no such column; received {shown(column)}. The columns are "
-        f"{', '.join(skill.names)}, numbered from 0. Pass a number or a name, or leave `column` "
-        "out for the mean over all."
+        f"`axes` must be four axes; received {len(given)}. Pass plt.subplots(2, 2)[1]."
     )

@@ -185,7 +185,7 @@ def page(
             spectrum, scan, names, drawn, row_numbers, flags, notes, has_delays(preparation)
         ),
     }
-    return filled(resource("page.html"), fields)
+    return filled(resource("head.html") + resource("page.html"), fields)
 
 
 @accepts(path=a_path)

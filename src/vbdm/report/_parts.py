@@ -89,6 +89,11 @@ def summary(spectrum: Spectrum, source: Mapping[str, Any], unit: str = "") -> st
         ("ε", short(operator.epsilon), RULES.get(operator.tuning.rule, operator.tuning.rule)),
         ("Neighbours", f"{operator.n_neighbors}", neighbors_fact(operator)),
     ]
+    return fact_list(facts)
+
+
+def fact_list(facts: Sequence[tuple[str, str, str]]) -> str:
+    """Return names, values and notes as the facts at the top of a page."""
     return "\n".join(
         f'<div class="fact"><dt>{FACTS.get(name, name)}</dt><dd><b>{text(value)}</b>'
         f"<span>{text(note)}</span></dd></div>"

@@ -23,18 +23,23 @@ def settings_table(
     settings: Mapping[str, Any] | None,
 ) -> str:
     """Return the table of settings and versions: all that is needed to repeat the estimate."""
-    groups = [
-        ("Estimate", estimate_settings(spectrum)),
-        ("Input", {name: with_commas(value) for name, value in source.items()}),
-        ("Preparation", without_matrix(as_mapping(preparation))),
-        ("Command", settings or {}),
-        ("Seconds", {name: f"{value:.2f}" for name, value in (seconds or {}).items()}),
-        ("Versions", {"vbdm": __version__, **library_versions()}),
-    ]
+    groups = {
+        "Estimate": estimate_settings(spectrum),
+        "Input": {name: with_commas(value) for name, value in source.items()},
+        "Preparation": without_matrix(as_mapping(preparation)),
+        "Command": settings or {},
+    }
+    return grouped(groups, seconds)
+
+
+def grouped(groups: Mapping[str, Mapping[str, Any]], seconds: Mapping[str, float] | None) -> str:
+    """Return groups of settings as a table, with the time that was needed and versions."""
+    times = {name: f"{value:.2f}" for name, value in (seconds or {}).items()}
+    versions = {"vbdm": __version__, **library_versions()}
     return "\n".join(
         f'<tbody><tr><th colspan="2" scope="rowgroup">{text(name)}</th></tr>{"".join(rows(part))}'
         "</tbody>"
-        for name, part in groups
+        for name, part in {**groups, "Seconds": times, "Versions": versions}.items()
         if part
     )
 

@@ -1,24 +1,28 @@
-"""The page of a forecast: words, fan charts, skill and reliability in one file, no script."""
+"""The page of a forecast: words, tables and, with matplotlib, pictures in one file, no script."""
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping, Sequence
+from io import BytesIO
 from typing import Any
 
 import numpy as np
 
+from ..base.arrays import FloatArray
 from ..base.references import ANALOGS, DIFFUSION_FORECAST
-from ..base.versions import __version__, library_versions
+from ..forecast import words
 from ..forecast.forecast import Forecast
-from ..forecast.skill import METHODS, Skill
+from ..forecast.skill import Skill
 from ..forecaster import Forecaster
-from . import forecast_words as words
 from ._page import filled, policy, resource
-from ._parts import prose, text
-from .forecast_pictures import Past, fan, reliability, score_curves
+from ._parts import fact_list, prose, text
+from ._settings import grouped
 
 #: Columns that are drawn, and that have a table of skill; the files have all.
 DRAWN = 4
+#: Sizes of pictures in inches.
+WIDE, PAIR = (9.6, 3.4), (9.6, 3.6)
 #: What to cite.
 WORKS = (
     DIFFUSION_FORECAST.text,
@@ -33,7 +37,7 @@ def forecast_page(
     model: Forecaster,
     forecast: Forecast,
     skill: Skill,
-    past: Past,
+    past: int | FloatArray,
     *,
     title: str = "",
     where: str = words.HELD_OUT,
@@ -41,6 +45,7 @@ def forecast_page(
     source: Mapping[str, Any] | None = None,
     warnings: Sequence[str] = (),
     seconds: Mapping[str, float] | None = None,
+    figures: bool = True,
 ) -> str:
     """Return the page as HTML text.
 
@@ -49,11 +54,11 @@ def forecast_page(
     model : Forecaster
         The fitted model.
     forecast : Forecast
-        What it forecasts; that from the last start is drawn.
+        What it forecasts, from the last start alone.
     skill : Skill
         How good forecasts are.
-    past : Past
-        What came before the last start.
+    past : int or (P, n) array
+        What came before the last start: how many rows of the record, or their values.
     title : str
         Heading of the page.
     where : str
@@ -66,68 +71,59 @@ def forecast_page(
         Messages of the warnings that were given on the way.
     seconds : mapping, optional
         Seconds that each stage of the work took, by name.
+    figures : bool
+        Whether to draw pictures; this needs matplotlib.
     """
     style = resource("page.css") + resource("forecast.css")
-    known = dict(source or {})
+    known, beaten = dict(source or {}), text(words.is_climatology_beaten(skill, where))
+    judged = words.judged_leads(skill)
+    scores, reliability = skill_pictures(skill) if figures and judged else ("", "")
+    left = len(forecast.names) - DRAWN
+    more = f"{left} more column(s) are in the file. " if left > 0 else ""
     fields = {
         "title": text(title or f"Forecast of {', '.join(forecast.names[:DRAWN])}"),
         "policy": policy(style, ""),
         "style": style,
-        "found": text(words.is_climatology_beaten(skill, where)),
+        "found": beaten,
         "sentence": text(words.who_predicts(model)),
-        "facts": facts(model, forecast, known),
+        "facts": facts(model, known),
         "start": text(start_in_words(forecast, n_starts)),
-        "fans": fans(forecast, past),
+        "fans": fans(forecast, past) if figures else "",
         "doubt": text(doubt(forecast)),
         "forecasts": forecast_table(forecast),
-        "more": text(what_files_have(forecast)),
-        "beaten": text(words.is_climatology_beaten(skill, where)),
+        "more": text(f"{more}All numbers, with more quantiles: forecast.csv."),
+        "beaten": beaten,
         "better": text(words.is_anything_better(skill)),
-        "skill": skill_part(skill),
+        "scores": scores,
+        "tables": skill_tables(skill, judged),
         "caution": text(words.CAUTION if where == words.HELD_OUT else ""),
         "reliable": text(words.how_reliable(skill)),
-        "reliability": reliability_part(skill),
+        "reliability": reliability,
         "who": text(words.who_predicts(model)),
         "state": text(words.what_a_state_is(model)),
         "season": text(words.which_season(model)),
         "warnings": warnings_part(warnings),
         "references": "".join(f"<li>{text(work)}</li>" for work in WORKS),
-        "settings": settings(model, known, seconds),
+        "settings": grouped({"Parameters": model.get_params(), "File": known}, seconds),
     }
-    return filled(resource("forecast.html"), fields)
+    return filled(resource("head.html") + resource("forecast.html"), fields)
 
 
-def facts(model: Forecaster, forecast: Forecast, source: Mapping[str, Any]) -> str:
+def facts(model: Forecaster, source: Mapping[str, Any]) -> str:
     """Return the facts at the top."""
-    record = model.learned_.record
     number = "" if model.n_modes_ is None else f"{model.n_modes_} "
-    rows = [
+    delays, season = model.delays_, model.season_
+    state = (f"{delays} rows", f"the newest and {delays - 1} before it")
+    cycle = (f"{season:g} steps", "a cycle that is taken off and put back")
+    n_rows = model.learned_.record.n_rows
+    return fact_list([
         ("Predictor", f"{number}{model.predictor_}", words.DOES[model.predictor_]),
-        ("State", *state_fact(model)),
-        ("Season", *season_fact(model)),
-        ("Series", f"{record.n_rows:,} rows", str(source.get("name", ""))),
+        ("State", *(state if delays > 1 else ("1 row", "the newest alone"))),
+        ("Season", *(cycle if season else ("none", "no cycle was taken off"))),
+        ("Series", f"{n_rows:,} rows", str(source.get("name", ""))),
         ("Columns", f"{len(model.names_)}", ", ".join(model.names_[:8])),
         ("Tried up to", f"{model.horizon_} steps", "largest lead on what was held out"),
-    ]
-    return "\n".join(
-        f'<div class="fact"><dt>{text(name)}</dt><dd><b>{text(value)}</b>'
-        f"<span>{text(note)}</span></dd></div>"
-        for name, value, note in rows
-    )
-
-
-def state_fact(model: Forecaster) -> tuple[str, str]:
-    """Return how many rows make a state, and which."""
-    if model.delays_ == 1:
-        return "1 row", "the newest alone"
-    return f"{model.delays_} rows", f"the newest and {model.delays_ - 1} before it"
-
-
-def season_fact(model: Forecaster) -> tuple[str, str]:
-    """Return the length of the cycle, and what is done to it."""
-    if not model.season_:
-        return "none", "no cycle was taken off"
-    return f"{model.season_:g} steps", "a cycle that is taken off and put back"
+    ])  # fmt: skip
 
 
 def start_in_words(forecast: Forecast, n_starts: int) -> str:
@@ -138,11 +134,47 @@ def start_in_words(forecast: Forecast, n_starts: int) -> str:
     return f"From {counted}{begin} on, {int(forecast.leads[-1])} steps ahead.{many}"
 
 
-def fans(forecast: Forecast, past: Past) -> str:
+def fans(forecast: Forecast, past: int | FloatArray) -> str:
     """Return the fan charts of the first columns."""
-    return "\n".join(
-        f"<h3>{text(forecast.names[j])}</h3>\n<figure>{fan(forecast, past, j)}</figure>"
-        for j in range(min(DRAWN, len(forecast.names)))
+    from .. import plot
+
+    found = []
+    for j, name in enumerate(forecast.names[:DRAWN]):
+        figure = new_figure(WIDE)
+        before = past if isinstance(past, int) else past[:, j]
+        plot.forecast(forecast, column=j, past=before, ax=figure.subplots())
+        found.append(f"<h3>{text(name)}</h3>{as_image(figure, f'Fan chart of {name}')}")
+    return "\n".join(found)
+
+
+def skill_pictures(skill: Skill) -> tuple[str, str]:
+    """Return pictures of the scores, and of how reliable intervals and probabilities are."""
+    from .. import plot
+
+    scores, reliability = new_figure(PAIR), new_figure(PAIR)
+    plot.skill(skill, axes=[*scores.subplots(1, 2), *reliability.subplots(1, 2)])
+    label = "Errors and correlation against the lead"
+    return as_image(scores, label), as_image(reliability, "Coverage of intervals, and reliability")
+
+
+def new_figure(size: tuple[float, float]) -> Any:
+    """Return a figure that pyplot does not know, so that nobody has to close it."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=size, layout="constrained")
+
+
+def as_image(figure: Any, label: str) -> str:
+    """Return a figure as a picture inside the page; equal figures are equal text."""
+    from matplotlib import rc_context
+
+    stream = BytesIO()
+    with rc_context({"svg.hashsalt": label}):
+        figure.savefig(stream, format="svg", metadata={"Date": None})
+    data = base64.b64encode(stream.getvalue()).decode()
+    return (
+        f'<figure class="drawn"><img alt="{text(label)}" src="data:image/svg+xml;base64,{data}">'
+        "</figure>"
     )
 
 
@@ -150,13 +182,12 @@ def doubt(forecast: Forecast) -> str:
     """Return what must be known before a forecast is used; empty if nothing is."""
     told = []
     if forecast.outside[-1]:
-        told.append(" The start is unlike all states of the training series: do not trust this.")
+        told.append("The start is unlike all states of the training series: do not trust this.")
     if forecast.doubtful.any():
-        leads = [int(lead) for lead in forecast.leads]
-        bad = [int(lead) for lead in forecast.leads[forecast.doubtful]]
-        when = words.in_a_row(bad, leads)
-        told.append(f" At {when} it is no better than climatology, or was not tried.")
-    return "".join(told)
+        bad = forecast.leads[forecast.doubtful].tolist()
+        when = words.in_a_row(bad, forecast.leads.tolist())
+        told.append(f"At {when} it is no better than climatology, or was not tried.")
+    return " ".join(told)
 
 
 def forecast_table(forecast: Forecast) -> str:
@@ -164,89 +195,52 @@ def forecast_table(forecast: Forecast) -> str:
     n = min(DRAWN, len(forecast.names))
     times = words.times_in_words(forecast.valid_times[-1])
     ends = forecast.quantile([0.05, 0.95])[:, -1]
-    heads = "".join(
-        f'<th scope="col">{text(name)}</th><th scope="col">90 % interval</th>'
-        for name in forecast.names[:n]
-    )
-    rows = []
     digits = [words.decimals(float(np.median(ends[1, :, j] - ends[0, :, j]))) for j in range(n)]
-    for k, lead in enumerate(forecast.leads.tolist()):
-        cells = "".join(
-            f"<td>{forecast.mean[-1, k, j]:.{d}f}</td><td>{ends[0, k, j]:.{d}f} to "
-            f"{ends[1, k, j]:.{d}f}</td>"
-            for j, d in enumerate(digits)
-        )
-        rows.append(f'<tr><th scope="row">{lead}</th><td>{text(times[k])}</td>{cells}</tr>')
-    head = f'<thead><tr><th scope="col">lead</th><th scope="col">time</th>{heads}</tr></thead>'
-    return f'<table class="modes forecast-table">{head}<tbody>{"".join(rows)}</tbody></table>'
-
-
-def what_files_have(forecast: Forecast) -> str:
-    """Return where the other columns are, if there are some."""
-    left = len(forecast.names) - DRAWN
-    more = f"{left} more column(s) are in the file. " if left > 0 else ""
-    return f"{more}All numbers, with more quantiles: forecast.csv."
-
-
-def skill_part(skill: Skill) -> str:
-    """Return the curves of the scores, and tables of the first columns."""
-    known = words.known_leads(skill)
-    if not known.any():
-        return ""
-    keys = "".join(f'<li class="method{m}">{text(name)}</li>' for m, name in enumerate(NAMES))
-    first, *others = (skill_table(skill, j, known) for j in range(min(DRAWN, len(skill.names))))
-    more = f"<details><summary>Other columns</summary>{''.join(others)}</details>"
-    tables = first + (more if others else "")
-    return (
-        f'<div class="split"><figure>{score_curves(skill)}<ul class="keys-of">{keys}</ul>'
-        "<figcaption>CRPS over that of climatology, in the mean of the columns, against the lead "
-        "in steps. Below 1 is better than climatology; values far above are cut "
-        f"off.</figcaption></figure><div>{tables}</div></div>"
-    )
-
-
-def skill_table(skill: Skill, column: int, known: Any) -> str:
-    """Return the scores of one column: CRPS of all methods, and how often intervals were right."""
     rows = []
-    digits = words.decimals(float(np.nanmedian(skill.crps[1, :, column])))
-    for k in np.flatnonzero(known):
-        scores = skill.crps[:, k, column]
-        finite = scores[np.isfinite(scores)]
-        best = float(finite.min()) if len(finite) else np.nan
-        cells = "".join(
-            f"<td{mark(m, own, best, skill.beaten[k, column])}>{own:.{digits}f}</td>"
-            for m, own in enumerate(scores)
-        )
-        rows.append(
-            f'<tr><th scope="row">{int(skill.leads[k])}</th>{cells}'
-            f"<td>{skill.acc[0, k, column]:.2f}</td></tr>"
-        )
-    heads = "".join(f'<th scope="col">{text(name)}</th>' for name in NAMES)
+    for k, lead in enumerate(forecast.leads.tolist()):
+        cells = [times[k]]
+        for j, d in enumerate(digits):
+            low, high = ends[:, k, j]
+            cells += [f"{forecast.mean[-1, k, j]:.{d}f}", f"{low:.{d}f} to {high:.{d}f}"]
+        rows.append([f'<th scope="row">{lead}</th>', *(f"<td>{text(own)}</td>" for own in cells)])
+    heads = ["lead", "time"]
+    for name in forecast.names[:n]:
+        heads += [name, "90 % interval"]
+    return table(heads, rows)
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table of cells that are HTML."""
+    head = "".join(f'<th scope="col">{text(name)}</th>' for name in heads)
+    body = "".join(f"<tr>{''.join(row)}</tr>" for row in rows)
     return (
-        f"<h3>{text(skill.names[column])}</h3>"
-        '<div class="scroll"><table class="modes forecast-table"><thead><tr>'
-        f'<th scope="col">lead</th>{heads}<th scope="col">correlation</th></tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div>"
+        f'<table class="modes forecast-table"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table>"
     )
 
 
-def mark(method: int, own: float, best: float, beaten: bool) -> str:
-    """Return how a score is set: the best one bold, a forecast that is worth nothing in amber."""
-    if METHODS[method] == "forecast" and not beaten:
-        return ' class="worse"'
-    return ' class="best"' if own == best else ""
-
-
-def reliability_part(skill: Skill) -> str:
-    """Return the histogram of probabilities."""
-    if not words.known_leads(skill).any():
-        return ""
-    return (
-        f'<div class="split"><figure>{reliability(skill)}</figure><p class="note">How often what '
-        "came fell into each tenth of its forecast distribution, over all leads and columns. A "
-        "reliable forecast has bars of equal height, at the dashed line. High bars at both ends: "
-        "the spread is too small. A hump: it is too large. A slope: the mean is off.</p></div>"
-    )
+def skill_tables(skill: Skill, judged: Sequence[int]) -> str:
+    """Return the scores of the first columns: CRPS of all methods, and the correlation."""
+    found = []
+    for j, name in enumerate(skill.names[:DRAWN] if judged else ()):
+        digits, rows = words.decimals(float(np.nanmedian(skill.crps[1, :, j]))), []
+        for k in np.flatnonzero(np.isin(skill.leads, judged)):
+            scores = skill.crps[:, k, j]
+            # The best one is bold, a forecast that is worth nothing amber.
+            kinds = ["best" if own == np.nanmin(scores) else "" for own in scores]
+            kinds[0] = kinds[0] if skill.beaten[k, j] else "worse"
+            cells = [f'<td class="{kind}">{own:.{digits}f}</td>' for kind, own in
+                     zip(kinds, scores, strict=True)]  # fmt: skip
+            lead, acc = (
+                f'<th scope="row">{skill.leads[k]}</th>',
+                f"<td>{skill.acc[0, k, j]:.2f}</td>",
+            )
+            rows.append([lead, *cells, acc])
+        scored = table(["lead", *NAMES, "correlation"], rows)
+        found.append(f'<h3>CRPS of {text(name)}</h3><div class="scroll">{scored}</div>')
+    first, others = "".join(found[:1]), "".join(found[1:])
+    more = f"<details><summary>Other columns</summary>{others}</details>" if others else ""
+    return first + more
 
 
 def warnings_part(warnings: Sequence[str]) -> str:
@@ -255,24 +249,3 @@ def warnings_part(warnings: Sequence[str]) -> str:
         return ""
     listed = "".join(f"<li>{prose(own)}</li>" for own in warnings)
     return f'<details class="notes" open><summary>Notes</summary><ul>{listed}</ul></details>'
-
-
-def settings(
-    model: Forecaster, source: Mapping[str, Any], seconds: Mapping[str, float] | None
-) -> str:
-    """Return parameters, the file, versions and times as rows of a table."""
-    parts = {
-        "Parameters": model.get_params(),
-        "File": source,
-        "Seconds": {name: f"{own:.2f}" for name, own in (seconds or {}).items()},
-        "Versions": {"vbdm": __version__, **library_versions()},
-    }
-    rows = []
-    for name, entries in parts.items():
-        if entries:
-            rows.append(f'<tr><th colspan="2">{text(name)}</th></tr>')
-            rows += [
-                f"<tr><th>{text(key)}</th><td>{text(value)}</td></tr>"
-                for key, value in entries.items()
-            ]
-    return "".join(rows)
