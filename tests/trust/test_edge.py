@@ -8,10 +8,18 @@ import pytest
 from scipy.integrate import quad
 from scipy.special import erf
 from tests.support.findings import found_in
-from vbdm.trust.boundary import boundary_shifts, mass_exponents, overhang
 
 import vbdm
-from vbdm.trust.edge import SAMPLE, STRIP, find_edge, mean_inward, surroundings
+from vbdm.trust.edge import (
+    SAMPLE,
+    STRIP,
+    boundary_shifts,
+    find_edge,
+    mass_exponents,
+    mean_inward,
+    overhang,
+    surroundings,
+)
 
 D = vbdm.datasets
 UNEVEN = (1.0, 0.5, 0.3)
