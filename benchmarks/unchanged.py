@@ -23,7 +23,16 @@ def numbers(name, n_points, seed, method):
     found = {
         "eigenvalues": spectrum.eigenvalues,
         "standard_errors": spectrum.standard_errors,
-        "chosen": np.array([op.epsilon, op.n_neighbors, op.dim, op.alpha, op.beta, op.c1]),
+        "chosen": np.array(
+            [
+                op.epsilon,
+                op.n_neighbors,
+                op.dim,
+                op.settings.exponents.alpha,
+                op.settings.exponents.beta,
+                op.settings.exponents.c1,
+            ]
+        ),
         "sums": np.array(
             [op.density.sum(), op.widths.sum(), np.abs(spectrum.eigenfunctions).sum()]
         ),

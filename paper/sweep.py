@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vbdm import NeighborGraph, Operator, Paper, VbdmWarning, align, estimate_operator, rules
+from vbdm.operator.operator import with_epsilon
 
 from .base import FloatArray, Settings
 from .borrowed import spectra_over
@@ -192,7 +193,7 @@ def short_enough(operator: Operator, epsilon: float) -> Operator:
     scaled = graph.distances(rows) / (rho.row[rows, None] * rho.column[near])
     reached = (scaled < -4 * epsilon * np.log(NEGLIGIBLE)).sum(axis=1).max()
     k = min(graph.n_neighbors, max(16, int(1.1 * reached) + 1))
-    return operator.at_epsilon(epsilon, graph.with_neighbors(k))
+    return with_epsilon(operator, epsilon, graph.with_neighbors(k))
 
 
 def default_function(

@@ -396,7 +396,7 @@ class DiffusionMap(Answering, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         self.spectrum_, self.operator_, self.tuning_ = spectrum, operator, operator.tuning
         self.eigenvalues_, self.eigenfunctions_ = spectrum.eigenvalues, spectrum.eigenfunctions
         self.density_, self.unresolved_ = operator.density, spectrum.unresolved
-        self.dim_, self.alpha_ = operator.dim, operator.alpha
+        self.dim_, self.alpha_ = operator.dim, operator.settings.exponents.alpha
         self.epsilon_, self.n_neighbors_ = operator.epsilon, operator.n_neighbors
         return self
 

@@ -79,7 +79,7 @@ def test_what_was_done_is_told():
     summary = load_results("COLVAR-vbdm").summary
     assert summary["decided"]["weights"] == "measure"
     assert 100 < summary["decided"]["effective_points"] < 500
-    assert vbdm.load("COLVAR-vbdm/model.vbdm").operator.is_weighted
+    assert vbdm.load("COLVAR-vbdm/model.vbdm").operator.settings.weighting.is_used
     done("transform", "COLVAR-vbdm", "COLVAR")
 
 

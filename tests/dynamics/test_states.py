@@ -270,7 +270,7 @@ def test_points_that_resolve_no_mode_have_no_say_in_the_corners():
     basis = basis_of(spectrum)
     turn = orthonormal(basis, 3)
     modes = np.asarray(basis.functions[:, :3]) @ turn
-    sound = ~spectrum.unresolved[spectrum.operator.order.caller_rows]
+    sound = ~spectrum.unresolved[spectrum.operator.graph.order.caller_rows]
     assert not sound.all()
     np.testing.assert_array_equal(simplex(basis, 3), turn @ memberships_of(modes[sound]))
     assert not np.allclose(simplex(basis, 3), turn @ memberships_of(modes))

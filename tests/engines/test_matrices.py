@@ -8,6 +8,7 @@ import vbdm
 from vbdm.engines.numba_engine import NumbaEngine
 from vbdm.engines.scipy_engine import ScipyEngine
 from vbdm.kernel.within_reach import sums_of
+from vbdm.operator.operator import with_epsilon
 from vbdm.spectrum.passes import solve_modes
 from vbdm.spectrum.solve import compute_spectrum
 
@@ -97,7 +98,7 @@ def test_row_sums_with_the_evaluation_are_those_of_the_matrix():
 def test_a_solve_may_start_from_the_result_at_another_epsilon():
     points = vbdm.datasets.ou(3000, dim=2, random_state=0).points
     op = vbdm.estimate_operator(points, "generator")
-    other = op.at_epsilon(0.5 * op.epsilon)
+    other = with_epsilon(op, 0.5 * op.epsilon)
     first = op.spectrum(10)
     cold = compute_spectrum(other, 8, tol=1e-7)
     warm = compute_spectrum(other, 8, tol=1e-7, start=first)
@@ -117,7 +118,7 @@ def test_the_vectors_of_another_result_are_where_a_solve_starts(monkeypatch, clo
     left = vbdm.estimate_operator(cloud, "laplacian", method=vbdm.Paper(form="left")).spectrum(3)
     first = op.spectrum(3)
     for start in (first, left):
-        compute_spectrum(op.at_epsilon(1.1 * op.epsilon), 3, start=start)
+        compute_spectrum(with_epsilon(op, 1.1 * op.epsilon), 3, start=start)
     assert seen[0] is None
     assert seen[1] is first.vectors
     assert seen[2] is None  # of a form that is not symmetric

@@ -40,7 +40,7 @@ def directly(found):
     matrix = diags_array(network.degrees + system.killing) - factor @ kernel @ factor
     right = network.mass * found.source + sum(edge.pull[:, 0] for edge in system.edges)
     free = np.flatnonzero(system.free)
-    values = found.operator.order.to_inside(found.values)
+    values = found.operator.graph.order.to_inside(found.values)
     values[free] = spsolve(csc_array(csc_array(matrix)[:, free].tocsr()[free]), right[free])
     return values
 
@@ -65,7 +65,7 @@ def test_few_iterations_on_sets_of_all_sizes(name):
         assert found.iterations <= (14 if name == "narrow" else 12)
         assert found.residual <= 1e-6
         known = directly(found)
-        mine = op.order.to_inside(found.values)
+        mine = op.graph.order.to_inside(found.values)
         np.testing.assert_allclose(mine, known, atol=3e-5 * np.nanmax(np.abs(known)))
     assert op.solve(x).iterations <= 14
     for found, low, high in zip(solutions, (few, some), (most, half), strict=False):
@@ -158,14 +158,14 @@ def test_soft_edges_of_both_sets_hold_energy():
     points = RNG.normal(size=(N, 1))
     op = vbdm.estimate_operator(points, "generator")
     found = op.committor(points[:, 0] + 0.5, 1 - points[:, 0])
-    system, q = found.system, op.order.to_inside(found.values)[found.system.free]
+    system, q = found.system, op.graph.order.to_inside(found.values)[found.system.free]
     start, end = (edge.extra[system.free] for edge in system.edges)
     assert min(start @ q**2, end @ (1 - q) ** 2) > 0
-    whole = energy_of_edges(system, op.order.to_inside(found.values))
+    whole = energy_of_edges(system, op.graph.order.to_inside(found.values))
     assert whole == pytest.approx(start @ q**2 + end @ (1 - q) ** 2)
     # A quantity and its mirror image have one energy: neither set comes before the other.
     other = op.committor(1 - points[:, 0], points[:, 0] + 0.5)
-    mirrored = energy_of_edges(other.system, op.order.to_inside(other.values))
+    mirrored = energy_of_edges(other.system, op.graph.order.to_inside(other.values))
     assert mirrored == pytest.approx(whole, rel=1e-4)
 
 

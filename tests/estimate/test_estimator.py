@@ -374,7 +374,10 @@ def test_sample_weight_goes_through_a_pipeline_and_a_file(tmp_path):
     loaded = vbdm.load(tmp_path / "model")
     new = points[:5] + 0.1
     np.testing.assert_array_equal(loaded.transform(new), model.transform(new))
-    assert loaded.operator_.effective_points == model.operator_.effective_points
+    assert (
+        loaded.operator_.settings.weighting.effective_points
+        == model.operator_.settings.weighting.effective_points
+    )
 
 
 def test_sample_weight_of_another_length_is_refused():

@@ -69,7 +69,9 @@ def test_rows_hold_all_points_within_reach(cloud):
     nearest, w = sqdist.argmin(axis=1), rows.beside
     values[np.arange(len(new)), nearest] *= 1 - w
     assert 0 < (w[fresh] > 0).mean() < 1
-    counts = np.ones(len(op.degrees)) if op.order.counts is None else op.order.counts
+    counts = (
+        np.ones(len(op.inside.degrees)) if op.graph.order.counts is None else op.graph.order.counts
+    )
     volume = kernel.moments(op.dim).m0 * (op.epsilon * rho**2) ** (op.dim / 2)
     density = (values * counts).sum(axis=1) / ((op.n_points - w * counts[nearest]) * volume)
     np.testing.assert_allclose(rows.density[fresh], density[fresh], rtol=1e-9)
@@ -159,7 +161,7 @@ def test_rows_by_lists_have_the_kernel_of_the_training_points():
     assert not op.kernel.by_reach
     rows, lost = kernel_rows(op, points[:50])
     assert not lost.any()
-    place = op.order.inside_rows(np.arange(50))
+    place = op.graph.order.inside_rows(np.arange(50))
     kernel = (op.kernel.weights @ np.eye(400))[place]
     found = rows.toarray()
     own = found[np.arange(50), place]
@@ -226,7 +228,7 @@ def test_beside_a_training_point_values_tend_to_its_own(name):
         assert np.abs(near.values - spectrum.eigenfunctions).max() < close
         assert not near.undefined.any()
         assert np.abs(op.extend(function, new) - function).max() < close
-        held = op.degrees > 0
+        held = op.inside.degrees > 0
         np.testing.assert_allclose(near.density[held], op.density[held], rtol=close)
 
 

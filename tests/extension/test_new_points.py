@@ -72,12 +72,12 @@ def test_rows_of_training_points_give_their_values_to_the_residual():
     op = spectrum.operator
     rows = new_rows(op, points)
     sums = rows.at_nearest(np.arange(len(points)), spectrum.vectors)
-    values, _ = by_rows(sums, op.steps[rows.nearest], spectrum)
+    values, _ = by_rows(sums, op.inside.steps[rows.nearest], spectrum)
     change = values - spectrum.eigenfunctions
     assert spectrum.solver == "Multilevel"
     # The residual is a rate; times the step of the kernel it is a change of the function. Its norm
     # is weighted by the operator's measure, hence the 2.
-    bound = 2 * spectrum.residuals * op.steps.max()
+    bound = 2 * spectrum.residuals * op.inside.steps.max()
     assert (np.sqrt(np.mean(change**2, axis=0)) <= bound + 1e-12).all()
 
 

@@ -242,10 +242,12 @@ def test_matrices_of_each_lead_and_powers_of_one_step_foresee_alike():
 def test_large_bases_end_with_kernels_around_points():
     points = np.random.default_rng(0).standard_normal((300, 2))
     op = vbdm.estimate_operator(points, "generator")
-    steps = op.alpha_kernel @ np.eye(300) / op.degrees[:, None]
+    steps = op.alpha_kernel @ np.eye(300) / op.inside.degrees[:, None]
     marks = [0, 100, 199, 299]  # evenly, in the order inside
     found = bumps(op, 4)
-    np.testing.assert_allclose(op.order.to_inside(found), (steps @ steps)[:, marks], atol=1e-14)
+    np.testing.assert_allclose(
+        op.graph.order.to_inside(found), (steps @ steps)[:, marks], atol=1e-14
+    )
     basis = Basis.of(op, points, 90)
     assert basis.learned.shape == (300, 85)
     products = basis.values.T @ basis.values / 300

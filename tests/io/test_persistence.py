@@ -19,6 +19,7 @@ from tests.support.stand_ins import fake_pynndescent
 import vbdm
 from vbdm.io.saved.archive import FORMAT, HEADER, VERSION, complaining
 from vbdm.io.saved.fields import Number, count, is_number, pack
+from vbdm.operator.operator import with_epsilon
 
 #: One of the arrays in a file.
 ARRAY = "pilot/density.npy"
@@ -276,7 +277,7 @@ def test_a_potential_that_weights_pairs_is_saved_as_numbers(tmp_path):
     loaded = vbdm.load(tmp_path / "model")
     new = CLOUD[:5] + 0.01
     np.testing.assert_array_equal(loaded.extend(new).values, spectrum.extend(new).values)
-    wider, same = (part.operator.at_epsilon(0.2) for part in (spectrum, loaded))
+    wider, same = (with_epsilon(part.operator, 0.2) for part in (spectrum, loaded))
     assert abs(wider.matrix - same.matrix).max() == 0
     assert repr(loaded.operator) == repr(spectrum.operator)
 
@@ -314,7 +315,7 @@ def test_weights_are_saved(tmp_path, way):
     new = CLOUD[:5] + 0.01
     np.testing.assert_array_equal(loaded.extend(new).values, spectrum.extend(new).values)
     np.testing.assert_array_equal(loaded.operator.equations.measure, made.equations.measure)
-    wider, same = (part.operator.at_epsilon(0.2) for part in (spectrum, loaded))
+    wider, same = (with_epsilon(part.operator, 0.2) for part in (spectrum, loaded))
     assert abs(wider.matrix - same.matrix).max() == 0
     assert repr(loaded.operator) == repr(made)
     assert loaded.settings.weighting == made.settings.weighting

@@ -61,7 +61,7 @@ def test_what_was_decided_is_there_again(both):
     known = "predictor_ delays_ n_modes_ season_ horizon_ scores_ delay_scores_ n_features_in_"
     for name in known.split():
         assert getattr(loaded, name) == getattr(saved, name), name
-    assert np.array_equal(loaded.operator_.degrees, saved.operator_.degrees)
+    assert np.array_equal(loaded.operator_.inside.degrees, saved.operator_.inside.degrees)
 
 
 def test_scores_on_what_was_held_out_are_the_same(both):

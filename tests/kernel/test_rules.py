@@ -250,7 +250,7 @@ def test_a_rule_of_ones_own_for_the_bandwidth(sphere):
     most = float(np.median(wide.bandwidth))
     op = vbdm.estimate_operator(sphere, bandwidth=Capped(most), dim=2)
     np.testing.assert_array_equal(op.bandwidth, np.minimum(wide.bandwidth, most))
-    assert (op.beta, op.c1) == (None, None)
+    assert (op.settings.exponents.beta, op.settings.exponents.c1) == (None, None)
     assert op.settings.as_dict()["bandwidth_rule"] == f"Capped(most={most})"
 
 

@@ -56,8 +56,8 @@ def test_operator_and_conjugate(cloud, c1, beta, d):
         method=vbdm.Paper(n_density_neighbors=9, n_neighbors=len(cloud)),
     )
     L, Lhat, density, alpha = expected
-    assert op.alpha == pytest.approx(alpha)
-    assert op.c1 == pytest.approx(c1)
+    assert op.settings.exponents.alpha == pytest.approx(alpha)
+    assert op.settings.exponents.c1 == pytest.approx(c1)
     np.testing.assert_allclose(op.density, density, rtol=1e-10)
     np.testing.assert_allclose(op.matrix.toarray(), L, atol=1e-10 * abs(L).max())
     np.testing.assert_allclose(op.symmetric.toarray(), Lhat, atol=1e-10 * abs(Lhat).max())

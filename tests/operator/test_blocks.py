@@ -11,6 +11,7 @@ from tests.support.slow import with_slow
 import vbdm
 from vbdm.errors import InputError, OutOfMemoryError
 from vbdm.estimate import estimate_again
+from vbdm.operator.operator import with_epsilon
 from vbdm.placement import Dask, Disk, Memory
 
 
@@ -78,7 +79,7 @@ def test_few_points_and_many_blocks(n_points):
     for placement in (Disk(blocks=1), Memory(2), Memory(1000)):
         op = vbdm.estimate_operator(points, run=vbdm.Run(placement=placement))
         assert op.epsilon == one.epsilon
-        np.testing.assert_array_equal(op.degrees, one.degrees)
+        np.testing.assert_array_equal(op.inside.degrees, one.degrees)
 
 
 @pytest.mark.parametrize("placement", PLACEMENTS, ids=["memory", "disk"])
@@ -88,8 +89,8 @@ def test_other_epsilons_and_options(placement):
     potential = {"potential": lambda X: (X**2).sum(axis=1)}
     one = estimate_with(points, **options, **potential)
     op = estimate_with(points, **options, **potential, placement=placement)
-    np.testing.assert_array_equal(op.degrees, one.degrees)
-    ours, theirs = op.at_epsilon(2 * op.epsilon), one.at_epsilon(2 * one.epsilon)
+    np.testing.assert_array_equal(op.inside.degrees, one.degrees)
+    ours, theirs = with_epsilon(op, 2 * op.epsilon), one.at_epsilon(2 * one.epsilon)
     np.testing.assert_array_equal(ours.degrees, theirs.degrees)
     np.testing.assert_array_equal(op.apply(points, True)[1], one.apply(points, True)[1])
     new = points[:20] + 1e-3
@@ -126,7 +127,7 @@ def test_matrices_are_fetched_or_refused(monkeypatch):
     with pytest.raises(OutOfMemoryError, match="The whole matrix would not fit"):
         _ = op.matrix
     with pytest.raises(OutOfMemoryError, match="A block would not fit"):
-        op.at_epsilon(30 * op.epsilon)
+        with_epsilon(op, 30 * op.epsilon)
 
 
 def test_results_on_disk_refuse_to_be_pickled():
@@ -182,7 +183,7 @@ def compare(kind, placement):
     assert op.settings.weighting.kind == one.settings.weighting.kind == kind
     for part in ("degrees", "steps", "measure", "relative_variance", "sums"):
         np.testing.assert_array_equal(getattr(op, part), getattr(one, part))
-    ours, theirs = op.at_epsilon(2 * op.epsilon), one.at_epsilon(2 * one.epsilon)
+    ours, theirs = with_epsilon(op, 2 * op.epsilon), one.at_epsilon(2 * one.epsilon)
     np.testing.assert_array_equal(ours.degrees, theirs.degrees)
     first, second = op.spectrum(4), one.spectrum(4)
     np.testing.assert_allclose(first.eigenvalues, second.eigenvalues, rtol=1e-9, atol=1e-9)

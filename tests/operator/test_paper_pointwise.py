@@ -112,8 +112,8 @@ def test_known_potential(uneven_circle, as_function):
             graph, method="paper", potential=potential, dim=1, epsilon=epsilon
         )
         errors.append(np.abs(op @ np.sin(angle) - expected).max())
-    assert op.alpha == 1
-    assert op.c1 is None
+    assert op.settings.exponents.alpha == 1
+    assert op.settings.exponents.c1 is None
     assert errors[1] < 0.02
     assert 0.85 < np.log2(errors[0] / errors[1]) < 1.15
 

@@ -6,6 +6,7 @@ from scipy.special import zeta
 
 import vbdm
 from vbdm.operator.sample_theory import kernel_waves, ladder, pilot_table, shift, sphere_mean
+from vbdm.operator.sums import waves_of
 from vbdm.shapes import Gaussian
 
 
@@ -75,8 +76,8 @@ def measured_shift(dim, c1, beta, n, seeds, n_points, k0=16):
         limit = (1 - p) / (op.kernel.moments(dim).m * kappa**2) * (2 * np.pi) ** 2
         spread = op.kernel.relative_variance.mean()
         found.append((rate / limit - 1) / spread)
-    waves = op.kernel_waves
-    end = op.pilot.effective_cutoff(dim)
+    waves = waves_of(op)
+    end = op.inside.pilot.effective_cutoff(dim)
     theory = shift(waves, dim, c1, beta, waves.spread / spread, k0, end) / waves.spread
     return np.mean(found), np.std(found) / np.sqrt(len(found) - 1), theory
 
@@ -136,7 +137,18 @@ def test_the_integral_with_an_estimated_bandwidth(dim, c1, beta, n, expected):
 def test_eigenvalues_are_divided_by_what_is_derived():
     """On a uniform circle s² is nearly constant, and so is the correction."""
     op = vbdm.estimate_operator(vbdm.datasets.circle(800, random_state=0).points, 1.0)
-    waves, spread = op.kernel_waves, op.kernel.relative_variance.mean()
-    n, end = waves.spread / spread, op.pilot.effective_cutoff(op.dim)
-    derived = shift(waves, op.dim, 1.0, op.beta, n, op.pilot.n_density_neighbors, end) / n
+    waves, spread = waves_of(op), op.kernel.relative_variance.mean()
+    n, end = waves.spread / spread, op.inside.pilot.effective_cutoff(op.dim)
+    derived = (
+        shift(
+            waves,
+            op.dim,
+            1.0,
+            op.settings.exponents.beta,
+            n,
+            op.inside.pilot.n_density_neighbors,
+            end,
+        )
+        / n
+    )
     assert op.spectrum(3).correction[1] - 1 == pytest.approx(derived, rel=0.05)

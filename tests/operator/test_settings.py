@@ -12,7 +12,9 @@ from scipy.spatial.distance import cdist
 from tests.support.estimates import estimate_with
 
 import vbdm
+from vbdm.operator.operator import with_epsilon
 from vbdm.operator.record import in_words
+from vbdm.operator.sums import pairs_of, quantiles
 
 POINTS = vbdm.datasets.circle(300, sampling="random", random_state=0).points
 
@@ -110,7 +112,7 @@ def test_exponents_are_those_of_the_operator():
     found = op.settings.as_dict()
     assert (found["c1"], found["beta"], found["dim"]) == (1.0, -0.25, 1.0)
     # α = 1 + β(d/2 + 1) - c1/2
-    assert found["alpha"] == op.alpha == pytest.approx(1 - 0.25 * 1.5 - 0.5)
+    assert found["alpha"] == op.settings.exponents.alpha == pytest.approx(1 - 0.25 * 1.5 - 0.5)
     given = vbdm.estimate_operator(
         POINTS, dim=1, bandwidth=vbdm.rules.PowerOfDensity(0), method=vbdm.Resolved(alpha=0.5)
     )
@@ -213,10 +215,10 @@ def test_what_decided_the_number_of_neighbours(points, arguments, words):
 def test_pairs_are_counted():
     """By reach, their mean is the number of neighbours; lists have one length."""
     op = vbdm.estimate_operator(POINTS)
-    assert op.pairs.shape == (300,)
-    assert op.n_neighbors == round(op.pairs.mean())
-    low, middle, high = op.pair_quantiles
-    assert op.pairs.min() <= low <= middle <= high <= op.pairs.max()
+    assert pairs_of(op).shape == (300,)
+    assert op.n_neighbors == round(pairs_of(op).mean())
+    low, middle, high = quantiles(pairs_of(op))
+    assert pairs_of(op).min() <= low <= middle <= high <= pairs_of(op).max()
 
 
 def test_the_page_tells_pairs_within_reach_from_lists():
@@ -349,7 +351,7 @@ def test_settings_are_pickled():
 
 def test_settings_stay_at_another_epsilon():
     op = vbdm.estimate_operator(POINTS, effort=2, method=vbdm.Resolved(limiter=False))
-    moved = op.at_epsilon(2 * op.epsilon)
+    moved = with_epsilon(op, 2 * op.epsilon)
     assert moved.settings is op.settings
     assert moved.epsilon == 2 * op.epsilon
     assert moved.spectrum(3).limit is None

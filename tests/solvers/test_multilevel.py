@@ -71,7 +71,12 @@ def pencil_of(name):
         epsilon = np.sqrt(low * high)
         op = vbdm.estimate_operator(graph, operator, dim=dim, epsilon=epsilon, method="paper")
         low, high = (epsilon, high) if np.median(op.kernel.row_sums) < 15 else (low, epsilon)
-    return Pencil(op.alpha_kernel, op.degrees, op.degrees * op.steps, graph.point_set.coordinates)
+    return Pencil(
+        op.alpha_kernel,
+        op.inside.degrees,
+        op.inside.degrees * op.inside.steps,
+        graph.point_set.coordinates,
+    )
 
 
 @cache
@@ -147,7 +152,10 @@ def test_larger_curve_against_shift_invert():
     points = datasets.closed_curve(8000, random_state=1).points
     op = vbdm.estimate_operator(points, "laplacian", dim=1, method=vbdm.Paper(n_neighbors=46))
     pencil = Pencil(
-        op.alpha_kernel, op.degrees, op.degrees * op.steps, op.graph.point_set.coordinates
+        op.alpha_kernel,
+        op.inside.degrees,
+        op.inside.degrees * op.inside.steps,
+        op.graph.point_set.coordinates,
     )
     exact = ShiftInvert().solve(pencil, 12, 1e-10)
     pairs = Multilevel().solve(pencil, 12, 1e-4)
@@ -198,7 +206,10 @@ def test_more_pairs_than_prepared_for_are_refused():
     points = datasets.sphere(4000, random_state=0).points
     op = vbdm.estimate_operator(points, dim=2, epsilon=0.003, method=vbdm.Paper(n_neighbors=64))
     pencil = Pencil(
-        op.alpha_kernel, op.degrees, op.degrees * op.steps, op.graph.point_set.coordinates
+        op.alpha_kernel,
+        op.inside.degrees,
+        op.inside.degrees * op.inside.steps,
+        op.graph.point_set.coordinates,
     )
     with pytest.raises(vbdm.InputError, match=r"prepare\(pencil, n=400\)"):
         Multilevel(coarsest=200).prepare(pencil, 10).solve(pencil.mass, 400, 1e-4)
@@ -207,7 +218,7 @@ def test_more_pairs_than_prepared_for_are_refused():
 def test_few_points_are_left_to_the_dense_solver():
     points = datasets.sphere(300, random_state=0).points
     op = vbdm.estimate_operator(points, dim=2, epsilon=0.05, method=vbdm.Paper(n_neighbors=64))
-    pencil = Pencil(op.alpha_kernel, op.degrees, op.degrees * op.steps)
+    pencil = Pencil(op.alpha_kernel, op.inside.degrees, op.inside.degrees * op.inside.steps)
     assert Multilevel().solve(pencil, 30, 1e-4).solver == Dense.credit
 
 

@@ -29,7 +29,7 @@ def expected(operator):
 
 
 def test_rows_and_columns_of_members(operator):
-    matrix = BlockMatrix.cut(operator.alpha_kernel, rows_in(operator.order.n_points, 7))
+    matrix = BlockMatrix.cut(operator.alpha_kernel, rows_in(operator.graph.order.n_points, 7))
     members = np.flatnonzero(np.random.default_rng(0).uniform(size=matrix.n_points) < 0.3)
     members = members[(members < 600) | (members > 1700)]
     found = matrix_of_members(matrix.squared(), members)

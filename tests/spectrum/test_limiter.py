@@ -151,7 +151,7 @@ def operator(dim, seed, **settings):
 
 
 def limit_of(op):
-    return first_limit(1 / op.steps, op.settings.method.limiter, op.dim)
+    return first_limit(1 / op.inside.steps, op.settings.method.limiter, op.dim)
 
 
 @pytest.mark.parametrize("dim", [1, 2, 3])
@@ -172,7 +172,7 @@ def test_a_fixed_bandwidth_has_a_cut_that_does_not_move():
 
 def test_points_in_the_tail_lower_the_cut():
     op = operator(2, 0)
-    moves, tail = moves_of_cut(op, limit_of(op)), 1 / op.steps < limit_of(op).highest
+    moves, tail = moves_of_cut(op, limit_of(op)), 1 / op.inside.steps < limit_of(op).highest
     assert tail.sum() == 20
     assert moves[tail].mean() < 0 < moves[~tail].mean()
 
@@ -188,13 +188,13 @@ def test_rates_follow_the_cut_as_their_derivative_says():
     for j in np.flatnonzero(moved):
         limit = spectrum.limits[j]
         one = slice(j, j + 1)
-        mass = op.degrees * limit.time(1 / op.steps)
+        mass = op.inside.degrees * limit.time(1 / op.inside.steps)
         arguments = (
             u[:, one],
             spectrum.log.pencil_eigenvalues[one],
-            op.degrees,
+            op.inside.degrees,
             mass,
-            1 / op.steps,
+            1 / op.inside.steps,
         )
         low, high = (
             exponential_rates(*arguments, replace(limit, highest=limit.highest * np.exp(h)))[0]

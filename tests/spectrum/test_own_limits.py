@@ -18,7 +18,7 @@ D = vbdm.datasets
 
 def points_of(spectrum):
     op = spectrum.operator
-    return op.order.to_caller(op.graph.point_set.coordinates)
+    return op.graph.order.to_caller(op.graph.point_set.coordinates)
 
 
 def error_of(function, exact):
@@ -63,14 +63,19 @@ def test_a_mode_with_a_limit_of_its_own_is_held_elsewhere(grid):
 
 def test_rates_solve_the_balance_of_their_own_limit(grid):
     op, u = grid.operator, grid.vectors
-    energy = np.einsum("ij,ij->j", u, op.degrees[:, None] * u - op.alpha_kernel @ u)
+    energy = np.einsum("ij,ij->j", u, op.inside.degrees[:, None] * u - op.alpha_kernel @ u)
     for j, limit in enumerate(grid.limits[1:], start=1):
         theta, rate = grid.log.pencil_eigenvalues[j], -grid.eigenvalues[j] * grid.correction[j]
-        slowest = np.maximum(1 / op.steps, min(3 * theta, limit.highest))
+        slowest = np.maximum(1 / op.inside.steps, min(3 * theta, limit.highest))
         lost = -np.expm1(-rate / slowest)
-        assert (op.degrees * u[:, j] ** 2) @ lost == pytest.approx(energy[j], rel=1e-8)
-        time = -np.expm1(-limit.reference / np.maximum(1 / op.steps, limit.cut)) / limit.reference
-        assert theta * ((op.degrees * time) @ u[:, j] ** 2) == pytest.approx(energy[j], rel=1e-6)
+        assert (op.inside.degrees * u[:, j] ** 2) @ lost == pytest.approx(energy[j], rel=1e-8)
+        time = (
+            -np.expm1(-limit.reference / np.maximum(1 / op.inside.steps, limit.cut))
+            / limit.reference
+        )
+        assert theta * ((op.inside.degrees * time) @ u[:, j] ** 2) == pytest.approx(
+            energy[j], rel=1e-6
+        )
 
 
 @pytest.mark.slow
@@ -117,7 +122,7 @@ def test_closed_manifolds_are_solved_as_before(sample):
 
 def test_the_share_on_unresolved_points_is_that_of_the_own_limit(grid):
     """Slow modes are resolved everywhere under their own limit; the last one is not."""
-    rates = grid.operator.order.to_caller(1 / grid.operator.steps)
+    rates = grid.operator.graph.order.to_caller(1 / grid.operator.inside.steps)
     for j, limit in enumerate(grid.limits[1:], start=1):
         held = rates < limit.cut
         assert grid.errors.unresolved_share[j] == pytest.approx(
@@ -129,16 +134,20 @@ def test_the_share_on_unresolved_points_is_that_of_the_own_limit(grid):
 
 def test_the_rate_of_held_points_is_that_of_the_pencil_on_them():
     op = vbdm.estimate_operator(D.ou(700, dim=2, random_state=4100).points, "generator")
-    local = 1 / op.steps
+    local = 1 / op.inside.steps
     limit = Limit(reference=4.0, cut=float(np.quantile(local, 0.1)), highest=1e9, kappa=2.0)
     held = np.flatnonzero(local < limit.cut)
     assert len(held) == 70
-    stiffness = np.diag(op.degrees[held]) - op.alpha_kernel.merged().toarray()[np.ix_(held, held)]
-    exact = eigh(stiffness, np.diag((op.degrees * limit.time(local))[held]), eigvals_only=True)[0]
+    stiffness = (
+        np.diag(op.inside.degrees[held]) - op.alpha_kernel.merged().toarray()[np.ix_(held, held)]
+    )
+    exact = eigh(
+        stiffness, np.diag((op.inside.degrees * limit.time(local))[held]), eigvals_only=True
+    )[0]
     task = SimpleNamespace(
-        operator=op, local_rates=local, pencil=SimpleNamespace(degrees=op.degrees),
+        operator=op, local_rates=local, pencil=SimpleNamespace(degrees=op.inside.degrees),
         pieces=SimpleNamespace(strays=np.zeros(700, dtype=bool)),
-        mass=lambda limit: op.degrees * limit.time(local),
+        mass=lambda limit: op.inside.degrees * limit.time(local),
     )  # fmt: skip
     assert rate_of_held(task, limit) == pytest.approx(exact, rel=1e-6)
     assert rate_of_held(task, Limit(4.0, 0.0, 1e9, 2.0)) == np.inf
@@ -154,7 +163,7 @@ def test_the_response_of_error_bars_is_the_slope_of_the_balance(grid):
     op, u, rates = grid.operator, grid.vectors, -grid.eigenvalues * grid.correction
     found = response(grid, u[:, 1:], slice(1, 5))
     for j, limit in enumerate(grid.limits[1:], start=1):
-        slowest = np.maximum(1 / op.steps, limit.balance_cut(grid.log.pencil_eigenvalues[j]))
+        slowest = np.maximum(1 / op.inside.steps, limit.balance_cut(grid.log.pencil_eigenvalues[j]))
         ends = rates[j] * np.array([1 - 1e-4, 1 + 1e-4])
-        lost = [(op.degrees * u[:, j] ** 2) @ -np.expm1(-end / slowest) for end in ends]
+        lost = [(op.inside.degrees * u[:, j] ** 2) @ -np.expm1(-end / slowest) for end in ends]
         assert found[j - 1] == pytest.approx(np.diff(lost)[0] / np.diff(ends)[0], rel=1e-5)

@@ -19,7 +19,7 @@ def rows_in(n_rows, n_blocks, place="memory"):
 
 def in_blocks(operator, n_blocks, place="memory"):
     """Return an operator with its kernel matrix cut into blocks."""
-    rows = rows_in(operator.order.n_points, n_blocks, place)
+    rows = rows_in(operator.graph.order.n_points, n_blocks, place)
     matrix = BlockMatrix.cut(operator.kernel.weights, rows)
     kernel = replace(operator.kernel, weights=matrix)
     weights = replace(matrix, left=operator.alpha_kernel.left, right=operator.alpha_kernel.right)
@@ -30,5 +30,5 @@ def solved_in_blocks(spectrum, n_blocks, place="memory"):
     """Return a spectrum in memory as if it had been solved in blocks."""
     operator = in_blocks(spectrum.operator, n_blocks, place)
     vectors = operator.alpha_kernel.rows.spread(spectrum.vectors.copy())
-    functions, inside, _ = functions_of(vectors, operator.order)
+    functions, inside, _ = functions_of(vectors, operator.graph.order)
     return replace(spectrum, operator=operator, eigenfunctions=functions, in_blocks=inside)

@@ -8,6 +8,7 @@ from tests.support.estimates import estimate_with
 
 import vbdm
 from vbdm.io.saved.archive import HEADER
+from vbdm.operator.operator import with_kernel
 
 from .archives import members_of
 
@@ -43,7 +44,7 @@ def two_sided():
 def released():
     """A graph that has given up its lists, as those of more than 10,000 points do."""
     op = vbdm.estimate_operator(CLOUD, method=vbdm.Resolved(n_neighbors=40))
-    return op.with_kernel(op.kernel.without_lists()).spectrum(3)
+    return with_kernel(op, op.kernel.without_lists()).spectrum(3)
 
 
 def turned():

@@ -14,6 +14,7 @@ from vbdm.rows.block_array import BlockArray
 from vbdm.spectrum.solve import normalised
 from vbdm.trust import influences, series
 from vbdm.trust.diagnose import diagnose
+from vbdm.trust.edge import edge_of
 from vbdm.trust.series import block_sums, in_series
 
 pytestmark = pytest.mark.blocks
@@ -82,7 +83,7 @@ def test_findings(whole, cut):
 
 def test_the_clouds_are_what_they_are_for(whole):
     names = {name: finding.light for name, finding in ((f.name, f) for f in diagnose(whole))}
-    special = len(whole.operator.degrees) < whole.operator.n_points
+    special = len(whole.operator.inside.degrees) < whole.operator.n_points
     special |= in_series(whole) or names["Boundary"] == "amber" or whole.n_components > 1
     assert special
 
@@ -99,7 +100,7 @@ def test_eigenfunctions_in_the_callers_order(whole, cut):
     expected, rows = whole.eigenfunctions, np.array([5, 0, len(whole.eigenfunctions) - 1])
     same(cut.functions_at(rows), expected[rows])
     same(cut.function(2), expected[:, 2])
-    for found in (cut.eigenfunctions, InCallerOrder(cut.in_blocks, cut.operator.order)):
+    for found in (cut.eigenfunctions, InCallerOrder(cut.in_blocks, cut.operator.graph.order)):
         assert found.shape == expected.shape
         assert (found.dtype, found.ndim) == (expected.dtype, 2)
         same(np.asarray(found), expected)
@@ -141,9 +142,9 @@ def test_no_more_than_one_mode_is_fetched_at_a_time(whole, monkeypatch):
     monkeypatch.setattr(series, "ROWS_AT_ONCE", 64)
     monkeypatch.setattr(influences, "ROWS_AT_ONCE", 4)
     fresh.intervals(), diagnose(fresh), fresh.errors.functions, fresh.errors.pointwise(2)
-    edge = 0 if fresh.operator.edge is None else len(fresh.operator.edge.rows)
+    edge = 0 if edge_of(fresh.operator) is None else len(edge_of(fresh.operator).rows)
     if not edge:  # points near an edge are fetched with all their neighbours, at most 4,000
-        assert 0 < max(fetched) <= 2 * len(fresh.operator.degrees)
+        assert 0 < max(fetched) <= 2 * len(fresh.operator.inside.degrees)
 
 
 def test_verify_says_why_not(cut):

@@ -14,6 +14,7 @@ from vbdm.trust.edge import (
     SAMPLE,
     STRIP,
     boundary_shifts,
+    edge_of,
     find_edge,
     mass_exponents,
     mean_inward,
@@ -131,7 +132,7 @@ def test_edges_at_many_sizes(name, n):
 )
 def test_no_boundary_in_the_errors_of_clouds_that_thin_out(sample, operator):
     op = vbdm.estimate_operator(sample(1000, random_state=4100).points, operator)
-    assert op.edge is None or not op.edge.found
+    assert edge_of(op) is None or not edge_of(op).found
     assert not op.spectrum(5).errors.parts.boundary.any()
 
 
@@ -140,7 +141,7 @@ def test_points_near_the_edge_of_a_disk():
     near = []
     for seed in range(4100, 4104):
         operator = vbdm.estimate_operator(disk(2000, np.random.default_rng(seed)))
-        edge, points = operator.edge, operator.graph.point_set.coordinates
+        edge, points = edge_of(operator), operator.graph.point_set.coordinates
         radius = np.linalg.norm(points, axis=1)
         distance = 1 - radius[edge.rows]
         assert np.abs(edge.distances - distance).mean() < 0.3 * edge.strips.mean()
@@ -270,10 +271,13 @@ def test_the_first_order_on_a_lattice(side, dim):
     points = D.lattice(side, dim=dim).points
     operator = vbdm.estimate_operator(points, dim=dim, method=vbdm.Resolved(leave_one_out=False))
     spectrum = operator.spectrum(dim + 1)
-    rows = operator.edge.rows
-    width = np.median(operator.widths[operator.order.caller_rows[rows]])
-    ratio = width / (np.sqrt(2) * np.median(operator.pilot.rho0[rows]))
-    powers = 1 - 2 * operator.alpha, operator.beta * (operator.dim + 2)
+    rows = edge_of(operator).rows
+    width = np.median(operator.widths[operator.graph.order.caller_rows[rows]])
+    ratio = width / (np.sqrt(2) * np.median(operator.inside.pilot.rho0[rows]))
+    powers = (
+        1 - 2 * operator.settings.exponents.alpha,
+        operator.settings.exponents.beta * (operator.dim + 2),
+    )
     expected = -4 * width * excess(*powers, ratio, end=20.0) * spectrum.eigenvalues[1:]
     assert boundary_shifts(spectrum)[1:] == pytest.approx(expected, rel=0.12)
 

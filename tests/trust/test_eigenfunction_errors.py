@@ -10,6 +10,7 @@ from tests.support.estimates import estimate_with
 from tests.support.findings import knowing
 
 import vbdm
+from vbdm.operator.sums import row_sums_of
 from vbdm.spectrum import passes
 from vbdm.trust import eigenfunction_errors as errors
 from vbdm.trust.influences import (
@@ -39,28 +40,34 @@ def dense(spectrum):
     """Return K, the plain kernel and the mass, as they enter the formulas."""
     op = spectrum.operator
     one = np.eye(op.n_points)
-    times = spectrum.local_times(op.steps)[:, 0]
-    return op.alpha_kernel @ one, op.kernel.weights @ one, op.degrees * times
+    times = spectrum.local_times(op.inside.steps)[:, 0]
+    return op.alpha_kernel @ one, op.kernel.weights @ one, op.inside.degrees * times
 
 
 def direct_influences(spectrum, j, k):
     """Return I of the docstring, by sums over all pairs."""
     op, (K, plain, _) = spectrum.operator, dense(spectrum)
-    u, v, g = spectrum.vectors[:, j], spectrum.vectors[:, k], spectrum.local_times(op.steps)[:, j]
+    u, v, g = (
+        spectrum.vectors[:, j],
+        spectrum.vectors[:, k],
+        spectrum.local_times(op.inside.steps)[:, j],
+    )
     theta = spectrum.log.pencil_eigenvalues[j]
     p = np.zeros(len(u))
     for i in range(len(u)):
         held = g[i] * u[i] * v[i] + g * u * v
         p[i] = K[i] @ ((u[i] - u) * (v[i] - v) - theta * held)
-    return p - (1 - op.c1 / 2) * plain @ (p / plain.sum(axis=1))
+    return p - (1 - op.settings.exponents.c1 / 2) * plain @ (p / plain.sum(axis=1))
 
 
 @pytest.mark.parametrize(("c1", "epsilon"), [(0.0, "auto"), (1.0, "auto"), (1.0, 0.001)])
 def test_influences_on_pairs_of_modes(c1, epsilon):
     found = solved(D.ou(200, dim=2, random_state=4002).points, c1=c1, dim=2, epsilon=epsilon)
-    assert (found.operator.sums < 1).any() == (epsilon != "auto")  # few neighbours, and far away
+    assert (row_sums_of(found.operator) < 1).any() == (
+        epsilon != "auto"
+    )  # few neighbours, and far away
     u, products = found.vectors, found.operator.alpha_kernel @ found.vectors
-    theta, times = found.log.pencil_eigenvalues, found.local_times(found.operator.steps)
+    theta, times = found.log.pencil_eigenvalues, found.local_times(found.operator.inside.steps)
     for j, k in [(1, 0), (1, 2), (2, 1), (4, 3), (3, 3)]:
         one, two = (u[:, [j]], products[:, [j]]), (u[:, [k]], products[:, [k]])
         held = held_together(one[0], two[0], theta[[j]], times[:, [j]])
@@ -81,7 +88,7 @@ def test_influences_of_single_modes_are_those_of_the_eigenvalues(plane):
 
 def test_mixing_is_the_sum_over_points_and_the_tail(plane):
     theta, u, mass = plane.log.pencil_eigenvalues, plane.vectors, dense(plane)[2]
-    held = plane.operator.order.to_inside(plane.unresolved)
+    held = plane.operator.graph.order.to_inside(plane.unresolved)
     assert held.any()
     size = mass @ u**2
     for j in (1, 2):
@@ -107,7 +114,7 @@ def amounts_after(spectrum, K, mass, j):
 def test_first_order_is_what_a_solve_finds(plane):
     """Pairs of one point with a little more weight: c = -T/(B (θ_k - θ_j))."""
     (K, _, mass), theta = dense(plane), plane.log.pencil_eigenvalues
-    g = plane.local_times(plane.operator.steps)[:, 0]
+    g = plane.local_times(plane.operator.inside.steps)[:, 0]
     u, j, point, little = plane.vectors, 2, 17, 1e-5
     more = np.ones_like(K)
     more[point], more[:, point] = 1 + little, 1 + little
@@ -123,7 +130,7 @@ def test_first_order_is_what_a_solve_finds(plane):
 
 def test_the_tail_is_what_another_mass_there_would_do(plane):
     (K, _, mass), little = dense(plane), 1e-5
-    held = plane.operator.order.to_inside(plane.unresolved)
+    held = plane.operator.graph.order.to_inside(plane.unresolved)
     found = amounts_after(plane, K, mass + little * held * mass.mean(), 2)
     theta, u = plane.log.pencil_eigenvalues, plane.vectors
     expected = little * theta[2] * mass.mean() * (u[held].T @ u[held, 2]) / (mass @ u**2)

@@ -89,7 +89,7 @@ def dense_noise(spectrum):
     """Return Σ over pairs i < j of P P', by the whole matrix."""
     op, n = spectrum.operator, len(spectrum.eigenvalues)
     K, u = op.alpha_kernel @ np.eye(op.n_points), np.asarray(spectrum.vectors)
-    held = spectrum.log.pencil_eigenvalues * spectrum.local_times(op.steps) * u**2
+    held = spectrum.log.pencil_eigenvalues * spectrum.local_times(op.inside.steps) * u**2
     by = response(spectrum, u, slice(n)) * spectrum.correction
     below = np.tril_indices(len(u), -1)
     pairs = [

@@ -16,6 +16,12 @@ from vbdm.trust.spectrum_checks import plateau
 LESS, MORE = 0.999, 1.001
 
 
+def with_pilot(operator, density):
+    """Return the operator with another first density."""
+    pilot = replace(operator.inside.pilot, density=density)
+    return replace(operator, inside=replace(operator.inside, pilot=pilot))
+
+
 @pytest.fixture(scope="module")
 def sphere():
     return vbdm.estimate_operator(vbdm.datasets.sphere(600, random_state=0).points).spectrum(5)
@@ -114,7 +120,7 @@ def test_growing_errors(span, light):
         vbdm.datasets.circle(100).points, bandwidth=vbdm.rules.PowerOfDensity(0)
     )
     density = np.array([1.0, span * operator_checks.WIDE_SPAN])
-    operator = replace(operator, pilot=replace(operator.pilot, density=density))
+    operator = with_pilot(operator, density)
     assert operator_checks.error_exponents(operator).light == light
 
 
@@ -192,7 +198,7 @@ def test_spacing(monkeypatch, sphere, evenness, light):
 def test_density_tail(sphere, ratio, n_points, light):
     """The lowest points are so much sparser; the quantiles at 0.2 and 5 % fall on both sides."""
     density = np.where(np.arange(n_points) < 0.02 * n_points, 1.0, ratio)
-    operator = replace(sphere.operator, pilot=replace(sphere.operator.pilot, density=density))
+    operator = with_pilot(sphere.operator, density)
     assert operator_checks.density_tail(operator).light == light
 
 

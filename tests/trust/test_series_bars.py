@@ -132,10 +132,10 @@ def test_copies_share_the_influence_of_their_point():
     op = vbdm.estimate_operator(np.repeat(points, 3, axis=0), "generator", series=True)
     spectrum = op.spectrum(4)
     found = influences(spectrum)
-    rows = by_rows(found, op.order)
+    rows = by_rows(found, op.graph.order)
     assert rows.shape == (900, 4)
     np.testing.assert_allclose(rows.sum(axis=0), found.sum(axis=0), atol=1e-12)
-    np.testing.assert_allclose(3 * rows[::3], op.order.to_caller(found)[::3])
+    np.testing.assert_allclose(3 * rows[::3], op.graph.order.to_caller(found)[::3])
 
 
 @pytest.mark.slow
@@ -217,5 +217,5 @@ def test_a_walk_with_copies_is_a_series_and_shuffled_copies_are_none(memory):
     noise = np.random.default_rng(3).standard_normal((3000, 2))
     points = lfilter([np.sqrt(1 - memory**2)], [1, -memory], noise, axis=0).round(1)
     spectrum = vbdm.estimate_operator(points).spectrum(4)
-    assert spectrum.operator.order.copies is not None
+    assert spectrum.operator.graph.order.copies is not None
     assert in_series(spectrum) == (memory > 0)

@@ -13,6 +13,7 @@ from tests.support.estimates import estimate_with
 
 import vbdm
 from vbdm.errors import VbdmWarning
+from vbdm.operator.operator import with_epsilon
 from vbdm.trust.diagnose import CHECKS, doubtful_modes, flags_of
 from vbdm.trust.findings import Finding
 
@@ -131,7 +132,7 @@ def test_another_result_is_judged_afresh(counted):
         vbdm.diagnose(operator.spectrum(n))
     assert counted["dimension"] == counted["neighbor_lists"] == 1  # of the operator: known
     assert counted["connected_pieces"] == counted["error_bars"] == 2
-    vbdm.diagnose(operator.at_epsilon(2 * operator.epsilon).spectrum(4))
+    vbdm.diagnose(with_epsilon(operator, 2 * operator.epsilon).spectrum(4))
     assert counted["neighbor_lists"] == 2
     changed = replace(operator.spectrum(4), unresolved=np.ones(400, dtype=bool))
     found = {finding.name: finding.light for finding in vbdm.diagnose(changed)}

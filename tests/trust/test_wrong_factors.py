@@ -22,9 +22,14 @@ def test_a_point_left_out_of_its_own_density_leaves_one_point_less(few, leave_on
     op = vbdm.estimate_operator(few, dim=2.0, method=vbdm.Resolved(leave_one_out=leave_one_out))
     n = len(few) - leave_one_out
     t = ((few[:, None] - few) ** 2).sum(axis=-1)
-    order = op.order
+    order = op.graph.order
     for density, rho, epsilon, cut in (
-        (order.to_caller(op.pilot.density), order.to_caller(op.pilot.rho0), 0.5, op.pilot.cutoff),
+        (
+            order.to_caller(op.inside.pilot.density),
+            order.to_caller(op.inside.pilot.rho0),
+            0.5,
+            op.inside.pilot.cutoff,
+        ),
         (op.density, op.bandwidth, op.epsilon, op.kernel.cutoff),
     ):
         s = t / (epsilon * rho[:, None] * rho)

@@ -44,3 +44,12 @@ class kept(Generic[Value]):
             accessor._known[self.name] = self.compute(accessor)
         value: Value = accessor._known[self.name]
         return value
+
+
+def kept_with(result: Any, name: str, compute: Callable[[], Value]) -> Value:
+    """Return what a function computes of a result, which keeps it under a name."""
+    known = vars(result).setdefault(KEPT, {})
+    if name not in known:
+        known[name] = compute()
+    value: Value = known[name]
+    return value

@@ -85,7 +85,7 @@ class Calculus(Accessor):
         >>> bool(np.sqrt(((slope - truth) ** 2).sum(axis=1).mean()) < 0.05)
         True
         """
-        order = self.operator.order
+        order = self.operator.graph.order
         values = check_function(f, self.operator.n_points)
         points, periods, dim = coordinates_of(self.operator)
         inside = order.to_inside(values.reshape(len(values), -1))
@@ -107,7 +107,7 @@ class Calculus(Accessor):
         points, periods, dim = coordinates_of(self.operator)
         n = points.shape[1]
         found = at_all_points(self.operator, bases, points, n * dim, dim, periods=periods)
-        return frozen(self.operator.order.to_caller(found).reshape(-1, n, dim))
+        return frozen(self.operator.graph.order.to_caller(found).reshape(-1, n, dim))
 
     def carre_du_champ(self, f: ArrayLike, g: ArrayLike | None = None) -> FloatArray:
         r"""Return Γ(f, g) = ∇f·∇g on the points; without g, the squared length of ∇f.
@@ -139,7 +139,7 @@ class Calculus(Accessor):
         shape = max(first.shape, second.shape, key=len)
         columns = [values.reshape(len(values), -1) for values in (first, second)]
         n_first = columns[0].shape[1]
-        order = self.operator.order
+        order = self.operator.graph.order
         inside = order.to_inside(columns[0] if g is None else np.hstack(columns))
         start = 0 if g is None else n_first
         n_results = max(part.shape[1] for part in columns)

@@ -94,8 +94,8 @@ def at_all_points(
     """
     weights = operator.alpha_kernel
     # A point without neighbours has no weights, and the rate of its steps does not matter.
-    degrees = np.where(operator.degrees > 0, operator.degrees, 1.0)
-    rates = (1.0 if weights.left is None else weights.left) / (2 * degrees * operator.steps)
+    degrees = np.where(operator.inside.degrees > 0, operator.inside.degrees, 1.0)
+    rates = (1.0 if weights.left is None else weights.left) / (2 * degrees * operator.inside.steps)
     result = np.empty((len(values), n_results))
     if isinstance(weights, BlockMatrix):
         spread, right = weights.rows.spread(rates), weights.factors[1]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..operator.sums import in_potential
 from .failures import say_written
 from .options import AFTER, NAME, SPEAKING, Setting
 from .steps import Work, working
@@ -110,7 +111,8 @@ def unit_of(work: Work, run: Run, step: tuple[float, str] | None) -> TimeUnit:
 def notes_on(run: Run, unit: TimeUnit) -> list[str]:
     """Return what the reader of rates and times must know."""
     operator = run.operator
-    of_process = operator.in_potential or (operator.c1 is not None and abs(operator.c1 - 1) < 1e-9)
+    c1 = operator.settings.exponents.c1
+    of_process = in_potential(operator) or (c1 is not None and abs(c1 - 1) < 1e-9)
     return [*unit.notes, *([] if of_process else [OF_MOTION])]
 
 

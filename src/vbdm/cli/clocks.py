@@ -112,7 +112,7 @@ def find_clock(
             "A clock needs rows that follow each other; received points drawn at random "
             "(--subsample). Thin the rows out evenly, with --every."
         )
-    if spectrum.operator.is_weighted:
+    if spectrum.operator.settings.weighting.is_used:
         raise InputError(
             "A biased run has no clock; received --time-step, and points with weights. Leave "
             "--time-step out: rates are then in units of D/length²."

@@ -9,6 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from ..operator.sums import pairs_of, quantiles
 from .failures import say_written
 from .options import AFTER, ESTIMATING, FILE, PREPARING, READING, SPEAKING, Command, Setting
 from .steps import estimate, read_points, working
@@ -82,14 +83,14 @@ def facts_of(operator: Operator) -> dict[str, Any]:
             "n_points": operator.n_points,
             "epsilon": operator.epsilon,
             "rule": operator.tuning.rule,
-            "widths": dict(zip(levels, operator.width_quantiles, strict=True)),
+            "widths": dict(zip(levels, quantiles(operator.widths), strict=True)),
             "dimension": {
                 "value": operator.dim,
                 "standard_error": operator.dimension.standard_error,
             },
             "n_neighbors": operator.n_neighbors,
             "by_reach": operator.kernel.by_reach,
-            "pairs": dict(zip(levels, operator.pair_quantiles, strict=True)),
+            "pairs": dict(zip(levels, quantiles(pairs_of(operator)), strict=True)),
             "curve": curve_of(operator.tuning),
         }
     )

@@ -66,7 +66,7 @@ class Basis:
 
     def inside(self, f: FloatArray) -> FloatArray:
         """Return functions, (N,) or (N, m), in the order inside, (M, m); copies are averaged."""
-        return self.spectrum.operator.order.to_inside(f.reshape(len(f), -1))
+        return self.spectrum.operator.graph.order.to_inside(f.reshape(len(f), -1))
 
     def mean(self, values: FloatArray) -> FloatArray:
         """Return means under the measure of functions in the order inside, (m,)."""
@@ -98,7 +98,7 @@ class Basis:
         """
         with one_blas_thread():
             found = np.asarray(mapped(np.matmul, self.functions, coefficients))
-        result = self.spectrum.operator.order.to_caller(found)
+        result = self.spectrum.operator.graph.order.to_caller(found)
         result[self.spectrum.pieces.strays] = np.nan
         return result
 
@@ -116,7 +116,7 @@ def products(u: FloatArray, weighted: FloatArray) -> FloatArray:
 
 def basis_of(spectrum: Spectrum) -> Basis:
     """Return the span of the modes whose eigenvalues are known."""
-    operator, order = spectrum.operator, spectrum.operator.order
+    operator, order = spectrum.operator, spectrum.operator.graph.order
     refuse_unsymmetric(operator, "Statements about time")
     numbers = np.flatnonzero(~np.isnan(spectrum.eigenvalues))
     mass = order.to_inside(np.where(spectrum.pieces.strays, 0.0, operator.equations.measure))

@@ -238,7 +238,9 @@ class Table:
         steady &= len(seen) > 1 or int(self.usable[:at].any(axis=0).sum()) < 2
         chi = self.disagreement(seen, systematic[columns])
         agree = not chi > DISAGREE
-        words = reason(by_mode, steady=steady, agree=agree, c1=self.spectrum.operator.c1)
+        words = reason(
+            by_mode, steady=steady, agree=agree, c1=self.spectrum.operator.settings.exponents.c1
+        )
         if not (steady and agree):
             warn_user(words, ClockWarning)
         relative = self.rate_errors(pool)

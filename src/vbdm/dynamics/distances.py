@@ -144,7 +144,7 @@ def from_rows(basis: Basis, rows: Any, weights: FloatArray) -> FloatArray:
     # With ⟨Φ, Φ⟩ = Rᵀ R the functions Φ R⁻¹ are orthonormal.
     root = cholesky(basis.gram)
     turn = solve_triangular(root, np.diag(weights), trans="T").T
-    order = basis.spectrum.operator.order
+    order = basis.spectrum.operator.graph.order
     start = basis.functions[order.inside_rows(numbers)]
     with one_blas_thread():
         found = np.asarray(mapped(distances, basis.functions, turn, start))

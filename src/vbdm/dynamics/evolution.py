@@ -166,7 +166,7 @@ def evolved_by_steps(operator: Operator, f: FloatArray, times: FloatArray) -> Fl
     modes, it keeps the mean, and no value leaves the range of f. NaN at points that no other is
     joined to.
     """
-    order, network = operator.order, operator.equations.network
+    order, network = operator.graph.order, operator.equations.network
     system = system_of(network, (), (), screen=1.0)
     found = np.repeat(f[..., None], len(times), axis=-1)
     now, values = 0.0, order.to_inside(f.reshape(len(f), -1))
@@ -227,7 +227,7 @@ def drift(self: Dynamics, n_modes: int | None = None) -> FloatArray:
     n = len(spectrum.eigenvalues)
     count = n if n_modes is None else a_count(2, n)(n_modes, "n_modes")
     inside, periods, _ = coordinates_of(spectrum.operator)
-    points = spectrum.operator.order.to_caller(inside)
+    points = spectrum.operator.graph.order.to_caller(inside)
     if periods is None:
         return frozen(by_modes(self, points, count))
     turning = periods > 0

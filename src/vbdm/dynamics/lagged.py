@@ -97,14 +97,14 @@ def own_rows(spectrum: Spectrum) -> Watched:
             "`series=False`. Points that are independent of each other do not know how fast they "
             "move. Pass a time series, or estimate the operator from one, without `series=False`."
         )
-    if operator.is_weighted:
+    if operator.settings.weighting.is_used:
         raise InputError(
             "Points with weights are no steps of the process; received an operator with "
             "`weights`, and no series. The weights make the sample of one process stand for "
             "another, which runs at a pace of its own. Pass a series of the process that the "
             "weights lead to, if there is one: `spectrum.clock(series, step=...)`."
         )
-    added = by_rows(influences(spectrum), operator.order)
+    added = by_rows(influences(spectrum), operator.graph.order)
     size = np.abs(spectrum.eigenvalues)
     return Watched(
         mode=lambda j: centred(spectrum.function(j)),

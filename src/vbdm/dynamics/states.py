@@ -160,7 +160,7 @@ def simplex(basis: Basis, count: int) -> FloatArray:
     spectrum = basis.spectrum
     turn = orthonormal(basis, count)
     modes = np.asarray(basis.functions[:, :count]) @ turn
-    rows = spectrum.operator.order.caller_rows
+    rows = spectrum.operator.graph.order.caller_rows
     inside = ~spectrum.pieces.strays[rows]
     # Points that resolve no mode would push the sides of the simplex outwards.
     sound = inside & ~spectrum.unresolved[rows]
@@ -217,12 +217,12 @@ def population_errors(
     adds μ_t (χ_t - p) / Σ μ to its error. For other operators the measure itself responds to the
     sample. Copies of a point that are no steps in time are one independent point.
     """
-    c1 = spectrum.operator.c1
+    c1 = spectrum.operator.settings.exponents.c1
     if c1 is None or not np.isclose(c1, 1):
         return np.full(len(populations), np.nan)
     rows = shares_of(spectrum)[:, None] * np.nan_to_num(members - populations)
     if not in_series(spectrum):
-        points = summed_inside(spectrum.operator.order, rows)
+        points = summed_inside(spectrum.operator.graph.order, rows)
         return np.asarray(np.sqrt(np.square(points).sum(axis=0)))
     lengths = spectrum.settings.series.lengths or (len(rows),)
     return np.sqrt([variance_by_lags(column, lengths) for column in rows.T])

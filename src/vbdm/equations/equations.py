@@ -55,7 +55,7 @@ class Equations(Accessor):
         Means under it are sums with these weights. Points so far outside that they resolve no mode
         count as if their local time were that of the ninth mode.
         """
-        mass, order = self.network.mass, self.operator.order
+        mass, order = self.network.mass, self.operator.graph.order
         if order.counts is not None:
             mass = mass / order.counts
         weights = order.to_caller(mass)
@@ -118,7 +118,7 @@ class Equations(Accessor):
                 "each point."
             )
         naming = Naming(self.operator, labels, columns)
-        inside = self.operator.order.to_inside(source.reshape(n, -1))
+        inside = self.operator.graph.order.to_inside(source.reshape(n, -1))
         sets, values = read_fixed(naming, fixed, n, inside.shape[1])
         system = system_of(self.network, sets, values, read_screen(screen, n))
         left = np.zeros(inside.shape[1])

@@ -19,6 +19,7 @@ from ..base.arrays import FloatArray
 from ..base.estimate import Estimate
 from ..graph.order import Order
 from ..operator.operator import Operator
+from ..operator.sums import counts_of, row_sums_of
 from ..trust.influences import power_of_density
 from ..trust.randomness import autocorrelation_time
 from ..trust.series import by_chance, variance_by_lags
@@ -41,7 +42,7 @@ def functional(
     up, and `tol` the accuracy of the adjoint solve.
     """
     operator = system.network.operator
-    order, known = operator.order, np.nan_to_num(values)
+    order, known = operator.graph.order, np.nan_to_num(values)
     u = order.to_inside(known)
     z = system.solve(summed_inside(order, weights)[:, None], max(tol, 1e-9)).values[:, 0]
     influence = responded(operator, adjoint_influence(system, source - system.screen * u, u, z))
@@ -76,12 +77,12 @@ def energy(
 ) -> FloatArray:
     """Return Σ_j K_ij (u_i - u_j)(z_i - z_j), (M,), from u, z, K u, K z and K (u z)."""
     found = network.degrees * u * z - u * of_z - z * of_u + of_both
-    return np.where(network.operator.degrees > 0, found, 0.0)
+    return np.where(network.operator.inside.degrees > 0, found, 0.0)
 
 
 def local_times(network: Network) -> FloatArray:
     """Return g = M/D, (M,), the time of a step with the limit of the mass; 0 if isolated."""
-    degrees = network.operator.degrees
+    degrees = network.operator.inside.degrees
     return np.divide(network.mass, degrees, out=np.zeros_like(degrees), where=degrees > 0)
 
 
@@ -101,7 +102,7 @@ def under_measure(operator: Operator, own: FloatArray) -> FloatArray:
 
 def smoothed(operator: Operator, own: FloatArray) -> FloatArray:
     """Return S p, (M,): p shared out over the neighbours, by how far each raises the density."""
-    sums, counts = operator.sums, operator.counts
+    sums, counts = row_sums_of(operator), counts_of(operator)
     share = np.divide(own, sums, out=np.zeros_like(own), where=sums > 0)
     answer = operator.kernel.weights @ share
     return np.asarray(answer if counts is None else counts * answer)
@@ -113,7 +114,7 @@ def deviation(operator: Operator, influence: FloatArray, values: FloatArray) -> 
     `values`, (N,), are those of the solution: if rows look alike in them, they are steps in time.
     """
     influence = influence - influence.sum() / len(influence)
-    series, order = operator.settings.series, operator.order
+    series, order = operator.settings.series, operator.graph.order
     lengths = series.lengths or (order.n_rows,)
     in_time = series.known
     if in_time is None:

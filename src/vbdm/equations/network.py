@@ -27,6 +27,7 @@ from ..base.arrays import FloatArray
 from ..base.threads import one_blas_thread
 from ..operator.method import Limiter
 from ..operator.operator import Operator, refuse_unsymmetric
+from ..operator.sums import counts_of, row_sums_of
 from ..solvers.multilevel.finest import product
 from ..solvers.multilevel.hierarchy import Hierarchy
 from ..solvers.multilevel.solver import (
@@ -62,14 +63,14 @@ class Network:
     def mass(self) -> FloatArray:
         """M = D ε m ρ² of the operator, (M,), with local times that are limited."""
         op = self.operator
-        limiter, steps = op.settings.method.limiter, op.steps
-        linked = op.degrees > 0
+        limiter, steps = op.settings.method.limiter, op.inside.steps
+        linked = op.inside.degrees > 0
         if limiter is None or not linked.any():
-            return np.asarray(op.degrees * steps)
+            return np.asarray(op.inside.degrees * steps)
         highest = first_limit(1 / steps[linked], limiter, op.dim).highest
-        mass = op.degrees * np.minimum(steps, 1 / highest)
+        mass = op.inside.degrees * np.minimum(steps, 1 / highest)
         cut = min(highest, self.rate_of_mode(limiter.n_reference, mass))
-        return np.asarray(op.degrees * np.minimum(steps, 1 / cut))
+        return np.asarray(op.inside.degrees * np.minimum(steps, 1 / cut))
 
     def rate_of_mode(self, number: int, mass: FloatArray) -> float:
         """Return the rate of a mode on the first cells, zeros not counted; infinite if none.
@@ -121,8 +122,9 @@ class Network:
         by chance: the mean over a kernel is what a stream through it meets.
         """
         op = self.operator
-        counts, alone = 1.0 if op.counts is None else op.counts, op.kernel.row_sums
-        weighted = np.divide(op.sums, alone, out=np.ones_like(alone), where=alone > 0)
+        often, alone = counts_of(op), op.kernel.row_sums
+        counts = 1.0 if often is None else often
+        weighted = np.divide(row_sums_of(op), alone, out=np.ones_like(alone), where=alone > 0)
         # The mass of a sample is the invariant density over that of the sample.
         density = self.mass / counts * weighted * op.kernel.density(op.dim)
         density = (self.weights @ density) / self.degrees

@@ -101,7 +101,7 @@ class Naming:
                 f"The set `{name}` is empty; received {described(what)}. Compare it with the "
                 "range of the data, or with the labels that occur."
             )
-        order = self.operator.order
+        order = self.operator.graph.order
         if order.copies is None:
             return found
         # All copies of a point are one point.
@@ -227,7 +227,7 @@ def coordinates(operator: Operator) -> FloatArray:
             "A condition on columns needs points; received an operator made from distances. Pass "
             "columns=, a table with one row for each point, or a mask."
         )
-    return np.asarray(operator.order.to_caller(np.asarray(points)))
+    return np.asarray(operator.graph.order.to_caller(np.asarray(points)))
 
 
 def as_array(what: Any, dtype: DTypeLike | None = None) -> NDArray[Any]:

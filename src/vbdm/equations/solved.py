@@ -23,6 +23,7 @@ from ..base.estimate import Estimate
 from ..base.points import check_per_point
 from ..errors import InputError, UnreachedWarning, warn_user
 from ..operator.operator import Operator
+from ..operator.sums import in_potential
 from .error_bars import (
     deviation,
     energy,
@@ -68,7 +69,7 @@ class Solved:
     @classmethod
     def of(cls, system: System, found: Solution, source: FloatArray, **more: Any) -> Self:
         """Return what was found, in the caller's order; `source` is f inside, (M,) or (M, m)."""
-        order = system.network.operator.order
+        order = system.network.operator.graph.order
         values = order.to_caller(found.values if source.ndim > 1 else found.values[:, 0])
         return cls(
             values=frozen(values), unreached=frozen(order.to_caller(system.left_out)),
@@ -107,7 +108,7 @@ class Solved:
             )
         own = None
         if a_switch(sampled, "sampled"):
-            own = summed_inside(self.operator.order, w * np.nan_to_num(self.values))
+            own = summed_inside(self.operator.graph.order, w * np.nan_to_num(self.values))
         return functional(self.system, self.source, self.values, w, self.residual, own)
 
     def mean(self, over: Any = None, *, labels: Any = None, columns: Any = None) -> Estimate:
@@ -129,7 +130,7 @@ class Solved:
         naming = Naming(self.operator, labels, columns)
         asked = np.ones_like(self.unreached) if over is None else naming.read(over, "over").mask
         mask = asked & ~self.unreached
-        held = self.operator.order.to_caller(self.system.held)
+        held = self.operator.graph.order.to_caller(self.system.held)
         if (asked & self.unreached).any() and not (mask & ~held).any():
             # All that is known there was given.
             return Estimate(np.nan, np.nan)
@@ -140,7 +141,7 @@ class Solved:
                 UnreachedWarning,
             )
         weights, known = self.shares_of(mask), np.nan_to_num(self.values)
-        own = summed_inside(self.operator.order, weights * (known - weights @ known))
+        own = summed_inside(self.operator.graph.order, weights * (known - weights @ known))
         if self.is_biased:
             own = under_measure(self.operator, own)
         return functional(self.system, self.source, self.values, weights, self.residual, own)
@@ -148,7 +149,7 @@ class Solved:
     @property
     def is_biased(self) -> bool:
         """Whether the points are those of another density than the one that is meant."""
-        return self.operator.in_potential or self.operator.is_weighted
+        return in_potential(self.operator) or self.operator.settings.weighting.is_used
 
     def shares_of(self, mask: BoolArray) -> FloatArray:
         """Return the weights of a mean over some points, (N,): equal, or those of a bias."""
@@ -216,7 +217,7 @@ class Committor(Solved):
         system, operator, adjoint = self.system, self.operator, self.adjoint
         if are_apart(system):
             return (Estimate(0.0, 0.0),) * 3
-        network, q = system.network, operator.order.to_inside(np.nan_to_num(self.values))
+        network, q = system.network, operator.graph.order.to_inside(np.nan_to_num(self.values))
         mass = np.where(system.left_out, 0.0, network.mass)
         time = local_times(network) * ~system.left_out
         columns = np.stack([time, time * q, q, adjoint, q * adjoint, q * q], axis=1)
@@ -283,7 +284,7 @@ class PassageTime(Solved):
     @cached_property
     def second_moment(self) -> FloatArray:
         """Mean square of the time, (N,): L T2 = -2 T."""
-        system, order = self.system, self.operator.order
+        system, order = self.system, self.operator.graph.order
         known = order.to_inside(np.nan_to_num(self.values))
         found = system.with_values(2 * known[:, None], max(self.residual, 1e-9))
         return frozen(order.to_caller(found.values[:, 0]))

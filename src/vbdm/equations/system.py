@@ -157,7 +157,7 @@ def system_of(
 
     `screen` is κ, a number or (N,).
     """
-    order = network.operator.order
+    order = network.operator.graph.order
     held = tuple(
         Held(
             order.to_inside(own.mask.astype(np.float64)) > 0,
@@ -196,8 +196,8 @@ def unreached(system: System) -> BoolArray:
 
 def warn_of(network: Network, lost: BoolArray, why: str) -> None:
     """Warn of points without a solution."""
-    order = network.operator.order
-    alone = lost & (network.operator.degrees <= 0)
+    order = network.operator.graph.order
+    alone = lost & (network.operator.inside.degrees <= 0)
     in_pieces, n_alone = (int(order.to_caller(some).sum()) for some in (lost & ~alone, alone))
     n_pieces = len(np.unique(network.pieces[lost & ~alone]))
     reasons = []
@@ -216,17 +216,18 @@ def warn_of(network: Network, lost: BoolArray, why: str) -> None:
 def lost_to(network: Network, held: Held, name: str) -> BoolArray:
     """Return the points whose solution hangs on a set with fewer points than a kernel, (M,)."""
     operator = network.operator
-    counts = operator.order.counts
+    counts = operator.graph.order.counts
     n_held = float(held.mask.sum() if counts is None else counts[held.mask].sum())
     needed = float(np.median(operator.kernel.row_sums[held.mask]))
     is_found = n_held >= min(needed, np.median(operator.kernel.row_sums))
     if is_found or operator.dim < POINTS_ARE_LOST:
         return np.zeros_like(held.mask)
     lost = np.isin(network.pieces, np.unique(network.pieces[held.mask])) & ~held.mask
+    n_lost = int(operator.graph.order.to_caller(lost).sum())
     warn_user(
         f"The set {name} has {n_held:.0f} point{'s' * (n_held > 1)}, fewer than the {needed:.0f} "
         f"that a kernel holds: in {operator.dim:.2g} dimensions a walk does not find so small a "
-        f"set. {int(operator.order.to_caller(lost).sum())} points get NaN. Make the set larger.",
+        f"set. {n_lost} points get NaN. Make the set larger.",
         SmallSetWarning,
     )
     return np.asarray(lost)

@@ -34,14 +34,14 @@ def estimate_again(operator: Operator, rows: NDArray[np.intp]) -> Operator:
     settings, graph = operator.settings, operator.graph
     points = to_host(cast(Any, graph.point_set.coordinates)[graph.order.inside_rows(rows)])
     rule: BandwidthRule = settings.method.bandwidth
-    if operator.beta is None:
+    if operator.settings.exponents.beta is None:
         rule = GivenBandwidth(np.asarray(to_host(operator.bandwidth))[rows])
     method = replace(
         settings.method, bandwidth=rule, dimension=GivenDimension(operator.dim),
         epsilon=METHODS[settings.method.name].epsilon,
     )  # fmt: skip
     exponents = settings.exponents
-    U = operator.potential
+    U = operator.inside.potential
     weights = weights_again(operator, rows)
     period = None if graph.period is None else [p or None for p in graph.period.tolist()]
     request = Request(
@@ -64,11 +64,15 @@ def estimate_again(operator: Operator, rows: NDArray[np.intp]) -> Operator:
 
 def weights_again(operator: Operator, rows: NDArray[np.intp]) -> Weights | None:
     """Return the weights of some of an operator's points, which enter as they did before."""
-    kind, U, c1 = operator.settings.weighting.kind, operator.potential, operator.c1
-    if operator.multiplicity is not None:
-        return Weights(operator.order.to_caller(operator.multiplicity)[rows], kind)
+    kind, U, c1 = (
+        operator.settings.weighting.kind,
+        operator.inside.potential,
+        operator.settings.exponents.c1,
+    )
+    if operator.inside.multiplicity is not None:
+        return Weights(operator.graph.order.to_caller(operator.inside.multiplicity)[rows], kind)
     if kind == "measure" and U is not None and c1:
-        return Weights(np.exp(-operator.order.to_caller(U - U.min())[rows] / c1), kind)
+        return Weights(np.exp(-operator.graph.order.to_caller(U - U.min())[rows] / c1), kind)
     return None
 
 

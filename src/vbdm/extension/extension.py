@@ -154,18 +154,18 @@ def extend_function(
     refuse_unsymmetric(operator, "Extensions to new points")
     f = to_engine(f, operator.graph.point_set.engine.credit.name)
     values = check_function(f, operator.n_points, there=True)
-    values = taken_in(values, operator.degrees, operator.settings.output)
+    values = taken_in(values, operator.inside.degrees, operator.settings.output)
     change = np.nan_to_num(operator.apply(values))
     columns = values.reshape(len(values), -1)
     both = np.hstack([columns, change.reshape(columns.shape)])
-    result = gather(operator, X_new, outside, operator.order.to_inside(both), None)
+    result = gather(operator, X_new, outside, operator.graph.order.to_inside(both), None)
     return frozen(result.values.reshape(-1, *values.shape[1:]))
 
 
 @at_work("the extension")
 def density_at(operator: Operator, X_new: ArrayLike) -> FloatArray:
     """Return the sampling density at new points; 0 where no training point's kernel reaches."""
-    nothing = np.zeros((len(operator.degrees), 0), like=operator.degrees)
+    nothing = np.zeros((len(operator.inside.degrees), 0), like=operator.inside.degrees)
     return gather(operator, X_new, "nearest", nothing, None).density
 
 
@@ -192,7 +192,7 @@ def gather(
         values = np.where(beside_array(unknown, values), known, values)
     elif far.any():
         complain(far, strict=outside == "error")
-    row = np.where(training >= 0, to_host(op.order.caller_rows[training]), -1)
+    row = np.where(training >= 0, to_host(op.graph.order.caller_rows[training]), -1)
     return Extension(frozen(values), frozen(far), frozen(undefined), frozen(density), frozen(row))
 
 
@@ -229,8 +229,8 @@ def batch_size(op: Operator, points: FloatArray) -> int:
     """Return how many new points are worked on at a time, where they live."""
     free = free_bytes(op.graph.point_set.engine)
     if free is None or not is_elsewhere(points):
-        return max(BATCH, op.order.n_points // SHARE)
-    pairs = max(1, op.alpha_kernel.nnz // op.order.n_points)
+        return max(BATCH, op.graph.order.n_points // SHARE)
+    pairs = max(1, op.alpha_kernel.nnz // op.graph.order.n_points)
     return max(BATCH, min(BATCH_ON_DEVICE, free // (BYTES_OF_PAIR * pairs)))
 
 
@@ -308,11 +308,11 @@ def pull_to_training_values(
     """
     op, w = rows.operator, rows.beside[beside, None]
     known = vectors[rows.nearest[beside], : values.shape[1]]
-    steps = op.steps[rows.nearest[beside]]
+    steps = op.inside.steps[rows.nearest[beside]]
     solved, solved_trust = by_rows(rows.at_nearest(beside, vectors), steps, spectrum)
     missing = np.where(solved_trust > 0, known - solved, 0.0)
     # A training point without neighbours has no row that a new one could tend to.
-    alone = op.degrees[rows.nearest[beside], None] == 0
+    alone = op.inside.degrees[rows.nearest[beside], None] == 0
     t = trust[beside] * np.where(alone, 1 - w, 1.0)
     given = w * (1 - t)
     values[beside] = (t * (values[beside] + w * missing) + given * known) / (t + given)

@@ -105,7 +105,7 @@ class NewRows:
     def at_nearest(self, which: NDArray[np.intp], f: Tall) -> FloatArray:
         """Return P f at the training points nearest to some of the new ones, by their own rows."""
         op, row = self.operator, self.nearest[which]
-        degree = op.degrees[row, None]
+        degree = op.inside.degrees[row, None]
         average: FloatArray = quotients(op.alpha_kernel.product_at(row, f), degree, degree > 0)
         return average
 
@@ -124,7 +124,7 @@ def row_sums(op: Operator, rows: Any, counts: FloatArray | None = None) -> Float
     if not is_elsewhere(rows.data):
         sums: FloatArray = rows.sum(axis=1) if counts is None else rows @ counts
         return sums
-    often = ones_for(op.degrees) if counts is None else counts
+    often = ones_for(op.inside.degrees) if counts is None else counts
     return rows_times(op, rows, often[:, None])[:, 0]
 
 
@@ -135,7 +135,7 @@ def lists_end(op: Operator) -> bool:
 
 def new_rows(op: Operator, points: FloatArray) -> NewRows:
     """Return the rows of the kernel at new points, with density and local time measured there."""
-    kernel, order = op.kernel, op.order
+    kernel, order = op.kernel, op.graph.order
     near, rho, outside = scales_at(op, points)
     training = np.where(near.sqdist[:, 0] == 0, near.neighbors[:, 0], -1)
     known = training >= 0
@@ -156,8 +156,8 @@ def new_rows(op: Operator, points: FloatArray) -> NewRows:
     if known.any():
         place = np.flatnonzero(known)
         row = training[place]
-        steps[place], density[place] = op.steps[row], kernel.density(op.dim)[row]
-        outside[place] = op.degrees[row] == 0
+        steps[place], density[place] = op.inside.steps[row], kernel.density(op.dim)[row]
+        outside[place] = op.inside.degrees[row] == 0
     density[outside] = 0.0
     nearest = near.neighbors[:, 0]
     return NewRows(weights, near.beside, nearest, steps, density, outside, training, op)
@@ -186,7 +186,7 @@ def kernel_rows(op: Operator, points: FloatArray) -> tuple[Any, BoolArray]:
         rows = listed_rows(op.kernel, near, rho)
     lost = outside | (row_sums(op, rows) <= 0)
     if lost.any():
-        place, k = np.flatnonzero(lost), op.pilot.n_density_neighbors
+        place, k = np.flatnonzero(lost), op.inside.pilot.n_density_neighbors
         columns = near.neighbors[place, :k].ravel()
         ones = np.ones(len(columns))
         rows = rows + csr_array((ones, (np.repeat(place, k), columns)), shape=rows.shape)
@@ -264,7 +264,7 @@ def find_neighbors(op: Operator, points: FloatArray) -> Nearest:
     """Return the training points nearest to each new one, somewhat more than are in the lists."""
     graph = op.graph
     # By reach, lists are there for the pilot density only.
-    listed = op.pilot.n_neighbors if op.kernel.by_reach else graph.n_neighbors
+    listed = op.inside.pilot.n_neighbors if op.kernel.by_reach else graph.n_neighbors
     k = min(int(MORE * listed) + 1, graph.n_points)
     index = graph.point_set.index
     if index is None:
@@ -306,7 +306,7 @@ def listed_share(radii: FloatArray, k: int, near: Nearest, one_way: float) -> Fl
 
 def pilot_at(op: Operator, points: FloatArray, near: Nearest) -> FloatArray:
     """Return the pilot density at new points, estimated as in `bandwidth.pilot.pilot_density`."""
-    pilot, order, shape = op.pilot, op.order, Gaussian()
+    pilot, order, shape = op.inside.pilot, op.graph.order, Gaussian()
     alone = op.kernel.leave_one_out
     k0, w = pilot.n_density_neighbors, near.beside
     fresh, others = (near.sqdist[:, part].mean(axis=1) for part in (slice(k0 - 1), slice(1, k0)))
@@ -336,7 +336,7 @@ def pilot_sums_within_reach(
     op: Operator, points: FloatArray, rho0: FloatArray, near: Nearest
 ) -> FloatArray:
     """Return the sums of the pilot's kernel around new points with their own ρ0, (m,)."""
-    known, pilot, counts = op.graph.point_set, op.pilot, op.order.counts
+    known, pilot, counts = op.graph.point_set, op.inside.pilot, op.graph.order.counts
     reach = Reach.of(needed_tree(op.graph.point_set), pilot.rho0, pilot.cutoff * PILOT_EPSILON)
     found, neighbors, scaled = known.engine.pairs_to(reach, known.distance.wrapped(points), rho0)
     values = Gaussian()(scaled / PILOT_EPSILON)

@@ -306,14 +306,14 @@ def eigenfunctions(operator: Operator, n: int) -> FloatArray:
 
 def bumps(operator: Operator, n: int) -> FloatArray:
     """Return kernels around n points, twice as wide as one step of the operator, (S, n)."""
-    n_points = len(operator.degrees)
+    n_points = len(operator.inside.degrees)
     marks = np.unique(np.linspace(0, n_points - 1, n).round().astype(np.intp))
     functions = np.zeros((n_points, len(marks)))
     functions[marks, np.arange(len(marks))] = 1.0
-    degrees = np.where(operator.degrees > 0, operator.degrees, 1.0)[:, None]
+    degrees = np.where(operator.inside.degrees > 0, operator.inside.degrees, 1.0)[:, None]
     for _ in range(2):
         functions = (operator.alpha_kernel @ functions) / degrees
-    return operator.order.to_caller(functions)
+    return operator.graph.order.to_caller(functions)
 
 
 def orthonormalising(functions: FloatArray) -> FloatArray:

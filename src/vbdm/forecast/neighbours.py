@@ -47,7 +47,7 @@ class Neighbours:
     def begin(self, states: FloatArray) -> Begun:
         """Return the states of the record near starting states, (n, …)."""
         rows, outside = kernel_rows(self.operator, states)
-        order, n = self.operator.order, len(self.record.rows)
+        order, n = self.operator.graph.order, len(self.record.rows)
         # Columns are points in the order inside; each state has one, copies share theirs.
         place = order.inside_rows(np.arange(n))
         of_states = csr_array((np.ones(n), (place, np.arange(n))), shape=(order.n_points, n))

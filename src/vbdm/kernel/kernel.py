@@ -85,6 +85,11 @@ class Kernel:
         return self.shape.moments(dim, self.cutoff)
 
     @property
+    def is_symmetric(self) -> bool:
+        """Whether K = Kᵀ: then L has a symmetric conjugate, error bars and an extension."""
+        return self.bandwidth.is_symmetric
+
+    @property
     def n_neighbors(self) -> int:
         """Length k of the lists, the point itself included.
 

@@ -12,7 +12,7 @@ points, ready to be applied.
 `record`         what was asked for and what was decided
 `sample_theory`  by how much a random sample shifts eigenvalues
 `weighted`       factors that a potential or weights put on pairs
+`sums`           sums over the rows of the kernel, each point counted by copies and by weight
 `verbs`          questions to an operator, answered by later rooms
-`views`          a table and a picture of an operator, by later rooms
 ===============  ===================================================================================
 """

@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import diags_array
 
 from .. import theory
-from ..base.arrays import FloatArray, frozen, quotients
+from ..base.arrays import FloatArray, frozen
 from ..base.checks import EPSILONS, a_number, a_switch
 from ..base.handing_out import handed_out, taken_in
+from ..base.kept import KEPT
 from ..base.points import check_function
 from ..engines.choose import to_engine
 from ..engines.engine import at_work
 from ..errors import InputError
 from ..graph.neighbor_graph import NeighborGraph
 from ..graph.on_host import in_memory, state_in_memory
-from ..graph.order import Order, as_given_out
+from ..graph.order import as_given_out
 from ..kernel.block_matrix import BlockMatrix
 from ..kernel.dimension import Dimension
 from ..kernel.kernel import Kernel
@@ -30,10 +31,9 @@ from ..kernel.pilot import Pilot
 from ..kernel.tuning import Tuning
 from ..kernel.within_reach import at_epsilon
 from ..placement import IN_MEMORY
-from . import views
 from .record import Settings
-from .sample_theory import KernelWaves, kernel_waves
-from .weighted import LARGEST_EXPONENT, counted, half_weights, of_multiplicity, sums_of
+from .sums import in_potential
+from .weighted import LARGEST_EXPONENT, half_weights, of_multiplicity
 
 if TYPE_CHECKING:
     from ..calculus.calculus import Calculus
@@ -41,10 +41,25 @@ if TYPE_CHECKING:
     from ..equations.solved import Committor, PassageTime, Solved
     from ..solvers import EigenSolver
     from ..spectrum.spectrum import Spectrum
-    from ..trust.edge import Edge
 
 #: Cached properties that a copy of an operator in memory takes over.
-KNOWN = ("findings_so_far", "edge")
+KNOWN = (KEPT,)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Inside:
+    """What an operator has at each of its points, in the order inside (`op.graph.order`)."""
+
+    #: D, (M,), the row sums of K_α; and ε m ρ², (M,), the time that one step of the kernel takes.
+    degrees: FloatArray
+    steps: FloatArray
+    #: The first density estimate, from which the bandwidth is made.
+    pilot: Pilot
+    #: U, (M,), in units of kT and up to a constant, if it weights the pairs; of weights w that are
+    #: a function of the place it is -c1 log w.
+    potential: FloatArray | None = None
+    #: How often each point counts in sums over the sample, (M,), if weights jump between points.
+    multiplicity: FloatArray | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -54,8 +69,7 @@ class Operator:
     With weights w of the points, w q takes the place of the sampling density q.
 
     `op @ f` applies it to values on the points, `op.spectrum(10)` gives its eigenpairs. All arrays
-    are in the order of the points that were passed, but for the fields `alpha_kernel`, `degrees`,
-    `steps`, `potential` and `multiplicity`, which are in the order inside (`op.order`).
+    are in the order of the points that were passed, but for those of `alpha_kernel` and `inside`.
 
     Attributes
     ----------
@@ -64,35 +78,22 @@ class Operator:
     alpha_kernel : PairMatrix or BlockMatrix
         K_α, the kernel divided by powers of the density; with a potential, times exp(-U/2) at both
         points.
-    degrees : (M,) array
-        D, the row sums of K_α.
-    steps : (M,) array
-        ε m ρ², the time that one step of the kernel takes at each point.
-    pilot : Pilot
-        The first density estimate, from which the bandwidth is made.
+    inside : Inside
+        Densities, steps and weights at the points, in the order of `graph.order`.
     dimension : Dimension
         The dimension, with its error if it was estimated.
     tuning : Tuning
         ε and the curve that it came from.
     settings : Settings
         What was asked for and what was decided.
-    potential : (M,) array or None
-        U at the points, in units of kT and up to a constant, if it weights the pairs; of weights w
-        that are a function of the place it is -c1 log w.
-    multiplicity : (M,) array or None
-        How often each point counts in sums over the sample, if weights jump from point to point.
     """
 
     kernel: Kernel
     alpha_kernel: PairMatrix | BlockMatrix
-    degrees: FloatArray
-    steps: FloatArray
-    pilot: Pilot
+    inside: Inside
     dimension: Dimension
     tuning: Tuning
     settings: Settings
-    potential: FloatArray | None = None
-    multiplicity: FloatArray | None = None
 
     @property
     def graph(self) -> NeighborGraph:
@@ -100,14 +101,9 @@ class Operator:
         return self.kernel.graph
 
     @property
-    def order(self) -> Order:
-        """Conversion between the order inside and the caller's order."""
-        return self.kernel.graph.order
-
-    @property
     def on_host(self) -> Operator:
         """The same operator in this machine's memory; itself, unless it lives on a device."""
-        return in_memory(self, self.order.n_points, KNOWN)
+        return in_memory(self, self.graph.order.n_points, KNOWN)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what copies and pickles keep: an operator on a device is copied into memory."""
@@ -116,23 +112,7 @@ class Operator:
     @property
     def n_points(self) -> int:
         """Number N of points that were passed."""
-        return self.order.n_rows
-
-    @property
-    def effective_points(self) -> float:
-        """(Σ w)²/Σ w² of weighted points: so many of equal weight scatter as much; else N."""
-        known = self.settings.weighting.effective_points
-        return float(self.n_points) if known is None else known
-
-    @property
-    def is_weighted(self) -> bool:
-        """Whether weights of the points entered, so that w q takes the place of q."""
-        return self.settings.weighting.kind != "none"
-
-    @property
-    def in_potential(self) -> bool:
-        """Whether a potential that was given weights the pairs."""
-        return self.potential is not None and not self.is_weighted
+        return self.graph.order.n_rows
 
     @property
     def n_neighbors(self) -> int:
@@ -140,56 +120,14 @@ class Operator:
         return self.kernel.n_neighbors
 
     @property
-    @at_work("results")
-    def pairs(self) -> NDArray[np.intp]:
-        """Number of other points that the kernel joins each point to, (N,)."""
-        return self._to_caller(self.alpha_kernel.pairs_per_row())
-
-    @property
-    def pair_quantiles(self) -> tuple[float, float, float]:
-        """Numbers of pairs per point: 5 % quantile, median and 95 % quantile."""
-        low, middle, high = np.quantile(self.pairs, [0.05, 0.5, 0.95])
-        return float(low), float(middle), float(high)
-
-    @property
     def dim(self) -> float:
         """The dimension d in use, a real number."""
         return self.settings.exponents.dim
 
     @property
-    def alpha(self) -> float:
-        """α in use: the kernel is divided by q_S^α on both sides."""
-        return self.settings.exponents.alpha
-
-    @property
-    def beta(self) -> float | None:
-        """Exponent β of ρ = q^β; None where ρ is not a power of q."""
-        return self.settings.exponents.beta
-
-    @property
-    def c1(self) -> float | None:
-        """Coefficient c1 of ∇f·∇q/q; None where ρ is not a power of q."""
-        return self.settings.exponents.c1
-
-    @property
     def epsilon(self) -> float:
         """The global scale ε of the kernel."""
         return self.kernel.epsilon
-
-    @property
-    def is_symmetric(self) -> bool:
-        """Whether K = Kᵀ: then L has a symmetric conjugate, error bars and an extension."""
-        return self.kernel.bandwidth.is_symmetric
-
-    @property
-    def form(self) -> str:
-        """Which of the four kernels: symmetric, left, right or two-sided."""
-        return self.kernel.bandwidth.form
-
-    @property
-    def c2(self) -> float | None:
-        """The exponent of the sampling error of L f as q → 0 (see `vbdm.theory.c2`)."""
-        return None if self.beta is None else theory.c2(self.alpha, self.beta, self.dim)
 
     @property
     def bandwidth(self) -> FloatArray | tuple[FloatArray, FloatArray]:
@@ -199,21 +137,17 @@ class Operator:
         device, if that was asked for by `output`, it stays there.
         """
         widths = self.kernel.bandwidth
-        if self.form == "two-sided":
+        if self.settings.form == "two-sided":
             return self._given_out("row", widths.row), self._given_out("column", widths.column)
-        return self._given_out("bandwidth", widths.column if self.form == "right" else widths.row)
+        return self._given_out(
+            "bandwidth", widths.column if self.settings.form == "right" else widths.row
+        )
 
     @property
     @at_work("results")
     def widths(self) -> FloatArray:
         """The kernel's width √(4ε)·ρ(x) at the points, (N,), in the data's own unit of length."""
         return self._to_caller(self.kernel.widths)
-
-    @property
-    def width_quantiles(self) -> tuple[float, float, float]:
-        """The kernel's width: 5 % quantile, median and 95 % quantile over the points."""
-        low, middle, high = np.quantile(self.widths, [0.05, 0.5, 0.95])
-        return float(low), float(middle), float(high)
 
     @property
     @at_work("results")
@@ -223,45 +157,6 @@ class Operator:
         Where rows live in blocks, it is an array of Zarr or Dask, as eigenfunctions are.
         """
         return self._given_out("density", self.kernel.density(self.dim))
-
-    @cached_property
-    @at_work("results")
-    def counts(self) -> FloatArray | None:
-        """How often each point inside counts, (M,): its copies times its weight; None: once."""
-        return counted(self.kernel, self.multiplicity)
-
-    @cached_property
-    @at_work("results")
-    def sums(self) -> FloatArray:
-        """Σ_j K(x_i, x_j), (M,), each point counted by copies and by weight."""
-        return sums_of(self.kernel, self.multiplicity)
-
-    @cached_property
-    @at_work("results")
-    def relative_variance(self) -> FloatArray:
-        """s² = Σ_j K² / (Σ_j K)², (M,): one over the number of points that each row averages."""
-        if self.multiplicity is None:
-            return self.kernel.relative_variance
-        squares = self.kernel.weights.product(cast(FloatArray, self.counts) ** 2, power=2)
-        share: FloatArray = quotients(squares, self.sums**2, self.sums > 0)
-        return share
-
-    @cached_property
-    def kernel_waves(self) -> KernelWaves:
-        """The kernel's transforms, from which the finite-sample correction is computed."""
-        return kernel_waves(self.kernel.shape, self.dim, self.kernel.cutoff)
-
-    @cached_property
-    def findings_so_far(self) -> dict[str, Any]:
-        """Findings about this operator so far, by the check's name (`vbdm.trust.diagnose`)."""
-        return {}
-
-    @cached_property
-    def edge(self) -> Edge | None:
-        """What was seen of an edge of the data; None if that cannot be told (`vbdm.trust.edge`)."""
-        from ..trust.edge import find_edge
-
-        return find_edge(self)
 
     @overload
     def apply(self, f: ArrayLike, return_std: Literal[False] = ...) -> FloatArray: ...
@@ -299,15 +194,17 @@ class Operator:
         """
         output = self.settings.output
         f = to_engine(f, self.graph.point_set.engine.credit.name)
-        values = taken_in(check_function(f, self.n_points, there=True), self.degrees, output)
+        values = taken_in(check_function(f, self.n_points, there=True), self.inside.degrees, output)
         columns = values.reshape(len(values), -1)
         columns = columns - columns.mean(axis=0)
-        inside = self.order.to_inside(columns)
+        inside = self.graph.order.to_inside(columns)
         inverse = self._inverse_degrees()[:, None]
-        steps = self.steps[:, None]
+        steps = self.inside.steps[:, None]
         mean = (self.alpha_kernel @ inside) * inverse
         # Copies of a point may carry different values of f: each is compared with the mean.
-        mean_there, time = (handed_out(self.order.to_caller(one), output) for one in (mean, steps))
+        mean_there, time = (
+            handed_out(self.graph.order.to_caller(one), output) for one in (mean, steps)
+        )
         result = frozen(((mean_there - columns) / time).reshape(values.shape))
         if not a_switch(return_std, "return_std"):
             return result
@@ -315,9 +212,12 @@ class Operator:
         second -= 2 * mean * self.alpha_kernel.product(inside, power=2)
         second += mean**2 * self.alpha_kernel.row_sums(power=2)[:, None]
         deviation = np.sqrt(np.maximum(second, 0)) * inverse / steps
-        share = self.alpha if self.c1 is None else theory.alpha_for(self.c1, 0, self.dim)
+        exponents = self.settings.exponents
+        share = exponents.alpha
+        if exponents.c1 is not None:
+            share = theory.alpha_for(exponents.c1, 0, self.dim)
         deviation *= theory.density_response(share, self.dim)
-        spread = handed_out(self.order.to_caller(deviation), output)
+        spread = handed_out(self.graph.order.to_caller(deviation), output)
         return result, spread.reshape(values.shape)
 
     def __matmul__(self, f: ArrayLike) -> FloatArray:
@@ -329,9 +229,9 @@ class Operator:
     def matrix(self) -> Any:
         """L as a SciPy CSR matrix, built when asked for; rows of isolated points are 0."""
         inverse = np.nan_to_num(self._inverse_degrees())
-        rate = np.where(inverse > 0, 1 / self.steps, 0.0)
+        rate = np.where(inverse > 0, 1 / self.inside.steps, 0.0)
         P = self.alpha_kernel.scaled(rate * inverse, np.ones_like(rate))
-        return self.order.matrix_to_caller(P.merged()) - diags_array(self._to_caller(rate))
+        return self.graph.order.matrix_to_caller(P.merged()) - diags_array(self._to_caller(rate))
 
     @property
     @at_work("results")
@@ -344,10 +244,10 @@ class Operator:
             For the left, right and two-sided forms, which have none.
         """
         refuse_unsymmetric(self, "Symmetric conjugates")
-        inverse = np.nan_to_num(np.sqrt(self._inverse_degrees() / self.steps))
+        inverse = np.nan_to_num(np.sqrt(self._inverse_degrees() / self.inside.steps))
         conjugate = self.alpha_kernel.scaled(inverse, inverse).merged()
-        rate = np.where(inverse > 0, 1 / self.steps, 0.0)
-        moved = self.order.matrix_to_caller(conjugate, symmetric=True)
+        rate = np.where(inverse > 0, 1 / self.inside.steps, 0.0)
+        moved = self.graph.order.matrix_to_caller(conjugate, symmetric=True)
         return moved - diags_array(self._to_caller(rate))
 
     @at_work("the spectrum")
@@ -370,20 +270,6 @@ class Operator:
         spectrum = compute_spectrum(self, n, components=components, solver=solver, tol=tol)
         warn_of(spectrum)
         return spectrum
-
-    @at_work("the operator")
-    def with_kernel(self, kernel: Kernel) -> Operator:
-        """Return the operator that the same settings make from another kernel."""
-        return normalise(
-            kernel, pilot=self.pilot, dimension=self.dimension, tuning=self.tuning,
-            settings=self.settings, potential=self.potential, multiplicity=self.multiplicity,
-        )  # fmt: skip
-
-    @at_work("the operator")
-    def at_epsilon(self, epsilon: float, graph: NeighborGraph | None = None) -> Operator:
-        """Return the operator at another ε, with the same bandwidth, on this or another graph."""
-        epsilon = a_number(*EPSILONS)(epsilon, "epsilon")
-        return self.with_kernel(at_epsilon(self.kernel, epsilon, graph))
 
     def extend(self, f: ArrayLike, X_new: ArrayLike, *, outside: str = "nan") -> FloatArray:
         """Return a function known on the points at new points (see `vbdm.extension.extension`)."""
@@ -440,29 +326,41 @@ class Operator:
         """See `Calculus.gradient`."""
         return self.calculus.gradient(f)
 
-    plot, _repr_html_ = views.plot, views.as_html
+    @at_work("results")
+    def plot(self) -> Any:
+        """Draw the choice of ε and the density, and return the figure (see `vbdm.plot`)."""
+        from ..plot import summary
+
+        return summary(self)
+
+    def _repr_html_(self) -> str:
+        """Return the table that notebooks show."""
+        from ..report.tables import operator_html
+
+        return operator_html(self)
 
     def __repr__(self) -> str:
         """Say what was estimated, and with which settings."""
-        c1 = "bandwidth given" if self.c1 is None else f"c1={self.c1:g}"
-        if self.in_potential:
+        exponents, weighting = self.settings.exponents, self.settings.weighting
+        c1 = "bandwidth given" if exponents.c1 is None else f"c1={exponents.c1:g}"
+        if in_potential(self):
             c1 = "potential given"
-        if self.is_weighted:
-            c1 += f", weighted as {self.effective_points:.0f} points"
+        if weighting.kind != "none":
+            c1 += f", weighted as {weighting.effective_points:.0f} points"
         where = self.settings.placement
         blocks = "" if where == IN_MEMORY else f", {where}"
         return (
             f"Operator({self.n_points} points, {c1}, dim={self.dim:.3g}, "
             f"epsilon={self.epsilon:.4g}, n_neighbors={self.n_neighbors}, "
-            f"alpha={self.alpha:.4g}{blocks})"
+            f"alpha={exponents.alpha:.4g}{blocks})"
         )
 
     def _inverse_degrees(self) -> FloatArray:
         """1/D, (M,), NaN where no neighbour is within reach."""
-        return 1 / np.where(self.degrees > 0, self.degrees, np.nan)
+        return 1 / np.where(self.inside.degrees > 0, self.inside.degrees, np.nan)
 
     def _to_caller(self, values: NDArray[Any]) -> NDArray[Any]:
-        found: NDArray[Any] = handed_out(self.order.to_caller(values))
+        found: NDArray[Any] = handed_out(self.graph.order.to_caller(values))
         return found
 
     @cached_property
@@ -475,19 +373,19 @@ class Operator:
         """Return values (M,) in the caller's order, as an array of the kind that rows live in."""
         rows = self.graph.point_set.rows
         if rows is None:
-            found: FloatArray = handed_out(self.order.to_caller(values), self.settings.output)
+            found: FloatArray = handed_out(self.graph.order.to_caller(values), self.settings.output)
             return found
         if name not in self._known:
-            self._known[name] = as_given_out(values, rows, self.order)
+            self._known[name] = as_given_out(values, rows, self.graph.order)
         return self._known[name]
 
 
 def refuse_unsymmetric(operator: Operator, what: str) -> None:
     """Raise for the forms of the kernel that have no such thing: only K = Kᵀ is reversible."""
-    if not operator.is_symmetric:
+    if not operator.kernel.is_symmetric:
         raise InputError(
-            f"{what} need the symmetric form of the kernel; received form={operator.form!r}. Use "
-            "form='symmetric'."
+            f"{what} need the symmetric form of the kernel; received "
+            f"form={operator.settings.form!r}. Use form='symmetric'."
         )
 
 
@@ -540,9 +438,30 @@ def normalise(
     if counts is not None:
         factor = factor * counts
     weights = kernel.weights.scaled(factor, factor)
-    return Operator(
-        kernel=kernel, alpha_kernel=weights, degrees=weights.row_sums(),
-        steps=kernel.epsilon * kernel.moments(dim).m * squared,
-        pilot=pilot, dimension=dimension, tuning=tuning, settings=settings, potential=potential,
-        multiplicity=multiplicity,
+    inside = Inside(
+        degrees=weights.row_sums(), steps=kernel.epsilon * kernel.moments(dim).m * squared,
+        pilot=pilot, potential=potential, multiplicity=multiplicity,
     )  # fmt: skip
+    return Operator(
+        kernel=kernel, alpha_kernel=weights, inside=inside, dimension=dimension, tuning=tuning,
+        settings=settings,
+    )  # fmt: skip
+
+
+@at_work("the operator")
+def with_kernel(operator: Operator, kernel: Kernel) -> Operator:
+    """Return the operator that the same settings make from another kernel."""
+    inside = operator.inside
+    return normalise(
+        kernel, pilot=inside.pilot, dimension=operator.dimension, tuning=operator.tuning,
+        settings=operator.settings, potential=inside.potential, multiplicity=inside.multiplicity,
+    )  # fmt: skip
+
+
+@at_work("the operator")
+def with_epsilon(
+    operator: Operator, epsilon: float, graph: NeighborGraph | None = None
+) -> Operator:
+    """Return the operator at another ε, with the same bandwidth, on this or another graph."""
+    epsilon = a_number(*EPSILONS)(epsilon, "epsilon")
+    return with_kernel(operator, at_epsilon(operator.kernel, epsilon, graph))

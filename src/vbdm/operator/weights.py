@@ -65,6 +65,11 @@ class Weighting:
     log_range: float = 0.0
     roughness: float | None = None
 
+    @property
+    def is_used(self) -> bool:
+        """Whether weights of the points entered, so that w q takes the place of q."""
+        return self.kind != "none"
+
 
 @dataclass(frozen=True, eq=False)
 class Weights:

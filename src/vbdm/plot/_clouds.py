@@ -110,7 +110,7 @@ def panels_for(ax: Any, count: int, n_dims: int) -> list[Any]:
 def name_of(spectrum: Spectrum, number: int) -> str:
     """Return the label of an eigenfunction: its number, its eigenvalue and, if known, its error."""
     value = np.real(spectrum.eigenvalues[number])
-    known = spectrum.operator.is_symmetric and spectrum.errors.functions[number] > 0
+    known = spectrum.operator.kernel.is_symmetric and spectrum.errors.functions[number] > 0
     error = f", error {percent(spectrum.errors.functions[number])}" if known else ""
     return f"eigenfunction {number}, λ = {value:.3g}{error}"
 
@@ -135,7 +135,7 @@ def draw_on_line(ax: Any, spectrum: Spectrum, wanted: list[int], positions: Posi
 
 def draw_band(ax: Any, spectrum: Spectrum, number: int, positions: Positions, color: Any) -> None:
     """Shade two standard deviations of an eigenfunction to either side, if they are known."""
-    if not spectrum.operator.is_symmetric:
+    if not spectrum.operator.kernel.is_symmetric:
         return
     order = np.argsort(positions.coordinates[:, 0], kind="stable")
     rows, x = positions.rows[order], positions.coordinates[order, 0]

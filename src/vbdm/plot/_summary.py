@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..operator.operator import Operator
+from ..operator.sums import in_potential
 from ..spectrum.spectrum import Spectrum
 from ._canvas import import_pyplot, operator_of, place
 from ._clouds import density, eigenfunctions, embedding, unresolved
@@ -98,10 +99,10 @@ def dimensions(operator: Operator) -> int:
 def describe(operator: Operator) -> str:
     """Return the title of the overview: what was estimated, and from how many points."""
     names = {0.0: "Laplacian", 1.0: "Generator"}
-    c1 = operator.c1
+    c1 = operator.settings.exponents.c1
     known = None if c1 is None else names.get(float(np.round(c1, 12)))
     what = known or ("Operator" if c1 is None else f"Operator with c1 = {c1:g}")
-    if operator.in_potential:
+    if in_potential(operator):
         what = "Generator in a given potential"
     average = " on average" if operator.kernel.by_reach else ""
     return (

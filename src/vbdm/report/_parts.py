@@ -13,6 +13,7 @@ from ..base.arrays import to_host
 from ..base.references import Citation
 from ..base.wording import Style, counted, minus, with_error
 from ..operator.operator import Operator
+from ..operator.sums import in_potential, pairs_of, quantiles
 from ..plot._clouds import per_volume
 from ..spectrum.spectrum import Spectrum
 from ..trust.epsilon_scan import EpsilonScan
@@ -103,23 +104,28 @@ def fact_list(facts: Sequence[tuple[str, str, str]]) -> str:
 
 def operator_fact(operator: Operator) -> str:
     """Return what the operator means, in a few words."""
-    if operator.in_potential:
+    if in_potential(operator):
         return "generator of the gradient flow in the given potential U, whatever the sampling"
-    if operator.c1 is None:
+    c1 = operator.settings.exponents.c1
+    if c1 is None:
         return "for a given bandwidth ρ"
-    if abs(operator.c1) < 1e-9:
+    if abs(c1) < 1e-9:
         return "the Laplacian: geometry alone, whatever the sampling"
-    density = "weighted sampling density w q" if operator.is_weighted else "sampling density q"
-    if abs(operator.c1 - 1) < 1e-9:
+    density = (
+        "weighted sampling density w q"
+        if operator.settings.weighting.is_used
+        else "sampling density q"
+    )
+    if abs(c1 - 1) < 1e-9:
         return f"generator of the gradient flow whose equilibrium is the {density}"
-    return f"c1 = {minus(operator.c1)}, for the {density}"
+    return f"c1 = {minus(c1)}, for the {density}"
 
 
 def neighbors_fact(operator: Operator) -> str:
     """Return what the number of neighbours counts."""
     if not operator.kernel.by_reach:
         return "per point, itself included"
-    low, _, high = operator.pair_quantiles
+    low, _, high = quantiles(pairs_of(operator))
     return f"on average, all within reach; {low:.0f} to {high:.0f} for 90 % of the points"
 
 
@@ -145,7 +151,7 @@ def dimension_fact(operator: Operator) -> tuple[str, str]:
 
 def width_fact(operator: Operator, unit: str) -> tuple[str, str]:
     """Return the median width of the kernel in the data's unit, and its range."""
-    low, middle, high = operator.width_quantiles
+    low, middle, high = quantiles(operator.widths)
     what = unit or "units of the data"
     return f"{middle:.3g}", f"median, in {what}; {low:.3g} to {high:.3g} for 90 %"
 
@@ -243,7 +249,7 @@ def table_note(
             "Eigenvalues that share a mean cannot be told apart: they are probably one multiple "
             "eigenvalue, split by sampling, and the mean is what to quote."
         )
-    c1, known = spectrum.operator.c1, spectrum.operator.in_potential
+    c1, known = spectrum.operator.settings.exponents.c1, in_potential(spectrum.operator)
     is_generator = known or (c1 is not None and abs(c1 - 1) < 1e-9)
     if clock is not None:
         notes.append(f"Times are those in which modes decay. {text(clock_in_words(clock, unit))}")

@@ -144,7 +144,7 @@ def modes(spectrum: Spectrum, flags: Mapping[int, Sequence[str]]) -> list[dict[s
 
 def function_error(spectrum: Spectrum, group: Group) -> float:
     """Return the error of a group's eigenfunction, or of the span of several; NaN if unknown."""
-    if not spectrum.operator.is_symmetric:
+    if not spectrum.operator.kernel.is_symmetric:
         return np.nan
     if group.is_several:
         return spectrum.errors.function_of_group(group.members)

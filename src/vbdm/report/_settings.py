@@ -10,6 +10,7 @@ import numpy as np
 from ..base.versions import __version__, library_versions
 from ..base.wording import percent
 from ..operator.operator import Operator
+from ..operator.sums import pairs_of, quantiles
 from ..spectrum.spectrum import Spectrum
 from ._parts import text
 from .citing import as_mapping, projection_in_words
@@ -82,7 +83,7 @@ def neighbor_settings(operator: Operator) -> dict[str, Any]:
             "what decided k": decided_by,
             "lists that end inside the kernel": percent(kernel.saturated),
         }
-    low, middle, high = operator.pair_quantiles
+    low, middle, high = quantiles(pairs_of(operator))
     return {
         "neighbours": decided_by,
         "neighbours of a point, mean": operator.n_neighbors,
@@ -101,12 +102,12 @@ WEIGHTS = {
 
 def potential_settings(operator: Operator) -> dict[str, Any]:
     """Return the range of a given potential that weights the pairs, or of weights."""
-    U, found = operator.potential, operator.settings.weighting
-    if operator.is_weighted:
+    U, found = operator.inside.potential, operator.settings.weighting
+    if operator.settings.weighting.is_used:
         return {
             "weights": WEIGHTS[found.kind],
             "largest weight over the smallest": float(np.exp(found.log_range)),
-            "effective points": operator.effective_points,
+            "effective points": operator.settings.weighting.effective_points,
         }
     return {} if U is None else {"potential U, in kT": f"{U.min():.4g} to {U.max():.4g}"}
 
@@ -120,9 +121,9 @@ def estimate_settings(spectrum: Spectrum) -> dict[str, Any]:
         "method": settings.method.name,
         "arguments given": settings.given,
         "effort": settings.method.lists.effort,
-        "c1": operator.c1,
-        "α": operator.alpha,
-        "β": operator.beta,
+        "c1": operator.settings.exponents.c1,
+        "α": operator.settings.exponents.alpha,
+        "β": operator.settings.exponents.beta,
         **potential_settings(operator),
         "dimension d": operator.dim,
         "rule for d": decided["dimension_rule"],
@@ -137,7 +138,7 @@ def estimate_settings(spectrum: Spectrum) -> dict[str, Any]:
         "why this engine": settings.engine_reason,
         "precision of stored kernel values": settings.precision,
         "where the rows lived": settings.placement,
-        "form of the kernel": operator.form,
+        "form of the kernel": operator.settings.form,
         "shape of the kernel": type(operator.kernel.shape).__name__,
         "kernel cut at this share of its peak": settings.truncation,
         "a point left out of its own sums": operator.kernel.leave_one_out,

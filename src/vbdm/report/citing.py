@@ -12,6 +12,7 @@ from ..base.references import PAPER, Citation, credit_of
 from ..base.versions import __version__
 from ..base.wording import common_style, minus, power_of_ten, subscript, with_error
 from ..operator.operator import Operator
+from ..operator.sums import in_potential, quantiles
 from ..placement import IN_MEMORY
 from ..spectrum.spectrum import Spectrum
 
@@ -92,26 +93,30 @@ def methods_paragraph(
 
 def operator_name(operator: Operator) -> str:
     """Return the name of the operator, with its article: "the Laplacian"."""
-    if operator.in_potential:
+    if in_potential(operator):
         return "the generator of the gradient flow in a given potential U"
-    if operator.c1 is None:
+    c1 = operator.settings.exponents.c1
+    if c1 is None:
         return "the operator of a given bandwidth"
     names = {0.0: "the Laplacian", 1.0: "the generator of the gradient flow"}
-    return names.get(round(operator.c1, 9), f"the operator with c1 = {operator.c1:.4g}")
+    return names.get(
+        round(c1, 9),
+        f"the operator with c1 = {c1:.4g}",
+    )
 
 
 def formula(operator: Operator) -> str:
     """Return the operator as a formula in plain text."""
-    c1 = operator.c1
-    if operator.in_potential:
+    c1 = operator.settings.exponents.c1
+    if in_potential(operator):
         return "L f = Δf − ∇U·∇f"
     if c1 is None:
-        first = minus(round(2 - 2 * operator.alpha, 9))
+        first = minus(round(2 - 2 * operator.settings.exponents.alpha, 9))
         return f"L f = Δf + {first} ∇f·∇q/q + (d + 2) ∇f·∇ρ/ρ"
     if abs(c1) < 1e-9:
         return "L f = Δf"
     size = "" if abs(abs(c1) - 1) < 1e-9 else f"{abs(c1):.4g} "
-    drift = "∇f·∇π/π" if operator.is_weighted else "∇f·∇q/q"
+    drift = "∇f·∇π/π" if operator.settings.weighting.is_used else "∇f·∇q/q"
     return f"L f = Δf {'−' if c1 < 0 else '+'} {size}{drift}"
 
 
@@ -186,7 +191,7 @@ def metric_in_words(operator: Operator) -> str:
 def potential_in_words(operator: Operator) -> str:
     """Return a sentence on how a given potential, or weights, enter, or nothing."""
     found = operator.settings.weighting
-    if operator.is_weighted:
+    if operator.settings.weighting.is_used:
         how = (
             "multiply pairs by w(x)^(c1/2) w(y)^(c1/2)"
             if found.kind == "measure"
@@ -194,13 +199,14 @@ def potential_in_words(operator: Operator) -> str:
         )
         return (
             f"The weights of the points, which span a factor of {np.exp(found.log_range):.3g} and "
-            f"are worth {operator.effective_points:,.0f} points of equal weight, {how}."
+            f"are worth {found.effective_points:,.0f} points of equal weight, {how}."
         )
-    if operator.potential is None:
+    potential = operator.inside.potential
+    if potential is None:
         return ""
     return (
-        "The potential, which spans "
-        f"{np.ptp(operator.potential):.3g} kT, weights each pair by exp(−U(x)/2) exp(−U(y)/2)."
+        f"The potential, which spans {np.ptp(potential):.3g} kT, "
+        f"weights each pair by exp(−U(x)/2) exp(−U(y)/2)."
     )
 
 
@@ -212,20 +218,20 @@ def bandwidth_in_words(operator: Operator) -> str:
         "right": "K(x, y) = h(|x − y|²/(ε ρ(y)))",
         "two-sided": "K(x, y) = h(|x − y|²/(ε ρ₁(x) ρ₂(y)))",
     }
-    kernel = kernels[operator.form]
+    kernel, exponents = kernels[operator.settings.form], operator.settings.exponents
     if type(operator.kernel.shape).__name__ == "Gaussian":
         kernel += " with h(s) = exp(−s/4)"
-    if operator.beta is None:
-        return f"The kernel was {kernel}, ρ being given, and α = {minus(operator.alpha)}."
-    if operator.beta == 0:
+    if exponents.beta is None:
+        return f"The kernel was {kernel}, ρ being given, and α = {minus(exponents.alpha)}."
+    if exponents.beta == 0:
         return (
             f"The kernel was {kernel} with the fixed bandwidth ρ = 1 (Coifman and Lafon 2006) and "
-            f"α = {minus(operator.alpha)}."
+            f"α = {minus(exponents.alpha)}."
         )
     return (
-        f"The kernel was {kernel}, with the bandwidth ρ = q₀^β, β = {minus(operator.beta)}, where "
+        f"The kernel was {kernel}, with the bandwidth ρ = q₀^β, β = {minus(exponents.beta)}, where "
         f"q₀ is a density estimate from {operator.settings.n_density_neighbors} nearest "
-        f"neighbours, and α = {minus(operator.alpha)}."
+        f"neighbours, and α = {minus(exponents.alpha)}."
     )
 
 
@@ -242,7 +248,7 @@ def epsilon_in_words(operator: Operator) -> str:
     how = "was given" if tuning.rule == "given" else f"was chosen by the rule {tuning.rule}"
     if tuning.words:
         how = f"was chosen automatically, {tuning.words}"
-    low, middle, high = operator.width_quantiles
+    low, middle, high = quantiles(operator.widths)
     return (
         f"The bandwidth parameter ε = {short(operator.epsilon)} {how}; the kernel's width "
         f"√(4ε) ρ is {middle:.3g} in the median ({low:.3g} to {high:.3g} for 90 % of the points), "
@@ -294,7 +300,7 @@ def solver_in_words(spectrum: Spectrum) -> str:
 
 def errors_in_words(spectrum: Spectrum) -> str:
     """Return sentences on the correction of the eigenvalues and on their error bars."""
-    if not spectrum.operator.is_symmetric:
+    if not spectrum.operator.kernel.is_symmetric:
         return ""
     corrected = (
         "Eigenvalues are corrected for the finite sample to leading order. "

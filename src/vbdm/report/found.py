@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ..base.arrays import FloatArray
 from ..base.wording import counted, rounded, with_error
 from ..operator.operator import Operator
+from ..operator.sums import in_potential
 from ..spectrum.spectrum import Spectrum
 from ..trust.epsilon_scan import fair_rows
 from ..trust.error_bars import Group
@@ -233,7 +234,7 @@ def in_groups(spectrum: Spectrum, groups: Grouping, ratio: float, timed: bool) -
 
 def is_generator(operator: Operator) -> bool:
     """Tell whether the operator generates a process."""
-    return operator.in_potential or is_near(operator.c1, 1)
+    return in_potential(operator) or is_near(operator.settings.exponents.c1, 1)
 
 
 def is_near(c1: float | None, value: float) -> bool:
@@ -254,7 +255,11 @@ def shape(spectrum: Spectrum, modes: list[Group]) -> str:
         return f"The points lie along a{kind}."
     if operator.dim < 2 - NEAR_WHOLE and kind != " curve":
         return f"The points lie along a{kind}, though their dimension is {dimension(operator)}."
-    if abs(operator.dim - 2) < NEAR_WHOLE and is_near(operator.c1, 0) and like_sphere(modes):
+    if (
+        abs(operator.dim - 2) < NEAR_WHOLE
+        and is_near(operator.settings.exponents.c1, 0)
+        and like_sphere(modes)
+    ):
         radius = np.sqrt(2 / -modes[0].mean)
         return (
             "The first three eigenvalues are one within their errors, and the next five are one, "

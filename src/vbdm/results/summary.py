@@ -11,6 +11,7 @@ from ..base.files import plain
 from ..base.versions import __version__, library_versions
 from ..dynamics.clock import Clock
 from ..io.saved.zarr_group import as_entry
+from ..operator.sums import pairs_of, quantiles
 from ..report.citing import formula, operator_name
 from ..report.found import what_was_found
 from ..spectrum.spectrum import Spectrum
@@ -77,9 +78,9 @@ def describe_estimate(spectrum: Spectrum) -> dict[str, Any]:
         "operator": {
             "name": operator_name(op),
             "formula": formula(op),
-            "c1": op.c1,
-            "alpha": op.alpha,
-            "beta": op.beta,
+            "c1": op.settings.exponents.c1,
+            "alpha": op.settings.exponents.alpha,
+            "beta": op.settings.exponents.beta,
         },
         "n_points": op.n_points,
         "n_columns": None if points is None else points.shape[1],
@@ -93,8 +94,8 @@ def describe_estimate(spectrum: Spectrum) -> dict[str, Any]:
         "epsilon_rule": op.tuning.rule,
         "n_neighbors": op.n_neighbors,
         "by_reach": op.kernel.by_reach,
-        "pairs": dict(zip(LEVELS, op.pair_quantiles, strict=True)),
-        "widths": dict(zip(LEVELS, op.width_quantiles, strict=True)),
+        "pairs": dict(zip(LEVELS, quantiles(pairs_of(op)), strict=True)),
+        "widths": dict(zip(LEVELS, quantiles(op.widths), strict=True)),
         "metric": op.graph.metric if points is not None else "precomputed",
         "eigenvalues": eigenvalue_rows(spectrum),
         "groups": spectrum.errors.by_group,

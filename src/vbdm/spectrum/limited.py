@@ -159,7 +159,7 @@ class Task:
     @property
     def local_rates(self) -> FloatArray:
         """r, (M,): the fastest decay that each point can represent."""
-        return 1 / self.operator.steps
+        return 1 / self.operator.inside.steps
 
     @cached_property
     def first_limit(self) -> Limit:
@@ -228,7 +228,7 @@ def on_unresolved_points(operator: Operator, modes: Modes, limit: Limit) -> Bool
     of their own. True modes may be largest at such points, too, but their energy spreads. Only
     modes slower than the reference are judged: the limit was not made for the others.
     """
-    share = share_on(modes.vectors, limit.holds(1 / operator.steps))
+    share = share_on(modes.vectors, limit.holds(1 / operator.inside.steps))
     return np.asarray(
         (share > 0.5) & (modes.extent < THIN) & (modes.theta > 0) & (modes.theta <= limit.reference)
     )

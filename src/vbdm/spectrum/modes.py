@@ -30,6 +30,7 @@ from ..base.arrays import (
 from ..base.threads import for_each, in_order, one_blas_thread, slices, slices_of
 from ..operator.operator import Operator
 from ..operator.sample_theory import shift
+from ..operator.sums import relative_variance_of, waves_of
 from ..rows.block_array import BlockArray, Tall, beside, changed, mapped, of_width, total
 from ..solvers.pencil import EigenPairs, Pencil
 from .limiter import Limit
@@ -45,13 +46,14 @@ def share_at(operator: Operator, average: FloatArray) -> FloatArray:
 
     `average`, (n,), is the mean of s² over the points, weighted by the energy of the mode.
     """
-    if operator.c1 is None or not operator.settings.method.finite_sample:
+    exponents, pilot = operator.settings.exponents, operator.inside.pilot
+    if exponents.c1 is None or not operator.settings.method.finite_sample:
         return np.ones(len(average))
-    k0, end = operator.pilot.n_density_neighbors, operator.pilot.effective_cutoff(operator.dim)
-    kernel, share = operator.kernel_waves, np.ones(len(average))
+    k0, end = pilot.n_density_neighbors, pilot.effective_cutoff(operator.dim)
+    kernel, share = waves_of(operator), np.ones(len(average))
     for j in np.flatnonzero(average > 0):
         n = kernel.spread / average[j]
-        found = shift(kernel, operator.dim, operator.c1, operator.beta or 0.0, n, k0, end) / n
+        found = shift(kernel, operator.dim, exponents.c1, exponents.beta or 0.0, n, k0, end) / n
         share[j] += np.clip(found, -LARGEST_SHIFT, LARGEST_SHIFT)
     return share
 
@@ -61,7 +63,7 @@ def share_of_points(operator: Operator) -> FloatArray:
 
     The ratio is a smooth function of s²: it is computed for some and interpolated.
     """
-    spread = operator.relative_variance
+    spread = relative_variance_of(operator)
     known = spread[np.isfinite(spread) & (spread > 0)]
     if not known.size:
         ones: FloatArray = ones_for(spread)
@@ -124,7 +126,7 @@ def energy_and_product(operator: Operator, vectors: Tall) -> Tall:
     # K u² and K u come from one product, so that K is read from memory once.
     wide = of_width(mapped(squares_and_vectors, vectors), 2 * vectors.shape[1])
     both: Tall = operator.alpha_kernel @ wide
-    degrees = beside(vectors, operator.degrees)
+    degrees = beside(vectors, operator.inside.degrees)
     (both,), _ = changed(write_energy, [both], vectors, degrees)
     return both
 
@@ -270,9 +272,9 @@ def energy_figures(
     mass = modes.mass
     inverse = quotients(1.0, mass, mass > 0)
     # The energy of a point is that of all its copies, and each of these holds its part.
-    counts = operator.order.counts
+    counts = operator.graph.order.counts
     figures = (
-        pencil.degrees, mass, inverse, operator.relative_variance, operator.kernel.row_sums,
+        pencil.degrees, mass, inverse, relative_variance_of(operator), operator.kernel.row_sums,
         ones_for(mass) if counts is None else counts,
     )  # fmt: skip
     with one_blas_thread():

@@ -89,14 +89,14 @@ def compute_spectrum(
     check_choice(components, "components", ("each", "largest", "error"))
     tolerance = TOLERANCE if tol is None else min(check_positive(tol, "tol"), LARGEST_TOLERANCE)
     engine = as_solver(solver)
-    if not operator.is_symmetric:
+    if not operator.kernel.is_symmetric:
         return solve_unsymmetric(operator.on_host, n)
     if getattr(engine, "on_devices", False):
         free = free_bytes(operator.graph.point_set.engine)
         refuse_spectrum(operator.n_points, operator.n_neighbors, n, free)
     pencil = pencil_of(operator)
     pieces = find_pieces(pencil, components, operator.settings.smallest_piece)
-    near: Any = None if start is None or not start.operator.is_symmetric else start.vectors
+    near: Any = None if start is None or not start.operator.kernel.is_symmetric else start.vectors
     with blas_for(engine, operator.n_points):
         modes = solve_modes(operator, pencil, pieces, n, engine, tolerance, near)
     return in_caller_order(operator, pieces, modes)
@@ -114,18 +114,18 @@ def blas_for(solver: EigenSolver, n_points: int) -> AbstractContextManager[None]
 
 def pencil_of(operator: Operator) -> Pencil:
     """Return the pencil of L without limiter: M = D ε m ρ²."""
-    mass = operator.degrees * operator.steps
+    mass = operator.inside.degrees * operator.inside.steps
     # The multilevel solver makes cells of near points with a k-d tree. With another metric than the
     # Euclidean one, points that are near in their columns need not be near: the graph has to do.
     graph = operator.graph
     points = graph.point_set.coordinates if graph.metric == "euclidean" else None
     sorted_points = graph.point_set.tree is not None
-    return Pencil(operator.alpha_kernel, operator.degrees, mass, points, sorted_points)
+    return Pencil(operator.alpha_kernel, operator.inside.degrees, mass, points, sorted_points)
 
 
 def in_caller_order(operator: Operator, pieces: Pieces, modes: Modes) -> Spectrum:
     """Return the modes as a `Spectrum`: λ is minus the rate, and rows are in the caller's order."""
-    order, local = operator.order, 1 / operator.steps
+    order, local = operator.graph.order, 1 / operator.inside.steps
     held = pieces.strays if modes.limit is None else modes.limit.holds(local) | pieces.strays
     limiter = operator.settings.method.limiter
     log = SolveLog(
@@ -195,8 +195,8 @@ def solve_unsymmetric(operator: Operator, n: int) -> Spectrum:
     if operator.n_points > UNSYMMETRIC_POINTS:
         raise InputError(
             "The spectrum of an unsymmetric form is computed densely, for small data only; "
-            f"received form={operator.form!r} with {operator.n_points} points. Memory and time "
-            f"grow like N² and N³; the limit is {UNSYMMETRIC_POINTS}. Use form='symmetric', which "
+            f"received form={operator.settings.form!r} with {operator.n_points} points. Time grows "
+            f"like N³; {UNSYMMETRIC_POINTS} points are the most. Use form='symmetric', which "
             "has the same kind of limit operator, or subsample."
         )
     with one_blas_thread():
@@ -215,7 +215,7 @@ def solve_unsymmetric(operator: Operator, n: int) -> Spectrum:
         operator=operator,
         eigenvalues=frozen(values),
         eigenfunctions=frozen(
-            taken_in(normalised(vectors), operator.degrees, operator.settings.output)
+            taken_in(normalised(vectors), operator.inside.degrees, operator.settings.output)
         ),
         pieces=Pieces(frozen(whole), 1),
         unresolved=frozen(whole > 0),

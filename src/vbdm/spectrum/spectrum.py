@@ -149,7 +149,7 @@ class Spectrum:
     @property
     def on_host(self) -> Spectrum:
         """The same spectrum in this machine's memory; itself, unless it lives on a device."""
-        return in_memory(self, self.operator.order.n_points, KNOWN, left_out="inside")
+        return in_memory(self, self.operator.graph.order.n_points, KNOWN, left_out="inside")
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what copies and pickles keep: a spectrum on a device is copied into memory."""
@@ -193,21 +193,21 @@ class Spectrum:
     def vectors(self) -> Tall:
         """The eigenfunctions in the order inside, (M, n)."""
         kept: Tall | None = self.inside if self.in_blocks is None else self.in_blocks
-        return self.operator.order.to_inside(self.eigenfunctions) if kept is None else kept
+        return self.operator.graph.order.to_inside(self.eigenfunctions) if kept is None else kept
 
     @at_work("results")
     def function(self, j: int) -> FloatArray:
         """Return eigenfunction j at all points, (N,), in memory wherever the others are."""
         if self.in_blocks is None:
             return np.asarray(to_host(self.eigenfunctions[:, j]))
-        return self.operator.order.to_caller(self.in_blocks[:, j])
+        return self.operator.graph.order.to_caller(self.in_blocks[:, j])
 
     @at_work("results")
     def functions_at(self, rows: NDArray[np.intp]) -> FloatArray:
         """Return all eigenfunctions at some of the points, (m, n), in memory."""
         if self.in_blocks is None:
             return np.asarray(to_host(self.eigenfunctions[rows]))
-        return np.asarray(self.in_blocks[self.operator.order.inside_rows(rows)])
+        return np.asarray(self.in_blocks[self.operator.graph.order.inside_rows(rows)])
 
     @at_work("results")
     def sum_over_points(self, function: Callable[..., Any], *values: NDArray[Any]) -> Any:
@@ -218,7 +218,7 @@ class Spectrum:
         """
         if self.in_blocks is None and self.inside is None:
             return function(self.eigenfunctions, None, *values)
-        u, order = self.vectors, self.operator.order
+        u, order = self.vectors, self.operator.graph.order
         rows = order.caller_rows
         inside = [beside(u, beside_array(own, rows)[rows]) for own in values]
         return total(function, u, beside(u, order.counts), *inside)
@@ -244,7 +244,7 @@ class Spectrum:
             marked = beside_array(lost, self.eigenfunctions)
             return without_columns(self.eigenfunctions, marked)
         known = mapped(without_columns, self.in_blocks, lost)
-        return as_caller_sees(known, self.operator.order)
+        return as_caller_sees(known, self.operator.graph.order)
 
     @property
     def errors(self) -> ErrorBars:

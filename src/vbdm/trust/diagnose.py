@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..base.checks import an
+from ..base.kept import kept_with
 from ..engines.engine import at_work
 from ..errors import InputError, warn_user
 from ..operator.operator import Operator
@@ -106,11 +107,7 @@ def diagnose(spectrum: Spectrum, scan: EpsilonScan | None = None) -> Findings:
 
 def judged(check: Check, subject: Operator | Spectrum) -> Finding | None:
     """Return what a check finds in a result. The check looks once, and the result remembers."""
-    known: dict[str, Finding | None] = subject.findings_so_far
-    name = check.judge.__name__
-    if name not in known:
-        known[name] = check.judge(subject)
-    return known[name]
+    return kept_with(subject, f"finding {check.judge.__name__}", lambda: check.judge(subject))
 
 
 def warn_of(subject: Operator | Spectrum) -> None:

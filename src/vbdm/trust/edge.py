@@ -49,6 +49,7 @@ from ..base.arrays import (
     is_elsewhere,
     to_host,
 )
+from ..base.kept import kept_with
 from ..base.threads import one_blas_thread
 from ..graph.point_set import Distance, PointSet
 from ..kernel.pilot import PILOT_EPSILON
@@ -118,8 +119,13 @@ class Edge:
         return float(min((widths / self.strips).sum() / self.n_judged, 1.0))
 
 
+def edge_of(operator: Operator) -> Edge | None:
+    """Return what is seen of an edge of the data; the operator keeps it (see `find_edge`)."""
+    return kept_with(operator, "edge", lambda: find_edge(operator))
+
+
 def find_edge(operator: Operator) -> Edge | None:
-    """Look for an edge of the data (kept as `operator.edge`).
+    """Look for an edge of the data.
 
     Returns
     -------
@@ -135,7 +141,7 @@ def find_edge(operator: Operator) -> Edge | None:
     --------
     >>> square = np.random.default_rng(0).random((1000, 2))
     >>> sphere = vbdm.datasets.sphere(1000, random_state=0).points
-    >>> [vbdm.estimate_operator(points).edge.found for points in (square, sphere)]
+    >>> [edge_of(vbdm.estimate_operator(points)).found for points in (square, sphere)]
     [True, False]
     """
     points, dim = operator.graph.point_set, max(round(operator.dim), 1)
@@ -270,21 +276,21 @@ def boundary_shifts(spectrum: Spectrum) -> FloatArray:
     sum of squares, and products of K with some rows.
     """
     operator, n = spectrum.operator, len(spectrum.eigenvalues)
-    edge = operator.edge
+    edge = edge_of(operator)
     if edge is None or not edge.found:
         return np.zeros(n)
-    rows, tall = edge.rows, (operator.kernel.bandwidth.squared, operator.pilot.rho0)
+    rows, tall = edge.rows, (operator.kernel.bandwidth.squared, operator.inside.pilot.rho0)
     squared, rho0 = to_host([values[rows] for values in tall])
     widths = np.sqrt(4 * operator.epsilon * squared)
     ratio = np.median(widths / (np.sqrt(4 * PILOT_EPSILON) * rho0))
     weights = overhang(edge.strips / widths, *mass_exponents(operator), float(ratio))
-    degrees = to_host(operator.degrees[rows, None])
-    mass = degrees * spectrum.local_times(to_host(operator.steps[rows]))
+    degrees = to_host(operator.inside.degrees[rows, None])
+    mass = degrees * spectrum.local_times(to_host(operator.inside.steps[rows]))
     at, product = to_host(spectrum.vectors[rows]), products_at(operator, rows, spectrum.vectors)
     energy = 0.5 * (degrees * at**2 - 2 * at * product[:, :n] + product[:, n:])
     theta = spectrum.log.pencil_eigenvalues
     changes = weights @ (energy - theta * mass * at**2)
-    total = masses(spectrum) * edge.n_judged / operator.order.n_points
+    total = masses(spectrum) * edge.n_judged / operator.graph.order.n_points
     # The rates are -λ.
     return np.asarray(-changes / total)
 
@@ -304,7 +310,8 @@ def mass_exponents(operator: Operator) -> tuple[float, float]:
 
     The second is 0 where the bandwidth is given.
     """
-    return 1 - 2 * operator.alpha, (operator.beta or 0.0) * (operator.dim + 2)
+    exponents = operator.settings.exponents
+    return 1 - 2 * exponents.alpha, (exponents.beta or 0.0) * (operator.dim + 2)
 
 
 def overhang(depths: FloatArray, of_kernel: float, of_pilot: float, ratio: float) -> FloatArray:

@@ -83,7 +83,9 @@ def mixing(spectrum: Spectrum) -> tuple[FloatArray, ...]:
             influence = pair_influences(spectrum, first, second, together, rows)
             sums = total(squares_of, influence, scale)
             held = beside(u, held_inside(spectrum, j))
-            mass = float(np.mean(operator.degrees * local_times(own, operator.steps)[:, 0]))
+            mass = float(
+                np.mean(operator.inside.degrees * local_times(own, operator.inside.steps)[:, 0])
+            )
             tail = theta[j] * mass * total(products_on, held, first[0], second[0]) * scale
             known = spectrum.eigenvalues[j] == 0
             result.append(frozen((not known) * (sums + np.outer(tail, tail))))
@@ -180,7 +182,7 @@ def pointwise(errors: ErrorBars, j: int) -> FloatArray:
     if isinstance(variance, BlockArray):
         variance = np.asarray(variance)
     deviation = np.sqrt(np.maximum(variance, 0.0))
-    return frozen(to_host(operator.order.to_caller(deviation)))
+    return frozen(to_host(operator.graph.order.to_caller(deviation)))
 
 
 def variance_at(
@@ -200,7 +202,7 @@ def unresolved_share(spectrum: Spectrum) -> FloatArray:
     own = [j for j, limit in enumerate(spectrum.limits) if limit != spectrum.limit]
     if is_elsewhere(spectrum.vectors):
         # On a device, modes are looked at where they are, all that share a limit together.
-        counts = spectrum.operator.order.counts
+        counts = spectrum.operator.graph.order.counts
         for limit in {spectrum.limits[j] for j in own}:
             members = [j for j in own if spectrum.limits[j] == limit]
             held = held_inside(spectrum, members[0])
@@ -214,12 +216,12 @@ def unresolved_share(spectrum: Spectrum) -> FloatArray:
 def held_inside(spectrum: Spectrum, j: int) -> BoolArray:
     """Return the points that mode j does not resolve, (M,) in the order inside, where they live."""
     operator = spectrum.operator
-    rows = operator.order.caller_rows
+    rows = operator.graph.order.caller_rows
     if not spectrum.limits or spectrum.limits[j] == spectrum.limit:
         held: BoolArray = beside_array(spectrum.unresolved, rows)[rows]
         return held
     strays: BoolArray = beside_array(spectrum.pieces.strays, rows)[rows]
-    return spectrum.limits[j].holds(1 / operator.steps) | strays
+    return spectrum.limits[j].holds(1 / operator.inside.steps) | strays
 
 
 def held_for(spectrum: Spectrum, j: int) -> BoolArray:
@@ -229,20 +231,20 @@ def held_for(spectrum: Spectrum, j: int) -> BoolArray:
     """
     if not spectrum.limits or spectrum.limits[j] == spectrum.limit:
         return spectrum.unresolved
-    return np.asarray(to_host(spectrum.operator.order.to_caller(held_inside(spectrum, j))))
+    return np.asarray(to_host(spectrum.operator.graph.order.to_caller(held_inside(spectrum, j))))
 
 
 def weak_links(spectrum: Spectrum) -> BoolArray:
     """Mark points that hold half of the energy of a mode of small extent, (N,)."""
     operator = spectrum.operator
-    marked = np.zeros(operator.order.n_points, dtype=np.bool_, like=operator.degrees)
+    marked = np.zeros(operator.graph.order.n_points, dtype=np.bool_, like=operator.inside.degrees)
     for j in np.flatnonzero(spectrum.extent < THIN):
         energy = local_energy(operator, spectrum.vectors[:, j][:, None])[0][:, 0]
         order = np.argsort(-energy, kind="stable")
         half = 0.5 * float(energy.sum())
         count = int(np.searchsorted(np.cumsum(energy[order]), half)) + 1
         marked[order[:count]] = True
-    found: BoolArray = to_host(operator.order.to_caller(marked))
+    found: BoolArray = to_host(operator.graph.order.to_caller(marked))
     return found
 
 

@@ -15,7 +15,8 @@ from ..base.checks import a_count
 from ..base.threads import one_blas_thread
 from ..errors import InputError, TuningWarning, VbdmWarning, warn_user
 from ..kernel.within_reach import halved
-from ..operator.operator import Operator
+from ..operator.operator import Operator, with_kernel
+from ..operator.sums import relative_variance_of
 from ..rows.block_array import Tall, beside, mapped, total
 from ..spectrum.modes import share_at
 from ..spectrum.solve import compute_spectrum
@@ -35,7 +36,7 @@ def epsilon_bias(spectrum: Spectrum, groups: Sequence[NDArray[np.intp]]) -> Floa
     fixed.
     """
     operator = spectrum.operator
-    at_half = operator.with_kernel(halved(operator.kernel))
+    at_half = with_kernel(operator, halved(operator.kernel))
     with one_blas_thread():
         half = ritz_values(spectrum, at_half)
         full = ritz_values(spectrum, spectrum.operator)
@@ -52,14 +53,14 @@ def ritz_values(spectrum: Spectrum, operator: Operator) -> FloatArray:
     where most points are limited, masses are those without: limited ones do not follow ε.
     """
     u, limits = spectrum.vectors, np.array([limit.reference for limit in spectrum.limits])
-    spread = beside(u, operator.relative_variance[:, None])
+    spread = beside(u, relative_variance_of(operator)[:, None])
     product = operator.alpha_kernel @ mapped(side_by_side, u, spread)
     result = np.empty(u.shape[1])
     for reference in np.unique(limits) if limits.size else [None]:
         members = np.flatnonzero(limits == reference) if limits.size else np.arange(u.shape[1])
-        time = operator.steps
+        time = operator.inside.steps
         if limits.size:
-            time = spectrum.limits[members[0]].without_many.time(1 / operator.steps)
+            time = spectrum.limits[members[0]].without_many.time(1 / operator.inside.steps)
         result[members] = rates_on_span(
             operator, u[:, members], product[:, members], product[:, -1:], time[:, None]
         )
@@ -70,10 +71,10 @@ def rates_on_span(
     operator: Operator, u: Tall, of_vectors: Tall, of_spread: Tall, time: FloatArray
 ) -> FloatArray:
     """Return the Ritz values, corrected, on the span of u, (M, m); K u and K s² are given."""
-    degrees = beside(u, operator.degrees[:, None])
+    degrees = beside(u, operator.inside.degrees[:, None])
     stiffness, mass = total(forms_on_span, u, of_vectors, degrees, beside(u, time))
     rates, mix = eigh(stiffness, mass)
-    spread = beside(u, operator.relative_variance[:, None])
+    spread = beside(u, relative_variance_of(operator)[:, None])
     energy, weighted = total(energies_on_span, u, of_vectors, of_spread, mix, degrees, spread)
     average = np.divide(weighted, energy, out=np.zeros_like(energy), where=energy > 0)
     return np.asarray(np.maximum(rates / share_at(operator, average), 0.0))
@@ -162,7 +163,7 @@ def second_opinion(operator: Operator, n: int = 6) -> Opinions:
     >>> vbdm.second_opinion(op, n=4).disagree
     False
     """
-    if not isinstance(operator, Operator) or not operator.is_symmetric:
+    if not isinstance(operator, Operator) or not operator.kernel.is_symmetric:
         raise InputError(
             "A second opinion needs a symmetric operator; received "
             f"{getattr(operator, 'form', type(operator).__name__)}. Pass what "

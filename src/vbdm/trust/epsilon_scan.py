@@ -19,7 +19,7 @@ from scipy.optimize import linear_sum_assignment
 from ..base.arrays import FloatArray
 from ..errors import InputError, SolverError, VbdmWarning
 from ..kernel.scaled import MOST_NEIGHBORS
-from ..operator.operator import Operator
+from ..operator.operator import Operator, with_epsilon
 from ..progress import report
 from ..solvers import EigenSolver
 from ..spectrum.alignment import align
@@ -133,10 +133,10 @@ class EpsilonScan:
 def why_no_scan(spectrum: Spectrum) -> str:
     """Say why ε cannot be varied for this result; empty if it can."""
     operator = spectrum.operator
-    if not operator.is_symmetric:
+    if not operator.kernel.is_symmetric:
         return (
-            f"The {operator.form} form of the kernel is solved densely, once; only the symmetric "
-            "form is followed over ε."
+            f"The {operator.settings.form} form of the kernel is solved densely, once; only the "
+            "symmetric form is followed over ε."
         )
     if operator.graph.points is None:
         return (
@@ -293,8 +293,8 @@ def wide_enough(operator: Operator, epsilon: float) -> Operator | None:
     if wanted > MOST_NEIGHBORS and wanted > operator.n_neighbors:
         return None
     if operator.kernel.by_reach or growth == 1:
-        return operator.at_epsilon(epsilon)
-    return operator.at_epsilon(epsilon, graph.with_neighbors(wanted))
+        return with_epsilon(operator, epsilon)
+    return with_epsilon(operator, epsilon, graph.with_neighbors(wanted))
 
 
 def followed(

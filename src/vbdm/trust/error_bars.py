@@ -216,7 +216,7 @@ class ErrorBars(Accessor):
         For the unsymmetric forms each eigenvalue is a group of its own, without errors.
         """
         values = np.real(self.spectrum.eigenvalues)
-        if not self.spectrum.operator.is_symmetric:
+        if not self.spectrum.operator.kernel.is_symmetric:
             return tuple(Group((i,), float(value), np.nan) for i, value in enumerate(values))
         return tuple(
             Group(

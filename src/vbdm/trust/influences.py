@@ -29,6 +29,7 @@ import numpy as np
 from ..base.arrays import BoolArray, FloatArray, column_dots, is_elsewhere, quotients, to_host
 from ..base.threads import by_columns, for_each, slices, slices_of
 from ..operator.operator import Operator
+from ..operator.sums import counts_of, row_sums_of
 from ..rows.block_array import Tall, beside, changed, mapped, total
 from ..rows.fetching import occurring
 from ..spectrum.limiter import Limit, local_times
@@ -79,7 +80,7 @@ def pair_noise(spectrum: Spectrum) -> FloatArray:
         links, reached = occurring(op.alpha_kernel.rows_at(rows[some]))
         own, u = (to_host(spectrum.vectors[at]) for at in (rows[some], reached))
         own_held, held = (
-            held_together(v, v, theta, spectrum.local_times(to_host(op.steps[at])))
+            held_together(v, v, theta, spectrum.local_times(to_host(op.inside.steps[at])))
             for v, at in ((own, rows[some]), (u, reached))
         )
         i, j = np.repeat(np.arange(len(own)), np.diff(links.indptr)), links.indices
@@ -155,9 +156,9 @@ class PairRows:
     @classmethod
     def of(cls, spectrum: Spectrum) -> PairRows:
         """Return them for a spectrum."""
-        op, sums = spectrum.operator, spectrum.operator.sums
+        op, sums = spectrum.operator, row_sums_of(spectrum.operator)
         share = quotients(1.0, sums, sums > 0)
-        rows = op.degrees, op.steps, share, op.counts
+        rows = op.inside.degrees, op.inside.steps, share, counts_of(op)
         return cls(*(beside(spectrum.vectors, row, kept=True) for row in rows))
 
 
@@ -219,7 +220,8 @@ def pair_influences(
 
 def power_of_density(operator: Operator) -> float:
     """Return a = 1 - c1/2, the power of the estimated density by which links are divided."""
-    return float(operator.alpha - (operator.beta or 0.0) * (operator.dim / 2 + 1))
+    exponents = operator.settings.exponents
+    return float(exponents.alpha - (exponents.beta or 0.0) * (operator.dim / 2 + 1))
 
 
 def pair_sums(
@@ -255,9 +257,9 @@ def respond(own: FloatArray, spread: FloatArray, counts: FloatArray | None, alph
 def response(spectrum: Spectrum, u: Tall, columns: slice) -> FloatArray:
     """Return dT/dλ for some modes u, (m,): B, or its counterpart in the limiter's last step."""
     op, limits = spectrum.operator, spectrum.limits[columns]
-    degrees, steps = beside(u, op.degrees), beside(u, op.steps)
+    degrees, steps = beside(u, op.inside.degrees), beside(u, op.inside.steps)
     if not limits:
-        return np.asarray(total(squares_of, u, beside(u, op.degrees * op.steps)))
+        return np.asarray(total(squares_of, u, beside(u, op.inside.degrees * op.inside.steps)))
     # The row balance holds for the rates before the finite-sample correction.
     rates = -spectrum.eigenvalues[columns] * spectrum.correction[columns]
     theta = spectrum.log.pencil_eigenvalues[columns]
@@ -300,7 +302,7 @@ def moves_of_cut(operator: Operator, limit: Limit) -> FloatArray:
     d log Q = -s/(P M), with the slope s = d log Q / d log P of the quantiles around; but points
     there raise the density beside them, and :math:`r ∝ q^{-2β}` with it, which holds against it.
     """
-    rates, sums = 1 / operator.steps, operator.sums
+    rates, sums = 1 / operator.inside.steps, row_sums_of(operator)
     below = rates < limit.highest
     share = float(below.mean())
     if not share:  # a lattice, whose points are all alike
@@ -308,10 +310,10 @@ def moves_of_cut(operator: Operator, limit: Limit) -> FloatArray:
     low, high = (float(np.quantile(rates, part * share)) for part in (1 / 2, 3 / 2))
     near = (rates >= low) & (rates <= high)
     raised = operator.kernel.weights @ quotients(near, sums, sums > 0)
-    if operator.counts is not None:
-        raised = raised * operator.counts
+    if counts_of(operator) is not None:
+        raised = raised * counts_of(operator)
     own = np.log(high / low) / np.log(3) * below / share
-    own = own + 2 * (operator.beta or 0.0) * raised / float(near.mean())
+    own = own + 2 * (operator.settings.exponents.beta or 0.0) * raised / float(near.mean())
     moves: FloatArray = (own.mean() - own) / len(own)
     return moves
 
@@ -320,7 +322,7 @@ def pull_of_cut(spectrum: Spectrum, u: Tall, columns: slice) -> FloatArray:
     """Return dT/d log Q of some modes u, (m,), if the highest cut Q is that of their balance."""
     op, highest = spectrum.operator, spectrum.limits[0].highest
     rates = -spectrum.eigenvalues[columns] * spectrum.correction[columns] / highest
-    held = beside(u, op.degrees * (1 / op.steps < highest))
+    held = beside(u, op.inside.degrees * (1 / op.inside.steps < highest))
     return np.asarray(total(squares_of, u, held)) * rates * np.exp(-rates)
 
 
@@ -333,7 +335,7 @@ def squares_of(u: FloatArray, weights: FloatArray) -> FloatArray:
 def masses(spectrum: Spectrum) -> FloatArray:
     """Return B = Σ D g u² of each mode, (n,)."""
     u, op = spectrum.vectors, spectrum.operator
-    rows = beside(u, op.degrees), beside(u, op.steps)
+    rows = beside(u, op.inside.degrees), beside(u, op.inside.steps)
     return np.asarray(total(masses_of, u, *rows, spectrum.limits))
 
 

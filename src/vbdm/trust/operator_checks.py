@@ -21,6 +21,8 @@ from ..errors import (
 from ..graph.build import LOW_RECALL, recall_in_words
 from ..kernel.scaled import MOST_NEIGHBORS
 from ..operator.operator import Operator
+from ..operator.sums import in_potential
+from .edge import edge_of
 from .findings import Finding, Light
 from .randomness import regularity
 
@@ -94,17 +96,17 @@ def search_recall(operator: Operator) -> Finding | None:
 
 def error_exponents(operator: Operator) -> Finding | None:
     """Judge by the theory whether the sampling error stays bounded where data is sparse."""
-    if operator.beta is None:
+    if operator.settings.exponents.beta is None:
         return None
-    name, beta, d = "Error exponents", operator.beta, operator.dim
-    exponent = theory.c2(operator.alpha, beta, d)
-    if theory.bounded(operator.alpha, beta, d):
+    name, beta, d = "Error exponents", operator.settings.exponents.beta, operator.dim
+    exponent = theory.c2(operator.settings.exponents.alpha, beta, d)
+    if theory.bounded(operator.settings.exponents.alpha, beta, d):
         words = (
             f"With β = {minus(beta)} in dimension {d:.2g} the sampling error stays bounded where "
             f"the density q is sparse: there it goes like q to the power {minus(-exponent)}."
         )
         return Finding(name, "green", words, exponent, 0.0)
-    pilot = operator.pilot.density
+    pilot = operator.inside.pilot.density
     span = float(pilot.max() / pilot.min())
     words = (
         f"With β = {minus(beta)} in dimension {d:.2g} the sampling error grows without bound where "
@@ -184,17 +186,18 @@ def spacing(operator: Operator) -> Finding | None:
 
 def weights(operator: Operator) -> Finding | None:
     """Judge how many of the points weights leave, and whether they matter at all."""
-    if not operator.is_weighted:
+    weighting, name, n = operator.settings.weighting, "Weights", operator.n_points
+    left, c1 = weighting.effective_points, operator.settings.exponents.c1
+    if left is None:
         return None
-    name, left, n = "Weights", operator.effective_points, operator.n_points
     limit = max(FEW_EFFECTIVE, SMALL_SHARE * n)
-    jump = operator.settings.weighting.kind == "counts"
+    jump = weighting.kind == "counts"
     how = (
         "The weights jump from point to point, and each point counts as often as it weighs"
         if jump
         else "The weights are a function of the place, and multiply pairs"
     )
-    if operator.c1 is not None and abs(operator.c1) < NEARLY_LAPLACIAN:
+    if c1 is not None and abs(c1) < NEARLY_LAPLACIAN:
         words = (
             f"{how}. The Laplacian does not depend on the density: in its limit weights change "
             "nothing. Ask for the generator, operator='generator', if the process of the weighted "
@@ -213,9 +216,10 @@ def weights(operator: Operator) -> Finding | None:
 
 def density_tail(operator: Operator) -> Finding | None:
     """Judge whether a Laplacian makes sense: on the whole space it has no discrete spectrum."""
-    if operator.c1 is None or operator.c1 > NEARLY_LAPLACIAN or operator.in_potential:
+    c1 = operator.settings.exponents.c1
+    if c1 is None or c1 > NEARLY_LAPLACIAN or in_potential(operator):
         return None
-    name, pilot = "Density at the edge", operator.pilot.density
+    name, pilot = "Density at the edge", operator.inside.pilot.density
     low, lowest = to_host(np.quantile(pilot, TAIL_QUANTILES))
     ratio = float(low / lowest)
     if len(pilot) < TAIL_POINTS or ratio < TAIL_RATIO:
@@ -235,7 +239,7 @@ def density_tail(operator: Operator) -> Finding | None:
 
 def boundary(operator: Operator) -> Finding | None:
     """Judge whether the data ends at an edge, where the operator reflects."""
-    edge, name = operator.edge, "Boundary"
+    edge, name = edge_of(operator), "Boundary"
     if edge is None:
         return None
     if not edge.found:
@@ -310,7 +314,7 @@ def scales_of(operator: Operator) -> Scales | None:
     if graph.period is not None and np.any(graph.period):
         return None
     rows = to_host(points[:: -(-len(points) // MOST_ROWS)])
-    widths = operator.order.to_caller(operator.kernel.widths)
+    widths = operator.graph.order.to_caller(operator.kernel.widths)
     narrow = narrow_columns(rows, float(np.median(widths)))
     variance = rows.var(axis=0)
     share = float(variance[~narrow].sum() / variance.sum())

@@ -163,7 +163,7 @@ def time_neighbors(operator: Operator, memory: float) -> float:
     points, neighbors = nearest_neighbors(operator.graph)
     if not neighbors.size:
         return 0.0
-    row = operator.order.caller_rows
+    row = operator.graph.order.caller_rows
     ends = np.cumsum(operator.settings.series.lengths or (operator.n_points,))
     mine, others = to_host(row[points])[:, None], to_host(row[neighbors])
     series, other_series = (np.searchsorted(ends, rows, side="right") for rows in (mine, others))

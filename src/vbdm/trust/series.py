@@ -60,7 +60,7 @@ def sampling(spectrum: Spectrum, influence: Tall) -> Sampling:
     """Return how the eigenvalues scatter, from the influences, (M, n) in the order inside."""
     n_rows, times = spectrum.operator.n_points, np.ones(influence.shape[1])
     if in_series(spectrum):
-        rows = by_rows(influence, spectrum.operator.order)
+        rows = by_rows(influence, spectrum.operator.graph.order)
         # Of eigenvalues that are known exactly, influences are rounding errors.
         varying = spectrum.eigenvalues != 0
         lengths = spectrum.settings.series.lengths or (n_rows,)
@@ -78,7 +78,7 @@ def in_series(spectrum: Spectrum) -> bool:
     They do if the first modes are alike over more rows than chance allows. Rows that are alike
     because they are copies are one point, and count as one anyway: copies are not looked at.
     """
-    known, copies = spectrum.settings.series.known, spectrum.operator.order.copies
+    known, copies = spectrum.settings.series.known, spectrum.operator.graph.order.copies
     if known is not None:
         return known
     alike = row_memory(spectrum) > by_chance(spectrum.operator.n_points)
@@ -105,7 +105,7 @@ def first_modes(spectrum: Spectrum) -> Iterator[FloatArray]:
 def mode_at_rows(spectrum: Spectrum, j: int) -> FloatArray:
     """Return eigenfunction j in the order of the rows, (N,): on a device, if it lives there."""
     if is_elsewhere(spectrum.vectors):
-        return spectrum.operator.order.to_caller(spectrum.vectors[:, j])
+        return spectrum.operator.graph.order.to_caller(spectrum.vectors[:, j])
     return spectrum.function(j)
 
 

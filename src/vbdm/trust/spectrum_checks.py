@@ -35,7 +35,7 @@ MOSTLY_IN_TIME = 0.5
 
 def connected_pieces(spectrum: Spectrum) -> Finding | None:
     """Judge whether the kernel joins all points."""
-    if not spectrum.operator.is_symmetric:
+    if not spectrum.operator.kernel.is_symmetric:
         return None
     labels, name, n_solved = spectrum.components, "Connected pieces", spectrum.pieces.n_solved
     n, n_pieces = len(labels), spectrum.n_components
@@ -77,7 +77,7 @@ def left_aside(spectrum: Spectrum) -> NDArray[np.bool_]:
 
 def unresolved_points(spectrum: Spectrum) -> Finding | None:
     """Judge whether sparse points carry modes, and name the modes that were lost to them."""
-    if not spectrum.operator.is_symmetric:
+    if not spectrum.operator.kernel.is_symmetric:
         return None
     name, n = "Unresolved points", len(spectrum.unresolved)
     count = int((spectrum.unresolved & ~left_aside(spectrum)).sum())
@@ -151,7 +151,7 @@ def tail(spectrum: Spectrum) -> Finding | None:
 
     Random tails are not resolved, whatever the method: the sample itself decides where they end.
     """
-    if not spectrum.operator.is_symmetric:
+    if not spectrum.operator.kernel.is_symmetric:
         return None
     name, (held, largest) = "Tail", tail_shares(spectrum)
     resting = np.flatnonzero((held > HELD) | (largest > LARGEST))
@@ -197,7 +197,7 @@ def solver_residuals(spectrum: Spectrum) -> Finding:
 
 def error_bars(spectrum: Spectrum) -> Finding | None:
     """Judge the total errors of the first eigenvalues, and say where the largest comes from."""
-    if not spectrum.operator.is_symmetric:
+    if not spectrum.operator.kernel.is_symmetric:
         return None
     name, first = "Error bars", nonzero_modes(spectrum.eigenvalues)[:FIRST]
     if not first.size:
@@ -229,7 +229,7 @@ def independence(spectrum: Spectrum) -> Finding | None:
     A series cannot be told from a sorted file, so the light is never red; and it is green where the
     user said that the rows are a series, unless neighbours in space are mostly neighbours in time.
     """
-    if not spectrum.operator.is_symmetric:
+    if not spectrum.operator.kernel.is_symmetric:
         return None
     name, n, known = "Independence", spectrum.operator.n_points, spectrum.settings.series.known
     time, limit, as_series = row_memory(spectrum), by_chance(n), in_series(spectrum)

@@ -102,9 +102,10 @@ def verify(spectrum: Spectrum) -> Verification:
     True
     """
     op = spectrum.operator
-    if not op.is_symmetric:
+    if not op.kernel.is_symmetric:
         raise InputError(
-            f"There is nothing to verify; received form={op.form!r}. Look at `spectrum.residuals`."
+            f"There is nothing to verify; received form={op.settings.form!r}. Look at "
+            "`spectrum.residuals`."
         )
     if spectrum.in_blocks is not None:
         raise not_in_blocks(
@@ -112,8 +113,8 @@ def verify(spectrum: Spectrum) -> Verification:
             f"{op.n_points:,} points {spectrum.in_blocks.rows.place.words}",
             "It would need the whole matrix in memory, and its factors.",
         )
-    shared = op.steps if spectrum.limit is None else spectrum.limit.time(1 / op.steps)
-    pencil = replace(pencil_of(op), mass=op.degrees * shared)
+    shared = op.inside.steps if spectrum.limit is None else spectrum.limit.time(1 / op.inside.steps)
+    pencil = replace(pencil_of(op), mass=op.inside.degrees * shared)
     smallest = op.settings.smallest_piece
     pieces = replace(find_pieces(pencil, "each", smallest), n_solved=spectrum.pieces.n_solved)
     solver = reference_solver(pencil)
@@ -141,7 +142,7 @@ def error_of_own(spectrum: Spectrum, pencil: Pencil, pieces: Pieces, parts: list
     op, theta, errors = spectrum.operator, spectrum.log.pencil_eigenvalues, [0.0]
     for limit in set(spectrum.limits) - {spectrum.limit}:
         members = [j for j, own in enumerate(spectrum.limits) if own == limit]
-        mass = op.degrees * limit.time(1 / op.steps)
+        mass = op.inside.degrees * limit.time(1 / op.inside.steps)
         n = min(members[-1] + 1 + SPARE, len(spectrum.eigenvalues) + SPARE, pencil.n_points)
         found = merged(parts, pieces, solve_pieces(parts, pieces, mass, n, TIGHT, []), n)
         # The modes before them have other limits; in this pencil they need no partner.

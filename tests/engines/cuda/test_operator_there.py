@@ -20,6 +20,7 @@ from vbdm.graph import neighbor_graph
 from vbdm.kernel import within_reach
 from vbdm.kernel.dimension import Dimension
 from vbdm.kernel.tuning import Tuning
+from vbdm.operator.sums import pairs_of
 from vbdm.shapes import Gaussian
 
 from .emulated import ON_GPU, needs_device, some_slow
@@ -65,7 +66,7 @@ def assert_same(points: Any, **options: Any) -> tuple[Any, Any]:
     assert there.dim == pytest.approx(here.dim, rel=1e-12)
     f = np.stack([points[:, 0], np.sin(points[:, 1])], axis=1)
     seen = (
-        lambda op: op.degrees if op is here else op.on_host.degrees,
+        lambda op: op.inside.degrees if op is here else op.on_host.inside.degrees,
         lambda op: op.density, lambda op: op.bandwidth, lambda op: op.widths,
         lambda op: op.on_host.relative_variance,
     )  # fmt: skip
@@ -154,7 +155,12 @@ class OwnRules:
 )
 def test_the_operator_is_the_same(name: str, options: Any) -> None:
     _, there = assert_same(cloud(name), **options)
-    for tall in (there.degrees, there.steps, there.alpha_kernel.listed.data, there.pilot.density):
+    for tall in (
+        there.inside.degrees,
+        there.inside.steps,
+        there.alpha_kernel.listed.data,
+        there.inside.pilot.density,
+    ):
         assert is_elsewhere(tall)
     assert is_elsewhere(there.order.permutation)
     assert is_elsewhere(there.graph.point_set.coordinates)
@@ -183,7 +189,7 @@ def test_kernels_make_the_same_operator(
 )
 def test_kernels_on_lists_are_evaluated_in_memory(name: str, options: Any) -> None:
     _, there = assert_same(cloud(name, 400), **options)
-    assert not is_elsewhere(there.degrees)
+    assert not is_elsewhere(there.inside.degrees)
     assert "lists" in there.settings.engine_reason
     with pytest.raises(DeviceError, match="lists of neighbours cannot be had on the GPU"):
         estimate_with(cloud(name, 400), engine="cuda", output="device", **options)
@@ -221,7 +227,7 @@ def test_pairs_are_evaluated_in_large_parts(monkeypatch: pytest.MonkeyPatch) -> 
     whole = vbdm.estimate_operator(PLANE, run="cuda")
     monkeypatch.setattr(within_reach, "PAIRS_ON_DEVICE", 5000)
     parts = vbdm.estimate_operator(PLANE, run="cuda")
-    np.testing.assert_array_equal(parts.degrees.get(), whole.degrees.get())
+    np.testing.assert_array_equal(parts.degrees.get(), whole.inside.degrees.get())
     tree = whole.graph.point_set.tree
     pointer = whole.weights.listed.indptr
     found = list(within_reach.large_parts(tree, pointer, None))
@@ -267,7 +273,7 @@ def test_readings_in_blocks_are_the_same(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(neighbor_graph, "AT_ONCE_ON_DEVICE", 5000)
     blocks = vbdm.estimate_operator(PLANE, run="cuda")
     assert blocks.dim == whole.dim
-    np.testing.assert_array_equal(blocks.pilot.rho0.get(), whole.pilot.rho0.get())
+    np.testing.assert_array_equal(blocks.pilot.rho0.get(), whole.inside.pilot.rho0.get())
     seen = []
 
     def noted(distances: Any) -> Any:
@@ -310,7 +316,7 @@ def test_nasty_clouds_have_the_same_operator_or_the_same_error(
     for one in ("scipy", "cuda"):
         try:
             op = vbdm.estimate_operator(points, period=period, run=vbdm.Run(engine=one))
-            found.append((op.epsilon, op.dim, op.pairs))
+            found.append((op.epsilon, op.dim, pairs_of(op)))
         except vbdm.InputError as error:
             found.append(str(error))
     here, there = found

@@ -18,6 +18,7 @@ from tests.support.estimates import estimate_with
 import vbdm
 from vbdm.base.arrays import is_elsewhere, to_host
 from vbdm.engines.cuda import availability
+from vbdm.operator.operator import with_epsilon, with_kernel
 
 from .emulated import needs_device, some_slow
 from .strict_array import StrictArray
@@ -31,7 +32,7 @@ ACCESSORS = ("calculus", "dynamics", "equations")
 #: What an operator is asked, by the names of its methods; `x` are its points.
 ASKED: dict[str, Callable[[Any, Any], Any]] = {
     "apply": lambda op, x: op.apply(x, return_std=True),
-    "at_epsilon": lambda op, x: op.at_epsilon(op.epsilon / 2).on_host.degrees,
+    "at_epsilon": lambda op, x: with_epsilon(op, op.epsilon / 2).on_host.inside.degrees,
     "carre_du_champ": lambda op, x: op.calculus.carre_du_champ(x[:, 0]),
     "committor": lambda op, x: op.committor(x[:, 0] < -1, x[:, 0] > 1).values,
     "density_at": lambda op, x: op.density_at(x[:5] + 0.01),
@@ -47,7 +48,7 @@ ASKED: dict[str, Callable[[Any, Any], Any]] = {
     "plot": lambda op, x: len(op.plot().axes),
     "solve": lambda op, x: op.solve(x[:, 0], [(x[:, 0] > 1, 1.0)]).values,
     "spectrum": lambda op, x: op.spectrum(4, tol=1e-10).eigenvalues,
-    "with_kernel": lambda op, x: op.with_kernel(op.kernel).on_host.degrees,
+    "with_kernel": lambda op, x: with_kernel(op, op.kernel).on_host.inside.degrees,
 }
 #: What a spectrum is asked.
 ASKED_OF_SPECTRUM: dict[str, Callable[[Any, Any], Any]] = {
@@ -126,7 +127,7 @@ def assert_same(here: Any, back: Any, path: str = "") -> None:
 def test_back_in_memory_every_bit_is_as_it_was(cloud: str) -> None:
     here = result(cloud)
     away = there(here)
-    assert is_elsewhere(away.operator.degrees)
+    assert is_elsewhere(away.operator.inside.degrees)
     assert is_elsewhere(away.vectors)
     assert_same(here, away.on_host)
     assert_same(here.operator.graph, away.operator.graph.on_host)
@@ -165,7 +166,7 @@ def test_rules_of_users_are_left_alone_whatever_their_fields_are_called() -> Non
     own, away = OwnShape(), there(result("plane")).operator
     marked = replace(away, kernel=replace(away.kernel, shape=own))
     assert is_elsewhere(marked.degrees)
-    assert not is_elsewhere(marked.on_host.degrees)
+    assert not is_elsewhere(marked.on_host.inside.degrees)
     assert marked.on_host.kernel.shape is own
 
 

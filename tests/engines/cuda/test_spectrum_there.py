@@ -158,7 +158,7 @@ def test_from_points_by_the_kernels_themselves(
         )
         for name in ("scipy", "cuda")
     )
-    assert type(away.operator.degrees) is not np.ndarray
+    assert type(away.operator.inside.degrees) is not np.ndarray
     assert np.allclose(away.eigenvalues, here.eigenvalues, rtol=1e-6, atol=1e-9)
     assert np.allclose(away.eigenfunctions, here.eigenfunctions, atol=1e-3)
     assert np.array_equal(away.components, here.components)

@@ -63,7 +63,7 @@ def test_the_clouds_are_what_they_are_for() -> None:
     assert result("plane").errors.parts.tail.any()
     assert result("pieces").pieces.n_solved == 2
     assert result("pieces").pieces.strays.any()
-    assert result("copies").operator.order.copies is not None
+    assert result("copies").operator.graph.order.copies is not None
     for cloud in ("series", "runs"):
         assert result(cloud).errors.effective_points.min() < 300
 

@@ -13,6 +13,7 @@ from tests.support.estimates import estimate_with
 import vbdm
 from vbdm.base.arrays import is_elsewhere, to_host
 from vbdm.engines.cuda import availability
+from vbdm.operator.sums import pairs_of
 
 from .emulated import ON_GPU, needs_device, some_slow
 
@@ -214,7 +215,7 @@ def test_points_from_a_device_and_results_there(device):
         assert is_elsewhere(found)
         np.testing.assert_allclose(to_host(found), known, rtol=1e-4, atol=1e-5)
     # What is small, and what says something about points, is NumPy's.
-    for small in (spectrum.eigenvalues, spectrum.intervals(), spectrum.unresolved, op.pairs):
+    for small in (spectrum.eigenvalues, spectrum.intervals(), spectrum.unresolved, pairs_of(op)):
         assert isinstance(small, np.ndarray)
     # Later rooms are none the wiser.
     for verb in (op.gradient, spectrum.dynamics.project):

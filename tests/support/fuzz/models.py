@@ -14,6 +14,8 @@ from tests.support.saved_models import CLOUD, CURVE, MODELS
 
 import vbdm
 from vbdm.io.saved.archive import HEADER
+from vbdm.operator.operator import with_epsilon
+from vbdm.operator.sums import pairs_of, quantiles
 
 from .trial import OK, OTHER, REFUSED, attempt
 
@@ -226,9 +228,9 @@ def operator_uses(op) -> dict:
         "solve": lambda: op.spectrum(2).eigenvalues,
         "extend f": lambda: np.nan_to_num(op.extend(f, new)),
         "density": lambda: (op.density, op.density_at(new)),
-        "widths": lambda: (op.widths, op.width_quantiles, op.pair_quantiles),
+        "widths": lambda: (op.widths, quantiles(op.widths), quantiles(pairs_of(op))),
         "matrix": lambda: op.matrix.sum(),
-        "another": lambda: op.at_epsilon(op.epsilon * 1.1).pilot.density,
+        "another": lambda: with_epsilon(op, op.epsilon * 1.1).pilot.density,
         "reprs": lambda: len(f"{op!r}{op.graph!r}{op.settings!r}{op.tuning!r}{op.kernel!r}"),
     }
 

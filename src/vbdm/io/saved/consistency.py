@@ -17,7 +17,7 @@ from ...graph.lists import KeptLists
 from ...graph.neighbor_graph import NeighborGraph
 from ...kernel.bandwidth import Bandwidth
 from ...kernel.pilot import PILOT_EPSILON, Pilot
-from ...operator.operator import Operator
+from ...operator.operator import Operator, with_kernel
 from ...operator.record import Settings
 from ...rules import FromPotential, PowerOfDensity
 from ...shapes import Gaussian
@@ -110,12 +110,12 @@ def check_exponents(settings: Settings) -> None:
 def check_operator(operator: Operator) -> None:
     """Raise if factors, degrees and steps are not those of the kernel, or it is not symmetric."""
     with np.errstate(all="ignore"):
-        expected = operator.with_kernel(operator.kernel)
+        expected = with_kernel(operator, operator.kernel)
         found, factor = (np.asarray(made.alpha_kernel.left) for made in (operator, expected))
         require_same(found, factor, "operator/factor")
-        require_same(operator.degrees, expected.degrees, "operator/degrees")
-        require_same(operator.steps, expected.steps, "operator/steps")
-        if operator.is_symmetric:
+        require_same(operator.inside.degrees, expected.inside.degrees, "operator/degrees")
+        require_same(operator.inside.steps, expected.inside.steps, "operator/steps")
+        if operator.kernel.is_symmetric:
             require(is_symmetric(operator), "kernel", "is not symmetric")
 
 
@@ -130,7 +130,7 @@ def is_symmetric(operator: Operator) -> bool:
 def check_spectrum(spectrum: Spectrum) -> None:
     """Raise if eigenpairs are none of this operator, as far as can be told without solving."""
     check_functions(spectrum.eigenfunctions)
-    if not spectrum.operator.is_symmetric:
+    if not spectrum.operator.kernel.is_symmetric:
         return
     values, theta = spectrum.eigenvalues, spectrum.log.pencil_eigenvalues
     real = all(a.dtype.kind == "f" for a in (values, theta, spectrum.eigenfunctions))
@@ -140,7 +140,7 @@ def check_spectrum(spectrum: Spectrum) -> None:
     # Those that are missing come last.
     falling = (np.diff(known) <= 0).all() and not np.isnan(values[: len(known)]).any()
     require(falling, "spectrum/eigenvalues", "are out of order")
-    highest = 1 / spectrum.operator.steps.min()
+    highest = 1 / spectrum.operator.inside.steps.min()
     check_limits(spectrum, highest)
     require((-known <= FASTEST * highest).all(), "spectrum/eigenvalues", "are too fast")
     possible = (theta >= 0) & (theta <= FASTEST * highest)

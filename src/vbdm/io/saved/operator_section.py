@@ -20,7 +20,7 @@ from ...kernel.pair_matrix import PairMatrix
 from ...kernel.pilot import Pilot
 from ...kernel.tuning import DegreeCurve, KeptCurve, SlopeCurve, Tuning
 from ...kernel.within_reach import kernel_within_reach, sums_of
-from ...operator.operator import Operator
+from ...operator.operator import Inside, Operator
 from ...operator.record import Settings
 from .archive import Source
 from .consistency import check_bandwidth, check_operator, check_pilot, check_widths
@@ -111,7 +111,7 @@ KERNEL = part(
 
 def pack_operator(operator: Operator, out: Arrays, *, entries: bool) -> dict[str, Any]:
     """Return the sections of an operator, with or without the entries of its kernel matrix."""
-    parts = dict(vars(operator))
+    parts = {**vars(operator), **vars(operator.inside)}
     if isinstance(operator.tuning.curve, DegreeCurve):
         # Evaluated: it is small, what it is computed from is not.
         parts["tuning"] = replace(operator.tuning, curve=KeptCurve.of(operator.tuning.curve))
@@ -145,10 +145,11 @@ def unpack_operator(source: Source) -> Operator:
     numbers = unpack(OPERATOR, head["operator"], "operator", source)
     factor = numbers.pop("factor")
     weights = kernel.weights.scaled(factor, factor)
-    made = Operator(
-        kernel=kernel, alpha_kernel=weights, potential=unpack_potential(settings, source),
-        multiplicity=unpack_multiplicity(settings, source), **parts, **numbers,
+    inside = Inside(
+        pilot=parts.pop("pilot"), potential=unpack_potential(settings, source),
+        multiplicity=unpack_multiplicity(settings, source), **numbers,
     )  # fmt: skip
+    made = Operator(kernel=kernel, alpha_kernel=weights, inside=inside, **parts)
     check_operator(made)
     return made
 
@@ -156,7 +157,7 @@ def unpack_operator(source: Source) -> Operator:
 def pack_weights(operator: Operator, out: Arrays) -> dict[str, Any]:
     """Return the sections of a potential and of multiplicities, if there are any."""
     found = {"potential": POTENTIAL, "multiplicity": MULTIPLICITY}
-    values = {name: getattr(operator, name) for name in found}
+    values = {name: getattr(operator.inside, name) for name in found}
     return {
         name: pack(field, values[name], name, out)
         for name, field in found.items()

@@ -166,7 +166,7 @@ def arrays_of(spectrum: Spectrum) -> dict[str, Any]:
     }
     if not isinstance(operator.bandwidth, tuple):
         found["bandwidth"] = operator.bandwidth
-    if operator.is_symmetric:
+    if operator.kernel.is_symmetric:
         found["intervals"] = spectrum.intervals()
         found["total_errors"] = spectrum.total_errors
         found["standard_errors"] = spectrum.standard_errors
@@ -186,7 +186,7 @@ def attributes_of(spectrum: Spectrum, notes: Mapping[str, Any] | None = None) ->
         "n_neighbors": operator.n_neighbors,
         "settings": operator.settings.as_dict(),
         "findings": [as_entry(finding) for finding in diagnose(spectrum)]
-        if operator.is_symmetric
+        if operator.kernel.is_symmetric
         else [],
         "notes": dict(notes or {}),
     }
