@@ -23,9 +23,9 @@ from .base.checks import a_count, is_auto, is_whole
 from .base.memory import POINTS_PER_BLOCK, TREE_COLUMNS, available_memory, memory_at_least
 from .errors import InputError
 from .rows.block_array import Rows
-from .rows.connection import current_client
+from .rows.cluster import current_client
 from .rows.disk import OnDisk
-from .rows.partition import Partition
+from .rows.place import Partition
 from .rows.sources import Chunks, is_dask_array, opened
 from .rows.workers import start_workers
 
@@ -138,7 +138,7 @@ class Dask:
         """Return the blocks, after the workers have been looked at."""
         from .rows.cluster import check_memory, client_of, workers_of
         from .rows.dask import OnDask
-        from .rows.store import Store
+        from .rows.workers import Store
 
         client: Any = client_of(self.client)
         blocks: Any = self.blocks

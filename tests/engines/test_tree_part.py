@@ -16,7 +16,7 @@ from vbdm.engines.tree_part import (
     near_leaves,
     nodes_over,
 )
-from vbdm.rows.partition import Partition
+from vbdm.rows.place import Partition
 
 pytestmark = pytest.mark.blocks
 

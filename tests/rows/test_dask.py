@@ -18,12 +18,17 @@ import vbdm
 from vbdm.placement import Dask
 from vbdm.rows import cluster as cluster_module
 from vbdm.rows.block_array import PerBlock, Rows, changed, mapped, total
-from vbdm.rows.cluster import check_memory, check_versions, check_workers, divided
-from vbdm.rows.connection import connected, current_client
+from vbdm.rows.cluster import (
+    check_memory,
+    check_versions,
+    check_workers,
+    connected,
+    current_client,
+    divided,
+)
 from vbdm.rows.dask import OnDask
-from vbdm.rows.partition import Partition
-from vbdm.rows.store import Store
-from vbdm.rows.workers import closed_at_last, peak_here, usage
+from vbdm.rows.place import Partition
+from vbdm.rows.workers import Store, closed_at_last, peak_here, usage
 
 pytestmark = pytest.mark.blocks
 
@@ -171,7 +176,7 @@ def test_memory_is_checked_beforehand(cluster):
 
 
 def test_a_dead_address_is_told_after_seconds(monkeypatch):
-    monkeypatch.setattr("vbdm.rows.connection.PATIENCE", 1.0)
+    monkeypatch.setattr("vbdm.rows.cluster.PATIENCE", 1.0)
     words = r"'tcp://127.0.0.1:9', where none answered within 1 seconds.*dask scheduler"
     with pytest.raises(vbdm.errors.ClusterError, match=words):
         connected("tcp://127.0.0.1:9")
@@ -334,7 +339,7 @@ import os, signal, sys, threading
 from vbdm.rows.workers import start_workers
 from vbdm.rows.dask import OnDask
 from vbdm.rows.block_array import Rows, mapped
-from vbdm.rows.partition import Partition
+from vbdm.rows.place import Partition
 from tests.support import tasks
 from tests.support.waiting import until
 import numpy as np

@@ -12,7 +12,7 @@ import pytest
 import vbdm
 from vbdm.rows.block_array import Rows, mapped, total
 from vbdm.rows.disk import PAGE, OnDisk, Scratch
-from vbdm.rows.partition import Partition
+from vbdm.rows.place import Partition
 
 pytestmark = pytest.mark.blocks
 
@@ -163,7 +163,7 @@ from pathlib import Path
 import numpy as np
 from vbdm.rows.block_array import BlockArray, Rows, mapped, total
 from vbdm.rows.disk import OnDisk
-from vbdm.rows.partition import Partition
+from vbdm.rows.place import Partition
 from tests.rows.test_disk import doubled, sums
 
 rows = Rows(Partition.into(400_000, 40), OnDisk(sys.argv[1]))

@@ -11,8 +11,8 @@ import vbdm
 from vbdm.placement import Dask
 from vbdm.rows.block_array import PerBlock, Rows
 from vbdm.rows.dask import OnDask
-from vbdm.rows.partition import Partition
-from vbdm.rows.store import Store, from_store
+from vbdm.rows.place import Partition
+from vbdm.rows.workers import Store, from_store
 
 pytestmark = pytest.mark.blocks
 

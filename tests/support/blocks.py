@@ -5,8 +5,7 @@ from dataclasses import replace
 from vbdm.kernel.block_matrix import BlockMatrix
 from vbdm.rows.block_array import Rows
 from vbdm.rows.disk import OnDisk
-from vbdm.rows.partition import Partition
-from vbdm.rows.place import InMemory
+from vbdm.rows.place import InMemory, Partition
 from vbdm.spectrum.solve import functions_of
 
 PLACES = {"memory": InMemory, "disk": OnDisk}

@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from vbdm.rows.store import worth_keeping
+from vbdm.rows.workers import worth_keeping
 
 
 def kill_one(client):

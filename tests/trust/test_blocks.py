@@ -5,7 +5,6 @@ from operator import attrgetter
 
 import numpy as np
 import pytest
-import zarr
 from tests.support.blocks import rows_in, solved_in_blocks
 
 import vbdm
@@ -88,8 +87,7 @@ def test_the_clouds_are_what_they_are_for(whole):
     assert special
 
 
-def test_without_zarr_rows_on_disk_are_shown_by_ourselves(whole, monkeypatch):
-    monkeypatch.setattr("vbdm.graph.order.in_callers_order", lambda inside, where: None)
+def test_rows_on_disk_are_an_array_that_fetches_them(whole):
     found = solved_in_blocks(whole, 3, "disk").eigenfunctions
     assert isinstance(found, InCallerOrder)
     assert repr(found) == f"array of shape {whole.eigenfunctions.shape}, on disk"
@@ -112,7 +110,7 @@ def test_eigenfunctions_in_the_callers_order(whole, cut):
 
 def test_only_what_leaves_memory_is_fetched_on_demand(cut):
     on_disk = cut.in_blocks.rows.place.words == "on disk"
-    assert isinstance(cut.eigenfunctions, zarr.Array if on_disk else np.ndarray)
+    assert isinstance(cut.eigenfunctions, InCallerOrder if on_disk else np.ndarray)
 
 
 def test_columns_of_modes_without_eigenvalue_are_not_known(whole, cut):

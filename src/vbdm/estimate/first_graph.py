@@ -26,7 +26,7 @@ from ..kernel.scaled import MOST_NEIGHBORS, SLACK
 from ..operator.arguments import Request
 from ..placement import Dask, Disk, Placement
 from ..prepare.series import rows_of
-from ..rows.refused import no_lists
+from ..rows.place import no_lists
 
 #: What may decide the number of neighbours k, in words for the settings.
 BY_EPSILON, BY_METHOD = "as many as ε needs", "the method's own number"

@@ -34,7 +34,7 @@ from ..operator.weights import read_weights
 from ..placement import Disk, Memory, Placement, as_placement, placed_points
 from ..prepare.series import read_series, rows_of
 from ..progress import LOGGER
-from ..rows.refused import NeedsLists
+from ..rows.place import NeedsLists
 from .first_graph import BY_LISTS, refuse_device_output
 from .walk import walk
 

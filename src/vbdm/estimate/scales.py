@@ -33,7 +33,7 @@ from ..kernel.scaled import MOST_NEIGHBORS, ScaledPairs
 from ..kernel.tuning import Tuning, chosen_by
 from ..operator.arguments import Request
 from ..operator.method import Lists
-from ..rows.refused import no_lists
+from ..rows.place import no_lists
 from ..shapes import radius_of
 from .first_graph import BY_EPSILON
 

@@ -20,7 +20,7 @@ from ..operator.operator import Operator, normalise
 from ..operator.record import Settings
 from ..operator.weights import Weighting
 from ..placement import Placement, in_words
-from ..rows.refused import no_lists
+from ..rows.place import no_lists
 from ..theory import exponents_for
 from ..trust.diagnose import warn_of
 from .first_graph import BY_EPSILON, BY_REACH, first_graph

@@ -43,7 +43,7 @@ from ..kernel.scaled import NEGLIGIBLE
 from ..kernel.within_reach import rows_within_reach, sum_rows
 from ..operator.operator import Operator
 from ..rows.block_array import Tall
-from ..rows.fetching import sparse_times
+from ..rows.sparse_blocks import sparse_times
 from ..shapes import Gaussian, radius_of, values_of
 
 #: Neighbours searched for around a new point, as a multiple of the length of the lists: some

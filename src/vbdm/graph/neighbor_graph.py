@@ -16,7 +16,7 @@ from ..base.points import check_points
 from ..base.threads import IN_CACHE, in_order, rows_that_fit, slices
 from ..errors import InputError
 from ..rows.block_array import BlockArray
-from ..rows.refused import no_lists
+from ..rows.place import no_lists
 from ..search.exact import search_all
 from .lists import KeptLists, ListedRows, ReleasedLists, of_distances, searched
 from .on_host import in_memory, state_in_memory

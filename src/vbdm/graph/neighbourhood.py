@@ -20,7 +20,7 @@ from ..engines.engine import Engine
 from ..engines.tree import Reach, Tree
 from ..engines.tree_part import TreePart, bounds_of_nearest, leaves_of_nearest, leaves_within_reach
 from ..rows.block_array import BlockArray, PerBlock, Rows
-from ..rows.store import worth_keeping
+from ..rows.workers import worth_keeping
 from ..search import KDTree, PeriodicTree
 from ..search.exact import distances_by_column
 from .point_set import PointSet

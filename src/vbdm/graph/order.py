@@ -7,12 +7,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import DTypeLike, NDArray
 from scipy.sparse import csr_array, diags_array
 
 from ..base.arrays import FloatArray, beside_array, contiguous, frozen, is_elsewhere, to_host
-from ..rows.block_array import BlockArray, Rows, Tall
-from ..rows.results import in_callers_order
+from ..rows.block_array import BlockArray, Tall
+from ..rows.dask import OnDask, as_dask
+from ..rows.disk import OnDisk
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,15 +199,16 @@ class Order:
 
 
 @dataclass(frozen=True, eq=False)
-class InCallerOrder:
-    """An array (N, n) whose rows stand in the caller's order, and live in blocks.
+class InCallerOrder(NDArrayOperatorsMixin):
+    """An array (N,) or (N, n) whose rows stand in the caller's order, and live in blocks.
 
     `array[rows]` and `array[:, j]` fetch some rows, or a column, as NumPy arrays; and
-    `np.asarray(array)` fetches everything.
+    `np.asarray(array)` fetches everything, as does arithmetic.
     """
 
-    inside: BlockArray  # the values in the order inside, (M, n)
-    order: Order  # conversion between the two orders
+    # The values in the order inside, (M,) or (M, n).
+    inside: BlockArray
+    order: Order
 
     @classmethod
     def of(cls, values: Tall, order: Order) -> Any:
@@ -231,14 +234,18 @@ class InCallerOrder:
         return self.order.n_rows
 
     def __getitem__(self, key: Any) -> Any:
-        rows, columns = key if isinstance(key, tuple) else (key, slice(None))
+        rows, columns = key if isinstance(key, tuple) else (key, ...)
         if isinstance(rows, slice) and rows == slice(None):
-            found = self.inside[:, columns]
-            return InCallerOrder.of(found, self.order)
+            inside = self.inside if columns is ... else self.inside[:, columns]
+            return self.order.to_caller(np.asarray(inside))
         wanted = np.arange(len(self))[rows]
-        inside = self.order.inside_rows(np.atleast_1d(wanted))
-        values = self.inside[inside][:, columns]
+        values = self.inside[self.order.inside_rows(np.atleast_1d(wanted))]
+        values = values if columns is ... else values[:, columns]
         return values if wanted.ndim else values[0]
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        whole = (np.asarray(x) if isinstance(x, InCallerOrder) else x for x in inputs)
+        return getattr(ufunc, method)(*whole, **options)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         return self.order.to_caller(np.asarray(self.inside, dtype=dtype))
@@ -249,18 +256,13 @@ class InCallerOrder:
 
 
 def as_caller_sees(inside: BlockArray, order: Order) -> Any:
-    """Return results in blocks, (M, n), in the caller's order: as arrays that users know.
+    """Return results in blocks, (M,) or (M, n), in the caller's order, as users get them.
 
-    They are arrays of NumPy, Zarr or Dask, by the place of the blocks; or an `InCallerOrder`, where
-    blocks are on disk and zarr is not installed.
+    Of blocks in memory they are a NumPy array, on a cluster an array of Dask, whose rows are put in
+    order when they are asked for, and on disk an `InCallerOrder`.
     """
-    found = in_callers_order(inside, order.inside_rows(np.arange(order.n_rows)))
-    if found is None:
+    place = inside.rows.place
+    if isinstance(place, OnDisk):
         return InCallerOrder(inside, order)
-    return frozen(found) if isinstance(found, np.ndarray) else found
-
-
-def as_given_out(values: NDArray[Any], rows: Rows, order: Order) -> Any:
-    """Return one number per point, (M,), as results in blocks are; without zarr, as NumPy's."""
-    found = as_caller_sees(rows.spread(values), order)
-    return frozen(np.asarray(found)) if isinstance(found, InCallerOrder) else found
+    where = order.inside_rows(np.arange(order.n_rows))
+    return as_dask(inside, where) if isinstance(place, OnDask) else frozen(inside.some_rows(where))

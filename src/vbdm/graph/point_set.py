@@ -18,7 +18,7 @@ from ..engines.scipy_engine import ScipyEngine
 from ..engines.tree import Tree, levels_to
 from ..errors import InputError
 from ..rows.block_array import Rows
-from ..rows.refused import not_in_blocks
+from ..rows.place import not_in_blocks
 from ..search import Auto, KDTree, MetricSearch, NeighborIndex, NeighborSearch, as_search
 from ..search.auto import chosen
 from ..search.exact import (

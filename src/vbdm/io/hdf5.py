@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..base.files import need
-from ..rows.stores import leads_out
+from ..rows.sources import leads_out
 
 #: First bytes of a heap of texts, its length, and the header of an object in it: its number, and
 #: its size.

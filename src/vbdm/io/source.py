@@ -12,7 +12,7 @@ from typing import Any
 from ..base.files import plain, readable
 from ..errors import InputError
 from ..progress import report
-from ..rows.stores import check_store
+from ..rows.sources import check_store
 from .pipes import is_pipe
 
 #: Bytes that are read at a time.

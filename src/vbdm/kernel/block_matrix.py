@@ -20,8 +20,7 @@ from ..base.memory import refuse_merging
 from ..engines.engine import Engine
 from ..engines.scipy_engine import ScipyEngine
 from ..rows.block_array import BlockArray, PerBlock, Rows, Tall
-from ..rows.halo import Halo
-from ..rows.sparse_blocks import SparseBlocks, owned, with_local_columns
+from ..rows.sparse_blocks import Halo, SparseBlocks, owned, with_local_columns
 from .pair_matrix import Factored, PairMatrix, power_of
 
 

@@ -35,7 +35,7 @@ from ..graph.neighbor_graph import NeighborGraph
 from ..graph.on_host import copy_of_fields
 from ..graph.one_way import one_way_places
 from ..rows.block_array import Tall
-from ..rows.fetching import sparse_times
+from ..rows.sparse_blocks import sparse_times
 
 
 class Factored(ABC):

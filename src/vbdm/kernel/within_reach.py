@@ -34,7 +34,7 @@ from ..graph.neighbourhood import Neighbourhood, needed_tree, within_reach
 from ..graph.point_set import needed_rows
 from ..progress import report
 from ..rows.block_array import BlockArray
-from ..rows.store import worth_keeping
+from ..rows.workers import worth_keeping
 from ..shapes import Gaussian, Shape, values_of
 from .bandwidth import Bandwidth
 from .block_matrix import BlockMatrix

@@ -22,7 +22,7 @@ from ..engines.engine import at_work
 from ..errors import InputError
 from ..graph.neighbor_graph import NeighborGraph
 from ..graph.on_host import in_memory, state_in_memory
-from ..graph.order import as_given_out
+from ..graph.order import as_caller_sees
 from ..kernel.block_matrix import BlockMatrix
 from ..kernel.dimension import Dimension
 from ..kernel.kernel import Kernel
@@ -133,7 +133,7 @@ class Operator:
     def bandwidth(self) -> FloatArray | tuple[FloatArray, FloatArray]:
         """ρ at the points, (N,); the pair (ρ1, ρ2) for the two-sided form.
 
-        Where rows live in blocks, it is an array of Zarr or Dask, as eigenfunctions are; on a
+        Where rows live in blocks, it is an array as eigenfunctions are; on a
         device, if that was asked for by `output`, it stays there.
         """
         widths = self.kernel.bandwidth
@@ -154,7 +154,7 @@ class Operator:
     def density(self) -> FloatArray:
         """The estimated sampling density q, (N,), per unit of d-dimensional volume.
 
-        Where rows live in blocks, it is an array of Zarr or Dask, as eigenfunctions are.
+        Where rows live in blocks, it is an array as eigenfunctions are.
         """
         return self._given_out("density", self.kernel.density(self.dim))
 
@@ -376,7 +376,7 @@ class Operator:
             found: FloatArray = handed_out(self.graph.order.to_caller(values), self.settings.output)
             return found
         if name not in self._known:
-            self._known[name] = as_given_out(values, rows, self.graph.order)
+            self._known[name] = as_caller_sees(rows.spread(values), self.graph.order)
         return self._known[name]
 
 

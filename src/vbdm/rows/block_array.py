@@ -21,8 +21,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from ..base.arrays import FloatArray, beside_array, is_elsewhere, to_host
 from ..progress import is_heard, report
-from .partition import Partition
-from .place import InMemory, Place
+from .place import InMemory, Partition, Place
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,15 +15,15 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..base.threads import WORKER, one_blas_thread
+from ..base.threads import WORKER, one_blas_thread, slices
 from ..base.wording import counted
 from ..errors import ClusterError
+from .block_array import BlockArray
 from .cluster import LOOK, Homes, explained
-from .partition import Partition
-from .place import results_of
-from .refused import not_in_blocks
-from .store import Store, from_store
+from .place import Partition, not_in_blocks, results_of
+from .workers import Store, from_store
 
 #: Arrays of at least this many bytes become tasks of their own; smaller ones travel with others.
 SMALL = 1 << 16
@@ -31,6 +31,8 @@ SMALL = 1 << 16
 AT_ONCE, PATIENCE = 16, 20.0
 #: Bytes of a task above which Dask would warn: our arrays are meant to be sent.
 LARGEST_TASK = 1 << 60
+#: Fewest rows in a chunk of an array of Dask.
+ROWS_PER_CHUNK = 1 << 17
 
 
 class OnDask:
@@ -267,3 +269,63 @@ def entry_of(entries: tuple[Any, ...], entry: int) -> Any:
 def itself(value: Any) -> Any:
     """Return the value: the task that holds an array."""
     return value
+
+
+def as_dask(inside: BlockArray, where: NDArray[np.intp]) -> Any:
+    """Return an array of Dask of the rows `where` of a block array on a cluster.
+
+    Its tasks take rows from the blocks, which it keeps alive; copies of a point name the same row.
+    """
+    from dask.array import Array
+
+    place = inside.rows.place
+
+    name = f"in-callers-order-{token_hex(8)}"
+    # No more chunks than blocks, and none too small.
+    size = max(1, min(len(where), max(ROWS_PER_CHUNK, -(-len(where) // inside.rows.n_blocks))))
+    n_columns = inside.shape[1:]
+    tasks: dict[Any, Any] = {handle.key: handle for handle in inside.handles if is_future(handle)}
+    starts = inside.rows.partition.starts
+    for chunk, rows in enumerate(slices(len(where), size)):
+        wanted = where[rows]
+        kept = place.keep(chunk % inside.rows.n_blocks, wanted)
+        tasks |= {kept.key: kept} if is_future(kept) else {}
+        pieces = []
+        for block in np.unique(inside.rows.partition.block_of(wanted)):
+            pieces.append((f"rows-of-{name}", chunk, int(block)))
+            limits = int(starts[block]), int(starts[block + 1])
+            tasks[pieces[-1]] = (picked, reference(inside.handles[block]), reference(kept), *limits)
+        kind = n_columns, inside.dtype
+        tasks[(name, chunk, *(0 for _ in n_columns))] = (
+            put_together,
+            reference(kept),
+            starts,
+            kind,
+            pieces,
+        )
+    chunks = tuple(rows.stop - rows.start for rows in slices(len(where), size))
+    return Array(tasks, name, (chunks, *((n,) for n in n_columns)), dtype=inside.dtype)
+
+
+def reference(handle: Any) -> Any:
+    """Return what stands for a handle in a graph of tasks: a key, or the value itself."""
+    return handle.key if is_future(handle) else handle
+
+
+def picked(values: NDArray[Any], where: NDArray[np.intp], start: int, stop: int) -> NDArray[Any]:
+    """Return the rows of a block, which begins at `start`, that are wanted."""
+    return np.asarray(values[where[(where >= start) & (where < stop)] - start])
+
+
+def put_together(
+    where: NDArray[np.intp],
+    starts: NDArray[np.intp],
+    kind: tuple[tuple[int, ...], np.dtype[Any]],
+    pieces: Sequence[NDArray[Any]],
+) -> NDArray[Any]:
+    """Return the rows of a chunk from what the blocks gave, in the order of the blocks."""
+    result = np.empty((len(where), *kind[0]), dtype=kind[1])
+    block_of = np.searchsorted(starts, where, side="right") - 1
+    for block, piece in zip(np.unique(block_of), pieces, strict=True):
+        result[block_of == block] = piece
+    return result

@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ScratchError
-from .place import AtOnce, results_of
-from .refused import not_in_blocks
+from .place import AtOnce, not_in_blocks, results_of
 
 #: Arrays of at least this many bytes go to the file; smaller ones stay in memory.
 SMALL = 1 << 16

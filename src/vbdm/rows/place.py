@@ -1,10 +1,68 @@
-"""What a place must do, and the simplest one: blocks in memory."""
+"""Blocks of rows, what a place for them must do, and the simplest one: blocks in memory."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..engines.tree import LEAF, levels_to, starts_of
+from ..errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """How M rows in tree order are cut into B blocks, where leaves of the tree begin."""
+
+    # Where the blocks begin, (B + 1,), and M as last entry; the same of their leaves.
+    starts: NDArray[np.intp]
+    leaf_starts: NDArray[np.intp]
+
+    @classmethod
+    def into(cls, n_rows: int, n_blocks: int) -> Partition:
+        """Cut rows into blocks of nearly equal size; no more blocks than there are leaves.
+
+        Cells of the solver are parts of leaves, so no cell is ever cut.
+
+        Examples
+        --------
+        >>> Partition.into(100, 3).starts.tolist()
+        [0, 25, 62, 100]
+        """
+        depth = levels_to(n_rows, LEAF)
+        n_leaves = 1 << depth
+        n_blocks = min(n_blocks, n_leaves)
+        leaves = np.arange(n_blocks + 1) * n_leaves // n_blocks
+        return cls(starts_of(n_rows, depth)[leaves], leaves)
+
+    @property
+    def n_rows(self) -> int:
+        """Number M of rows."""
+        return int(self.starts[-1])
+
+    @property
+    def n_blocks(self) -> int:
+        """Number B of blocks."""
+        return len(self.starts) - 1
+
+    def rows(self, block: int) -> slice:
+        """Return the rows of a block."""
+        return slice(int(self.starts[block]), int(self.starts[block + 1]))
+
+    def leaves(self, block: int) -> slice:
+        """Return the leaves of a block."""
+        return slice(int(self.leaf_starts[block]), int(self.leaf_starts[block + 1]))
+
+    def blocks(self) -> Iterator[slice]:
+        """Yield the rows of each block."""
+        return (self.rows(block) for block in range(self.n_blocks))
+
+    def block_of(self, rows: NDArray[np.integer]) -> NDArray[np.intp]:
+        """Return the block of each of some rows."""
+        return np.searchsorted(self.starts, rows, side="right") - 1
 
 
 class Place(Protocol):
@@ -126,3 +184,21 @@ def results_of(found: Any, n_results: int) -> list[Any]:
     if n_results == 0:
         return []
     return [found] if n_results == 1 else list(found)
+
+
+def not_in_blocks(what: str, received: str, because: str) -> InputError:
+    """Return the error for something that needs all rows in one block; `because` is a sentence."""
+    return InputError(
+        f"{what} cannot be had from rows in blocks; received {received}. {because} Pass "
+        "run='memory' if all rows fit there, or a random subset of the points."
+    )
+
+
+class NeedsLists(InputError):
+    """Lists of neighbours are needed, which do not live in blocks."""
+
+
+def no_lists(received: str) -> NeedsLists:
+    """Return the error for something that needs lists of neighbours."""
+    because = "There the pairs of points are those within the kernel's reach."
+    return NeedsLists(str(not_in_blocks("Lists of neighbours", received, because)))

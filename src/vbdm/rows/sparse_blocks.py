@@ -7,7 +7,7 @@ ascending. So each sum runs over the same numbers in the same order, whatever th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,27 +16,124 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from ..base.arrays import IntArray, is_elsewhere
-from .block_array import BlockArray, PerBlock, Rows
-from .halo import Halo, own_and_near
+from ..base.arrays import FloatArray, IntArray, is_elsewhere
+from .block_array import BlockArray, PerBlock, Rows, Tall, rows_of
+
+
+@dataclass(frozen=True, eq=False)
+class Halo:
+    """The rows near each block: those of other blocks that it needs.
+
+    Each block sends, in one array, all rows that any other block lists.
+    """
+
+    rows: Rows
+    # For each block the numbers of the rows that it needs, ascending.
+    near: Sequence[NDArray[np.integer]]
+
+    @cached_property
+    def sources(self) -> list[NDArray[np.intp]]:
+        """For each block the blocks that its near rows are in, ascending."""
+        partition = self.rows.partition
+        return [np.unique(partition.block_of(near)) for near in self.near]
+
+    @cached_property
+    def sent(self) -> list[NDArray[np.intp]]:
+        """For each block the rows that others need of it, ascending, counted from its first."""
+        partition = self.rows.partition
+        wanted = np.zeros(partition.n_rows, dtype=np.bool_)
+        for near in self.near:
+            wanted[near] = True
+        return [np.flatnonzero(wanted[rows]) for rows in partition.blocks()]
+
+    @cached_property
+    def kept(self) -> tuple[list[Any], list[Any], list[list[int]]]:
+        """Handles of `sent`, of the places of near rows in it, and how many come from each source.
+
+        They are the same for all arrays, and are kept where the blocks are.
+        """
+        partition, place = self.rows.partition, self.rows.place
+        position = np.zeros(partition.n_rows, dtype=np.int32)
+        for rows, wanted in zip(partition.blocks(), self.sent, strict=True):
+            position[rows][wanted] = np.arange(len(wanted), dtype=np.int32)
+        sent = [place.keep(block, wanted) for block, wanted in enumerate(self.sent)]
+        picked = [place.keep(block, position[near]) for block, near in enumerate(self.near)]
+        counts = [
+            np.bincount(partition.block_of(near), minlength=self.rows.n_blocks)[sources].tolist()
+            for near, sources in zip(self.near, self.sources, strict=True)
+        ]
+        return sent, picked, counts
+
+    def given(self, array: NDArray[Any] | BlockArray) -> tuple[Any, Any, Any, Any]:
+        """Return arguments for functions of blocks that begin with `own_and_near` of these four."""
+        if not isinstance(array, BlockArray):
+            return PerBlock(OwnAndNear(self, array)), [], None, []
+        sent, picked, counts = self.kept
+        asked = {
+            block: (array.handles[block], sent[block])
+            for block in range(self.rows.n_blocks)
+            if len(self.sent[block])
+        }
+        boundary = dict(zip(asked, self.rows.place.run_all(rows_of, asked), strict=True))
+        parts = [[boundary[source][0] for source in sources.tolist()] for sources in self.sources]
+        return array, PerBlock(parts), PerBlock(picked), PerBlock(counts)
+
+    def with_near(self, values: NDArray[Any]) -> list[Any]:
+        """Keep, for each block, its own rows of an array and the near ones; return handles."""
+        place, parts = self.rows.place, OwnAndNear(self, values)
+        return [place.keep(block, parts[block]) for block in range(self.rows.n_blocks)]
+
+
+@dataclass(frozen=True, eq=False)
+class OwnAndNear(Sequence[Any]):
+    """The rows of each block of an ordinary array and those near it, made when they are asked for.
+
+    They are arrays of their own.
+    """
+
+    halo: Halo
+    values: NDArray[Any]
+
+    def __len__(self) -> int:
+        return self.halo.rows.n_blocks
+
+    def __getitem__(self, block: Any) -> Any:
+        own = self.values[self.halo.rows.partition.rows(block)]
+        return np.concatenate([own, self.values[self.halo.near[block]]])
+
+
+def own_and_near(
+    own: NDArray[Any],
+    parts: list[NDArray[Any]],
+    picked: NDArray[np.int32] | None,
+    counts: list[int],
+) -> NDArray[Any]:
+    """Return the rows of a block followed by those near it; `own` has them if `picked` is None.
+
+    `picked` are the wanted rows of the `parts` that other blocks sent, one source after the other,
+    and `counts` how many are wanted from each.
+    """
+    if picked is None:
+        # Compiled code would be compiled anew for an array that cannot be written to.
+        return np.require(own, requirements="W")
+    at = len(own)
+    result = np.empty((at + len(picked), *own.shape[1:]), dtype=own.dtype)
+    result[:at] = own
+    first = 0
+    for part, count in zip(parts, counts, strict=True):
+        np.take(part, picked[first : first + count], axis=0, out=result[at : at + count])
+        at, first = at + count, first + count
+    return result
 
 
 @dataclass(frozen=True, eq=False)
 class SparseBlocks:
-    """A sparse matrix in blocks of rows.
-
-    Attributes
-    ----------
-    rows : Rows
-        The blocks.
-    halo : Halo
-        The columns, in as many blocks, and those of other blocks that occur in each.
-    data, indices, indptr : lists
-        Handles of the CSR arrays of each block.
-    """
+    """A sparse matrix in blocks of rows."""
 
     rows: Rows
+    # The columns, in as many blocks, and those of other blocks that occur in each.
     halo: Halo
+    # Handles of the CSR arrays of each block.
     data: list[Any]
     indices: list[Any]
     indptr: list[Any]
@@ -198,3 +295,25 @@ def owned(values: Any) -> Any:
     if values is None or is_elsewhere(values):
         return values
     return np.require(np.asarray(values), requirements="W")
+
+
+def occurring(matrix: Any) -> tuple[Any, NDArray[np.intp]]:
+    """Return a CSR matrix (m, M) without its empty columns, and the numbers of the others.
+
+    Examples
+    --------
+    >>> small, columns = occurring(csr_array(np.array([[0.0, 2.0, 0.0, 3.0]])))
+    >>> small.toarray().tolist(), columns.tolist()
+    ([[2.0, 3.0]], [1, 3])
+    """
+    columns, place = np.unique(matrix.indices, return_inverse=True)
+    arrays = matrix.data, place.reshape(-1), matrix.indptr
+    return csr_array(arrays, shape=(matrix.shape[0], len(columns))), columns
+
+
+def sparse_times(matrix: Any, f: Tall) -> FloatArray:
+    """Return the product of a CSR matrix (m, M) with vectors (M, n), in memory."""
+    if not isinstance(f, BlockArray):
+        return np.asarray(matrix @ f)
+    small, rows = occurring(matrix)
+    return np.asarray(small @ f[rows])

@@ -8,7 +8,7 @@ from typing import ClassVar
 from ..base.arrays import FloatArray
 from ..errors import InputError, SolverError, SolverWarning, warn_user
 from ..kernel.block_matrix import BlockMatrix
-from ..rows.refused import not_in_blocks
+from ..rows.place import not_in_blocks
 from .arpack import Lanczos, ShiftInvert
 from .direct import Dense, affordable
 from .multilevel.solver import Multilevel

@@ -21,9 +21,16 @@ from ..graph.on_host import in_memory
 from ..kernel.block_matrix import BlockMatrix
 from ..kernel.pair_matrix import PairMatrix
 from ..rows.block_array import BlockArray, PerBlock, Rows
-from ..rows.halo import Halo, OwnAndNear
-from ..rows.partition import Partition
-from ..rows.sparse_blocks import SparseBlocks, arrays_of, made_square, on_csr, owned
+from ..rows.place import Partition
+from ..rows.sparse_blocks import (
+    Halo,
+    OwnAndNear,
+    SparseBlocks,
+    arrays_of,
+    made_square,
+    on_csr,
+    owned,
+)
 from ..solvers.multilevel.cells import raised
 from ..solvers.multilevel.finest import engine_of, parts_of
 from ..solvers.pencil import Pencil

@@ -54,7 +54,7 @@ from ..base.threads import one_blas_thread
 from ..graph.point_set import Distance, PointSet
 from ..kernel.pilot import PILOT_EPSILON
 from ..operator.operator import Operator
-from ..rows.fetching import occurring
+from ..rows.sparse_blocks import occurring
 from ..search.exact import to_nearest_image
 from ..spectrum.spectrum import Spectrum
 from .influences import masses

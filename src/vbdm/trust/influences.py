@@ -31,7 +31,7 @@ from ..base.threads import by_columns, for_each, slices, slices_of
 from ..operator.operator import Operator
 from ..operator.sums import counts_of, row_sums_of
 from ..rows.block_array import Tall, beside, changed, mapped, total
-from ..rows.fetching import occurring
+from ..rows.sparse_blocks import occurring
 from ..spectrum.limiter import Limit, local_times
 from ..spectrum.spectrum import Spectrum
 

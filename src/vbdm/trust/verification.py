@@ -9,7 +9,7 @@ from scipy.optimize import linear_sum_assignment
 
 from ..base.arrays import FloatArray, frozen
 from ..errors import InputError, SolverError
-from ..rows.refused import not_in_blocks
+from ..rows.place import not_in_blocks
 from ..solvers import Dense, EigenSolver, Lanczos, Pencil, ShiftInvert
 from ..solvers.direct import affordable, count_below
 from ..spectrum.limited import Piece, merged, prepare_pieces, restricted, solve_pieces

@@ -23,7 +23,7 @@ from ...base.threads import slices
 from ...base.versions import __version__
 from ...errors import InputError
 from ...progress import report
-from ...rows.stores import check_store
+from ...rows.sources import check_store
 from ...spectrum.spectrum import Spectrum
 from ...trust.diagnose import diagnose
 from ...trust.findings import Finding

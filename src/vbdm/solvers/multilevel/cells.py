@@ -25,8 +25,7 @@ from ...engines.tree import levels_to
 from ...errors import SolverError
 from ...kernel.block_matrix import BlockMatrix
 from ...rows.block_array import PerBlock
-from ...rows.halo import OwnAndNear
-from ...rows.sparse_blocks import made_square, owned
+from ...rows.sparse_blocks import OwnAndNear, made_square, owned
 
 Labels = NDArray[np.int32]
 

@@ -20,9 +20,8 @@ from ...engines.sparse import as_csr, graph_laplacian, piecewise_constant
 from ...kernel.block_matrix import BlockMatrix
 from ...kernel.pair_matrix import PairMatrix
 from ...rows.block_array import PerBlock, Rows, Tall, fetched
-from ...rows.halo import Halo
-from ...rows.partition import Partition
-from ...rows.sparse_blocks import SparseBlocks, applied, arrays_of, csr_of, owned
+from ...rows.place import Partition
+from ...rows.sparse_blocks import Halo, SparseBlocks, applied, arrays_of, csr_of, owned
 from .cells import Labels, raised
 
 #: Where θM exceeds this share of D, Jacobi's step divides by D - θM instead of D.

@@ -18,7 +18,7 @@ from ...errors import SolverError
 from ...graph.point_set import tree_order
 from ...kernel.block_matrix import BlockMatrix
 from ...rows.block_array import Tall, mapped, of_width
-from ...rows.refused import not_in_blocks
+from ...rows.place import not_in_blocks
 from ..direct import Dense
 from ..pencil import EigenPairs, Pencil, PreparedSolver, prepared
 from .blocks import combination, rayleigh_ritz, remove_constant
