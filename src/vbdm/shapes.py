@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,7 @@ class Moments:
         return self.m2 / self.m0
 
 
+@runtime_checkable
 class Shape(Protocol):
     """A shape function h, as the kernel needs it: values, and moments in any real dimension."""
 

@@ -1,4 +1,8 @@
-"""Files of points and saved models, damaged at random or by an enemy: numbers, or words."""
+"""Files of points and saved models, damaged at random or by an enemy: numbers, or words.
+
+Whoever forges a number with its checksum gets what follows from it, or none; but nothing hangs,
+dies, or takes more memory than there is.
+"""
 
 import pytest
 from tests.support.fuzz import files, models

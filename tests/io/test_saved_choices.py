@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from tests.support.saved_models import CLOUD, SPHERE, spectrum_of
+from tests.support.saved_models import CLOUD, MODELS, spectrum_of
 
 import vbdm
 from vbdm.base.references import Citation, Credit
@@ -87,11 +87,11 @@ def test_a_bandwidth_rule_of_the_user_is_refused(tmp_path):
 
 @pytest.mark.parametrize("wrong", [np.nan, 0.0, -1.0, np.inf])
 def test_what_could_not_be_read_is_not_saved(wrong, tmp_path):
-    spectrum = vbdm.load(SPHERE)
+    spectrum = MODELS["plain"]()
     inside = replace(spectrum.operator.inside, steps=np.full(60, wrong))
     steps = replace(spectrum.operator, inside=inside)
     tuning = replace(spectrum.operator, tuning=vbdm.rules.Tuning(wrong))
-    for broken, path in ((steps, "operator/steps"), (tuning, "tuning/epsilon")):
+    for broken, path in ((steps, "operator/steps"), (tuning, "tuning.epsilon")):
         with pytest.raises(vbdm.InputError, match=f"broken.*{path}"):
             vbdm.save(broken, tmp_path / "model")
     assert list(tmp_path.iterdir()) == []
@@ -100,7 +100,7 @@ def test_what_could_not_be_read_is_not_saved(wrong, tmp_path):
 def test_numbers_of_any_kind_are_saved(tmp_path):
     """Lists, integers and NumPy's numbers are what they were."""
     rho = (1 + np.arange(80) % 3).tolist()
-    spectrum = spectrum_of(CLOUD, bandwidth=rho, epsilon=vbdm.rules.ByDegree(30))
+    spectrum = spectrum_of(CLOUD, bandwidth=rho, epsilon=vbdm.rules.ByDegree(30.0))
     spectrum.save(tmp_path / "model")
     loaded = vbdm.load(tmp_path / "model")
     assert loaded.settings.as_dict() == spectrum.settings.as_dict()

@@ -3,6 +3,7 @@
 import copy
 import json
 import time
+import zipfile
 
 import numpy as np
 import pytest
@@ -16,23 +17,24 @@ pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 
 @pytest.fixture(scope="module", params=MODELS)
-def members(request, tmp_path_factory):
-    return members_by_name(request.param, tmp_path_factory.mktemp("model"))
+def members(request):
+    return members_by_name(request.param)
 
 
 #: Arrays that may hold NaN, or negative numbers, or be of any length.
 MAY_BE_NAN = {
-    "spectrum/eigenvalues.npy", "spectrum/left_out.npy", "solve/residuals.npy",
-    "solve/pencil_eigenvalues.npy", "solve/set_aside.npy", "tuning/curve/slopes.npy",
+    "spectrum/eigenvalues.npy", "spectrum/left_out.npy", "log/residuals.npy",
+    "log/pencil_eigenvalues.npy", "log/set_aside.npy", "tuning/curve/slopes.npy",
 }  # fmt: skip
 MAY_BE_NEGATIVE = {
     "graph/points.npy", "spectrum/eigenvalues.npy", "spectrum/eigenfunctions.npy",
-    "spectrum/left_out.npy", "solve/pencil_eigenvalues.npy", "tuning/curve/slopes.npy",
-    "settings/method/bandwidth/potential.npy", "potential.npy", "index/rotation.npy",
+    "spectrum/left_out.npy", "log/pencil_eigenvalues.npy", "tuning/curve/slopes.npy",
+    "settings/method/bandwidth/potential.npy", "operator/potential.npy", "index/rotation.npy",
     "index/basis.npy", "index/centre.npy",
 }  # fmt: skip
-MAY_BE_INFINITE = {"pilot/density.npy", "spectrum/extent.npy", "solve/residuals.npy"}
-MAY_BE_LONGER = {"dimension/by_scale.npy", "spectrum/left_out.npy", "solve/set_aside.npy"}
+MAY_BE_INFINITE = {"pilot/density.npy", "spectrum/extent.npy", "log/residuals.npy"}
+MAY_BE_LARGE = {"dimension/scales.npy"}
+MAY_BE_LONGER = {"dimension/by_scale.npy", "spectrum/left_out.npy", "log/set_aside.npy"}
 
 
 OTHER_PRECISION = {
@@ -62,7 +64,8 @@ def wrong_versions(name, array):
         yield "shorter", array[:-1]
     if array.size and array.dtype.kind == "i":
         yield "below the range", with_last(array, -1)
-        yield "above the range", with_last(array, 2**31 - 1)
+        if name not in MAY_BE_LARGE:
+            yield "above the range", with_last(array, 2**31 - 1)
     if array.size and array.dtype.kind == "f":
         if name not in MAY_BE_NAN:
             yield "NaN", with_last(array, np.nan)
@@ -73,6 +76,7 @@ def wrong_versions(name, array):
 
 
 def test_every_wrong_array_is_refused(members, tmp_path):
+    """Even by a forger, who writes a right checksum."""
     path = tmp_path / "model"
     for name in arrays_of(members):
         for wrong, array in wrong_versions(name, as_array(members[name])):
@@ -81,11 +85,28 @@ def test_every_wrong_array_is_refused(members, tmp_path):
                 pytest.fail(f"{wrong} {name}: {vbdm.load(path)}")
 
 
-def test_every_array_that_is_missing_is_refused(members, tmp_path):
-    for name in arrays_of(members):
-        write_members(tmp_path / "model", {k: v for k, v in members.items() if k != name})
-        with pytest.raises(vbdm.InputError, match="damaged"):
-            pytest.fail(f"{name}: {vbdm.load(tmp_path / 'model')}")
+def test_every_change_is_noticed(tmp_path):
+    """Of an array or of the text, and what is missing, twice, or new."""
+    path = tmp_path / "model"
+    MODELS["plain"]().save(path)
+    with zipfile.ZipFile(path) as archive:
+        seal, entries = archive.comment, members_by_name("plain")
+    for name, content in entries.items():
+        changed = bytearray(content)
+        changed[-1] ^= 1
+        missing = {k: v for k, v in entries.items() if k != name}
+        for wrong in ({**entries, name: bytes(changed)}, missing, {**entries, "more": b""}):
+            write_members(path, wrong, seal=seal)
+            with pytest.raises(vbdm.InputError, match="not a result saved by vbdm"):
+                pytest.fail(f"{name}: {vbdm.load(path)}")
+
+
+def loaded(path):
+    """Return what a forged file holds; None if it is refused in words."""
+    try:
+        return vbdm.load(path)
+    except vbdm.InputError:
+        return None
 
 
 def changed(head, place, value=None, drop=False):
@@ -101,28 +122,21 @@ def changed(head, place, value=None, drop=False):
     return result
 
 
-#: What a reader of models does not look at.
-FREE = {("vbdm",), ("notes",)}
-
-
-def test_every_key_is_looked_at(members, tmp_path):
-    """An object in place of anything else is refused, and so is a key that is missing."""
-    path, head = tmp_path / "model", json.loads(members[HEADER])
-    for place in places_of(members):
-        if place[:1] in FREE or place[-2:-1] == ("versions",):
-            continue
-        for wrong in (changed(head, place, {"x": 1}), changed(head, place, drop=True)):
-            if place == ("settings", "versions") and "versions" in wrong["settings"]:
-                continue
-            write_members(path, {**members, HEADER: json.dumps(wrong)})
-            with pytest.raises(vbdm.InputError):
-                pytest.fail(f"{place}: {vbdm.load(path)}")
-
-
 ODD = [None, True, -1, 0, 1.5, 10**30, 2**31 - 1, "nan", "word", []]
 
 
-@pytest.mark.slow  # test_fuzz.py has some of these every time
+def test_what_is_missing_or_of_another_kind_does_not_crash(members, tmp_path):
+    path, head = tmp_path / "model", json.loads(members[HEADER])
+    for name in arrays_of(members):
+        write_members(path, {k: v for k, v in members.items() if k != name})
+        loaded(path)
+    for place in places_of(members):
+        for wrong in (changed(head, place, {"x": 1}), changed(head, place, drop=True)):
+            write_members(path, {**members, HEADER: json.dumps(wrong)})
+            loaded(path)
+
+
+@pytest.mark.slow  # the fuzz tests have some of these cases every time
 def test_no_value_crashes(members, tmp_path):
     """Whatever stands in the text, it is refused in words, or harmless, and soon."""
     path, head = tmp_path / "model", json.loads(members[HEADER])
@@ -130,9 +144,5 @@ def test_no_value_crashes(members, tmp_path):
         for value in ODD:
             write_members(path, {**members, HEADER: json.dumps(changed(head, place, value))})
             started = time.monotonic()
-            try:
-                loaded = vbdm.load(path)
-            except vbdm.InputError:
-                continue
-            assert isinstance(loaded, vbdm.Spectrum | vbdm.Operator | vbdm.NeighborGraph)
+            loaded(path)
             assert time.monotonic() - started < 10, (place, value)

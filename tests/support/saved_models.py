@@ -1,6 +1,8 @@
 """Small models that together have everything that a saved file may hold."""
 
 import json
+import tempfile
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +12,9 @@ import vbdm
 from vbdm.io.saved.archive import HEADER
 from vbdm.operator.operator import with_kernel
 
-from .archives import members_of
+from .archives import members_of, write_members
 
 ROOT = Path(__file__).parents[2]
-#: Files of versions 2 and 3, made once by `make_sphere_v2.py` and `make_sphere_v3.py` beside them.
-SPHERE_2 = ROOT / "tests" / "data" / "sphere-v2.vbdm"
-SPHERE = ROOT / "tests" / "data" / "sphere-v3.vbdm"
 RNG = np.random.default_rng(0)
 CLOUD = RNG.standard_normal((80, 2))
 TURN = RNG.uniform(0, 2 * np.pi, (80, 1))
@@ -52,7 +51,7 @@ def turned():
 
 
 MODELS = {
-    "plain": lambda: vbdm.load(SPHERE),
+    "plain": lambda: spectrum_of(vbdm.datasets.sphere(60, random_state=0).points),
     "double": lambda: spectrum_of(CLOUD, precision="double"),
     "lists": lambda: spectrum_of(CLOUD, n_neighbors=40),
     "copies": lambda: spectrum_of(np.vstack([CLOUD, CLOUD[:30]])),
@@ -77,23 +76,28 @@ MODELS = {
 }
 
 
-def members_by_name(name, folder):
+@cache
+def members_by_name(name):
     """Return the entries of the file of a model."""
-    if name == "plain":
-        return members_of(SPHERE)
-    MODELS[name]().save(folder / "model")
-    return members_of(folder / "model")
+    with tempfile.TemporaryDirectory() as folder:
+        MODELS[name]().save(Path(folder, "model"))
+        return members_of(Path(folder, "model"))
+
+
+def save_sphere(path):
+    """Write the file of the first model."""
+    write_members(path, members_by_name("plain"))
 
 
 def arrays_of(members):
     """Return the names of the arrays in a file that the first of the models has not, or is."""
-    first = members_of(SPHERE)
+    first = members_by_name("plain")
     return sorted(set(members) - {HEADER} - (set() if members == first else set(first)))
 
 
 def places_of(members):
     """Return the way to every value of a text that the first of the models has not, or is."""
-    first = members_of(SPHERE)
+    first = members_by_name("plain")
     seen = set() if members == first else set(places_in(json.loads(first[HEADER])))
     return [place for place in places_in(json.loads(members[HEADER])) if place not in seen]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -65,6 +65,7 @@ class Bandwidth:
 PerPoint = ArrayLike | Callable[[FloatArray], ArrayLike]
 
 
+@runtime_checkable
 class BandwidthRule(Protocol):
     """A rule for ρ, at the data and at new points; a user may pass one as `bandwidth`."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -72,6 +72,7 @@ class Dimension:
         return float(self.by_scale.max() / self.by_scale.min() - 1)
 
 
+@runtime_checkable
 class DimensionRule(Protocol):
     """A rule for the dimension d; a user may pass one as `dim`."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -239,6 +239,7 @@ def neighbors_needed(rows: SampledRows, epsilon: float, cutoff: float) -> int:
     return int(np.quantile(rows.reach(epsilon, cutoff), 1 - CUT_ROWS) * SLACK) + 2
 
 
+@runtime_checkable
 class TruncationRule(Protocol):
     """A rule for the share of its peak at which the kernel is cut."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -209,6 +209,7 @@ class Tuning:
         return f"Tuning(epsilon={self.epsilon:.4g}, rule={self.rule!r})"
 
 
+@runtime_checkable
 class EpsilonRule(Protocol):
     """A rule for ε; a user may pass one as `epsilon`."""
 

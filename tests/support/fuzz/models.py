@@ -290,17 +290,10 @@ def judge(case) -> str:
     worst = OK
     for name, (outcome, result) in used(model).items():
         before, truth = expected(case[0]).get(name, (REFUSED, None))
-        if outcome.startswith("raw"):
+        # Whoever forges numbers with their checksum gets what they make, but no harm.
+        if outcome.startswith("raw") and case[1] == "nothing":
             return f"{name}: {outcome}"
         now, then = numbers_in(result), numbers_in(truth)
-        # An eigenvalue that is NaN says itself that it is unknown.
-        told = case[2] == "spectrum/eigenvalues.npy"
-        if np.isnan(now).any() and not np.isnan(then).any() and not told:
-            return f"{name}: NaN without a word"
-        if (
-            outcome != before
-            or now.shape != then.shape
-            or not np.allclose(now, then, equal_nan=True)
-        ):
-            worst = OTHER
+        same = now.shape == then.shape and np.allclose(now, then, equal_nan=True)
+        worst = worst if outcome == before and same else OTHER
     return worst

@@ -1,13 +1,13 @@
-"""The file behind a saved result: written whole or not at all, read with suspicion.
+"""The file behind a saved model: written whole or not at all, read with suspicion.
 
-A zip archive without compression: ``model.json`` and arrays in NumPy's own format, little-endian.
-Any tool that reads ``.npz`` files can look into it. What stands where is said in
-docs/file-format.md.
+A zip archive without compression: ``model.json`` and arrays in NumPy's own format; its comment is
+the SHA-256 of all of them. Any tool that reads ``.npz`` files can look into it.
 """
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import math
 import os
@@ -15,13 +15,13 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from tokenize import TokenError
-from typing import Any
+from typing import IO, Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,12 +29,9 @@ from ...base import memory
 from ...base.checks import a_path
 from ...base.files import PathLike, check_target, replacing
 from ...errors import InputError, OutOfMemoryError
-from .older import upgraded
 
-#: What the file says it is, and which layout it has; raised when older readers would stumble.
-FORMAT, VERSION = "vbdm model", 4
-#: The oldest layout that is still read.
-OLDEST = 2
+#: What the file says it is, and which layout it has.
+FORMAT, VERSION = "vbdm model", 1
 HEADER = "model.json"
 #: The most bytes of its text: long lists of names and lengths take some ten megabytes.
 LONGEST_HEADER = 2**28
@@ -45,89 +42,41 @@ BEGINNING = re.compile(
     rb"'fortran_order': (?:True|False), 'shape': \((\d{1,18},(?: \d{1,18})?)\), \} *\n",
     re.DOTALL,
 )
-#: What reading a damaged archive may raise; the last two, NumPy where an array begins.
+#: What reading a damaged archive may raise.
 DAMAGE = (
-    zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, KeyError, IndexError,
-    TypeError, AttributeError, RuntimeError, OverflowError, SyntaxError, TokenError,
+    zipfile.BadZipFile, zlib.error, struct.error, msgspec.MsgspecError, EOFError, ValueError,
+    KeyError, IndexError, TypeError, AttributeError, RuntimeError, OverflowError, ZeroDivisionError,
+    SyntaxError, TokenError,
 )  # fmt: skip
+#: Arrays by the names of their entries, without ".npy".
+Arrays = dict[str, NDArray[Any]]
+
+
+class Hashed:
+    """A stream that keeps a checksum of what is written to it."""
+
+    def __init__(self, stream: IO[bytes], digest: Any) -> None:
+        self.stream, self.digest = stream, digest
+
+    def write(self, content: Any) -> int:
+        """Write bytes."""
+        self.digest.update(content)
+        return self.stream.write(content)
 
 
 def write_archive(path: PathLike, head: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write a header and arrays into one file, which appears only when it is complete."""
     text = json.dumps({"format": FORMAT, "version": VERSION, **head}, allow_nan=False, indent=1)
+    digest = hashlib.sha256(HEADER.encode() + text.encode())
     target = check_target(path)
     with replacing(target) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(entry_named(HEADER), text)
         for name, array in arrays.items():
-            with archive.open(entry_named(name), "w", force_zip64=True) as entry:
-                np.lib.format.write_array(entry, little_endian(array), allow_pickle=False)
-
-
-def check_notes(notes: Any) -> Any:
-    """Return notes as they will be read again, or say that they are not plain."""
-    try:
-        return json.loads(json.dumps(notes, allow_nan=False))
-    except (TypeError, ValueError, RecursionError) as error:
-        raise InputError(
-            "Notes must be plain: text, finite numbers, lists and dicts of them; received "
-            f"something else ({error}). Turn arrays into lists with `.tolist()`, and objects into "
-            "text."
-        ) from None
-
-
-@contextmanager
-def reading(path: PathLike) -> Iterator[Source]:
-    """Open a file to be read; whatever fails in the block is the file's fault."""
-    source = check_source(path)
-    with complaining(source), zipfile.ZipFile(source) as archive:
-        yield Source(read_header(archive, source), archive)
-
-
-@dataclass(frozen=True, eq=False)
-class Source:
-    """A file that is being read.
-
-    Attributes
-    ----------
-    head : dict
-        What ``model.json`` says.
-    archive : ZipFile
-        Where the arrays are.
-    sizes : dict
-        How long axes are, by their names in the schema: those that have been seen so far. An axis
-        may be longer or shorter than a name says: "M + 1".
-    """
-
-    head: dict[str, Any]
-    archive: zipfile.ZipFile
-    sizes: dict[str, int] = field(default_factory=dict)
-
-    def array(self, entry: str, axes: Sequence[str], kinds: str) -> NDArray[Any]:
-        """Return an array; its kind of numbers and its shape are checked before it is read."""
-        kind, shape = describe_array(self.archive, entry)
-        if ("s" if kind == "f4" else kind[0]) not in kinds:
-            raise ValueError(f"{entry} holds numbers of the kind {kind}")
-        for axis, length in zip(axes, shape, strict=True):
-            name, *more = axis.split()
-            extra = int("".join(more) or 0)
-            if self.sizes.setdefault(name, length - extra) != length - extra:
-                raise ValueError(f"{entry} has the shape {shape}")
-        refuse_large(self.archive.getinfo(entry).file_size)
-        return read_array(self.archive, entry)
-
-
-@contextmanager
-def complaining(source: Path) -> Iterator[None]:
-    """Say that a file is damaged, whatever shows it inside the block."""
-    try:
-        yield
-    except InputError:
-        raise
-    except (*DAMAGE, OSError) as error:
-        # A wrong offset is a place that no file has; other errors are those of the disk.
-        if isinstance(error, OSError) and error.errno != errno.EINVAL:
-            raise
-        raise not_readable(source, f"damaged ({type(error).__name__}: {error})") from error
+            digest.update(f"{name}.npy".encode())
+            with archive.open(entry_named(f"{name}.npy"), "w", force_zip64=True) as entry:
+                hashed: Any = Hashed(entry, digest)
+                np.lib.format.write_array(hashed, little_endian(array), allow_pickle=False)
+        archive.comment = digest.hexdigest().encode()
 
 
 def entry_named(name: str) -> zipfile.ZipInfo:
@@ -143,78 +92,12 @@ def little_endian(array: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(array, dtype=array.dtype.newbyteorder("<"))
 
 
-def read_header(archive: zipfile.ZipFile, source: Path) -> dict[str, Any]:
-    """Return the JSON text, as this version says it; refuse other archives and versions."""
-    head = None
-    if HEADER in archive.namelist():
-        check_entry(archive, HEADER)
-        if archive.getinfo(HEADER).file_size > LONGEST_HEADER:
-            raise ValueError(f"{HEADER} is too long")
-        head = json.loads(archive.read(HEADER))
-    if not isinstance(head, dict) or head.get("format") != FORMAT:
-        raise not_readable(source, "an archive of another kind")
-    version = head.get("version")
-    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
-        raise not_readable(source, "damaged (it has no version)")
-    if version > VERSION:
-        raise InputError(
-            "The file was saved by a newer version of vbdm; received format version "
-            f"{version!r:.20} from vbdm {head.get('vbdm')!r:.40}. This version reads formats "
-            f"{OLDEST} to {VERSION}. Update with: pip install --upgrade vbdm."
-        )
-    if version < OLDEST:
-        raise InputError(
-            "The file was saved by a version of vbdm from before its first release; received "
-            f"format version {version} from vbdm {head.get('vbdm')!r:.40}. Formats before "
-            f"{OLDEST} were drafts, and are not read any more. Estimate again from the points, "
-            "and save the result."
-        )
-    return head if version == VERSION else upgraded(head)
-
-
-def check_entry(archive: zipfile.ZipFile, name: str) -> None:
-    """Refuse an entry that is packed, or says to be longer than the whole file."""
-    entry = archive.getinfo(name)
-    length = os.path.getsize(str(archive.filename))
-    stored = entry.compress_type == zipfile.ZIP_STORED and entry.file_size == entry.compress_size
-    if not stored or entry.file_size > length:
-        raise ValueError(f"{name} is not stored as it is")
-
-
-def describe_array(archive: zipfile.ZipFile, name: str) -> tuple[str, tuple[int, ...]]:
-    """Return kind and shape of an array, without making room for it.
-
-    Refuses what is no plain array, or has not the length that it says. Read to its very end, as it
-    then will be, the sum of the array is checked.
-    """
-    check_entry(archive, name)
-    with archive.open(name) as entry:
-        found = BEGINNING.match(entry.read(512))
-    if found is None or int.from_bytes(found[1], "little") + 10 != found.end():
-        raise ValueError(f"{name} is not a plain array")
-    shape = tuple(int(length) for length in found[3].split(b",") if length)
-    size = found.end() + math.prod(shape) * int(found[2][1:])
-    if size != archive.getinfo(name).file_size:
-        raise ValueError(f"{name} has not the length that it says")
-    return found[2].decode(), shape
-
-
-def refuse_large(size: int) -> None:
-    """Raise if there is no room for an array; a file with holes is longer than the disk is full."""
-    free = memory.available_memory()
-    if free is not None and size > free:
-        raise OutOfMemoryError(
-            f"The saved model does not fit into memory. Received an array of {size / 1e9:.1f} GB, "
-            f"where {free / 1e9:.1f} GB are free. Arrays are read as a whole. Close other "
-            "programs, or load it on a larger machine."
-        )
-
-
-def read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
-    """Read one array, in this machine's byte order; the archive checks its sum."""
-    with archive.open(name) as entry:
-        array = np.lib.format.read_array(entry, allow_pickle=False)
-    return np.asarray(array, dtype=array.dtype.newbyteorder("="))
+@contextmanager
+def reading(path: PathLike) -> Iterator[tuple[dict[str, Any], zipfile.ZipFile]]:
+    """Open a file, and yield its header and the archive; what fails in the block is its fault."""
+    source = check_source(path)
+    with complaining(source), zipfile.ZipFile(source) as archive:
+        yield read_header(archive, source), archive
 
 
 def check_source(path: PathLike) -> Path:
@@ -239,3 +122,118 @@ def not_readable(source: Path, state: str) -> InputError:
         f"The file is not a result saved by vbdm; received {os.fspath(source)!r}, which is "
         f"{state}. Pass a file that vbdm.save has written, or save it again."
     )
+
+
+@contextmanager
+def complaining(source: Path) -> Iterator[None]:
+    """Say that a file is damaged, whatever shows it inside the block."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (*DAMAGE, OSError) as error:
+        # A wrong offset is a place that no file has; other errors are those of the disk.
+        if isinstance(error, OSError) and error.errno != errno.EINVAL:
+            raise
+        raise not_readable(source, f"damaged ({type(error).__name__}: {error})") from error
+
+
+def read_header(archive: zipfile.ZipFile, source: Path) -> dict[str, Any]:
+    """Return the JSON text; refuse other archives and versions."""
+    head = None
+    if HEADER in archive.namelist():
+        check_entries(archive)
+        require(archive.getinfo(HEADER).file_size <= LONGEST_HEADER, HEADER, "is too long")
+        head = msgspec.json.decode(archive.read(HEADER))
+    if not isinstance(head, dict) or head.get("format") != FORMAT:
+        raise not_readable(source, "an archive of another kind")
+    version = head.get("version")
+    if version != VERSION:
+        raise InputError(
+            f"The file has another format; received format version {version!r:.20} from vbdm "
+            f"{head.get('vbdm')!r:.40}, where this vbdm reads version {VERSION}. Read it with the "
+            "vbdm that wrote it."
+        )
+    return head
+
+
+def check_entries(archive: zipfile.ZipFile) -> None:
+    """Refuse entries that are packed, or say to be longer than the whole file."""
+    for entry in archive.infolist():
+        stored = entry.compress_type == zipfile.ZIP_STORED
+        require(stored and entry.file_size == entry.compress_size, entry.filename, "is packed")
+    total = sum(entry.file_size for entry in archive.infolist())
+    require(total <= os.path.getsize(str(archive.filename)), "the archive", "overlaps itself")
+
+
+def check_sum(archive: zipfile.ZipFile) -> None:
+    """Raise if the entries are not those that were written."""
+    digest = hashlib.sha256()
+    for info in archive.infolist():
+        digest.update(info.filename.encode())
+        with archive.open(info) as entry:
+            while piece := entry.read(2**20):
+                digest.update(piece)
+    same = archive.comment == digest.hexdigest().encode()
+    require(same, "the contents", "are not what was written")
+
+
+def read_arrays(archive: zipfile.ZipFile, kinds: Mapping[str, Any]) -> Arrays:
+    """Return the arrays of these names (`schema.Array`) that are in the archive.
+
+    Kinds and shapes are looked at before there is room made for them, then bounds. Axes of one name
+    have one length; a file without an array of copies has as many rows N as points M.
+    """
+    names = [name for name in kinds if f"{name}.npy" in archive.namelist()]
+    sizes: dict[str, int] = {}
+    for name in names:
+        kind, shape = describe_array(archive, f"{name}.npy")
+        known = ("s" if kind == "f4" else kind[0]) in kinds[name].kinds
+        require(known, name, f"holds numbers of the kind {kind}")
+        for axis, length in zip(kinds[name].axes, shape, strict=True):
+            axis, *more = axis.split()  # "M + 1"
+            inner = length - int("".join(more) or 0)
+            require(sizes.setdefault(axis, inner) == inner, name, f"has the shape {shape}")
+    if "M" in sizes and "graph/point_of" not in names:
+        require(sizes.setdefault("N", sizes["M"]) == sizes["M"], "graph", "has other rows")
+    refuse_large(sum(archive.getinfo(f"{name}.npy").file_size for name in names))
+    arrays = {name: read_array(archive, f"{name}.npy") for name in names}
+    for name, array in arrays.items():
+        require(kinds[name].suits(array, sizes), name, "holds what cannot be there")
+        array.flags.writeable = kinds[name].writable
+    return arrays
+
+
+def describe_array(archive: zipfile.ZipFile, name: str) -> tuple[str, tuple[int, ...]]:
+    """Return kind and shape of a plain array that has the length that it says."""
+    with archive.open(name) as entry:
+        found = BEGINNING.match(entry.read(512))
+    if found is None or int.from_bytes(found[1], "little") + 10 != found.end():
+        raise ValueError(f"{name} is not a plain array")
+    shape = tuple(int(length) for length in found[3].split(b",") if length)
+    size = found.end() + math.prod(shape) * int(found[2][1:])
+    require(size == archive.getinfo(name).file_size, name, "has not the length that it says")
+    return found[2].decode(), shape
+
+
+def refuse_large(size: int) -> None:
+    """Raise if there is no room for arrays; a file with holes is longer than the disk is full."""
+    free = memory.available_memory()
+    if free is not None and size > free:
+        raise OutOfMemoryError(
+            f"The saved model does not fit into memory; received {size / 1e9:.1f} GB of arrays, "
+            f"where {free / 1e9:.1f} GB are free. Load it on a larger machine."
+        )
+
+
+def read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
+    """Read one array, in this machine's byte order."""
+    with archive.open(name) as entry:
+        array = np.lib.format.read_array(entry, allow_pickle=False)
+    return np.asarray(array, dtype=array.dtype.newbyteorder("="))
+
+
+def require(holds: Any, place: str, what: str) -> None:
+    """Raise if something does not hold of a file: it is damaged."""
+    if not holds:
+        raise ValueError(f"{place} {what}")

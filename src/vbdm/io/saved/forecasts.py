@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from zipfile import ZipFile
 
 import numpy as np
 
@@ -25,38 +26,20 @@ from ...forecast.times import Cycle, TimeAxis, seasons, waves_of
 from ...forecaster import Forecaster, estimate
 from ...operator.operator import Operator
 from ...prepare.delays import Delays
-from .archive import Source, check_notes, refuse_large, write_archive
-from .fields import POSITIVE, Array, Arrays, Many, Maybe, Number, count, pack, part, require, unpack
+from .archive import Arrays, read_arrays, refuse_large, require, write_archive
+from .persistence import check_notes
+from .schema import (
+    FORECAST_ARRAYS,
+    LARGEST_OF_SERIES,
+    DecidedParts,
+    ForecasterModel,
+    SeriesParts,
+    pack,
+    unpack,
+)
 
-#: Largest numbers of the series: their squares, and those of distances, are numbers as well.
-LARGEST = 1e140
-#: Times that NumPy can tell, in seconds and in months from 1970; and steps.
-SECONDS, MONTHS, STEPS = 1e12, 4e5, 2**40
-SCORE = Number(0, np.inf, missing=True)
-MOST = 2**31 - 1
-
-SERIES = part(
-    dict, values=Array(("N", "n"), low=-LARGEST, high=LARGEST, missing=True),
-    lengths=Array(("series",), "i", low=1, high=MOST), names=Many(str),
-    last_step=count(-STEPS, STEPS),
-)  # fmt: skip
-AXIS = part(
-    TimeAxis, kind=("rows", "numbers", "months", "dates"), origin=Number(), step=Number(POSITIVE),
-    day=count(-1, 27),
-)  # fmt: skip
-CYCLE = part(Cycle, period=Number(0, 1e9), waves=Array(("waves", "n")))
-#: What may be None is that of the other predictor.
-DECIDED = part(
-    dict, predictor=("modes", "neighbours"), delays=count(1), delay_step=count(1),
-    n_modes=Maybe(count(1)), n_functions=Maybe(count(1)), direct=bool,
-    n_starts=count(1),
-    leads=Array(("L",), "i", low=1, high=MOST), spread=Array(("L", "n"), low=1e-3, high=1e3),
-    score=Array(("L",), low=0, high=np.inf, missing=True),
-    sharpness=Maybe(Array(("L",), low=-10, high=10)), share=Maybe(Array(("L",), low=0, high=1)),
-    scores=part(dict, modes=Maybe(SCORE), neighbours=Maybe(SCORE)),
-    delay_scores=Many(part(dict, delays=count(1), score=SCORE)),
-)  # fmt: skip
-NAMES = ("modes", "neighbours")
+#: Times that NumPy can tell, in seconds and in months from 1970.
+SECONDS, MONTHS = 1e12, 4e5
 
 
 def save_forecaster(
@@ -74,23 +57,12 @@ def save_forecaster(
         What else should travel with the file, as in `vbdm.save`.
     """
     arrays: Arrays = {}
-    parameters = {name: as_plain(value) for name, value in model.get_params().items()}
-    head = {
-        "vbdm": __version__,
-        "kind": "forecaster",
-        "series": pack(SERIES, series_of(model), "series", arrays),
-        "axis": pack(AXIS, model.axis_, "axis", arrays),
-        "cycle": pack(CYCLE, model.cycle_, "cycle", arrays),
-        "decided": pack(DECIDED, decided_by(model), "decided", arrays),
-        "model": {"parameters": parameters},
-        "notes": None if notes is None else check_notes(notes),
-    }
-    write_archive(path, head, arrays)
-
-
-def as_plain(value: Any) -> Any:
-    """Return a parameter as JSON has it; they are numbers, words and None."""
-    return value.item() if isinstance(value, np.generic) else value
+    parts = {
+        "series": series_of(model), "axis": model.axis_, "cycle": model.cycle_,
+        "decided": decided_by(model), "parameters": model.get_params(),
+    }  # fmt: skip
+    head = {"vbdm": __version__, "kind": "forecaster", **pack(parts, "", arrays)}
+    write_archive(path, {**head, "notes": None if notes is None else check_notes(notes)}, arrays)
 
 
 def series_of(model: Forecaster) -> dict[str, Any]:
@@ -106,8 +78,7 @@ def decided_by(model: Forecaster) -> dict[str, Any]:
     """Return what the hold-out decided, as the file has it."""
     learned = model.learned_
     predictor, record = learned.predictor, learned.record
-    found: dict[str, Any] = dict.fromkeys(("n_modes", "n_functions", "sharpness", "share"))
-    found["direct"] = False
+    found: dict[str, Any] = {"n_modes": 0, "n_functions": 0, "direct": False}
     # Parameters of the model may have been set to others since it was fitted.
     if isinstance(predictor, Modes):
         found["n_functions"], found["direct"] = predictor.functions.n_functions, predictor.direct
@@ -119,93 +90,96 @@ def decided_by(model: Forecaster) -> dict[str, Any]:
         "delays": record.delays.count, "delay_step": record.delays.step,
         "leads": learned.score.leads.astype(np.int64), "score": learned.score.values,
         "spread": learned.spread.values, "n_starts": len(model.decided_.chosen.held.states),
-        "scores": {name: model.scores_.get(name) for name in NAMES},
+        "scores": model.scores_,
         "delay_scores": [
             {"delays": own, "score": score} for own, score in model.delay_scores_.items()
         ],
     }  # fmt: skip
 
 
-def unpack_forecaster(source: Source) -> Forecaster:
+def read_forecaster(head: dict[str, Any], archive: ZipFile) -> Forecaster:
     """Make a fitted forecaster again."""
-    series = unpack(SERIES, source.head["series"], "series", source)
-    axis = unpack(AXIS, source.head["axis"], "axis", source)
-    cycle = unpack(CYCLE, source.head["cycle"], "cycle", source)
-    decided = unpack(DECIDED, source.head["decided"], "decided", source)
-    check_series(series, axis, cycle)
-    check_decided(decided)
-    made = Forecaster(**source.head["model"]["parameters"])
+    model: ForecasterModel = unpack(head, read_arrays(archive, FORECAST_ARRAYS), ForecasterModel)
+    series = model.series
+    check_series(series, model.axis, model.cycle)
+    check_decided(model.decided)
+    made = Forecaster(**model.parameters)
     made._validate_params()
-    made.axis_, made.cycle_, made.names_ = axis, cycle, series["names"]
-    made.last_step_, made.n_features_in_ = series["last_step"], series["values"].shape[1]
-    made._remember(rebuilt(series, decided))
-    made.scores_ = {name: own for name, own in decided["scores"].items() if own is not None}
+    made.axis_, made.cycle_, made.names_ = model.axis, model.cycle, series.names
+    made.last_step_, made.n_features_in_ = series.last_step, series.values.shape[1]
+    made._remember(rebuilt(series, model.decided))
+    made.scores_ = dict(model.decided.scores)
     return made
 
 
-def check_series(series: dict[str, Any], axis: TimeAxis, cycle: Cycle) -> None:
+def check_series(series: SeriesParts, axis: TimeAxis, cycle: Cycle) -> None:
     """Raise if the parts of a series do not fit each other."""
-    values, lengths = series["values"], series["lengths"]
-    require(int(lengths.sum()) == len(values), "series/lengths", "are of another series")
-    require(len(series["names"]) == values.shape[1], "series/names", "are of other columns")
+    values = series.values
+    require(int(series.lengths.sum()) == len(values), "series/lengths", "are of another series")
+    require(len(series.names) == values.shape[1], "series/names", "are of other columns")
     require(np.isfinite(values).any(axis=0).all(), "series/values", "have a column without any")
-    require(cycle.period == 0 or cycle.period >= 2, "cycle/period", "is no number of steps")
-    waves = seasons(np.zeros(1, dtype=np.int64), cycle.period, waves_of(cycle.period)).shape[1]
-    require(len(cycle.waves) == waves, "cycle/waves", "are of another period")
-    largest = {"months": MONTHS, "dates": SECONDS}.get(axis.kind, LARGEST)
-    reach = abs(axis.origin) + axis.step * (abs(series["last_step"]) + len(values))
+    period = cycle.period
+    require(period == 0 or 2 <= period <= 1e9, "cycle/period", "is no number of steps")
+    waves = seasons(np.zeros(1, dtype=np.int64), period, waves_of(period)).shape[1]
+    require(cycle.waves.shape == (waves, values.shape[1]), "cycle/waves", "are of another period")
+    known = axis.kind in ("rows", "numbers", "months", "dates") and -1 <= axis.day <= 27
+    require(known and axis.step > 0, "axis", "is none")
+    largest = {"months": MONTHS, "dates": SECONDS}.get(axis.kind, LARGEST_OF_SERIES)
+    reach = abs(axis.origin) + axis.step * (abs(series.last_step) + len(values))
     require(reach <= largest, "axis", "has no such times")
     require(axis.kind != "months" or axis.step == round(axis.step), "axis/step", "is no month")
 
 
-def check_decided(decided: dict[str, Any]) -> None:
+def check_decided(decided: DecidedParts) -> None:
     """Raise if what was decided does not fit together."""
-    own = ("n_modes", "n_functions") if decided["predictor"] == "modes" else ("sharpness", "share")
-    require(all(decided[name] is not None for name in own), f"decided/{own[0]}", "is missing")
-    require(np.all(np.diff(decided["leads"]) > 0), "decided/leads", "do not ascend")
-    tried = decided["scores"][decided["predictor"]]
-    require(tried is not None, "decided/scores", "are those of another predictor")
+    if decided.predictor == "modes":
+        require(min(decided.n_modes, decided.n_functions) > 0, "decided/n_modes", "is missing")
+    else:
+        there = decided.sharpness is not None and decided.share is not None
+        require(there, "decided/sharpness", "is missing")
+    require(np.all(np.diff(decided.leads) > 0), "decided/leads", "do not ascend")
+    require(decided.predictor in decided.scores, "decided/scores", "are those of another predictor")
 
 
-def rebuilt(series: dict[str, Any], decided: dict[str, Any]) -> Decided:
+def rebuilt(series: SeriesParts, decided: DecidedParts) -> Decided:
     """Return what was learned, without another choice."""
     try:
         with np.errstate(all="ignore"):
-            record = record_of(series, Delays(decided["delays"], decided["delay_step"]))
+            record = record_of(series, Delays(decided.delays, decided.delay_step))
             predictor = predictor_of(record, estimate(record), decided)
     except OutOfMemoryError:
         raise
     except (InputError, SolverError, ArithmeticError) as error:
         raise ValueError(f"series/values make no states ({error})") from error
-    at = decided["leads"].astype(np.float64)
-    spread, score = (ByLead(at, decided[name]) for name in ("spread", "score"))
+    at = decided.leads.astype(np.float64)
+    spread, score = (ByLead(at, getattr(decided, name)) for name in ("spread", "score"))
     learned = Learned(predictor=predictor, spread=spread, score=score)
     held = HoldOut.of(record)
-    require(decided["n_starts"] <= len(held.states), "decided/n_starts", "are more than there are")
-    if decided["n_starts"] < len(held.states):
-        held = held.thinned(decided["n_starts"])
-    chosen = Trial(predictor, held, tuple(decided["leads"].tolist()), ())
-    scores = {own["delays"]: own["score"] for own in decided["delay_scores"]}
+    require(decided.n_starts <= len(held.states), "decided/n_starts", "are more than there are")
+    if decided.n_starts < len(held.states):
+        held = held.thinned(decided.n_starts)
+    chosen = Trial(predictor, held, tuple(decided.leads.tolist()), ())
+    scores = {own.delays: own.score for own in decided.delay_scores}
     return Decided(learned, chosen, {}, scores)
 
 
-def record_of(series: dict[str, Any], delays: Delays) -> Record:
+def record_of(series: SeriesParts, delays: Delays) -> Record:
     """Return the record of a series; delays that do not fit into it are refused before the work."""
-    values = series["values"]
+    values = series.values
     require(delays.reach < len(values), "decided/delays", "are longer than the series")
     refuse_large(3 * values.nbytes * delays.count)
-    return Record.of(values, tuple(series["lengths"].tolist()), delays)
+    return Record.of(values, tuple(series.lengths.tolist()), delays)
 
 
-def predictor_of(record: Record, operator: Operator, decided: dict[str, Any]) -> Predictor:
+def predictor_of(record: Record, operator: Operator, decided: DecidedParts) -> Predictor:
     """Return the predictor with the settings that were decided."""
-    if decided["predictor"] == "neighbours":
-        at = decided["leads"].astype(np.float64)
-        sharpness, share = (ByLead(at, decided[name]) for name in ("sharpness", "share"))
+    if decided.predictor == "neighbours":
+        at = decided.leads.astype(np.float64)
+        sharpness, share = (ByLead(at, getattr(decided, name)) for name in ("sharpness", "share"))
         return Neighbours(record=record, operator=operator, sharpness=sharpness, share=share)
-    wanted = min(decided["n_functions"], len(record.rows) // 2)
+    wanted = min(decided.n_functions, len(record.rows) // 2)
     refuse_large(3 * 8 * len(record.rows) * wanted)
-    functions = Basis.of(operator, record.states, decided["n_functions"])
-    modes = Modes(record=record, functions=functions, direct=decided["direct"])
-    require(decided["n_modes"] <= modes.n_modes, "decided/n_modes", "are more than there are")
-    return modes.truncated(decided["n_modes"])
+    functions = Basis.of(operator, record.states, decided.n_functions)
+    modes = Modes(record=record, functions=functions, direct=decided.direct)
+    require(decided.n_modes <= modes.n_modes, "decided/n_modes", "are more than there are")
+    return modes.truncated(decided.n_modes)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Callable
+from copy import deepcopy
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from ...base.checks import a_switch
@@ -15,14 +19,35 @@ from ...graph.neighbor_graph import NeighborGraph
 from ...operator.operator import Operator
 from ...prepare.projection import Projection
 from ...spectrum.spectrum import Spectrum
-from .archive import Source, check_notes, reading, write_archive
-from .fields import Arrays, Many, Maybe, cannot_save, count, require, unpack
-from .graph_section import pack_graph, unpack_graph
-from .operator_section import pack_operator, unpack_operator
-from .spectrum_section import pack_spectrum, unpack_spectrum
+from .archive import Arrays, check_sum, read_arrays, reading, require, write_archive
+from .model import (
+    make_graph,
+    make_operator,
+    make_spectrum,
+    parts_of_graph,
+    parts_of_operator,
+    parts_of_spectrum,
+)
+from .schema import (
+    ARRAYS,
+    GraphModel,
+    OperatorModel,
+    SpectrumModel,
+    as_type,
+    broken,
+    cannot_save,
+    pack,
+    unpack,
+)
 from .zarr_group import write_zarr
 
 Result = Spectrum | Operator | NeighborGraph
+#: What a file says of each kind of result, and what makes it again.
+KINDS: dict[str, tuple[type, Callable[[Any], Result]]] = {
+    "graph": (GraphModel, make_graph),
+    "operator": (OperatorModel, make_operator),
+    "spectrum": (SpectrumModel, make_spectrum),
+}
 
 
 def save(
@@ -111,11 +136,29 @@ def save(
     arrays: Arrays = {}
     head = {
         "vbdm": __version__,
-        **pack_result(result, arrays, kernel=kernel),
+        **pack(parts_of(result, kernel=kernel), "", arrays),
         "model": plain_settings(model, "model"),
-        "notes": None if notes is None else check_notes(notes),
     }
-    write_archive(path, head, arrays)
+    check_packed(head, arrays)
+    write_archive(path, {**head, "notes": None if notes is None else check_notes(notes)}, arrays)
+
+
+def parts_of(result: Result, *, kernel: bool) -> dict[str, Any]:
+    """Return what a file says of a result."""
+    if isinstance(result, NeighborGraph):
+        return {"kind": "graph", **parts_of_graph(result)}
+    if isinstance(result, Operator):
+        return {"kind": "operator", **parts_of_operator(result, entries=kernel)}
+    whole = parts_of_operator(result.operator, entries=kernel)
+    return {"kind": "spectrum", **whole, **parts_of_spectrum(result)}
+
+
+def check_packed(head: dict[str, Any], arrays: Arrays) -> None:
+    """Raise if what is to be saved could not be read."""
+    try:
+        unpack(deepcopy(head), arrays, KINDS[head["kind"]][0])
+    except (msgspec.ValidationError, ValueError) as error:
+        raise broken(str(error)) from error
 
 
 def load(path: PathLike) -> Any:
@@ -135,19 +178,21 @@ def load(path: PathLike) -> Any:
 
     Notes
     -----
-    Safe for files from strangers: nothing in them is executed, every number is checked before it is
-    used, and what follows from others is computed again and compared (docs/file-format.md).
+    Safe for files from strangers: nothing in them is executed, and indices and sizes are checked
+    before they are used. A checksum shows damage; it is no signature (docs/file-format.md).
     """
-    with reading(path) as source:
-        if source.head["kind"] == "forecaster":
-            from .forecasts import unpack_forecaster
+    with reading(path) as (head, archive):
+        check_sum(archive)
+        if head["kind"] == "forecaster":
+            from .forecasts import read_forecaster
 
-            return unpack_forecaster(source)
-        result = unpack_result(source)
-        model = source.head["model"]
-        if model is None or not isinstance(result, Spectrum):
-            return result
-        return make_estimator(result, model, source)
+            return read_forecaster(head, archive)
+        kind, make = KINDS[head["kind"]]
+        model = unpack(head, read_arrays(archive, ARRAYS), kind)
+        result = make(model)
+        if isinstance(result, Spectrum) and model.model is not None:
+            return make_estimator(result, model.model)
+        return result
 
 
 def read_notes(path: PathLike) -> dict[str, Any]:
@@ -164,9 +209,20 @@ def read_notes(path: PathLike) -> dict[str, Any]:
     >>> vbdm.io.saved.persistence.read_notes(path)
     {'unit': 'nm'}
     """
-    with reading(path) as source:
-        notes = source.head["notes"]
+    with reading(path) as (head, _):
+        notes = head["notes"]
     return notes if isinstance(notes, dict) else {}
+
+
+def check_notes(notes: Any) -> Any:
+    """Return notes as they will be read again, or say that they are not plain."""
+    try:
+        return json.loads(json.dumps(notes, allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(
+            "Notes must be plain: text, finite numbers, lists and dicts of them; received "
+            f"something else ({error}). Turn arrays into lists with `.tolist()`."
+        ) from None
 
 
 def refuse_notes_of_estimators(notes: Any) -> None:
@@ -178,27 +234,7 @@ def refuse_notes_of_estimators(notes: Any) -> None:
         )
 
 
-def pack_result(result: Result, arrays: Arrays, *, kernel: bool) -> dict[str, Any]:
-    """Return the kind of a result and its sections."""
-    if isinstance(result, NeighborGraph):
-        return {"kind": "graph", **pack_graph(result, arrays)}
-    if isinstance(result, Operator):
-        return {"kind": "operator", **pack_operator(result, arrays, entries=kernel)}
-    whole = pack_operator(result.operator, arrays, entries=kernel)
-    return {"kind": "spectrum", **whole, **pack_spectrum(result, arrays)}
-
-
-def unpack_result(source: Source) -> Result:
-    """Make again what a file holds."""
-    match unpack(("graph", "operator", "spectrum"), source.head["kind"], "kind", source):
-        case "graph":
-            return unpack_graph(source)
-        case "operator":
-            return unpack_operator(source)
-    return unpack_spectrum(unpack_operator(source), source)
-
-
-def make_estimator(spectrum: Spectrum, model: Any, source: Source) -> Any:
+def make_estimator(spectrum: Spectrum, model: dict[str, Any]) -> Any:
     """Make a fitted estimator again."""
     from ...diffusion_map import DiffusionMap
 
@@ -208,8 +244,8 @@ def make_estimator(spectrum: Spectrum, model: Any, source: Source) -> Any:
         projection = Projection.from_dict(model["projection"])
         require(projection.n_columns == columns, "model/projection", "does not fit the points")
         columns = len(projection.center)
-    unpack(count(columns, columns), model["n_features_in"], "model/n_features_in", source)
-    names = unpack(Maybe(Many(str)), model["feature_names_in"], "model/feature_names_in", source)
+    require(model["n_features_in"] == columns, "model/n_features_in", "does not fit the points")
+    names = as_type(model["feature_names_in"], list[str] | None)
     require(names is None or len(names) == columns, "model/feature_names_in", "does not fit")
     made = DiffusionMap._from_saved(spectrum, model)
     made._validate_params()
