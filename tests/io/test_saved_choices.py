@@ -207,7 +207,7 @@ def test_a_loaded_kernel_can_be_evaluated_at_another_epsilon(settings, kernel, t
     loaded = vbdm.load(tmp_path / "model")
     for other in (lambda k: at_epsilon(k, 0.7 * k.epsilon), halved):
         one, two = other(spectrum.operator.kernel), other(loaded.operator.kernel)
-        assert one.alpha_kernel.listed.dtype == two.alpha_kernel.listed.dtype
+        assert one.weights.listed.dtype == two.weights.listed.dtype
         np.testing.assert_array_equal(one.row_sums, two.row_sums)
 
 
