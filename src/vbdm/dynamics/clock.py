@@ -1,4 +1,4 @@
-"""The clock of a process: its diffusivity, and times of the modes in the user's unit."""
+"""The clock of a process: its diffusivity, times of the modes, and what is said about them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from ..base.arrays import FloatArray, frozen
 from ..base.estimate import Estimate
+from ..base.wording import listed
+from ..errors import InputError
 
 
 class Timescales(np.ndarray):
@@ -51,27 +53,15 @@ class Timescales(np.ndarray):
 
 @dataclass(frozen=True, kw_only=True)
 class ModeClock:
-    """What one mode says about time.
-
-    Attributes
-    ----------
-    mode : int
-        Number of the mode.
-    lag : int
-        Number of rows after which it was looked at.
-    correlation : float
-        How alike the mode is after that time, C.
-    diffusivity : Estimate
-        D = log C / (τ λ), with its error.
-    implied_time : Estimate
-        The time -τ / log C in which the mode decays, whatever λ is: it needs no diffusivity, and
-        holds for one mode even if there is none.
-    """
+    """What one mode says about time, C being how alike it is after a time τ of `lag` rows."""
 
     mode: int
     lag: int
     correlation: float
+    #: D = log C / (τ λ), with its error.
     diffusivity: Estimate
+    #: The time -τ / log C in which the mode decays, whatever λ is: it needs no diffusivity, and
+    #: holds for one mode even if there is none.
     implied_time: Estimate
 
 
@@ -141,5 +131,48 @@ class Clock:
         finite = self.timescales[np.isfinite(self.timescales)]
         times = ", ".join(f"{time:.3g}" for time in finite[:4])
         agree = "the modes agree" if self.consistent else "THE MODES DISAGREE"
-        per = f" per {self.unit}" if self.unit else ""
+        per = " per" * bool(unit) + unit
         return f"Clock(D = {self.diffusivity} length²{per}, times {times}{unit}, {agree})"
+
+
+def nothing_seen(modes: Any, lag: int, correlations: FloatArray, fast: bool) -> InputError:
+    """Return the error for a series along which no mode forgets at a rate that can be read."""
+    if not len(modes):
+        return InputError(
+            "No mode tells how fast the process is; received a spectrum without a mode that "
+            "decays. Ask for more eigenvalues: `op.spectrum(6)`."
+        )
+    advice = (
+        "Rows are as good as independent: use a shorter `step`, or shorter `lags`."
+        if fast
+        else "All modes change too little over the whole series: pass a longer one."
+    )
+    return InputError(
+        "No mode tells how fast the process is; received correlations of modes "
+        f"{listed(modes[:4])} after {lag} row(s) of "
+        f"{', '.join(f'{value:.2g}' for value in correlations[:4])}. {advice}"
+    )
+
+
+def reason(by_mode: tuple[ModeClock, ...], *, steady: bool, agree: bool, c1: float | None) -> str:
+    """Return in words whether there is one diffusivity."""
+    each = "; ".join(f"mode {one.mode}: {one.diffusivity}" for one in by_mode[:4])
+    if not steady:
+        return (
+            f"The diffusivity changes with the lag until modes are forgotten ({each}), as it "
+            "does with inertia, with memory, or with noise in the measurements. Pass longer "
+            "`lags`, or use the implied times of single modes (`by_mode`)."
+        )
+    if not agree:
+        words = (
+            f"The modes do not decay with one diffusivity ({each}): the process is no "
+            "diffusion that is the same in all directions of these columns. Divide each "
+            "column by the square root of its own diffusivity, or use the implied times of "
+            "single modes (`by_mode`)."
+        )
+        if c1 is not None and not np.isclose(c1, 1):
+            words += ' A process that samples its own density needs operator="generator".'
+        return words
+    if len(by_mode) == 1:
+        return f"Only mode {by_mode[0].mode} is seen, with no other to compare it with."
+    return f"{len(by_mode)} modes agree on one diffusivity ({each})."

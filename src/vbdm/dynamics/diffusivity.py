@@ -22,19 +22,27 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import helmert
 
 from ..base.arrays import BoolArray, FloatArray, frozen
+from ..base.checks import a_kind, number_between
 from ..base.estimate import Estimate
 from ..errors import ClockWarning, warn_user
 from ..operator.operator import refuse_unsymmetric
 from ..spectrum.spectrum import Spectrum
 from ..trust.findings import nonzero_modes
 from ..trust.series import series_covariance, variance_by_lags
-from .clock import Clock, ModeClock, Timescales
-from .clock_words import all_lags, check_lags, check_step, check_unit, nothing_seen, reason
-from .lagged import Watched, watched
+from .clock import Clock, ModeClock, Timescales, nothing_seen, reason
+from .lagged import Watched, all_lags, check_lags, watched
 
 if TYPE_CHECKING:
     from .dynamics import Dynamics
 
+# Squares of times that are far larger or smaller are no numbers any more.
+a_step = a_kind(
+    number_between(1e-100, 1e100, strictly=True), "a time greater than 0",
+    'Pass, for example, step=0.2, unit="ns".',
+)  # fmt: skip
+a_unit = a_kind(
+    lambda unit: unit if isinstance(unit, str) else None, "a text", 'Pass, for example, unit="ns".'
+)
 #: A mode is looked at while C is between these. Near 1, noise of the measurement and rounding
 #: decide; near 0, chance does.
 LOW, HIGH = 0.05, 0.98
@@ -131,8 +139,7 @@ def clock(
     """
     spectrum = self.spectrum
     refuse_unsymmetric(spectrum.operator, "Statements about time")
-    step = check_step(step)
-    check_unit(unit)
+    step, unit = a_step(step, "step"), a_unit(unit, "unit")
     modes = watched(spectrum, series, lengths)
     numbers = check_lags(lags, max(modes.lengths))
     asked, systematic = believed(spectrum)

@@ -10,11 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.arrays import FloatArray
+from ..base.checks import a_count, as_floats, shown
 from ..errors import InputError
 from ..prepare.series import check_lengths, read_series
 from ..spectrum.spectrum import Spectrum
 from ..trust.influences import influences
 from ..trust.series import by_rows
+
+#: The longest lag, as a share of the longest series.
+LONGEST = 0.25
 
 
 class Correlation(NamedTuple):
@@ -30,40 +34,23 @@ class Correlation(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Watched:
-    """The modes of a spectrum along one or several time series.
+    """The modes of a spectrum along one or several time series."""
 
-    Attributes
-    ----------
-    mode : function
-        Takes the number of a mode and returns its values in the order of the rows, (N,), with mean
-        0; NaN at rows where it has none.
-    lengths : tuple of int
-        Numbers of rows of the series.
-    own_influence : function or None
-        Takes the number of a mode and returns what each row adds to the error of log |λ|, (N,).
-        None if the eigenvalues come from other rows: their errors are then independent.
-    covariance : (n, n) array
-        Covariance of the logarithms of the eigenvalues, if they come from other rows; else 0.
-    """
-
+    #: Takes the number of a mode and returns its values in the order of the rows, (N,), with mean
+    #: 0; NaN at rows where it has none.
     mode: Callable[[int], FloatArray]
+    #: Numbers of rows of the series.
     lengths: tuple[int, ...]
-    own_influence: Callable[[int], FloatArray] | None
+    #: Takes the number of a mode and returns what each row adds to the error of log |λ|, (N,).
+    #: None if the eigenvalues come from other rows: their errors are then independent.
+    own_influence: Callable[[int], FloatArray] | None = None
+    #: Covariance of the eigenvalues' logarithms, (n, n), if they come from other rows; else 0.
     covariance: FloatArray
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows N."""
-        return sum(self.lengths)
-
-    @property
-    def series_of(self) -> NDArray[np.intp]:
-        """Number of the series of each row, (N,)."""
-        return np.repeat(np.arange(len(self.lengths)), self.lengths)
 
     def correlations(self, j: int, lags: Sequence[int]) -> list[Correlation]:
         """Return how alike mode j is after these numbers of rows."""
-        values, series = self.mode(j), self.series_of
+        values = self.mode(j)
+        series = np.repeat(np.arange(len(self.lengths)), self.lengths)
         return [correlation(values, series, lag) for lag in lags]
 
 
@@ -88,61 +75,74 @@ def correlation(values: FloatArray, series: NDArray[np.intp], lag: int) -> Corre
     return Correlation(float(alike / size), influence)
 
 
-def own_rows(spectrum: Spectrum) -> Watched:
-    """Return the modes along the rows that the operator was made from."""
-    operator = spectrum.operator
+def watched(spectrum: Spectrum, series: Any, lengths: Any) -> Watched:
+    """Return the modes along the operator's own rows, or along a series that was passed."""
+    operator, size = spectrum.operator, np.abs(spectrum.eigenvalues)
+    if series is not None:
+        points, found = read_series(series, lengths)
+        values = spectrum.extend(points).values
+        with np.errstate(divide="ignore", invalid="ignore"):
+            relative = spectrum.errors.covariance / np.outer(size, size)
+        return Watched(
+            mode=lambda j: centred(values[:, j]),
+            lengths=found.lengths or (len(values),), covariance=relative,
+        )  # fmt: skip
     if spectrum.settings.series.known is False:
         raise InputError(
             "A clock needs rows that follow each other in time; received points with "
-            "`series=False`. Points that are independent of each other do not know how fast they "
-            "move. Pass a time series, or estimate the operator from one, without `series=False`."
+            "`series=False`. Pass a time series, or estimate the operator from one."
         )
     if operator.settings.weighting.is_used:
         raise InputError(
             "Points with weights are no steps of the process; received an operator with "
-            "`weights`, and no series. The weights make the sample of one process stand for "
-            "another, which runs at a pace of its own. Pass a series of the process that the "
-            "weights lead to, if there is one: `spectrum.clock(series, step=...)`."
+            "`weights`, and no series. Pass a series of the process that the weights lead to, if "
+            "there is one: `spectrum.clock(series, step=...)`."
         )
+    own = spectrum.settings.series.lengths or (operator.n_points,)
     added = by_rows(influences(spectrum), operator.graph.order)
-    size = np.abs(spectrum.eigenvalues)
     return Watched(
         mode=lambda j: centred(spectrum.function(j)),
-        lengths=spectrum.settings.series.lengths or (operator.n_points,),
+        lengths=own if lengths is None else check_lengths(lengths, sum(own)),
         own_influence=lambda j: np.asarray(added[:, j]) / size[j],
         covariance=np.zeros((len(size), len(size))),
-    )
-
-
-def new_rows(spectrum: Spectrum, series: Any, lengths: Any) -> Watched:
-    """Return the modes along another series, or several, by extension."""
-    points, found = read_series(series, lengths)
-    values = spectrum.extend(points).values
-    with np.errstate(divide="ignore", invalid="ignore"):
-        relative = spectrum.errors.covariance / np.outer(spectrum.eigenvalues, spectrum.eigenvalues)
-    return Watched(
-        mode=lambda j: centred(values[:, j]),
-        lengths=found.lengths or (len(values),),
-        own_influence=None,
-        covariance=relative,
-    )
-
-
-def watched(spectrum: Spectrum, series: Any, lengths: Any) -> Watched:
-    """Return the modes along the operator's own rows, or along a series that was passed."""
-    if series is not None:
-        return new_rows(spectrum, series, lengths)
-    found = own_rows(spectrum)
-    if lengths is None:
-        return found
-    return Watched(
-        mode=found.mode,
-        lengths=check_lengths(lengths, found.n_rows),
-        own_influence=found.own_influence,
-        covariance=found.covariance,
     )
 
 
 def centred(values: FloatArray) -> FloatArray:
     """Return values minus their mean over the rows that have some."""
     return np.asarray(values - (np.nanmean(values) if np.isfinite(values).any() else 0.0))
+
+
+def check_lags(lags: Any, longest: int) -> NDArray[np.intp]:
+    """Return lags in rows, from short to long; those that are tried if none are given."""
+    most = max(int(LONGEST * longest), 1)
+    if longest < 3:
+        raise InputError(
+            f"The series is too short for a clock; received {longest} row(s) in the longest "
+            "series. Pass a longer series; check `lengths`."
+        )
+    if lags is None:
+        return all_lags(most)
+    array = as_floats(lags)
+    if array is not None and array.ndim <= 1 and array.size:
+        array = np.unique(array)
+        if np.isfinite(array).all() and (array == np.floor(array)).all() and array[0] >= 1:
+            longest_lag = a_count(1, longest - 1)
+            return np.array([longest_lag(int(lag), "lags") for lag in array], dtype=np.intp)
+    raise InputError(
+        f"`lags` must be whole numbers of rows, 1 or more; received {shown(lags)}. Pass, for "
+        "example, lags=[1, 2, 5, 10]."
+    )
+
+
+def all_lags(longest: int) -> NDArray[np.intp]:
+    """Return 1, 2, 3, 4, 6, 8, 12, … up to a longest lag.
+
+    Examples
+    --------
+    >>> all_lags(10).tolist()
+    [1, 2, 3, 4, 6, 8]
+    """
+    powers = 2 ** np.arange(int(np.log2(longest)) + 1)
+    found = np.unique(np.concatenate([powers, 3 * powers[:-1]]))
+    return np.asarray(found[found <= longest], dtype=np.intp)
