@@ -11,7 +11,6 @@ from tests.dynamics.test_clock import ou
 from tests.support.blocks import solved_in_blocks
 
 import vbdm
-from vbdm.dynamics.basis import basis_of
 from vbdm.dynamics.simplex import corners, memberships_of, outermost
 from vbdm.dynamics.states import orthonormal, rate_errors, simplex
 from vbdm.errors import InputError
@@ -267,7 +266,7 @@ def test_rates_of_two_states_know_the_errors_of_their_populations():
 
 def test_points_that_resolve_no_mode_have_no_say_in_the_corners():
     spectrum = vbdm.estimate_operator(three_wells()[0], "generator").spectrum(6)
-    basis = basis_of(spectrum)
+    basis = spectrum.dynamics.basis
     turn = orthonormal(basis, 3)
     modes = np.asarray(basis.functions[:, :3]) @ turn
     sound = ~spectrum.unresolved[spectrum.operator.graph.order.caller_rows]

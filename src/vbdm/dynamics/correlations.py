@@ -2,63 +2,78 @@ r"""Correlations in time, power spectra, relaxation and linear response, by mode
 
 .. math:: C_{fg}(t) = ⟨e^{tL/2} δf, e^{tL/2} δg⟩ = Σ_{jk} a_j b_k e^{(λ_j + λ_k) t/2} ⟨φ_j, φ_k⟩,
 
-with the coefficients a, b of the fluctuations δf, δg about their means (`dynamics.basis`). Modes
+with the coefficients a, b of the fluctuations δf, δg about their means (`Basis`). Modes
 are nearly orthogonal, so that nearly only j = k counts; this form is symmetric in f and g, and
 positive for f = g, exactly.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..base.arrays import FloatArray
-from ..base.checks import as_floats, shown
+from ..base.arrays import BoolArray, FloatArray
+from ..base.checks import a_kind
 from ..base.points import check_function, check_per_point
 from ..errors import InputError
-from .basis import Basis
-from .evolution import check_times, evolved, in_natural_time, speed_of, warn_of_missing
+from .evolution import evolved, in_natural_time, numbers_from, speed_of, warn_of_missing
 
 if TYPE_CHECKING:
     from .clock import Clock
     from .dynamics import Dynamics
 
 
-def pair_coefficients(
-    self: Dynamics, f: ArrayLike, g: ArrayLike | None, times: FloatArray
-) -> tuple[Basis, FloatArray, tuple[int, ...]]:
-    """Return the modes, a_j b_k ⟨φ_j, φ_k⟩ for each pair of functions, (m, k, k), and its shape.
-
-    `times` in units of diffusivity 1 are those at which something is asked about the functions.
-    """
-    n = self.spectrum.operator.n_points
-    first = check_function(f, n)
-    second = first if g is None else check_function(g, n)
-    if first.shape != second.shape:
-        raise InputError(
-            f"`f` and `g` must have the same shape; received shapes {first.shape} and "
-            f"{second.shape}. Pass as many functions in `g` as in `f`, or leave `g` out."
-        )
-    basis = self.basis
-    balanced = basis.balanced
-    gram = balanced.T @ basis.gram @ balanced
-    own = []
-    for values in (first,) if g is None else (first, second):
-        inside = basis.inside(values)
-        inside = inside - basis.mean(inside)
-        c = basis.coefficients(inside)
-        warn_of_missing(basis, inside, c, times)
-        own.append(np.linalg.solve(balanced, c))
-    products = np.einsum("jm,jk,km->mjk", own[0], gram, own[-1])
-    return basis, products, first.shape[1:]
+some_frequencies = a_kind(
+    numbers_from(-1e100), "a number, or a list of numbers",
+    "Pass, for example, np.linspace(0, 2, 100).",
+)  # fmt: skip
 
 
-def mean_rates(basis: Basis) -> FloatArray:
-    """Return (|λ_j| + |λ_k|)/2, (k, k)."""
-    rates = np.abs(basis.rates * basis.varies)
-    return np.asarray((rates[:, None] + rates) / 2)
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """What the modes make of pairs of functions that were asked about."""
+
+    #: a_j b_k ⟨φ_j, φ_k⟩ for each pair of functions, (m, k, k).
+    products: FloatArray
+    #: (|λ_j| + |λ_k|)/2, (k, k).
+    rates: FloatArray
+    #: Whether both modes are no indicators of pieces, (k, k).
+    moving: BoolArray
+    #: Shape of what was asked for each time.
+    shape: tuple[int, ...]
+
+    @classmethod
+    def of(cls, asked: Dynamics, f: ArrayLike, g: ArrayLike | None, times: Any = ()) -> Pairs:
+        """Return the pairs; `times`, with a diffusivity of 1, are those that are asked about."""
+        n, basis = asked.spectrum.operator.n_points, asked.basis
+        first = check_function(f, n)
+        second = first if g is None else check_function(g, n)
+        if first.shape != second.shape:
+            raise InputError(
+                f"`f` and `g` must have the same shape; received shapes {first.shape} and "
+                f"{second.shape}. Pass as many functions in `g` as in `f`."
+            )
+        balanced = basis.balanced
+        own = []
+        for values in (first,) if g is None else (first, second):
+            inside = basis.inside(values)
+            inside = inside - basis.mean(inside)
+            c = basis.coefficients(inside)
+            warn_of_missing(basis, inside, c, np.asarray(times))
+            own.append(np.linalg.solve(balanced, c))
+        gram = balanced.T @ basis.gram @ balanced
+        products = np.einsum("jm,jk,km->mjk", own[0], gram, own[-1])
+        rates = np.abs(basis.rates * basis.varies)
+        moving = basis.varies[:, None] & basis.varies
+        return cls(products, (rates[:, None] + rates) / 2, moving, first.shape[1:])
+
+    def sums(self, products: FloatArray, factors: FloatArray, at: FloatArray) -> FloatArray:
+        """Return sums over modes of products times factors, (k, k, t), of times or frequencies."""
+        found = np.einsum("mjk,jkt->mt", products, factors)
+        return np.asarray(found.reshape((*self.shape, *at.shape)))
 
 
 def correlation(
@@ -103,10 +118,9 @@ def correlation(
     np.float64(0.4)
     """
     natural = in_natural_time(times, clock)
-    basis, products, shape = pair_coefficients(self, f, g, natural)
-    decay = np.exp(-np.multiply.outer(mean_rates(basis), natural.reshape(-1)))
-    found = np.einsum("mjk,jkt->mt", products, decay)
-    return np.asarray(found.reshape((*shape, *natural.shape)))
+    pairs = Pairs.of(self, f, g, natural)
+    decay = np.exp(-np.multiply.outer(pairs.rates, natural.reshape(-1)))
+    return pairs.sums(pairs.products, decay, natural)
 
 
 def power_spectrum(
@@ -135,25 +149,11 @@ def power_spectrum(
     Implements :math:`S(ν) = Σ_j 2 a_j^2 κ_j/((2πν)^2 + κ_j^2)`, :math:`κ_j = D |λ_j|`, for modes
     that are orthogonal.
     """
-    waves = check_frequencies(frequencies)
-    speed = speed_of(clock)
-    basis, products, shape = pair_coefficients(self, f, None, np.array([]))
-    moving = basis.varies[:, None] & basis.varies
-    rates = np.where(moving, mean_rates(basis) * speed, 1.0)[:, :, None]
+    waves, speed = some_frequencies(frequencies, "frequencies"), speed_of(clock)
+    pairs = Pairs.of(self, f, None)
+    rates = np.where(pairs.moving, pairs.rates * speed, 1.0)[:, :, None]
     lines = 2 * rates / ((2 * np.pi * waves.reshape(-1)) ** 2 + rates**2)
-    found = np.einsum("mjk,jkt->mt", products * moving, lines)
-    return np.asarray(found.reshape((*shape, *waves.shape)))
-
-
-def check_frequencies(frequencies: Any) -> FloatArray:
-    """Return frequencies as an array of no or one dimension."""
-    waves = as_floats(frequencies)
-    if waves is None or waves.ndim > 1 or not (np.abs(waves) < 1e100).all():
-        raise InputError(
-            "`frequencies` must be a number, or a list of numbers; received "
-            f"{shown(frequencies)}. Pass, for example, np.linspace(0, 2, 100)."
-        )
-    return waves
+    return pairs.sums(pairs.products * pairs.moving, lines, waves)
 
 
 def relax(
@@ -205,8 +205,7 @@ def relax(
         raise InputError(
             "`density` must hold weights of the points, none below 0, not all of them 0, and "
             f"none on pieces that were not solved; received weights from {weights.min():.3g} to "
-            f"{weights.max():.3g}, {lost} of them on such pieces. Pass the share of each point, "
-            "or a mask."
+            f"{weights.max():.3g}, {lost} of them on such pieces. Pass a mask, or shares."
         )
     # A sum of large weights may overflow.
     weights = weights / weights.max()
@@ -258,11 +257,8 @@ def respond(
     >>> spectrum.dynamics.respond(x, -x, [1.0, 9.0]).round(1)
     array([0.6, 0.9])
     """
-    at = check_times(times, "times")
+    natural = in_natural_time(times, clock)
     # Parts that the modes leave out have answered by then: they are missing from both terms.
-    basis, products, shape = pair_coefficients(self, observable, potential, np.array([]))
-    moving = basis.varies[:, None] & basis.varies
-    natural = in_natural_time(at, clock)
-    settled = np.expm1(-np.multiply.outer(mean_rates(basis), natural.reshape(-1)))
-    found = np.einsum("mjk,jkt->mt", products * moving, settled)
-    return np.asarray(found.reshape((*shape, *natural.shape)))
+    pairs = Pairs.of(self, observable, potential)
+    settled = np.expm1(-np.multiply.outer(pairs.rates, natural.reshape(-1)))
+    return pairs.sums(pairs.products * pairs.moving, settled, natural)

@@ -24,12 +24,11 @@ from ..base.threads import one_blas_thread
 from ..errors import InputError, RootWarning, warn_user
 from ..rows.block_array import mapped
 from ..spectrum.spectrum import Spectrum
-from .basis import Basis
 from .evolution import in_natural_time
 
 if TYPE_CHECKING:
     from .clock import Clock
-    from .dynamics import Dynamics
+    from .dynamics import Basis, Dynamics
 
 #: Roots with more than this share of the points of their piece on either side are interior.
 END = 0.1
@@ -61,7 +60,7 @@ def diffusion_distance(
     time = in_natural_time(t, clock, "t")
     if time.ndim:
         raise InputError(
-            f"`t` must be one time; received {time.size} times. Ask for one time after the other."
+            f"`t` must be one time; received {time.size} times. Ask for one after the other."
         )
     return from_rows(basis, rows, np.exp(basis.rates * basis.varies * float(time)))
 
@@ -164,16 +163,13 @@ def distances(u: FloatArray, turn: FloatArray, start: FloatArray) -> FloatArray:
 def check_rows(spectrum: Spectrum, rows: Any) -> NDArray[np.intp]:
     """Return one or several numbers of rows, which are in pieces that were solved."""
     n = spectrum.operator.n_points
-    numbers = np.array([a_count(0, n - 1)(rows, "rows")]) if is_whole(rows) else some_of(n)(
-        rows, "rows"
-    )  # fmt: skip
+    one = is_whole(rows)
+    numbers = np.array([a_count(0, n - 1)(rows, "rows")]) if one else some_of(n)(rows, "rows")
     lost = spectrum.pieces.strays[numbers]
     if lost.any():
         raise InputError(
             "Distances start from points whose piece was solved; received row "
-            f"{numbers[lost][0]}, in a piece of "
-            f"{int((spectrum.components == spectrum.components[numbers[lost][0]]).sum())} "
-            "point(s). Choose another row; `spectrum.components` has the piece of each."
+            f"{numbers[lost][0]}. `spectrum.components` has the piece of each row."
         )
     return np.asarray(numbers, dtype=np.intp)
 
@@ -191,8 +187,7 @@ def warn_of_interior(basis: Basis, root: int, piece: BoolArray) -> None:
     if min(below, 1 - below) > END:
         warn_user(
             f"The root, row {root}, is no end: along the slowest mode, {below:.0%} of the points "
-            f"of its piece lie on one side and {1 - below:.0%} on the other. Points on both sides "
-            "then have the same pseudotime. Take a row where `spectrum.function(1)` is smallest or "
-            "largest, or split the data at the root.",
+            f"of its piece lie on one side and {1 - below:.0%} on the other, with the same "
+            "pseudotime. Take a row where `spectrum.function(1)` is smallest or largest.",
             RootWarning,
         )

@@ -2,7 +2,7 @@ r"""How functions evolve, by modes: e^{tL} f, and the drift L x.
 
 .. math:: e^{tL} f = \bar f + Σ_{λ_j < 0} e^{λ_j t} c_j φ_j,
 
-with the coefficients c of f by least squares (`dynamics.basis`), the mean :math:`\bar f` of f on
+with the coefficients c of f by least squares (`Basis`), the mean :math:`\bar f` of f on
 each piece, and modes :math:`φ_j` of mean 0 there. So the mean of f under the invariant measure
 never changes. What the modes leave out of f decays at least as fast as the last mode: after
 :math:`t ≫ 1/|λ_n|` nothing of it is left, and before it is missing.
@@ -10,6 +10,7 @@ never changes. What the modes leave out of f decays at least as fast as the last
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,17 +18,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.arrays import FloatArray, frozen
-from ..base.checks import a_count, as_floats, check_choice, shown
-from ..base.points import check_function
+from ..base.checks import a_count, a_kind, an, as_floats, check_choice, or_none
+from ..base.points import check_finite, check_function
 from ..calculus.calculus import coordinates_of
 from ..equations.system import system_of
 from ..errors import InputError, ShortTimeWarning, warn_user
 from ..operator.operator import Operator
-from .basis import Basis
 from .clock import Clock
 
 if TYPE_CHECKING:
-    from .dynamics import Dynamics
+    from .dynamics import Basis, Dynamics
 
 #: Share of a function, by its standard deviation, that may be missing without a word.
 MISSING = 0.05
@@ -79,7 +79,14 @@ def evaluate(self: Dynamics, c: ArrayLike) -> FloatArray:
     (N,) or (N, m) array
         NaN at points of pieces that were not solved.
     """
-    coefficients, basis = check_coefficients(c, len(self.spectrum.eigenvalues)), self.basis
+    coefficients, basis, n = as_floats(c), self.basis, len(self.spectrum.eigenvalues)
+    if coefficients is None or coefficients.shape not in ((n,), (n, *coefficients.shape[1:2])):
+        seen = type(c).__name__ if coefficients is None else f"shape {coefficients.shape}"
+        raise InputError(
+            f"Coefficients have shape ({n},) or ({n}, m); received {seen}. Pass what "
+            "`spectrum.dynamics.project(f)` returned."
+        )
+    check_finite(coefficients, "coefficients")
     found = basis.values(coefficients[basis.numbers].reshape(len(basis.numbers), -1))
     return found.reshape(-1, *coefficients.shape[1:])
 
@@ -253,45 +260,34 @@ def by_modes(self: Dynamics, f: FloatArray, count: int) -> FloatArray:
     return self.evaluate(np.nan_to_num(rates)[:, np.newaxis] * self.project(f))
 
 
-def check_coefficients(c: Any, n: int) -> FloatArray:
-    """Return coefficients of all modes, (n,) or (n, m), finite."""
-    array = as_floats(c)
-    if array is None or array.ndim not in (1, 2) or len(array) != n or not np.isfinite(array).all():
-        seen = type(c).__name__ if array is None else f"shape {array.shape}"
-        raise InputError(
-            f"Coefficients have shape ({n},) or ({n}, m), and are finite; received {seen}. Pass "
-            "what `spectrum.dynamics.project(f)` returned."
-        )
-    return array
+def numbers_from(low: float) -> Callable[[Any], FloatArray | None]:
+    """Return a function that reads a number, or a list of them, none below `low`."""
+
+    def read(values: Any) -> FloatArray | None:
+        array = as_floats(values)
+        if array is None or array.ndim > 1 or not ((array >= low) & (array < 1e100)).all():
+            return None
+        return array
+
+    return read
 
 
-def check_times(t: Any, name: str = "t") -> FloatArray:
-    """Return times as an array of no or one dimension; they are finite and not negative."""
-    times = as_floats(t)
-    if times is None or times.ndim > 1 or not ((times >= 0) & (times < 1e100)).all():
-        raise InputError(
-            f"`{name}` must be a time, or a list of times, that are 0 or more; received "
-            f"{shown(t)}. Diffusion cannot be run backwards: small errors would grow without "
-            f"bound. Pass, for example, {name}=0.5 or {name}=[0.1, 0.2, 0.5]."
-        )
-    return times
+times_from_0 = a_kind(
+    numbers_from(0.0), "a time, or a list of times, that are 0 or more",
+    "Diffusion cannot be run backwards. Pass, for example, 0.5 or [0.1, 0.2, 0.5].",
+)  # fmt: skip
+no_clock_or_one = or_none(an(Clock, "Pass spectrum.clock(step=0.2), or leave it out."))
 
 
 def speed_of(clock: Any) -> float:
     """Return the diffusivity of a clock, or 1 without one."""
-    if clock is None:
-        return 1.0
-    if isinstance(clock, Clock):
-        return clock.diffusivity.value
-    raise InputError(
-        f"`clock` must be a clock; received an object of the class {type(clock).__name__}. Pass "
-        "clock=spectrum.clock(step=0.2), or leave it out."
-    )
+    known = no_clock_or_one(clock, "clock")
+    return 1.0 if known is None else float(known.diffusivity.value)
 
 
 def in_natural_time(t: Any, clock: Any, name: str = "times") -> FloatArray:
     """Return times in units in which the diffusivity is 1, from those of a clock."""
-    return np.asarray(check_times(t, name) * speed_of(clock))
+    return np.asarray(times_from_0(t, name) * speed_of(clock))
 
 
 def warn_of_missing(basis: Basis, values: FloatArray, c: FloatArray, times: FloatArray) -> None:
@@ -312,9 +308,7 @@ def warn_of_missing(basis: Basis, values: FloatArray, c: FloatArray, times: Floa
         warn_user(
             f"At t = {times.min():.3g} up to {missing:.0%} of the function is missing: the "
             f"{len(basis.numbers)} modes leave out {share:.0%} of it, which decays at a rate of "
-            f"{last:.3g} or faster. Ask for more modes, `op.spectrum(n)` with a larger n, for "
-            f"times above {np.log(share / MISSING) / last:.2g}, or evolve it with by='steps'."
-            if last else
-            f"The modes leave out {share:.0%} of the function. Ask for more, `op.spectrum(n)`.",
+            f"{last:.3g} or faster. Ask for more modes, `op.spectrum(n)`, for later times, or "
+            "evolve it with by='steps'.",
             ShortTimeWarning,
-        )  # fmt: skip
+        )

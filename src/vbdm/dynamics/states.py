@@ -23,13 +23,12 @@ from ..equations.error_bars import summed_inside
 from ..errors import InputError
 from ..spectrum.spectrum import Spectrum
 from ..trust.series import in_series, variance_by_lags
-from .basis import Basis
 from .evolution import speed_of
 from .simplex import memberships_of
 
 if TYPE_CHECKING:
     from .clock import Clock
-    from .dynamics import Dynamics
+    from .dynamics import Basis, Dynamics
 
 #: Least ratio between the rates of the first mode inside states and of the last one between them.
 #: On an interval without any barrier the second mode is 4 times as fast as the first.
@@ -143,7 +142,10 @@ def states(self: Dynamics, n: int | str = "auto", *, clock: Clock | None = None)
     speed_of(clock)
     count = number_of_states(n, basis)
     matrix = simplex(basis, count)
-    members = positive(basis.values(np.pad(matrix, [(0, len(basis.numbers) - count), (0, 0)])))
+    members = basis.values(np.pad(matrix, [(0, len(basis.numbers) - count), (0, 0)]))
+    # Points that resolve no mode may lie outside of the simplex.
+    members = np.maximum(members, 0.0)
+    members = members / members.sum(axis=1, keepdims=True)
     populations = shares_of(spectrum) @ np.nan_to_num(members)
     order = np.argsort(-populations, kind="stable")
     return described(basis, matrix[:, order], members[:, order], populations[order], clock)
@@ -177,12 +179,6 @@ def orthonormal(basis: Basis, count: int) -> FloatArray:
     return np.asarray(turn * np.sign(turn[:, 0] @ gram @ ones))
 
 
-def positive(members: FloatArray) -> FloatArray:
-    """Return memberships, (N, n), none below 0, with sum 1; points that resolve no mode may be."""
-    members = np.maximum(members, 0.0)
-    return np.asarray(members / members.sum(axis=1, keepdims=True))
-
-
 def described(
     basis: Basis, matrix: FloatArray, members: FloatArray, populations: FloatArray, clock: Any
 ) -> States:
@@ -195,6 +191,13 @@ def described(
     known = np.isfinite(members[:, 0])
     with np.errstate(divide="ignore"):
         times = 1 / np.abs(eigenvalues[1:])
+    numbers = basis.numbers[1:count]
+    if clock is None:
+        # What does not decay has no error.
+        decaying = np.where(np.isfinite(times), times, 0.0)
+        time_errors = np.asarray(decaying**2 * basis.spectrum.errors.standard[numbers])
+    else:
+        time_errors = clock.timescale_errors[numbers]
     gap = float(gaps(basis)[count - 1]) if count < len(basis.rates) else np.nan
     return States(
         memberships=frozen(members),
@@ -202,7 +205,7 @@ def described(
         populations=tuple(map(Estimate, populations.tolist(), errors.tolist())),
         rates=frozen(rates),
         rate_errors=frozen(rate_errors(basis, matrix, eigenvalues, errors, clock)),
-        timescales=frozen(times), timescale_errors=frozen(time_errors(basis, times, clock)),
+        timescales=frozen(times), timescale_errors=frozen(time_errors),
         crispness=float(overlap.mean()), gap=gap,
         unit="" if clock is None else clock.unit,
     )  # fmt: skip
@@ -249,16 +252,6 @@ def rate_errors(
     return np.asarray(np.sqrt(np.maximum(variance, 0.0)))
 
 
-def time_errors(basis: Basis, times: FloatArray, clock: Any) -> FloatArray:
-    """Return the standard errors of the times of the modes after the first, (n - 1,)."""
-    numbers = basis.numbers[1 : 1 + len(times)]
-    if clock is not None:
-        return np.asarray(clock.timescale_errors[numbers])
-    # What does not decay has no error.
-    decaying = np.where(np.isfinite(times), times, 0.0)
-    return np.asarray(decaying**2 * basis.spectrum.errors.standard[numbers])
-
-
 def gaps(basis: Basis) -> FloatArray:
     """Return the ratios of the rates of each mode to that before it, (k - 1,); infinite after 0."""
     rates = np.abs(basis.rates * basis.varies)
@@ -270,7 +263,8 @@ def number_of_states(n: Any, basis: Basis) -> int:
     """Return the number of states: as asked for, or where the largest gap between rates is."""
     pieces, known = int((~basis.varies).sum()), len(basis.rates)
     if is_auto(n):
-        return by_gap(basis, pieces)
+        # With pieces, nothing goes from one to the other: the gap behind these modes is infinite.
+        return pieces if pieces > 1 else by_gap(basis)
     if not is_whole(n) or n < 2 or n > known:
         raise InputError(
             f"`n` must be 'auto' or a number of states from 2 to {known}; received {shown(n)}. "
@@ -279,32 +273,21 @@ def number_of_states(n: Any, basis: Basis) -> int:
         )
     if n < pieces:
         raise InputError(
-            f"There are at least {pieces} states; received n={n}. The points fall into {pieces} "
-            f"pieces that nothing joins: each is a state. Pass n={pieces} or more, or solve the "
-            "largest piece alone: `op.spectrum(components='largest')`."
+            f"There are at least {pieces} states, one for each piece of the data; received n={n}. "
+            f"Pass n={pieces}, or solve the largest alone: `op.spectrum(components='largest')`."
         )
     return int(n)
 
 
-def by_gap(basis: Basis, pieces: int) -> int:
+def by_gap(basis: Basis) -> int:
     """Return the number of modes before the largest gap."""
     ratios = gaps(basis)
-    # With pieces, nothing goes from one to the other: the gap behind these modes is infinite.
-    if pieces > 1:
-        return pieces
-    if len(ratios) < 2 or ratios[1:].max() < LEAST_GAP:
-        raise no_gap(basis, ratios)
-    return int(ratios[1:].argmax()) + 2
-
-
-def no_gap(basis: Basis, ratios: FloatArray) -> InputError:
-    """Return the error for a process without metastable states."""
+    if len(ratios) > 1 and ratios[1:].max() >= LEAST_GAP:
+        return int(ratios[1:].argmax()) + 2
     rates = ", ".join(f"{rate:.3g}" for rate in np.abs(basis.rates[:6]))
     largest = f"a largest ratio of {ratios[1:].max():.2g}" if len(ratios) > 1 else "two modes"
-    return InputError(
+    raise InputError(
         f"There are no metastable states to be seen; received rates {rates}, with {largest} from "
-        "one to the next. Slow changes between states and fast ones inside them leave a gap, a "
-        f"factor of {LEAST_GAP:g} or more, between the rates of the modes. Ask for more modes, "
-        "`op.spectrum(n)`, if the gap may come later; or pass the number of states, n=3, if you "
-        "know it."
+        f"one to the next. States leave a gap, a factor of {LEAST_GAP:g} or more. Ask for more "
+        "modes, `op.spectrum(n)`, or pass the number of states, n=3, if you know it."
     )
