@@ -186,7 +186,7 @@ def test_without_sets_each_piece_has_the_mean_0(two):
         found = two.solve(f)
     assert found.projected_out == pytest.approx(1)
     np.testing.assert_allclose(found.values[:600], 0, atol=1e-9)
-    f[:600] = two.order.to_caller(two.graph.point_set.coordinates)[:600, 1] % 1000
+    f[:600] = two.graph.order.to_caller(two.graph.point_set.coordinates)[:600, 1] % 1000
     with pytest.warns(ProjectedWarning):
         u = two.solve(f).values
     for piece in (slice(300), slice(300, 600)):
