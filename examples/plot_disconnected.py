@@ -35,7 +35,7 @@ print("truth      ", sample.truth(9).eigenvalues)
 # clusters that the points were drawn from.
 
 labels = sample.parameters[:, -1]
-for piece in range(spectrum.n_components):
+for piece in range(spectrum.pieces.n_pieces):
     own = labels[spectrum.components == piece]
     print(f"piece {piece}: {own.size} points, all from one cluster: {np.ptp(own) == 0}")
 

@@ -11,6 +11,7 @@ from tests.support.blocks import solved_in_blocks
 import vbdm
 from vbdm.equations.solver import Multigrid
 from vbdm.errors import InputError, RootWarning, ShortTimeWarning, UnreachedWarning
+from vbdm.spectrum.vectors import function_of
 
 pytestmark = pytest.mark.truth
 TIMES = np.array([0.05, 0.1, 0.2, 0.5, 1.0])
@@ -302,7 +303,7 @@ def test_a_clock_turns_times_into_your_unit():
 
     spectrum = modes()
     clock = spectrum.clock(step=0.2)
-    f = spectrum.function(1)
+    f = function_of(spectrum, 1)
     speed = clock.diffusivity.value
     same = spectrum.evolve(f, 2.0 * speed)
     np.testing.assert_allclose(spectrum.evolve(f, 2.0, clock=clock), same)
@@ -366,8 +367,8 @@ def test_without_modes_no_root_is_in_the_middle():
 @pytest.mark.filterwarnings("error::vbdm.errors.RootWarning")
 def test_distances_on_pieces():
     points, spectrum = two_pieces()
-    slowest = next(j for j in range(2, 9) if np.ptp(spectrum.function(j)[:500]) > 0.1)
-    root = int(spectrum.function(slowest)[:500].argmin())
+    slowest = next(j for j in range(2, 9) if np.ptp(function_of(spectrum, j)[:500]) > 0.1)
+    root = int(function_of(spectrum, slowest)[:500].argmin())
     time = spectrum.dynamics.pseudotime(root)
     commute = spectrum.dynamics.commute_distance([root, 600])
     own = spectrum.components == spectrum.components[root]

@@ -153,17 +153,17 @@ def test_few_dimensions_are_as_they_were():
     assert degree_target(10_000, 7.5) == pytest.approx(1.5 * 17)
     points = vbdm.datasets.ou(800, dim=2, random_state=0).points
     spectrum = vbdm.estimate_operator(points, "generator").spectrum(5)
-    assert spectrum.limit.cut <= spectrum.limit.highest
-    assert spectrum.limit.without_many is spectrum.limit
+    assert spectrum.limits.shared.cut <= spectrum.limits.shared.highest
+    assert spectrum.limits.shared.without_many is spectrum.limits.shared
 
 
 def test_a_model_of_many_dimensions_can_be_kept(gaussian, tmp_path):
     spectrum = gaussian[1]
-    assert spectrum.limit.cut > spectrum.limit.highest
+    assert spectrum.limits.shared.cut > spectrum.limits.shared.highest
     spectrum.save(tmp_path / "model.vbdm")
     again = vbdm.load(tmp_path / "model.vbdm")
     np.testing.assert_array_equal(again.eigenvalues, spectrum.eigenvalues)
-    assert again.limits == spectrum.limits
+    assert again.limits == spectrum.limits.of_modes
     np.testing.assert_array_equal(again.total_errors, spectrum.total_errors)
 
 

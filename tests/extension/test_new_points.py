@@ -11,6 +11,7 @@ from tests.support.scripts import load_benchmark
 import vbdm
 from vbdm.extension.extension import by_rows
 from vbdm.extension.rows import new_rows
+from vbdm.spectrum.vectors import vectors_of
 
 pytestmark = pytest.mark.truth
 
@@ -71,10 +72,10 @@ def test_rows_of_training_points_give_their_values_to_the_residual():
     spectrum = vbdm.estimate_operator(points).spectrum(4, tol=1e-4)
     op = spectrum.operator
     rows = new_rows(op, points)
-    sums = rows.at_nearest(np.arange(len(points)), spectrum.vectors)
+    sums = rows.at_nearest(np.arange(len(points)), vectors_of(spectrum))
     values, _ = by_rows(sums, op.inside.steps[rows.nearest], spectrum)
     change = values - spectrum.eigenfunctions
-    assert spectrum.solver == "Multilevel"
+    assert spectrum.log.solver == "Multilevel"
     # The residual is a rate; times the step of the kernel it is a change of the function. Its norm
     # is weighted by the operator's measure, hence the 2.
     bound = 2 * spectrum.residuals * op.inside.steps.max()

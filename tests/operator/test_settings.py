@@ -66,7 +66,7 @@ def test_the_method_is_the_one_that_was_asked_for(arguments, method, switches):
     assert record["finite_sample"] is corrected
     assert (record["limiter"] is not None) == limited
     assert spectrum.settings is spectrum.operator.settings
-    assert (spectrum.limit is not None) == limited
+    assert (spectrum.limits.shared is not None) == limited
     assert bool(spectrum.operator.kernel.leave_one_out) == leave_one_out
     assert (spectrum.correction[1:] != 1).all() == corrected
 

@@ -25,7 +25,7 @@ def assert_passes(row, n):
 @pytest.mark.parametrize("name", independent.PROBLEMS)
 def test_first_eigenvalues_with_their_copies(name):
     row = independent.check(name)
-    assert row.spectrum.solver == "Multilevel"
+    assert row.spectrum.log.solver == "Multilevel"
     assert row.verification.solver == "ShiftInvert"
     assert "counted" in row.verification.note
     assert_passes(row, independent.PROBLEMS[name].n)

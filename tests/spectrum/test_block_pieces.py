@@ -46,7 +46,7 @@ def test_pieces_fetched_or_in_blocks(operator, expected, blocks, fetched, monkey
     monkeypatch.setattr(limited, "FETCHED", fetched)
     found = in_blocks(operator, *blocks).spectrum(6, tol=1e-10)
     assert isinstance(found.vectors, BlockArray)
-    assert found.n_components == expected.n_components
+    assert found.pieces.n_pieces == expected.n_components
     np.testing.assert_allclose(found.eigenvalues, expected.eigenvalues, rtol=1e-9, atol=1e-12)
     functions = np.asarray(found.eigenfunctions)
     np.testing.assert_allclose(functions, expected.eigenfunctions, rtol=0, atol=1e-5)

@@ -12,6 +12,7 @@ from vbdm.solvers.pencil import EigenPairs
 from vbdm.spectrum.limited import on_unresolved_points, without_vectors
 from vbdm.spectrum.limiter import Limit, exponential_rates, first_limit, next_limit
 from vbdm.spectrum.modes import Modes, without
+from vbdm.spectrum.vectors import vectors_of
 from vbdm.trust import influences
 from vbdm.trust.influences import modes_cut_at_highest, moves_of_cut, pull_of_cut, response
 
@@ -182,11 +183,11 @@ def test_rates_follow_the_cut_as_their_derivative_says():
     spectrum = op.spectrum(6)
     moved = modes_cut_at_highest(spectrum)
     assert moved.any()
-    u, everything = np.asarray(spectrum.vectors), slice(None)
+    u, everything = np.asarray(vectors_of(spectrum)), slice(None)
     by = response(spectrum, u, everything) * spectrum.correction
     slope = pull_of_cut(spectrum, u, everything) / by
     for j in np.flatnonzero(moved):
-        limit = spectrum.limits[j]
+        limit = spectrum.limits.of_modes[j]
         one = slice(j, j + 1)
         mass = op.inside.degrees * limit.time(1 / op.inside.steps)
         arguments = (
@@ -211,7 +212,7 @@ def test_influences_hold_that_of_the_cut(monkeypatch):
     monkeypatch.setattr(influences, "modes_cut_at_highest", lambda spectrum: np.zeros(6, bool))
     added = with_cut - influences.influences(spectrum)
     assert not added[:, ~moved].any()
-    moves = moves_of_cut(spectrum.operator, spectrum.limits[0])
+    moves = moves_of_cut(spectrum.operator, spectrum.limits.of_modes[0])
     for column in added[:, moved].T:
         assert np.corrcoef(column, moves)[0, 1] == pytest.approx(1)
 

@@ -8,8 +8,9 @@ import pytest
 from scipy.linalg import eigh
 
 import vbdm
-from vbdm.spectrum.limiter import Limit
+from vbdm.spectrum.limiter import Limit, Limits
 from vbdm.spectrum.passes import rate_of_held, rungs
+from vbdm.spectrum.vectors import vectors_of
 from vbdm.trust.eigenfunction_errors import held_for
 from vbdm.trust.influences import response
 
@@ -45,8 +46,8 @@ def test_the_clean_tail_of_a_grid_is_left_alone(grid):
 
 
 def test_own_limits_follow_from_the_shared_ones(grid):
-    for j, limit in enumerate(grid.limits[1:4], start=1):
-        assert limit.reference < grid.limit.reference / 5
+    for j, limit in enumerate(grid.limits.of_modes[1:4], start=1):
+        assert limit.reference < grid.limits.shared.reference / 5
         assert limit.cut == pytest.approx(2 * limit.reference)
         assert limit.kappa == pytest.approx(3.0)
         assert limit.reference == pytest.approx(-1.1 * grid.eigenvalues[j], rel=0.1)
@@ -57,14 +58,14 @@ def test_a_mode_with_a_limit_of_its_own_is_held_elsewhere(grid):
     own = held_for(grid, 2)
     assert own.sum() < grid.unresolved.sum()
     assert not (own & ~grid.unresolved).any()
-    shared = dataclasses.replace(grid, limits=(grid.limit,) * 5)
+    shared = dataclasses.replace(grid, limits=Limits(grid.limits.shared, (grid.limits.shared,) * 5))
     np.testing.assert_array_equal(held_for(shared, 2), grid.unresolved)
 
 
 def test_rates_solve_the_balance_of_their_own_limit(grid):
-    op, u = grid.operator, grid.vectors
+    op, u = grid.operator, vectors_of(grid)
     energy = np.einsum("ij,ij->j", u, op.inside.degrees[:, None] * u - op.alpha_kernel @ u)
-    for j, limit in enumerate(grid.limits[1:], start=1):
+    for j, limit in enumerate(grid.limits.of_modes[1:], start=1):
         theta, rate = grid.log.pencil_eigenvalues[j], -grid.eigenvalues[j] * grid.correction[j]
         slowest = np.maximum(1 / op.inside.steps, min(3 * theta, limit.highest))
         lost = -np.expm1(-rate / slowest)
@@ -82,7 +83,7 @@ def test_rates_solve_the_balance_of_their_own_limit(grid):
 def test_new_points_and_another_solver_agree(grid):
     at_points = grid.extend(points_of(grid)).values
     np.testing.assert_allclose(at_points, grid.eigenfunctions, atol=2e-3)
-    assert grid.verify().passed
+    assert vbdm.verify(grid).passed
 
 
 def test_first_eigenvalues_do_not_depend_on_how_many_are_asked_for(grid):
@@ -98,7 +99,7 @@ def test_outliers_that_hold_together_keep_the_shared_limit(seed):
     points = rng.standard_normal((4000, 2))
     points[:40] = rng.uniform(-8, 8, (40, 2))
     spectrum = vbdm.estimate_operator(points, "generator").spectrum(4)
-    assert set(spectrum.limits) == {spectrum.limit}
+    assert set(spectrum.limits.of_modes) == {spectrum.limits.shared}
     x = points[:, :2] * (np.abs(points[:, :1]) < 4)
     assert error_of(spectrum.eigenfunctions[:, 1:3], x) < 0.08
 
@@ -109,21 +110,21 @@ def test_eigenfunctions_of_a_random_cloud_gain(seed):
     points = np.random.default_rng(seed).standard_normal((10_000, 2)) * [1, 0.5]
     spectrum = vbdm.estimate_operator(points, "generator").spectrum(4)
     assert error_of(spectrum.eigenfunctions[:, 2], points[:, 0] ** 2 - 1) < 0.02
-    assert spectrum.limits[2] != spectrum.limit
+    assert spectrum.limits.of_modes[2] != spectrum.limits.shared
 
 
 @pytest.mark.parametrize("sample", [D.sphere, D.torus, lambda n, **k: D.sphere(n, dim=3, **k)])
 def test_closed_manifolds_are_solved_as_before(sample):
     spectrum = vbdm.estimate_operator(sample(2000, random_state=0).points).spectrum(6)
     assert spectrum.log.passes == 2
-    assert set(spectrum.limits) == {spectrum.limit}
+    assert set(spectrum.limits.of_modes) == {spectrum.limits.shared}
     assert spectrum.log.shared_eigenvalues.size == 0
 
 
 def test_the_share_on_unresolved_points_is_that_of_the_own_limit(grid):
     """Slow modes are resolved everywhere under their own limit; the last one is not."""
     rates = grid.operator.graph.order.to_caller(1 / grid.operator.inside.steps)
-    for j, limit in enumerate(grid.limits[1:], start=1):
+    for j, limit in enumerate(grid.limits.of_modes[1:], start=1):
         held = rates < limit.cut
         assert grid.errors.unresolved_share[j] == pytest.approx(
             np.sum(grid.eigenfunctions[held, j] ** 2) / 2000, abs=1e-12
@@ -160,9 +161,9 @@ def test_equal_rates_share_a_rung():
 
 
 def test_the_response_of_error_bars_is_the_slope_of_the_balance(grid):
-    op, u, rates = grid.operator, grid.vectors, -grid.eigenvalues * grid.correction
+    op, u, rates = grid.operator, vectors_of(grid), -grid.eigenvalues * grid.correction
     found = response(grid, u[:, 1:], slice(1, 5))
-    for j, limit in enumerate(grid.limits[1:], start=1):
+    for j, limit in enumerate(grid.limits.of_modes[1:], start=1):
         slowest = np.maximum(1 / op.inside.steps, limit.balance_cut(grid.log.pencil_eigenvalues[j]))
         ends = rates[j] * np.array([1 - 1e-4, 1 + 1e-4])
         lost = [(op.inside.degrees * u[:, j] ** 2) @ -np.expm1(-end / slowest) for end in ends]

@@ -7,6 +7,7 @@ from vbdm.rows.block_array import Rows
 from vbdm.rows.disk import OnDisk
 from vbdm.rows.place import InMemory, Partition
 from vbdm.spectrum.solve import functions_of
+from vbdm.spectrum.vectors import vectors_of
 
 PLACES = {"memory": InMemory, "disk": OnDisk}
 
@@ -28,6 +29,6 @@ def in_blocks(operator, n_blocks, place="memory"):
 def solved_in_blocks(spectrum, n_blocks, place="memory"):
     """Return a spectrum in memory as if it had been solved in blocks."""
     operator = in_blocks(spectrum.operator, n_blocks, place)
-    vectors = operator.alpha_kernel.rows.spread(spectrum.vectors.copy())
+    vectors = operator.alpha_kernel.rows.spread(vectors_of(spectrum).copy())
     functions, inside, _ = functions_of(vectors, operator.graph.order)
     return replace(spectrum, operator=operator, eigenfunctions=functions, in_blocks=inside)

@@ -10,7 +10,9 @@ from tests.support.blocks import rows_in, solved_in_blocks
 import vbdm
 from vbdm.graph.order import Copies, InCallerOrder, Order
 from vbdm.rows.block_array import BlockArray
+from vbdm.spectrum.limiter import Limits
 from vbdm.spectrum.solve import normalised
+from vbdm.spectrum.vectors import function_of, functions_at, in_blocks
 from vbdm.trust import influences, series
 from vbdm.trust.diagnose import diagnose
 from vbdm.trust.edge import edge_of
@@ -83,7 +85,7 @@ def test_findings(whole, cut):
 def test_the_clouds_are_what_they_are_for(whole):
     names = {name: finding.light for name, finding in ((f.name, f) for f in diagnose(whole))}
     special = len(whole.operator.inside.degrees) < whole.operator.n_points
-    special |= in_series(whole) or names["Boundary"] == "amber" or whole.n_components > 1
+    special |= in_series(whole) or names["Boundary"] == "amber" or whole.pieces.n_pieces > 1
     assert special
 
 
@@ -96,9 +98,9 @@ def test_rows_on_disk_are_an_array_that_fetches_them(whole):
 
 def test_eigenfunctions_in_the_callers_order(whole, cut):
     expected, rows = whole.eigenfunctions, np.array([5, 0, len(whole.eigenfunctions) - 1])
-    same(cut.functions_at(rows), expected[rows])
-    same(cut.function(2), expected[:, 2])
-    for found in (cut.eigenfunctions, InCallerOrder(cut.in_blocks, cut.operator.graph.order)):
+    same(functions_at(cut, rows), expected[rows])
+    same(function_of(cut, 2), expected[:, 2])
+    for found in (cut.eigenfunctions, InCallerOrder(in_blocks(cut), cut.operator.graph.order)):
         assert found.shape == expected.shape
         assert (found.dtype, found.ndim) == (expected.dtype, 2)
         same(np.asarray(found), expected)
@@ -109,7 +111,7 @@ def test_eigenfunctions_in_the_callers_order(whole, cut):
 
 
 def test_only_what_leaves_memory_is_fetched_on_demand(cut):
-    on_disk = cut.in_blocks.rows.place.words == "on disk"
+    on_disk = in_blocks(cut).rows.place.words == "on disk"
     assert isinstance(cut.eigenfunctions, InCallerOrder if on_disk else np.ndarray)
 
 
@@ -147,7 +149,7 @@ def test_no_more_than_one_mode_is_fetched_at_a_time(whole, monkeypatch):
 
 def test_verify_says_why_not(cut):
     with pytest.raises(vbdm.InputError, match="whole matrix in memory"):
-        cut.verify()
+        vbdm.verify(cut)
 
 
 @pytest.mark.parametrize("blocks", BLOCKS)
@@ -187,9 +189,13 @@ def test_long_series_are_summed_up_in_parts(monkeypatch):
 
 def test_a_limit_of_its_own(whole, cut):
     """Modes with limits of their own have their own unresolved points."""
-    if whole.limit is None:
+    if whole.limits.shared is None:
         pytest.skip("there is no limiter")
-    lower = replace(whole.limit, cut=whole.limit.cut * 0.5, reference=whole.limit.reference * 0.5)
-    limits = (lower, *whole.limits[1:])
-    expected = replace(whole, limits=limits).errors.unresolved_share
-    same(replace(cut, limits=limits).errors.unresolved_share, expected)
+    lower = replace(
+        whole.limits.shared,
+        cut=whole.limits.shared.cut * 0.5,
+        reference=whole.limits.shared.reference * 0.5,
+    )
+    limits = (lower, *whole.limits.of_modes[1:])
+    expected = replace(whole, limits=Limits(whole.limits.shared, limits)).errors.unresolved_share
+    same(replace(cut, limits=Limits(whole.limits.shared, limits)).errors.unresolved_share, expected)

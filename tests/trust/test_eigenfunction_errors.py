@@ -12,6 +12,7 @@ from tests.support.findings import knowing
 import vbdm
 from vbdm.operator.sums import row_sums_of
 from vbdm.spectrum import passes
+from vbdm.spectrum.vectors import vectors_of
 from vbdm.trust import eigenfunction_errors as errors
 from vbdm.trust.influences import (
     held_together,
@@ -40,7 +41,7 @@ def dense(spectrum):
     """Return K, the plain kernel and the mass, as they enter the formulas."""
     op = spectrum.operator
     one = np.eye(op.n_points)
-    times = spectrum.local_times(op.inside.steps)[:, 0]
+    times = spectrum.limits.times(op.inside.steps)[:, 0]
     return op.alpha_kernel @ one, op.kernel.weights @ one, op.inside.degrees * times
 
 
@@ -48,9 +49,9 @@ def direct_influences(spectrum, j, k):
     """Return I of the docstring, by sums over all pairs."""
     op, (K, plain, _) = spectrum.operator, dense(spectrum)
     u, v, g = (
-        spectrum.vectors[:, j],
-        spectrum.vectors[:, k],
-        spectrum.local_times(op.inside.steps)[:, j],
+        vectors_of(spectrum)[:, j],
+        vectors_of(spectrum)[:, k],
+        spectrum.limits.times(op.inside.steps)[:, j],
     )
     theta = spectrum.log.pencil_eigenvalues[j]
     p = np.zeros(len(u))
@@ -82,12 +83,12 @@ def test_influences_of_single_modes_are_those_of_the_eigenvalues(plane):
     assert not modes_cut_at_highest(plane)[1]
     variance = plane.errors.covariance[1, 1] + pair_noise(plane)[1, 1]
     scale = np.sqrt(variance) / np.linalg.norm(direct_influences(plane, 1, 1))
-    by = response(plane, plane.vectors[:, [1]], slice(1, 2))[0]
+    by = response(plane, vectors_of(plane)[:, [1]], slice(1, 2))[0]
     assert scale == pytest.approx(1 / (by * plane.correction[1]), rel=1e-6)
 
 
 def test_mixing_is_the_sum_over_points_and_the_tail(plane):
-    theta, u, mass = plane.log.pencil_eigenvalues, plane.vectors, dense(plane)[2]
+    theta, u, mass = plane.log.pencil_eigenvalues, vectors_of(plane), dense(plane)[2]
     held = plane.operator.graph.order.to_inside(plane.unresolved)
     assert held.any()
     size = mass @ u**2
@@ -106,7 +107,7 @@ def test_mixing_is_the_sum_over_points_and_the_tail(plane):
 def amounts_after(spectrum, K, mass, j):
     """Return how much of each old mode the new mode j contains, by a dense solve."""
     vectors = eigh(np.diag(K.sum(axis=1)) - K, np.diag(mass), subset_by_index=[0, 5])[1]
-    u, weight = spectrum.vectors, dense(spectrum)[2]
+    u, weight = vectors_of(spectrum), dense(spectrum)[2]
     amounts = u.T @ (weight * vectors[:, j]) / (weight @ u**2)
     return amounts / amounts[j]
 
@@ -114,8 +115,8 @@ def amounts_after(spectrum, K, mass, j):
 def test_first_order_is_what_a_solve_finds(plane):
     """Pairs of one point with a little more weight: c = -T/(B (θ_k - θ_j))."""
     (K, _, mass), theta = dense(plane), plane.log.pencil_eigenvalues
-    g = plane.local_times(plane.operator.inside.steps)[:, 0]
-    u, j, point, little = plane.vectors, 2, 17, 1e-5
+    g = plane.limits.times(plane.operator.inside.steps)[:, 0]
+    u, j, point, little = vectors_of(plane), 2, 17, 1e-5
     more = np.ones_like(K)
     more[point], more[:, point] = 1 + little, 1 + little
     found = amounts_after(plane, K * more, (K * more).sum(axis=1) * g, j)
@@ -132,7 +133,7 @@ def test_the_tail_is_what_another_mass_there_would_do(plane):
     (K, _, mass), little = dense(plane), 1e-5
     held = plane.operator.graph.order.to_inside(plane.unresolved)
     found = amounts_after(plane, K, mass + little * held * mass.mean(), 2)
-    theta, u = plane.log.pencil_eigenvalues, plane.vectors
+    theta, u = plane.log.pencil_eigenvalues, vectors_of(plane)
     expected = little * theta[2] * mass.mean() * (u[held].T @ u[held, 2]) / (mass @ u**2)
     expected *= errors.first_order(theta, 2)
     np.testing.assert_allclose(np.delete(found, 2), np.delete(expected, 2), rtol=0.01)

@@ -6,6 +6,7 @@ from tests.support.estimates import estimate_with
 from tests.support.slow import with_slow
 
 import vbdm
+from vbdm.spectrum.vectors import vectors_of
 from vbdm.trust import influences
 from vbdm.trust.influences import less_noise, pair_noise, response
 
@@ -88,8 +89,8 @@ def test_pointwise_deviation(c1, beta):
 def dense_noise(spectrum):
     """Return Σ over pairs i < j of P P', by the whole matrix."""
     op, n = spectrum.operator, len(spectrum.eigenvalues)
-    K, u = op.alpha_kernel @ np.eye(op.n_points), np.asarray(spectrum.vectors)
-    held = spectrum.log.pencil_eigenvalues * spectrum.local_times(op.inside.steps) * u**2
+    K, u = op.alpha_kernel @ np.eye(op.n_points), np.asarray(vectors_of(spectrum))
+    held = spectrum.log.pencil_eigenvalues * spectrum.limits.times(op.inside.steps) * u**2
     by = response(spectrum, u, slice(n)) * spectrum.correction
     below = np.tril_indices(len(u), -1)
     pairs = [

@@ -24,6 +24,7 @@ from ..base.threads import one_blas_thread
 from ..errors import InputError, RootWarning, warn_user
 from ..rows.block_array import mapped
 from ..spectrum.spectrum import Spectrum
+from ..spectrum.vectors import function_of
 from .evolution import in_natural_time
 
 if TYPE_CHECKING:
@@ -178,7 +179,7 @@ def warn_of_interior(basis: Basis, root: int, piece: BoolArray) -> None:
     """Warn if the root is far from both ends of the slowest mode of its piece."""
     spectrum = basis.spectrum
     for j in basis.numbers[basis.varies]:
-        values = spectrum.function(int(j))
+        values = function_of(spectrum, int(j))
         if np.ptp(values[piece]) > 1e-9 * np.abs(values).max():
             break
     else:
@@ -188,6 +189,6 @@ def warn_of_interior(basis: Basis, root: int, piece: BoolArray) -> None:
         warn_user(
             f"The root, row {root}, is no end: along the slowest mode, {below:.0%} of the points "
             f"of its piece lie on one side and {1 - below:.0%} on the other, with the same "
-            "pseudotime. Take a row where `spectrum.function(1)` is smallest or largest.",
+            "pseudotime. Take a row where eigenfunction 1 is smallest or largest.",
             RootWarning,
         )

@@ -15,6 +15,7 @@ from ..base.threads import one_blas_thread
 from ..operator.operator import refuse_unsymmetric
 from ..rows.block_array import Tall, beside, mapped, total
 from ..spectrum.spectrum import Spectrum
+from ..spectrum.vectors import vectors_of
 from ..trust.findings import nonzero_modes
 from . import correlations, diffusivity, distances, evolution, states
 
@@ -53,7 +54,7 @@ class Basis:
     @property
     def functions(self) -> Tall:
         """The modes in the order inside, (M, k)."""
-        vectors = self.spectrum.vectors
+        vectors = vectors_of(self.spectrum)
         return vectors if len(self.numbers) == vectors.shape[1] else vectors[:, self.numbers]
 
     @property

@@ -14,6 +14,7 @@ from ..base.checks import a_count, as_floats, shown
 from ..errors import InputError
 from ..prepare.series import check_lengths, read_series
 from ..spectrum.spectrum import Spectrum
+from ..spectrum.vectors import function_of
 from ..trust.influences import influences
 from ..trust.series import by_rows
 
@@ -101,7 +102,7 @@ def watched(spectrum: Spectrum, series: Any, lengths: Any) -> Watched:
     own = spectrum.settings.series.lengths or (operator.n_points,)
     added = by_rows(influences(spectrum), operator.graph.order)
     return Watched(
-        mode=lambda j: centred(spectrum.function(j)),
+        mode=lambda j: centred(function_of(spectrum, j)),
         lengths=own if lengths is None else check_lengths(lengths, sum(own)),
         own_influence=lambda j: np.asarray(added[:, j]) / size[j],
         covariance=np.zeros((len(size), len(size))),

@@ -36,6 +36,7 @@ from ..operator.operator import Operator, refuse_unsymmetric
 from ..rows.block_array import Tall
 from ..rows.sources import Chunks, opened
 from ..spectrum.spectrum import Spectrum
+from ..spectrum.vectors import vectors_of
 from .rows import NewRows, new_rows
 
 #: The least 1 - θ g(x) to divide by. Below it the mode decays within one step of the kernel, and
@@ -122,7 +123,7 @@ def extend(spectrum: Spectrum, X_new: ArrayLike, *, outside: str = "nan") -> Ext
     an(Spectrum, "Call vbdm.extend(op.spectrum(10), X_new).")(spectrum, "spectrum")
     op = spectrum.operator
     refuse_unsymmetric(op, "Extensions to new points")
-    return gather(op, X_new, outside, spectrum.vectors, spectrum)
+    return gather(op, X_new, outside, vectors_of(spectrum), spectrum)
 
 
 @at_work("the extension")
@@ -286,7 +287,7 @@ def by_rows(
         own, change = sums[:, :half], sums[:, half:]
         return own - steps[:, None] * change, np.ones_like(own)
     theta = beside_array(spectrum.log.pencil_eigenvalues, steps)
-    divisor = 1 - spectrum.local_times(steps) * theta
+    divisor = 1 - spectrum.limits.times(steps) * theta
     trust = np.clip(divisor / SMALLEST_DIVISOR - 1, 0.0, 1.0)
     return quotients(sums, divisor, trust > 0), trust
 

@@ -39,7 +39,7 @@ def in_memory(
     there = vars(result)
     if KEPT not in there:
         moved: Moved = {}
-        if left_out:
+        if left_out and is_elsewhere(there[left_out]):
             moved[id(there[left_out])] = there[left_out], None
         fresh = copy_of_fields(result, n_points, moved)
         if fresh is result:

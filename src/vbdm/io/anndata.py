@@ -20,6 +20,7 @@ from ..base.files import check_target, need, plain, replacing_path
 from ..base.memory import refuse_array
 from ..base.row_notes import LONGEST_LABEL, MOST_FIELDS, MOST_LABELS, Labels, RowNotes
 from ..errors import InputError
+from ..spectrum.vectors import known_eigenfunctions
 from .hdf5 import datasets_inside
 from .keyed import choose_key
 from .set_aside import NO_WORDS, SetAside
@@ -211,7 +212,7 @@ def put_results(
 ) -> None:
     """Put a spectrum into an AnnData object; rows that are not in the cloud, if any, get NaN."""
     operator = spectrum.operator
-    adata.obsm[f"X_{key}"] = spread(to_host(spectrum.known_eigenfunctions[:, 1:]), cloud)
+    adata.obsm[f"X_{key}"] = spread(to_host(known_eigenfunctions(spectrum)[:, 1:]), cloud)
     adata.obs[f"{key}_density"] = spread(np.asarray(to_host(operator.density)), cloud)
     adata.uns[key] = {
         **adata.uns.get(key, {}),

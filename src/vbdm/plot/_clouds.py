@@ -16,6 +16,7 @@ from ..base.wording import percent
 from ..errors import InputError
 from ..operator.operator import Operator
 from ..spectrum.spectrum import Spectrum
+from ..spectrum.vectors import functions_at
 from ._canvas import (
     BLUE,
     CYCLE,
@@ -117,7 +118,7 @@ def name_of(spectrum: Spectrum, number: int) -> str:
 
 def values_at(spectrum: Spectrum, number: int, rows: NDArray[np.intp]) -> FloatArray:
     """Return an eigenfunction at some points; where it lives in blocks, only these are fetched."""
-    return np.real(spectrum.functions_at(rows)[:, number])
+    return np.real(functions_at(spectrum, rows)[:, number])
 
 
 def draw_on_line(ax: Any, spectrum: Spectrum, wanted: list[int], positions: Positions) -> Any:
@@ -249,7 +250,7 @@ def embedding(
     labels = [f"eigenfunction {i}" + (f" × exp(λ·{time:g})" if time else "") for i in columns]
     rows = np.arange(found.operator.n_points)
     drawn = thinned(Positions(np.empty((len(rows), 0)), labels, rows))
-    coordinates = np.real(found.functions_at(drawn.rows)[:, columns]) * scale
+    coordinates = np.real(functions_at(found, drawn.rows)[:, columns]) * scale
     positions = replace(drawn, coordinates=coordinates)
     ax = new_axes(ax, positions.n_dims)
     draw_embedding(ax, found, positions, color)
@@ -264,7 +265,7 @@ def draw_embedding(
         values = check_per_point(color, "color", spectrum.operator.n_points)[positions.rows]
         drawn = scatter(ax, positions, c=values, cmap=SEQUENTIAL)
         color_bar(ax, drawn, str(getattr(color, "name", "")))
-    elif spectrum.n_components > 1:
+    elif spectrum.pieces.n_pieces > 1:
         draw_pieces(ax, spectrum, positions)
     else:
         scatter(ax, positions, color=BLUE, alpha=0.5)

@@ -13,6 +13,7 @@ from ..base.row_notes import Labels, RowNotes
 from ..errors import InputError
 from ..plot._canvas import principal_positions
 from ..spectrum.spectrum import Spectrum
+from ..spectrum.vectors import functions_at
 from ._packing import MISSING, STEPS, packed, quantised
 
 #: Largest numbers of data columns, of eigenfunctions, of fields of labels and of further numbers;
@@ -41,7 +42,7 @@ def channels(
     """
     operator = spectrum.operator
     result = coordinates(operator.graph.points, names, rows)
-    functions = np.real(spectrum.functions_at(rows)[:, :MOST_FUNCTIONS])
+    functions = np.real(functions_at(spectrum, rows)[:, :MOST_FUNCTIONS])
     for number, values in enumerate(functions.T):
         result.append(channel("function", f"eigenfunction {number}", values))
     density = np.asarray(to_host(operator.density))[rows]

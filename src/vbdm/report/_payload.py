@@ -96,7 +96,7 @@ def payload(
         "unresolved": packed(spectrum.unresolved[rows].astype(np.uint8)),
         "weak": packed(spectrum.errors.weak_links[rows].astype(np.uint8)),
         "pieces": packed(np.minimum(spectrum.components[rows], 255).astype(np.uint8)),
-        "nPieces": spectrum.n_components,
+        "nPieces": spectrum.pieces.n_pieces,
         "modes": modes(spectrum, flags),
         "tuning": tuning(operator),
         "density": histogram(operator),

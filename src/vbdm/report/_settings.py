@@ -146,7 +146,7 @@ def estimate_settings(spectrum: Spectrum) -> dict[str, Any]:
         "finite-sample correction": settings.method.finite_sample,
         "metric": metric if graph.period is None else f"{metric}, periodic",
         "copies merged": operator.n_points - graph.n_points,
-        "solver": spectrum.solver,
+        "solver": spectrum.log.solver,
         "why this solver": spectrum.log.reason or "chosen by you",
         "steps, products": f"{spectrum.log.iterations}, {spectrum.log.products}",
         "estimated error of the solver": spectrum.log.error_estimate,

@@ -19,6 +19,7 @@ from ..base.wording import counted, rounded, with_error
 from ..operator.operator import Operator
 from ..operator.sums import in_potential
 from ..spectrum.spectrum import Spectrum
+from ..spectrum.vectors import functions_at
 from ..trust.epsilon_scan import fair_rows
 from ..trust.error_bars import Group
 from ..trust.findings import nonzero_modes
@@ -165,7 +166,7 @@ def slow_modes(spectrum: Spectrum, n: int) -> FloatArray:
     """
     first = int(nonzero_modes(spectrum.eigenvalues)[0])
     rows = fair_rows(spectrum, MOST_LOOKED_AT)
-    values = np.real(spectrum.functions_at(rows)[:, first : first + n])
+    values = np.real(functions_at(spectrum, rows)[:, first : first + n])
     return np.asarray(values[np.isfinite(values).all(axis=1)])
 
 

@@ -100,11 +100,11 @@ def describe_estimate(spectrum: Spectrum) -> dict[str, Any]:
         "eigenvalues": eigenvalue_rows(spectrum),
         "groups": spectrum.errors.by_group,
         "eigenfunction_errors": spectrum.errors.functions,
-        "n_components": spectrum.n_components,
+        "n_components": spectrum.pieces.n_pieces,
         "n_unresolved": int(spectrum.unresolved.sum()),
         "left_out": spectrum.left_out,
         "solver": {
-            "name": spectrum.solver,
+            "name": spectrum.log.solver,
             "reason": spectrum.log.reason,
             "iterations": spectrum.log.iterations,
             "converged": spectrum.log.converged,

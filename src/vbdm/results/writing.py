@@ -21,6 +21,7 @@ from ..io.saved.persistence import save
 from ..io.saved.zarr_group import attributes_of, write_group
 from ..progress import report
 from ..spectrum.spectrum import Spectrum
+from ..spectrum.vectors import known_eigenfunctions
 from ..trust.diagnose import diagnose
 from ..trust.epsilon_scan import EpsilonScan
 from .figures import can_draw, draw_figures
@@ -190,7 +191,7 @@ def arrays_of(
         "standard_errors": spectrum.standard_errors,
         "bias": spectrum.errors.bias,
         "residuals": spectrum.residuals,
-        "eigenfunctions": to_host(spectrum.known_eigenfunctions),
+        "eigenfunctions": to_host(known_eigenfunctions(spectrum)),
         "density": np.asarray(to_host(op.density)),
         "widths": op.widths,
         "unresolved": spectrum.unresolved,

@@ -90,6 +90,26 @@ class Limit:
         return min(self.kappa * theta, self.highest)
 
 
+@dataclass(frozen=True)
+class Limits:
+    """The limits of a spectrum."""
+
+    #: λ_ref and cut that all modes share; None: there was no limiter.
+    shared: Limit | None = None
+    #: The limit in force for each mode: slow modes have their own in a clean tail. Empty without
+    #: limiter.
+    of_modes: tuple[Limit, ...] = ()
+
+    @property
+    def own(self) -> list[int]:
+        """Numbers of the modes with limits of their own."""
+        return [j for j, limit in enumerate(self.of_modes) if limit != self.shared]
+
+    def times(self, steps: FloatArray) -> FloatArray:
+        """Return g of all modes, (m, n) or (m, 1), from ε m ρ² at some points, (m,)."""
+        return local_times(self.of_modes, steps)
+
+
 def local_times(limits: Sequence[Limit], steps: FloatArray) -> FloatArray:
     """Return the local times g of modes with these limits, (m, n); ε m ρ² alone, (m, 1), if none.
 

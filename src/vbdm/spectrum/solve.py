@@ -31,10 +31,12 @@ from ..operator.operator import Operator
 from ..rows.block_array import BlockArray, Tall, beside, changed, each
 from ..solvers import Dense, EigenSolver, Pencil
 from ..solvers.auto import as_solver
+from .limiter import Limits
 from .modes import Modes
 from .passes import solve_modes
 from .pieces import Pieces, find_pieces
 from .spectrum import SolveLog, Spectrum
+from .vectors import vectors_of
 
 #: The most points for the unsymmetric forms, which are solved densely, in O(N³).
 UNSYMMETRIC_POINTS = 3000
@@ -96,7 +98,9 @@ def compute_spectrum(
         refuse_spectrum(operator.n_points, operator.n_neighbors, n, free)
     pencil = pencil_of(operator)
     pieces = find_pieces(pencil, components, operator.settings.smallest_piece)
-    near: Any = None if start is None or not start.operator.kernel.is_symmetric else start.vectors
+    near: Any = (
+        None if start is None or not start.operator.kernel.is_symmetric else vectors_of(start)
+    )
     with blas_for(engine, operator.n_points):
         modes = solve_modes(operator, pencil, pieces, n, engine, tolerance, near)
     return in_caller_order(operator, pieces, modes)
@@ -141,21 +145,19 @@ def in_caller_order(operator: Operator, pieces: Pieces, modes: Modes) -> Spectru
         set_aside=frozen(modes.set_aside),
         shared_eigenvalues=frozen(modes.shared_theta),
     )
-    functions, in_blocks, inside = functions_of(modes.vectors, order, operator.settings.output)
+    functions, stored = functions_of(modes.vectors, order, operator.settings.output)
     return Spectrum(
         operator=operator,
         eigenvalues=frozen(0.0 - modes.rates),
         eigenfunctions=functions,
         pieces=pieces_of_rows(pieces, order),
         unresolved=frozen(to_host(order.to_caller(held))),
-        limit=modes.limit,
-        limits=modes.limits,
+        limits=Limits(modes.limit, modes.limits),
         correction=frozen(modes.share),
         extent=frozen(modes.extent),
         left_out=frozen(-modes.left_out),
         log=log,
-        in_blocks=in_blocks,
-        inside=inside,
+        _stored=stored,
     )
 
 
@@ -170,19 +172,17 @@ def pieces_of_rows(pieces: Pieces, order: Order) -> Pieces:
     return Pieces(frozen(found), pieces.n_solved)
 
 
-def functions_of(
-    vectors: Tall, order: Order, output: str = "numpy"
-) -> tuple[Any, BlockArray | None, Any]:
+def functions_of(vectors: Tall, order: Order, output: str = "numpy") -> tuple[Any, Any]:
     """Return eigenvectors, normalised, in the caller's order.
 
-    Also those inside, if they are in blocks, and if they are on a device: both are written over.
+    Also those inside, if they live in blocks or on a device: these are written over.
     """
     if isinstance(vectors, np.ndarray):
-        return frozen(normalised(order.to_caller(vectors))), None, None
+        return frozen(normalised(order.to_caller(vectors))), None
     inside = normalised(vectors, order.caller_rows, order.counts)
     if isinstance(inside, BlockArray):
-        return as_caller_sees(inside, order), inside, None
-    return handed_out(order.to_caller(inside), output), None, inside
+        return as_caller_sees(inside, order), inside
+    return handed_out(order.to_caller(inside), output), inside
 
 
 def n_solves(modes: Modes, passes: int) -> int:
@@ -219,8 +219,7 @@ def solve_unsymmetric(operator: Operator, n: int) -> Spectrum:
         ),
         pieces=Pieces(frozen(whole), 1),
         unresolved=frozen(whole > 0),
-        limit=None,
-        limits=(),
+        limits=Limits(),
         correction=np.ones(n),
         extent=np.empty(0),
         left_out=np.empty(0),

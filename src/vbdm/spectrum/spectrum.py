@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..base.arrays import BoolArray, FloatArray, beside_array, to_host
+from ..base.arrays import BoolArray, FloatArray
 from ..base.kept import KEPT
 from ..base.references import Credit
 from ..engines.engine import at_work
 from ..graph.on_host import in_memory, state_in_memory
-from ..graph.order import as_caller_sees
 from ..operator.operator import Operator
 from ..operator.record import Settings
-from ..rows.block_array import BlockArray, Tall, beside, mapped, total
-from . import views
-from .limiter import Limit, local_times
+from .limiter import Limits
 from .pieces import Pieces
 
 if TYPE_CHECKING:
@@ -30,7 +26,6 @@ if TYPE_CHECKING:
     from ..dynamics.states import States
     from ..extension.extension import Extension
     from ..trust.error_bars import ErrorBars
-    from ..trust.verification import Verification
 
 
 def nothing() -> FloatArray:
@@ -86,9 +81,7 @@ class SolveLog:
 
 
 #: Cached properties that a copy of a spectrum in memory takes over.
-KNOWN = (KEPT, "findings_so_far")
-#: The columns of all modes.
-EVERY = slice(None)
+KNOWN = (KEPT,)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -104,7 +97,7 @@ class Spectrum:
     eigenfunctions : (N, n) array
         Eigenfunctions by columns, mean square 1 over the points. The sign is fixed: the value
         that is largest in size (the first one, if several are within 1e-6) is positive. Where the
-        eigenvalue is NaN, it is the vector that the solver found (see `known_eigenfunctions`).
+        eigenvalue is NaN, it is the vector that the solver found .
         If they live in blocks outside this process's memory, an array that fetches what it is
         asked for.
     pieces : Pieces
@@ -112,11 +105,8 @@ class Spectrum:
     unresolved : (N,) bool array
         Points whose surroundings are too sparse to resolve the first ten modes (the limiter holds
         them to their neighbours), and strays outside the pieces that were solved.
-    limit : Limit or None
-        λ_ref and cut that all modes share; None: there was no limiter.
-    limits : tuple of Limit
-        The limit in force for each mode: slow modes have their own in a clean tail. Empty without
-        limiter.
+    limits : Limits
+        The limits of the limiter: the one that all modes share, and the one in force for each.
     correction : (n,) array
         The finite-sample correction: the factor λ̂/λ by which the eigenvalues were divided.
     extent : (n,) array
@@ -126,10 +116,6 @@ class Spectrum:
         Eigenvalues of modes that sat on a handful of unresolved points and are not listed above.
     log : SolveLog
         How it was solved: solver, iterations, residuals.
-    in_blocks : BlockArray or None
-        The eigenfunctions in the order inside, (M, n), if they live in blocks; else None.
-    inside : array or None
-        The eigenfunctions in the order inside, (M, n), if they live on a device; else None.
     """
 
     operator: Operator
@@ -137,19 +123,18 @@ class Spectrum:
     eigenfunctions: FloatArray
     pieces: Pieces
     unresolved: BoolArray
-    limit: Limit | None
-    limits: tuple[Limit, ...]
+    limits: Limits
     correction: FloatArray
     extent: FloatArray
     left_out: FloatArray
     log: SolveLog
-    in_blocks: BlockArray | None = None
-    inside: Any = None
+    # The eigenfunctions in the order inside, (M, n), if they live in blocks or on a device.
+    _stored: Any = None
 
     @property
     def on_host(self) -> Spectrum:
         """The same spectrum in this machine's memory; itself, unless it lives on a device."""
-        return in_memory(self, self.operator.graph.order.n_points, KNOWN, left_out="inside")
+        return in_memory(self, self.operator.graph.order.n_points, KNOWN, left_out="_stored")
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what copies and pickles keep: a spectrum on a device is copied into memory."""
@@ -159,11 +144,6 @@ class Spectrum:
     def settings(self) -> Settings:
         """What was asked for and what was decided; the solver is in `log`."""
         return self.operator.settings
-
-    @property
-    def solver(self) -> str:
-        """Name of the solver, or names, if pieces were solved by several."""
-        return self.log.solver
 
     @property
     def residuals(self) -> FloatArray:
@@ -176,11 +156,6 @@ class Spectrum:
         return self.pieces.labels
 
     @property
-    def n_components(self) -> int:
-        """Number of connected pieces; 1 is healthy."""
-        return self.pieces.n_pieces
-
-    @property
     def timescales(self) -> FloatArray:
         """Relaxation times -1/λ, (n,), if the diffusion coefficient is 1; infinite for λ = 0.
 
@@ -188,63 +163,6 @@ class Spectrum:
         """
         with np.errstate(divide="ignore"):
             return np.asarray(1 / np.abs(self.eigenvalues))
-
-    @cached_property
-    def vectors(self) -> Tall:
-        """The eigenfunctions in the order inside, (M, n)."""
-        kept: Tall | None = self.inside if self.in_blocks is None else self.in_blocks
-        return self.operator.graph.order.to_inside(self.eigenfunctions) if kept is None else kept
-
-    @at_work("results")
-    def function(self, j: int) -> FloatArray:
-        """Return eigenfunction j at all points, (N,), in memory wherever the others are."""
-        if self.in_blocks is None:
-            return np.asarray(to_host(self.eigenfunctions[:, j]))
-        return self.operator.graph.order.to_caller(self.in_blocks[:, j])
-
-    @at_work("results")
-    def functions_at(self, rows: NDArray[np.intp]) -> FloatArray:
-        """Return all eigenfunctions at some of the points, (m, n), in memory."""
-        if self.in_blocks is None:
-            return np.asarray(to_host(self.eigenfunctions[rows]))
-        return np.asarray(self.in_blocks[self.operator.graph.order.inside_rows(rows)])
-
-    @at_work("results")
-    def sum_over_points(self, function: Callable[..., Any], *values: NDArray[Any]) -> Any:
-        """Return a sum over the points: `function` adds up what eigenfunctions give on some rows.
-
-        It gets their values (m, n), how often each row counts, or None, and `values`, which are
-        given in the caller's order and equal on copies of a point.
-        """
-        if self.in_blocks is None and self.inside is None:
-            return function(self.eigenfunctions, None, *values)
-        u, order = self.vectors, self.operator.graph.order
-        rows = order.caller_rows
-        inside = [beside(u, beside_array(own, rows)[rows]) for own in values]
-        return total(function, u, beside(u, order.counts), *inside)
-
-    def local_times(self, steps: FloatArray, columns: slice = EVERY) -> FloatArray:
-        """Return g of some modes, (M, m) or (M, 1): ε m ρ², or what the limiter makes of it.
-
-        `steps`, (M,), are ε m ρ² at the points that are asked for.
-        """
-        return local_times(self.limits[columns], steps)
-
-    @property
-    def known_eigenfunctions(self) -> Any:
-        """Eigenfunctions, (N, n), with NaN in the columns of modes whose eigenvalue is NaN.
-
-        Such a mode decays within one step of the kernel: its vector shows the scatter of the points
-        and is no coordinate. Results that are written have these columns.
-        """
-        lost = np.isnan(self.eigenvalues)
-        if not lost.any():
-            return self.eigenfunctions
-        if self.in_blocks is None:
-            marked = beside_array(lost, self.eigenfunctions)
-            return without_columns(self.eigenfunctions, marked)
-        known = mapped(without_columns, self.in_blocks, lost)
-        return as_caller_sees(known, self.operator.graph.order)
 
     @property
     def errors(self) -> ErrorBars:
@@ -277,11 +195,6 @@ class Spectrum:
         True
         """
         return self.errors.intervals(level)
-
-    @cached_property
-    def findings_so_far(self) -> dict[str, Any]:
-        """Findings of the checks made so far, by the checks' names (`vbdm.trust.diagnose`)."""
-        return {}
 
     def extend(self, X_new: ArrayLike, *, outside: str = "nan") -> Extension:
         """Return the eigenfunctions at new points (see `vbdm.extend`)."""
@@ -328,28 +241,58 @@ class Spectrum:
         """See `Dynamics.states`."""
         return self.dynamics.states(n, clock=clock)
 
-    def verify(self) -> Verification:
-        """Solve the same matrix in another way, count its eigenvalues, and compare.
+    @at_work("results")
+    def plot(self) -> Any:
+        """Draw an overview and return its figure (see `vbdm.plot.summary`)."""
+        from ..plot import summary
 
-        See `vbdm.trust.verification.verify`. This checks the solver, not the estimate.
+        return summary(self)
+
+    def table(self, format: str = "markdown") -> str:
+        """Return the eigenvalues with total errors and 95 % intervals, as a table for a text.
+
+        Parameters
+        ----------
+        format : {"markdown", "latex"}
+            The language; LaTeX needs no package.
+
+        Examples
+        --------
+        >>> sample = vbdm.datasets.sphere(600, random_state=0)
+        >>> print(vbdm.estimate_operator(sample.points).spectrum(1).table())
+        | j | eigenvalue | ± total error | 95 % interval |
+        | ---: | ---: | ---: | ---: |
+        | 0 | 0 | exact |  |
         """
-        from ..trust.verification import verify
+        from ..report.tables import table
 
-        return verify(self.on_host)
+        return table(self, format)
 
-    plot, table, to_frame = views.plot, views.table, views.to_frame
-    _repr_html_ = views.as_html
+    def to_frame(self) -> Any:
+        """Return the eigenvalues as a pandas DataFrame, one row each.
+
+        Returns
+        -------
+        DataFrame
+            Columns: ``eigenvalue``; ``group``, the number of the group of eigenvalues that cannot
+            be told apart, and ``group_mean``; of this mean ``standard_error`` (sampling),
+            ``total_error``, ``lower`` and ``upper`` (95 %); and ``in_doubt``, in words.
+        """
+        from ..report.tables import to_frame
+
+        return to_frame(self)
+
+    def _repr_html_(self) -> str:
+        """Return the table that notebooks show."""
+        from ..report.tables import spectrum_html
+
+        return spectrum_html(self)
 
     def __repr__(self) -> str:
         """Show the first eigenvalues and how they were found."""
         values = ", ".join(f"{value:.4g}" for value in self.eigenvalues[:6])
         more = ", …" if len(self.eigenvalues) > 6 else ""
         return (
-            f"Spectrum(eigenvalues=[{values}{more}], {self.n_components} component(s), "
-            f"{int(self.unresolved.sum())} unresolved point(s), solver={self.solver!r})"
+            f"Spectrum(eigenvalues=[{values}{more}], {self.pieces.n_pieces} component(s), "
+            f"{int(self.unresolved.sum())} unresolved point(s), solver={self.log.solver!r})"
         )
-
-
-def without_columns(values: FloatArray, lost: BoolArray) -> FloatArray:
-    """Return values, (m, n), with NaN in the columns that are lost."""
-    return np.where(lost, np.nan, values)

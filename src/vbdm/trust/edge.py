@@ -57,6 +57,7 @@ from ..operator.operator import Operator
 from ..rows.sparse_blocks import occurring
 from ..search.exact import to_nearest_image
 from ..spectrum.spectrum import Spectrum
+from ..spectrum.vectors import vectors_of
 from .influences import masses
 
 #: A dimension that changes by more than this share with the scale is a sign of noise.
@@ -285,8 +286,11 @@ def boundary_shifts(spectrum: Spectrum) -> FloatArray:
     ratio = np.median(widths / (np.sqrt(4 * PILOT_EPSILON) * rho0))
     weights = overhang(edge.strips / widths, *mass_exponents(operator), float(ratio))
     degrees = to_host(operator.inside.degrees[rows, None])
-    mass = degrees * spectrum.local_times(to_host(operator.inside.steps[rows]))
-    at, product = to_host(spectrum.vectors[rows]), products_at(operator, rows, spectrum.vectors)
+    mass = degrees * spectrum.limits.times(to_host(operator.inside.steps[rows]))
+    at, product = (
+        to_host(vectors_of(spectrum)[rows]),
+        products_at(operator, rows, vectors_of(spectrum)),
+    )
     energy = 0.5 * (degrees * at**2 - 2 * at * product[:, :n] + product[:, n:])
     theta = spectrum.log.pencil_eigenvalues
     changes = weights @ (energy - theta * mass * at**2)

@@ -42,6 +42,7 @@ from ..rows.block_array import BlockArray, beside, mapped, total
 from ..spectrum.limiter import local_times
 from ..spectrum.modes import THIN, local_energy
 from ..spectrum.spectrum import Spectrum
+from ..spectrum.vectors import function_of, sum_over_points, vectors_of
 from .influences import PairRows, held_together, masses, pair_influences, times_of
 
 if TYPE_CHECKING:
@@ -68,13 +69,13 @@ def mixing(spectrum: Spectrum) -> tuple[FloatArray, ...]:
     mode, for ten modes about the time of the solve.
     """
     theta = spectrum.log.pencil_eigenvalues
-    u: Any = spectrum.vectors
+    u: Any = vectors_of(spectrum)
     operator = spectrum.operator
     with one_blas_thread():
         size, products, rows = masses(spectrum), operator.alpha_kernel @ u, PairRows.of(spectrum)
         result = []
         for j in range(len(theta)):
-            others, own = partners(spectrum, j), spectrum.limits[j : j + 1]
+            others, own = partners(spectrum, j), spectrum.limits.of_modes[j : j + 1]
             scale = first_order(theta, j)[others] / size[others]
             first, second = (u[:, [j]], products[:, [j]]), (u[:, others], products[:, others])
             time = mapped(times_of, first[0], rows.steps, own)
@@ -124,7 +125,7 @@ def first_order(theta: FloatArray, j: int) -> FloatArray:
 def overlaps(spectrum: Spectrum) -> FloatArray:
     """Return the means over the points of the products of two eigenfunctions, (n, n)."""
     with one_blas_thread():
-        return frozen(spectrum.sum_over_points(products_of) / spectrum.operator.n_points)
+        return frozen(sum_over_points(spectrum, products_of) / spectrum.operator.n_points)
 
 
 def isolated(errors: ErrorBars) -> BoolArray:
@@ -178,7 +179,7 @@ def pointwise(errors: ErrorBars, j: int) -> FloatArray:
     # The mean square stays 1, so that nothing of the mode itself can be added.
     overlap, mix = errors.overlaps[number, near], errors.mixing[number]
     with one_blas_thread():
-        variance = mapped(variance_at, spectrum.vectors, number, near, overlap, mix)
+        variance = mapped(variance_at, vectors_of(spectrum), number, near, overlap, mix)
     if isinstance(variance, BlockArray):
         variance = np.asarray(variance)
     deviation = np.sqrt(np.maximum(variance, 0.0))
@@ -198,18 +199,18 @@ def variance_at(
 
 def unresolved_share(spectrum: Spectrum) -> FloatArray:
     """Return the share of each mode on its unresolved points (see `ErrorBars.unresolved_share`)."""
-    share = spectrum.sum_over_points(squares_on, spectrum.unresolved)
-    own = [j for j, limit in enumerate(spectrum.limits) if limit != spectrum.limit]
-    if is_elsewhere(spectrum.vectors):
+    share = sum_over_points(spectrum, squares_on, spectrum.unresolved)
+    limits, own = spectrum.limits, spectrum.limits.own
+    if is_elsewhere(vectors_of(spectrum)):
         # On a device, modes are looked at where they are, all that share a limit together.
         counts = spectrum.operator.graph.order.counts
-        for limit in {spectrum.limits[j] for j in own}:
-            members = [j for j in own if spectrum.limits[j] == limit]
+        for limit in {limits.of_modes[j] for j in own}:
+            members = [j for j in own if limits.of_modes[j] == limit]
             held = held_inside(spectrum, members[0])
-            share[members] = total(squares_on, spectrum.vectors[:, members], counts, held)
+            share[members] = total(squares_on, vectors_of(spectrum)[:, members], counts, held)
         own = []
     for j in own:
-        share[j] = squares_on(spectrum.function(j), None, held_for(spectrum, j))
+        share[j] = squares_on(function_of(spectrum, j), None, held_for(spectrum, j))
     return np.asarray(share / spectrum.operator.n_points)
 
 
@@ -217,11 +218,11 @@ def held_inside(spectrum: Spectrum, j: int) -> BoolArray:
     """Return the points that mode j does not resolve, (M,) in the order inside, where they live."""
     operator = spectrum.operator
     rows = operator.graph.order.caller_rows
-    if not spectrum.limits or spectrum.limits[j] == spectrum.limit:
+    if j not in spectrum.limits.own:
         held: BoolArray = beside_array(spectrum.unresolved, rows)[rows]
         return held
     strays: BoolArray = beside_array(spectrum.pieces.strays, rows)[rows]
-    return spectrum.limits[j].holds(1 / operator.inside.steps) | strays
+    return spectrum.limits.of_modes[j].holds(1 / operator.inside.steps) | strays
 
 
 def held_for(spectrum: Spectrum, j: int) -> BoolArray:
@@ -229,7 +230,7 @@ def held_for(spectrum: Spectrum, j: int) -> BoolArray:
 
     `spectrum.unresolved`, unless the mode has a limit of its own.
     """
-    if not spectrum.limits or spectrum.limits[j] == spectrum.limit:
+    if j not in spectrum.limits.own:
         return spectrum.unresolved
     return np.asarray(to_host(spectrum.operator.graph.order.to_caller(held_inside(spectrum, j))))
 
@@ -239,7 +240,7 @@ def weak_links(spectrum: Spectrum) -> BoolArray:
     operator = spectrum.operator
     marked = np.zeros(operator.graph.order.n_points, dtype=np.bool_, like=operator.inside.degrees)
     for j in np.flatnonzero(spectrum.extent < THIN):
-        energy = local_energy(operator, spectrum.vectors[:, j][:, None])[0][:, 0]
+        energy = local_energy(operator, vectors_of(spectrum)[:, j][:, None])[0][:, 0]
         order = np.argsort(-energy, kind="stable")
         half = 0.5 * float(energy.sum())
         count = int(np.searchsorted(np.cumsum(energy[order]), half)) + 1

@@ -21,6 +21,7 @@ from ..rows.block_array import Tall, beside, mapped, total
 from ..spectrum.modes import share_at
 from ..spectrum.solve import compute_spectrum
 from ..spectrum.spectrum import Spectrum
+from ..spectrum.vectors import vectors_of
 from .epsilon_scan import FACTORS, spectra_over
 from .influences import side_by_side
 
@@ -52,7 +53,10 @@ def ritz_values(spectrum: Spectrum, operator: Operator) -> FloatArray:
     Modes with different limits have different masses, and spans of their own. In many dimensions,
     where most points are limited, masses are those without: limited ones do not follow ε.
     """
-    u, limits = spectrum.vectors, np.array([limit.reference for limit in spectrum.limits])
+    u, limits = (
+        vectors_of(spectrum),
+        np.array([limit.reference for limit in spectrum.limits.of_modes]),
+    )
     spread = beside(u, relative_variance_of(operator)[:, None])
     product = operator.alpha_kernel @ mapped(side_by_side, u, spread)
     result = np.empty(u.shape[1])
@@ -60,7 +64,7 @@ def ritz_values(spectrum: Spectrum, operator: Operator) -> FloatArray:
         members = np.flatnonzero(limits == reference) if limits.size else np.arange(u.shape[1])
         time = operator.inside.steps
         if limits.size:
-            time = spectrum.limits[members[0]].without_many.time(1 / operator.inside.steps)
+            time = spectrum.limits.of_modes[members[0]].without_many.time(1 / operator.inside.steps)
         result[members] = rates_on_span(
             operator, u[:, members], product[:, members], product[:, -1:], time[:, None]
         )

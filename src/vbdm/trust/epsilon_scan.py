@@ -25,6 +25,7 @@ from ..solvers import EigenSolver
 from ..spectrum.alignment import align
 from ..spectrum.solve import compute_spectrum
 from ..spectrum.spectrum import Spectrum
+from ..spectrum.vectors import functions_at
 
 
 def drawn_rows(spectrum: Spectrum, most: int) -> NDArray[np.intp]:
@@ -174,7 +175,7 @@ def scan_modes(
     whole = operator.n_points <= ALL_POINTS and at_hand(operator)
     # Points to estimate from must be a fair sample; points to look at need not be.
     rows = drawn_rows(spectrum, n_drawn) if whole else fair_rows(spectrum, n_drawn)
-    truth = np.real(spectrum.functions_at(rows))
+    truth = np.real(functions_at(spectrum, rows))
     steps = []
     with warnings.catch_warnings():
         # Warnings are silenced: what is doubtful at other ε is the very thing to be shown.
@@ -182,7 +183,7 @@ def scan_modes(
         if not whole:
             operator = again(operator, rows)
         for factor, found in solved_over(operator, factors, spectrum, whole):
-            functions = found.functions_at(rows) if whole else np.asarray(found.eigenfunctions)
+            functions = functions_at(found, rows) if whole else np.asarray(found.eigenfunctions)
             steps.append((factor, *followed(found, functions, truth, spectrum)))
     used, values, errors, totals, moved = (list(part) for part in zip(*steps, strict=True))
     return EpsilonScan(
@@ -205,7 +206,7 @@ def solved_over(
     n = min(len(reference.eigenvalues) + SPARE_MODES, operator.n_points)
     # If only the largest piece was solved, the same is done here: zeros of other pieces would take
     # the places of its modes.
-    alone = reference.pieces.n_solved == 1 < reference.n_components
+    alone = reference.pieces.n_solved == 1 < reference.pieces.n_pieces
     pieces = "largest" if alone else "each"
     at_one = reference if whole else compute_spectrum(operator, n, components=pieces)
     # Outwards from the chosen ε, so that each solve can start from its neighbour's eigenvectors.

@@ -34,6 +34,7 @@ from ..rows.block_array import Tall, beside, changed, mapped, total
 from ..rows.sparse_blocks import occurring
 from ..spectrum.limiter import Limit, local_times
 from ..spectrum.spectrum import Spectrum
+from ..spectrum.vectors import vectors_of
 
 #: Modes whose influences are computed at a time: each takes several arrays as long as the points. A
 #: device has fewer, and longer, steps.
@@ -47,10 +48,14 @@ def influences(spectrum: Spectrum) -> Tall:
 
     Columns sum to 0.
     """
-    result, rows = mapped(copied, spectrum.vectors), PairRows.of(spectrum)
+    result, rows = mapped(copied, vectors_of(spectrum)), PairRows.of(spectrum)
     size = MODES_ON_DEVICE if is_elsewhere(result) else MODES_AT_ONCE
     cut_at_highest = modes_cut_at_highest(spectrum)
-    moves = moves_of_cut(spectrum.operator, spectrum.limits[0]) if cut_at_highest.any() else None
+    moves = (
+        moves_of_cut(spectrum.operator, spectrum.limits.of_modes[0])
+        if cut_at_highest.any()
+        else None
+    )
     for columns in slices(result.shape[1], size=size):
         u = result[:, columns]
         part = pencil_influences(spectrum, columns, u, rows)
@@ -73,21 +78,21 @@ def pair_noise(spectrum: Spectrum) -> FloatArray:
     :math:`Σ_i I_i^2`. Some 2,000 rows, evenly spaced in the tree, tell the sum.
     """
     op, theta = spectrum.operator, spectrum.log.pencil_eigenvalues
-    M, n = spectrum.vectors.shape
+    M, n = vectors_of(spectrum).shape
     rows = np.linspace(0, M - 1, min(M, NOISE_ROWS)).round().astype(np.intp)
     result = np.zeros((n, n))
     for some in slices(len(rows), size=ROWS_AT_ONCE):
         links, reached = occurring(op.alpha_kernel.rows_at(rows[some]))
-        own, u = (to_host(spectrum.vectors[at]) for at in (rows[some], reached))
+        own, u = (to_host(vectors_of(spectrum)[at]) for at in (rows[some], reached))
         own_held, held = (
-            held_together(v, v, theta, spectrum.local_times(to_host(op.inside.steps[at])))
+            held_together(v, v, theta, spectrum.limits.times(to_host(op.inside.steps[at])))
             for v, at in ((own, rows[some]), (u, reached))
         )
         i, j = np.repeat(np.arange(len(own)), np.diff(links.indptr)), links.indices
         pairs = links.data[:, None] * (own_held[i] + held[j] - 2 * own[i] * u[j])
         pairs[rows[some][i] == reached[j]] = 0.0
         result += own_products(pairs)
-    by = response(spectrum, spectrum.vectors, slice(n)) * spectrum.correction
+    by = response(spectrum, vectors_of(spectrum), slice(n)) * spectrum.correction
     return M / len(rows) / 2 * result / np.outer(by, by)
 
 
@@ -159,13 +164,13 @@ class PairRows:
         op, sums = spectrum.operator, row_sums_of(spectrum.operator)
         share = quotients(1.0, sums, sums > 0)
         rows = op.inside.degrees, op.inside.steps, share, counts_of(op)
-        return cls(*(beside(spectrum.vectors, row, kept=True) for row in rows))
+        return cls(*(beside(vectors_of(spectrum), row, kept=True) for row in rows))
 
 
 def pencil_influences(spectrum: Spectrum, columns: slice, u: Tall, rows: PairRows) -> Tall:
     """Return the influences on T of some λ, (M, m), from their eigenvectors u."""
     theta, m = spectrum.log.pencil_eigenvalues[columns], u.shape[1]
-    time = mapped(times_of, u, rows.steps, spectrum.limits[columns])
+    time = mapped(times_of, u, rows.steps, spectrum.limits.of_modes[columns])
     held = mapped(held_together, u, u, theta, time)
     # One product with twice the columns takes little more than half the time of two.
     products = spectrum.operator.alpha_kernel @ mapped(side_by_side, u, held)
@@ -256,7 +261,7 @@ def respond(own: FloatArray, spread: FloatArray, counts: FloatArray | None, alph
 
 def response(spectrum: Spectrum, u: Tall, columns: slice) -> FloatArray:
     """Return dT/dλ for some modes u, (m,): B, or its counterpart in the limiter's last step."""
-    op, limits = spectrum.operator, spectrum.limits[columns]
+    op, limits = spectrum.operator, spectrum.limits.of_modes[columns]
     degrees, steps = beside(u, op.inside.degrees), beside(u, op.inside.steps)
     if not limits:
         return np.asarray(total(squares_of, u, beside(u, op.inside.degrees * op.inside.steps)))
@@ -284,11 +289,11 @@ def limited_response(
 def modes_cut_at_highest(spectrum: Spectrum) -> BoolArray:
     """Tell whose row balance ends at the limiter's highest cut, (n,)."""
     theta = spectrum.log.pencil_eigenvalues
-    if not spectrum.limits:
+    if not spectrum.limits.of_modes:
         return np.zeros(len(theta), np.bool_)
     cut = [
         limit.balance_cut(own) == limit.highest
-        for limit, own in zip(spectrum.limits, theta, strict=True)
+        for limit, own in zip(spectrum.limits.of_modes, theta, strict=True)
     ]
     return np.array(cut)
 
@@ -320,7 +325,7 @@ def moves_of_cut(operator: Operator, limit: Limit) -> FloatArray:
 
 def pull_of_cut(spectrum: Spectrum, u: Tall, columns: slice) -> FloatArray:
     """Return dT/d log Q of some modes u, (m,), if the highest cut Q is that of their balance."""
-    op, highest = spectrum.operator, spectrum.limits[0].highest
+    op, highest = spectrum.operator, spectrum.limits.of_modes[0].highest
     rates = -spectrum.eigenvalues[columns] * spectrum.correction[columns] / highest
     held = beside(u, op.inside.degrees * (1 / op.inside.steps < highest))
     return np.asarray(total(squares_of, u, held)) * rates * np.exp(-rates)
@@ -334,9 +339,9 @@ def squares_of(u: FloatArray, weights: FloatArray) -> FloatArray:
 
 def masses(spectrum: Spectrum) -> FloatArray:
     """Return B = Σ D g u² of each mode, (n,)."""
-    u, op = spectrum.vectors, spectrum.operator
+    u, op = vectors_of(spectrum), spectrum.operator
     rows = beside(u, op.inside.degrees), beside(u, op.inside.steps)
-    return np.asarray(total(masses_of, u, *rows, spectrum.limits))
+    return np.asarray(total(masses_of, u, *rows, spectrum.limits.of_modes))
 
 
 def masses_of(

@@ -27,6 +27,7 @@ from ..base.threads import in_order, one_blas_thread, slices
 from ..graph.order import InCallerOrder, Order
 from ..rows.block_array import Tall, beside, mapped, total
 from ..spectrum.spectrum import Spectrum
+from ..spectrum.vectors import function_of, vectors_of
 from .findings import FIRST, nonzero_modes
 from .influences import less_noise, own_products, pair_noise
 from .randomness import autocorrelation_time, lagged_sums
@@ -104,9 +105,9 @@ def first_modes(spectrum: Spectrum) -> Iterator[FloatArray]:
 
 def mode_at_rows(spectrum: Spectrum, j: int) -> FloatArray:
     """Return eigenfunction j in the order of the rows, (N,): on a device, if it lives there."""
-    if is_elsewhere(spectrum.vectors):
-        return spectrum.operator.graph.order.to_caller(spectrum.vectors[:, j])
-    return spectrum.function(j)
+    if is_elsewhere(vectors_of(spectrum)):
+        return spectrum.operator.graph.order.to_caller(vectors_of(spectrum)[:, j])
+    return function_of(spectrum, j)
 
 
 def by_chance(n_rows: int) -> float:

@@ -38,7 +38,7 @@ def connected_pieces(spectrum: Spectrum) -> Finding | None:
     if not spectrum.operator.kernel.is_symmetric:
         return None
     labels, name, n_solved = spectrum.components, "Connected pieces", spectrum.pieces.n_solved
-    n, n_pieces = len(labels), spectrum.n_components
+    n, n_pieces = len(labels), spectrum.pieces.n_pieces
     if n_pieces == 1:
         return Finding(name, "green", f"All {n:,} points are connected.", 1.0, 1.0)
     aside = int(left_aside(spectrum).sum())

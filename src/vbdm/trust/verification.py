@@ -16,6 +16,7 @@ from ..spectrum.limited import Piece, merged, prepare_pieces, restricted, solve_
 from ..spectrum.pieces import Pieces, find_pieces
 from ..spectrum.solve import pencil_of
 from ..spectrum.spectrum import Spectrum
+from ..spectrum.vectors import in_blocks
 
 #: Up to this many points the reference is the dense solver.
 DENSE_POINTS = 2500
@@ -98,22 +99,27 @@ def verify(spectrum: Spectrum) -> Verification:
     Examples
     --------
     >>> op = vbdm.estimate_operator(vbdm.datasets.circle(2000, random_state=0).points)
-    >>> op.spectrum(5).verify().passed
+    >>> vbdm.verify(op.spectrum(5)).passed
     True
     """
+    spectrum = spectrum.on_host
     op = spectrum.operator
     if not op.kernel.is_symmetric:
         raise InputError(
             f"There is nothing to verify; received form={op.settings.form!r}. Look at "
             "`spectrum.residuals`."
         )
-    if spectrum.in_blocks is not None:
+    if (stored := in_blocks(spectrum)) is not None:
         raise not_in_blocks(
             "A verification",
-            f"{op.n_points:,} points {spectrum.in_blocks.rows.place.words}",
+            f"{op.n_points:,} points {stored.rows.place.words}",
             "It would need the whole matrix in memory, and its factors.",
         )
-    shared = op.inside.steps if spectrum.limit is None else spectrum.limit.time(1 / op.inside.steps)
+    shared = (
+        op.inside.steps
+        if spectrum.limits.shared is None
+        else spectrum.limits.shared.time(1 / op.inside.steps)
+    )
     pencil = replace(pencil_of(op), mass=op.inside.degrees * shared)
     smallest = op.settings.smallest_piece
     pieces = replace(find_pieces(pencil, "each", smallest), n_solved=spectrum.pieces.n_solved)
@@ -123,8 +129,8 @@ def verify(spectrum: Spectrum) -> Verification:
     solved = merged(parts, pieces, solve_pieces(parts, pieces, pencil.mass, n, TIGHT, []), n)
     log = spectrum.log
     listed = log.pencil_eigenvalues.copy()
-    for j, limit in enumerate(spectrum.limits):
-        if limit != spectrum.limit:
+    for j, limit in enumerate(spectrum.limits.of_modes):
+        if limit != spectrum.limits.shared:
             listed[j] = log.shared_eigenvalues[j]
     error, last, absent = compare(listed, log.set_aside, solved.values)
     error = max(error, error_of_own(spectrum, pencil, pieces, parts))
@@ -140,8 +146,8 @@ def verify(spectrum: Spectrum) -> Verification:
 def error_of_own(spectrum: Spectrum, pencil: Pencil, pieces: Pieces, parts: list[Piece]) -> float:
     """Return the largest relative error of the θ of modes that have limits of their own."""
     op, theta, errors = spectrum.operator, spectrum.log.pencil_eigenvalues, [0.0]
-    for limit in set(spectrum.limits) - {spectrum.limit}:
-        members = [j for j, own in enumerate(spectrum.limits) if own == limit]
+    for limit in set(spectrum.limits.of_modes) - {spectrum.limits.shared}:
+        members = [j for j, own in enumerate(spectrum.limits.of_modes) if own == limit]
         mass = op.inside.degrees * limit.time(1 / op.inside.steps)
         n = min(members[-1] + 1 + SPARE, len(spectrum.eigenvalues) + SPARE, pencil.n_points)
         found = merged(parts, pieces, solve_pieces(parts, pieces, mass, n, TIGHT, []), n)

@@ -14,6 +14,7 @@ import vbdm
 from vbdm.base.arrays import is_elsewhere, to_host
 from vbdm.engines.cuda import availability
 from vbdm.operator.sums import pairs_of
+from vbdm.spectrum.vectors import function_of
 
 from .emulated import ON_GPU, needs_device, some_slow
 
@@ -222,7 +223,7 @@ def test_points_from_a_device_and_results_there(device):
         np.testing.assert_allclose(verb(device.array(f)), verb(f))
     solution = op.committor(X[:, 0] < -1.5, X[:, 0] > 1.5)
     assert isinstance(solution.values, np.ndarray)
-    assert isinstance(spectrum.function(1), np.ndarray)
+    assert isinstance(function_of(spectrum, 1), np.ndarray)
 
 
 def test_points_from_a_device_and_results_here(device):

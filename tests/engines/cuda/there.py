@@ -21,6 +21,7 @@ from vbdm.kernel.dimension import Dimension
 from vbdm.kernel.tuning import Tuning
 from vbdm.operator.record import Settings
 from vbdm.spectrum.spectrum import Spectrum
+from vbdm.spectrum.vectors import vectors_of
 
 from .emulated import ON_GPU
 from .strict_engine import StrictEngine
@@ -78,5 +79,5 @@ def results_stay(spectrum: Spectrum) -> Spectrum:
 def spectrum_there(spectrum: Spectrum) -> Spectrum:
     """Return a spectrum of an operator there; what users see of it is in memory."""
     result = replace(spectrum, operator=there(spectrum.operator))
-    vars(result)["inside"] = there(spectrum.vectors)
+    vars(result)["inside"] = there(vectors_of(spectrum))
     return result

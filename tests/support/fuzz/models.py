@@ -247,7 +247,7 @@ def spectrum_uses(spectrum) -> dict:
         ),
         "groups": lambda: len(repr(spectrum.errors.groups)),
         "lights": lambda: len(repr(vbdm.diagnose(spectrum))),
-        "verify": lambda: len(repr(spectrum.verify())),
+        "verify": lambda: len(repr(vbdm.verify(spectrum))),
     }
 
 

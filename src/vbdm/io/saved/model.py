@@ -34,6 +34,7 @@ from ...search.brute import BruteForce, BruteIndex
 from ...search.directions import ProjectedIndex, RotatedIndex, along_and_rest
 from ...search.exact import KDTree, NeighborIndex, PeriodicIndex, PeriodicTree, TreeIndex
 from ...search.external import ApproximateIndex, MetricIndex, MetricSearch, PyNNDescent
+from ...spectrum.limiter import Limits
 from ...spectrum.pieces import Pieces
 from ...spectrum.spectrum import Spectrum
 from . import schema
@@ -375,10 +376,10 @@ def refuse_wide_reach(graph: NeighborGraph, bandwidth: Bandwidth, scale: float) 
 def parts_of_spectrum(spectrum: Spectrum) -> dict[str, Any]:
     """Return what a file says of a spectrum beside its operator."""
     names = (
-        "eigenvalues", "eigenfunctions", "unresolved", "limit", "limits", "correction", "extent",
-        "left_out",
+        "eigenvalues", "eigenfunctions", "unresolved", "correction", "extent", "left_out"
     )  # fmt: skip
     numbers = {name: getattr(spectrum, name) for name in names}
+    numbers |= {"limit": spectrum.limits.shared, "limits": spectrum.limits.of_modes}
     return {"spectrum": numbers | vars(spectrum.pieces), "log": spectrum.log}
 
 
@@ -399,7 +400,9 @@ def make_spectrum(model: SpectrumModel) -> Spectrum:
         for rate in vars(limit).values()
     ]
     require(all(0 < rate < np.inf for rate in rates), "spectrum/limits", "are no rates")
-    own = any(limit != parts["limit"] for limit in parts["limits"])
+    limits = Limits(parts.pop("limit"), parts.pop("limits"))
     shared = len(model.log.shared_eigenvalues)
-    require(shared == (n_modes if own else 0), "log/shared_eigenvalues", "are of other modes")
-    return Spectrum(operator=operator, pieces=pieces, log=model.log, **parts)
+    require(
+        shared == (n_modes if limits.own else 0), "log/shared_eigenvalues", "are of other modes"
+    )
+    return Spectrum(operator=operator, pieces=pieces, limits=limits, log=model.log, **parts)

@@ -25,6 +25,7 @@ from ...errors import InputError
 from ...progress import report
 from ...rows.sources import check_store
 from ...spectrum.spectrum import Spectrum
+from ...spectrum.vectors import known_eigenfunctions
 from ...trust.diagnose import diagnose
 from ...trust.findings import Finding
 
@@ -159,7 +160,7 @@ def arrays_of(spectrum: Spectrum) -> dict[str, Any]:
     found = {
         "eigenvalues": spectrum.eigenvalues,
         "residuals": spectrum.residuals,
-        "eigenfunctions": spectrum.known_eigenfunctions,
+        "eigenfunctions": known_eigenfunctions(spectrum),
         "unresolved": spectrum.unresolved,
         "density": operator.density,
         "widths": operator.widths,
