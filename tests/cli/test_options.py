@@ -101,7 +101,7 @@ ARGUMENTS = {
         {},
         {"delays": 1, "delay_step": 1, "every": 1, "seed": 0},
         {},
-        {"components": "each"},
+        {},
         {},
     ),
     "fit a.csv --no-header --drop-missing --standardize -k 20 -n 3 --no-report --columns x,y": (
@@ -109,7 +109,7 @@ ARGUMENTS = {
         {"delays": 1, "delay_step": 1, "every": 1, "seed": 0, "standardize": True,
          "missing": "drop"},
         {"n_neighbors": 20},
-        {"components": "each", "n": 3},
+        {"n": 3},
         {"page": False},
     ),
 }  # fmt: skip

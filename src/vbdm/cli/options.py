@@ -1,9 +1,8 @@
 """The options of the `vbdm` command that stand for parameters of the library, in one table.
 
-Each is declared once. The table gives the options of the commands (``params=[*READING]``), the
-arguments that the library is called with (`arguments_for`), and the words of messages, where the
-library names parameters and a terminal needs options (`in_options`). A new parameter is one entry
-here.
+It gives the options of the commands (``params=[*READING]``), the arguments that the library is
+called with (`arguments_for`), and the words of messages, where the library names parameters and a
+terminal needs options (`in_options`). Those of an estimate come from `vbdm.base.parameters`.
 """
 
 from __future__ import annotations
@@ -12,33 +11,26 @@ import ast
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping
+from math import pi
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ..base.parameters import PARAMETERS, SWITCH, Count, Number, Parameter, Words
+from ..base.parameters import PARAMETERS, Parameter
 from ..base.versions import ENGINE_NAMES
 
 #: Headings under which a help text lists its options.
 IN, HOW, BEFORE, AFTER = "Reading the file", "The estimate", "Before the estimate", "Results"
-WHERE = "More points than fit into memory"
-ASKED = "The question"
+WHERE, ASKED = "More points than fit into memory", "The question"
 LEARNING = "What is learned"
 
 
 class Setting(click.Option):
     """An option of the command, with its heading in the help text and its parameter in the library.
 
-    Attributes
-    ----------
-    section : str
-        Heading under which the help lists it.
-    parameter : str
-        Name of the library's parameter; by default that of the option.
-    stands_for : object
-        The library's argument for a flag without a ``--no-`` form: ``--drop-missing`` stands for
-        ``missing='drop'``.
+    `parameter` is by default the name of the option. `stands_for` is the library's argument for a
+    flag without a ``--no-`` form: ``--drop-missing`` stands for ``missing='drop'``.
     """
 
     def __init__(
@@ -66,9 +58,8 @@ class Setting(click.Option):
 
     def argument(self, value: Any) -> Any:
         """Return the library's argument for a value of the option; None for a flag not set."""
-        if self.is_one_way:
-            return self.stands_for if value else None
-        return value
+        flag = self.stands_for if value else None
+        return flag if self.is_one_way else value
 
     def typed_for(self, argument: Any) -> str | None:
         """Return what to type for an argument of the library; None if no option gives it."""
@@ -101,89 +92,65 @@ def setting(*names: str, **settings: Any) -> Callable[[Callable[..., Any]], Call
     return click.option(*names, cls=Setting, **settings)
 
 
-def parse_operator(_: click.Context, __: click.Parameter, value: str | None) -> Any:
+def reader(read: Callable[[str], Any], expected: str = "") -> Callable[..., Any]:
+    """Return a callback that reads a text; `expected` is what a wrong one is not, and what is."""
+
+    def callback(_: click.Context, __: click.Parameter, value: str | None) -> Any:
+        try:
+            return None if value is None else read(value)
+        except ValueError:
+            raise click.BadParameter(f"{value!r} is no {expected}") from None
+
+    return callback
+
+
+def read_operator(text: str) -> str | float:
     """Return the operator as a number, or its name as text, which the library checks."""
-    if value is None:
-        return None
     try:
-        return float(value)
+        return float(text)
     except ValueError:
-        return value.lower()
+        return text.lower()
 
 
-def parse_period(_: click.Context, __: click.Parameter, value: str | None) -> Any:
+def read_period(text: str) -> Any:
     """Return one period for all columns, or one for each, with None where there is no period."""
-    if value is None:
-        return None
-    parts = [part.strip().lower() for part in value.split(",")]
-    try:
-        periods = [None if part in ("", "none", "-") else number_of(part) for part in parts]
-    except ValueError:
-        raise click.BadParameter(
-            f"{value!r} is no list of numbers. Write 360 for all columns, or 2pi,none,10 for "
-            "three of them."
-        ) from None
+    periods: list[float | None] = []
+    for part in map(str.strip, text.lower().split(",")):
+        if part in ("", "none", "-"):
+            periods.append(None)
+        elif part.endswith("pi"):
+            periods.append(pi * float(part[:-2] or 1))
+        else:
+            periods.append(float(part))
     return periods[0] if len(periods) == 1 else periods
 
 
-def parse_lengths(_: click.Context, __: click.Parameter, value: str | None) -> Any:
-    """Return the numbers of rows of several series."""
-    try:
-        return None if value is None else [int(part) for part in value.split(",")]
-    except ValueError:
-        raise click.BadParameter(
-            f"{value!r} is no list of whole numbers. Write 5000,3000 for two series."
-        ) from None
-
-
-def parse_share(_: click.Context, __: click.Parameter, value: str | None) -> Any:
-    """Return a number of directions, or a share of the variance."""
-    if value is None:
-        return None
-    try:
-        return int(value) if value.strip().isdigit() else float(value)
-    except ValueError:
-        raise click.BadParameter(
-            f"{value!r} is no number. Write 3 for three directions, 0.95 for 95 % of the variance."
-        ) from None
-
-
-def parse_step(_: click.Context, __: click.Parameter, value: str | None) -> Any:
+def read_step(text: str) -> tuple[float, str]:
     """Return a number and its unit: 0.2ns is 0.2 and "ns"."""
-    if value is None:
-        return None
-    found = re.fullmatch(r"\s*(?P<number>[-+.\deE]*\d)\s*(?P<unit>[^\d\s]\S*)?\s*", value)
-    try:
-        return float(found["number"] if found else value), (found and found["unit"]) or ""
-    except ValueError:
-        raise click.BadParameter(
-            f"{value!r} is no time. Write a number and its unit, such as 0.2ns."
-        ) from None
+    found = re.fullmatch(r"\s*(?P<number>[-+.\deE]*\d)\s*(?P<unit>[^\d\s]\S*)?\s*", text)
+    return float(found["number"] if found else text), (found and found["unit"]) or ""
 
 
 def count_or(least: int, *words: str) -> Callable[..., Any]:
-    """Return a function that reads a whole number from a least one on, or one of a few words."""
+    """Return a callback that reads a whole number from a least one on, or one of a few words."""
 
-    def parse(_: click.Context, __: click.Parameter, value: str | None) -> Any:
-        """Return the number, or the word."""
-        if value is None:
-            return None
-        word = value.strip().lower()
+    def read(text: str) -> int | str:
+        word = text.strip().lower()
         if word in words:
             return word
-        if word.isdecimal() and int(word) >= least:
-            return int(word)
-        known = "".join(f" or {own}" for own in words)
-        raise click.BadParameter(f"{value!r} is no whole number from {least} on{known}.")
+        if not word.isdecimal() or int(word) < least:
+            raise ValueError
+        return int(word)
 
-    return parse
+    known = "".join(f" or {own}" for own in words)
+    return reader(read, f"whole number from {least} on{known}.")
 
 
-def number_of(text: str) -> float:
-    """Return the number that a text stands for, such as "2pi" or "6.28"."""
-    if text.endswith("pi"):
-        return 3.141592653589793 * float(text[:-2] or 1)
-    return float(text)
+#: Numbers of rows of several series.
+parse_lengths = reader(
+    lambda text: [int(part) for part in text.split(",")],
+    "list of whole numbers. Write 5000,3000 for two series.",
+)
 
 
 def remember_json(ctx: click.Context, _: click.Parameter, value: bool) -> bool:
@@ -194,23 +161,18 @@ def remember_json(ctx: click.Context, _: click.Parameter, value: bool) -> bool:
 
 def setting_of(row: Parameter, section: str = HOW, **settings: Any) -> Setting:
     """Return the option for a row of the table of parameters."""
-    typed, *others = (row.option or "").split()
-    kinds = {type(kind) for kind in row.kinds}
-    words = [word for kind in row.kinds if isinstance(kind, Words) for word in kind.words]
-    if SWITCH in row.kinds:
-        typed = f"{typed}/--no-{typed[2:]}"
-        settings["default"] = None
-    elif Count in kinds or Number in kinds:
-        settings.setdefault("type", int if Count in kinds else float)
-    elif words:
-        settings["type"] = click.Choice(words)
+    typed, *others = (row.option or f"--{row.name}").split()
+    types = [kind.typed for kind in row.kinds]
+    if bool in types:
+        typed, settings["default"] = f"{typed}/--no-{typed[2:]}", None
+    elif "callback" not in settings:
+        choice = [word for kind in types if isinstance(kind, tuple) for word in kind]
+        numeric = next((kind for kind in types if kind in (int, float)), None)
+        settings["type"] = numeric or (click.Choice(choice) if choice else str)
     return Setting([typed, *others, row.name], section, help=row.help, **settings)
 
 
-# --- The table -----------------------------------------------------------------------------------
-
 FILE = click.Argument(["file"], type=click.Path(path_type=Path))
-
 #: Parameters of `vbdm.io.read`.
 READING = (
     Setting(["--columns"], IN, help="Columns by name or number: x,y or 0,2 or 0-3."),
@@ -228,10 +190,8 @@ READING = (
     Setting(["--format"], IN, help="What kind of file, if its name does not tell."),
 )  # fmt: skip
 
-DROP_MISSING = Setting(
-    ["--drop-missing"], IN, parameter="missing", stands_for="drop", is_flag=True,
-    help="Leave out rows with missing values instead of refusing them.",
-)  # fmt: skip
+SHARE = reader(lambda text: int(text) if text.strip().isdigit() else float(text),
+               "number. Write 3 for three directions, 0.95 for 95 %.")  # fmt: skip
 #: Parameters of `vbdm.io.prepare`, besides the periods.
 PREPARING = (
     Setting(["--standardize"], BEFORE, is_flag=True,
@@ -244,18 +204,24 @@ PREPARING = (
     Setting(["--seed"], BEFORE, type=int, default=0, help="Seed of that draw. [0]"),
     Setting(["--lengths"], BEFORE, callback=parse_lengths, metavar="NUMBERS",
             help="Rows of several time series that follow each other: 5000,3000."),
-    Setting(["--pca"], BEFORE, callback=parse_share, metavar="NUMBER",
+    Setting(["--pca"], BEFORE, callback=SHARE, metavar="NUMBER",
             help="Replace the columns by n principal directions; 0.95: by 95 % of the variance."),
     Setting(["--tica"], BEFORE, type=int,
             help="Replace the columns of a series by its n slowest directions."),
     Setting(["--lag"], BEFORE, type=int, help="Points between those that TICA compares. [1]"),
-    DROP_MISSING,
+    Setting(["--drop-missing"], IN, parameter="missing", stands_for="drop", is_flag=True,
+            help="Leave out rows with missing values instead of refusing them."),
 )  # fmt: skip
 
 #: Parameters of `vbdm.estimate_operator` and of its method and run, from their table.
 READ_BY: dict[str, dict[str, Any]] = {
-    "operator": {"type": str, "callback": parse_operator, "metavar": "NAME|NUMBER"},
-    "period": {"type": str, "callback": parse_period},
+    "operator": {"callback": reader(read_operator), "metavar": "NAME|NUMBER"},
+    "period": {
+        "callback": reader(
+            read_period,
+            "list of numbers. Write 360 for all columns, or 2pi,none,10 for three of them.",
+        )
+    },
 }
 ESTIMATING = tuple(
     setting_of(row, **READ_BY.get(row.name, {})) for row in PARAMETERS.values() if row.option
@@ -269,14 +235,10 @@ WEIGHING = (
             help="The weights are exp(column/kT) of a bias in kJ/mol, as PLUMED writes it."),
 )  # fmt: skip
 
-#: A parameter of `vbdm.io.read`, and of `vbdm.placement.Disk`.
-SCRATCH = Setting(
-    ["--scratch"], WHERE, type=click.Path(path_type=Path), metavar="FOLDER",
-    help="Keep what is large in a scratch file without a name, in this folder.",
-)  # fmt: skip
 #: What makes a `placement` of `vbdm.estimate_operator`: fields of the classes in `vbdm.placement`.
 PLACING = (
-    SCRATCH,
+    Setting(["--scratch"], WHERE, type=click.Path(path_type=Path), metavar="FOLDER",
+            help="Keep what is large in a scratch file without a name, in this folder."),
     Setting(["--disk"], WHERE, parameter="placement", stands_for="disk", is_flag=True,
             help="The same in the folder TMPDIR. [if memory is too small]"),
     Setting(["--cluster"], WHERE, parameter="client", metavar="ADDRESS",
@@ -293,9 +255,7 @@ PLACING = (
 SOLVING = (
     Setting(["--eigenpairs", "-n"], HOW, parameter="n", type=int,
             help="How many eigenpairs, the constant included. [10]"),
-    Setting(["--components"], HOW, default="each",
-            type=click.Choice(["each", "largest", "error"]),
-            help="If the data falls into pieces: solve each, the largest, or stop."),
+    setting_of(PARAMETERS["components"]),
 )  # fmt: skip
 
 #: Parameters of `vbdm.Forecaster`.
@@ -311,8 +271,7 @@ FORECASTING = (
     Setting(["--direct"], LEARNING, is_flag=True, default=None,
             help="Modes learn a matrix for each lead."),
     Setting(["--season"], LEARNING, callback=count_or(2, "auto", "none"), metavar="N",
-            help="Rows in a cycle that is taken off, or none. [auto: a year, where there are "
-            "dates]"),
+            help="Rows in a cycle that is taken off, or none. [auto: a year, by dates]"),
     Setting(["--horizon"], LEARNING, callback=count_or(1, "auto"), metavar="N",
             help="Largest lead that is tried on what is held out. [auto]"),
 )  # fmt: skip
@@ -337,64 +296,27 @@ LEFT_OUT = (
             help="Leave out figures/."),
 )  # fmt: skip
 
-#: Parameters of `Operator.committor` and of other questions to a run.
-FROM = Setting(
-    ["--from", "start"],
-    ASKED,
-    parameter="A",
-    required=True,
-    metavar="SET",
-    help="Where transitions start: 'phi < -1.2 and psi > 0', or a label.",
-)
-TO = Setting(
-    ["--to", "end"], ASKED, parameter="B", required=True, metavar="SET", help="Where they end."
-)
-LABELS = Setting(
-    ["--labels"],
-    ASKED,
-    metavar="COLUMN",
-    help="Which column has the labels. [the one in which they occur]",
-)
+#: Parameters of `Operator.committor` and `Operator.solve`, and of other questions to a run.
+FROM = Setting(["--from", "start"], ASKED, parameter="A", required=True, metavar="SET",
+               help="Where transitions start: 'phi < -1.2 and psi > 0', or a label.")  # fmt: skip
+TO = Setting(["--to", "end"], ASKED, parameter="B", required=True, metavar="SET",
+             help="Where they end.")  # fmt: skip
+LABELS = Setting(["--labels"], ASKED, metavar="COLUMN",
+                 help="Which column has the labels. [the one in which they occur]")  # fmt: skip
 TOL = Setting(["--tol"], ASKED, type=float, help="Relative accuracy of the solver. [1e-6]")
-#: Parameters of `Operator.solve`.
-RHS = Setting(
-    ["--rhs"],
-    ASKED,
-    parameter="f",
-    default="0",
-    metavar="COLUMN|NUMBER",
-    help="Right-hand side f of κu - Lu = f. [0]",
-)
-FIX = Setting(
-    ["--fix", "fixed"],
-    ASKED,
-    multiple=True,
-    metavar="SET=VALUE",
-    help="Where u is known: 'x < -1=0'. May be given several times.",
-)
+RHS = Setting(["--rhs"], ASKED, parameter="f", default="0", metavar="COLUMN|NUMBER",
+              help="Right-hand side f of κu - Lu = f. [0]")  # fmt: skip
+FIX = Setting(["--fix", "fixed"], ASKED, multiple=True, metavar="SET=VALUE",
+              help="Where u is known: 'x < -1=0'. May be given several times.")  # fmt: skip
 SCREEN = Setting(["--screen"], ASKED, type=float, default=0.0, help="κ, not negative. [0]")
-#: A parameter of `vbdm.results.answers.check_answer`.
-NAME = Setting(
-    ["--name"],
-    AFTER,
-    metavar="NAME",
-    help="Name of the answer, its files and its section. [the command's]",
-)
-#: A parameter of `Spectrum.clock`.
-TIME_STEP = Setting(
-    ["--time-step", "step"],
-    AFTER,
-    callback=parse_step,
-    metavar="TIME",
-    help="Time from one row of the file to the next, such as 0.2ns: rates and "
-    "times are given in this unit.",
-)
-
-#: A parameter of `vbdm.extend`.
-OUTSIDE = Setting(
-    ["--outside"], AFTER, default="nan", type=click.Choice(["nan", "nearest", "error"]),
-    help="Where there is no data: nan, values of the nearest training point, or stop.",
-)  # fmt: skip
+#: Parameters of `vbdm.results.answers.check_answer`, `Spectrum.clock` and `vbdm.extend`.
+NAME = Setting(["--name"], AFTER, metavar="NAME",
+               help="Name of the answer, its files and its section. [the command's]")  # fmt: skip
+TIME_STEP = Setting(["--time-step", "step"], AFTER, metavar="TIME",
+                    callback=reader(read_step, "time. Write a number and its unit, such as 0.2ns."),
+                    help="Time from one row of the file to the next, such as 0.2ns: rates and "
+                    "times are given in this unit.")  # fmt: skip
+OUTSIDE = setting_of(PARAMETERS["outside"], AFTER, default="nan")
 #: A parameter of `vbdm.plot.eigenfunctions` and `vbdm.plot.embedding`.
 WHICH = Setting(
     ["--which"], metavar="NUMBERS",
@@ -407,32 +329,14 @@ SPEAKING = (
             help="One JSON document on stdout; stages, notes and errors as JSON lines on stderr."),
 )  # fmt: skip
 
+#: Options that other commands have, too.
+SCRATCH, DROP_MISSING = PLACING[0], PREPARING[-1]
+TABLES = (READING, PREPARING, ESTIMATING, WEIGHING, PLACING, SOLVING, FORECASTING)
+ASKING = (OUTSIDE, WHICH, FROM, TO, LABELS, TOL, RHS, FIX, SCREEN, NAME, TIME_STEP)
 BY_PARAMETER = {
-    option.parameter: option
-    for option in (
-        *READING,
-        *PREPARING,
-        *ESTIMATING,
-        *WEIGHING,
-        *PLACING,
-        *SOLVING,
-        *FORECASTING,
-        *PREDICTING,
-        *FOLDER,
-        *LEFT_OUT,
-        OUTSIDE,
-        WHICH,
-        FROM,
-        TO,
-        LABELS,
-        TOL,
-        RHS,
-        FIX,
-        SCREEN,
-        NAME,
-        TIME_STEP,
-    )
-}
+    option.parameter: option for table in (*TABLES, PREDICTING, FOLDER, LEFT_OUT, ASKING)
+    for option in table
+}  # fmt: skip
 
 
 def arguments_for(table: Iterable[Setting], options: Mapping[str, Any]) -> dict[str, Any]:
@@ -440,8 +344,6 @@ def arguments_for(table: Iterable[Setting], options: Mapping[str, Any]) -> dict[
     found = {option.parameter: option.argument(options.get(str(option.name))) for option in table}
     return {parameter: argument for parameter, argument in found.items() if argument is not None}
 
-
-# --- Messages ------------------------------------------------------------------------------------
 
 # A parameter's name is neither part of a longer word nor behind a dot. Calls in Python, such as
 # `vbdm.rules.tune(…)`, match first as a whole and stay as they are.
