@@ -3,33 +3,24 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from inspect import signature
 from os import PathLike
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import issparse
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from .base.arrays import FloatArray, beside_array, is_elsewhere, to_host
+from .base.arrays import FloatArray, beside_array, is_elsewhere
 from .base.files import plain
-from .base.parameters import Answering
-from .base.points import check_points, points_in, refuse_masked
-from .base.sklearn_types import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    constraints_of,
-    fit_context,
-)
+from .base.sklearn_types import constraints_of, fit_context
 from .engines.choose import to_engine
 from .engines.engine import at_work
-from .errors import InputError, OutsideWarning
+from .errors import OutsideWarning
 from .estimate import estimate_operator
+from .estimate.model_points import ModelPoints, refuse_too_few
 from .extension.extension import complain, extend
 from .graph.neighbor_graph import NeighborGraph
 from .kernel.bandwidth import BandwidthRule, PerPoint
@@ -39,9 +30,8 @@ from .operator.arguments import gather, scatter
 from .operator.method import Paper, Resolved
 from .operator.run import as_run
 from .placement import Dask, as_placement, placed_points
-from .prepare.projection import Projection, pca
+from .prepare.projection import Projection
 from .prepare.series import read_series
-from .rows.sources import Chunks, opened
 from .spectrum.spectrum import Spectrum
 
 #: What a model is fitted to.
@@ -50,7 +40,7 @@ Cloud = ArrayLike | Sequence[ArrayLike] | NeighborGraph
 KEPT = (str, int, float, list, tuple, np.generic, np.ndarray)
 
 
-class DiffusionMap(Answering, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class DiffusionMap(ModelPoints):
     """Eigenfunctions of a differential operator learned from points, as coordinates.
 
     `fit` estimates L f = Δf + c1 ∇f·∇q/q and solves for its slowest modes; `transform` extends
@@ -83,44 +73,28 @@ class DiffusionMap(Answering, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
     Attributes
     ----------
-    eigenvalues_ : (n_components + 1,) array
-        Eigenvalues of L, from 0 (the constant, which has no coordinate) downwards.
-    total_errors_ : (n_components + 1,) array
-        Their total errors, standard deviations: sampling, sparse tails, ε, noise and edges
-        together. Computed when first asked for.
+    eigenvalues_, total_errors_, eigenvalue_errors_ : (n_components + 1,) arrays
+        Eigenvalues of L, from 0 (the constant, which has no coordinate) downwards, their total
+        errors, and their sampling errors alone. Errors are computed when first asked for.
     intervals_ : (n_components + 1, 2) array
         Lower and upper ends of their 95 % intervals; `spectrum_.intervals(level)` gives others.
-    eigenvalue_errors_ : (n_components + 1,) array
-        Their sampling errors alone.
     eigenfunctions_ : (N, n_components + 1) array
         One eigenfunction per column, of mean square 1; the first belongs to the eigenvalue 0. An
-        array of Zarr or Dask where rows live on disk or on a cluster (see `vbdm.Run`).
+        array of Zarr or Dask where rows live on disk or on a cluster, as `density_` is.
     embedding_ : (N, n_components) array
         The coordinates: all eigenfunctions but the first, scaled by `diffusion_time`. Column 0,
         called "diffusionmap0" as scikit-learn counts, is eigenfunction 1. Where an eigenvalue is
         NaN, the mode decays within one step of the kernel and is no coordinate: its column is NaN,
         or 0, its limit, if outside="nearest".
-    density_ : (N,) array
-        Sampling density, per unit of d-dimensional volume. An array of Zarr or Dask where
-        `eigenfunctions_` are one.
-    dim_, epsilon_, alpha_ : float
-        The dimension d, the scale ε and the exponent α in use.
-    n_neighbors_ : int
-        Mean number of pairs per point; by lists, their length k, the point itself included.
-    unresolved_ : (N,) bool array
-        Points whose surroundings are too sparse to be trusted.
-    spectrum_, operator_, tuning_ : Spectrum, Operator, Tuning
-        The results themselves.
-    projection_ : Projection or None
-        What `pca` made of the columns.
-    n_features_in_ : int
-        Number n of columns of the training data.
-    feature_names_in_ : (n,) array
-        Names of these columns, if they had any.
-
-    See Also
-    --------
-    vbdm.estimate_operator : The same walk without scikit-learn, with every option.
+    density_, unresolved_ : (N,) arrays
+        Sampling density, per unit of d-dimensional volume; points whose surroundings are too
+        sparse to be trusted.
+    dim_, epsilon_, alpha_, n_neighbors_ : float and int
+        d, ε and α in use, and the mean number of pairs per point.
+    spectrum_, operator_, tuning_, projection_ : Spectrum, Operator, Tuning, Projection or None
+        The results themselves, and what `pca` made of the columns.
+    n_features_in_, feature_names_in_ : int, and (n,) array
+        Number of columns of the training data, and their names, if they had any.
 
     Notes
     -----
@@ -129,12 +103,8 @@ class DiffusionMap(Answering, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     but the first: the largest piece is where the others are 0.
 
     **Search once.** `fit` also takes a `NeighborGraph`, so that changing ε, ρ, c1, `n_components`
-    or `method` does not repeat the search; nothing is cached behind your back::
-
-        graph = vbdm.neighbors(X, 200)
-        maps = [DiffusionMap(operator=c1).fit(graph) for c1 in (0, 0.5, 1)]
-
-    Neighbours are then not added: a `SaturatedNeighborsWarning` says if the graph has too few.
+    or `method` does not repeat the search; nothing is cached behind your back. Neighbours are then
+    not added: a `SaturatedNeighborsWarning` says if the graph has too few.
 
     **Before a classifier.** The automatic settings aim at an accurate operator: in many dimensions
     that takes wide kernels. To tell classes apart, few neighbours are better, say
@@ -150,9 +120,6 @@ class DiffusionMap(Answering, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     >>> model = vbdm.DiffusionMap(n_components=2).fit(train.points)
     >>> model.eigenvalues_.round(1).tolist()     # truth: 0, -1, -1
     [0.0, -1.0, -1.0]
-    >>> lower, upper = model.intervals_[1]     # 95 %
-    >>> bool(lower < -1 < upper)
-    True
     >>> model.transform(test.points).shape
     (5, 2)
     >>> graph = vbdm.neighbors(train.points, 200)     # search once, fit many times
@@ -215,18 +182,12 @@ class DiffusionMap(Answering, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
         Parameters
         ----------
-        X : (N, n) array or frame, path, distances if metric="precomputed", or NeighborGraph
-            The points, or their neighbours (to search once and fit many times). A list of arrays
-            with the same n columns are points of several time series. Of an AnnData object the
-            coordinates in ``obsm["X_pca"]`` are taken. For paths, and arrays of Zarr and Dask, see
-            `vbdm.estimate_operator`.
+        X, lengths : points or NeighborGraph, and sequence of int, optional
+            As in `vbdm.estimate_operator`.
         y : ignored
             Present because scikit-learn passes it.
-        lengths : sequence of int, optional
-            Numbers of rows of several time series that follow each other in `X`.
         sample_weight : (N,) array, optional
-            Positive weights of the points, if another density than theirs is wanted; `weights` of
-            `vbdm.estimate_operator`. A Laplacian does not depend on the density, nor on weights.
+            `weights` of `vbdm.estimate_operator`.
         """
         run = as_run(self.run)
         X = to_engine(X, run.engine)
@@ -295,19 +256,9 @@ class DiffusionMap(Answering, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
     @at_work("the extension")
     def extend(self, f: ArrayLike, X: ArrayLike) -> FloatArray:
-        """Return functions known on the training data at new points.
+        """Return functions known on the training data, (N,) or (N, m), at new points.
 
-        Parameters
-        ----------
-        f : (N,) or (N, m) array
-            Values on the training points, in their order.
-        X : (M, n) array
-            New points.
-
-        Returns
-        -------
-        (M,) or (M, m) array
-            Second order in ε; f itself at training points; NaN outside (or as `outside` says).
+        Second order in ε; f itself at training points; NaN outside (or as `outside` says).
         """
         points = self._check_new(X)
         return self.operator_.extend(f, points, outside=self.outside)
@@ -379,17 +330,6 @@ class DiffusionMap(Answering, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             return state
         return state | vars(object.__new__(type(self))._remember(spectrum.on_host))
 
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn what `X` may be: distances, also sparse ones, if precomputed."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = tags.input_tags.sparse = self._is_precomputed
-        tags.input_tags.positive_only = self._is_precomputed
-        return tags
-
-    @property
-    def _is_precomputed(self) -> bool:
-        return isinstance(self.metric, str) and self.metric == "precomputed"
-
     def _remember(self, spectrum: Spectrum) -> Self:
         """Set the fitted attributes."""
         operator = spectrum.operator
@@ -399,80 +339,6 @@ class DiffusionMap(Answering, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         self.dim_, self.alpha_ = operator.dim, operator.settings.exponents.alpha
         self.epsilon_, self.n_neighbors_ = operator.epsilon, operator.n_neighbors
         return self
-
-    def _check_cloud(self, X: Any) -> Any:
-        """Return the checked points, distances or graph, and remember the columns."""
-        if isinstance(X, NeighborGraph):
-            self.__dict__.pop("feature_names_in_", None)
-            self.n_features_in_ = X.order.n_rows if X.points is None else X.points.shape[1]
-            n_points = X.order.n_rows
-        elif is_elsewhere(X):
-            X = check_points(X, placed=as_it_is)
-            self.__dict__.pop("feature_names_in_", None)
-            n_points, self.n_features_in_ = X.shape
-        else:
-            given = self._is_precomputed
-            X = read_array(X, given)
-            X = validate_data(
-                self, X, accept_sparse="csr" if given else False, dtype=np.float64,
-                ensure_min_samples=2, ensure_non_negative=given,
-            )  # fmt: skip
-            n_points = X.shape[0]
-        wide = self.n_features_in_ > max(n_points, self.n_components)
-        refuse_too_few(n_points - 1, self.n_components, wide)
-        return X
-
-    def _check_new(self, X: Any) -> Any:
-        """Return new points with the columns of the training data, checked now or chunk by chunk.
-
-        Points that are not in memory stay `Chunks`.
-        """
-        check_is_fitted(self, "spectrum_")
-        self._validate_params()  # some may have changed since `fit`
-        source = opened(to_engine(X, as_run(self.run).engine))
-        if not isinstance(source, Chunks):
-            return self._columns_of(source)
-        n_columns = source.shape[1]
-        if self.projection_ is not None:
-            n_columns = self.projection_.n_columns
-        return Chunks(
-            source.what, (source.shape[0], n_columns), partial(self._checked_chunks, source)
-        )
-
-    def _checked_chunks(self, source: Chunks) -> Iterator[FloatArray]:
-        """Yield new points that are read chunk by chunk."""
-        for chunk in source.checked().read():
-            if len(chunk):
-                yield self._columns_of(chunk)
-
-    def _columns_of(self, X: Any) -> FloatArray:
-        """Return new points, checked and projected as the training points were."""
-        points: FloatArray
-        if is_elsewhere(X):
-            points = check_points(X, at_least=0, n_columns=self.n_features_in_, placed=as_it_is)
-        else:
-            points = validate_data(self, read_array(X), dtype=np.float64, reset=False)
-        return self._projected(points)
-
-    def _reduce(self, cloud: Any) -> Any:
-        """Return the points in their principal directions, if these are asked for."""
-        self.projection_ = None
-        if self.pca is None:
-            return cloud
-        if isinstance(cloud, NeighborGraph) or self._is_precomputed:
-            seen = "a graph" if isinstance(cloud, NeighborGraph) else "distances"
-            raise InputError(
-                f"`pca` is for points; received {seen}. Leave it out, or pass the points."
-            )
-        self.projection_ = pca(to_host(cloud), self.pca)
-        return self._projected(cloud)
-
-    def _projected(self, points: Any) -> FloatArray:
-        """Return points in the principal directions, if there are any; they stay where they are."""
-        found: FloatArray = points
-        if self.projection_ is not None:
-            found = beside_array(self.projection_.apply(to_host(points)), points)
-        return found
 
     def _coordinates(self, values: FloatArray) -> FloatArray:
         """Leave out the constant and let the modes decay for the diffusion time."""
@@ -487,31 +353,3 @@ class DiffusionMap(Answering, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         for lost in np.flatnonzero(np.isnan(rates)).tolist():
             coordinates[:, lost] = 0.0 if self.outside == "nearest" else np.nan
         return coordinates
-
-
-def as_it_is(X: Any) -> Any:
-    """Return the points as they are, on a device say."""
-    return X
-
-
-def read_array(X: Any, precomputed: bool = False) -> Any:
-    """Return what holds the points, with words for what scikit-learn would take or misname."""
-    if precomputed:
-        refuse_masked(X, "distances")
-        return X
-    # scikit-learn has words of its own for sparse and complex data.
-    told = issparse(X) or getattr(getattr(X, "dtype", None), "kind", "") == "c"
-    return X if told else points_in(X)
-
-
-def refuse_too_few(available: int, wanted: int, wide: bool = False) -> None:
-    """Refuse if fewer modes are available beside the constant than coordinates are wanted.
-
-    `wide` tells that there are more columns than rows: the table may be transposed.
-    """
-    if available < wanted:
-        raise InputError(
-            f"`n_components` must be at most {available} here; received n_components={wanted}. "
-            "Ask for fewer components, or give more "
-            f"points{(': X.T, if its rows are the points.' if wide else '.')}"
-        )

@@ -7,6 +7,7 @@ It knows the rooms, and what each takes and gives; it computes nothing itself.
 `walk`          the list of rooms, from points to the operator
 `first_graph`   its first step: the graph, given or searched
 `scales`        its first half: density, dimension, ρ and ε
+`model_points`  the points of a scikit-learn estimator: checked, reduced, read chunk by chunk
 `again`         the walk once more: from some of the points, and at other ε
 ==============  ====================================================================================
 """
