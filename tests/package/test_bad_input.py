@@ -222,7 +222,7 @@ MORE_BAD_CALLS = {
     ),
     "negative weights": (
         lambda: vbdm.estimate_operator(X, "generator", weights=np.linspace(-1, 1, 50)),
-        "25 negative of 50.*np.exp",
+        "25 of 50 negative.*np.exp",
     ),
     "nan weights": (
         lambda: vbdm.estimate_operator(X, "generator", weights=np.full(50, np.nan)),
@@ -230,7 +230,7 @@ MORE_BAD_CALLS = {
     ),
     "weights of zero": (
         lambda: vbdm.estimate_operator(X, "generator", weights=np.arange(50.0)),
-        r"1 of 50 equal to zero.*Leave these points out: X\[w > 0\]",
+        r"1 of 50 equal to zero.*Leave these points out, X\[w > 0\]",
     ),
     "all weights zero": (
         lambda: vbdm.estimate_operator(X, "generator", weights=np.zeros(50)),

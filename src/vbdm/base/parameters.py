@@ -23,7 +23,7 @@ from functools import wraps
 from inspect import signature
 from math import inf
 from types import ModuleType
-from typing import Any, ParamSpec, Protocol, Self, TypeVar
+from typing import Any, NamedTuple, ParamSpec, Self, TypeVar
 
 from ..errors import InputError
 from .versions import ENGINE_NAMES
@@ -32,105 +32,69 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Kind(Protocol):
-    """One kind of values that a parameter takes; its text completes "must be …"."""
+class Kind(NamedTuple):
+    """One kind of values that a parameter takes."""
 
-    def fits(self, value: Any) -> bool:
-        """Tell whether a value is of this kind."""
-
-
-@dataclass(frozen=True)
-class Words:
-    """One of a few words."""
-
-    words: tuple[str, ...]
-
-    def fits(self, value: Any) -> bool:
-        """Tell whether it is one of them."""
-        return isinstance(value, str) and value in self.words
-
-    def __str__(self) -> str:
-        return ", ".join(map(repr, self.words))
-
-
-@dataclass(frozen=True)
-class Number:
-    """A finite real number, from a lowest one, which may be left out, to a highest one."""
-
-    low: float = -inf
-    high: float = inf
-    above: bool = False
-
-    def fits(self, value: Any) -> bool:
-        """Tell whether it is a number between the bounds; switches and text are none."""
-        from .checks import as_number
-
-        number = as_number(value)
-        return (
-            self.low <= number <= self.high
-            and abs(number) < inf
-            and not (self.above and number == self.low)
-        )
-
-    def __str__(self) -> str:
-        low = f" {'above' if self.above else 'from'} {self.low:g}" if self.low > -inf else ""
-        return f"a {'' if low else 'finite '}number{low}{f' to {self.high:g}' * (self.high < inf)}"
-
-
-@dataclass(frozen=True)
-class Count:
-    """A whole number from a least one on."""
-
-    least: int = 1
-
-    def fits(self, value: Any) -> bool:
-        """Tell whether it is a whole number, and large enough."""
-        from .checks import is_whole
-
-        return is_whole(value) and bool(value >= self.least)
-
-    def __str__(self) -> str:
-        return f"an integer, {self.least} or more"
-
-
-@dataclass(frozen=True)
-class Simple:
-    """Values that are told by a function."""
-
+    #: Completes "must be …".
     words: str
     fits: Callable[[Any], bool]
+    #: What a shell takes for it: a type, or a choice of words.
+    typed: Any = str
 
-    def __str__(self) -> str:
-        return self.words
+
+def word(*words: str) -> Kind:
+    """Return the kind of a few words."""
+    return Kind(
+        ", ".join(map(repr, words)), lambda value: isinstance(value, str) and value in words, words
+    )
 
 
-@dataclass(frozen=True)
-class Having:
-    """An object with a method or field of this name, such as a rule; no class of such objects."""
+def number(low: float = -inf, high: float = inf, above: bool = False) -> Kind:
+    """Return the kind of finite numbers from a lowest one, which may be left out, to a highest."""
 
-    name: str
-    words: str = ""
+    def fits(value: Any) -> bool:
+        from .checks import as_number
 
-    def fits(self, value: Any) -> bool:
-        """Tell whether it has the method; NumPy's arrays have methods of some of these names."""
+        found = as_number(value)
+        return low <= found <= high and abs(found) < inf and not (above and found == low)
+
+    least = f" {'above' if above else 'from'} {low:g}" if low > -inf else ""
+    most = f" to {high:g}" if high < inf else ""
+    return Kind(f"a {'' if least else 'finite '}number{least}{most}", fits, float)
+
+
+def count(least: int = 1) -> Kind:
+    """Return the kind of whole numbers from a least one on."""
+
+    def fits(value: Any) -> bool:
+        from .checks import is_whole
+
+        return is_whole(value) and bool(value >= least)
+
+    return Kind(f"an integer, {least} or more", fits, int)
+
+
+def having(name: str, words: str = "") -> Kind:
+    """Return the kind of objects with this method or field, such as rules; no class of them is."""
+
+    def fits(value: Any) -> bool:
+        # NumPy's arrays have methods of some of these names.
         foreign = isinstance(value, str | type | ModuleType) or type(value).__module__ == "numpy"
-        return not foreign and hasattr(value, self.name)
+        return not foreign and hasattr(value, name)
 
-    def __str__(self) -> str:
-        return self.words or f"an object with the method `{self.name}`"
+    return Kind(words or f"an object with the method `{name}`", fits)
 
 
-AUTO = Words(("auto",))
-REAL, POSITIVE = Number(), Number(0, above=True)
-NONE = Simple("None", lambda value: value is None)
-SWITCH = Simple("True or False", lambda value: type(value).__name__ in ("bool", "bool_"))
-TEXT = Simple("a text", lambda value: isinstance(value, str))
-FUNCTION = Simple("a function", lambda value: callable(value) and not isinstance(value, type))
-VALUES = Simple(
-    "an array", lambda value: not isinstance(value, str | type) and bool(hasattr(value, "__len__"))
+AUTO, REAL, POSITIVE = word("auto"), number(), number(0, above=True)
+NONE = Kind("None", lambda value: value is None)
+SWITCH = Kind("a switch", lambda value: type(value).__name__ in ("bool", "bool_"), bool)
+TEXT = Kind("a text", lambda value: isinstance(value, str))
+FUNCTION = Kind("a function", lambda value: callable(value) and not isinstance(value, type))
+VALUES = Kind(
+    "an array", lambda value: hasattr(value, "__len__") and not isinstance(value, str | type)
 )
 #: Whatever it is: it is looked at where it is used.
-ANYTHING = Simple("anything", lambda value: True)
+ANYTHING = Kind("anything", lambda value: True)
 
 #: Where a parameter is given, by its home.
 HOMES = {
@@ -174,7 +138,7 @@ class Parameter:
             return
         from .checks import shown
 
-        *most, last = map(str, self.kinds)
+        *most, last = (kind.words for kind in self.kinds)
         kinds = f"{', '.join(most)} or {last}" if most else last
         hint = f" Write {value.__name__}(…), not the class." if isinstance(value, type) else ""
         raise InputError(f"`{self.name}` must be {kinds}; received {shown(value)}.{hint}")
@@ -184,28 +148,28 @@ class Parameter:
 FORMS = ("symmetric", "left", "right", "two-sided")
 
 PARAMETERS = {row.name: row for row in (
-    Parameter("operator", "call", (Words(("laplacian", "generator")), REAL), None,
+    Parameter("operator", "call", (word("laplacian", "generator"), REAL), None,
               "laplacian (geometry alone), generator (dynamics), or a number c1. [laplacian]",
               "--operator -O"),
     Parameter("method", "call",
-              (Words(("resolved", "paper")), Having("rules", "vbdm.Resolved(…) or vbdm.Paper(…)")),
+              (word("resolved", "paper"), having("rules", "vbdm.Resolved(…) or vbdm.Paper(…)")),
               "resolved",
               "resolved: right without tuning; paper: Berry and Harlim to the letter.",
               "--method"),
-    Parameter("epsilon", "call", (AUTO, POSITIVE, Having("choose")), "auto",
+    Parameter("epsilon", "call", (AUTO, POSITIVE, having("choose")), "auto",
               "Bandwidth ε. [automatic]", "--epsilon"),
-    Parameter("dim", "call", (AUTO, POSITIVE, Having("estimate")), "auto",
+    Parameter("dim", "call", (AUTO, POSITIVE, having("estimate")), "auto",
               "Dimension of the manifold. [estimated]", "--dim"),
-    Parameter("bandwidth", "call", (AUTO, Having("on_data"), FUNCTION, VALUES), "auto",
+    Parameter("bandwidth", "call", (AUTO, having("on_data"), FUNCTION, VALUES), "auto",
               "ρ, where it is no power of the density."),
     Parameter("beta", "bandwidth", (REAL,), None,
               "Exponent of the bandwidth. [automatic]", "--beta"),
-    Parameter("n_neighbors", "method", (AUTO, Count(2)), "auto",
+    Parameter("n_neighbors", "method", (AUTO, count(2)), "auto",
               "Neighbours of each point, itself included. [all within the kernel's reach]",
               "--neighbors -k"),
-    Parameter("n_density_neighbors", "method", (AUTO, Count(2)), "auto",
+    Parameter("n_density_neighbors", "method", (AUTO, count(2)), "auto",
               "Neighbours for the first guess of the density. [16]", "--density-neighbors"),
-    Parameter("effort", "call", (Number(0.25, 16),), 1.0,
+    Parameter("effort", "call", (number(0.25, 16),), 1.0,
               "From fast (0.5) to accurate (4): multiplies neighbours, time and memory. [1]",
               "--effort"),
     Parameter("metric", "call", (TEXT, FUNCTION), "euclidean",
@@ -217,10 +181,10 @@ PARAMETERS = {row.name: row for row in (
               "--leave-one-out"),
     Parameter("search", "run", (NONE, ANYTHING), None,
               "Who finds neighbours: auto, kd-tree, brute, projected, pynndescent.", "--search"),
-    Parameter("engine", "run", (Words(ENGINE_NAMES),), "auto",
+    Parameter("engine", "run", (word(*ENGINE_NAMES),), "auto",
               "Who computes: cuda is a GPU. [numba from 20,000 points on, if it is installed]",
               "--engine"),
-    Parameter("precision", "run", (Words(("auto", "single", "double")),), "auto",
+    Parameter("precision", "run", (word("auto", "single", "double"),), "auto",
               "How kernel values are stored. [single]", "--precision"),
     Parameter("series", "call", (AUTO, SWITCH), "auto",
               "Whether the rows are steps in time. [where consecutive ones are alike]",
@@ -229,34 +193,34 @@ PARAMETERS = {row.name: row for row in (
     Parameter("weights", "call", (NONE, ANYTHING), None, "Weights of the points."),
     Parameter("lengths", "call", (NONE, ANYTHING), None, "Rows of each of several series."),
     Parameter("run", "call",
-              (NONE, TEXT, Having("engine", "vbdm.Run(…)"), Having("rows", "a vbdm.placement"),
-               Having("submit", "a client of Dask")), None,
+              (NONE, TEXT, having("engine", "vbdm.Run(…)"), having("rows", "a vbdm.placement"),
+               having("submit", "a client of Dask")), None,
               "Where the estimate runs."),
     Parameter("alpha", "method", (NONE, REAL), None, "α, in place of the operator."),
-    Parameter("form", "paper", (Words(FORMS),), "symmetric",
+    Parameter("form", "paper", (word(*FORMS),), "symmetric",
               "Where ρ stands in the kernel."),
     Parameter("shape", "method", (ANYTHING,), "gaussian", "The kernel's shape."),
-    Parameter("truncation", "method", (AUTO, NONE, Number(0, 0.5, above=True), Having("share")),
+    Parameter("truncation", "method", (AUTO, NONE, number(0, 0.5, above=True), having("share")),
               "auto",
               "Share of its peak at which the kernel is cut."),
-    Parameter("limiter", "method", (AUTO, SWITCH, Having("kappa", "vbdm.rules.Limiter(…)")),
+    Parameter("limiter", "method", (AUTO, SWITCH, having("kappa", "vbdm.rules.Limiter(…)")),
               "auto",
               "Whether sparse points are kept from carrying modes."),
     Parameter("finite_sample", "method", (AUTO, SWITCH), "auto",
               "Whether eigenvalues are corrected for the randomness of the sample."),
-    Parameter("weights_as", "method", (Words(("auto", "measure", "counts")),), "auto",
+    Parameter("weights_as", "method", (word("auto", "measure", "counts"),), "auto",
               "How weights enter."),
     Parameter("placement", "run", (ANYTHING,), "auto", "Where the rows of large arrays live."),
-    Parameter("output", "run", (Words(("numpy", "device")),), "numpy",
+    Parameter("output", "run", (word("numpy", "device"),), "numpy",
               "What results are handed out as."),
-    Parameter("n_components", "model", (Count(),), 2, "Number of coordinates."),
-    Parameter("pca", "model", (NONE, Count(), Number(0, 1, above=True)), None,
+    Parameter("n_components", "model", (count(),), 2, "Number of coordinates."),
+    Parameter("pca", "model", (NONE, count(), number(0, 1, above=True)), None,
               "Principal directions to which the columns are reduced."),
-    Parameter("components", "model", (Words(("each", "largest", "error")),), "each",
+    Parameter("components", "model", (word("each", "largest", "error"),), "each",
               "If the data falls into pieces: solve each, the largest, or stop."),
     Parameter("tol", "model", (POSITIVE,), 1e-4, "Relative accuracy of the eigenvalues."),
-    Parameter("diffusion_time", "model", (NONE, Number(0)), None, "t of exp(λ t)."),
-    Parameter("outside", "model", (Words(("nan", "nearest", "error")),), "nan",
+    Parameter("diffusion_time", "model", (NONE, number(0)), None, "t of exp(λ t)."),
+    Parameter("outside", "model", (word("nan", "nearest", "error"),), "nan",
               "Where there is no data: nan, values of the nearest training point, or stop."),
 )}  # fmt: skip
 

@@ -31,7 +31,7 @@ class Fits(HasMethods):
         return self.kind.fits(val)
 
     def __str__(self):
-        return str(self.kind)
+        return self.kind.words
 
 
 def constraints_of(names):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from ..base.checks import is_auto
-from ..base.parameters import PARAMETERS, Having, given_among
+from ..base.parameters import PARAMETERS, given_among, having
 from ..errors import InputError
 from ..kernel.bandwidth import (
     BandwidthRule,
@@ -148,22 +148,23 @@ def bandwidth_rule(
         return method.bandwidth
     if isinstance(bandwidth, tuple) and choices.form == "two-sided":
         return TwoBandwidths(*bandwidth)
-    return bandwidth if Having("on_data").fits(bandwidth) else GivenBandwidth(bandwidth)
+    return bandwidth if having("on_data").fits(bandwidth) else GivenBandwidth(bandwidth)
 
 
 def dimension_rule(dim: Any, method: Method) -> DimensionRule:
     """Return the rule for d: a number, a rule of the user's, or the method's."""
     if is_auto(dim):
         return method.dimension
-    return dim if Having("estimate").fits(dim) else GivenDimension(float(dim))
+    return dim if having("estimate").fits(dim) else GivenDimension(float(dim))
 
 
 def epsilon_rule(epsilon: Any, method: Method) -> EpsilonRule:
     """Return the rule for ε: a number, a rule of the user's, or the method's."""
     if is_auto(epsilon):
         return method.epsilon
-    if Having("choose").fits(epsilon):
-        return epsilon
+    rule: EpsilonRule = epsilon
+    if having("choose").fits(rule):
+        return rule
     return GivenEpsilon(float(epsilon), looks=method.lists.widen)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from ..base.checks import a_count, a_number
-from ..base.parameters import Having, Options
+from ..base.parameters import Options, having
 from ..errors import InputError
 from ..kernel.bandwidth import BandwidthRule, PowerOfDensity
 from ..kernel.dimension import ByRatios, DimensionRule
@@ -178,10 +178,11 @@ class Choices(Options):
             chosen["finite_sample"] = method.finite_sample and on
         if self.finite_sample != "auto":
             chosen["finite_sample"] = bool(self.finite_sample)
-        if Having("share").fits(self.truncation):
+        if having("share").fits(self.truncation):
             chosen["truncation"] = self.truncation
         elif self.truncation != "auto":
-            chosen["truncation"] = CutAt(self.truncation)
+            share: Any = self.truncation
+            chosen["truncation"] = CutAt(None if share is None else float(share))
         if isinstance(self.limiter, Limiter):
             chosen["limiter"] = self.limiter
         elif self.limiter != "auto":

@@ -19,87 +19,51 @@ from .weights import Weighting
 
 @dataclass(frozen=True)
 class Exponents:
-    """The numbers that make the operator, L f = Δf + c1 ∇f·∇q/q.
+    """The numbers that make the operator, L f = Δf + c1 ∇f·∇q/q."""
 
-    Attributes
-    ----------
-    alpha : float
-        α: the kernel is divided by q_S^α on both sides.
-    beta : float or None
-        β of ρ = q^β; None where ρ is not a power of the density.
-    c1 : float or None
-        Coefficient of ∇f·∇q/q; None where ρ is not a power of the density.
-    dim : float
-        d, a real number.
-    """
-
+    #: α: the kernel is divided by q_S^α on both sides.
     alpha: float
+    #: β of ρ = q^β, and the coefficient of ∇f·∇q/q; None where ρ is no power of the density.
     beta: float | None
     c1: float | None
+    #: d, a real number.
     dim: float
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Settings:
-    """What was asked for and what was decided; nothing later guesses it.
+    """What was asked for and what was decided; nothing later guesses it."""
 
-    Attributes
-    ----------
-    method : Method
-        The method with every rule and switch that was used, as decided.
-    exponents : Exponents
-        α, β, c1 and d.
-    form : str
-        Where ρ stands in the kernel.
-    shape : Shape
-        h, the kernel's shape.
-    truncation : float or None
-        Share of its peak at which the kernel was cut; None if it was not.
-    n_density_neighbors : int
-        k0 of the pilot density.
-    neighbors_from : str
-        What decided the number of neighbours k, in words.
-    search : Credit
-        The search that found the neighbours.
-    search_reason : str
-        Why this search was chosen.
-    engine : Credit
-        The engine that computed.
-    engine_reason : str
-        Why this engine was chosen.
-    precision : str
-        How the kernel's values were stored: "single" or "double".
-    placement : str
-        Where the rows lived, in words: "in memory", "16 blocks on disk".
-    output : str
-        What results are handed out as: "numpy", or "device", as they are there.
-    series : Series
-        How the caller's rows follow each other, as far as the user said it.
-    weighting : Weighting
-        How weights of the points entered, if any were given.
-    given : tuple of str
-        Names of the arguments that the user gave.
-    versions : mapping
-        Versions of this package and of the libraries that computed.
-    """
-
+    #: The method with every rule and switch that was used, as decided.
     method: Method
     exponents: Exponents
+    #: Where ρ stands in the kernel.
     form: str = "symmetric"
     shape: Shape = field(default_factory=Gaussian)
+    #: Share of its peak at which the kernel was cut; None if it was not.
     truncation: float | None = None
+    #: k0 of the pilot density.
     n_density_neighbors: int = 16
+    #: What decided the number of neighbours k, in words.
     neighbors_from: str = ""
+    #: Search and engine, and why they were chosen.
     search: Credit = field(default_factory=lambda: Credit("given", "given"))
     search_reason: str = ""
     engine: Credit = ScipyEngine.credit
     engine_reason: str = ""
+    #: How the kernel's values were stored: "single" or "double".
     precision: str = "double"
+    #: Where the rows lived, in words: "in memory", "16 blocks on disk".
     placement: str = IN_MEMORY
+    #: What results are handed out as: "numpy", or "device", as they are there.
     output: str = "numpy"
+    #: How the caller's rows follow each other, as far as the user said it.
     series: Series = field(default_factory=Series)
+    #: How weights of the points entered, if any were given.
     weighting: Weighting = field(default_factory=Weighting)
+    #: Names of the parameters that the user gave.
     given: tuple[str, ...] = ()
+    #: Versions of this package and of the libraries that computed.
     versions: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..base.arrays import FloatArray, to_host
 from ..base.points import check_per_point
@@ -29,8 +28,6 @@ from ..errors import InputError
 from ..graph.lists import KeptLists
 from ..graph.neighbor_graph import NeighborGraph
 
-#: How weights may be asked to enter.
-WAYS = ("auto", "measure", "counts")
 #: Weights may span this range, as a natural logarithm: their roots then stay within exp(±300).
 LARGEST_RANGE = 600.0
 #: Weights with fewer effective points than this are all on one point.
@@ -45,24 +42,16 @@ SOME_POINTS, SOME_NEIGHBORS = 2000, 17
 
 @dataclass(frozen=True)
 class Weighting:
-    """How weights entered, and what they leave of the sample.
+    """How weights entered, and what they leave of the sample."""
 
-    Attributes
-    ----------
-    kind : {"none", "measure", "counts"}
-        Whether they multiply pairs or count as multiplicities.
-    effective_points : float or None
-        (Σ w)²/Σ w², the number of equal weights that would scatter as much; None without weights.
-    log_range : float
-        Logarithm of the largest weight over the smallest.
-    roughness : float or None
-        Scatter of log w between nearest points, from which the kind was decided; None if it was
-        not looked at.
-    """
-
+    #: Whether they multiply pairs or count as multiplicities: "none", "measure", "counts".
     kind: str = "none"
+    #: (Σ w)²/Σ w², the number of equal weights that would scatter as much; None without weights.
     effective_points: float | None = None
+    #: Logarithm of the largest weight over the smallest.
     log_range: float = 0.0
+    #: Scatter of log w between nearest points, from which the kind was decided; None if it was not
+    #: looked at.
     roughness: float | None = None
 
     @property
@@ -73,17 +62,11 @@ class Weighting:
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """Weights as asked for.
+    """Weights as asked for."""
 
-    Attributes
-    ----------
-    values : (N,) array
-        One positive number per row of the caller, with mean 1.
-    way : {"auto", "measure", "counts"}
-        How they are to enter.
-    """
-
+    #: One positive number per row of the caller, with mean 1.
     values: FloatArray
+    #: How they are to enter: "auto", "measure" or "counts".
     way: str = "auto"
 
     def settled(self, graph: NeighborGraph) -> Weighting:
@@ -123,34 +106,26 @@ def read_weights(weights: Any, way: str, n_rows: int) -> Weights | None:
     if n_eff < FEWEST_POINTS:
         raise InputError(
             f"`weights` leave too few points; received weights that count as {n_eff:.2g} equal "
-            f"ones of {n_rows:,}. Almost everything weighs on one point, and its neighbours are "
-            "too light to tell anything. Check the unit of the bias, or sample nearer to the "
-            "density that is wanted."
+            f"ones of {n_rows:,}. Check the unit of the bias, or sample nearer to the density that "
+            "is wanted."
         )
     return Weights(scaled / scaled.mean(), way)
 
 
 def refuse_values(values: FloatArray) -> None:
     """Refuse weights that are not positive, or that span too wide a range."""
-    if (values < 0).any():
-        raise InputError(
-            f"`weights` must be positive; received {(values < 0).sum():,} negative of "
-            f"{len(values):,}, as {values.min():.3g}. They are a ratio of two densities; "
-            "logarithms of weights may be negative. Pass np.exp(log_weights), if these are "
-            "logarithms."
-        )
-    if (values == 0).any():
-        some = "all" if not values.any() else f"{(values == 0).sum():,} of {len(values):,}"
-        raise InputError(
-            f"`weights` must be positive; received {some} equal to zero. Leave these points out: "
-            "X[w > 0], w[w > 0]."
-        )
+    for wrong, words in ((values < 0, "negative"), (values == 0, "equal to zero")):
+        if wrong.any():
+            some = "all" if wrong.all() else f"{wrong.sum():,} of {len(values):,}"
+            raise InputError(
+                f"`weights` must be positive; received {some} {words}. Leave these points out, "
+                "X[w > 0], w[w > 0]; of logarithms pass np.exp(log_weights)."
+            )
     span = np.log(values.max()) - np.log(values.min())
     if span > LARGEST_RANGE:
         raise InputError(
             f"`weights` span too wide a range; received values from {values.min():.3g} to "
-            f"{values.max():.3g}. Points of such small weights say nothing about the process: "
-            "leave them out."
+            f"{values.max():.3g}. Leave out the smallest: they say nothing about the process."
         )
 
 
@@ -178,7 +153,11 @@ def roughness(graph: NeighborGraph, log_weights: FloatArray) -> float:
     """
     rows = np.unique(np.linspace(0, graph.n_points - 1, SOME_POINTS).astype(np.intp))
     k = min(SOME_NEIGHBORS, graph.n_neighbors)
-    neighbors, sqdist = some_neighbors(graph, rows, k)
+    if isinstance(graph.lists, KeptLists):
+        neighbors = graph.kept.indices[rows, :k].astype(np.intp)
+        sqdist = graph.distances(rows, slice(0, k))
+    else:
+        neighbors, sqdist = graph.point_set.nearest(rows, k)
     apart = log_weights[neighbors[:, 1:]] - log_weights[rows][:, None]
     # The few differences and distances are worked on here, wherever the points live.
     half, t = np.square(to_host(apart)) / 2, to_host(sqdist)[:, 1:]
@@ -188,12 +167,3 @@ def roughness(graph: NeighborGraph, log_weights: FloatArray) -> float:
     slope = (apart * half).sum(axis=1)[known] / spread[known]
     intercept = half.mean(axis=1)[known] - slope * t.mean(axis=1)[known]
     return float(np.sqrt(max(intercept.mean(), 0.0))) if known.any() else 0.0
-
-
-def some_neighbors(
-    graph: NeighborGraph, rows: NDArray[np.intp], k: int
-) -> tuple[NDArray[Any], FloatArray]:
-    """Return the k nearest of some points, themselves first, and their squared distances."""
-    if isinstance(graph.lists, KeptLists):
-        return graph.kept.indices[rows, :k].astype(np.intp), graph.distances(rows, slice(0, k))
-    return graph.point_set.nearest(rows, k)

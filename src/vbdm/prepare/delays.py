@@ -13,15 +13,7 @@ from ..base.arrays import BoolArray, FloatArray
 
 @dataclass(frozen=True)
 class Delays:
-    """How many rows make a point, and how far they are apart.
-
-    Attributes
-    ----------
-    count : int
-        Number of rows in a point; 1 is the row alone.
-    step : int
-        Number of rows from one of them to the next.
-    """
+    """How many rows make a point, and how many rows lie from one of them to the next."""
 
     count: int = 1
     step: int = 1
@@ -39,12 +31,7 @@ class Delays:
     def rows(self, complete: BoolArray, lengths: Sequence[int] = ()) -> NDArray[np.intp]:
         """Return the rows that have a point: they and those they need are complete.
 
-        Parameters
-        ----------
-        complete : (N,) bool array
-            Rows without missing values.
-        lengths : sequence of int
-            Numbers of rows of several series; no point reaches from one into another.
+        No point reaches from one of several series, of these lengths, into another.
 
         Examples
         --------

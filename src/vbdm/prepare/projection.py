@@ -177,20 +177,17 @@ def tica(
     if len(parts) and ((parts < 1).any() or (parts % 1).any() or parts.sum() != len(X)):
         raise InputError(
             "`lengths` must be whole numbers that add up to the number of rows; received "
-            f"{len(parts)} length(s) with the sum {parts.sum():g} for {len(X)} rows. Leave "
-            "`lengths` out if all rows are one series."
+            f"{len(parts)} length(s) with the sum {parts.sum():g} for {len(X)} rows."
         )
     if rows is not None and len(rows) != len(X):
         raise InputError(
-            f"`rows` must have one number for each point; received {len(rows)} numbers for "
-            f"{len(X)} points. Leave `rows` out if no row is missing."
+            f"`rows` must have one number for each point; received {len(rows)} for {len(X)} points."
         )
     first = pairs_of(len(X), lag, parts.astype(np.intp).tolist(), rows)
     if len(first) < 2 * PAIRS_EACH:
         raise InputError(
             f"The series is too short for TICA; received {len(first)} pair(s) of rows that are "
-            f"{lag} apart. Covariances come from pairs; at least {2 * PAIRS_EACH} are needed. "
-            "Choose a smaller `lag`, or use `pca` instead."
+            f"{lag} apart, where {2 * PAIRS_EACH} are needed. Choose a smaller `lag`, or use `pca`."
         )
     now, later = X[first], X[first + lag]
     center = (now.mean(axis=0) + later.mean(axis=0)) / 2
@@ -234,14 +231,8 @@ def count_of(n: Any, name: str, most: int, n_columns: int) -> int:
     """Return a number of directions, or refuse it."""
     if is_whole(n) and 1 <= n <= most:
         return int(n)
-    raise wrong_count(n, name, most, n_columns)
-
-
-def wrong_count(n: Any, name: str, most: int, n_columns: int) -> InputError:
-    """Return the error for a number of directions that there is not."""
     share = ", or a share of the variance between 0 and 1" if name == "pca" else ""
-    return InputError(
+    raise InputError(
         f"`{name}` must be a number of directions from 1 to {most}{share}; received {shown(n)} "
-        f"for {n_columns} column(s). The points extend in {most} direction(s) that can be told "
-        "apart. Ask for fewer directions."
+        f"for {n_columns} column(s). So many directions can be told apart; ask for fewer."
     )

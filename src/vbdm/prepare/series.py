@@ -16,31 +16,18 @@ from ..errors import InputError
 
 @dataclass(frozen=True)
 class Series:
-    """How the caller's rows follow each other.
+    """How the caller's rows follow each other."""
 
-    Attributes
-    ----------
-    lengths : tuple of int
-        Numbers of rows of the series that follow each other; empty: one series of all rows.
-    known : bool or None
-        Whether the rows are steps in time; None: a check of the rows decides.
-    """
-
+    #: Numbers of rows of the series that follow each other; empty: one series of all rows.
     lengths: tuple[int, ...] = ()
+    #: Whether the rows are steps in time; None: a check of the rows decides.
     known: bool | None = None
 
 
 def read_series(X: Any, lengths: Any = None, series: Any = "auto") -> tuple[Any, Series]:
     """Return the points as one table, and how its rows follow each other.
 
-    Parameters
-    ----------
-    X : array, list of arrays, or graph
-        The points; arrays in a list are series of their own, and are put one below the other.
-    lengths : sequence of int, optional
-        Numbers of rows of the series in one array.
-    series : bool or "auto"
-        Whether the rows are steps in time.
+    Arrays in a list are series of their own, and are put one below the other.
 
     Examples
     --------
@@ -48,8 +35,6 @@ def read_series(X: Any, lengths: Any = None, series: Any = "auto") -> tuple[Any,
     >>> X.shape, found
     ((5, 2), Series(lengths=(3, 2), known=True))
     """
-    if not (is_auto(series) or isinstance(series, (bool, np.bool_))):
-        raise InputError(f"`series` is a switch; received {series!r}. Pass True, False or 'auto'.")
     known = None if is_auto(series) else bool(series)
     if is_list_of_arrays(X):
         if lengths is not None:
@@ -75,8 +60,7 @@ def one_table(parts: Sequence[Any]) -> Any:
     if len(columns) > 1:
         raise InputError(
             "All series must have the same columns; received arrays with "
-            f"{', '.join(map(str, columns))} columns. Look at the shapes of the arrays; one may "
-            "have to be transposed."
+            f"{', '.join(map(str, columns))} columns. One may have to be transposed."
         )
     there = next(filter(is_elsewhere, parts), None)
     if there is not None:
@@ -115,7 +99,6 @@ def check_lengths(lengths: Any, n_rows: int) -> tuple[int, ...]:
 def wrong_lengths(received: str) -> InputError:
     """Return the error for lengths that do not cut the rows into series."""
     return InputError(
-        f"`lengths` must cut the rows into series; received {received}. Series follow each other "
-        "in the rows: their lengths are whole numbers, 1 or more, and add up to the number of "
-        "rows. Pass lengths=[n_1, n_2, …], or a list of arrays in place of one array."
+        f"`lengths` must cut the rows into series; received {received}. Pass whole numbers that "
+        "add up to the number of rows, or a list of arrays in place of one array."
     )
