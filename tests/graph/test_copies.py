@@ -41,9 +41,9 @@ def test_zeros_of_either_sign_are_the_same_point():
 def test_averages_over_copies():
     copies = find_copies(np.array([[0.0], [1.0], [0.0]]))
     mean = copies.average(np.array([1.0, 5.0, 3.0]))
-    np.testing.assert_allclose(copies.expand(mean), [2.0, 5.0, 2.0])
+    np.testing.assert_allclose(mean[copies.point_of], [2.0, 5.0, 2.0])
     block = copies.average(np.array([[1.0, 0.0], [5.0, 1.0], [3.0, 2.0]]))
-    np.testing.assert_allclose(copies.expand(block), [[2, 1], [5, 1], [2, 1]])
+    np.testing.assert_allclose(block[copies.point_of], [[2, 1], [5, 1], [2, 1]])
 
 
 @pytest.mark.parametrize("c1", [0, 1])

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,10 +30,9 @@ from ..base.arrays import (
     to_host,
 )
 from ..engines.sparse import csr
-from ..engines.tree import Reach
+from ..engines.tree import Reach, Tree
 from ..errors import InputError
 from ..graph.neighbor_graph import NeighborGraph
-from ..graph.neighbourhood import needed_tree
 from ..graph.order import Order
 from ..graph.precomputed import check_distances, nearest_in_rows
 from ..kernel.bandwidth import BandwidthRule, PowerOfDensity
@@ -337,7 +336,7 @@ def pilot_sums_within_reach(
 ) -> FloatArray:
     """Return the sums of the pilot's kernel around new points with their own ρ0, (m,)."""
     known, pilot, counts = op.graph.point_set, op.inside.pilot, op.graph.order.counts
-    reach = Reach.of(needed_tree(op.graph.point_set), pilot.rho0, pilot.cutoff * PILOT_EPSILON)
+    reach = Reach.of(cast(Tree, known.tree), pilot.rho0, pilot.cutoff * PILOT_EPSILON)
     found, neighbors, scaled = known.engine.pairs_to(reach, known.distance.wrapped(points), rho0)
     values = Gaussian()(scaled / PILOT_EPSILON)
     values *= near.counted(found, neighbors, op.kernel.leave_one_out)

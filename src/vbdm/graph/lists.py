@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from ..base.threads import in_order, rows_that_fit, slices
 from ..engines.engine import free_bytes
 from ..rows.block_array import BlockArray
 from ..search.brute import BruteIndex
-from ..search.exact import search_all
+from ..search.exact import NeighborIndex, search_all
 from .neighbourhood import nearest_distances
 from .point_set import PointSet
 
@@ -81,14 +81,12 @@ def searched(points: PointSet, k: int, *, keep: bool = False) -> KeptLists | Rel
     if points.rows is not None and points.tree is not None:
         distances = nearest_distances(points.tree, points.rows, points.engine, k)
         return ReleasedLists(k, frozen(distances[:, k - 1]), distances)
-    X = points.coordinates
-    if X is None or points.index is None:
-        raise TypeError("points without coordinates or index cannot be searched")
+    X = cast(FloatArray, points.coordinates)
     # The memory estimate counts 8 bytes per pair for kept distances where columns are many.
     columns = max(X.shape[1], MEASURED_COLUMNS + 1) if points.keeps_distances else X.shape[1]
     refuse_lists(points.n_points, k, columns, available=free_bytes(points.engine))
     kept = points.keeps_distances or (keep and getattr(points.index, "is_measured", False))
-    indices, sqdist = search_all(points.index, X, k, keep=kept)
+    indices, sqdist = search_all(cast(NeighborIndex, points.index), X, k, keep=kept)
     return KeptLists(frozen(indices), sqdist)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,7 +60,7 @@ def within_reach(
     points: PointSet, rho: FloatArray, cut: float, *, with_self: bool
 ) -> Neighbourhood | PerBlock:
     """Return all rows with the points within |x-y|² < cut ρ(x) ρ(y); if in blocks, each of them."""
-    tree = needed_tree(points)
+    tree = cast(Tree, points.tree)
     reach = Reach.of(tree, rho, cut, with_self=with_self)
     counts = points.order.counts
     if points.rows is None:
@@ -73,13 +73,6 @@ def within_reach(
         return Neighbourhood(near, part.leaves, points.engine, often, part)
 
     return PerBlock(PartOfEach(points.rows, around))
-
-
-def needed_tree(points: PointSet) -> Tree:
-    """Return the tree of the points."""
-    if points.tree is None:
-        raise TypeError("pairs within reach need the tree of the points")
-    return points.tree
 
 
 def nearest_distances(tree: Tree, rows: Rows, engine: Engine, k: int) -> BlockArray:

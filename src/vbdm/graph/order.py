@@ -31,10 +31,6 @@ class Copies:
     first: NDArray[np.intp]  # (M,): index of the first row that holds each distinct point
     counts: FloatArray  # (M,): number of rows that hold each distinct point
 
-    def expand(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Give every row the value of its point."""
-        return values[self.point_of]
-
     def average(self, values: NDArray[Any]) -> Any:
         """Return the mean over the copies of each point."""
         columns = to_host(values).reshape(len(values), -1)
@@ -61,10 +57,10 @@ def find_copies(points: FloatArray) -> Copies | None:
     Rows are hashed and the hashes sorted: much faster than sorting rows. Equal hashes are checked.
     """
     keys = row_hashes(points)
-    ranked = np.sort(keys)
-    if (ranked[1:] != ranked[:-1]).all():
+    in_order = np.sort(keys)
+    if (in_order[1:] != in_order[:-1]).all():
         return None
-    del ranked
+    del in_order
     # Points are numbered by their keys, in ascending order.
     ranked = np.argsort(keys, kind="stable")
     new = np.empty(len(keys), dtype=np.bool_, like=keys)
@@ -114,11 +110,6 @@ class Order:
     permutation: NDArray[np.intp]
     # How the caller's N rows were merged into M distinct points; None if they were not, M = N
     copies: Copies | None = None
-
-    @classmethod
-    def unchanged(cls, n_points: int) -> Order:
-        """Return an order inside that equals the caller's order."""
-        return cls(frozen(np.arange(n_points)))
 
     @property
     def n_points(self) -> int:
@@ -171,7 +162,7 @@ class Order:
             return self.host.to_caller(values)
         result = np.empty_like(values)
         result[self.permutation] = values
-        return result if self.copies is None else self.copies.expand(result)
+        return result if self.copies is None else result[self.copies.point_of]
 
     def to_inside(self, values: NDArray[Any]) -> NDArray[Any]:
         """Bring values (N, …) from the caller's order into the order inside, (M, …).

@@ -188,7 +188,7 @@ class PointSet:
     def unsearched(cls, n_points: int, coordinates: FloatArray | None = None) -> PointSet:
         """Return points whose neighbours were found elsewhere; they keep the caller's order."""
         metric = PRECOMPUTED if coordinates is None else "euclidean"
-        return cls(Order.unchanged(n_points), Distance(metric), coordinates)
+        return cls(Order(frozen(np.arange(n_points))), Distance(metric), coordinates)
 
     @property
     def n_points(self) -> int:
@@ -219,18 +219,14 @@ class PointSet:
 
     def measured(self, rows: slice | NDArray[np.intp], neighbors: IntArray) -> FloatArray:
         """Return the squared distances, (m, k), of the points `rows` to `neighbors`, (m, k)."""
-        X, period = self.coordinates, self.distance.period
-        if X is None:
-            raise TypeError("points without coordinates keep their distances")
+        X, period = cast(FloatArray, self.coordinates), self.distance.period
         if self.tree is None or X.shape[1] > MEASURED_COLUMNS:
             return squared_distances(X[rows], X, neighbors, period)
         return distances_by_column(X[rows], self.tree.columns, neighbors, period)
 
     def nearest(self, rows: NDArray[np.intp], k: int) -> tuple[IntArray, FloatArray]:
         """Search again for some points: indices and squared distances, (m, k)."""
-        if self.index is None or self.coordinates is None:
-            raise TypeError("points without coordinates or index cannot be searched")
-        return self.index.query(self.coordinates[rows], k)
+        return cast(NeighborIndex, self.index).query(cast(FloatArray, self.coordinates)[rows], k)
 
 
 #: Most columns for which the tree is built: boxes in more columns hold little but empty space.
@@ -276,13 +272,6 @@ def tree_index(search: NeighborSearch, cloud: FloatArray, k: int, own: Any) -> N
     if not isinstance(search, PeriodicTree):
         return cast(NeighborIndex, own)
     return PeriodicIndex(own, search.period, own.rows_per_call, own.parallel)
-
-
-def needed_rows(points: PointSet) -> Rows:
-    """Return where the rows live, which are in blocks."""
-    if points.rows is None:
-        raise TypeError("these rows are in one block in memory")
-    return points.rows
 
 
 def faster(index: NeighborIndex, own: Any, credit: Credit) -> tuple[NeighborIndex, Credit]:

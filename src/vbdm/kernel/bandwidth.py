@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -112,11 +112,7 @@ class PowerOfDensity:
 
     def settled(self, graph: NeighborGraph, dim: float) -> PowerOfDensity:
         """Return the rule with β decided."""
-        return PowerOfDensity(self.exponent(dim))
-
-    def exponent(self, dim: float) -> float:
-        """Return β in dimension d."""
-        return -min(0.5, 1 / dim) if self.beta is None else self.beta
+        return PowerOfDensity(-min(0.5, 1 / dim) if self.beta is None else self.beta)
 
     def on_data(self, graph: NeighborGraph, pilot: FloatArray) -> FloatArray:
         """Return q0^β."""
@@ -124,9 +120,7 @@ class PowerOfDensity:
 
     def at(self, points: FloatArray, pilot: FloatArray) -> FloatArray:
         """Return q0^β."""
-        if self.beta is None:
-            raise TypeError("the rule is not settled yet")
-        return pilot**self.beta
+        return pilot ** cast(float, self.beta)
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,9 +216,7 @@ class FromPotential:
 
     def width(self, potential: FloatArray) -> FloatArray:
         """Return exp(-(U - centre)/(d+2))."""
-        if self.dim is None or self.centre is None:
-            raise TypeError("the rule is not settled yet")
-        return np.exp(-(potential - self.centre) / (self.dim + 2))
+        return np.exp(-(potential - cast(float, self.centre)) / (cast(float, self.dim) + 2))
 
 
 def positive(values: FloatArray) -> FloatArray:

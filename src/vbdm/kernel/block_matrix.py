@@ -54,8 +54,6 @@ class BlockMatrix(Factored):
     @classmethod
     def cut(cls, matrix: PairMatrix, rows: Rows) -> BlockMatrix:
         """Cut a symmetric matrix in memory into blocks; its factors and power stay as they are."""
-        if matrix.returned is not None:
-            raise TypeError("pairs of lists cannot be cut into blocks, only pairs within reach")
         listed, keep = matrix.listed, rows.place.keep
         data, indices, indptr, all_near = [], [], [], []
         for block, own in enumerate(rows.partition.blocks()):

@@ -54,7 +54,10 @@ class ByDegree:
 
     def choose(self, pairs: ScaledPairs) -> Tuning:
         """Return ε, with the degrees around it and the k that it needs."""
-        target = self.target_for(pairs.graph.n_points, pairs.dim, pairs.effort)
+        if self.target is None:
+            target = pairs.effort * degree_target(pairs.graph.n_points, pairs.dim)
+        else:
+            target = check_positive(self.target, "target")
         words = (
             "such that the points of the lowest 1 % have a kernel-weighted number of neighbours "
             f"of {target:.3g}"
@@ -80,12 +83,6 @@ class ByDegree:
                 TuningWarning,
             )
         return found
-
-    def target_for(self, n_points: int, dim: float, effort: float) -> float:
-        """Return n* for a cloud of `n_points` points in dimension `dim`."""
-        if self.target is None:
-            return effort * degree_target(n_points, dim)
-        return check_positive(self.target, "target")
 
 
 @dataclass(frozen=True)

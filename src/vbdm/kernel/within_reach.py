@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -30,10 +30,9 @@ from ..engines.sparse import csr
 from ..engines.tree import ROWS_AT_ONCE, Reach, Tree
 from ..engines.tree_part import TreePart
 from ..graph.neighbor_graph import NeighborGraph
-from ..graph.neighbourhood import Neighbourhood, needed_tree, within_reach
-from ..graph.point_set import needed_rows
+from ..graph.neighbourhood import Neighbourhood, within_reach
 from ..progress import report
-from ..rows.block_array import BlockArray
+from ..rows.block_array import BlockArray, Rows
 from ..rows.workers import worth_keeping
 from ..shapes import Gaussian, Shape, values_of
 from .bandwidth import Bandwidth
@@ -78,7 +77,7 @@ def kernel_within_reach(
         values, neighbors, pointer, *known = kernel_of_rows(near, epsilon, shape, kind, report=True)
         weights = PairMatrix(csr(values, neighbors, pointer, (n, n)), engine=points.engine)
     else:
-        rows = needed_rows(points)
+        rows = cast(Rows, points.rows)
         found = rows.run(kernel_of_block, near, epsilon, shape, kind, n_results=6, stage="kernel")
         data, indices, indptr, occurring, *sums = found
         others = [np.array(numbers) for numbers in rows.place.read(occurring)]
@@ -163,9 +162,8 @@ def kernel_of_block(
     Its own points are columns 0, ..., n - 1; then come the others, in ascending order.
     """
     values, neighbors, pointer, sums, squares = kernel_of_rows(near, epsilon, shape, kind)
-    if near.part is None:
-        raise TypeError("a block needs a part of the tree")
-    return values, neighbors, pointer, number_anew(neighbors, near.part), sums, squares
+    part = cast(TreePart, near.part)
+    return values, neighbors, pointer, number_anew(neighbors, part), sums, squares
 
 
 def number_anew(neighbors: IntArray, part: TreePart) -> IntArray:
@@ -210,7 +208,7 @@ def rows_within_reach(kernel: Kernel, points: FloatArray, rho: FloatArray) -> An
     `rho` is ρ(x), (m,); a row with ρ = 0 is empty.
     """
     known, cut = kernel.graph.point_set, kernel.cutoff * kernel.epsilon
-    reach = Reach.of(needed_tree(known), kernel.bandwidth.row, cut)
+    reach = Reach.of(cast(Tree, known.tree), kernel.bandwidth.row, cut)
     counts, neighbors, scaled = known.engine.pairs_to(reach, known.distance.wrapped(points), rho)
     values = values_of(kernel.shape, scaled / kernel.epsilon)
     return csr(values, neighbors, row_pointer(counts), (len(points), known.n_points))
@@ -242,7 +240,7 @@ def sums_within_reach(
     near = within_reach(points, rho, cutoff * epsilon, with_self=not leave_one_out)
     if isinstance(near, Neighbourhood):
         return sums_of_rows(near, epsilon, shape, "density")
-    rows = needed_rows(points)
+    rows = cast(Rows, points.rows)
     handles = rows.run(sums_of_rows, near, epsilon, shape, stage="density")[0]
     return np.asarray(BlockArray(rows, handles, ((), np.dtype(np.float64))))
 

@@ -140,7 +140,9 @@ class Sieve:
         g at most t - 2e, none of the k nearest was lost; and they all have g within 2e of the k-th
         smallest. Thresholds come from the sample; `margin` counts standard deviations.
         """
-        error, left = 2 * self.error(points), self.left_factors(points)
+        error = 2 * self.error(points)
+        left = np.ones((len(points), len(self.factors)), dtype=self.factors.dtype)
+        left[:, :-1] = points
         limit = self.thresholds(left, k, margin)
         who, values = self.below(left, limit, k)
         kth = np.partition(values, k - 1, axis=1)[:, k - 1].astype(np.float64)
@@ -149,12 +151,6 @@ class Sieve:
         within = (values <= ceiling[:, None]) & (who >= 0)
         decided = np.isfinite(kth) & (kth <= limit - error) & (within.sum(axis=1) <= 2 * k + 64)
         return packed(who[decided], within[decided]), decided
-
-    def left_factors(self, points: FloatArray) -> NDArray[Any]:
-        """Return (x, 1) for each point."""
-        left = np.ones((len(points), len(self.factors)), dtype=self.factors.dtype)
-        left[:, :-1] = points
-        return left
 
     def thresholds(self, left: NDArray[Any], k: int, margin: float) -> NDArray[Any]:
         """Return a threshold for each row below which there are somewhat more than k points."""

@@ -40,7 +40,7 @@ class ShortNumbers:
 
 class NumpyPower(PowerOfDensity):
     def settled(self, graph: Any, dim: float) -> Any:
-        return NumpyPower(self.exponent(dim))
+        return NumpyPower(super().settled(graph, dim).beta)
 
     def at(self, points: Any, pilot: Any) -> Any:
         assert isinstance(pilot, np.ndarray)
