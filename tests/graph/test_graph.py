@@ -8,7 +8,7 @@ from tests.support.estimates import estimate_with
 from tests.support.reference import squared_distances
 
 import vbdm
-from vbdm.graph.one_way import one_way_places
+from vbdm.kernel.pair_matrix import one_way_places
 from vbdm.search import Auto, BruteForce, KDTree
 
 
@@ -37,8 +37,8 @@ def test_engines_agree(engine, columns):
 def test_empty_directions_are_rotated_away():
     flat = np.random.default_rng(0).standard_normal((200, 3))
     frame = np.linalg.qr(np.random.default_rng(1).standard_normal((50, 3)))[0]
-    choice = Auto().choose(flat @ frame.T, 10)
-    assert choice.rotation.shape == (50, 3)
+    choice, index = Auto().settle(flat @ frame.T, 10)
+    assert index.rotation.shape == (50, 3)
     assert isinstance(choice.engine, KDTree)
     assert "3 directions" in choice.reason
 

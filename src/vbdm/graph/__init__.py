@@ -11,7 +11,6 @@ It knows points and how distances are measured. It takes an (N, n) array, or dis
 `precomputed`     neighbours and distances found elsewhere, checked
 `neighbor_graph`  the result of this room: the points with lists of their neighbours
 `build`           from points or distances to a graph
-`one_way`         one-way pairs: j is among i's neighbours, but i is not among j's
 `on_host`         results that live on a device, copied into this machine's memory
 ================  ==================================================================================
 """

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.arrays import FloatArray, IntArray, frozen
+from ..base.arrays import BoolArray, FloatArray, IntArray, frozen
 from ..base.memory import MEASURED_COLUMNS, lists_fit, refuse_lists
 from ..base.threads import in_order, rows_that_fit, slices
 from ..engines.engine import free_bytes
@@ -63,6 +63,10 @@ class ReleasedLists:
     sqdist: BlockArray | None = None
 
 
+#: Relative difference, by rounding, that the distances from the two ends of a pair may have.
+ROUNDING = 1e-10
+
+
 @dataclass(frozen=True, eq=False)
 class ListedRows:
     """A block of rows of the lists."""
@@ -70,6 +74,14 @@ class ListedRows:
     rows: slice  # the m points of the block, in the order inside
     neighbors: NDArray[np.intp]  # (m, k): their neighbours, in the order inside
     sqdist: FloatArray  # (m, k): squared distances of these
+
+    @property
+    def at_the_end(self) -> BoolArray:
+        """Marks, (m, k), of those that are as far as the last one, up to rounding.
+
+        Of points at that distance some may not be listed, and order or rounding decides which.
+        """
+        return np.asarray(self.sqdist >= (1 - ROUNDING) * self.sqdist[:, -1:])
 
 
 def searched(points: PointSet, k: int, *, keep: bool = False) -> KeptLists | ReleasedLists:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
 from ..base.arrays import (
+    BoolArray,
     FloatArray,
     IntArray,
     beside_array,
@@ -30,10 +31,9 @@ from ..base.arrays import (
 from ..base.threads import in_order
 from ..engines.engine import Engine
 from ..engines.scipy_engine import ScipyEngine
-from ..graph.lists import ListedRows
+from ..graph.lists import ROUNDING, ListedRows
 from ..graph.neighbor_graph import NeighborGraph
 from ..graph.on_host import copy_of_fields
-from ..graph.one_way import one_way_places
 from ..rows.block_array import Tall
 from ..rows.sparse_blocks import sparse_times
 
@@ -263,3 +263,26 @@ class PairMatrix(Factored):
 def power_of(factor: FloatArray | None, power: int) -> FloatArray | None:
     """Return a diagonal factor to a power."""
     return factor if factor is None or power == 1 else factor**power
+
+
+def one_way_places(
+    graph: NeighborGraph, block: ListedRows, wanted: BoolArray
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the places (row, column) in a block of those wanted pairs that are one-way.
+
+    j is among i's neighbours there, but i is not among j's. A pair (i, j) is in j's list if it is
+    shorter than the radius of that list, and not if it is longer. Only pairs that agree with the
+    radius up to rounding are looked up, so this costs one pass. Where lists may have holes, all
+    pairs are looked up.
+    """
+    radius = np.take(graph.radii, block.neighbors)
+    if graph.exact:
+        wanted = wanted & (block.sqdist >= (1 - ROUNDING) * radius)
+    row, column = np.nonzero(wanted)
+    mutual = np.zeros(len(row), dtype=np.bool_)
+    inside = block.sqdist[row, column] <= (1 + ROUNDING) * radius[row, column]
+    near = np.flatnonzero(inside) if graph.exact else np.arange(len(row))
+    owner = (row[near] + block.rows.start).astype(np.int32)
+    listed = graph.kept.indices[block.neighbors[row[near], column[near]]]
+    mutual[near] = (listed == owner[:, None]).any(axis=1)
+    return row[~mutual], column[~mutual]

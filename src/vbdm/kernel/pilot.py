@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..base.arrays import FloatArray, frozen
+from ..base.threads import in_order
 from ..errors import InputError
 from ..graph.lists import ListedRows
 from ..graph.neighbor_graph import NeighborGraph
-from ..graph.one_way import at_the_end, mean_row_sums
 from ..shapes import Gaussian
 from .bandwidth import Bandwidth
 from .kernel import density_from
@@ -157,7 +159,7 @@ def pilot_density(
     def evaluate(block: ListedRows) -> FloatArray:
         t = scaled(block, bandwidth)
         if even_ends:
-            t = np.where(at_the_end(block), block.sqdist / rho0[block.rows, None] ** 2, t)
+            t = np.where(block.at_the_end, block.sqdist / rho0[block.rows, None] ** 2, t)
         s = t / PILOT_EPSILON
         values = np.where(s < cutoff, shape(s), 0.0)
         if leave_one_out:
@@ -173,6 +175,47 @@ def pilot_density(
     volume = shape.moments(dim, cutoff).m0 * (PILOT_EPSILON * rho0**2) ** (dim / 2)
     own = 1.0 if graph.order.counts is None else graph.order.counts
     return density_from(np.maximum(sums, own), volume, graph.order, leave_one_out)
+
+
+def mean_row_sums(
+    graph: NeighborGraph,
+    evaluate: Callable[[ListedRows], FloatArray],
+    *,
+    whole_at_the_end: bool = False,
+) -> FloatArray:
+    """Return the row sums of (K + Kᵀ)/2, K being known on the listed pairs, without building it.
+
+    `evaluate` returns the values (m, k) of a block of the lists; each point counts as often as it
+    occurs. With `whole_at_the_end` the row that lists a pair keeps its value whole at the end of
+    the list: then the sums do not depend on which of several points at equal distances are listed.
+
+    Notes
+    -----
+    Half of each value goes to the row that lists the pair, half to the other: so a pair in both
+    lists counts whole, and a one-way pair counts half, for both its ends.
+    """
+    graph = graph.with_lists()
+    sums, counts = np.zeros(graph.n_points), graph.order.counts
+
+    def work(rows: slice) -> tuple[NDArray[np.intp], FloatArray, FloatArray]:
+        block = graph.block(rows)
+        values = evaluate(block)
+        values *= 0.5
+        often = values if counts is None else values * counts[block.neighbors]
+        if whole_at_the_end:
+            last = block.at_the_end
+            # Neither do the numbers of copies: points there count as often as points on average.
+            often = np.where(last, 2 * graph.order.n_rows / graph.n_points * values, often)
+            values = np.where(last, 0.0, values)
+        if counts is not None:
+            values *= counts[rows, None]
+        return block.neighbors.reshape(-1), values.reshape(-1), often.sum(axis=1)
+
+    blocks = graph.row_blocks()
+    for rows, (neighbors, values, own) in zip(blocks, in_order(work, blocks), strict=True):
+        np.add.at(sums, neighbors, values)
+        sums[rows] += own
+    return sums
 
 
 def look_first(

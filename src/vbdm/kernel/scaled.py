@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from ..base.arrays import FloatArray, IntArray, to_host
 from ..base.checks import a_number
 from ..base.threads import in_order, slices, slices_of
-from ..graph.lists import ListedRows
+from ..graph.lists import ROUNDING, ListedRows
 from ..graph.neighbor_graph import NeighborGraph
-from ..graph.one_way import ROUNDING
 from ..graph.point_set import PointSet
 from ..shapes import Shape, radius_of, values_of
 from .bandwidth import Bandwidth

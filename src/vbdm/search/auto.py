@@ -99,10 +99,9 @@ FEW_POINTS = 4000
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """An engine, the directions it searches along, the reason in words, and whether it is exact."""
+    """An engine, the reason in words, and whether it is exact."""
 
     engine: NeighborSearch
-    rotation: FloatArray | None
     reason: str
     exact: bool = True
 
@@ -121,7 +120,7 @@ class Auto:
     """Turn the cloud to its principal directions, drop empty ones, and take the fastest engine.
 
     With few directions that is the k-d tree. With many, the work of each rival is counted on a
-    few queries (`vbdm.search.auto`): the tree, brute force, and the tree in the leading
+    few queries: the tree, brute force, and the tree in the leading
     directions only (`Projected`). All are exact. No clock decides: the same points get the same
     engine. An approximate engine is taken only if the best of them would take longer than
     `patience` seconds and pynndescent is installed; the reason says so, and `graph.exact` is False.
@@ -142,34 +141,27 @@ class Auto:
     def settle(self, cloud: FloatArray, k: int) -> tuple[Choice, NeighborIndex]:
         """Return the choice and its index; work is counted only where the winner is unclear."""
         if cloud.shape[1] <= TREE_COLUMNS:
-            return Choice(KDTree(), None, few_columns(cloud)), KDTree().index(cloud, k)
+            return Choice(KDTree(), few_columns(cloud)), KDTree().index(cloud, k)
         axes = principal_axes(cloud)
         rank = axes.basis.shape[1]
         if axes.is_isometry and rank <= TREE_COLUMNS:
-            tree = turned(KDTree(), cloud, k, axes)
             why = f"{rank} directions hold all the variance: k-d tree"
-            return Choice(KDTree(), rotation_of(tree), why), tree
+            return Choice(KDTree(), why), turned(KDTree(), cloud, k, axes)
         if len(cloud) < FEW_POINTS and self.patience > 0:
-            index = turned(BruteForce(), cloud, k, axes)
             why = f"{rank} directions and {len(cloud)} points: brute force is quick"
-            return Choice(BruteForce(), rotation_of(index), why), index
-        return self.compare(cloud, k, axes)
-
-    def compare(self, cloud: FloatArray, k: int, axes: Axes) -> tuple[Choice, NeighborIndex]:
-        """Count the work of brute force and its rivals; return the least one with its index."""
+            return Choice(BruteForce(), why), turned(BruteForce(), cloud, k, axes)
         runners = rivals(cloud, k, axes)
         best = min(runners, key=lambda runner: runner.cost)
         costs = ", ".join(f"{named(each.engine)} {each.cost / 1e3:.2g} µs" for each in runners)
         reason = (
-            f"{axes.basis.shape[1]} directions, {axes.n_leading} of them wide; by counts of "
-            f"operations a query takes: {costs}"
+            f"{rank} directions, {axes.n_leading} of them wide; by counts of operations a query "
+            f"takes: {costs}"
         )
         if best.cost * 1e-9 * len(cloud) > self.patience and find_spec("pynndescent") is not None:
             why = f"{reason}; more than {self.patience:.3g} s, so an approximate search is taken"
             approximate = PyNNDescent()
-            return Choice(approximate, None, why, False), approximate.index(cloud, k)
-        index = best.index()
-        return Choice(best.engine, rotation_of(index), reason), index
+            return Choice(approximate, why, False), approximate.index(cloud, k)
+        return Choice(best.engine, reason), best.index()
 
 
 def chosen(
@@ -180,10 +172,10 @@ def chosen(
     `own` is another index by a k-d tree: where that wins without a count, SciPy's is not built.
     """
     if own is not None and isinstance(engine, Auto) and cloud.shape[1] <= TREE_COLUMNS:
-        return Choice(KDTree(), None, few_columns(cloud)), own
+        return Choice(KDTree(), few_columns(cloud)), own
     if isinstance(engine, Auto):
         return engine.settle(cloud, k)
-    return Choice(engine, None, "chosen by the user"), engine.index(cloud, k)
+    return Choice(engine, "chosen by the user"), engine.index(cloud, k)
 
 
 def few_columns(cloud: FloatArray) -> str:
@@ -225,11 +217,6 @@ def turned(engine: NeighborSearch, cloud: FloatArray, k: int, axes: Axes) -> Nei
         return engine.index(cloud, k)
     inner = engine.index(cloud @ axes.basis, k)
     return RotatedIndex(inner, cloud, axes.basis, inner.rows_per_call, inner.parallel)
-
-
-def rotation_of(index: NeighborIndex) -> FloatArray | None:
-    """Return the directions that an index searches along, if it was turned."""
-    return index.rotation if isinstance(index, RotatedIndex) else None
 
 
 def named(engine: NeighborSearch) -> str:
