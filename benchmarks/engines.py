@@ -19,7 +19,7 @@ from vbdm.base.threads import for_each, n_threads, slices
 from vbdm.engines.scipy_engine import ScipyEngine
 from vbdm.graph.point_set import tree_order
 from vbdm.search import Auto, BruteForce, KDTree, Projected, PyNNDescent
-from vbdm.search.auto import turned
+from vbdm.search.auto import index_turned
 from vbdm.search.directions import principal_axes
 
 
@@ -30,7 +30,7 @@ class Rotated:
         self.engine = engine
 
     def index(self, cloud, k):
-        return turned(self.engine, cloud, k, principal_axes(cloud))
+        return index_turned(self.engine, cloud, k, principal_axes(cloud))
 
 
 ENGINES = {

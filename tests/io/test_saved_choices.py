@@ -9,7 +9,7 @@ from tests.support.saved_models import CLOUD, MODELS, spectrum_of
 
 import vbdm
 from vbdm.base.references import Citation, Credit
-from vbdm.kernel.within_reach import at_epsilon, halved
+from vbdm.kernel.within_reach import at_epsilon, at_half_epsilon
 from vbdm.operator.operator import with_kernel
 
 
@@ -205,7 +205,7 @@ def test_a_loaded_kernel_can_be_evaluated_at_another_epsilon(settings, kernel, t
     spectrum = spectrum_of(CLOUD, **settings)
     spectrum.save(tmp_path / "model", kernel=kernel)
     loaded = vbdm.load(tmp_path / "model")
-    for other in (lambda k: at_epsilon(k, 0.7 * k.epsilon), halved):
+    for other in (lambda k: at_epsilon(k, 0.7 * k.epsilon), at_half_epsilon):
         one, two = other(spectrum.operator.kernel), other(loaded.operator.kernel)
         assert one.weights.listed.dtype == two.weights.listed.dtype
         np.testing.assert_array_equal(one.row_sums, two.row_sums)
@@ -214,7 +214,7 @@ def test_a_loaded_kernel_can_be_evaluated_at_another_epsilon(settings, kernel, t
 def test_a_kernel_that_was_squared_keeps_its_numbers(tmp_path):
     """It stands for another ε, and cannot be evaluated again from its own."""
     op = vbdm.estimate_operator(CLOUD)
-    half = with_kernel(op, halved(op.kernel))
+    half = with_kernel(op, at_half_epsilon(op.kernel))
     vbdm.save(half, tmp_path / "model", kernel=False)
     loaded = vbdm.load(tmp_path / "model")
     assert loaded.kernel.weights.power == 2

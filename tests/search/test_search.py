@@ -15,7 +15,7 @@ from vbdm.graph.point_set import tree_order
 from vbdm.operator.sums import pairs_of
 from vbdm.search import Auto, BruteForce, KDTree, Projected, as_search, auto
 from vbdm.search.directions import principal_axes
-from vbdm.search.exact import expected
+from vbdm.search.exact import search_note
 
 EXACT = ["auto", "kd-tree", "brute", "projected", Projected(BruteForce())]
 
@@ -176,9 +176,9 @@ def test_longer_lists_are_not_searched_for_twice(monkeypatch):
 
 
 def test_a_long_search_says_how_long():
-    assert expected(64, 3.0, exact=True) == "64 nearest of each point"
-    assert "about 45 s in all" in expected(64, 44.7, exact=True)
-    assert "pca" in expected(64, 400.0, exact=True)
+    assert search_note(64, 3.0, exact=True) == "64 nearest of each point"
+    assert "about 45 s in all" in search_note(64, 44.7, exact=True)
+    assert "pca" in search_note(64, 400.0, exact=True)
 
 
 @pytest.mark.parametrize(("miss", "recall"), [(0, 1.0), (5, 0.75)])

@@ -19,7 +19,7 @@ from ..kernel.bandwidth import (
     PowerOfDensity,
     TwoBandwidths,
 )
-from ..kernel.dimension import ByRatios, Dimension, GivenDimension, found_by
+from ..kernel.dimension import ByRatios, Dimension, GivenDimension, estimate_by
 from ..kernel.epsilon import ByDegree, GivenEpsilon
 from ..kernel.pilot import (
     Pilot,
@@ -30,7 +30,7 @@ from ..kernel.pilot import (
     pilot_cutoff,
 )
 from ..kernel.scaled import MOST_NEIGHBORS, ScaledPairs
-from ..kernel.tuning import Tuning, chosen_by
+from ..kernel.tuning import Tuning, choose_by
 from ..operator.arguments import Request
 from ..operator.method import Lists
 from ..rows.place import no_lists
@@ -87,7 +87,7 @@ def find_scales(
     else:
         k0 = a_count(2, near.n_neighbors)(wanted, "n_density_neighbors")
     rho0 = pilot_bandwidth(near, k0)
-    dimension = found_by(method.dimension, *for_rule(method.dimension, graph.n_points, near, rho0))
+    dimension = estimate_by(method.dimension, *for_rule(method.dimension, graph.n_points, near, rho0))
     d = dimension.value
     end = pilot_cutoff(d) if lists.widen else np.inf
     near = enough_for_density(graph, lists, k0, d, end)
@@ -104,7 +104,7 @@ def find_scales(
     if lists.widen and not isinstance(method.epsilon, ByDegree | GivenEpsilon):
         graph = graph.with_neighbors(max(lists.n_neighbors, graph.n_neighbors))
     pairs = ScaledPairs(graph, bandwidth, request.shape, cutoff, lists.effort, d)
-    tuning = chosen_by(method.epsilon, *for_rule(method.epsilon, graph.n_points, pairs))
+    tuning = choose_by(method.epsilon, *for_rule(method.epsilon, graph.n_points, pairs))
     needed = neighbors_needed(pairs, tuning) if k_from == BY_EPSILON else 0
     within_reach = k_from == BY_EPSILON and reaches(pairs, needed)
     return graph, Scales(

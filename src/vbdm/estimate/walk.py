@@ -11,7 +11,7 @@ from ..base.arrays import FloatArray
 from ..base.memory import give_back
 from ..base.versions import __version__, library_versions
 from ..graph.neighbor_graph import NeighborGraph
-from ..kernel.bandwidth import evaluated
+from ..kernel.bandwidth import at_the_data
 from ..kernel.kernel import Kernel, evaluate_kernel
 from ..kernel.scaled import ENOUGH_POINTS, MOST_NEIGHBORS, SLACK
 from ..kernel.within_reach import kernel_within_reach
@@ -73,7 +73,7 @@ def enter_weights(
     request: Request, graph: NeighborGraph
 ) -> tuple[Weighting, FloatArray | None, FloatArray | None]:
     """Return how weights enter, U and numbers of copies, both (M,); a potential is U, too."""
-    U = None if request.potential is None else evaluated(request.potential, graph, "potential")
+    U = None if request.potential is None else at_the_data(request.potential, graph, "potential")
     if request.weights is None:
         return Weighting(), U, None
     weighting, multiplicity = request.weights.settled(graph), None

@@ -12,7 +12,7 @@ from ..base.wording import percent
 from ..errors import InputError, RecallWarning, warn_user
 from ..search import NeighborSearch
 from ..search.brute import recall_of
-from .lists import searched
+from .lists import search_lists
 from .neighbor_graph import NeighborGraph
 from .point_set import PRECOMPUTED, Distance, Metric, PointSet
 
@@ -81,7 +81,7 @@ def graph_of(points: PointSet, k: int, *, keep: bool = False) -> NeighborGraph:
 
     `keep` asks for distances to be kept, for a graph that is given up soon.
     """
-    graph = NeighborGraph(points, searched(points, k, keep=keep), exact=points.is_exact)
+    graph = NeighborGraph(points, search_lists(points, k, keep=keep), exact=points.is_exact)
     X = points.coordinates
     # An exact search needs no measurement; a metric other than the Euclidean gets none.
     if graph.exact or graph.metric != "euclidean" or X is None:

@@ -84,7 +84,7 @@ class ListedRows:
         return np.asarray(self.sqdist >= (1 - ROUNDING) * self.sqdist[:, -1:])
 
 
-def searched(points: PointSet, k: int, *, keep: bool = False) -> KeptLists | ReleasedLists:
+def search_lists(points: PointSet, k: int, *, keep: bool = False) -> KeptLists | ReleasedLists:
     """Find the k nearest neighbours of all points; refuse if the result would not fit in memory.
 
     Distances are kept where they cannot be measured again, or if that is asked for and the index

@@ -18,7 +18,7 @@ from ..errors import InputError
 from ..rows.block_array import BlockArray
 from ..rows.place import no_lists
 from ..search.exact import search_all
-from .lists import KeptLists, ListedRows, ReleasedLists, of_distances, searched
+from .lists import KeptLists, ListedRows, ReleasedLists, of_distances, search_lists
 from .on_host import in_memory, state_in_memory
 from .order import Copies, Order
 from .point_set import Metric, PointSet
@@ -253,13 +253,15 @@ class NeighborGraph:
         """
         k = min(n_neighbors, self.n_points)
         if self.point_set.rows is not None:
-            return self if k == self.longest else replace(self, lists=searched(self.point_set, k))
+            return (
+                self if k == self.longest else replace(self, lists=search_lists(self.point_set, k))
+            )
         if k <= self.longest:
             return replace(self, lists=self.with_lists().kept.first(k))
         if self.point_set.coordinates is None:
             return self
         points = self.point_set.indexed(k)
-        return replace(self, point_set=points, lists=searched(points, k))
+        return replace(self, point_set=points, lists=search_lists(points, k))
 
     def row_blocks(self) -> list[slice]:
         """Cut the rows into blocks that fit the cache; on a device blocks are large."""

@@ -20,7 +20,7 @@ from ..errors import InputError
 from ..rows.block_array import Rows
 from ..rows.place import not_in_blocks
 from ..search import Auto, KDTree, MetricSearch, NeighborIndex, NeighborSearch, as_search
-from ..search.auto import chosen
+from ..search.auto import settle_search
 from ..search.exact import (
     PeriodicIndex,
     PeriodicTree,
@@ -173,7 +173,7 @@ class PointSet:
                 search=credit_of(own or KDTree(), "search"), search_reason=why,
                 engine=engine, rows=rows,
             )  # fmt: skip
-        choice, index = chosen(searcher, coordinates, k, own)
+        choice, index = settle_search(searcher, coordinates, k, own)
         # Periodic columns and other metrics leave one search, and no choice to explain.
         reason = choice.reason if distance.is_euclidean else "it measures such distances"
         credit = credit_of(choice.engine, "search")
@@ -213,7 +213,7 @@ class PointSet:
         """Return the points with an index, built for lists of about k if there is none yet."""
         if self.index is not None or self.coordinates is None:
             return self
-        choice, index = chosen(Auto(), self.coordinates, k)
+        choice, index = settle_search(Auto(), self.coordinates, k)
         search = credit_of(choice.engine, "search")
         return replace(self, index=index, search=search, search_reason=choice.reason)
 

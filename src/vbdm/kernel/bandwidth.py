@@ -142,11 +142,11 @@ class GivenBandwidth:
 
     def on_data(self, graph: NeighborGraph, pilot: FloatArray) -> FloatArray:
         """Return ρ, checked to be positive."""
-        return positive(evaluated(self.values, graph, "bandwidth"))
+        return checked_widths(at_the_data(self.values, graph, "bandwidth"))
 
     def at(self, points: FloatArray, pilot: FloatArray) -> FloatArray:
         """Return the user's ρ at new points, if it is a function."""
-        return positive(called(self.values, points, "bandwidth"))
+        return checked_widths(at_new_points(self.values, points, "bandwidth"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,10 +163,8 @@ class TwoBandwidths:
 
     def on_data(self, graph: NeighborGraph, pilot: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return ρ1 and ρ2."""
-        first, second = (
-            positive(evaluated(part, graph, "bandwidth")) for part in (self.first, self.second)
-        )
-        return first, second
+        first = checked_widths(at_the_data(self.first, graph, "bandwidth"))
+        return first, checked_widths(at_the_data(self.second, graph, "bandwidth"))
 
     def at(self, points: FloatArray, pilot: FloatArray) -> FloatArray:
         """Refuse: the two-sided form is not extended."""
@@ -198,7 +196,7 @@ class FromPotential:
 
     def settled(self, graph: NeighborGraph, dim: float) -> FromPotential:
         """Return the rule with dimension and centre decided."""
-        U = evaluated(self.potential, graph, "potential")
+        U = at_the_data(self.potential, graph, "potential")
         if float(np.ptp(U)) / (dim + 2) > 600:
             raise InputError(
                 f"`potential` spans too wide a range; received values from {U.min():.3g} to "
@@ -208,18 +206,18 @@ class FromPotential:
 
     def on_data(self, graph: NeighborGraph, pilot: FloatArray) -> FloatArray:
         """Return ρ at the data."""
-        return self.width(evaluated(self.potential, graph, "potential"))
+        return self.width(at_the_data(self.potential, graph, "potential"))
 
     def at(self, points: FloatArray, pilot: FloatArray) -> FloatArray:
         """Return ρ at new points."""
-        return self.width(called(self.potential, points, "potential"))
+        return self.width(at_new_points(self.potential, points, "potential"))
 
     def width(self, potential: FloatArray) -> FloatArray:
         """Return exp(-(U - centre)/(d+2))."""
         return np.exp(-(potential - cast(float, self.centre)) / (cast(float, self.dim) + 2))
 
 
-def positive(values: FloatArray) -> FloatArray:
+def checked_widths(values: FloatArray) -> FloatArray:
     """Return a bandwidth, or refuse it if it is not positive everywhere."""
     if not (values > 0).all():
         raise InputError(
@@ -229,7 +227,7 @@ def positive(values: FloatArray) -> FloatArray:
     return values
 
 
-def called(function: PerPoint, points: FloatArray, name: str) -> FloatArray:
+def at_new_points(function: PerPoint, points: FloatArray, name: str) -> FloatArray:
     """Return the user's function at new points, (m,); an array is refused."""
     if not callable(function):
         raise InputError(
@@ -239,7 +237,7 @@ def called(function: PerPoint, points: FloatArray, name: str) -> FloatArray:
     return check_per_point(answer_of(function, name, points), name, len(points))
 
 
-def evaluated(function: PerPoint, graph: NeighborGraph, name: str) -> FloatArray:
+def at_the_data(function: PerPoint, graph: NeighborGraph, name: str) -> FloatArray:
     """Return one number per point, (M,) in the order inside, from an array or a function."""
     values: Any = function
     if callable(function):

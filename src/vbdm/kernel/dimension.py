@@ -80,7 +80,7 @@ class DimensionRule(Protocol):
         """Return the dimension of a cloud from its neighbours and the pilot bandwidth ρ0, (M,)."""
 
 
-def found_by(rule: DimensionRule, graph: NeighborGraph, rho0: FloatArray) -> Dimension:
+def estimate_by(rule: DimensionRule, graph: NeighborGraph, rho0: FloatArray) -> Dimension:
     """Return the dimension that a rule finds; a rule without a credit goes by its class's name."""
     found, name = rule.estimate(graph, rho0), type(rule).__name__
     if found.credit.name:

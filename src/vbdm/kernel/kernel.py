@@ -15,7 +15,7 @@ from ..shapes import Moments, Shape
 from .bandwidth import Bandwidth
 from .block_matrix import BlockMatrix
 from .pair_matrix import PairMatrix
-from .scaled import NEGLIGIBLE, rim, scaled
+from .scaled import NEGLIGIBLE, rim, scaled_distances
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -145,7 +145,7 @@ def evaluate_kernel(
     cut_rows = np.zeros(graph.n_points, dtype=np.bool_)
 
     def evaluate(block: ListedRows) -> FloatArray:
-        s = scaled(block, bandwidth)
+        s = scaled_distances(block, bandwidth)
         s /= epsilon
         values = shape(s)
         if np.isfinite(cutoff):

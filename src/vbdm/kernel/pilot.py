@@ -16,7 +16,7 @@ from ..graph.neighbor_graph import NeighborGraph
 from ..shapes import Gaussian
 from .bandwidth import Bandwidth
 from .kernel import density_from
-from .scaled import scaled
+from .scaled import scaled_distances
 from .within_reach import sums_within_reach
 
 #: ε of the pilot's kernel, as printed in the paper.
@@ -157,7 +157,7 @@ def pilot_density(
     bandwidth, shape = Bandwidth.of_form("symmetric", rho0), Gaussian()
 
     def evaluate(block: ListedRows) -> FloatArray:
-        t = scaled(block, bandwidth)
+        t = scaled_distances(block, bandwidth)
         if even_ends:
             t = np.where(block.at_the_end, block.sqdist / rho0[block.rows, None] ** 2, t)
         s = t / PILOT_EPSILON

@@ -78,10 +78,10 @@ class ScaledPairs:
     def blocks(self) -> Iterator[FloatArray]:
         """Yield t for all listed pairs, in blocks (m, k)."""
         for rows in self.graph.row_blocks():
-            yield scaled(self.graph.block(rows), self.bandwidth)
+            yield scaled_distances(self.graph.block(rows), self.bandwidth)
 
 
-def scaled(block: ListedRows, bandwidth: Bandwidth) -> FloatArray:
+def scaled_distances(block: ListedRows, bandwidth: Bandwidth) -> FloatArray:
     """Return t for a block of the lists, (m, k)."""
     scale = np.take(bandwidth.column, block.neighbors)
     scale *= bandwidth.row[block.rows, None]

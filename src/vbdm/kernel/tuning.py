@@ -217,7 +217,7 @@ class EpsilonRule(Protocol):
         """Return ε for these pairs and a kernel of the shape `pairs.shape`."""
 
 
-def chosen_by(rule: EpsilonRule, pairs: ScaledPairs) -> Tuning:
+def choose_by(rule: EpsilonRule, pairs: ScaledPairs) -> Tuning:
     """Return the choice of a rule; one that leaves out its name goes by that of its class."""
     tuning = rule.choose(pairs)
     return tuning if tuning.rule else replace(tuning, rule=type(rule).__name__)

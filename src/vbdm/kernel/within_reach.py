@@ -163,10 +163,10 @@ def kernel_of_block(
     """
     values, neighbors, pointer, sums, squares = kernel_of_rows(near, epsilon, shape, kind)
     part = cast(TreePart, near.part)
-    return values, neighbors, pointer, number_anew(neighbors, part), sums, squares
+    return values, neighbors, pointer, to_columns(neighbors, part), sums, squares
 
 
-def number_anew(neighbors: IntArray, part: TreePart) -> IntArray:
+def to_columns(neighbors: IntArray, part: TreePart) -> IntArray:
     """Replace places in a part of the tree by columns, in place.
 
     Returns the points of other blocks that occur, ascending.
@@ -342,7 +342,7 @@ def at_epsilon(kernel: Kernel, epsilon: float, graph: NeighborGraph | None = Non
     )  # fmt: skip
 
 
-def halved(kernel: Kernel) -> Kernel:
+def at_half_epsilon(kernel: Kernel) -> Kernel:
     """Return the kernel at ε/2; for a Gaussian, without evaluating it.
 
     A Gaussian at half the ε is the square of itself, cut at the same distance. But the square of a

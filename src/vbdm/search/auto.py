@@ -146,13 +146,13 @@ class Auto:
         rank = axes.basis.shape[1]
         if axes.is_isometry and rank <= TREE_COLUMNS:
             why = f"{rank} directions hold all the variance: k-d tree"
-            return Choice(KDTree(), why), turned(KDTree(), cloud, k, axes)
+            return Choice(KDTree(), why), index_turned(KDTree(), cloud, k, axes)
         if len(cloud) < FEW_POINTS and self.patience > 0:
             why = f"{rank} directions and {len(cloud)} points: brute force is quick"
-            return Choice(BruteForce(), why), turned(BruteForce(), cloud, k, axes)
+            return Choice(BruteForce(), why), index_turned(BruteForce(), cloud, k, axes)
         runners = rivals(cloud, k, axes)
         best = min(runners, key=lambda runner: runner.cost)
-        costs = ", ".join(f"{named(each.engine)} {each.cost / 1e3:.2g} µs" for each in runners)
+        costs = ", ".join(f"{full_name(each.engine)} {each.cost / 1e3:.2g} µs" for each in runners)
         reason = (
             f"{rank} directions, {axes.n_leading} of them wide; by counts of operations a query "
             f"takes: {costs}"
@@ -164,7 +164,7 @@ class Auto:
         return Choice(best.engine, reason), best.index()
 
 
-def chosen(
+def settle_search(
     engine: NeighborSearch, cloud: FloatArray, k: int, own: NeighborIndex | None = None
 ) -> tuple[Choice, NeighborIndex]:
     """Return the choice, which is `Auto`'s or the user's own, and its index.
@@ -190,11 +190,11 @@ def rivals(cloud: FloatArray, k: int, axes: Axes) -> list[Runner]:
     sides = cloud @ axes.basis if is_turned else cloud
     all_pairs, tree, thin = BruteForce(), KDTree(), Projected()
     by_pairs = len(sides) * (PER_PAIR + PER_COLUMN * sides.shape[1])
-    found = [Runner(all_pairs, partial(turned, all_pairs, cloud, k, axes), by_pairs)]
+    found = [Runner(all_pairs, partial(index_turned, all_pairs, cloud, k, axes), by_pairs)]
     if axes.is_isometry and rank <= TREE_DIRECTIONS:
         points = queries.points @ axes.basis if is_turned else queries.points
         cost = by_visits(sides, points, queries.radii)
-        found.append(Runner(tree, partial(turned, tree, cloud, k, axes), cost))
+        found.append(Runner(tree, partial(index_turned, tree, cloud, k, axes), cost))
     if axes.n_leading <= min(TREE_DIRECTIONS, rank // 2):
         basis, centre = axes.basis[:, : axes.n_leading], cloud.mean(axis=0)
         small = along_and_rest(cloud, centre, basis)
@@ -206,7 +206,7 @@ def rivals(cloud: FloatArray, k: int, axes: Axes) -> list[Runner]:
     return found
 
 
-def turned(engine: NeighborSearch, cloud: FloatArray, k: int, axes: Axes) -> NeighborIndex:
+def index_turned(engine: NeighborSearch, cloud: FloatArray, k: int, axes: Axes) -> NeighborIndex:
     """Return the engine's index of the cloud, turned to these directions if that gains anything.
 
     The cloud stays as it is where no direction was dropped (a turn alone gains nothing, and
@@ -219,7 +219,7 @@ def turned(engine: NeighborSearch, cloud: FloatArray, k: int, axes: Axes) -> Nei
     return RotatedIndex(inner, cloud, axes.basis, inner.rows_per_call, inner.parallel)
 
 
-def named(engine: NeighborSearch) -> str:
+def full_name(engine: NeighborSearch) -> str:
     """Return an engine's name, followed by that of the engine inside it, if any."""
     inner = getattr(engine, "inner", None)
     return type(engine).__name__ + ("" if inner is None else f"({type(inner).__name__})")

@@ -150,7 +150,7 @@ class Sieve:
         ceiling = np.nextafter((kth + error).astype(values.dtype), np.inf)
         within = (values <= ceiling[:, None]) & (who >= 0)
         decided = np.isfinite(kth) & (kth <= limit - error) & (within.sum(axis=1) <= 2 * k + 64)
-        return packed(who[decided], within[decided]), decided
+        return pack_rows(who[decided], within[decided]), decided
 
     def thresholds(self, left: NDArray[Any], k: int, margin: float) -> NDArray[Any]:
         """Return a threshold for each row below which there are somewhat more than k points."""
@@ -188,7 +188,7 @@ class Sieve:
         return who, kept
 
 
-def packed(table: IntArray, wanted: BoolArray) -> IntArray:
+def pack_rows(table: IntArray, wanted: BoolArray) -> IntArray:
     """Return the wanted entries of each row, moved to its beginning; free places hold -1."""
     counts = wanted.sum(axis=1)
     result = np.full((len(table), int(counts.max(initial=0))), -1, dtype=np.int32)

@@ -173,7 +173,7 @@ def search_all(
     searched = in_order(work, blocks, parallel=index.parallel)
     for done, _ in enumerate(searched, start=1):
         seconds = (perf_counter() - started) * len(blocks) / done
-        report("neighbours", done, len(blocks), expected(k, seconds, exact=exact))
+        report("neighbours", done, len(blocks), search_note(k, seconds, exact=exact))
     return indices, None if sqdist is None else frozen(sqdist)
 
 
@@ -181,12 +181,12 @@ def search_all(
 LONG, VERY_LONG = 10.0, 120.0
 
 
-def expected(k: int, seconds: float, *, exact: bool) -> str:
+def search_note(k: int, seconds: float, *, exact: bool) -> str:
     """Say what is searched for, how long that takes if it is long, and what would be quicker.
 
     Examples
     --------
-    >>> expected(64, 40, exact=True)
+    >>> search_note(64, 40, exact=True)
     '64 nearest of each point, about 40 s in all'
     """
     words = f"{k} nearest of each point"

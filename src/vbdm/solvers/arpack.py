@@ -22,7 +22,7 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 from ..base.arrays import FloatArray
 from ..base.references import ARPACK, Credit
 from ..errors import SolverError
-from .direct import Dense, factorised
+from .direct import Dense, factorise
 from .pencil import EigenPairs, Pencil, Unprepared, constant_direction, sorted_pairs
 
 #: Averagings with D⁻¹K after which random vectors tell the size of the wanted θ.
@@ -61,7 +61,7 @@ class Search:
 
         def product(x: FloatArray) -> FloatArray:
             self.steps += 1
-            return without(self.product(without(x.ravel(), apart)), apart)
+            return remove_components(self.product(remove_components(x.ravel(), apart)), apart)
 
         size = len(apart)
         start = np.random.default_rng(self.runs).standard_normal(size)
@@ -69,7 +69,7 @@ class Search:
         try:
             values, vectors = eigsh(
                 LinearOperator((size, size), matvec=product, dtype=np.float64),
-                k=n, which="LA", v0=without(start, apart), tol=self.tol,
+                k=n, which="LA", v0=remove_components(start, apart), tol=self.tol,
                 # A wide space costs memory, a narrow one costs products.
                 ncv=min(size - 1, max(60, 2 * n + 20)), maxiter=self.max_restarts,
             )  # fmt: skip
@@ -85,7 +85,7 @@ class Search:
         return values[order], vectors[:, order]
 
 
-def without(x: FloatArray, apart: FloatArray) -> FloatArray:
+def remove_components(x: FloatArray, apart: FloatArray) -> FloatArray:
     """Return x without its components along the orthonormal vectors `apart`."""
     return np.asarray(x - apart @ (apart.T @ x))
 
@@ -192,7 +192,7 @@ class ShiftInvert(ByArpack):
         # A small positive shift keeps the matrix positive definite, connected or not. It must not
         # be tiny against the wanted θ: 1/shift would drown their digits.
         shift = smooth_rayleigh_quotient(pencil, n, SMOOTHING) / 100
-        factors = factorised(pencil.symmetric + shift * identity(pencil.n_points))
+        factors = factorise(pencil.symmetric + shift * identity(pencil.n_points))
         residual = min(tol, 1e-6) / 100
         known = constant_direction(pencil)
         search = Search("ShiftInvert", factors.solve, known, residual, self.max_iterations)

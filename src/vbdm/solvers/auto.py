@@ -13,7 +13,7 @@ from .arpack import Lanczos, ShiftInvert
 from .direct import Dense, affordable
 from .multilevel.solver import Multilevel
 from .multilevel.start import block_size
-from .pencil import EigenPairs, EigenSolver, Pencil, PreparedSolver, prepared
+from .pencil import EigenPairs, EigenSolver, Pencil, PreparedSolver, prepare_solver
 
 #: Up to this many points the dense solver takes at most a second or two.
 DENSE_POINTS = 1500
@@ -56,7 +56,7 @@ class Auto:
         solver, reason = self.choose(pencil, n)
         fetched = not isinstance(pencil.weights, BlockMatrix) or pencil.n_points <= FETCHED
         replaceable = solver is self.large and fetched
-        return PreparedAuto(pencil, prepared(solver, pencil, n), reason, replaceable)
+        return PreparedAuto(pencil, prepare_solver(solver, pencil, n), reason, replaceable)
 
     def solve(self, pencil: Pencil, n: int, tol: float) -> EigenPairs:
         """Solve with the chosen solver."""
@@ -100,7 +100,7 @@ class PreparedAuto:
             f"solver={NAMES[type(solver)]!r}.",
             SolverWarning,
         )
-        self.prepared, self.replaceable = prepared(solver, self.pencil, n), False
+        self.prepared, self.replaceable = prepare_solver(solver, self.pencil, n), False
         self.reason = f"{self.reason}; it failed, and {name} took over: {reason}"
 
 

@@ -45,7 +45,7 @@ AFFORDABLE = 1e11
 TRUSTED = 1e-9
 
 
-def factorised(matrix: Any) -> Any:
+def factorise(matrix: Any) -> Any:
     """Return SuperLU's factors of a symmetric matrix, rows and columns in the same order.
 
     No pivoting: the matrix is positive definite, or the signs of its pivots are wanted.
@@ -106,7 +106,7 @@ def count_below(pencil: Pencil, level: float) -> int:
     """
     shifted = pencil.symmetric - level * identity(pencil.n_points)
     try:
-        factors = factorised(shifted)
+        factors = factorise(shifted)
     except RuntimeError as error:  # a pivot was exactly zero
         raise broke_down(level, str(error)) from None
     if not np.array_equal(factors.perm_r, factors.perm_c):

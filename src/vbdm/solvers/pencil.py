@@ -198,7 +198,7 @@ class OnHost:
         return replace(pairs, vectors=beside_array(np.ascontiguousarray(pairs.vectors), self.like))
 
 
-def prepared(solver: EigenSolver, pencil: Pencil, n: int) -> PreparedSolver:
+def prepare_solver(solver: EigenSolver, pencil: Pencil, n: int) -> PreparedSolver:
     """Prepare a solver for a problem, or for its copy in this memory if it cannot go there.
 
     Solvers that work on a device say so by their attribute ``on_devices``.

@@ -18,7 +18,7 @@ from ..operator.method import Limiter
 from ..operator.operator import Operator
 from ..rows.block_array import BlockArray, Tall, beside, total
 from ..solvers.auto import FETCHED, check_solver
-from ..solvers.pencil import EigenPairs, EigenSolver, Pencil, PreparedSolver, prepared
+from ..solvers.pencil import EigenPairs, EigenSolver, Pencil, PreparedSolver, prepare_solver
 from .limiter import Limit, exponential_rates, first_limit, next_limit
 from .modes import THIN, Modes
 from .pieces import Pieces, Placed, among_all, matrix_of_members, pairs_among
@@ -41,7 +41,7 @@ def prepare_pieces(pencil: Pencil, pieces: Pieces, n: int, solver: EigenSolver) 
         if wanted > 1:
             part = pencil if len(members) == pencil.n_points else restricted(pencil, members)
             check_solver(solver, part)
-            parts.append(Piece(members, prepared(solver, part, wanted)))
+            parts.append(Piece(members, prepare_solver(solver, part, wanted)))
     return parts
 
 

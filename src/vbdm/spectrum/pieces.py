@@ -31,7 +31,7 @@ from ..rows.sparse_blocks import (
     on_csr,
     owned,
 )
-from ..solvers.multilevel.cells import raised
+from ..solvers.multilevel.cells import to_power
 from ..solvers.multilevel.finest import engine_of, parts_of
 from ..solvers.pencil import Pencil
 
@@ -141,7 +141,7 @@ def pieces_of(matrix: Any, scale: FloatArray, engine: Engine) -> NDArray[np.intp
 
 def pieces_in_block(matrix: Any, scale: FloatArray, engine: Engine, power: int) -> NDArray[np.intp]:
     """Return the first point of the piece of each own and near point, as far as a block knows."""
-    return engine.pieces(made_square(raised(matrix, power)), owned(scale), ROUNDING, FEW_LINKS)
+    return engine.pieces(made_square(to_power(matrix, power)), owned(scale), ROUNDING, FEW_LINKS)
 
 
 def joined_pieces(first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -14,7 +14,7 @@ from ..base.arrays import FloatArray, column_dots, frozen
 from ..base.checks import a_count
 from ..base.threads import one_blas_thread
 from ..errors import InputError, TuningWarning, VbdmWarning, warn_user
-from ..kernel.within_reach import halved
+from ..kernel.within_reach import at_half_epsilon
 from ..operator.operator import Operator, with_kernel
 from ..operator.sums import relative_variance_of
 from ..rows.block_array import Tall, beside, mapped, total
@@ -37,7 +37,7 @@ def epsilon_bias(spectrum: Spectrum, groups: Sequence[NDArray[np.intp]]) -> Floa
     fixed.
     """
     operator = spectrum.operator
-    at_half = with_kernel(operator, halved(operator.kernel))
+    at_half = with_kernel(operator, at_half_epsilon(operator.kernel))
     with one_blas_thread():
         half = ritz_values(spectrum, at_half)
         full = ritz_values(spectrum, spectrum.operator)

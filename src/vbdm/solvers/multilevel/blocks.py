@@ -62,10 +62,10 @@ def both_grams(basis: list[FloatArray], images: list[FloatArray], mass: FloatArr
         grams: FloatArray = block.T @ both
         return grams
 
-    return summed(work, list(slices_of(mass, GRAM_ROWS)))
+    return sum_slices(work, list(slices_of(mass, GRAM_ROWS)))
 
 
-def summed(work: Callable[[slice], FloatArray], pieces: list[slice]) -> FloatArray:
+def sum_slices(work: Callable[[slice], FloatArray], pieces: list[slice]) -> FloatArray:
     """Return the sum of `work` over slices of rows, added up in their order."""
     results = in_order(work, pieces)
     result = next(results)
@@ -138,7 +138,7 @@ def move_rows(
         energy = column_dots(X[rows], X_images[rows])
         return np.stack([energy, mass[rows] @ np.square(X[rows])])
 
-    return summed(work, row_slices(mass, len(mix)))
+    return sum_slices(work, row_slices(mass, len(mix)))
 
 
 def rounding(vectors: Tall, degrees: Tall, n_columns: int) -> FloatArray:
@@ -158,7 +158,7 @@ def squared_terms(vectors: FloatArray, degrees: FloatArray, n_columns: int) -> F
         sums: FloatArray = column_sums(np.square(terms, out=terms))
         return sums
 
-    return summed(work, row_slices(vectors, n_columns))
+    return sum_slices(work, row_slices(vectors, n_columns))
 
 
 def remove_constant(block: Tall, mass: Tall) -> Any:
@@ -170,7 +170,7 @@ def remove_constant(block: Tall, mass: Tall) -> Any:
 def weighted_sums(block: FloatArray, mass: FloatArray) -> FloatArray:
     """Return the sums of M u over the rows, for each column u, and that of M."""
     pieces = row_slices(block)
-    return np.append(summed(lambda rows: mass[rows] @ block[rows], pieces), mass.sum())
+    return np.append(sum_slices(lambda rows: mass[rows] @ block[rows], pieces), mass.sum())
 
 
 def subtract_row(block: FloatArray, row: FloatArray) -> None:
@@ -201,7 +201,7 @@ def overlaps(block: FloatArray, vectors: FloatArray, mass: FloatArray) -> FloatA
 
     width = vectors.shape[1] + block.shape[1]
     masses = filled(block.shape[1], mass.sum(), block)
-    return np.vstack([summed(work, row_slices(mass, width)), masses])
+    return np.vstack([sum_slices(work, row_slices(mass, width)), masses])
 
 
 def subtract_span(

@@ -71,7 +71,7 @@ class Cells:
         for grouping in self.groupings[1:count]:
             labels = grouping[labels]
         del self.groupings[:count]
-        tight = tightened(labels, links, diagonal, mass, self.n_apart, self.engine)
+        tight = split_loose(labels, links, diagonal, mass, self.n_apart, self.engine)
         if self.groupings:
             parent = np.empty(int(tight.max()) + 1, dtype=np.int32, like=tight)
             parent[tight] = labels
@@ -129,7 +129,7 @@ def cells_of_members(groupings: list[Labels], members: NDArray[np.intp]) -> list
     return result
 
 
-def tightened(
+def split_loose(
     labels: Labels,
     links: list[Any],
     diagonal: FloatArray,
@@ -187,12 +187,12 @@ def parts_in_block(
     power: int,
 ) -> Labels:
     """Return the connected parts of a block's cells, from figures of its own and near points."""
-    links = made_square(raised(matrix, power))
+    links = made_square(to_power(matrix, power))
     parts = engine.parts_of_cells([links], owned(labels), owned(root), owned(apart), least)
     return np.array(parts[: matrix.shape[0]], dtype=np.int32)
 
 
-def raised(matrix: Any, power: int) -> Any:
+def to_power(matrix: Any, power: int) -> Any:
     """Return a CSR matrix with its entries raised to a power."""
     return matrix if power == 1 else matrix.astype(np.float64).power(power)
 
@@ -228,7 +228,7 @@ def graph_cells(
     weights, sizes = csr_array(diags_array(factor) @ strong @ diags_array(factor)), degrees
     contracted: list[Labels] = []
     while len(sizes) > FEWEST_CELLS:
-        labels = matched(weights, sizes)
+        labels = match_pairs(weights, sizes)
         n_cells = int(labels.max()) + 1
         if n_cells > 0.9 * len(labels):
             break
@@ -279,7 +279,7 @@ def link_matrix(value: FloatArray, row: Labels, column: Labels, n: int) -> Any:
     return csr_array(coo_array((value[off], (row[off], column[off])), shape=(n, n)))
 
 
-def matched(weights: Any, degrees: FloatArray) -> Labels:
+def match_pairs(weights: Any, degrees: FloatArray) -> Labels:
     """Contract pairs that are each other's strongest neighbour; return the cell of each node.
 
     Notes
@@ -300,7 +300,7 @@ def matched(weights: Any, degrees: FloatArray) -> Labels:
         row, column, strength = row[free], column[free], strength[free]
         best = strongest_neighbour(row, column, strength, len(degrees))
     pair_by_shared_neighbour(partner, favourite)
-    return numbered(partner, favourite)
+    return number_pairs(partner, favourite)
 
 
 def strongest_neighbour(row: Labels, column: Labels, strength: FloatArray, n: int) -> Labels:
@@ -336,7 +336,7 @@ def pair_by_shared_neighbour(partner: Labels, favourite: Labels) -> None:
     partner[left[second - 1]] = left[second]
 
 
-def numbered(partner: Labels, favourite: Labels) -> Labels:
+def number_pairs(partner: Labels, favourite: Labels) -> Labels:
     """Return the pair of each node, numbered from 0; a single node joins its favourite's pair."""
     owner = np.arange(len(partner), dtype=np.int32)
     owner = np.where(partner >= 0, np.minimum(owner, partner), owner)

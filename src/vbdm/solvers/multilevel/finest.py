@@ -22,7 +22,7 @@ from ...kernel.pair_matrix import PairMatrix
 from ...rows.block_array import PerBlock, Rows, Tall, fetched
 from ...rows.place import Partition
 from ...rows.sparse_blocks import Halo, SparseBlocks, applied, arrays_of, csr_of, owned
-from .cells import Labels, raised
+from .cells import Labels, to_power
 
 #: Where θM exceeds this share of D, Jacobi's step divides by D - θM instead of D.
 HEAVY = 0.05
@@ -120,7 +120,7 @@ def interpolated_rows(
     gap = 1 - (mass[heavy] / degrees[heavy])[:, None] * values
     kept = coarse[labels[heavy]]
     x /= degrees[:, None]
-    x[heavy] = np.where(np.abs(gap) > 0.5, x[heavy] / bounded(gap), kept)
+    x[heavy] = np.where(np.abs(gap) > 0.5, x[heavy] / bound_divisor(gap), kept)
     return x
 
 
@@ -138,7 +138,7 @@ def corrected_rows(
     x = engine.jacobi(averages, contiguous(coarse), owned(residual), owned(degrees), out)
     heavy = heavy_points(values, mass, degrees)
     values = beside_array(values, x)
-    x[heavy] /= bounded(1 - (mass[heavy] / degrees[heavy])[:, None] * values)
+    x[heavy] /= bound_divisor(1 - (mass[heavy] / degrees[heavy])[:, None] * values)
     return x
 
 
@@ -147,7 +147,7 @@ def heavy_points(values: FloatArray, mass: FloatArray, degrees: FloatArray) -> N
     return np.flatnonzero(mass * float(values.max()) > HEAVY * degrees)
 
 
-def bounded(gap: FloatArray) -> FloatArray:
+def bound_divisor(gap: FloatArray) -> FloatArray:
     """Return a divisor whose size is at least 1/2."""
     divisor: FloatArray = np.copysign(np.maximum(np.abs(gap), 0.5), gap)
     return divisor
@@ -233,7 +233,7 @@ def sums_over_cells(
     """Return K P of a block as CSR arrays; `own` and `near` are the cells of its columns."""
     labels = np.concatenate([own, near]).astype(np.int32)
     factor = np.ones(len(labels)) if factor is None else owned(factor)
-    return arrays_of(engine.sums_over_cells(raised(matrix, power), factor, labels))
+    return arrays_of(engine.sums_over_cells(to_power(matrix, power), factor, labels))
 
 
 def laplacian_of_cells(restriction: Any, *averages: Any) -> tuple[Any, Any, Any]:

@@ -119,14 +119,14 @@ def build_levels(
         if n <= coarsest or count == 0:
             return [*levels, Level(stiffness, diagonal, engine=engine)]
         labels = cells.take(count, [stiffness], diagonal, mass)
-        interpolation = smoothed(piecewise_constant(labels), stiffness, diagonal)
+        interpolation = smooth_rows(piecewise_constant(labels), stiffness, diagonal)
         restriction = as_csr(interpolation.T)
         levels.append(Level(stiffness, diagonal, interpolation, restriction, engine))
         mass = restriction @ mass
         stiffness = graph_laplacian(-(restriction @ (stiffness @ interpolation)))
 
 
-def smoothed(constant: Any, stiffness: Any, diagonal: FloatArray) -> Any:
+def smooth_rows(constant: Any, stiffness: Any, diagonal: FloatArray) -> Any:
     """Return piecewise constants after a Jacobi step, small weights dropped, rows summing to 1."""
     result = as_csr(constant - scaled_rows(stiffness @ constant, DAMPING / diagonal))
     result.data[np.abs(result.data) < NEGLIGIBLE] = 0.0

@@ -177,7 +177,7 @@ def advance(problem: Problem, block: Block, active: NDArray[np.intp]) -> None:
     in_blocks = isinstance(block.vectors, BlockArray)
     # Large arrays are not made anew in every step: two that the last step left take W and (D - K) W
     # and, before that, the residuals. Arrays in blocks are kept, and used again, by their place.
-    first, second = (None if in_blocks else reused(array, shape, mass) for array in block.spare)
+    first, second = (None if in_blocks else front_of(array, shape, mass) for array in block.spare)
     residual: Tall = mapped(
         residual_rows, block.vectors, block.images, mass, values, active, second
     )  # fmt: skip
@@ -197,7 +197,7 @@ def advance(problem: Problem, block: Block, active: NDArray[np.intp]) -> None:
     block.vectors, block.moves, block.images, block.move_images = written
 
 
-def reused(array: FloatArray | None, shape: tuple[int, int], like: Any) -> FloatArray:
+def front_of(array: FloatArray | None, shape: tuple[int, int], like: Any) -> FloatArray:
     """Return an array of this shape: the front of an old one, if that is large enough."""
     size = shape[0] * shape[1]
     if array is None or array.size < size:

@@ -20,7 +20,7 @@ from ...kernel.block_matrix import BlockMatrix
 from ...rows.block_array import Tall, mapped, of_width
 from ...rows.place import not_in_blocks
 from ..direct import Dense
-from ..pencil import EigenPairs, Pencil, PreparedSolver, prepared
+from ..pencil import EigenPairs, Pencil, PreparedSolver, prepare_solver
 from .blocks import combination, rayleigh_ritz, remove_constant
 from .cells import Cells, Labels, cells_of_members, graph_cells, tree_cells
 from .finest import Finest, engine_of, finest_level, parts_of
@@ -97,7 +97,7 @@ class Multilevel:
         dense solver steps in.
         """
         if pencil.n_points < 8 * block_size(n):
-            return prepared(Dense(), pencil, n)
+            return prepare_solver(Dense(), pencil, n)
         parts, factor = parts_of(pencil.weights)
         diagonal = pencil.degrees - pencil.weights.diagonal()
         # If a point has hardly any links but to itself, its diagonal may vanish in rounding.

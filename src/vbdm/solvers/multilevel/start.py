@@ -110,7 +110,7 @@ def coarse_pairs(
         level, mass = hierarchy.levels[depth], hierarchy.masses[depth]
         many = depth == 0 and level.size > MANY_CELLS
         place = cells if many else None
-        finer = interpolated(level, vectors, values, mass, place)
+        finer = interpolate(level, vectors, values, mass, place)
         problem = Problem(
             partial(product, level), spread(mass, place), partial(correction, hierarchy, depth),
             spread(level.diagonal, place),
@@ -129,7 +129,7 @@ def spread(values: FloatArray, place: Rows | None) -> Tall:
     return values if place is None else place.spread(values)
 
 
-def interpolated(
+def interpolate(
     level: Level, vectors: FloatArray, values: FloatArray, mass: FloatArray, place: Rows | None
 ) -> Tall:
     """Return eigenvectors on a level from those on the next coarser one."""
