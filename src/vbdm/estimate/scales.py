@@ -87,7 +87,9 @@ def find_scales(
     else:
         k0 = a_count(2, near.n_neighbors)(wanted, "n_density_neighbors")
     rho0 = pilot_bandwidth(near, k0)
-    dimension = estimate_by(method.dimension, *for_rule(method.dimension, graph.n_points, near, rho0))
+    dimension = estimate_by(
+        method.dimension, *for_rule(method.dimension, graph.n_points, near, rho0)
+    )
     d = dimension.value
     end = pilot_cutoff(d) if lists.widen else np.inf
     near = enough_for_density(graph, lists, k0, d, end)
