@@ -31,6 +31,7 @@ from .spectrum.alignment import align
 from .spectrum.spectrum import Spectrum
 from .trust.diagnose import diagnose
 from .trust.epsilon import second_opinion
+from .trust.verification import verify
 
 __version__: str
 __all__ = [
@@ -71,4 +72,5 @@ __all__ = [
     "solvers",
     "theory",
     "tica",
+    "verify",
 ]

@@ -109,3 +109,10 @@ def test_the_import_is_light():
     assert run(code) == "[]"
     # Nor do errors and versions need more.
     assert run(code.replace("vbdm;", "vbdm; vbdm.InputError; vbdm.__version__;")) == "[]"
+
+
+def test_operators_and_spectra_show_what_users_need_and_no_more():
+    """Fields, properties, methods and accessors: plumbing is in functions of the rooms."""
+    operator = vbdm.estimate_operator(vbdm.datasets.sphere(300, random_state=0).points)
+    for one in (operator, operator.spectrum(3)):
+        assert len([name for name in dir(one) if not name.startswith("_")]) <= 28
