@@ -85,7 +85,7 @@ def test_a_potential_is_no_laplacian_of_an_unbounded_cloud():
     assert "potential" in repr(op)
     assert density_tail(op) is None
     weighted = vbdm.estimate_operator(gaussian(1500, 2), weights=np.ones(1500))
-    assert not weighted.in_potential
+    assert not in_potential(weighted)
 
 
 def test_no_potential_at_all_is_the_laplacian():

@@ -234,7 +234,7 @@ def test_the_page_tells_pairs_within_reach_from_lists():
     assert f"ε ρ(x) ρ(y) were used, {reach.n_neighbors} per point on average" in told
     record = describe_estimate(reach.spectrum(3))
     assert record["by_reach"]
-    assert list(record["pairs"].values()) == list(reach.pair_quantiles)
+    assert list(record["pairs"].values()) == list(quantiles(pairs_of(reach)))
     shown = table_of(vbdm.report.page(lists.spectrum(3)))
     assert shown["neighbours k"] == "90"
     assert shown["lists that end inside the kernel"].endswith("%")
@@ -354,7 +354,7 @@ def test_settings_stay_at_another_epsilon():
     moved = with_epsilon(op, 2 * op.epsilon)
     assert moved.settings is op.settings
     assert moved.epsilon == 2 * op.epsilon
-    assert moved.spectrum(3).limit is None
+    assert moved.spectrum(3).limits.shared is None
     assert moved.spectrum(3).settings is op.settings
 
 

@@ -10,6 +10,7 @@ from vbdm.kernel.block_matrix import BlockMatrix
 from vbdm.rows.block_array import BlockArray
 from vbdm.spectrum import limited
 from vbdm.spectrum.pieces import matrix_of_members
+from vbdm.spectrum.vectors import vectors_of
 
 pytestmark = pytest.mark.blocks
 
@@ -45,7 +46,7 @@ def test_rows_and_columns_of_members(operator):
 def test_pieces_fetched_or_in_blocks(operator, expected, blocks, fetched, monkeypatch):
     monkeypatch.setattr(limited, "FETCHED", fetched)
     found = in_blocks(operator, *blocks).spectrum(6, tol=1e-10)
-    assert isinstance(found.vectors, BlockArray)
+    assert isinstance(vectors_of(found), BlockArray)
     assert found.pieces.n_pieces == expected.n_components
     np.testing.assert_allclose(found.eigenvalues, expected.eigenvalues, rtol=1e-9, atol=1e-12)
     functions = np.asarray(found.eigenfunctions)
@@ -80,7 +81,7 @@ def test_few_points_are_solved_densely():
     found, expected = in_blocks(operator, 3).spectrum(5), operator.spectrum(5)
     np.testing.assert_allclose(found.eigenvalues, expected.eigenvalues, rtol=1e-11, atol=1e-14)
     assert found.solver == "Dense"
-    assert isinstance(found.vectors, BlockArray)
+    assert isinstance(vectors_of(found), BlockArray)
 
 
 def test_another_solver_takes_over_from_few_points():

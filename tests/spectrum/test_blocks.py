@@ -41,8 +41,8 @@ def test_the_same_spectrum(operator, expected, blocks):
     for name, tol in {"eigenvalues": 1e-11, "correction": 1e-11, "extent": 1e-10}.items():
         one, other = getattr(found, name)[1:], getattr(expected, name)[1:]
         np.testing.assert_allclose(one, other, rtol=tol, err_msg=name)
-    assert len(set(found.limits)) == len(set(expected.limits))
-    references = [[limit.reference for limit in one.limits] for one in (found, expected)]
+    assert len(set(found.limits.of_modes)) == len(set(expected.limits.of_modes))
+    references = [[limit.reference for limit in one.limits.of_modes] for one in (found, expected)]
     np.testing.assert_allclose(*references, rtol=1e-12)
     np.testing.assert_array_equal(found.unresolved, expected.unresolved)
     np.testing.assert_allclose(found.residuals, expected.residuals, rtol=1e-6, atol=1e-12)

@@ -30,5 +30,5 @@ def solved_in_blocks(spectrum, n_blocks, place="memory"):
     """Return a spectrum in memory as if it had been solved in blocks."""
     operator = in_blocks(spectrum.operator, n_blocks, place)
     vectors = operator.alpha_kernel.rows.spread(vectors_of(spectrum).copy())
-    functions, inside, _ = functions_of(vectors, operator.graph.order)
-    return replace(spectrum, operator=operator, eigenfunctions=functions, in_blocks=inside)
+    functions, stored = functions_of(vectors, operator.graph.order)
+    return replace(spectrum, operator=operator, eigenfunctions=functions, _stored=stored)

@@ -67,8 +67,8 @@ def test_influences_on_pairs_of_modes(c1, epsilon):
     assert (row_sums_of(found.operator) < 1).any() == (
         epsilon != "auto"
     )  # few neighbours, and far away
-    u, products = found.vectors, found.operator.alpha_kernel @ found.vectors
-    theta, times = found.log.pencil_eigenvalues, found.local_times(found.operator.inside.steps)
+    u, products = vectors_of(found), found.operator.alpha_kernel @ vectors_of(found)
+    theta, times = found.log.pencil_eigenvalues, found.limits.times(found.operator.inside.steps)
     for j, k in [(1, 0), (1, 2), (2, 1), (4, 3), (3, 3)]:
         one, two = (u[:, [j]], products[:, [j]]), (u[:, [k]], products[:, [k]])
         held = held_together(one[0], two[0], theta[[j]], times[:, [j]])

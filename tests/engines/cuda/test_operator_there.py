@@ -20,7 +20,7 @@ from vbdm.graph import neighbor_graph
 from vbdm.kernel import within_reach
 from vbdm.kernel.dimension import Dimension
 from vbdm.kernel.tuning import Tuning
-from vbdm.operator.sums import pairs_of
+from vbdm.operator.sums import pairs_of, relative_variance_of
 from vbdm.shapes import Gaussian
 
 from .emulated import ON_GPU, needs_device, some_slow
@@ -68,7 +68,7 @@ def assert_same(points: Any, **options: Any) -> tuple[Any, Any]:
     seen = (
         lambda op: op.inside.degrees if op is here else op.on_host.inside.degrees,
         lambda op: op.density, lambda op: op.bandwidth, lambda op: op.widths,
-        lambda op: op.on_host.relative_variance,
+        lambda op: relative_variance_of(op.on_host),
     )  # fmt: skip
     for look in seen:
         own, other = look(here), look(there)
