@@ -15,26 +15,24 @@ from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .base.arrays import BoolArray, FloatArray, frozen
+from .base.arrays import FloatArray, frozen
 from .base.checks import is_auto, is_whole
 from .base.sklearn_types import BaseEstimator, fit_context
 from .errors import InputError, OutsideWarning, SkillWarning, VbdmWarning, warn_user
 from .estimate import estimate_operator
 from .forecast.filtering import Filtered, Likelihood, as_likelihood, observations_of, run_filter
-from .forecast.forecast import Forecast, check_leads, observed
+from .forecast.forecast import Forecast, check_leads, doubtful_leads, observed
 from .forecast.holdout import mean_known
 from .forecast.learn import Asked, Decided, learn
 from .forecast.reading import Given, on_axis, placed, read, refuse_empty, refuse_other_names
 from .forecast.record import Record
-from .forecast.skill import NO_GAIN, Skill, skill_held_out, skill_on
+from .forecast.skill import Skill, skill_held_out, skill_on
 from .forecast.times import Cycle, Steps, TimeAxis, observed_steps
 from .operator.operator import Operator
 from .progress import showing
 
 AUTO = StrOptions({"auto"})
 COUNT = Interval(Integral, 1, None, closed="left")
-#: Leads that a warning names one by one.
-NAMED = 6
 #: Different states from which on an estimate that fails does so for other reasons.
 FEWEST_STATES = 10
 
@@ -229,10 +227,10 @@ class Forecaster(BaseEstimator):
                 )
             rows = places if given.rows is None else given.rows[places]
         observables, names = observed(observable, record, self.names_)
-        untried, beaten = self._doubtful(wanted, quiet=observable is not None)
+        doubtful = doubtful_leads(self.learned_, wanted, quiet=observable is not None)
         found = Forecast(
             leads=frozen(np.asarray(wanted, dtype=np.intp)), rows=frozen(rows), steps=frozen(steps),
-            places=frozen(places), names=names, doubtful=frozen(untried | beaten),
+            places=frozen(places), names=names, doubtful=frozen(doubtful),
             learned=self.learned_, states=frozen(states), axis=axis, cycle=self.cycle_,
             values=observables,
         )  # fmt: skip
@@ -352,31 +350,6 @@ class Forecaster(BaseEstimator):
         self.delay_scores_ = dict(decided.delay_scores)
         return self
 
-    def _doubtful(self, leads: list[int], quiet: bool) -> tuple[BoolArray, BoolArray]:
-        """Return which leads were not tried, and at which others climatology was not beaten, (L,).
-
-        A warning says so, unless `quiet`.
-        """
-        score = self.learned_.score
-        untried = np.array([lead > self.horizon_ for lead in leads])
-        beaten = np.array([float(score.at(lead)) > 1 - NO_GAIN for lead in leads]) & ~untried
-        told = []
-        if beaten.any():
-            told.append(
-                "Forecasts were no better than climatology on what was held out of the training "
-                f"series at leads of {first_of(leads, beaten)} steps: there they say no more than "
-                "how often each value occurs in the record (`doubtful`)."
-            )
-        if untried.any():
-            told.append(
-                f"Leads of {first_of(leads, untried)} steps were not tried on what was held out, "
-                f"only those up to {self.horizon_}: raise `horizon` to know how good they are "
-                "(`doubtful`)."
-            )
-        if told and not quiet:
-            warn_user(" ".join(told), SkillWarning)
-        return untried, beaten
-
     def _given(self, series: Any, lengths: Any, times: Any) -> tuple[Given, Steps, TimeAxis]:
         """Return a new series, the numbers of steps of its rows, and how these are counted."""
         given = read(series, lengths, times)
@@ -412,9 +385,3 @@ def estimate(record: Record) -> Operator:
 def given_or_none(value: Any) -> Any:
     """Return a parameter, a whole number as Python's; None for "auto"."""
     return None if is_auto(value) else int(value) if is_whole(value) else value
-
-
-def first_of(leads: list[int], which: BoolArray) -> str:
-    """Return some of the leads in words, the first ones by name."""
-    own = [lead for lead, one in zip(leads, which, strict=True) if one]
-    return ", ".join(map(str, own[:NAMED])) + (" and more" if len(own) > NAMED else "")

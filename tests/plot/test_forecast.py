@@ -14,6 +14,7 @@ import matplotlib.pyplot as plt
 
 pytestmark = [
     pytest.mark.filterwarnings("error"),
+    pytest.mark.filterwarnings("ignore::vbdm.VbdmWarning"),
 ]
 SERIES = vbdm.datasets.ou_series(500, step=0.3, dim=2, random_state=0).points
 SEASON = np.cos(2 * np.pi * np.arange(500) / 12)[:, None]

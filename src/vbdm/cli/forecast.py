@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import textwrap
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 
+from ..errors import InputError
 from .failures import say_written
 from .options import (
     AFTER,
@@ -25,14 +28,11 @@ from .options import (
     parse_lengths,
 )
 from .steps import Work, working
+from .terminal import WIDTH, times
 
 if TYPE_CHECKING:
-    from ..base.arrays import FloatArray
-    from ..forecast.forecast import Forecast
-    from ..forecast.skill import Skill
     from ..forecaster import Forecaster
     from ..results.forecasts import ForecastRun
-    from .series import SeriesFile
 
 EXAMPLES = """\b
 Examples:
@@ -60,6 +60,8 @@ FITTING = (
     Setting(["--lengths"], LEARNING, callback=parse_lengths, metavar="NUMBERS",
             help="Rows of several series that follow each other: 5000,3000."),
 )  # fmt: skip
+#: Most columns, and most leads, in the table on the terminal.
+COLUMNS, LEADS = 3, 14
 LEFT_OUT = (
     Setting(["--no-report"], AFTER, parameter="page", stands_for=False, is_flag=True,
             help="Leave out report.html."),
@@ -95,20 +97,26 @@ def command(
     spread.
     """
     from ..results import check_folder
+    from ..results.folder import is_forecast_folder
     from ..results.forecasts import write_forecast
     from .fit import note_missing_figures
-    from .forecast_lines import describe
 
-    continued = is_run(series)
+    continued = series.suffix.lower() == ".vbdm" or (series.is_dir() and is_forecast_folder(series))
     folder = default_folder(series, continued, options) if out is None else out
     check_folder(folder, force)
-    check_starts(options)
+    if options["starts"] is not None and options["start"] is None:
+        raise InputError(
+            f"--starts goes with --from; received --starts {options['starts']} alone. Write, for "
+            "example, --from new.csv --starts 10."
+        )
     with working(quiet, as_json) as work:
         run = computed(work, series, continued, options)
         note_missing_figures(work, options)
         with work.ledger.stage("figures", "page", "saving"):
             left_out = arguments_for(LEFT_OUT, options)
-            summary = write_forecast(folder, run, force=force, title=title_of(run), **left_out)
+            source, started = run.source.get("name"), f", from {run.start}" if run.start else ""
+            title = f"Forecast of {source}{started}" if source else ""
+            summary = write_forecast(folder, run, force=force, title=title, **left_out)
     say_written(folder)
     work.show_notes(short=not quiet)
     if as_json:
@@ -117,13 +125,6 @@ def command(
     elif not quiet:
         for line in describe(run, folder, work.ledger.seconds):
             click.echo(line)
-
-
-def is_run(place: Path) -> bool:
-    """Tell whether this is an earlier run, or a saved model."""
-    from ..results.folder import is_forecast_folder
-
-    return place.suffix.lower() == ".vbdm" or (place.is_dir() and is_forecast_folder(place))
 
 
 def default_folder(series: Path, continued: bool, options: Mapping[str, Any]) -> Path:
@@ -136,20 +137,9 @@ def default_folder(series: Path, continued: bool, options: Mapping[str, Any]) ->
     return Path(f"{name}-{options['lead'] or 'again'}")
 
 
-def check_starts(options: Mapping[str, Any]) -> None:
-    """Raise if several starts are asked for at the end of the series, where there is one."""
-    from ..errors import InputError
-
-    if options["starts"] is not None and options["start"] is None:
-        raise InputError(
-            f"--starts goes with --from; received --starts {options['starts']} alone. Write, for "
-            "example, --from new.csv --starts 10."
-        )
-
-
 def computed(work: Work, series: Path, continued: bool, options: Mapping[str, Any]) -> ForecastRun:
     """Learn or load the model, forecast, and find the skill."""
-    from ..results.forecasts import ForecastRun
+    from ..results.forecasts import ForecastRun, past_of
     from .series import read_series
 
     model, notes = opened(work, series, options) if continued else learned(work, series, options)
@@ -157,8 +147,24 @@ def computed(work: Work, series: Path, continued: bool, options: Mapping[str, An
         None if options[name] is None else read_series(work, options[name], options, notes)
         for name in ("start", "test")
     )
-    forecast, past = predicted(work, model, start, options)
-    skill = skill_on(work, model, test)
+    n = options["lead"]
+    leads, given = None if n is None else range(1, n + 1), None
+    with work.ledger.stage("forecast"):
+        if start is None:
+            forecast = model.predict(leads=leads)
+        else:
+            given = start.values, start.times
+            forecast = model.predict(start.values, leads, times=start.times)
+            if options["starts"] != "all":
+                forecast = forecast[-(options["starts"] or 1) :]
+        past = past_of(model, forecast, given)
+        forecast.moments  # noqa: B018 - computed here, where its time is counted
+    with work.ledger.stage("skill"):
+        if test is None:
+            skill = model.skill_
+        else:
+            tried = [int(lead) for lead in model.learned_.score.leads if lead < len(test.values)]
+            skill = model.skill(test.values, tried or [1], times=test.times)
     return ForecastRun(
         model, forecast, skill, past, source=notes.get("input") or {},
         start="" if start is None else start.source["name"],
@@ -199,7 +205,6 @@ def opened(
     work: Work, place: Path, options: Mapping[str, Any]
 ) -> tuple[Forecaster, dict[str, Any]]:
     """Load a model from before, and its notes; options about learning are refused."""
-    from ..errors import InputError
     from ..forecaster import Forecaster
     from ..io.saved.persistence import load, read_notes
     from ..results.folder import MODEL
@@ -214,52 +219,45 @@ def opened(
     with work.ledger.stage("model"):
         model = load(file)
     if isinstance(model, Forecaster):
-        return model, usable_notes(read_notes(file))
+        # The file may be a stranger's.
+        kinds = {"preparation": dict, "reading": dict, "time": str, "input": dict}
+        notes = read_notes(file).items()
+        return model, {name: own for name, own in notes if isinstance(own, kinds.get(name, ()))}
     raise InputError(
         f"The file holds no forecaster; received {str(place)!r} with a {type(model).__name__}. "
-        "Forecasts are made by models that vbdm forecast or Forecaster.save wrote. Pass the "
-        "series itself, or the folder of an earlier forecast."
+        "Pass the series itself, or the folder of an earlier forecast."
     )
 
 
-def usable_notes(notes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those notes of a model that are what they should be; its file may be a stranger's."""
-    kinds = {"preparation": dict, "reading": dict, "time": str, "input": dict}
-    return {name: own for name, own in notes.items() if isinstance(own, kinds.get(name, ()))}
+def describe(run: ForecastRun, folder: Path, seconds: Mapping[str, float]) -> Iterator[str]:
+    """Yield what was forecast, by whom, and how good it is."""
+    import pandas as pd
 
+    from ..errors import printable
+    from ..forecast.words import forecast_cells
+    from ..results.folder import PAGE
+    from ..results.forecasts import in_words
 
-def predicted(
-    work: Work, model: Forecaster, start: SeriesFile | None, options: Mapping[str, Any]
-) -> tuple[Forecast, int | FloatArray]:
-    """Forecast from the end of the training series, or from the newest rows of another file."""
-    from ..results.forecasts import past_of
-
-    n = options["lead"]
-    leads = None if n is None else range(1, n + 1)
-    with work.ledger.stage("forecast"):
-        if start is None:
-            forecast, given = model.predict(leads=leads), None
-        else:
-            given = start.values, start.times
-            forecast = model.predict(start.values, leads, times=start.times)
-            if options["starts"] != "all":
-                forecast = forecast[-(options["starts"] or 1) :]
-        past = past_of(model, forecast, given)
-        forecast.moments  # noqa: B018 - computed here, where its time is counted
-    return forecast, past
-
-
-def skill_on(work: Work, model: Forecaster, test: SeriesFile | None) -> Skill:
-    """Return the skill on what was held out, or on another file."""
-    with work.ledger.stage("skill"):
-        if test is None:
-            return model.skill_
-        leads = [int(lead) for lead in model.learned_.score.leads if lead < len(test)]
-        return model.skill(test.values, leads or [1], times=test.times)
-
-
-def title_of(run: ForecastRun) -> str:
-    """Return the heading of the page."""
-    source = str(run.source.get("name") or "")
-    started = f", from {run.start}" if run.start else ""
-    return f"Forecast of {source}{started}" if source else ""
+    names = ", ".join(run.model.names_[:COLUMNS]) + ", …" * (len(run.model.names_) > COLUMNS)
+    rows = run.model.learned_.record.n_rows
+    where = run.source.get("name")
+    source = f" ({where})" if where else ""
+    yield click.style(printable(f"Forecast of {names} from {rows:,} rows{source}"), bold=True)
+    yield ""
+    for sentence in in_words(run):
+        yield from (f"  {line}" for line in textwrap.wrap(printable(sentence), WIDTH))
+    heads, cells = forecast_cells(run.forecast[-1:], COLUMNS)
+    shown = np.unique(np.linspace(0, len(cells) - 1, LEADS).round().astype(int))
+    doubtful = run.forecast.doubtful[shown]
+    table = pd.DataFrame([cells[k] for k in shown])
+    table[""] = ["*" if doubt else "" for doubt in doubtful]
+    text = table.to_string(index=False, header=[*heads, ""], line_width=10**6)
+    yield ""
+    yield from (f"  {printable(line).rstrip()}" for line in text.splitlines())
+    if doubtful.any():
+        yield "  * no better than climatology on what was held out, or not tried there"
+    yield ""
+    yield from times(seconds)
+    yield ""
+    page = folder / PAGE
+    yield printable(f"Results: {folder}{f'; open {page}' if page.exists() else ''}")

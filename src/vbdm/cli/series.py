@@ -26,33 +26,18 @@ PARTS_OF_DATES = (("year", "yr"), ("month", "mon"), ("day",))
 
 @dataclass(frozen=True, eq=False)
 class SeriesFile:
-    """A series from a file.
+    """A series from a file."""
 
-    Attributes
-    ----------
-    values : (N, n) array
-        The columns, NaN where a value is missing.
-    names : tuple of str
-        Their names.
-    times : (N,) array or None
-        Times of the rows: dates or numbers.
-    time_name : str
-        What the file calls them; empty without any.
-    source : dict
-        The file.
-    preparation : Preparation
-        Which columns were taken, to find them in other files.
-    """
-
+    #: The columns, (N, n), NaN where a value is missing, and their names.
     values: FloatArray
     names: tuple[str, ...]
+    #: Times of the rows, dates or numbers, if there are some, and what the file calls them.
     times: Any
     time_name: str
+    #: The file.
     source: dict[str, Any]
+    #: Which columns were taken, to find them in other files.
     preparation: Preparation
-
-    def __len__(self) -> int:
-        return len(self.values)
 
 
 def read_series(
@@ -108,6 +93,8 @@ def times_of(
     note: Callable[[str], None],
 ) -> tuple[Any, tuple[str, ...]]:
     """Return the times of the rows and their columns: those named, or what looks like times."""
+    from ..io.table import listed
+
     about = table.about_rows
     if wanted is not None and wanted.lower() == "none":
         return None, ()
@@ -119,7 +106,11 @@ def times_of(
         if wanted == about.time_name:
             return about.times, (wanted,)
         if given:
-            raise no_such_times(table, wanted)
+            known = [*table.names, *about.numbers, about.time_name]
+            raise InputError(
+                f"There is no such column of times; received --time {wanted}. The file has "
+                f"{listed([own for own in known if own])}. Write --time none to count the rows."
+            )
     if about.times is not None:
         return about.times, (about.time_name,) if about.time_name else ()
     parts = parts_of_dates(table)
@@ -152,20 +143,21 @@ def dates_of(parts: Sequence[FloatArray], lengths: Sequence[int]) -> Any:
     ['1990-12-01', '1991-01-01']
     >>> dates_of([np.array([1990.0, 1990]), np.array([12.0, 13])], ())
     """
-    year, month, day = (*parts, np.ones(len(parts[0])))[:3]
-    whole = all((own == np.round(own)).all() for own in (year, month, day))
-    if not (whole and year.min() >= 1 and year.max() <= 9999):
+    table = np.column_stack([*parts, np.ones(len(parts[0]))])[:, :3]
+    years = table[:, 0]
+    if (table != np.round(table)).any() or not (years.min() >= 1 and years.max() <= 9999):
         return None
-    if not (month.min() >= 1 and month.max() <= 12 and day.min() >= 1 and day.max() <= 31):
+    try:
+        texts = [f"{year:04.0f}-{month:02.0f}-{day:02.0f}" for year, month, day in table]
+        dates = np.array(texts, dtype="datetime64[D]")
+    except ValueError:
+        # Months and days that do not exist.
         return None
-    months = (12 * (year - 1970) + month - 1).astype(np.int64).astype("datetime64[M]")
-    dates = months.astype("datetime64[D]") + (day - 1).astype("timedelta64[D]")
     # Another series may begin before the end of the one before it.
     inside = np.diff(dates) > np.timedelta64(0, "D")
     begins = np.cumsum(lengths, dtype=np.int64)[:-1] - 1
     inside[begins[(begins >= 0) & (begins < len(inside))]] = True
-    exist = (dates.astype("datetime64[M]") == months).all()
-    return dates if exist and inside.all() else None
+    return dates if inside.all() else None
 
 
 def guessed_times(table: Table) -> tuple[Any, tuple[str, ...]]:
@@ -188,18 +180,6 @@ def guessed_times(table: Table) -> tuple[Any, tuple[str, ...]]:
 def column(table: Table, j: int) -> FloatArray:
     """Return one column of a table."""
     return np.asarray(table.values[:, j], dtype=np.float64)
-
-
-def no_such_times(table: Table, wanted: str) -> Exception:
-    """Return the error for times that are not there."""
-    from ..io.table import listed
-
-    known = [*table.names, *table.about_rows.numbers, table.about_rows.time_name]
-    return InputError(
-        f"There is no such column of times; received --time {wanted}. The file has "
-        f"{listed([own for own in known if own])}. Name one of these, or write --time none to "
-        "count the rows."
-    )
 
 
 def refuse_distances(table: Table, file: Path) -> None:

@@ -1,9 +1,10 @@
-"""The number of modes, and the sharpness of the kernel at each lead, by what is held out."""
+"""Predictors that are tried on what is held out: how many modes, how sharp a kernel."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -14,12 +15,16 @@ from ..base.arrays import BoolArray, FloatArray
 from ..base.threads import one_blas_thread
 from ..operator.operator import Operator
 from ..progress import report
-from .holdout import HoldOut, Judged, judge
-from .modes import EIGENFUNCTIONS, LEAST_MASS, SQUARED, Modes, moving, whitening
+from .holdout import HoldOut, Judged, judge, judge_alone, mean_in_time, mean_known
+from .modes import EIGENFUNCTIONS, LEAST_MASS, SQUARED, Basis, Modes, moving, whitening
 from .neighbours import Neighbours
-from .predictor import ByLead
+from .predictor import ByLead, Predictor
 from .record import Record, Rows
 
+#: Leads at which forecasts score less than this share of climatology tell predictors apart.
+TELLING = 0.95
+#: Something more complicated must score better by this share, and by more than one standard error.
+WORTH = 0.01
 #: Numbers of modes that are tried.
 NUMBERS = (3, 4, 6, 8, 12, 16, 24, 32, 48, EIGENFUNCTIONS)
 #: The least number is taken that is no worse than the best by this share.
@@ -30,6 +35,49 @@ LEVELS = 20
 POWERS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 #: The least power is taken whose score is no worse than the best by this share.
 SHARPER = 0.001
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A predictor that was tried on what is held out, and whether it is worth more than another."""
+
+    predictor: Predictor
+    #: What was held out.
+    held: HoldOut
+    #: Leads at which it was tried, and its scores there.
+    leads: tuple[int, ...]
+    judged: tuple[Judged, ...]
+
+    @property
+    def record(self) -> Record:
+        """What it learned from."""
+        return self.predictor.record
+
+    @cached_property
+    def score(self) -> float:
+        """The mean over all leads of its score over that of climatology."""
+        return float(mean_known(np.array([own.score for own in self.judged])))
+
+    @property
+    def telling(self) -> tuple[int, ...]:
+        """Leads at which it clearly beats climatology; all, if these are too few."""
+        both = zip(self.leads, self.judged, strict=True)
+        found = tuple(lead for lead, own in both if own.score < TELLING)
+        return found if len(found) > 1 else self.leads
+
+    def by_start(self, leads: tuple[int, ...]) -> FloatArray:
+        """Return the scores of the starts, (n,), in the mean over some leads."""
+        both = zip(self.leads, self.judged, strict=True)
+        own = np.array([judged.scores(judged.share) for lead, judged in both if lead in leads])
+        return mean_known(own, axis=0)
+
+    def worth_more(self, other: Trial, leads: tuple[int, ...] = ()) -> bool:
+        """Tell whether this is clearly better than another, by the starts that both have."""
+        used = leads or self.leads
+        _, here, there = np.intersect1d(self.held.rows, other.held.rows, return_indices=True)
+        theirs = other.by_start(used)[there]
+        gain, error = mean_in_time(theirs - self.by_start(used)[here])
+        return gain > max(error, WORTH * float(mean_known(theirs)))
 
 
 class Unseen(NamedTuple):
@@ -44,28 +92,40 @@ class Unseen(NamedTuple):
     matrices: dict[int, FloatArray]
 
 
-def choose_modes(
-    modes: Modes, held: HoldOut, leads: Sequence[int], numbers: Sequence[int]
-) -> Modes:
-    """Return the predictor with that of some numbers of modes that is good at all leads.
+def try_modes(
+    operator: Operator,
+    held: HoldOut,
+    leads: tuple[int, ...],
+    told: tuple[int, ...],
+    n_modes: int | None,
+    direct: bool,
+    most: int = EIGENFUNCTIONS,
+) -> Trial:
+    """Try forecasts by `n_modes`, or by that number of modes that is good at all leads that tell.
 
-    `modes` has the largest basis; leads ascend.
+    These are ascending.
     """
-    if len(numbers) == 1:
-        return modes.truncated(min(numbers[0], modes.n_modes))
-    numbers = usable(numbers, modes)
-    # Even quantiles of each column, (columns, levels).
-    levels = np.nanquantile(modes.record.values, (np.arange(LEVELS) + 0.5) / LEVELS, axis=0).T
-    unseen = list(known_outside(modes, held, leads if modes.direct else (1,), levels))
-    came = {lead: is_below(held.truths(lead), levels) for lead in leads}
-    errors = [
-        np.sum([errors_of(own, came, m, modes.direct) for own in unseen], axis=0) for m in numbers
-    ]
-    scores = np.array([sums / np.maximum(known, 1) for sums, known in errors])
-    # How much worse a number is than the best one of a lead, at the lead that suffers most.
-    best = scores.min(axis=0)
-    regret = (scores / np.where(best > 0, best, 1.0)).max(axis=1)
-    return modes.truncated(numbers[int(np.argmax(regret <= regret.min() + NO_WORSE))])
+    record = held.record
+    functions = Basis.of(operator, record.states, n_modes or min(most, len(record.rows) // 10))
+    modes = Modes(record=record, functions=functions, direct=direct)
+    if n_modes is None:
+        numbers = usable(NUMBERS, modes)
+        # Even quantiles of each column, (columns, levels).
+        levels = np.nanquantile(record.values, (np.arange(LEVELS) + 0.5) / LEVELS, axis=0).T
+        unseen = list(known_outside(modes, held, told if direct else (1,), levels))
+        came = {lead: is_below(held.truths(lead), levels) for lead in told}
+        errors = [np.sum([errors_of(own, came, m, direct) for own in unseen], 0) for m in numbers]
+        scores = np.array([sums / np.maximum(known, 1) for sums, known in errors])
+        # How much worse a number is than the best one of a lead, at the lead that suffers most.
+        best = scores.min(axis=0)
+        regret = (scores / np.where(best > 0, best, 1.0)).max(axis=1)
+        n_modes = numbers[int(np.argmax(regret <= regret.min() + NO_WORSE))]
+    modes = modes.truncated(min(n_modes, modes.n_modes))
+    judged = []
+    for lead, members in zip(leads, held.members(modes, leads), strict=True):
+        judged.append(judge_alone(held, members, lead))
+        report("hold-out", len(judged), len(leads))
+    return Trial(modes, held, leads, tuple(judged))
 
 
 def usable(numbers: Sequence[int], modes: Modes) -> list[int]:
@@ -138,16 +198,12 @@ def errors_of(own: Unseen, came: dict[int, FloatArray], m: int, direct: bool) ->
     return np.array(found).T
 
 
-def choose_neighbours(
-    record: Record,
-    operator: Operator,
-    held: HoldOut,
-    leads: tuple[int, ...],
-    powers: tuple[float, ...] = POWERS,
-) -> tuple[Neighbours, list[Judged]]:
-    """Return the predictor with the sharpness that scores best at each lead, and its scores."""
+def try_neighbours(
+    operator: Operator, held: HoldOut, leads: tuple[int, ...], powers: tuple[float, ...] = POWERS
+) -> Trial:
+    """Try forecasts by neighbours, with the sharpness that scores best at each lead."""
     nothing = ByLead(np.array([1.0]), np.array([0.0]))
-    plain = Neighbours(record=record, operator=operator, sharpness=nothing, share=nothing)
+    plain = Neighbours(record=held.record, operator=operator, sharpness=nothing, share=nothing)
     begun = plain.begin(held.points)
     unseen = [(plain.without(own.left_out), begun[own.starts]) for own in held.blocks]
     chosen, scores = [], []
@@ -165,4 +221,5 @@ def choose_neighbours(
     at = np.array(leads, dtype=np.float64)
     share = ByLead(at, np.array([own.share for own in scores]))
     # The power is interpolated by its logarithm.
-    return replace(plain, sharpness=ByLead(at, np.log(chosen)), share=share), scores
+    predictor = replace(plain, sharpness=ByLead(at, np.log(chosen)), share=share)
+    return Trial(predictor, held, leads, tuple(scores))

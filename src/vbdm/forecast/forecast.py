@@ -12,18 +12,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..base.arrays import BoolArray, FloatArray, frozen
 from ..base.checks import a_count, a_number, accepts, answer_of, as_floats, numbers, shown
-from ..errors import InputError
+from ..errors import InputError, SkillWarning, warn_user
 from ..progress import report
 from .ensemble import Ensemble, probabilities
 from .predictor import Begun, Learned
 from .record import Record, column_of
-from .skill import STEPS, data_set
+from .skill import NO_GAIN, STEPS, data_set
 from .times import Cycle, Steps, TimeAxis
 
 #: Starts whose members are in memory together.
 STARTS_AT_ONCE = 200
 #: Starts up to which all that the predictor knows of them is kept from question to question.
 STARTS_KEPT = 2000
+#: Leads that a warning names one by one.
+NAMED = 6
 #: Largest lead.
 LONGEST_LEAD = 10**6
 #: Quantiles that tables have: the ends of intervals of 90 and 50 %, and the median.
@@ -127,18 +129,18 @@ class Forecast:
                 done = part.start * len(self.leads) + (part.stop - part.start) * (k + 1)
                 report("forecast", done, len(self) * len(self.leads))
 
-    def each(self, question: Callable[[Ensemble], FloatArray], *last: int) -> FloatArray:
-        """Return the answers of all distributions to a question, (starts, leads, columns, …)."""
+    def each(self, question: Callable[[Ensemble, Any], FloatArray], *last: int) -> FloatArray:
+        """Return answers of all distributions and their places, (starts, leads, columns, …)."""
         found = np.empty((*self.shape, *last))
         for part, k, members in self.members():
             for j, own in enumerate(members):
-                found[part, k, j] = question(own)
+                found[part, k, j] = question(own, (part, k, j))
         return found
 
     @cached_property
     def moments(self) -> tuple[FloatArray, FloatArray]:
         """Means and variances."""
-        both = self.each(lambda own: np.column_stack([own.mean, own.variance]), 2)
+        both = self.each(lambda own, _: np.column_stack([own.mean, own.variance]), 2)
         return frozen(both[..., 0] + self.season), frozen(both[..., 1])
 
     @property
@@ -168,7 +170,8 @@ class Forecast:
         """
         levels = probabilities(p)
         own = np.atleast_1d(levels)
-        found = self.each(lambda members: members.quantile(own), len(own)) + self.season[..., None]
+        found = self.each(lambda members, _: members.quantile(own), len(own))
+        found += self.season[..., None]
         return np.moveaxis(found, -1, 0) if levels.ndim else found[..., 0]
 
     @accepts(level=a_number(0.0, 1.0))
@@ -213,11 +216,7 @@ class Forecast:
                 "columns, with NaN where nothing is known."
             )
         came = came - self.season
-        found = np.empty(self.shape)
-        for part, k, members in self.members():
-            for j, own in enumerate(members):
-                found[part, k, j] = own.crps(came[part, k, j])
-        return found
+        return self.each(lambda own, place: own.crps(came[place]))
 
     @accepts(members=a_count(0, 10**6), random_state=a_count(0))
     def to_xarray(self, members: int = 0, random_state: int = 0) -> Any:
@@ -284,6 +283,30 @@ def check_leads(leads: Any, horizon: int) -> list[int]:
         f"`leads` must be whole numbers of steps ahead, from 1 to {LONGEST_LEAD:,}; received "
         f"{shown(leads)}. Pass, for example, 6 or range(1, 13)."
     )
+
+
+def doubtful_leads(learned: Learned, leads: list[int], quiet: bool) -> BoolArray:
+    """Return which leads are doubtful, (L,): climatology was not beaten, or they were not tried.
+
+    A warning says so, unless `quiet`.
+    """
+    longest = int(learned.score.leads[-1])
+    untried = np.array([lead > longest for lead in leads])
+    beaten = np.array([float(learned.score.at(lead)) > 1 - NO_GAIN for lead in leads]) & ~untried
+    told = []
+    for which, what in (
+        (beaten, "At leads of {} steps, forecasts were no better than climatology on what was held "
+         "out of the training series: there they say no more than how often each value occurs in "
+         "the record (`doubtful`)."),
+        (untried, "Leads of {} steps were not tried on what was held out, only those up to "
+         f"{longest}: raise `horizon` to know how good they are (`doubtful`)."),
+    ):  # fmt: skip
+        if which.any():
+            more = " and more" if which.sum() > NAMED else ""
+            told.append(what.format(", ".join(map(str, np.array(leads)[which][:NAMED])) + more))
+    if told and not quiet:
+        warn_user(" ".join(told), SkillWarning)
+    return np.asarray(beaten | untried)
 
 
 def observed(

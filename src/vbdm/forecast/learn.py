@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -13,11 +12,10 @@ from ..errors import InputError
 from ..operator.operator import Operator
 from ..prepare.delays import Delays
 from ..progress import report
-from .choose import NUMBERS, POWERS, choose_modes, choose_neighbours
+from .choose import Trial, try_modes, try_neighbours
 from .ensemble import Ensemble
-from .holdout import HoldOut, Judged, judge_alone, mean_in_time, mean_known
-from .modes import EIGENFUNCTIONS, Basis, Modes
-from .predictor import ByLead, Learned, Predictor, grid
+from .holdout import HoldOut, mean_in_time
+from .predictor import ByLead, Learned, grid
 from .record import FEWEST, Record, complete
 
 #: Numbers of rows in a state that are tried, and the most columns that a state may then have.
@@ -32,10 +30,6 @@ WAIT = 3
 FEWEST_PAIRS = 10
 #: The horizon is this share of the rows, and at most LONGEST steps.
 SHARE_OF_ROWS, LONGEST = 1 / 20, 128
-#: Leads at which forecasts score less than this share of climatology tell predictors apart.
-TELLING = 0.95
-#: Something more complicated must score better by this share, and by more than one standard error.
-WORTH = 0.01
 #: The central interval whose coverage is set right.
 LEVEL = 0.9
 #: Factors beyond these mean that something else is wrong.
@@ -88,10 +82,10 @@ def learn(values: FloatArray, lengths: Sequence[int], asked: Asked, estimate: Es
     trials: dict[str, Trial] = {}
     told = leads
     if asked.predictor != "modes":
-        trials["neighbours"] = try_neighbours(record, operator, held, leads)
+        trials["neighbours"] = try_neighbours(operator, held, leads)
         told = trials["neighbours"].telling
     if asked.predictor != "neighbours":
-        trials["modes"] = try_modes(record, operator, held, asked, leads, told)
+        trials["modes"] = try_modes(operator, held, leads, told, asked.n_modes, asked.direct)
     best = trials.get("modes") or trials["neighbours"]
     if len(trials) == 2 and trials["neighbours"].worth_more(best, told):
         best = trials["neighbours"]
@@ -164,45 +158,11 @@ def best_of_both(
     operator, held = estimate(record), HoldOut.of(record, SOME_STARTS)
     trials = []
     if asked.predictor != "modes":
-        trials.append(try_neighbours(record, operator, held, leads, SOME_POWERS))
+        trials.append(try_neighbours(operator, held, leads, SOME_POWERS))
     if asked.predictor != "neighbours":
-        trials.append(try_modes(record, operator, held, asked, leads, leads, SOME_FUNCTIONS))
+        modes = asked.n_modes, asked.direct, SOME_FUNCTIONS
+        trials.append(try_modes(operator, held, leads, leads, *modes))
     return min(trials, key=lambda one: one.score)
-
-
-def try_neighbours(
-    record: Record,
-    operator: Operator,
-    held: HoldOut,
-    leads: tuple[int, ...],
-    powers: tuple[float, ...] = POWERS,
-) -> Trial:
-    """Try forecasts by neighbours, with the best sharpness."""
-    predictor, judged = choose_neighbours(record, operator, held, leads, powers)
-    return Trial(predictor, held, leads, tuple(judged))
-
-
-def try_modes(
-    record: Record,
-    operator: Operator,
-    held: HoldOut,
-    asked: Asked,
-    leads: tuple[int, ...],
-    told: tuple[int, ...],
-    most: int = EIGENFUNCTIONS,
-) -> Trial:
-    """Try forecasts by modes, as many as are best at the leads that tell."""
-    size = asked.n_modes or min(most, len(record.rows) // 10)
-    functions = Basis.of(operator, record.states, size)
-    modes = Modes(record=record, functions=functions, direct=asked.direct)
-    numbers = (asked.n_modes,) if asked.n_modes else NUMBERS
-    modes = choose_modes(modes, held, told, numbers)
-    judged = []
-    found = held.members(modes, leads)
-    for lead, members in zip(leads, found, strict=True):
-        judged.append(judge_alone(held, members, lead))
-        report("hold-out", len(judged), len(leads))
-    return Trial(modes, held, leads, tuple(judged))
 
 
 def calibrated(chosen: Trial) -> Learned:
@@ -218,49 +178,6 @@ def calibrated(chosen: Trial) -> Learned:
     # Where nothing could be compared, nothing is known to be better than climatology.
     scores = ByLead(at, np.nan_to_num([own.score for own in chosen.judged], nan=1.0))
     return Learned(predictor=predictor, spread=ByLead(at, np.array(factors)), score=scores)
-
-
-@dataclass(frozen=True, eq=False)
-class Trial:
-    """A predictor that was tried on what is held out, and whether it is worth more than another."""
-
-    predictor: Predictor
-    #: What was held out.
-    held: HoldOut
-    #: Leads at which it was tried, and its scores there.
-    leads: tuple[int, ...]
-    judged: tuple[Judged, ...]
-
-    @property
-    def record(self) -> Record:
-        """What it learned from."""
-        return self.predictor.record
-
-    @cached_property
-    def score(self) -> float:
-        """The mean over all leads of its score over that of climatology."""
-        return float(mean_known(np.array([own.score for own in self.judged])))
-
-    @property
-    def telling(self) -> tuple[int, ...]:
-        """Leads at which it clearly beats climatology; all, if these are too few."""
-        both = zip(self.leads, self.judged, strict=True)
-        found = tuple(lead for lead, own in both if own.score < TELLING)
-        return found if len(found) > 1 else self.leads
-
-    def by_start(self, leads: tuple[int, ...]) -> FloatArray:
-        """Return the scores of the starts, (n,), in the mean over some leads."""
-        both = zip(self.leads, self.judged, strict=True)
-        own = np.array([judged.scores(judged.share) for lead, judged in both if lead in leads])
-        return mean_known(own, axis=0)
-
-    def worth_more(self, other: Trial, leads: tuple[int, ...] = ()) -> bool:
-        """Tell whether this is clearly better than another, by the starts that both have."""
-        used = leads or self.leads
-        _, here, there = np.intersect1d(self.held.rows, other.held.rows, return_indices=True)
-        theirs = other.by_start(used)[there]
-        gain, error = mean_in_time(theirs - self.by_start(used)[here])
-        return gain > max(error, WORTH * float(mean_known(theirs)))
 
 
 def spread_factor(members: Ensemble, y: FloatArray) -> float:

@@ -168,37 +168,27 @@ class Case:
 
 def skill_of(cases: Sequence[Case], names: tuple[str, ...]) -> Skill:
     """Return the scores of forecasts at some leads."""
-    tables = [compared(case) for case in cases]
-    scores = {
-        name: np.array([table[name] for table in tables]).transpose(1, 0, 2) for name in MEASURES
-    }
+    tables = np.stack([compared(case) for case in cases], axis=2)
     return Skill(
         leads=np.array([case.lead for case in cases], dtype=np.intp), names=names,
         n_cases=np.array([int(np.isfinite(case.truths).any(axis=1).sum()) for case in cases]),
-        histogram=np.array([histogram(case) for case in cases]), **scores,
+        histogram=np.array([histogram(case) for case in cases]),
+        **dict(zip(MEASURES, tables, strict=True)),
     )  # fmt: skip
 
 
-def compared(case: Case) -> dict[str, FloatArray]:
-    """Return each measure of all methods at one lead, (methods, columns)."""
-    found: dict[str, list[list[float]]] = {name: [] for name in MEASURES}
-    for method in METHODS:
-        rows = []
-        for j in range(case.truths.shape[1]):
-            y = case.truths[:, j]
-            if method == "forecast":
-                members = case.members[j]
-                density = members.density(y[:, None])[:, 0]
-                own = Told(members.mean, members.crps(y), members.quantile(ENDS), density)
-            else:
-                own = case.references[method].told(j, y)
-            rows.append(measured(own, y))
-        for name, values in zip(MEASURES, zip(*rows, strict=True), strict=True):
-            found[name].append(list(values))
-    tables = {name: np.array(values) for name, values in found.items()}
+def compared(case: Case) -> FloatArray:
+    """Return all measures of all methods at one lead, (measures, methods, columns)."""
+    found = np.empty((len(MEASURES), len(METHODS), case.truths.shape[1]))
+    for j, y in enumerate(case.truths.T):
+        members = case.members[j]
+        density = members.density(y[:, None])[:, 0]
+        own = Told(members.mean, members.crps(y), members.quantile(ENDS), density)
+        told = [own, *(case.references[name].told(j, y) for name in NAMES)]
+        found[:, :, j] = np.transpose([measured(one, y) for one in told])
     # Climatology does not change; on what is held out it does a little, from block to block.
-    tables["acc"][METHODS.index("climatology")] = np.nan
-    return tables
+    found[MEASURES.index("acc"), METHODS.index("climatology")] = np.nan
+    return found
 
 
 def measured(told: Told, y: FloatArray) -> tuple[float, ...]:

@@ -15,6 +15,7 @@ from .skill import METHODS, Skill
 
 if TYPE_CHECKING:
     from ..forecaster import Forecaster
+    from .forecast import Forecast
 
 #: What stands in place of a number that is not known.
 UNKNOWN = "—"
@@ -196,6 +197,21 @@ def how_reliable(skill: Skill) -> str:
         f"Intervals of 90 % held what came in {ninety:.0f} % of the cases, those of 50 % in "
         f"{fifty:.0f} %, in the mean over leads and columns."
     )
+
+
+def forecast_cells(forecast: Forecast, most: int) -> tuple[list[str], list[tuple[str, ...]]]:
+    """Return heads and rows of a table of the last start: means and intervals of some columns."""
+    ends = forecast.quantile([0.05, 0.95])[:, -1]
+    heads = ["lead", "time"]
+    columns = [[str(lead) for lead in forecast.leads], times_in_words(forecast.valid_times[-1])]
+    for j, name in enumerate(forecast.names[:most]):
+        low, high = ends[..., j]
+        digits = decimals(float(np.median(high - low)))
+        heads += [name, "90 % interval"]
+        columns.append([f"{value:.{digits}f}" for value in forecast.mean[-1, :, j]])
+        both = zip(low, high, strict=True)
+        columns.append([f"{a:.{digits}f} to {b:.{digits}f}" for a, b in both])
+    return heads, list(zip(*columns, strict=True))
 
 
 def in_a_row(leads: Sequence[int], known: Sequence[int]) -> str:

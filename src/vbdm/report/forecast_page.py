@@ -78,6 +78,7 @@ def forecast_page(
     known, beaten = dict(source or {}), text(words.is_climatology_beaten(skill, where))
     judged = words.judged_leads(skill)
     scores, reliability = skill_pictures(skill) if figures and judged else ("", "")
+    heads, cells = words.forecast_cells(forecast, DRAWN)
     left = len(forecast.names) - DRAWN
     more = f"{left} more column(s) are in the file. " if left > 0 else ""
     fields = {
@@ -90,7 +91,7 @@ def forecast_page(
         "start": text(start_in_words(forecast, n_starts)),
         "fans": fans(forecast, past) if figures else "",
         "doubt": text(doubt(forecast)),
-        "forecasts": forecast_table(forecast),
+        "forecasts": table(heads, [[row_head(own[0]), *map(cell, own[1:])] for own in cells]),
         "more": text(f"{more}All numbers, with more quantiles: forecast.csv."),
         "beaten": beaten,
         "better": text(words.is_anything_better(skill)),
@@ -190,23 +191,14 @@ def doubt(forecast: Forecast) -> str:
     return " ".join(told)
 
 
-def forecast_table(forecast: Forecast) -> str:
-    """Return the forecasts of the first columns from the last start, as a table."""
-    n = min(DRAWN, len(forecast.names))
-    times = words.times_in_words(forecast.valid_times[-1])
-    ends = forecast.quantile([0.05, 0.95])[:, -1]
-    digits = [words.decimals(float(np.median(ends[1, :, j] - ends[0, :, j]))) for j in range(n)]
-    rows = []
-    for k, lead in enumerate(forecast.leads.tolist()):
-        cells = [times[k]]
-        for j, d in enumerate(digits):
-            low, high = ends[:, k, j]
-            cells += [f"{forecast.mean[-1, k, j]:.{d}f}", f"{low:.{d}f} to {high:.{d}f}"]
-        rows.append([f'<th scope="row">{lead}</th>', *(f"<td>{text(own)}</td>" for own in cells)])
-    heads = ["lead", "time"]
-    for name in forecast.names[:n]:
-        heads += [name, "90 % interval"]
-    return table(heads, rows)
+def row_head(value: object) -> str:
+    """Return the first cell of a row."""
+    return f'<th scope="row">{text(value)}</th>'
+
+
+def cell(value: object, kind: str = "") -> str:
+    """Return a cell of a table."""
+    return f'<td class="{kind}">{text(value)}</td>' if kind else f"<td>{text(value)}</td>"
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -229,13 +221,9 @@ def skill_tables(skill: Skill, judged: Sequence[int]) -> str:
             # The best one is bold, a forecast that is worth nothing amber.
             kinds = ["best" if own == np.nanmin(scores) else "" for own in scores]
             kinds[0] = kinds[0] if skill.beaten[k, j] else "worse"
-            cells = [f'<td class="{kind}">{own:.{digits}f}</td>' for kind, own in
-                     zip(kinds, scores, strict=True)]  # fmt: skip
-            lead, acc = (
-                f'<th scope="row">{skill.leads[k]}</th>',
-                f"<td>{skill.acc[0, k, j]:.2f}</td>",
-            )
-            rows.append([lead, *cells, acc])
+            numbers = [f"{own:.{digits}f}" for own in scores]
+            cells = [*map(cell, numbers, kinds), cell(f"{skill.acc[0, k, j]:.2f}")]
+            rows.append([row_head(skill.leads[k]), *cells])
         scored = table(["lead", *NAMES, "correlation"], rows)
         found.append(f'<h3>CRPS of {text(name)}</h3><div class="scroll">{scored}</div>')
     first, others = "".join(found[:1]), "".join(found[1:])

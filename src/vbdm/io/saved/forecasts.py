@@ -16,8 +16,9 @@ import numpy as np
 from ...base.files import PathLike
 from ...base.versions import __version__
 from ...errors import InputError, OutOfMemoryError, SolverError
+from ...forecast.choose import Trial
 from ...forecast.holdout import HoldOut
-from ...forecast.learn import Decided, Trial
+from ...forecast.learn import Decided
 from ...forecast.modes import Basis, Modes
 from ...forecast.neighbours import Neighbours
 from ...forecast.predictor import ByLead, Learned, Predictor
