@@ -14,14 +14,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ..base.arrays import FloatArray
 from ..base.row_notes import RowNotes
 from ..errors import InputError
 from .columns import choose
 from .set_aside import SetAside
 from .table import Content, Options, listed, no_rows, unique
-from .text import check_is_text, data_lines, not_utf8, read_fast
-from .text_cells import add_others, read_patiently
+from .text import add_others, check_is_text, not_utf8, read_numbers
 from .text_layout import LONGEST_LINE, Layout, is_data, not_text, open_text
 
 #: How a COLVAR file begins.
@@ -92,15 +90,12 @@ def read(path: Path, options: Options) -> Content:
         if not taken:
             raise no_coordinates(layout.names)
         aside = SetAside()
-        values = numbers_of(path, layout, taken)
-        with open_text(path) as stream:
-            add_others(data_lines(stream, layout), layout, taken, len(values), aside)
+        values, _ = read_numbers(path, layout, taken, None)
+        add_others(path, layout, taken, len(values), aside)
     except UnicodeDecodeError as error:
         raise not_utf8(path, error) from error
     names = tuple(layout.names[place] for place in taken)
     periods = tuple(header.period_of(name) for name in names)
-    if len(values) == 0:
-        raise no_rows("The file", f"{path.name!r} with a header and no lines of numbers")
     return Content(
         values,
         names,
@@ -128,16 +123,9 @@ def find_header(path: Path) -> tuple[Header, int]:
             f"The file does not name its columns; received {path.name!r} without a line {FIELDS} "
             "and names. Name another format with `format`, such as format='text'."
         )
-    return header, first or 1
-
-
-def numbers_of(path: Path, layout: Layout, taken: list[int]) -> FloatArray:
-    """Return the numbers of some columns, (N, n); NaN where the file says so."""
-    values = read_fast(path, layout, taken)
-    if values is None:
-        with open_text(path) as stream:
-            values, _ = read_patiently(data_lines(stream, layout), layout, taken, None)
-    return values
+    if not first:
+        raise no_rows("The file", f"{path.name!r} with a header and no lines of numbers")
+    return header, first
 
 
 def is_coordinate(name: str) -> bool:
