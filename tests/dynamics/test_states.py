@@ -11,8 +11,14 @@ from tests.dynamics.test_clock import ou
 from tests.support.blocks import solved_in_blocks
 
 import vbdm
-from vbdm.dynamics.simplex import corners, memberships_of, outermost
-from vbdm.dynamics.states import orthonormal, rate_errors, simplex
+from vbdm.dynamics.states import (
+    corners,
+    memberships_of,
+    orthonormal,
+    outermost,
+    rate_errors,
+    simplex,
+)
 from vbdm.errors import InputError
 
 WELLS = np.array([[0.0, 0.0], [6.0, 0.0], [3.0, 5.2]])

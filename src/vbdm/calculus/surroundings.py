@@ -28,27 +28,16 @@ MOST_NUMBERS = 1 << 18
 
 @dataclass(frozen=True, eq=False)
 class Surroundings:
-    """Some points and their neighbours.
+    """Some points and their neighbours."""
 
-    Attributes
-    ----------
-    values : (M, m) array
-        Functions on all points that may occur; with periods these are differences to nearest
-        images.
-    own : (r,) int array
-        The points, by their rows of `values`.
-    neighbors : (r, k) int array
-        Their neighbours, by their rows of `values`.
-    weights : (r, k) array
-        :math:`P_{ij} / (2 g_i)`.
-    periods : (m,) array or None
-        The period of each function, 0 where it has none.
-    """
-
+    #: Functions on all points that may occur, (M, m).
     values: FloatArray
+    #: The points, (r,), and their neighbours, (r, k), by their rows of `values`.
     own: NDArray[np.intp]
     neighbors: NDArray[np.intp]
+    #: :math:`P_{ij} / (2 g_i)`, (r, k).
     weights: FloatArray
+    #: The period of each function, (m,), 0 where it has none.
     periods: FloatArray | None = None
 
     @cached_property
@@ -80,17 +69,9 @@ def at_all_points(
 ) -> FloatArray:  # fmt: skip
     """Return what a function makes of the surroundings of each point, (M, n_results).
 
-    Parameters
-    ----------
-    operator : Operator
-        Whose weights and steps are used.
-    local : callable
-        Takes `Surroundings` and `args`, returns (r, n_results). It is a module's function, since
-        rows may live elsewhere.
-    values : (M, m) array
-        Functions on the points, in the order inside.
-    periods : (m,) array or None
-        Their periods.
+    `local` takes `Surroundings` and `args` and returns (r, n_results); it is a module's function,
+    since rows may live elsewhere. `values`, (M, m), are functions on the points in the order
+    inside.
     """
     weights = operator.alpha_kernel
     # A point without neighbours has no weights, and the rate of its steps does not matter.

@@ -11,7 +11,6 @@ stands beside its mathematics.
 `clock`            the result of a clock: diffusivity, times, rates; and what is said about them
 `diffusivity`      the clock, from how fast modes forget along a time series
 `lagged`           modes along time series, and what each row adds to their correlations
-`states`           metastable states: how many, their populations, the rates between them
-`simplex`          PCCA+: from the slowest modes to memberships
+`states`           metastable states by PCCA+: how many, their populations, rates between them
 =================  =================================================================================
 """

@@ -5,6 +5,16 @@ With memberships χ = Φ B in the span of the n slowest modes, the process betwe
 .. math:: Q = ⟨χ, χ⟩^{-1} ⟨χ, L χ⟩ = B^{-1} Λ B,
 
 the generator seen through χ: its rows sum to 0, and its eigenvalues are those of the n modes.
+
+Memberships are those of PCCA+. Where a process stays long in some regions and moves seldom between
+them, its n slowest modes are nearly constant on each region: the points, in coordinates of these
+modes, lie near the corners of a simplex. The barycentric coordinates of that simplex, :math:`χ = V A`, are shares of membership in
+the regions. They sum to 1, and are positive if no point lies outside.
+
+The corners are first taken from the points (the inner simplex of Weber and Galliat 2002). Then A is
+moved, always so that no point lies outside, until the states overlap as little as they can: the
+trace of :math:`\mathrm{diag}(π)^{-1} ⟨χ, χ⟩`, which is n if they do not overlap at all, is made
+as large as it gets (Deuflhard and Weber 2005; Röblitz and Weber 2013).
 """
 
 from __future__ import annotations
@@ -14,22 +24,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize
 
 from ..base.arrays import FloatArray, frozen
 from ..base.checks import is_auto, is_whole, shown
 from ..base.estimate import Estimate
+from ..base.threads import rows_that_fit, slices
 from ..base.wording import counted
 from ..equations.error_bars import summed_inside
 from ..errors import InputError
 from ..spectrum.spectrum import Spectrum
 from ..trust.series import in_series, variance_by_lags
 from .evolution import speed_of
-from .simplex import memberships_of
 
 if TYPE_CHECKING:
     from .clock import Clock
     from .dynamics import Basis, Dynamics
 
+#: Directions in which the outermost points are kept for the search; others never touch a side.
+DIRECTIONS = 2000
+#: The most evaluations of the search, for each number that is free.
+EVALUATIONS = 400
 #: Least ratio between the rates of the first mode inside states and of the last one between them.
 #: On an interval without any barrier the second mode is 4 times as fast as the first.
 LEAST_GAP = 5.0
@@ -125,7 +140,7 @@ def states(self: Dynamics, n: int | str = "auto", *, clock: Clock | None = None)
 
     Notes
     -----
-    Implements PCCA+ on the eigenfunctions (`vbdm.dynamics.simplex`) and rates
+    Implements PCCA+ on the eigenfunctions (`vbdm.dynamics.states`) and rates
     :math:`Q = B^{-1} Λ B` for memberships Φ B. The cost is O(N n²).
 
     Examples
@@ -138,8 +153,7 @@ def states(self: Dynamics, n: int | str = "auto", *, clock: Clock | None = None)
     >>> bool(np.allclose(states.memberships.sum(axis=1), 1))
     True
     """
-    spectrum, basis = self.spectrum, self.basis
-    speed_of(clock)
+    spectrum, basis, speed = self.spectrum, self.basis, speed_of(clock)
     count = number_of_states(n, basis)
     matrix = simplex(basis, count)
     members = basis.values(np.pad(matrix, [(0, len(basis.numbers) - count), (0, 0)]))
@@ -148,7 +162,31 @@ def states(self: Dynamics, n: int | str = "auto", *, clock: Clock | None = None)
     members = members / members.sum(axis=1, keepdims=True)
     populations = shares_of(spectrum) @ np.nan_to_num(members)
     order = np.argsort(-populations, kind="stable")
-    return described(basis, matrix[:, order], members[:, order], populations[order], clock)
+    matrix, members, populations = matrix[:, order], members[:, order], populations[order]
+    eigenvalues = basis.rates[:count] * basis.varies[:count] * speed
+    errors = population_errors(spectrum, members, populations)
+    overlap = np.diag(matrix.T @ basis.gram[:count, :count] @ matrix) / populations
+    known = np.isfinite(members[:, 0])
+    with np.errstate(divide="ignore"):
+        times = 1 / np.abs(eigenvalues[1:])
+    numbers = basis.numbers[1:count]
+    if clock is None:
+        # What does not decay has no error.
+        decaying = np.where(np.isfinite(times), times, 0.0)
+        time_errors = np.asarray(decaying**2 * spectrum.errors.standard[numbers])
+    else:
+        time_errors = clock.timescale_errors[numbers]
+    return States(
+        memberships=frozen(members),
+        labels=frozen(np.where(known, np.nan_to_num(members).argmax(axis=1), -1)),
+        populations=tuple(map(Estimate, populations.tolist(), errors.tolist())),
+        rates=frozen(np.linalg.solve(matrix, eigenvalues[:, None] * matrix)),
+        rate_errors=frozen(rate_errors(basis, matrix, eigenvalues, errors, clock)),
+        timescales=frozen(times), timescale_errors=frozen(time_errors),
+        crispness=float(overlap.mean()),
+        gap=float(gaps(basis)[count - 1]) if count < len(basis.rates) else np.nan,
+        unit="" if clock is None else clock.unit,
+    )  # fmt: skip
 
 
 def shares_of(spectrum: Spectrum) -> FloatArray:
@@ -177,38 +215,6 @@ def orthonormal(basis: Basis, count: int) -> FloatArray:
     others = np.eye(count)[:, np.argsort(-np.abs(ones))[1:]]
     turn = np.linalg.solve(root, np.linalg.qr(root @ np.column_stack([ones, others]))[0])
     return np.asarray(turn * np.sign(turn[:, 0] @ gram @ ones))
-
-
-def described(
-    basis: Basis, matrix: FloatArray, members: FloatArray, populations: FloatArray, clock: Any
-) -> States:
-    """Return the states with memberships Φ B, B being `matrix`, (n, n)."""
-    count = len(matrix)
-    eigenvalues = basis.rates[:count] * basis.varies[:count] * speed_of(clock)
-    rates = np.linalg.solve(matrix, eigenvalues[:, None] * matrix)
-    errors = population_errors(basis.spectrum, members, populations)
-    overlap = np.diag(matrix.T @ basis.gram[:count, :count] @ matrix) / populations
-    known = np.isfinite(members[:, 0])
-    with np.errstate(divide="ignore"):
-        times = 1 / np.abs(eigenvalues[1:])
-    numbers = basis.numbers[1:count]
-    if clock is None:
-        # What does not decay has no error.
-        decaying = np.where(np.isfinite(times), times, 0.0)
-        time_errors = np.asarray(decaying**2 * basis.spectrum.errors.standard[numbers])
-    else:
-        time_errors = clock.timescale_errors[numbers]
-    gap = float(gaps(basis)[count - 1]) if count < len(basis.rates) else np.nan
-    return States(
-        memberships=frozen(members),
-        labels=frozen(np.where(known, np.nan_to_num(members).argmax(axis=1), -1)),
-        populations=tuple(map(Estimate, populations.tolist(), errors.tolist())),
-        rates=frozen(rates),
-        rate_errors=frozen(rate_errors(basis, matrix, eigenvalues, errors, clock)),
-        timescales=frozen(times), timescale_errors=frozen(time_errors),
-        crispness=float(overlap.mean()), gap=gap,
-        unit="" if clock is None else clock.unit,
-    )  # fmt: skip
 
 
 def population_errors(
@@ -291,3 +297,81 @@ def by_gap(basis: Basis) -> int:
         f"one to the next. States leave a gap, a factor of {LEAST_GAP:g} or more. Ask for more "
         "modes, `op.spectrum(n)`, or pass the number of states, n=3, if you know it."
     )
+
+
+def memberships_of(modes: FloatArray) -> FloatArray:
+    """Return the matrix A, (n, n), with memberships V A, from the modes V at points, (m, n).
+
+    The first column of V is 1, and the columns are orthonormal in the invariant measure.
+    """
+    outer = modes[outermost(modes)]
+    start = np.linalg.inv(outer[corners(outer)])
+    n = modes.shape[1]
+    best = np.asarray(start[1:, 1:], dtype=np.float64)
+    if n > 2:
+
+        def overlap(free: Any) -> float:
+            found = feasible(free.reshape(n - 1, n - 1), outer)
+            # The k-th state's share of the trace is Σ_i A_ik² / A_0k.
+            return -float((found**2 / found[0]).sum())
+
+        search = minimize(
+            overlap, best.ravel(), method="Nelder-Mead",
+            options={"maxfev": EVALUATIONS * best.size, "xatol": 1e-5, "fatol": 1e-7},
+        )  # fmt: skip
+        moved = np.asarray(search.x, dtype=np.float64)
+        if overlap(moved) < overlap(best.ravel()):
+            best = moved.reshape(best.shape)
+    return feasible(best, modes)
+
+
+def feasible(free: FloatArray, modes: FloatArray) -> FloatArray:
+    """Return A with rows that keep the sum at 1, and no membership below 0, from its free part."""
+    n = modes.shape[1]
+    result = np.empty((n, n))
+    result[1:, 1:] = free
+    result[1:, 0] = -free.sum(axis=1)
+    result[0] = -(modes[:, 1:] @ result[1:]).min(axis=0)
+    return np.asarray(result / result[0].sum())
+
+
+def corners(modes: FloatArray) -> NDArray[np.intp]:
+    """Return the rows of n points that span the largest simplex, chosen one after the other.
+
+    Examples
+    --------
+    >>> corners(np.array([[1, 0.0], [1, 0.9], [1, -2.0], [1, 1.0]])).tolist()
+    [2, 3]
+    """
+    n = modes.shape[1]
+    found = np.empty(n, dtype=np.intp)
+    found[0] = np.square(modes[:, 1:]).sum(axis=1).argmax()
+    left = modes - modes[found[0]]
+    for k in range(1, n):
+        length = np.square(left).sum(axis=1)
+        found[k] = length.argmax()
+        direction = left[found[k]] / np.sqrt(length[found[k]])
+        left = left - np.outer(left @ direction, direction)
+    return found
+
+
+def outermost(modes: FloatArray) -> NDArray[np.intp]:
+    """Return the rows of the points that are the outermost in one of many directions.
+
+    Examples
+    --------
+    >>> outermost(np.array([[1, 0.0], [1, 0.9], [1, -2.0], [1, 1.0]])).tolist()
+    [2, 3]
+    """
+    rng, axes = np.random.default_rng(0), np.eye(modes.shape[1] - 1)
+    directions = np.vstack([rng.standard_normal((DIRECTIONS, len(axes))), axes, -axes])
+    farthest = np.full(len(directions), -np.inf)
+    found = np.zeros(len(directions), dtype=np.intp)
+    for rows in slices(len(modes), rows_that_fit(len(directions))):
+        reach = directions @ modes[rows, 1:].T
+        best = reach.argmax(axis=1)
+        value = np.take_along_axis(reach, best[:, None], axis=1)[:, 0]
+        further = value > farthest
+        farthest[further] = value[further]
+        found[further] = rows.start + best[further]
+    return np.unique(found)
