@@ -142,7 +142,7 @@ def test_pieces_without_a_set(two):
     assert np.isfinite([found.flux, found.rate, found.rate_back, found.mean()]).all()
     assert repr(found).startswith("Committor(602 points, 302 of them unreached, ")
     assert repr(found).endswith(f" iterations, residual {found.residual:.0e})")
-    refused("counts points without a solution.*302 weights", found.functional, np.ones(602))
+    refused("counts points without a solution.*302 of them", found.functional, np.ones(602))
     with pytest.warns(UnreachedWarning):
         times = two.mean_first_passage("x0 < -1")
     assert np.isnan(times.mean(over="x0 > 900")).all()

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import helmert
 
 from ..base.arrays import BoolArray, FloatArray, frozen
-from ..base.checks import a_kind, number_between
+from ..base.checks import a_kind, an, number_between
 from ..base.estimate import Estimate
 from ..errors import ClockWarning, warn_user
 from ..operator.operator import refuse_unsymmetric
@@ -40,9 +40,6 @@ a_step = a_kind(
     number_between(1e-100, 1e100, strictly=True), "a time greater than 0",
     'Pass, for example, step=0.2, unit="ns".',
 )  # fmt: skip
-a_unit = a_kind(
-    lambda unit: unit if isinstance(unit, str) else None, "a text", 'Pass, for example, unit="ns".'
-)
 #: A mode is looked at while C is between these. Near 1, noise of the measurement and rounding
 #: decide; near 0, chance does.
 LOW, HIGH = 0.05, 0.98
@@ -139,7 +136,7 @@ def clock(
     """
     spectrum = self.spectrum
     refuse_unsymmetric(spectrum.operator, "Statements about time")
-    step, unit = a_step(step, "step"), a_unit(unit, "unit")
+    step, unit = a_step(step, "step"), an(str, 'Pass, for example, unit="ns".')(unit, "unit")
     modes = watched(spectrum, series, lengths)
     numbers = check_lags(lags, max(modes.lengths))
     asked, systematic = believed(spectrum)
@@ -245,9 +242,8 @@ class Table:
         steady &= len(seen) > 1 or int(self.usable[:at].any(axis=0).sum()) < 2
         chi = self.disagreement(seen, systematic[columns])
         agree = not chi > DISAGREE
-        words = reason(
-            by_mode, steady=steady, agree=agree, c1=self.spectrum.operator.settings.exponents.c1
-        )
+        c1 = self.spectrum.operator.settings.exponents.c1
+        words = reason(by_mode, steady=steady, agree=agree, c1=c1)
         if not (steady and agree):
             warn_user(words, ClockWarning)
         relative = self.rate_errors(pool)

@@ -8,8 +8,9 @@ the generator seen through χ: its rows sum to 0, and its eigenvalues are those 
 
 Memberships are those of PCCA+. Where a process stays long in some regions and moves seldom between
 them, its n slowest modes are nearly constant on each region: the points, in coordinates of these
-modes, lie near the corners of a simplex. The barycentric coordinates of that simplex, :math:`χ = V A`, are shares of membership in
-the regions. They sum to 1, and are positive if no point lies outside.
+modes, lie near the corners of a simplex. The barycentric coordinates of that simplex,
+:math:`χ = V A`, are shares of membership in the regions. They sum to 1, and are positive if no
+point lies outside.
 
 The corners are first taken from the points (the inner simplex of Weber and Galliat 2002). Then A is
 moved, always so that no point lies outside, until the states overlap as little as they can: the

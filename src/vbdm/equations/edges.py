@@ -83,7 +83,7 @@ def distance_to(network: Network, held: Held, of_set: FloatArray, of_all: FloatA
 
     `of_set` and `of_all` are sums over the neighbours in the set and over all, weighted by 1/√π.
     """
-    distance, width = held.distance, network.widths
+    distance, width = held.distance, network.operator.kernel.widths
     if distance is None:
         share = np.divide(of_set, of_all, out=np.zeros_like(of_all), where=of_all > 0)
         across = np.where(held.mask, 1 - share, share)

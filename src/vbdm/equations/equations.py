@@ -113,10 +113,7 @@ class Equations(Accessor):
         constant = number is not None and number.ndim == 0
         source = check_function(np.full(n, number) if constant else f, n)
         if not source.size:
-            raise InputError(
-                f"There is no right-hand side; received shape {source.shape}. Pass one number for "
-                "each point."
-            )
+            raise InputError(f"There is no right-hand side; received shape {source.shape}.")
         naming = Naming(self.operator, labels, columns)
         inside = self.operator.graph.order.to_inside(source.reshape(n, -1))
         sets, values = read_fixed(naming, fixed, n, inside.shape[1])
@@ -195,10 +192,7 @@ class Equations(Accessor):
         naming = Naming(self.operator, labels, columns)
         named = dict(sets) if isinstance(sets, Mapping) else with_names(sets, labels is not None)
         if len(named) < 2:
-            raise InputError(
-                f"There must be two sets or more; received {len(named)}. Pass a list of sets, or "
-                "a dictionary of them by their names."
-            )
+            raise InputError(f"There must be two sets or more; received {len(named)}.")
         names = tuple(str(name) for name in named)
         found = [naming.read(own, name) for name, own in zip(names, named.values(), strict=True)]
         refuse_overlap(found, names)
@@ -250,10 +244,7 @@ class Equations(Accessor):
         """
         outside = Naming(self.operator, labels, columns).read(inside, "inside").complement
         if not outside.mask.any():
-            raise InputError(
-                f"All points lie in `inside`; received {described(inside)}. Leave some of the "
-                "data outside."
-            )
+            raise InputError(f"All points lie in `inside`; received {described(inside)}.")
         return self._time_to(outside, tol)
 
     def _time_to(self, target: Region, tol: float) -> PassageTime:
@@ -294,8 +285,7 @@ def read_values(value: Any, n: int, n_columns: int, mask: Any) -> FloatArray:
             return np.broadcast_to(whole, (n, n_columns)).copy()
     seen = shown(value) if array is None or array.ndim == 0 else f"shape {array.shape}"
     raise InputError(
-        f"The value of a set is a finite number, or one for each of the {n} points; received "
-        f"{seen}. Pass a number, or a function evaluated on the points that were passed."
+        f"The value of a set is a finite number, or one for each point, ({n},); received {seen}."
     )
 
 
@@ -342,10 +332,8 @@ def with_names(sets: Any, are_labels: bool) -> dict[str, Any]:
         word = isinstance(own, str) or (are_labels and np.ndim(as_array(own)) == 0)
         name = str(own) if word else f"set {j}"
         if name in named:
-            raise InputError(
-                f"The set {name!r} is there twice; received {name!r} as numbers "
-                f"{list(named).index(name)} and {j}. Leave out one of them."
-            )
+            first = list(named).index(name)
+            raise InputError(f"The set {name!r} is there twice; received it as {first} and {j}.")
         named[name] = own
     return named
 

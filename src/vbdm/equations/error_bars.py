@@ -13,6 +13,8 @@ are steps in time (`vbdm.trust.series`).
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..base.arrays import FloatArray
@@ -41,11 +43,16 @@ def functional(
     (M,), is what each point adds as a part of the sample that the sum is taken over, copies summed
     up, and `tol` the accuracy of the adjoint solve.
     """
-    operator = system.network.operator
+    network, operator = system.network, system.network.operator
     order, known = operator.graph.order, np.nan_to_num(values)
     u = order.to_inside(known)
     z = system.solve(summed_inside(order, weights)[:, None], max(tol, 1e-9)).values[:, 0]
-    influence = responded(operator, adjoint_influence(system, source - system.screen * u, u, z))
+    # Both are 0 or known at held points.
+    left = source - system.screen * u
+    push = local_times(network) * left * z
+    of_push, *rest = (network.weights @ np.stack([push, u, z, u * z], axis=1)).T
+    pairs = network.mass * left * z + of_push - energy(network, u, z, *rest)
+    influence = responded(operator, pairs)
     if own is not None:
         influence = influence + own
     return Estimate(float(weights @ known), deviation(operator, influence, values))
@@ -57,24 +64,7 @@ def summed_inside(order: Order, values: FloatArray) -> FloatArray:
     return inside if order.counts is None else np.asarray((inside.T * order.counts).T)
 
 
-def adjoint_influence(
-    system: System, source: FloatArray, u: FloatArray, z: FloatArray
-) -> FloatArray:
-    """Return p of each point, (M,), from u and z, both 0 or known at held points."""
-    network = system.network
-    push = local_times(network) * source * z
-    of_push, *rest = (network.weights @ np.stack([push, u, z, u * z], axis=1)).T
-    return np.asarray(network.mass * source * z + of_push - energy(network, u, z, *rest))
-
-
-def energy(
-    network: Network,
-    u: FloatArray,
-    z: FloatArray,
-    of_u: FloatArray,
-    of_z: FloatArray,
-    of_both: FloatArray,
-) -> FloatArray:
+def energy(network: Network, u: Any, z: Any, of_u: Any, of_z: Any, of_both: Any) -> FloatArray:
     """Return Σ_j K_ij (u_i - u_j)(z_i - z_j), (M,), from u, z, K u, K z and K (u z)."""
     found = network.degrees * u * z - u * of_z - z * of_u + of_both
     return np.where(network.operator.inside.degrees > 0, found, 0.0)
@@ -118,8 +108,7 @@ def deviation(operator: Operator, influence: FloatArray, values: FloatArray) -> 
     lengths = series.lengths or (order.n_rows,)
     in_time = series.known
     if in_time is None:
-        memory = autocorrelation_time(values, lengths)
-        in_time = memory > by_chance(order.n_rows)
+        in_time = autocorrelation_time(values, lengths) > by_chance(order.n_rows)
     if not in_time:
         return float(np.sqrt(np.square(influence).sum()))
     shared = influence if order.counts is None else influence / order.counts

@@ -28,7 +28,6 @@ from ..base.threads import one_blas_thread
 from ..operator.method import Limiter
 from ..operator.operator import Operator, refuse_unsymmetric
 from ..operator.sums import counts_of, row_sums_of
-from ..solvers.multilevel.finest import product
 from ..solvers.multilevel.hierarchy import Hierarchy
 from ..solvers.multilevel.solver import (
     NARROW,
@@ -62,15 +61,15 @@ class Network:
     @cached_property
     def mass(self) -> FloatArray:
         """M = D ε m ρ² of the operator, (M,), with local times that are limited."""
-        op = self.operator
-        limiter, steps = op.settings.method.limiter, op.inside.steps
-        linked = op.inside.degrees > 0
+        op, limiter = self.operator, self.operator.settings.method.limiter
+        degrees, steps = op.inside.degrees, op.inside.steps
+        linked = degrees > 0
         if limiter is None or not linked.any():
-            return np.asarray(op.inside.degrees * steps)
+            return np.asarray(degrees * steps)
         highest = first_limit(1 / steps[linked], limiter, op.dim).highest
-        mass = op.inside.degrees * np.minimum(steps, 1 / highest)
+        mass = degrees * np.minimum(steps, 1 / highest)
         cut = min(highest, self.rate_of_mode(limiter.n_reference, mass))
-        return np.asarray(op.inside.degrees * np.minimum(steps, 1 / cut))
+        return np.asarray(degrees * np.minimum(steps, 1 / cut))
 
     def rate_of_mode(self, number: int, mass: FloatArray) -> float:
         """Return the rate of a mode on the first cells, zeros not counted; infinite if none.
@@ -98,21 +97,6 @@ class Network:
     def sums(self) -> Any:
         """P'K, (n_cells, M), where cells are ordinary arrays: K P of the coarse levels, turned."""
         return None if self.coarse is None else csr_array(self.coarse.finest.averages.T)
-
-    def over_cells(self, block: FloatArray) -> FloatArray:
-        """Return P'K x, (n_cells, m): the sums over cells of a product with K."""
-        if self.coarse is None:
-            raise TypeError("so few points have no cells")
-        finest = self.coarse.finest
-        if finest.cell_rows is not None:
-            # In blocks, K P is there by points, and not by cells.
-            return finest.summed(finest.spread(self.weights @ block))
-        return product(self.sums, block, finest.engine)
-
-    @cached_property
-    def widths(self) -> FloatArray:
-        """The kernel's width h at the points, (M,)."""
-        return self.operator.kernel.widths
 
     @cached_property
     def resistance(self) -> FloatArray:

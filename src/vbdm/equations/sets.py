@@ -82,7 +82,7 @@ class Naming:
         if not (names or columns is None or self.has_columns):
             raise InputError(
                 "`columns` has columns by their names, or names of the data's columns; received "
-                f"{shown(columns)}. Pass a table, a dictionary of arrays, or ['phi', 'psi']."
+                f"{shown(columns)}."
             )
 
     @property
@@ -171,9 +171,8 @@ class Naming:
         for column in (own for own, length in zip(names, period, strict=True) if length > 0):
             if re.search(rf"(?<!\w){re.escape(column)}(?!\w)", text):
                 raise InputError(
-                    f"`{name}` is a condition on a periodic column; received {shown(text)}. "
-                    f"Values of {column} were wrapped into the box, so pass those that you mean: "
-                    f"columns={{'{column}': X[:, 0]}}, or a mask."
+                    f"`{name}` is a condition on a periodic column; received {shown(text)}. Pass "
+                    f"the values that you mean: columns={{'{column}': X[:, 0]}}, or a mask."
                 )
 
     def table(self) -> dict[str, NDArray[Any]]:
@@ -199,10 +198,7 @@ def check_labels(labels: Any, n: int) -> None:
     named = not isinstance(labels, str | bytes | Mapping) and found.shape == (n,)
     if not (named and all(map(is_hashable, found))):
         seen = f"{len(found)} labels, {n} points" if found.ndim == 1 else shown(labels)
-        raise InputError(
-            f"`labels` must have one label for each point; received {seen}. Take the labels of "
-            "the very rows that were passed."
-        )
+        raise InputError(f"`labels` must have one label for each point; received {seen}.")
 
 
 def is_missing(label: Any) -> bool:
@@ -257,7 +253,14 @@ def region_of(what: Any, n: int, name: str) -> Region:
         if is_mask(values):
             return Region(values.astype(np.bool_), called)
         if values.dtype.kind == "f":
-            return by_distance(values, name)
+            unknown = int((~np.isfinite(values)).sum())
+            if unknown:
+                raise InputError(
+                    f"`{name}` has distances that are no numbers; received {unknown} values that "
+                    "are NaN or infinite. Pass a mask, if distances are not known everywhere."
+                )
+            distance = values.astype(np.float64)
+            return Region(distance <= 0, called, np.abs(distance))
         different = len(np.unique(values)) if values.dtype.kind in "iu" else n
         # Row numbers of a set have no repeats, cluster numbers do.
         if different < n:
@@ -289,18 +292,6 @@ def is_mask(values: NDArray[Any]) -> bool:
     if values.dtype.kind in "iuf":
         return len(values) > 2 and bool(((values == 0) | (values == 1)).all())
     return values.dtype.kind == "b"
-
-
-def by_distance(values: FloatArray, name: str) -> Region:
-    """Return the set of points whose signed distance to its edge is not positive."""
-    unknown = int((~np.isfinite(values)).sum())
-    if unknown:
-        raise InputError(
-            f"`{name}` has distances that are no numbers; received {unknown} values that are NaN "
-            "or infinite. Pass a mask, if distances are not known everywhere."
-        )
-    distance = values.astype(np.float64)
-    return Region(distance <= 0, f"`{name}`", np.abs(distance))
 
 
 class Unreadable(ValueError):

@@ -103,8 +103,7 @@ class Solved:
         if (w[self.unreached] != 0).any():
             raise InputError(
                 "`weights` counts points without a solution; received "
-                f"{int((w[self.unreached] != 0).sum())} weights at unreached points. Set these "
-                "weights to 0."
+                f"{int((w[self.unreached] != 0).sum())} of them. Set these weights to 0."
             )
         own = None
         if a_switch(sampled, "sampled"):
@@ -140,7 +139,10 @@ class Solved:
                 "have no solution (see `unreached`): the mean is that over the others.",
                 UnreachedWarning,
             )
-        weights, known = self.shares_of(mask), np.nan_to_num(self.values)
+        weights, known = mask.astype(np.float64), np.nan_to_num(self.values)
+        if self.is_biased:
+            weights *= self.operator.equations.measure
+        weights /= weights.sum()
         own = summed_inside(self.operator.graph.order, weights * (known - weights @ known))
         if self.is_biased:
             own = under_measure(self.operator, own)
@@ -150,13 +152,6 @@ class Solved:
     def is_biased(self) -> bool:
         """Whether the points are those of another density than the one that is meant."""
         return in_potential(self.operator) or self.operator.settings.weighting.is_used
-
-    def shares_of(self, mask: BoolArray) -> FloatArray:
-        """Return the weights of a mean over some points, (N,): equal, or those of a bias."""
-        weights = mask.astype(np.float64)
-        if self.is_biased:
-            weights *= self.operator.equations.measure
-        return np.asarray(weights / weights.sum())
 
     def plot(self, ax: Any = None, points: ArrayLike | None = None, names: Any = None) -> Any:
         """Draw the values on the points (see `vbdm.plot.solution`)."""

@@ -82,11 +82,18 @@ class Multigrid:
         if not self.levels:
             return self.coarsest @ residual
         finest, inverse = self.finest, self.inverse[:, None]
-        coarse = self.corrected(self.network.over_cells(residual * inverse))
+        coarse = self.corrected(self.over_cells(residual * inverse))
         smooth = np.asarray(applied(finest.averages, product, coarse, finest.engine))
         smooth += JACOBI * residual
         smooth *= inverse
         return smooth
+
+    def over_cells(self, block: FloatArray) -> FloatArray:
+        """Return P'K x, (n_cells, m): the sums over cells of a product with K."""
+        if self.finest.cell_rows is None:
+            return product(self.network.sums, block, self.finest.engine)
+        # In blocks, K P is there by points, and not by cells.
+        return np.asarray(self.finest.summed(self.finest.spread(self.network.weights @ block)))
 
     def corrected(self, residual: FloatArray, depth: int = 0) -> FloatArray:
         """Return roughly the solution of a coarse system: a V-cycle."""
