@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from .base.arrays import shape_of
-from .base.checks import a_count, is_auto, is_whole
+from .base.checks import Kind, a_count, a_kind, a_path, is_auto, is_whole, or_none
 from .base.memory import POINTS_PER_BLOCK, TREE_COLUMNS, available_memory, memory_at_least
 from .errors import InputError
 from .rows.block_array import Rows
@@ -92,8 +92,8 @@ class Disk:
     blocks: int | str | None = "auto"
 
     def __post_init__(self) -> None:
-        check_blocks(self.blocks)
-        check_scratch(self.scratch)
+        or_none(blocks_or_auto)(self.blocks, "blocks")
+        or_none(a_scratch)(self.scratch, "scratch")
 
     def rows(self, n_points: int, n_columns: int, effort: float = 1.0) -> Rows:
         """Return the blocks, and open the scratch file."""
@@ -126,9 +126,10 @@ class Dask:
     store: str | os.PathLike[str] | None = None
 
     def __post_init__(self) -> None:
-        check_blocks(self.blocks)
-        check_client(self.client)
-        check_store(self.store)
+        or_none(blocks_or_auto)(self.blocks, "blocks")
+        or_none(a_client)(self.client, "client")
+        # Whether workers can write there is asked later.
+        or_none(a_path)(self.store, "store")
 
     def __deepcopy__(self, memo: Any) -> Dask:
         """Return the object itself: scikit-learn copies parameters, and clients resist."""
@@ -240,53 +241,26 @@ def in_words(rows: Rows | None) -> str:
     return f"{rows.n_blocks} block{'s' * (rows.n_blocks > 1)} {rows.place.words}"
 
 
-def check_blocks(blocks: Any) -> None:
-    """Refuse a number of blocks that is none."""
-    if is_whole(blocks):
-        a_count(1, 2**20)(blocks, "blocks")
-    elif not (blocks is None or is_auto(blocks)):
-        raise InputError(
-            f"`blocks` must be a whole number; received {repr(blocks)[:80]}. Leave it out: a "
-            "number is then found that suits the points."
-        )
+#: A number of blocks, or what leaves it open.
+blocks_or_auto: Kind[Any] = a_kind(
+    lambda value: value if is_auto(value) or (is_whole(value) and 1 <= value <= 2**20) else None,
+    "an integer from 1 to 1048576, or 'auto'",
+)
 
 
-def check_scratch(folder: Any) -> None:
-    """Refuse a scratch folder that is not there, or cannot be written to."""
-    if folder is None:
-        return
+def writable(folder: Any) -> Any:
+    """Return a folder that is there, and can be written to; else None."""
     try:
-        usable = Path(folder).is_dir() and os.access(folder, os.W_OK)
+        return folder if Path(folder).is_dir() and os.access(folder, os.W_OK) else None
     except (TypeError, ValueError, OSError):
-        usable = False
-    if not usable:
-        raise InputError(
-            f"`scratch` must be a folder that can be written to; received {repr(folder)[:200]}. A "
-            "file without a name is made there, for what does not fit into memory. Make the "
-            "folder first, on a disk with much free space."
-        )
+        return None
 
 
-def check_client(client: Any) -> None:
-    """Refuse what is no client, no address, and not None."""
-    if not (client is None or isinstance(client, str) or is_client(client)):
-        raise InputError(
-            f"`client` must be a client of Dask; received {repr(client)[:80]}. Pass "
-            "distributed.Client(address), the address of the scheduler alone, or None for the "
-            "current client."
-        )
-
-
-def check_store(folder: Any) -> None:
-    """Refuse a store that is no folder's name; whether workers can write there is asked later."""
-    if folder is None:
-        return
-    try:
-        usable = "\0" not in str(Path(folder))
-    except (TypeError, ValueError):
-        usable = False
-    if not usable:
-        raise InputError(
-            f"`store` must be the name of a folder; received {repr(folder)[:200]}. Make a folder "
-            "on a disk that all machines share, or leave `store` out."
-        )
+a_scratch: Kind[Any] = a_kind(
+    writable, "a folder that can be written to", "Make it first, on a disk with much free space."
+)
+a_client: Kind[Any] = a_kind(
+    lambda value: value if isinstance(value, str) or is_client(value) else None,
+    "a client of Dask, or the address of its scheduler",
+    "None stands for the current client.",
+)

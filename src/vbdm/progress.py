@@ -117,15 +117,6 @@ def log_stage(room: str, finished: bool) -> None:
 class Bar:
     """A listener that draws one line per stage, once the stage has taken `patience` seconds.
 
-    Attributes
-    ----------
-    patience : float
-        Seconds before a line is drawn; short stages stay silent.
-    width : int
-        Length of the bar in characters.
-    stream : text stream
-        Where the lines go; standard error by default.
-
     Examples
     --------
     >>> with vbdm.progress.listening(vbdm.progress.Bar()):

@@ -177,7 +177,7 @@ def test_memory_is_checked_beforehand(cluster):
 
 def test_a_dead_address_is_told_after_seconds(monkeypatch):
     monkeypatch.setattr("vbdm.rows.cluster.PATIENCE", 1.0)
-    words = r"'tcp://127.0.0.1:9', where none answered within 1 seconds.*dask scheduler"
+    words = "answered within 1 seconds; received 'tcp://127.0.0.1:9'.*dask scheduler"
     with pytest.raises(vbdm.errors.ClusterError, match=words):
         connected("tcp://127.0.0.1:9")
 
@@ -231,19 +231,19 @@ def test_workers_like_this_process_are_accepted(cluster):
     ],
 )
 def test_other_versions_on_workers_are_refused(change, words):
-    there = {**cluster_module.versions_here(), **change}
+    there = {**cluster_module.asking()()[0], **change}
     there = {name: version for name, version in there.items() if version}
     with pytest.raises(vbdm.errors.ClusterError, match=words):
         check_versions({"w": there})
 
 
 def test_other_patches_of_python_are_accepted():
-    here = cluster_module.versions_here()
+    here = cluster_module.asking()()[0]
     check_versions({"w": {**here, "python": here["python"].rpartition(".")[0] + ".99"}})
 
 
 def test_workers_that_waste_time_on_memory(cluster, monkeypatch):
-    slow = cluster_module.versions_here(), cluster_module.SLOW_MALLOC
+    slow = cluster_module.asking()()[0], cluster_module.SLOW_MALLOC
     monkeypatch.setattr(cluster, "run", lambda function: {"w": slow})
     with pytest.warns(vbdm.errors.ClusterWarning, match="MALLOC_TRIM_THRESHOLD_=134217728"):
         check_workers(cluster)

@@ -104,7 +104,7 @@ def test_anything_but_a_client_is_refused(client):
 
 @pytest.mark.parametrize("store", [3, b"folder", "a\0b", ["folder"]])
 def test_anything_but_a_folder_is_no_store(store):
-    with pytest.raises(InputError, match="`store` must be the name of a folder"):
+    with pytest.raises(InputError, match="`store` must be the path of a file or folder"):
         Dask(store=store)
 
 

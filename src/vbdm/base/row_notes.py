@@ -20,17 +20,10 @@ LABELS, NUMBERS, TIMES = "row_labels", "row_numbers", "row_times"
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """One label per row, such as a species or a cell type.
-
-    Attributes
-    ----------
-    names : tuple of str
-        The distinct labels.
-    codes : (N,) array of int32
-        Place of each row's label in `names`; -1 where the label is missing.
-    """
+    """One label per row, such as a species or a cell type."""
 
     names: tuple[str, ...]
+    # Place of each row's label in `names`, (N,); -1 where the label is missing.
     codes: NDArray[np.int32]
 
     @classmethod

@@ -100,16 +100,9 @@ def minus(value: float) -> str:
 
 @dataclass(frozen=True)
 class Style:
-    """How all numbers of one column are written, so that they can be compared.
+    """How all numbers of one column are written, so that they can be compared."""
 
-    Attributes
-    ----------
-    exponent : int
-        Exponent of the power of ten by which all are divided; 0 for none.
-    decimals : int
-        Number of digits after the decimal point.
-    """
-
+    # Exponent of the power of ten by which all are divided; 0 for none.
     exponent: int = 0
     decimals: int = 3
 

@@ -153,7 +153,7 @@ def refuse_off_device(X: Any, metric: Any, search: Any, placement: Any) -> None:
         raise not_on_device("This search", f"search={search!r:.60}", "Leave it out. ")
     if placement is not None:
         what = f"placement={placement!r:.80}"
-        raise not_on_device("Rows in blocks", what, "Leave `placement` out. ")
+        raise not_on_device("Rows in blocks", what)
 
 
 def refuse_many_columns(X: Any) -> None:

@@ -43,24 +43,15 @@ def starts_of(n_points: int, level: int) -> NDArray[np.intp]:
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """Points in tree order, with the boxes that hold the points of each node.
+    """Points in tree order, with the boxes that hold the points of each node."""
 
-    Attributes
-    ----------
-    columns : (n, M) array
-        Coordinates, one column of the data after the other.
-    period : (n,) array
-        Periods of the columns, 0 for those that are not periodic.
-    depth : int
-        The level of the leaves.
-    low, high : (2^(depth + 1) - 1, n) arrays
-        The boxes, level after level: node i of level l has row 2^l - 1 + i, its children have rows
-        2r + 1 and 2r + 2.
-    """
-
+    # Coordinates, (n, M), and periods of the columns, (n,), 0 for those that are not periodic.
     columns: FloatArray
     period: FloatArray
+    # The level of the leaves.
     depth: int
+    # The boxes, (2^(depth + 1) - 1, n), level after level: node i of level l has row 2^l - 1 + i,
+    # its children have rows 2r + 1 and 2r + 2.
     low: FloatArray
     high: FloatArray
 
@@ -105,26 +96,15 @@ class Tree:
 
 @dataclass(frozen=True, eq=False)
 class Reach:
-    """The pairs with |x-y|² < cut ρ(x) ρ(y): a symmetric relation.
-
-    Attributes
-    ----------
-    tree : Tree
-        The points.
-    rho : (M,) array
-        ρ, in the order of the tree.
-    widest : (2^(depth + 1) - 1,) array
-        The largest ρ in each node.
-    cut : float
-        Bound on the scaled squared distance |x-y|²/(ρ(x) ρ(y)).
-    with_self : bool
-        Whether a point is within its own reach.
-    """
+    """The pairs with |x-y|² < cut ρ(x) ρ(y): a symmetric relation."""
 
     tree: Tree
+    # ρ, (M,), in the order of the tree, and the largest ρ in each node.
     rho: FloatArray
     widest: FloatArray
+    # Bound on the scaled squared distance |x-y|²/(ρ(x) ρ(y)).
     cut: float
+    # Whether a point is within its own reach.
     with_self: bool = True
 
     @classmethod

@@ -9,10 +9,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ..base.checks import check_choice
+from ..base.checks import check_choice, or_none
 from ..base.files import damaged, missing_library
 from ..errors import InputError, OutOfMemoryError
-from ..placement import check_scratch
+from ..placement import a_scratch
 from ..progress import report
 from .columns import as_slice, choose
 from .formats import Format, find_format, is_there
@@ -86,7 +86,7 @@ def read(
         check_text(word, name)
     check_words(variable, "variable")
     check_words(sample_dims, "sample_dims")
-    check_scratch(scratch)
+    or_none(a_scratch)(scratch, "scratch")
     source = check_file(path)
     climate = variable is not None or sample_dims is not None
     check_folder(source, format)

@@ -26,15 +26,7 @@ from .place import InMemory, Partition, Place
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Where the rows of large arrays live.
-
-    Attributes
-    ----------
-    partition : Partition
-        The blocks.
-    place : Place
-        Who keeps them, and works on them.
-    """
+    """Where the rows of large arrays live: the blocks, and who keeps them and works on them."""
 
     partition: Partition
     place: Place = field(default_factory=InMemory)
@@ -93,21 +85,14 @@ class PerBlock:
 class BlockArray:
     """An array (M,) or (M, m) whose rows live in blocks.
 
-    Attributes
-    ----------
-    rows : Rows
-        Where they live.
-    handles : list
-        What stands for the rows of each block.
-    known : pair or None
-        The shape without its first entry, and the type of the numbers; None: asked for if needed.
-
     `array[:, columns]` is a block array again, or a NumPy array if `columns` is one number.
     `array[rows]` fetches some rows, and `np.asarray(array)` all of them.
     """
 
     rows: Rows
+    # What stands for the rows of each block.
     handles: list[Any]
+    # The shape without its first entry, and the type of the numbers; None: asked for if needed.
     known: tuple[tuple[int, ...], np.dtype[Any]] | None = None
 
     @cached_property

@@ -11,7 +11,6 @@ from time import monotonic
 from typing import Any
 from weakref import WeakValueDictionary
 
-from ..base.versions import __version__, library_versions
 from ..base.wording import counted
 from ..errors import ClusterError, ClusterWarning, warn_user
 from .place import Partition
@@ -24,8 +23,6 @@ CLIENTS: WeakValueDictionary[str, Any] = WeakValueDictionary()
 ALL_GONE = 60.0
 #: Seconds between two looks at the list of workers.
 LOOK = 2.0
-#: Libraries that must be the same here and there: they pack what is sent, or give the numbers.
-COMPARED = ("python", "vbdm", "numpy", "scipy", "dask", "distributed", "numba")
 #: Dask's own setting, which makes C give back every small piece of memory at once.
 SLOW_MALLOC = "65536"
 #: Share of a worker's memory that blocks may fill; Dask writes to disk from there on.
@@ -47,11 +44,6 @@ def connected(address: str) -> Any:
     """Return a client of the scheduler at an address such as "tcp://10.0.0.1:8786".
 
     A client that is connected to it is used again: one is enough, and lasts as long as the process.
-
-    Raises
-    ------
-    ClusterError
-        If nothing answers there within some seconds.
     """
     from distributed import Client
 
@@ -66,9 +58,8 @@ def connected(address: str) -> Any:
         return client
     except (OSError, ValueError, TypeError) as error:
         raise ClusterError(
-            f"The scheduler of the cluster must be up and reachable; received {address!r}, where "
-            f"none answered within {PATIENCE:g} seconds. Start one with `dask scheduler`, and "
-            "pass the address that it prints."
+            f"No scheduler answered within {PATIENCE:g} seconds; received {address!r}. Start one "
+            "with `dask scheduler`, and pass the address that it prints."
         ) from error
 
 
@@ -101,8 +92,7 @@ def reached(client: Any) -> Iterator[None]:
 def gone(received: str) -> ClusterError:
     """Return the error for a cluster that cannot be reached any more."""
     return ClusterError(
-        f"The cluster must stay until the work is done; received {received}. The scheduler ended "
-        "or was restarted, the connection broke, or the client was closed. See the scheduler's "
+        f"The cluster must stay until the work is done; received {received}. See the scheduler's "
         "log, connect again, and start anew."
     )
 
@@ -113,13 +103,7 @@ def in_short(error: BaseException) -> str:
 
 
 def client_of(given: Any) -> Any:
-    """Return a checked client: the one that is given, of an address, or the current one.
-
-    Parameters
-    ----------
-    given : distributed.Client, str or None
-        The client, the address of its scheduler, or None for Dask's current client.
-    """
+    """Return a checked client: the one that is given, of an address, or Dask's current one."""
     check_dask()
     given = current_client() if given is None else given
     if given is None:
@@ -133,13 +117,7 @@ def client_of(given: Any) -> Any:
 
 
 def check_workers(client: Any) -> None:
-    """Raise if a cluster has no workers, or workers that would compute otherwise.
-
-    Raises
-    ------
-    ClusterError
-        The message names the library that is missing or differs.
-    """
+    """Raise if a cluster has no workers, or workers that would compute otherwise."""
     if client.asynchronous:
         raise ClusterError(
             "The client must wait for results; received a client made with asynchronous=True. "
@@ -151,8 +129,7 @@ def check_workers(client: Any) -> None:
     if not workers:
         raise ClusterError(
             f"The cluster must have workers; received a scheduler at {client.scheduler.address} "
-            "without any. They have not started yet, as in the queue of a batch system, or have "
-            "ended. Wait with client.wait_for_workers(1), or start some with `dask worker`."
+            "without any. Wait with client.wait_for_workers(1), or start some with `dask worker`."
         )
     with reached(client):
         found = client.run(asking())
@@ -160,15 +137,17 @@ def check_workers(client: Any) -> None:
     if any(malloc == SLOW_MALLOC for _, malloc in found.values()):
         warn_user(
             "The workers give every piece of memory back at once, which may take half of their "
-            "time. Dask sets MALLOC_TRIM_THRESHOLD_=65536 for them. Start workers with "
-            "MALLOC_TRIM_THRESHOLD_=134217728 and MALLOC_MMAP_THRESHOLD_=33554432, under "
-            "distributed.nanny.pre-spawn-environ in Dask's settings; results are the same.",
+            "time. Start them with MALLOC_TRIM_THRESHOLD_=134217728 and "
+            "MALLOC_MMAP_THRESHOLD_=33554432, under distributed.nanny.pre-spawn-environ in Dask's "
+            "settings; results are the same.",
             ClusterWarning,
         )
 
 
 def asking() -> Any:
     """Return a function for workers: versions there, and how memory is given back.
+
+    The libraries pack what is sent, or give the numbers, and must be the same here and there.
 
     It is defined inside this one so that it travels as code: a worker may have no vbdm.
     """
@@ -191,12 +170,12 @@ def asking() -> Any:
 
 def check_versions(found: dict[str, dict[str, str]]) -> None:
     """Raise if versions on workers, by address, are not those here."""
-    here = versions_here()
+    here, _ = asking()()
     for worker, there in found.items():
         different = [
             f"{name} {there.get(name, 'is missing')} (here {here[name]})"
-            for name in COMPARED
-            if name in here and minor(name, there.get(name)) != minor(name, here[name])
+            for name in here
+            if minor(name, there.get(name)) != minor(name, here[name])
         ]
         if different:
             raise ClusterError(
@@ -206,29 +185,13 @@ def check_versions(found: dict[str, dict[str, str]]) -> None:
             )
 
 
-def versions_here() -> dict[str, str]:
-    """Return the versions of what is compared."""
-    import dask
-    import distributed
-
-    known = {**library_versions(), "vbdm": __version__}
-    known |= {"dask": dask.__version__, "distributed": distributed.__version__}
-    return {name: known[name] for name in COMPARED if name in known}
-
-
 def minor(name: str, version: str | None) -> str | None:
     """Return the part of a version that matters: of Python's, 3.12 of 3.12.4."""
     return version.rpartition(".")[0] if version and name == "python" else version
 
 
 def check_memory(client: Any, bytes_per_block: int, n_blocks: int) -> None:
-    """Raise before work if the blocks of a worker would not fit into its memory.
-
-    Raises
-    ------
-    ClusterError
-        The message says how much each worker needs, and has.
-    """
+    """Raise before work if the blocks of a worker would not fit into its memory."""
     workers = workers_of(client)
     limit = least_memory(workers)
     needed = -(-n_blocks // max(1, len(workers))) * bytes_per_block
@@ -237,9 +200,8 @@ def check_memory(client: Any, bytes_per_block: int, n_blocks: int) -> None:
     raise ClusterError(
         "The blocks must fit into the memory of the workers; received "
         f"{counted(n_blocks, 'block')} for {counted(len(workers), 'worker')}: about "
-        f"{needed / 1000000000.0:.1f} GB each, where a worker may take {limit / 1000000000.0:.1f} "
-        f"GB. More than {FILLED:.0%} of it makes workers write to disk, then stop and end. Start "
-        "more workers, or workers with more memory; or pass a smaller `effort`, or "
+        f"{needed / 1e9:.1f} GB each, where a worker may take {FILLED:.0%} of {limit / 1e9:.1f} "
+        "GB. Start more workers, or workers with more memory; or pass a smaller `effort`, or "
         "run='disk'."
     )
 
@@ -262,19 +224,11 @@ class Homes:
     Blocks are numbered along the tree, so consecutive blocks, which need each other's rows, share a
     worker. The list of workers is read again every few seconds: blocks of a lost worker go to one
     that took its place, or to all others.
-
-    Attributes
-    ----------
-    workers : dict
-        What is known of the workers that are there, by address.
-    n_workers : int
-        Number of workers at the beginning.
-    addresses : list
-        The worker of each block.
     """
 
     def __init__(self, client: Any, partition: Partition) -> None:
         self.client, self.partition = client, partition
+        # What is known of the workers that are there, by address, and how many there were at first.
         self.workers = workers_of(client)
         self.n_workers = len(self.workers)
         self.looked = self.last_seen = monotonic()
@@ -293,7 +247,11 @@ class Homes:
         self.looked = monotonic()
         if not found:
             if self.looked - self.last_seen > ALL_GONE:
-                raise all_lost(len(self.workers))
+                raise ClusterError(
+                    "The cluster must keep some workers until the work is done; received none of "
+                    f"{counted(len(self.workers), 'worker')} left for {ALL_GONE:g} seconds. Start "
+                    "workers and run anew; pass `store` to keep what long runs have done."
+                )
             return
         self.last_seen = self.looked
         if found.keys() == self.workers.keys():
@@ -306,8 +264,7 @@ class Homes:
             self.warned = True
             warn_user(
                 f"A worker was lost ({', '.join(sorted(lost))}). Others compute again what it "
-                "kept: the result will be the same, later. It may have run out of memory, or its "
-                "time in a queue was up.",
+                "kept: the result will be the same, later.",
                 ClusterWarning,
             )
 
@@ -377,17 +334,6 @@ def too_large(error: BaseException, homes: Homes) -> ClusterError:
         f"Workers must have room for their blocks; received {ended}: "
         f"{counted(partition.n_blocks, 'block')} of about "
         f"{counted(partition.n_rows // partition.n_blocks, 'row')}, on "
-        f"{counted(len(homes.workers), 'worker')} with {memory}. A worker that fills its memory "
-        "is ended, and so are those that take over. Pass more `blocks`, so that each is smaller; "
-        "or start more workers, or workers with more memory."
-    )
-
-
-def all_lost(n_workers: int) -> ClusterError:
-    """Return the error for a cluster whose workers are all gone."""
-    return ClusterError(
-        "The cluster must keep some workers until the work is done; received none of "
-        f"{counted(n_workers, 'worker')} left for {ALL_GONE:g} seconds. They ended, as at the end "
-        "of their time in a queue, and none came back. Start workers again and run anew; pass "
-        "`store` to keep what long runs have done."
+        f"{counted(len(homes.workers), 'worker')} with {memory}. Pass more `blocks`, or start more "
+        "workers, or workers with more memory."
     )

@@ -29,15 +29,7 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class Scratch:
-    """A file without a name, in which arrays get places and give them up again.
-
-    Attributes
-    ----------
-    size : int
-        Bytes of the file now.
-    largest : int
-        Most bytes that it has had.
-    """
+    """A file without a name, in which arrays get places and give them up again."""
 
     def __init__(self, folder: str | os.PathLike[str] | None = None) -> None:
         self.folder = os.fspath(tempfile.gettempdir() if folder is None else folder)
@@ -52,6 +44,7 @@ class Scratch:
             ) from error
         weakref.finalize(self, self.file.close)
         self.process = os.getpid()
+        # Bytes of the file now, and most that it has had.
         self.size = self.largest = 0
         self.gaps: list[tuple[int, int]] = []
         self.given_up: deque[tuple[int, int]] = deque()

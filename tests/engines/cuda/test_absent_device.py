@@ -93,7 +93,7 @@ STRANGE = error_of_cupy("CUDARuntimeError", "cudaErrorUnknown: unknown error")
     (Runtime(error=NO_DEVICE), "a driver that sees none", "CUDA_VISIBLE_DEVICES"),
     (Runtime(n_devices=0), "a driver that sees none", "CUDA_VISIBLE_DEVICES"),
     (Runtime(error=STRANGE), "CUDARuntimeError: cudaErrorUnknown: unknown error", "nvidia-smi"),
-    (Runtime(), "An Old One, of compute capability 6.1", "7.0 is the least, that of the V100"),
+    (Runtime(), "An Old One, of compute capability 6.1", "7.0 is the least"),
     (Runtime(age=(7, 0)), "An Old One, of compute capability 7.0, and a CuPy for CUDA 13.0",
      "pip install 'vbdm[cuda12]'"),
 ])  # fmt: skip
@@ -108,7 +108,7 @@ def test_drivers_and_devices_that_cannot_be_used(monkeypatch, runtime, received,
 
 def test_info_names_the_device(emulated, monkeypatch):
     engine_lines = pytest.importorskip("vbdm.cli.info").engine_lines
-    monkeypatch.setattr(availability, "cupy_version", lambda: "14.2.0")
+    monkeypatch.setattr(availability, "library_versions", lambda: {"cupy": "14.2.0"})
     (*_, line) = engine_lines(choose.engines_here())
     assert line == (
         "  cuda, if asked for: an emulated device, 8.6 of 8.6 GB free, compute capability 9.0, "
@@ -118,7 +118,7 @@ def test_info_names_the_device(emulated, monkeypatch):
 
 def test_compilers_and_failures_in_words():
     missing = error_of_cupy("DynamicLibNotFoundError", 'Failure finding "libnvrtc.so.13"')
-    assert "compiler (NVRTC) or its header files are missing" in str(in_words(missing))
+    assert "compiler (NVRTC)" in str(in_words(missing))
     broken = error_of_cupy("CompileException", "kernel.cu(3): error: identifier\nmore", Exception)
     assert "received CompileException: kernel.cu(3): error: identifier. " in str(in_words(broken))
     for absent in (
@@ -149,13 +149,13 @@ def test_compilers_and_failures_in_words():
     ({"metric": "manhattan"}, "Other distances than Euclidean ones .*metric='manhattan'"),
     ({"metric": "precomputed"}, "Other distances"),
     ({"search": "brute"}, "This search .*Leave it out"),
-    ({"placement": "disk"}, "Rows in blocks .*placement='disk'.*Leave `placement` out"),
+    ({"placement": "disk"}, "Rows in blocks .*placement='disk'"),
     ({"placement": vbdm.placement.Memory(blocks=4)}, "Rows in blocks"),
 ])  # fmt: skip
 def test_what_a_device_does_not_do(emulated, options, words):
     with pytest.raises(vbdm.errors.DeviceError, match=words) as caught:
         estimate_with(POINTS, engine="cuda", **options)
-    assert "Pass engine='numba', or 'scipy'" in str(caught.value)
+    assert "Pass run='numba', or 'scipy'" in str(caught.value)
     if "placement" not in options:
         with pytest.raises(vbdm.errors.DeviceError, match=words):
             estimate_with(StrictArray(POINTS), **options)
@@ -192,7 +192,7 @@ def test_results_on_a_device_where_none_computes():
     for engine, received in (("auto", "'auto' and points in this machine's memory"),
                              ("scipy", "'scipy'")):  # fmt: skip
         for X in (POINTS, StrictArray(POINTS)) if engine == "scipy" else (POINTS,):
-            with pytest.raises(vbdm.errors.DeviceError, match=r"Pass engine='cuda'") as caught:
+            with pytest.raises(vbdm.errors.DeviceError, match=r"Pass run='cuda'") as caught:
                 vbdm.estimate_operator(X, run=vbdm.Run(engine=engine, output="device"))
             assert f"; received output='device' with engine={received}. " in str(caught.value)
     with pytest.raises(vbdm.InputError, match="'numpy', 'device'"):

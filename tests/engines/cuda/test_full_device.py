@@ -36,7 +36,7 @@ def test_memory_that_ran_out_is_given_back(emulated):
     assert text.startswith(
         "The GPU's memory ran out; received a request for 12.5 GB; of 8.59 GB, 3"
     )
-    for advice in ("effort=0.5", "fewer points", "engine='numba'", "vbdm.estimate_memory"):
+    for advice in ("effort=0.5", "fewer points", "run='numba'", "vbdm.estimate_memory"):
         assert advice in text
     assert kept == ["freed"]
     assert emulated.given_back
@@ -72,7 +72,7 @@ def test_what_will_not_fit_is_refused_before_the_kernel(emulated):
         "The estimate would not fit into the memory of the GPU; received 600 points"
     )
     assert "GB, where 0.0 GB are free. " in text
-    for advice in ("effort=0.5", "random subset", "engine='numba'", "vbdm.estimate_memory"):
+    for advice in ("effort=0.5", "random subset", "run='numba'", "vbdm.estimate_memory"):
         assert advice in text
     assert "kernel" not in " ".join(emulated.launched)
 

@@ -32,7 +32,7 @@ def inlined(function: Callable[..., Any]) -> Any:
 
 
 @inlined
-def gap_of_boxes(low: Any, high: Any, period: Any, a: int, b: int) -> float:
+def gap_of_boxes(low, high, period, a, b):
     """Return the squared distance between the boxes of two nodes."""
     total = 0.0
     for c in range(low.shape[1]):
@@ -47,7 +47,7 @@ def gap_of_boxes(low: Any, high: Any, period: Any, a: int, b: int) -> float:
 
 
 @inlined
-def gap_to_box(point: Any, low: Any, high: Any, period: Any, b: int) -> float:
+def gap_to_box(point, low, high, period, b):
     """Return the squared distance from a point to the box of a node."""
     total = 0.0
     for c in range(low.shape[1]):
@@ -63,7 +63,7 @@ def gap_to_box(point: Any, low: Any, high: Any, period: Any, b: int) -> float:
 
 
 @inlined
-def measure(point: Any, columns: Any, period: Any, start: int, stop: int, out: Any) -> None:
+def measure(point, columns, period, start, stop, out):
     """Write the squared distances from a point to points[start:stop] into `out`."""
     x = point[0]
     if period[0] > 0:
@@ -87,9 +87,7 @@ def measure(point: Any, columns: Any, period: Any, start: int, stop: int, out: A
 
 
 @inlined
-def measure_periodic(
-    point: Any, columns: Any, period: Any, start: int, stop: int, out: Any
-) -> None:
+def measure_periodic(point, columns, period, start, stop, out):
     """As `measure`, where the first column is periodic."""
     for j in range(start, stop):
         out[j - start] = 0.0

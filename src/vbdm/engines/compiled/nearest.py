@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from .compile import compiled, gap_to_box, inlined, measure
 
 
 @inlined
-def before(a: float, i: int, b: float, j: int) -> bool:
+def before(a, i, b, j):
     """Tell whether the pair (a, i) comes before (b, j): by distance, equal ones by number."""
     return a < b or (a == b and i < j)
 
 
 @compiled
-def select(values: Any, numbers: Any, count: int, k: int) -> None:
+def select(values, numbers, count, k):
     """Bring the k first of `count` pairs to the front, in any order."""
     low, high = 0, count - 1
     while low < high:
@@ -41,16 +39,14 @@ def select(values: Any, numbers: Any, count: int, k: int) -> None:
 
 
 @inlined
-def bin_of(value: float, scale: float, last: int) -> int:
+def bin_of(value, scale, last):
     """Return the number of a bin, at most `last`, also for what is infinite or no number."""
     place = value * scale
     return int(place) if place < last else last
 
 
 @compiled
-def sort_first(
-    values: Any, numbers: Any, count: int, k: int, ends: Any, out_values: Any, out_numbers: Any
-) -> None:
+def sort_first(values, numbers, count, k, ends, out_values, out_numbers):
     """Write the k first of `count` pairs, sorted, in front of the output; k <= count.
 
     Pairs are put into bins of equal width, one or two in each, and then sorted by insertion, which
@@ -89,17 +85,7 @@ def sort_first(
 
 
 @compiled
-def nearest(
-    columns: Any,
-    low: Any,
-    high: Any,
-    period: Any,
-    depth: int,
-    queries: Any,
-    k: int,
-    indices: Any,
-    sqdist: Any,
-) -> None:
+def nearest(columns, low, high, period, depth, queries, k, indices, sqdist):
     """Find the k nearest points of each query, (m, n); equal distances are told apart by number.
 
     The k-th distance of a query is at most that of the one before it plus their distance. With this

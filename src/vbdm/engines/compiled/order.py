@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .compile import compiled
 
 
 @compiled
-def split_node(
-    columns: Any, order: Any, keys: Any, spare: Any, start: int, middle: int, stop: int
-) -> None:
+def split_node(columns, order, keys, spare, start, middle, stop):
     """Move the points of a node that belong to its first child to the front, in place.
 
     Parameters
@@ -57,7 +53,7 @@ def split_node(
 
 
 @compiled
-def smallest(keys: Any, start: int, stop: int, place: int) -> float:
+def smallest(keys, start, stop, place):
     """Return the key that sorting keys[start:stop] would bring to `place`, shuffling them."""
     low, high = start, stop - 1
     while low < high:
@@ -83,9 +79,7 @@ def smallest(keys: Any, start: int, stop: int, place: int) -> float:
 
 
 @compiled
-def split_below(
-    columns: Any, order: Any, keys: Any, spare: Any, level: int, node: int, depth: int
-) -> None:
+def split_below(columns, order, keys, spare, level, node, depth):
     """Split a node of a level, its children, and so on down to the level `depth`."""
     n = len(order)
     for below in range(level, depth):

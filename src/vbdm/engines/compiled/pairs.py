@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from .compile import compiled, gap_of_boxes, gap_to_box, measure
@@ -13,9 +11,7 @@ ROOM = 64
 
 
 @compiled
-def leaves_within(
-    low: Any, high: Any, widest: Any, period: Any, depth: int, cut: float, leaf: int, found: Any
-) -> int:
+def leaves_within(low, high, widest, period, depth, cut, leaf, found):
     """Write down the leaves that hold points within reach of a leaf, in order; return how many."""
     first = (1 << depth) - 1
     own = first + leaf
@@ -38,20 +34,7 @@ def leaves_within(
 
 
 @compiled
-def count_within(
-    columns: Any,
-    rho: Any,
-    low: Any,
-    high: Any,
-    widest: Any,
-    period: Any,
-    depth: int,
-    cut: float,
-    with_self: bool,
-    first: int,
-    last: int,
-    out: Any,
-) -> None:
+def count_within(columns, rho, low, high, widest, period, depth, cut, with_self, first, last, out):
     """Count, for each point of the leaves first, ..., last - 1, the points within reach of it.
 
     The point itself is one of them if `with_self`. `out` begins with the first of these points.
@@ -82,20 +65,8 @@ def count_within(
 
 @compiled
 def write_within(
-    columns: Any,
-    rho: Any,
-    low: Any,
-    high: Any,
-    widest: Any,
-    period: Any,
-    depth: int,
-    cut: float,
-    with_self: bool,
-    first: int,
-    last: int,
-    neighbors: Any,
-    scaled: Any,
-) -> int:
+    columns, rho, low, high, widest, period, depth, cut, with_self, first, last, neighbors, scaled
+):
     """Write the pairs of some leaves, row by row: numbers of the others, and |x-y|²/(ρ(x) ρ(y)).
 
     Returns how many were written; columns are in ascending order. The output needs room for one
@@ -131,19 +102,7 @@ def write_within(
 
 
 @compiled
-def pairs_to(
-    columns: Any,
-    rho: Any,
-    low: Any,
-    high: Any,
-    widest: Any,
-    period: Any,
-    depth: int,
-    cut: float,
-    points: Any,
-    widths: Any,
-    counts: Any,
-) -> tuple[Any, Any]:
+def pairs_to(columns, rho, low, high, widest, period, depth, cut, points, widths, counts):
     """Return the pairs of new points, (m, n) with widths (m,), row by row; count those of each.
 
     These are numbers of points of the tree, ascending in each row, and |x-y|²/(ρ(x) ρ(y)).

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from .compile import compiled, inlined
 
 
 @inlined
-def sum_row(
-    pointer: Any, columns: Any, values: Any, right: Any, power: int, block: Any, i: int, total: Any
-) -> None:
+def sum_row(pointer, columns, values, right, power, block, i, total):
     """Write row i of A^power diag(right) · block into `total`, (m,)."""
     scaled = len(right) > 1
     total[:] = 0.0
@@ -28,19 +24,7 @@ def sum_row(
 
 
 @compiled
-def product(
-    pointer: Any,
-    columns: Any,
-    values: Any,
-    left: Any,
-    right: Any,
-    power: int,
-    diagonal: Any,
-    block: Any,
-    first: int,
-    last: int,
-    out: Any,
-) -> None:
+def product(pointer, columns, values, left, right, power, diagonal, block, first, last, out):
     """Write rows first, ..., last - 1 of diag(left) A^power diag(right) · block into `out`.
 
     The power is taken entry by entry. A factor of length 1 counts as 1. If there is a
@@ -60,17 +44,7 @@ def product(
 
 
 @compiled
-def jacobi(
-    pointer: Any,
-    columns: Any,
-    values: Any,
-    block: Any,
-    added: Any,
-    divisor: Any,
-    first: int,
-    last: int,
-    out: Any,
-) -> None:
+def jacobi(pointer, columns, values, block, added, divisor, first, last, out):
     """Write rows first, ..., last - 1 of (A · block + added) / divisor into `out`."""
     total, one = np.empty(block.shape[1]), np.ones(1)
     for i in range(first, last):
@@ -81,18 +55,8 @@ def jacobi(
 
 @compiled
 def sum_over_cells(
-    pointer: Any,
-    columns: Any,
-    values: Any,
-    factor: Any,
-    labels: Any,
-    first: int,
-    last: int,
-    place: Any,
-    out_columns: Any,
-    out_values: Any,
-    counts: Any,
-) -> int:
+    pointer, columns, values, factor, labels, first, last, place, out_columns, out_values, counts
+):
     """Write rows first, ..., last - 1 of diag(f) A diag(f) P: sums over cells of columns.
 
     Parameters
@@ -134,7 +98,7 @@ def sum_over_cells(
 
 
 @compiled
-def root_of(parents: Any, i: int) -> int:
+def root_of(parents, i):
     """Return the first point of the piece of i; the way there is halved."""
     while parents[i] != i:
         parents[i] = parents[parents[i]]
@@ -143,9 +107,7 @@ def root_of(parents: Any, i: int) -> int:
 
 
 @compiled
-def join(
-    pointer: Any, columns: Any, values: Any, scale: Any, least: float, few: int, parents: Any
-) -> None:
+def join(pointer, columns, values, scale, least, few, parents):
     """Join the pieces of points that are linked: by more than `least` times both their scales.
 
     Only the first `few` links of each row are looked at. `parents` holds for each point another one
@@ -167,16 +129,7 @@ def join(
 
 
 @compiled
-def join_within(
-    pointer: Any,
-    columns: Any,
-    values: Any,
-    labels: Any,
-    root: Any,
-    apart: Any,
-    least: float,
-    parents: Any,
-) -> None:
+def join_within(pointer, columns, values, labels, root, apart, least, parents):
     """Join points of the same cell whose link |K_ij| root_i root_j is `least` or more.
 
     Points that stand apart are joined to none.
@@ -197,7 +150,7 @@ def join_within(
 
 
 @compiled
-def roots(parents: Any) -> int:
+def roots(parents):
     """Give every point the first point of its piece; return the number of pieces."""
     count = 0
     for i in range(len(parents)):

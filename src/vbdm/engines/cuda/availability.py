@@ -29,6 +29,8 @@ INSTALL = (
     "Install it with: pip install 'vbdm[cuda]', for drivers of version 580 and later (CUDA 13), or "
     "'vbdm[cuda12]' for those from 525 on (CUDA 12); nvidia-smi tells the version"
 )
+#: How to get the CuPy for older drivers and devices.
+OLDER = "pip uninstall cupy-cuda13x, then pip install 'vbdm[cuda12]'"
 #: What anybody can do instead.
 OTHERWISE = "or leave `engine` out: the processor computes the same."
 #: Modules whose errors are told in words here.
@@ -48,13 +50,7 @@ WANTED = re.compile(r"allocating ([\d,]+) bytes")
 
 @cache
 def the_device() -> Device:
-    """Return the device of this process.
-
-    Raises
-    ------
-    DeviceError
-        If there is none, or it cannot be used; the message says why.
-    """
+    """Return the device of this process; a `DeviceError` says why it cannot be used."""
     cupy = imported()
     check_driver(cupy)
     with explained():
@@ -64,7 +60,7 @@ def the_device() -> Device:
         # This compiles a line, so a compiler that is missing is found out now.
         works = (device.array(np.arange(3.0)) * 2).get().tolist() == [0.0, 2.0, 4.0]
     if not works:
-        raise unusable("it computes wrong numbers", "Its memory, or the driver, is damaged.")
+        raise unusable("one that computes wrong numbers")
     return device
 
 
@@ -98,11 +94,8 @@ def check_driver(cupy: Any) -> None:
     try:
         driver, made_for = runtime.driverGetVersion(), runtime.runtimeGetVersion()
         if driver == 0:
-            raise unusable(
-                "no driver",
-                "There is no NVIDIA GPU, its driver is not installed, or a container hides both.",
-                "Run nvidia-smi: it must name the device. Containers need --gpus all",
-            )
+            hint = "Run nvidia-smi: it must name the device. Containers need --gpus all"
+            raise unusable("no driver", hint)
         n_devices = runtime.getDeviceCount()
     except DeviceError:
         raise
@@ -110,19 +103,14 @@ def check_driver(cupy: Any) -> None:
         if "InsufficientDriver" in str(error):
             raise unusable(
                 f"a driver for CUDA {dotted(driver)}, and a CuPy for CUDA {dotted(made_for)}",
-                "The driver is older than CuPy.",
-                "Install a later driver, or the CuPy for this one: pip uninstall cupy-cuda13x, "
-                "then pip install 'vbdm[cuda12]'",
+                f"Install a later driver, or the CuPy for this one: {OLDER}",
             ) from None
         if "NoDevice" not in str(error):
-            raise in_words(error) or unusable(first_line(error), "The driver fails.") from None
+            raise in_words(error) or unusable(first_line(error)) from None
         n_devices = 0
     if n_devices == 0:
-        raise unusable(
-            "a driver that sees none",
-            "There is none, another program holds it alone, or CUDA_VISIBLE_DEVICES hides it.",
-            "Run nvidia-smi, and look at CUDA_VISIBLE_DEVICES",
-        )
+        hint = "Run nvidia-smi, and look at CUDA_VISIBLE_DEVICES"
+        raise unusable("a driver that sees none", hint)
 
 
 def check_age(device: Device) -> None:
@@ -130,25 +118,16 @@ def check_age(device: Device) -> None:
     major, minor = device.capability
     received = f"{device.name}, of compute capability {major}.{minor}"
     if device.capability < OLDEST:
-        raise unusable(
-            received,
-            f"It is too old: {OLDEST[0]}.{OLDEST[1]} is the least, that of the V100.",
-            "Use a later one",
-        )
+        raise unusable(received, f"{OLDEST[0]}.{OLDEST[1]} is the least: use a later one")
     made_for = device.cupy.cuda.runtime.runtimeGetVersion()
     if made_for >= 13000 and device.capability < OLDEST_OF_CUDA_13:
-        raise unusable(
-            f"{received}, and a CuPy for CUDA {dotted(made_for)}",
-            "CUDA 13 no longer compiles for this device; CUDA 12 does.",
-            "Install the CuPy for it: pip uninstall cupy-cuda13x, then pip install 'vbdm[cuda12]'",
-        )
+        received += f", and a CuPy for CUDA {dotted(made_for)}"
+        raise unusable(received, f"CUDA 12 compiles for this device: {OLDER}")
 
 
-def unusable(received: str, because: str, hint: str = "Run nvidia-smi") -> DeviceError:
+def unusable(received: str, hint: str = "Run nvidia-smi") -> DeviceError:
     """Return the error for a device that is not there, or cannot be used."""
-    return DeviceError(
-        f"No GPU can be used here; received {received}. {because} {hint}; {OTHERWISE}"
-    )
+    return DeviceError(f"No GPU can be used here; received {received}. {hint}; {OTHERWISE}")
 
 
 def device_facts() -> dict[str, Any]:
@@ -156,7 +135,9 @@ def device_facts() -> dict[str, Any]:
 
     CuPy is loaded only if it is installed.
     """
-    facts: dict[str, Any] = {"cupy": cupy_version(), "why_not": None}
+    known = library_versions()
+    version = next((known[name] for name in CUPY if name in known), None)
+    facts: dict[str, Any] = {"cupy": version, "why_not": None}
     try:
         device = the_device()
         with explained():
@@ -171,12 +152,6 @@ def reason_of(error: DeviceError) -> str:
         return "CuPy is not installed"
     _, _, rest = str(error).partition("; received ")
     return rest.partition(". ")[0] or str(error)
-
-
-def cupy_version() -> str | None:
-    """Return the version of CuPy that is installed; None without one."""
-    known = library_versions()
-    return next((known[name] for name in CUPY if name in known), None)
 
 
 @contextmanager
@@ -198,24 +173,16 @@ def explained() -> Iterator[None]:
 def in_words(error: BaseException) -> InputError | None:
     """Return an error of CuPy or the driver in four parts; None: it is none of these."""
     if type(error).__module__.partition(".")[0] not in MODULES:
-        return library_missing(error) if is_not_loaded(error) else None
+        own = isinstance(error, RuntimeError | ImportError | OSError)
+        return library_missing(error) if own and NOT_LOADED.search(str(error)) else None
     if isinstance(error, MemoryError) or "MemoryAllocation" in str(error):
         return out_of_memory(error)
     text = f"{type(error).__name__} {error}"
     if "nvrtc" in text.lower() or "Compile" in text:
         return library_missing(error)
     return DeviceError(
-        f"The GPU failed; received {first_line(error)}. Another program, the driver or the device "
-        "itself may be at fault; if it happens again with the same data, it is a mistake in "
-        "vbdm. Start Python anew, and look at nvidia-smi; run='numba' computes the same "
-        "without the GPU."
-    )
-
-
-def is_not_loaded(error: BaseException) -> bool:
-    """Tell whether an error of Python's own says that a library of NVIDIA's is missing."""
-    return isinstance(error, RuntimeError | ImportError | OSError) and bool(
-        NOT_LOADED.search(str(error))
+        f"The GPU failed; received {first_line(error)}. Start Python anew, and look at nvidia-smi; "
+        "run='numba' computes the same without the GPU."
     )
 
 
@@ -223,9 +190,8 @@ def library_missing(error: BaseException) -> DeviceError:
     """Return the error for a compiler, or another library of NVIDIA's, that is missing."""
     return DeviceError(
         "The code for the GPU could not be compiled, or not be loaded; received "
-        f"{first_line(error)}. NVIDIA's compiler (NVRTC) or its header files are missing, or "
-        "another of its libraries, or they are of another version than CuPy. Install them with "
-        "CuPy: pip install 'vbdm[cuda]' (CUDA 13) or 'vbdm[cuda12]'; or leave `engine` out."
+        f"{first_line(error)}. Install NVIDIA's compiler (NVRTC) and its libraries with CuPy: pip "
+        "install 'vbdm[cuda]' (CUDA 13) or 'vbdm[cuda12]'; or leave `engine` out."
     )
 
 
@@ -237,10 +203,8 @@ def out_of_memory(error: BaseException) -> OutOfMemoryError:
     wanted = f"a request for {gigabytes(int(found[1].replace(',', '')))}" if found else "a request"
     return OutOfMemoryError(
         f"The GPU's memory ran out; received {wanted}; of {gigabytes(total)}, {gigabytes(free)} "
-        "are free now. Memory grows with points times neighbours; other programs use the device, "
-        "too. Pass effort=0.5 (half of the pairs), fewer points, or run='numba', which has "
-        "this machine's memory; vbdm.estimate_memory(..., engine='cuda') tells what an estimate "
-        "takes."
+        "are free now. Pass effort=0.5 (half of the pairs), fewer points, or run='numba'; "
+        "vbdm.estimate_memory(..., engine='cuda') tells what an estimate takes."
     )
 
 
@@ -251,15 +215,10 @@ def give_up_frames(error: BaseException) -> None:
     """
     clear_frames(error.__traceback__)
     before = error.__context__
-    if before is not None and begins_inside(before):
-        give_up_frames(before)
-
-
-def begins_inside(error: BaseException) -> bool:
-    """Tell whether an error was met inside our work."""
-    trace = error.__traceback__
+    trace = None if before is None else before.__traceback__
     name = "" if trace is None else str(trace.tb_frame.f_globals.get("__name__", ""))
-    return name.partition(".")[0] in OURS
+    if before is not None and name.partition(".")[0] in OURS:
+        give_up_frames(before)
 
 
 def emptied() -> tuple[int, int]:
