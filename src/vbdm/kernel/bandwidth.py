@@ -87,16 +87,11 @@ class BandwidthRule(Protocol):
 
 @dataclass(frozen=True)
 class PowerOfDensity:
-    """ρ = q0^β, q0 being the pilot density.
+    """ρ = q0^β, q0 being the pilot density."""
 
-    Attributes
-    ----------
-    beta : float or None
-        β; None: -min(1/2, 1/d), with which ρ grows no faster than the distance to neighbours does,
-        and the sampling error stays bounded, where the density tends to 0. 0 is the fixed kernel
-        (diffusion maps).
-    """
-
+    #: β; None: -min(1/2, 1/d), with which ρ grows no faster than the distance to neighbours does,
+    #: and the sampling error stays bounded, where the density tends to 0. 0 is the fixed kernel
+    #: (diffusion maps).
     beta: float | None = None
 
     def __post_init__(self) -> None:
@@ -125,14 +120,9 @@ class PowerOfDensity:
 
 @dataclass(frozen=True, eq=False)
 class GivenBandwidth:
-    """The user's own ρ.
+    """The user's own ρ."""
 
-    Attributes
-    ----------
-    values : (N,) array, or callable on the points
-        ρ > 0, a length up to a constant factor. An array is known at the data only.
-    """
-
+    #: ρ > 0, a length up to a constant factor: an array (N,), known at the data only, or a function
     values: PerPoint
     beta: None = None
 
@@ -176,21 +166,12 @@ class TwoBandwidths:
 
 @dataclass(frozen=True, eq=False)
 class FromPotential:
-    r"""ρ = exp(-U/(d+2)), whose drift (d+2)∇ρ/ρ is -∇U (after Eq. "gradientFlow").
+    r"""ρ = exp(-U/(d+2)), whose drift (d+2)∇ρ/ρ is -∇U (after Eq. "gradientFlow")."""
 
-    Attributes
-    ----------
-    potential : (N,) array, or callable on the points
-        U, minus the logarithm of the wanted invariant density.
-    dim : float or None
-        d; None until the rule is settled.
-    centre : float or None
-        Median of U over the data, which is subtracted: a constant added to U scales ρ, and that
-        changes nothing but the unit of ε. None until the rule is settled.
-    """
-
-    potential: PerPoint
-    dim: float | None = None
+    potential: PerPoint  #: U, minus the logarithm of the wanted invariant density
+    dim: float | None = None  #: d; None until the rule is settled
+    #: Median of U over the data, which is subtracted: a constant added to U scales ρ, and that
+    #: changes nothing but the unit of ε. None until the rule is settled.
     centre: float | None = None
     beta: None = None
 

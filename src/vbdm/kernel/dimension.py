@@ -41,27 +41,17 @@ def many_dimensions(dim: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Dimension:
-    """An estimate of the dimension, its sampling error, and how it changes with scale.
+    """An estimate of the dimension, its sampling error, and how it changes with scale."""
 
-    Attributes
-    ----------
-    value : float
-        d, the estimate that is used.
-    standard_error : float
-        Its sampling error; NaN if the dimension was given, or read from a slope.
-    scales : (m,) int array or None
-        Numbers of neighbours at which the dimension was read: 8, 16 and 32 by default.
-    by_scale : (m,) array or None
-        The dimension at each of these scales. A clean manifold gives nearly equal numbers; with
-        noise, the small scales show the dimension of the noise.
-    credit : Credit
-        The rule that found it; if left out, it becomes the name of the rule's class.
-    """
-
-    value: float
+    value: float  #: d, the estimate that is used
+    #: Its sampling error; NaN if the dimension was given, or read from a slope
     standard_error: float = np.nan
+    #: (m,): numbers of neighbours at which the dimension was read: 8, 16 and 32 by default
     scales: FloatArray | None = None
+    #: (m,): the dimension at each of these scales. A clean manifold gives nearly equal numbers;
+    #: with noise, the small scales show the dimension of the noise.
     by_scale: FloatArray | None = None
+    #: The rule that found it; if left out, it becomes the name of the rule's class
     credit: Credit = UNNAMED
 
     @property
@@ -111,11 +101,6 @@ class GivenDimension:
 class ByRatios:
     r"""d from ratios of neighbour distances (Levina and Bickel, 2004).
 
-    Attributes
-    ----------
-    n_neighbors : int
-        k, the point itself not counted.
-
     Notes
     -----
     Implements :math:`1/d = \frac{1}{N (k-1)} Σ_i Σ_{j<k} \log(r_{i,k}/r_{i,j})`, with r_{i,j} the
@@ -130,7 +115,7 @@ class ByRatios:
     3.0
     """
 
-    n_neighbors: int = 32
+    n_neighbors: int = 32  #: k, the point itself not counted
     credit: ClassVar[Credit] = Credit(
         "neighbour distance ratios",
         "estimated from ratios of neighbour distances (Levina and Bickel 2004)",

@@ -36,12 +36,6 @@ REACHED = 0.95
 class ByDegree:
     """ε such that sparse points have n* neighbours inside their kernel, with a k that holds it.
 
-    Attributes
-    ----------
-    target : float or None
-        n*, to which the 1 % quantile of the degrees is set; None: `degree_target` times the user's
-        `effort`.
-
     Examples
     --------
     >>> points = vbdm.datasets.circle(1000, random_state=0).points
@@ -50,6 +44,8 @@ class ByDegree:
     30.0
     """
 
+    #: n*, to which the 1 % quantile of the degrees is set; None: `degree_target` times the user's
+    #: `effort`
     target: float | None = None
 
     def choose(self, pairs: ScaledPairs) -> Tuning:
@@ -87,18 +83,11 @@ class ByDegree:
 
 @dataclass(frozen=True)
 class GivenEpsilon:
-    """The user's own ε.
+    """The user's own ε."""
 
-    Attributes
-    ----------
-    epsilon : float
-        ε > 0.
-    looks : bool
-        Whether degrees are computed, so that lists can be made long enough for the kernel; the
-        paper's method leaves its lists as they are.
-    """
-
-    epsilon: float
+    epsilon: float  #: ε > 0
+    #: Whether degrees are computed, so that lists can be made long enough for the kernel; the
+    #: paper's method leaves its lists as they are
     looks: bool = True
 
     def __post_init__(self) -> None:

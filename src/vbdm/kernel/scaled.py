@@ -45,30 +45,15 @@ A_SHARE = a_number(1e-300, 0.5)
 
 @dataclass(frozen=True, eq=False)
 class ScaledPairs:
-    """The input of a rule for ε: the pairs with their scaled distances, and the kernel's shape.
+    """The input of a rule for ε: the pairs with their scaled distances, and the kernel's shape."""
 
-    Attributes
-    ----------
-    graph : NeighborGraph
-        The points and their nearest neighbours.
-    bandwidth : Bandwidth
-        a(x) and b(y).
-    shape : Shape
-        h; the kernel will be h(t/ε).
-    cutoff : float
-        The s = t/ε beyond which the kernel is set to 0; infinite if it is not cut.
-    effort : float
-        Factor by which the user multiplied the automatic numbers of neighbours.
-    dim : float
-        The dimension d; NaN where it is not known yet.
-    """
-
-    graph: NeighborGraph
-    bandwidth: Bandwidth
-    shape: Shape
+    graph: NeighborGraph  #: the points and their nearest neighbours
+    bandwidth: Bandwidth  #: a(x) and b(y)
+    shape: Shape  #: h; the kernel will be h(t/ε)
+    #: The s = t/ε beyond which the kernel is set to 0; infinite if it is not cut
     cutoff: float = np.inf
-    effort: float = 1.0
-    dim: float = np.nan
+    effort: float = 1.0  #: factor by which the user multiplied the automatic numbers of neighbours
+    dim: float = np.nan  #: the dimension d; NaN where it is not known yet
 
     @property
     def reach(self) -> float:

@@ -158,30 +158,19 @@ def far_pairs(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tuning:
-    """The choice of ε, with the curve by which it can be judged.
+    """The choice of ε, with the curve by which it can be judged."""
 
-    Attributes
-    ----------
-    epsilon : float
-        The chosen ε.
-    rule : str
-        Name of the rule: "degree", "slope", "given", or that of a rule of the user's own; if left
-        empty, it becomes the name of the rule's class.
-    words : str
-        How ε was chosen, to stand after "ε was chosen automatically, "; may be left empty.
-    curve : SlopeCurve, DegreeCurve, KeptCurve or None
-        S(ε) with its slope and, where degrees were computed, their quantiles.
-    target : float or None
-        n*, to which the 1 % quantile of the degrees was set; None for other rules.
-    n_neighbors : int
-        Number of neighbours k that holds the kernel at this ε; 0 if the rule did not find out.
-    """
-
-    epsilon: float
+    epsilon: float  #: the chosen ε
+    #: Name of the rule: "degree", "slope", "given", or that of a rule of the user's own; if left
+    #: empty, it becomes the name of the rule's class
     rule: str = ""
+    #: How ε was chosen, to stand after "ε was chosen automatically, "; may be left empty
     words: str = ""
+    #: S(ε) with its slope and, where degrees were computed, their quantiles
     curve: SlopeCurve | DegreeCurve | KeptCurve | None = None
+    #: n*, to which the 1 % quantile of the degrees was set; None for other rules
     target: float | None = None
+    #: Number of neighbours k that holds the kernel at this ε; 0 if the rule did not find out
     n_neighbors: int = 0
 
     @property

@@ -94,6 +94,7 @@ def remove_components(x: FloatArray, apart: FloatArray) -> FloatArray:
 class ByArpack(ABC):
     """A solver by `Search`; with few points, or no pairs but the constant, `Dense` steps in."""
 
+    #: Restarts of ARPACK after which a run gives up, with a `SolverError`
     max_iterations: int = 300
 
     def solve(self, pencil: Pencil, n: int, tol: float) -> EigenPairs:
@@ -114,11 +115,6 @@ class ByArpack(ABC):
 @dataclass(frozen=True)
 class Lanczos(ByArpack):
     """SciPy's `eigsh` on products with K: for checks where a factorisation is too large.
-
-    Attributes
-    ----------
-    max_iterations : int
-        Restarts of ARPACK after which a run gives up, with a `SolverError`.
 
     Notes
     -----
@@ -171,11 +167,6 @@ class ShiftInvert(ByArpack):
 
     Good on curves at any N, on surfaces up to some 40,000 points and in three dimensions up to
     10,000; beyond, the factors fill up (see `vbdm.solvers.direct.elimination_work`).
-
-    Attributes
-    ----------
-    max_iterations : int
-        Restarts of ARPACK after which a run gives up, with a `SolverError`.
 
     Notes
     -----

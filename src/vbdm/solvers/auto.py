@@ -25,13 +25,6 @@ FETCHED = 100_000
 class Auto:
     """Dense for small problems, multilevel for the rest, and a slower one if that fails.
 
-    Attributes
-    ----------
-    large : EigenSolver
-        The solver of large problems. Where it raises `SolverError`, a `SolverWarning` says so, and
-        `ShiftInvert` takes over if its factors are affordable, `Lanczos` otherwise. None does for
-        more points in blocks than can be fetched.
-
     Examples
     --------
     >>> op = vbdm.estimate_operator(vbdm.datasets.circle(500, random_state=0).points)
@@ -39,6 +32,9 @@ class Auto:
     (Dense(), '500 points: a dense solve is fast and exact')
     """
 
+    #: The solver of large problems. Where it raises `SolverError`, a `SolverWarning` says so, and
+    #: `ShiftInvert` takes over if its factors are affordable, `Lanczos` otherwise. None does for
+    #: more points in blocks than can be fetched.
     large: EigenSolver = field(default_factory=Multilevel)
     on_devices: ClassVar[bool] = True
 

@@ -21,27 +21,19 @@ class Pencil:
     """The symmetric problem (D - K) u = θ M u, D and M diagonal and positive, θ >= 0.
 
     With M = D·ε m ρ² its θ are minus the eigenvalues of L, and its u the eigenvectors of L.
-
-    Attributes
-    ----------
-    weights : PairMatrix, BlockMatrix or sparse matrix
-        K, with D its row sums; only ``weights @ block`` is needed by iterative solvers.
-    degrees, mass : (N,) arrays
-        The diagonals D and M.
-    points : (N, n) array or None
-        Points in the order of the rows, if known. They help a solver to coarsen; none needs them.
-    in_tree_order : bool
-        Whether the rows stand in the order of a k-d tree (`vbdm.engines.tree`).
-    members_of : tuple or None
-        If the rows are some of those that stand in the order of a k-d tree: how many these are, and
-        which of them the rows are, ascending.
     """
 
-    weights: Any
+    weights: Any  #: K, with D its row sums; only ``weights @ block`` is needed by iterative solvers
+    #: (N,): the diagonals D and M
     degrees: FloatArray
     mass: FloatArray
+    #: (N, n): points in the order of the rows, if known. They help a solver to coarsen; none needs
+    #: them.
     points: FloatArray | None = None
+    #: Whether the rows stand in the order of a k-d tree (`vbdm.engines.tree`)
     in_tree_order: bool = False
+    #: If the rows are some of those that stand in the order of a k-d tree: how many these are, and
+    #: which of them the rows are, ascending
     members_of: tuple[int, NDArray[np.intp]] | None = None
 
     @property
@@ -102,36 +94,19 @@ def residual_sums(
 
 @dataclass(frozen=True, eq=False)
 class EigenPairs:
-    """What a solver returns: eigenpairs, and how it went.
+    """What a solver returns: eigenpairs, and how it went."""
 
-    Attributes
-    ----------
-    values : (n,) array
-        θ from 0 upwards.
-    vectors : (N, n) array
-        u, by columns; in blocks, if K is.
-    solver : Credit, str or tuple of Credit
-        The solver's credit, or just its name; several, where pieces were solved apart.
-    iterations, products : int
-        Steps of the solver's own kind, and products with K.
-    converged : bool
-        Whether the tolerance was reached.
-    error_estimate : float
-        The solver's own estimate of the largest relative error of θ.
-    reason : str
-        Why this solver, if it was chosen automatically.
-    warm : object
-        Whatever the next solve of the same K can start from; only the same solver can read it.
-    """
-
-    values: FloatArray
-    vectors: Any
+    values: FloatArray  #: (n,): θ from 0 upwards
+    vectors: Any  #: (N, n): u, by columns; in blocks, if K is
+    #: The solver's credit, or just its name; several, where pieces were solved apart
     solver: Credit | str | tuple[Credit, ...]
+    #: Steps of the solver's own kind, and products with K
     iterations: int = 0
     products: int = 0
-    converged: bool = True
-    error_estimate: float = 0.0
-    reason: str = ""
+    converged: bool = True  #: whether the tolerance was reached
+    error_estimate: float = 0.0  #: the solver's own estimate of the largest relative error of θ
+    reason: str = ""  #: why this solver, if it was chosen automatically
+    #: Whatever the next solve of the same K can start from; only the same solver can read it
     warm: Any = None
 
     @property

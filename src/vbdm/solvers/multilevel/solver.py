@@ -43,17 +43,6 @@ NARROW_STEPS = 3
 class Multilevel:
     """Multigrid for the lowest modes of a kernel on many points: some ten products with K.
 
-    Attributes
-    ----------
-    cell_size : int
-        The most points in a cell of the first coarse level. About half the number of points that
-        the kernel averages over is best; anything from 4 to 16 works.
-    coarsest : int
-        Unknowns on the coarsest level (or 8n, if that is more): from three quarters to one and a
-        half times that many.
-    max_iterations : int
-        Iterations on the finest level after which the solver gives up, with a `SolverError`.
-
     Notes
     -----
     Averaging with D⁻¹K over some 15 neighbours removes at once whatever functions constant on cells
@@ -77,8 +66,13 @@ class Multilevel:
     [0.0, -2.0, -2.0, -2.0, -6.0]
     """
 
+    #: The most points in a cell of the first coarse level. About half the number of points that the
+    #: kernel averages over is best; anything from 4 to 16 works.
     cell_size: int = 8
+    #: Unknowns on the coarsest level (or 8n, if that is more), from three quarters to one and a
+    #: half times that many
     coarsest: int = 600
+    #: Iterations on the finest level after which the solver gives up, with a `SolverError`
     max_iterations: int = 100
     on_devices: ClassVar[bool] = True
     credit: ClassVar[Credit] = Credit(
