@@ -100,18 +100,10 @@ def density_response(alpha: float, dim: float) -> float:
 
 @dataclass(frozen=True)
 class Bounded:
-    """Which of the two sampling errors of the Corollary stay bounded as q → 0.
+    """Which of the two sampling errors of the Corollary stay bounded as q → 0."""
 
-    Attributes
-    ----------
-    normaliser : bool
-        The error of q_S, of order q^{(1 - dβ)/2}: bounded if 1 - dβ >= 0.
-    gradient : bool
-        The error of the sums, of order q^{-c2}: bounded if c2 <= 0.
-    """
-
-    normaliser: bool
-    gradient: bool
+    normaliser: bool  #: the error of q_S, of order q^{(1 - dβ)/2}: bounded if 1 - dβ >= 0
+    gradient: bool  #: the error of the sums, of order q^{-c2}: bounded if c2 <= 0
 
     def __bool__(self) -> bool:
         """Tell whether both are bounded."""

@@ -300,7 +300,6 @@ def calls():
         "search.MetricSearch": (used(vbdm.search.MetricSearch, "search"), {"metric": "cityblock"}),
         "search.PeriodicTree": (used(vbdm.search.PeriodicTree, "search"), {"period": box}),
         "search.Projected": (used(vbdm.search.Projected, "search"), {}),
-        "search.as_search": (vbdm.search.as_search, {"search": None}),
         "second_opinion": (vbdm.second_opinion, {"operator": op, "n": 3}),
         "shapes.Custom": (used(vbdm.shapes.Custom, "shape"), {"function": lambda s: np.exp(-s)}),
         "shapes.as_shape": (vbdm.shapes.as_shape, {"shape": "gaussian"}),

@@ -13,7 +13,7 @@ from vbdm.base.threads import blas, one_blas_thread
 from vbdm.engines.scipy_engine import ScipyEngine
 from vbdm.graph.point_set import tree_order
 from vbdm.operator.sums import pairs_of
-from vbdm.search import Auto, BruteForce, KDTree, Projected, as_search, auto
+from vbdm.search import Auto, BruteForce, KDTree, Projected, auto
 from vbdm.search.directions import principal_axes
 from vbdm.search.exact import search_note
 
@@ -222,8 +222,8 @@ def test_unknown_engines(bad):
 
 
 def test_names():
-    assert as_search("brute") == BruteForce()
-    assert as_search(None) == Auto()
+    assert auto.as_search("brute") == BruteForce()
+    assert auto.as_search(None) == Auto()
 
 
 def eigenvalues(X, search, **arguments):

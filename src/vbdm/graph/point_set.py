@@ -19,8 +19,8 @@ from ..engines.tree import Tree, levels_to
 from ..errors import InputError
 from ..rows.block_array import Rows
 from ..rows.place import not_in_blocks
-from ..search import Auto, KDTree, MetricSearch, NeighborIndex, NeighborSearch, as_search
-from ..search.auto import settle_search
+from ..search import Auto, KDTree, MetricSearch, NeighborIndex, NeighborSearch
+from ..search.auto import as_search, settle_search
 from ..search.exact import (
     PeriodicIndex,
     PeriodicTree,

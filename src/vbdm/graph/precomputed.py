@@ -49,27 +49,34 @@ def table_of_matrix(matrix: Any, n_neighbors: int | None = None) -> Table:
     sparse.
     """
     refuse_masked(matrix, "distances")
+    received = ""
     if issparse(matrix):
         if matrix.dtype.kind not in "fiu":
-            raise no_matrix(f"a sparse matrix of {kind_of(matrix.data)}")
+            received = f"a sparse matrix of {kind_of(matrix.data)}"
+    else:
+        try:
+            # It may take most of the memory: numbers are not copied, not even a strided view.
+            matrix = np.asarray(matrix)
+            received = kind_of(matrix)
+            if not received and matrix.dtype.kind not in "fiu":
+                matrix = matrix.astype(np.float64)
+        except (TypeError, ValueError):
+            received = type(matrix).__name__
+    if not received and (matrix.ndim != 2 or len(set(matrix.shape)) > 1 or matrix.shape[0] < 2):
+        received = f"shape {matrix.shape}"
+    if received:
+        raise InputError(
+            "A precomputed distance matrix must be square, with one row per point; received "
+            f"{received}. Pass the points and leave `metric` out, or an (N, N) matrix, dense or "
+            "sparse."
+        )
+    if issparse(matrix):
         return table_of_sparse(coo_array(matrix), n_neighbors)
     return table_of_dense(matrix, n_neighbors)
 
 
-def table_of_dense(matrix: Any, n_neighbors: int | None) -> Table:
+def table_of_dense(D: NDArray[Any], n_neighbors: int | None) -> Table:
     """Return the lists of a complete matrix, which is read a few rows at a time."""
-    try:
-        # The matrix may take most of the memory: numbers are not copied, not even a strided view.
-        D = np.asarray(matrix)
-        if kind_of(D):
-            raise no_matrix(kind_of(D))
-        if D.dtype.kind not in "fiu":
-            D = D.astype(np.float64)
-    except InputError:
-        raise
-    except (TypeError, ValueError):
-        raise no_matrix(f"{type(matrix).__name__}") from None
-    check_square(D)
     n = len(D)
     high = n if n_neighbors is None else a_count(2, n)(n_neighbors, "n_neighbors")
     k = most_taken(high, n) if n_neighbors is None else high
@@ -103,7 +110,6 @@ def nearest_in_rows(distances: FloatArray, k: int) -> tuple[NDArray[np.intp], Fl
 
 def table_of_sparse(matrix: Any, n_neighbors: int | None) -> Table:
     """Return the lists of a sparse matrix: pairs entered from both ends, rows cut to one length."""
-    check_square(matrix)
     n = matrix.shape[0]
     row, column = matrix.row.astype(np.int64), matrix.col.astype(np.int64)
     value = matrix.data.astype(np.float64)
@@ -175,21 +181,6 @@ def part_of_whole(table: Table, chosen: NDArray[np.intp]) -> Table:
     place[chosen] = np.arange(len(chosen), dtype=np.int32)
     kept, shape = place[indices] >= 0, (len(chosen), len(chosen))
     return place[indices[kept]].reshape(shape), sqdist[kept].reshape(shape)
-
-
-def check_square(matrix: Any) -> None:
-    """Refuse anything but a square matrix."""
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] < 2:
-        raise no_matrix(f"shape {matrix.shape}")
-
-
-def no_matrix(received: str) -> InputError:
-    """Return the error for something that is not a matrix of distances."""
-    return InputError(
-        "A precomputed distance matrix must be square, with one row per point; received "
-        f"{received}. Pass the points and leave `metric` out, or an (N, N) matrix, dense or "
-        "sparse."
-    )
 
 
 def check_distances(values: FloatArray, row: Any) -> None:

@@ -7,7 +7,7 @@ the same bits, whatever the blocks (`vbdm.rows.sparse_blocks`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +18,6 @@ from scipy.sparse import csr_array, diags_array
 from ..base.arrays import FloatArray
 from ..base.memory import refuse_merging
 from ..engines.engine import Engine
-from ..engines.scipy_engine import ScipyEngine
 from ..rows.block_array import BlockArray, PerBlock, Rows, Tall
 from ..rows.sparse_blocks import Halo, SparseBlocks, owned, with_local_columns
 from .pair_matrix import Factored, PairMatrix, power_of
@@ -29,11 +28,6 @@ class BlockMatrix(Factored):
     """The matrix diag(left) · stored · diag(right), in the order inside."""
 
     stored: SparseBlocks  # one number per pair within reach; zeros are left out
-    # (M,): factors of rows and columns; None if they are 1
-    left: FloatArray | None = None
-    right: FloatArray | None = None
-    power: int = 1  # power to which the stored numbers are raised when they are used
-    engine: Engine = field(default_factory=ScipyEngine)  # who multiplies
 
     @classmethod
     def of_blocks(

@@ -12,7 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,13 +38,15 @@ from ..rows.block_array import Tall
 from ..rows.sparse_blocks import sparse_times
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Factored(ABC):
     """The matrix diag(left) · entries^power · diag(right); scaling copies no entry."""
 
     # (M,): factors of rows and columns; None if they are 1
-    left: FloatArray | None
-    right: FloatArray | None
-    power: int  # power to which the stored entries are raised when they are used
+    left: FloatArray | None = None
+    right: FloatArray | None = None
+    power: int = 1  # power to which the stored entries are raised when they are used
+    engine: Engine = field(default_factory=ScipyEngine)  # who multiplies
 
     @property
     @abstractmethod
@@ -75,14 +77,9 @@ class Factored(ABC):
 
     def scaled(self, left: FloatArray, right: FloatArray) -> Self:
         """Return diag(left) · self · diag(right); the entries are shared, not copied."""
-        return cast(
-            Self,
-            replace(
-                cast(Any, self),
-                left=left if self.left is None else left * self.left,
-                right=right if self.right is None else right * self.right,
-            ),
-        )
+        left = left if self.left is None else left * self.left
+        right = right if self.right is None else right * self.right
+        return replace(self, left=left, right=right)
 
     @abstractmethod
     def rows_at(self, rows: NDArray[np.intp]) -> Any:
@@ -94,7 +91,7 @@ class Factored(ABC):
 
     def squared(self) -> Self:
         """Return the matrix with stored entries squared, factors as they are; nothing is copied."""
-        return cast(Self, replace(cast(Any, self), power=2 * self.power))
+        return replace(self, power=2 * self.power)
 
     def on_diagonal(self, entries: Any) -> FloatArray:
         """Return the diagonal, (M,), from that of the stored entries."""
@@ -112,11 +109,6 @@ class PairMatrix(Factored):
     # The one-way pairs seen from their other end, (M, M); None where there are none: by reach, or
     # in a matrix that is not symmetric
     returned: Any = None
-    # (M,): factors of rows and columns; None if they are 1
-    left: FloatArray | None = None
-    right: FloatArray | None = None
-    power: int = 1  # power to which the stored numbers are raised when they are used
-    engine: Engine = field(default_factory=ScipyEngine)  # who multiplies
 
     @classmethod
     def evaluated(

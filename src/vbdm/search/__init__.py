@@ -3,14 +3,13 @@
 `Auto` is the default; ask it what it would choose and why with ``Auto().choose(points, k)``.
 """
 
-from .auto import ENGINES, Auto, Choice, as_search
+from .auto import Auto, Choice
 from .brute import BruteForce
 from .directions import Projected
 from .exact import KDTree, NeighborIndex, NeighborSearch, PeriodicTree
 from .external import MetricSearch, PyNNDescent
 
 __all__ = [
-    "ENGINES",
     "Auto",
     "BruteForce",
     "Choice",
@@ -21,5 +20,4 @@ __all__ = [
     "PeriodicTree",
     "Projected",
     "PyNNDescent",
-    "as_search",
 ]

@@ -40,20 +40,6 @@ PER_PAIR, PER_COLUMN = 2.3, 0.03
 PER_CANDIDATE, PER_MEASURED = 50.0, 3.0
 
 
-@dataclass(frozen=True, eq=False)
-class Queries:
-    """Some points of a cloud, (m, n), with the squared distance of the k-th nearest to each."""
-
-    points: FloatArray
-    radii: FloatArray
-
-    @classmethod
-    def of(cls, cloud: FloatArray, k: int) -> Queries:
-        """Take points at even spacing."""
-        points = cloud[:: max(1, len(cloud) // N_COUNTED)][:N_COUNTED]
-        return cls(points, BruteForce().index(cloud, k).query(points, k)[1][:, -1])
-
-
 def by_visits(cloud: FloatArray, points: FloatArray, radii: FloatArray) -> float:
     """Return the nanoseconds of one query by a k-d tree.
 
@@ -185,22 +171,25 @@ def few_columns(cloud: FloatArray) -> str:
 
 def rivals(cloud: FloatArray, k: int, axes: Axes) -> list[Runner]:
     """Return brute force, and the trees that may be faster, with the work of each."""
-    queries, rank = Queries.of(cloud, k), axes.basis.shape[1]
+    rank = axes.basis.shape[1]
+    # Some points at even spacing, with the squared distance of the k-th nearest to each.
+    queries = cloud[:: max(1, len(cloud) // N_COUNTED)][:N_COUNTED]
+    radii = BruteForce().index(cloud, k).query(queries, k)[1][:, -1]
     is_turned = axes.is_isometry and not axes.is_complete
     sides = cloud @ axes.basis if is_turned else cloud
     all_pairs, tree, thin = BruteForce(), KDTree(), Projected()
     by_pairs = len(sides) * (PER_PAIR + PER_COLUMN * sides.shape[1])
     found = [Runner(all_pairs, partial(index_turned, all_pairs, cloud, k, axes), by_pairs)]
     if axes.is_isometry and rank <= TREE_DIRECTIONS:
-        points = queries.points @ axes.basis if is_turned else queries.points
-        cost = by_visits(sides, points, queries.radii)
+        points = queries @ axes.basis if is_turned else queries
+        cost = by_visits(sides, points, radii)
         found.append(Runner(tree, partial(index_turned, tree, cloud, k, axes), cost))
     if axes.n_leading <= min(TREE_DIRECTIONS, rank // 2):
         basis, centre = axes.basis[:, : axes.n_leading], cloud.mean(axis=0)
         small = along_and_rest(cloud, centre, basis)
-        points = along_and_rest(queries.points, centre, basis)
-        cost = by_visits(small, points, queries.radii) + by_candidates(
-            small, points, queries.radii, first_candidates(k), cloud.shape[1]
+        points = along_and_rest(queries, centre, basis)
+        cost = by_visits(small, points, radii) + by_candidates(
+            small, points, radii, first_candidates(k), cloud.shape[1]
         )
         found.append(Runner(thin, partial(thin.index_along, cloud, k, axes), cost))
     return found

@@ -187,7 +187,7 @@ def matrix_of_members(matrix: BlockMatrix, members: NDArray[np.intp]) -> BlockMa
     data, indices, indptr = (list(handles) for handles in zip(*found, strict=True))
     left, right = (None if f is None else f[members] for f in (matrix.left, matrix.right))
     entries = SparseBlocks(rows, Halo(rows, near), data, indices, indptr)
-    return BlockMatrix(entries, left, right, matrix.power, matrix.engine)
+    return replace(matrix, stored=entries, left=left, right=right)
 
 
 def pairs_among(matrix: PairMatrix, members: NDArray[np.intp]) -> PairMatrix:
