@@ -188,7 +188,7 @@ def test_the_command_projects(tmp_path):
         ({"lengths": (10, 10)}, "whole numbers that add up.*2 length.*sum 20 for 30 rows"),
         ({"lengths": (-5, 35)}, "whole numbers that add up"),
         ({"lengths": (14.5, 15.5)}, "whole numbers that add up"),
-        ({"rows": np.arange(29)}, "one number for each point.*29 numbers for 30 points"),
+        ({"rows": np.arange(29)}, "one number for each point.*29 for 30 points"),
     ],
 )
 def test_series_that_do_not_fit_the_points(options, words):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -305,5 +305,4 @@ class NeighborGraph:
         """Squared distance of each point's last neighbour, (M,) in the order inside."""
         if isinstance(self.lists, ReleasedLists):
             return self.lists.radii
-        last: FloatArray = self.from_distances(np.transpose, slice(-1, None))[0]
-        return last
+        return cast(FloatArray, self.from_distances(np.transpose, slice(-1, None))[0])

@@ -8,7 +8,7 @@ SciPy's, and for which an ordinary engine computes.
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from ..base.arrays import frozen, is_elsewhere
 from ..base.references import credit_of
@@ -48,8 +48,7 @@ def in_memory(
             if name in there:
                 vars(fresh)[name] = host_copy(there[name], n_points, moved)
         there[KEPT] = fresh
-    kept: Result = there[KEPT]
-    return kept
+    return cast(Result, there[KEPT])
 
 
 def state_in_memory(result: Any) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 
@@ -51,8 +52,7 @@ class Kernel:
         """Σ_j K(x_i, x_j), (M,), each point counted as often as it occurs."""
         counts = self.graph.order.counts
         if counts is not None:
-            sums: FloatArray = self.weights @ counts
-            return sums
+            return cast(FloatArray, self.weights @ counts)
         return self.weights.row_sums() if self.known_sums is None else self.known_sums[0]
 
     @cached_property
@@ -64,8 +64,7 @@ class Kernel:
         else:
             weight = np.ones_like(sums) if counts is None else counts**2
             squares = self.weights.product(weight, power=2)
-        share: FloatArray = quotients(squares, sums**2, sums > 0)
-        return share
+        return cast(FloatArray, quotients(squares, sums**2, sums > 0))
 
     def density(self, dim: float) -> FloatArray:
         r"""Return the kernel density estimate, (M,) in the order inside.

@@ -12,7 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,8 +72,7 @@ class Factored(ABC):
 
     def row_sums(self, power: int = 1) -> FloatArray:
         """Return the sum of each row, (M,), all entries raised to a power first."""
-        sums: FloatArray = self.product(self.ones(), power)
-        return sums
+        return cast(FloatArray, self.product(self.ones(), power))
 
     def scaled(self, left: FloatArray, right: FloatArray) -> Self:
         """Return diag(left) · self · diag(right); the entries are shared, not copied."""
@@ -97,8 +96,7 @@ class Factored(ABC):
         """Return the diagonal, (M,), from that of the stored entries."""
         left = 1.0 if self.left is None else self.left
         right = 1.0 if self.right is None else self.right
-        product: FloatArray = left * right * entries
-        return product
+        return cast(FloatArray, left * right * entries)
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,8 +168,7 @@ class PairMatrix(Factored):
     @property
     def dtype(self) -> np.dtype[Any]:
         """Type of the stored numbers."""
-        kind: np.dtype[Any] = self.listed.dtype
-        return kind
+        return cast(np.dtype[Any], self.listed.dtype)
 
     @property
     def parts(self) -> list[Any]:
@@ -206,8 +203,7 @@ class PairMatrix(Factored):
 
     def ones(self) -> FloatArray:
         """Return a 1 for each row, (M,), where the entries live."""
-        found: FloatArray = filled(self.n_points, 1.0, self.listed.data)
-        return found
+        return cast(FloatArray, filled(self.n_points, 1.0, self.listed.data))
 
     def pairs_per_row(self) -> NDArray[np.intp]:
         """Return the number of stored pairs of each row with other points, (M,)."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Protocol, runtime_checkable
+from typing import Protocol, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,8 +118,7 @@ class SampledRows:
         Lists are sorted by distance, so an outlier with a wide kernel may come late although it
         lies within. The list need not reach to it: it has the pair in its own list.
         """
-        count: NDArray[np.intp] = to_host((self.scaled < cutoff * epsilon).sum(axis=1))
-        return count
+        return cast(NDArray[np.intp], to_host((self.scaled < cutoff * epsilon).sum(axis=1)))
 
 
 def sample_rows(graph: NeighborGraph, bandwidth: Bandwidth) -> SampledRows:

@@ -11,7 +11,7 @@ that are written over come back, and must not be used any more as they were pass
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,8 +59,7 @@ def both_grams(basis: list[FloatArray], images: list[FloatArray], mass: FloatArr
     def work(rows: slice) -> FloatArray:
         block = np.hstack([part[rows] for part in basis])
         both = np.hstack([mass[rows, None] * block, *(image[rows] for image in images)])
-        grams: FloatArray = block.T @ both
-        return grams
+        return block.T @ both
 
     return sum_slices(work, list(slices_of(mass, GRAM_ROWS)))
 
@@ -155,8 +154,7 @@ def squared_terms(vectors: FloatArray, degrees: FloatArray, n_columns: int) -> F
 
     def work(rows: slice) -> FloatArray:
         terms = degrees[rows, None] * np.square(vectors[rows, :n_columns])
-        sums: FloatArray = column_sums(np.square(terms, out=terms))
-        return sums
+        return cast(FloatArray, column_sums(np.square(terms, out=terms)))
 
     return sum_slices(work, row_slices(vectors, n_columns))
 

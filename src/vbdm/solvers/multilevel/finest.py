@@ -7,7 +7,7 @@ their first points, so those of a block have consecutive numbers.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,8 +67,7 @@ class Finest:
 
     def summed(self, block: Tall) -> FloatArray:
         """Return the sums over the cells of one vector (N,) or several; never in blocks."""
-        sums: FloatArray = fetched(applied(self.restriction, product, block, self.engine))
-        return sums
+        return cast(FloatArray, fetched(applied(self.restriction, product, block, self.engine)))
 
     def interpolated(self, coarse: FloatArray, values: FloatArray, mass: Tall) -> Any:
         """Return approximate eigenvectors from those of the cells: one Jacobi step.
@@ -149,8 +148,7 @@ def heavy_points(values: FloatArray, mass: FloatArray, degrees: FloatArray) -> N
 
 def bound_divisor(gap: FloatArray) -> FloatArray:
     """Return a divisor whose size is at least 1/2."""
-    divisor: FloatArray = np.copysign(np.maximum(np.abs(gap), 0.5), gap)
-    return divisor
+    return cast(FloatArray, np.copysign(np.maximum(np.abs(gap), 0.5), gap))
 
 
 def engine_of(weights: Any) -> Engine:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -67,8 +67,7 @@ class Level:
     @cached_property
     def damping(self) -> FloatArray:
         """The factor of a damped Jacobi step, (n, 1)."""
-        damping: FloatArray = (DAMPING / self.diagonal)[:, None]
-        return damping
+        return (DAMPING / self.diagonal)[:, None]
 
     def smooth(self, x: FloatArray, residual: FloatArray) -> None:
         """Improve x by one damped Jacobi step on A x = residual, in place."""
@@ -163,8 +162,7 @@ class Hierarchy:
     @cached_property
     def divided(self) -> FloatArray:
         """Eigenvalues of the coarsest problem beside its eigenvectors, (n, 1)."""
-        values: FloatArray = beside_array(self.mode_values[:, None], self.modes)
-        return values
+        return cast(FloatArray, beside_array(self.mode_values[:, None], self.modes))
 
     def correct(self, residual: FloatArray, shifts: FloatArray, depth: int = 0) -> FloatArray:
         """Return roughly (A - shift M)⁻¹ residual at a level, one shift per column: a V-cycle.
