@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vbdm import NeighborGraph, Operator, Paper, VbdmWarning, align, estimate_operator, rules
-from vbdm.operator.operator import with_epsilon
+from vbdm.operator.normalise import with_epsilon
 
 from .base import FloatArray, Settings
 from .borrowed import spectra_over

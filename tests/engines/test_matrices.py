@@ -8,7 +8,7 @@ import vbdm
 from vbdm.engines.numba_engine import NumbaEngine
 from vbdm.engines.scipy_engine import ScipyEngine
 from vbdm.kernel.within_reach import sums_of
-from vbdm.operator.operator import with_epsilon
+from vbdm.operator.normalise import with_epsilon
 from vbdm.spectrum.passes import solve_modes
 from vbdm.spectrum.solve import compute_spectrum
 from vbdm.spectrum.vectors import vectors_of

@@ -18,7 +18,7 @@ from tests.support.stand_ins import fake_pynndescent
 
 import vbdm
 from vbdm.io.saved.archive import FORMAT, HEADER, VERSION, complaining
-from vbdm.operator.operator import with_epsilon
+from vbdm.operator.normalise import with_epsilon
 
 #: One of the arrays in a file.
 ARRAY = "pilot/density.npy"

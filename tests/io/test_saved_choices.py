@@ -10,7 +10,7 @@ from tests.support.saved_models import CLOUD, MODELS, spectrum_of
 import vbdm
 from vbdm.base.references import Citation, Credit
 from vbdm.kernel.within_reach import at_epsilon, at_half_epsilon
-from vbdm.operator.operator import with_kernel
+from vbdm.operator.normalise import with_kernel
 
 
 def test_settings_of_an_estimator_come_back(tmp_path):

@@ -11,7 +11,7 @@ from tests.support.slow import with_slow
 import vbdm
 from vbdm.errors import InputError, OutOfMemoryError
 from vbdm.estimate import estimate_again
-from vbdm.operator.operator import with_epsilon
+from vbdm.operator.normalise import with_epsilon
 from vbdm.placement import Dask, Disk, Memory
 
 

@@ -12,7 +12,7 @@ from scipy.spatial.distance import cdist
 from tests.support.estimates import estimate_with
 
 import vbdm
-from vbdm.operator.operator import with_epsilon
+from vbdm.operator.normalise import with_epsilon
 from vbdm.operator.record import in_words
 from vbdm.operator.sums import pairs_of, quantiles
 

@@ -10,7 +10,7 @@ from tests.support.estimates import estimate_with
 
 import vbdm
 from vbdm.io.saved.archive import HEADER
-from vbdm.operator.operator import with_kernel
+from vbdm.operator.normalise import with_kernel
 
 from .archives import members_of, write_members
 

@@ -13,7 +13,7 @@ from tests.support.estimates import estimate_with
 
 import vbdm
 from vbdm.errors import VbdmWarning
-from vbdm.operator.operator import with_epsilon
+from vbdm.operator.normalise import with_epsilon
 from vbdm.trust.diagnose import CHECKS, doubtful_modes, flags_of
 from vbdm.trust.findings import Finding
 

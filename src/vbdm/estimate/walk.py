@@ -16,7 +16,8 @@ from ..kernel.kernel import Kernel, evaluate_kernel
 from ..kernel.scaled import ENOUGH_POINTS, MOST_NEIGHBORS, SLACK
 from ..kernel.within_reach import kernel_within_reach
 from ..operator.arguments import Request
-from ..operator.operator import Operator, normalise
+from ..operator.normalise import normalise
+from ..operator.operator import Operator
 from ..operator.record import Settings
 from ..operator.weights import Weighting
 from ..placement import Placement, in_words

@@ -8,7 +8,8 @@ points, ready to be applied.
 `method`         the two methods, and what a user may choose of them
 `run`            where an estimate runs
 `weights`        weights of the points: how they enter
-`operator`       the result, and the normalisation that makes it
+`operator`       the result
+`normalise`      from the kernel to the result
 `record`         what was asked for and what was decided
 `sample_theory`  by how much a random sample shifts eigenvalues
 `weighted`       factors that a potential or weights put on pairs

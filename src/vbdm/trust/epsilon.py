@@ -15,7 +15,8 @@ from ..base.checks import a_count
 from ..base.threads import one_blas_thread
 from ..errors import InputError, TuningWarning, VbdmWarning, warn_user
 from ..kernel.within_reach import at_half_epsilon
-from ..operator.operator import Operator, with_kernel
+from ..operator.normalise import with_kernel
+from ..operator.operator import Operator
 from ..operator.sums import relative_variance_of
 from ..rows.block_array import Tall, beside, mapped, total
 from ..spectrum.modes import share_at

@@ -19,7 +19,8 @@ from scipy.optimize import linear_sum_assignment
 from ..base.arrays import FloatArray
 from ..errors import InputError, SolverError, VbdmWarning
 from ..kernel.scaled import MOST_NEIGHBORS
-from ..operator.operator import Operator, with_epsilon
+from ..operator.normalise import with_epsilon
+from ..operator.operator import Operator
 from ..progress import report
 from ..solvers import EigenSolver
 from ..spectrum.alignment import align

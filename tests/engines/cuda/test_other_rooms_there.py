@@ -18,7 +18,7 @@ from tests.support.estimates import estimate_with
 import vbdm
 from vbdm.base.arrays import is_elsewhere, to_host
 from vbdm.engines.cuda import availability
-from vbdm.operator.operator import with_epsilon, with_kernel
+from vbdm.operator.normalise import with_epsilon, with_kernel
 from vbdm.spectrum.vectors import function_of, functions_at, sum_over_points, vectors_of
 
 from .emulated import needs_device, some_slow

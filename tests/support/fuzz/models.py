@@ -14,7 +14,7 @@ from tests.support.saved_models import CLOUD, CURVE, MODELS
 
 import vbdm
 from vbdm.io.saved.archive import HEADER
-from vbdm.operator.operator import with_epsilon
+from vbdm.operator.normalise import with_epsilon
 from vbdm.operator.sums import pairs_of, quantiles
 
 from .trial import OK, OTHER, REFUSED, attempt
